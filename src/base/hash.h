@@ -1,0 +1,44 @@
+/* Hashes: SHA-256 and MD5 (libcrypto), XXH3-64 (libxxhash), HighwayHash-64 (ours). */
+#ifndef LEAT_BASE_HASH_H
+#define LEAT_BASE_HASH_H
+
+#include "leat/base.h"
+
+/* SHA-256, a running state that may be copied; no allocation. */
+typedef struct leat_sha256 {
+    uint64_t state[15];
+    bool pairs; /* the processor can take two at once */
+} leat_sha256;
+void leat_sha256_init(leat_sha256 *sha);
+void leat_sha256_update(leat_sha256 *sha, const void *bytes, int64_t size_bytes);
+void leat_sha256_final(leat_sha256 *sha, uint8_t digest[32]);
+/* Two states at once, in little more time than one. */
+void leat_sha256_update2(leat_sha256 *a, const void *bytes_a, int64_t size_a, leat_sha256 *b,
+                         const void *bytes_b, int64_t size_b);
+/* 64 lower-case hexadecimal digits and a NUL. */
+void leat_sha256_hex(const uint8_t digest[32], char text[65]);
+/* Reads them back; false if the text is not exactly that. */
+bool leat_sha256_parse(const char *text, uint8_t digest[32]);
+
+void leat_md5(const void *bytes, int64_t size_bytes, uint8_t digest[16]);
+
+uint64_t leat_xxh3(const void *bytes, int64_t size_bytes);
+
+/*
+ * HighwayHash-64 with the key of Riegeli ("Riegeli/records\n" twice), incremental. Uses AVX2 where
+ * the processor has it; the portable path gives the same value.
+ */
+typedef struct leat_hh64 {
+    uint64_t v0[4], v1[4], m0[4], m1[4];
+    uint8_t tail[32];
+    int64_t tail_size;
+} leat_hh64;
+void leat_hh64_init(leat_hh64 *hash);
+void leat_hh64_update(leat_hh64 *hash, const void *bytes, int64_t size_bytes);
+uint64_t leat_hh64_final(leat_hh64 *hash);
+/* One shot. */
+uint64_t leat_hh64_of(const void *bytes, int64_t size_bytes);
+/* The portable path, for tests; and with another key (four words). */
+uint64_t leat_hh64_portable(const uint64_t key[4], const void *bytes, int64_t size_bytes);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * JSON. Reading is jansson's work; here its documents are asked for members of a stated type and
+ * range, with errors that name document, member and value. Writing is ours, because the bytes must
+ * be canonical: members in the order of the calls, one way to break lines, the shortest doubles.
+ *
+ * The writer keeps one level of state per open bracket and the first failure: callers write a whole
+ * document without looking, and learn at the end.
+ */
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+leat_code leat_json_parse(const char *text, int64_t size_bytes, const char *what, json_t **out,
+                          leat_error *err) {
+    json_error_t problem;
+    *out = NULL;
+    json_t *value = json_loadb(text, (size_t)size_bytes, JSON_REJECT_DUPLICATES, &problem);
+    if (value == NULL && json_error_code(&problem) == json_error_out_of_memory) {
+        return leat_fail(err, LEAT_ERR_MEMORY, "reading %s: out of memory", what);
+    }
+    if (value == NULL) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: line %d column %d: %s", what,
+                         problem.line, problem.column, problem.text);
+    }
+    *out = value;
+    return LEAT_OK;
+}
+
+/* The member if it is there and of this type, else an error. */
+static leat_code member(const json_t *object, const char *key, json_type type,
+                        const char *type_text, const json_t **out, const char *what,
+                        leat_error *err) {
+    *out = NULL;
+    const json_t *value = json_object_get(object, key);
+    if (value == NULL) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is missing", what, key);
+    }
+    if (json_typeof(value) != type) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" must be %s", what, key,
+                         type_text);
+    }
+    *out = value;
+    return LEAT_OK;
+}
+
+leat_code leat_json_get_int(const json_t *object, const char *key, int64_t min, int64_t max,
+                            int64_t *out, const char *what, leat_error *err) {
+    const json_t *value = NULL;
+    *out = 0;
+    LEAT_TRY(member(object, key, JSON_INTEGER, "an integer", &value, what, err));
+    json_int_t number = json_integer_value(value);
+    if (number < min || number > max) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is %lld, must be %lld to %lld",
+                         what, key, (long long)number, (long long)min, (long long)max);
+    }
+    *out = number;
+    return LEAT_OK;
+}
+
+leat_code leat_json_get_string(const json_t *object, const char *key, const char **out,
+                               const char *what, leat_error *err) {
+    const json_t *value = NULL;
+    *out = NULL;
+    LEAT_TRY(member(object, key, JSON_STRING, "a string", &value, what, err));
+    *out = json_string_value(value);
+    return LEAT_OK;
+}
+
+leat_code leat_json_get_array(const json_t *object, const char *key, const json_t **out,
+                              const char *what, leat_error *err) {
+    return member(object, key, JSON_ARRAY, "an array", out, what, err);
+}
+
+leat_code leat_json_get_object(const json_t *object, const char *key, const json_t **out,
+                               const char *what, leat_error *err) {
+    return member(object, key, JSON_OBJECT, "an object", out, what, err);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+#define JSON_DEPTH_MAX 64
+
+struct leat_json {
+    leat_buf buf;
+    leat_error error; /* the first failure */
+    bool compact;
+    bool after_key; /* a value must come next */
+    int depth;
+    struct {
+        bool object;
+        bool empty;
+    } level[JSON_DEPTH_MAX + 1]; /* level 0: the document, which holds one value */
+};
+
+leat_code leat_json_create(leat_json **out, bool compact, leat_error *err) {
+    *out = NULL;
+    leat_json *json = NULL;
+    LEAT_TRY(LEAT_NEW(&json, 1, err));
+    json->compact = compact;
+    json->level[0].empty = true;
+    *out = json;
+    return LEAT_OK;
+}
+
+void leat_json_destroy(leat_json *json) {
+    if (json == NULL) return;
+    leat_buf_free(&json->buf);
+    leat_free(json);
+}
+
+static void put(leat_json *json, const void *bytes, int64_t size_bytes) {
+    if (json->error.code != LEAT_OK) return;
+    leat_error err = {0};
+    leat_code code = leat_buf_append(&json->buf, bytes, size_bytes, &err);
+    if (code != LEAT_OK) json->error = err;
+}
+
+static void put_text(leat_json *json, const char *text) { put(json, text, (int64_t)strlen(text)); }
+
+static void misuse(leat_json *json, const char *what) {
+    if (json->error.code == LEAT_OK) {
+        (void)leat_fail(&json->error, LEAT_ERR_INPUT, "writing JSON at byte %lld: %s",
+                        (long long)json->buf.size, what);
+    }
+}
+
+static void new_line(leat_json *json) {
+    if (json->compact) return;
+    put(json, "\n", 1);
+    for (int i = 0; i < json->depth; i++) put(json, "  ", 2);
+}
+
+/* Comma and line break before the next item of the open level. */
+static void begin_item(leat_json *json) {
+    if (!json->level[json->depth].empty) put(json, ",", 1);
+    json->level[json->depth].empty = false;
+    if (json->depth > 0) new_line(json);
+}
+
+/* What stands before any value; false if no value may stand here. */
+static bool begin_value(leat_json *json) {
+    if (json->error.code != LEAT_OK) return false;
+    if (json->after_key) {
+        json->after_key = false;
+        return true;
+    }
+    if (json->level[json->depth].object) {
+        misuse(json, "a value without a key in an object");
+    } else if (json->depth == 0 && !json->level[0].empty) {
+        misuse(json, "a second value after the document");
+    } else {
+        begin_item(json);
+        return true;
+    }
+    return false;
+}
+
+static void open_level(leat_json *json, bool object) {
+    if (!begin_value(json)) return;
+    if (json->depth == JSON_DEPTH_MAX) {
+        misuse(json, "more than 64 levels");
+        return;
+    }
+    json->depth++;
+    json->level[json->depth].object = object;
+    json->level[json->depth].empty = true;
+    put_text(json, object ? "{" : "[");
+}
+
+static void close_level(leat_json *json, bool object) {
+    if (json->error.code != LEAT_OK) return;
+    if (json->depth == 0 || json->level[json->depth].object != object || json->after_key) {
+        misuse(json, "a closing bracket that fits nothing open");
+        return;
+    }
+    bool empty = json->level[json->depth].empty;
+    json->depth--;
+    if (!empty) new_line(json);
+    put_text(json, object ? "}" : "]");
+}
+
+void leat_json_begin_object(leat_json *json) { open_level(json, true); }
+void leat_json_end_object(leat_json *json) { close_level(json, true); }
+void leat_json_begin_array(leat_json *json) { open_level(json, false); }
+void leat_json_end_array(leat_json *json) { close_level(json, false); }
+
+/* Bytes of the well-formed UTF-8 character at `at` (RFC 3629: shortest form, no surrogates), or 0.
+ */
+static int utf8_length(const uint8_t *at, int64_t left) {
+    static const struct {
+        uint8_t first_low, first_high, second_low, second_high;
+        int length;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    if (at[0] < 0x80) return 1;
+    for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
+        if (at[0] < forms[f].first_low || at[0] > forms[f].first_high) continue;
+        if (left < forms[f].length) return 0;
+        if (at[1] < forms[f].second_low || at[1] > forms[f].second_high) return 0;
+        for (int i = 2; i < forms[f].length; i++) {
+            if ((at[i] & 0xc0) != 0x80) return 0;
+        }
+        return forms[f].length;
+    }
+    return 0;
+}
+
+static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes) {
+    static const char plain[] = "\"\\\b\f\n\r\t";
+    static const char escaped[] = "\"\\bfnrt";
+    put(json, "\"", 1);
+    int64_t done = 0; /* bytes before this one are written */
+    int64_t i = 0;
+    while (i < size_bytes) {
+        int length = utf8_length(bytes + i, size_bytes - i);
+        bool control = bytes[i] < 0x20 || bytes[i] == '"' || bytes[i] == '\\';
+        if (length > 0 && !control) {
+            i += length;
+            continue;
+        }
+        put(json, bytes + done, i - done);
+        char text[8];
+        const char *known = bytes[i] == 0 ? NULL : strchr(plain, bytes[i]);
+        if (length == 0) snprintf(text, sizeof(text), "\xef\xbf\xbd");
+        else if (known != NULL) snprintf(text, sizeof(text), "\\%c", escaped[known - plain]);
+        else snprintf(text, sizeof(text), "\\u%04x", (unsigned)bytes[i]);
+        put_text(json, text);
+        i++;
+        done = i;
+    }
+    put(json, bytes + done, size_bytes - done);
+    put(json, "\"", 1);
+}
+
+void leat_json_key(leat_json *json, const char *key) {
+    if (json->error.code != LEAT_OK) return;
+    if (!json->level[json->depth].object || json->after_key) {
+        misuse(json, "a key where none may stand");
+        return;
+    }
+    begin_item(json);
+    put_quoted(json, (const uint8_t *)key, (int64_t)strlen(key));
+    put_text(json, json->compact ? ":" : ": ");
+    json->after_key = true;
+}
+
+void leat_json_text(leat_json *json, const char *bytes, int64_t size_bytes) {
+    if (begin_value(json)) put_quoted(json, (const uint8_t *)bytes, size_bytes);
+}
+
+void leat_json_string(leat_json *json, const char *text) {
+    leat_json_text(json, text, (int64_t)strlen(text));
+}
+
+void leat_json_int(leat_json *json, int64_t value) {
+    char text[24];
+    snprintf(text, sizeof(text), "%lld", (long long)value);
+    if (begin_value(json)) put_text(json, text);
+}
+
+void leat_json_double(leat_json *json, double value) {
+    char text[40] = "null";
+    if (isfinite(value)) {
+        /* 17 digits always read back; fewer are nicer to people */
+        for (int digits = 1; digits <= 17; digits++) {
+            snprintf(text, sizeof(text), "%.*g", digits, value);
+            if (strtod(text, NULL) == value) break;
+        }
+        char *comma = strchr(text, ','); /* of a locale that the program has set */
+        if (comma != NULL) *comma = '.';
+    }
+    if (begin_value(json)) put_text(json, text);
+}
+
+void leat_json_bool(leat_json *json, bool value) {
+    if (begin_value(json)) put_text(json, value ? "true" : "false");
+}
+
+void leat_json_null(leat_json *json) {
+    if (begin_value(json)) put_text(json, "null");
+}
+
+void leat_json_member_string(leat_json *json, const char *key, const char *text) {
+    leat_json_key(json, key);
+    leat_json_string(json, text);
+}
+
+void leat_json_member_int(leat_json *json, const char *key, int64_t value) {
+    leat_json_key(json, key);
+    leat_json_int(json, value);
+}
+
+void leat_json_member_double(leat_json *json, const char *key, double value) {
+    leat_json_key(json, key);
+    leat_json_double(json, value);
+}
+
+void leat_json_member_bool(leat_json *json, const char *key, bool value) {
+    leat_json_key(json, key);
+    leat_json_bool(json, value);
+}
+
+leat_code leat_json_finish(leat_json *json, const char **text, int64_t *size_bytes,
+                           leat_error *err) {
+    *text = NULL;
+    *size_bytes = 0;
+    if (json->depth > 0 || json->level[0].empty) misuse(json, "the document is not complete");
+    put(json, "\n", 2); /* the newline and a NUL, which is not counted */
+    if (json->error.code != LEAT_OK) return leat_error_copy(err, &json->error);
+    *text = (const char *)json->buf.data;
+    *size_bytes = json->buf.size - 1;
+    return LEAT_OK;
+}

@@ -1,0 +1,25 @@
+/* Reading JSON through jansson. The writer is in leat/base.h. */
+#ifndef LEAT_BASE_JSON_H
+#define LEAT_BASE_JSON_H
+
+#include <jansson.h>
+
+#include "base/mem.h"
+
+/* Parses text; duplicate keys and anything after the value are refused. json_decref when done. */
+LEAT_MUST_CHECK leat_code leat_json_parse(const char *text, int64_t size_bytes, const char *what,
+                                          json_t **out, leat_error *err);
+/* Members of an object with their type checked; `what` names the document in messages. */
+LEAT_MUST_CHECK leat_code leat_json_get_int(const json_t *object, const char *key, int64_t min,
+                                            int64_t max, int64_t *out, const char *what,
+                                            leat_error *err);
+LEAT_MUST_CHECK leat_code leat_json_get_string(const json_t *object, const char *key,
+                                               const char **out, const char *what, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_json_get_array(const json_t *object, const char *key,
+                                              const json_t **out, const char *what,
+                                              leat_error *err);
+LEAT_MUST_CHECK leat_code leat_json_get_object(const json_t *object, const char *key,
+                                               const json_t **out, const char *what,
+                                               leat_error *err);
+
+#endif

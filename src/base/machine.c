@@ -1,0 +1,65 @@
+/* What this machine has for a job: processors, memory, open files, disk. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/sysinfo.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+/* The whole text of a small file of the kernel's, read to its end: its stated size is 0. */
+static bool read_small(const char *path, char *text, int64_t room) {
+    leat_file *file = NULL;
+    int64_t size = 0, got = 0;
+    if (leat_file_open(&file, path, LEAT_FILE_READ, NULL) != LEAT_OK) return false;
+    do {
+        if (leat_file_read(file, text + size, room - 1 - size, &got, NULL) != LEAT_OK) break;
+        size += got;
+    } while (got > 0 && size < room - 1);
+    leat_file_close(file);
+    text[size] = 0;
+    return size > 0;
+}
+
+/* "MemAvailable:   123456 kB" in bytes; -1 if it is not there. */
+static int64_t meminfo_bytes(const char *text, const char *key) {
+    const char *line = strstr(text, key);
+    return line == NULL ? -1 : strtoll(line + strlen(key), NULL, 10) * 1024;
+}
+
+/* A container may allow less than the machine has; "max" and files that are not there: no limit. */
+static int64_t container_bytes(void) {
+    static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
+                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    char text[64];
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (read_small(paths[i], text, sizeof text) && text[0] >= '0' && text[0] <= '9')
+            return strtoll(text, NULL, 10);
+    return INT64_MAX;
+}
+
+void leat_machine_look(const char *path, leat_machine *out) {
+    char text[4096];
+    struct rlimit limit;
+    struct sysinfo system;
+    memset(out, 0, sizeof *out);
+    out->cpus = leat_cpu_count();
+    out->memory_bytes = out->available_bytes = out->open_files_max = -1;
+    if (sysinfo(&system) == 0) out->memory_bytes = (int64_t)system.totalram * system.mem_unit;
+    if (read_small("/proc/meminfo", text, sizeof text))
+        out->available_bytes = meminfo_bytes(text, "MemAvailable:");
+    int64_t allowed = container_bytes();
+    if (out->memory_bytes > allowed) out->memory_bytes = allowed;
+    if (out->available_bytes > allowed) out->available_bytes = allowed;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        out->open_files_max = limit.rlim_cur == RLIM_INFINITY ? INT64_MAX : (int64_t)limit.rlim_cur;
+    out->disk_free_bytes = leat_path_free_bytes(path);
+    static const char *const pythons[] = {"/usr/local/bin/python3", "/usr/bin/python3"};
+    for (size_t i = 0; i < sizeof pythons / sizeof pythons[0] && out->python[0] == 0; i++) {
+        leat_path_facts facts;
+        if (leat_path_stat(pythons[i], &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE)
+            snprintf(out->python, sizeof out->python, "%s", pythons[i]);
+    }
+}

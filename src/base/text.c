@@ -1,0 +1,70 @@
+/*
+ * Text of any size in memory, for callers outside the library that have no heap of their own: pages
+ * and reports are put together here and then saved in one piece. The first failure is kept, so that
+ * a page of a thousand calls needs one check, at its end.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+struct leat_textbuf {
+    leat_buf buf;
+    leat_error err; /* the first failure */
+};
+
+leat_code leat_textbuf_create(leat_textbuf **out, leat_error *err) {
+    *out = NULL;
+    return LEAT_NEW(out, 1, err);
+}
+
+void leat_textbuf_destroy(leat_textbuf *text) {
+    if (text == NULL) return;
+    leat_buf_free(&text->buf);
+    leat_free(text);
+}
+
+void leat_textbuf_append(leat_textbuf *text, const char *bytes, int64_t size_bytes) {
+    if (text->err.code != LEAT_OK) return;
+    /* An error that is not looked at here is the one that finish tells. */
+    if (leat_buf_append(&text->buf, bytes, size_bytes, &text->err) != LEAT_OK) return;
+}
+
+void leat_textbuf_put(leat_textbuf *text, const char *words) {
+    leat_textbuf_append(text, words, (int64_t)strlen(words));
+}
+
+void leat_textbuf_printf(leat_textbuf *text, const char *format, ...) {
+    if (text->err.code != LEAT_OK) return;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (size < 0) {
+        leat_fail(&text->err, LEAT_ERR_OPTION, "cannot format \"%.200s\"", format);
+        return;
+    }
+    if (leat_buf_reserve(&text->buf, (int64_t)size + 1, &text->err) != LEAT_OK) return;
+    va_start(arguments, format);
+    vsnprintf((char *)text->buf.data + text->buf.size, (size_t)size + 1, format, arguments);
+    va_end(arguments);
+    text->buf.size += size;
+}
+
+leat_code leat_textbuf_finish(leat_textbuf *text, const char **words, int64_t *size_bytes,
+                              leat_error *err) {
+    *words = NULL;
+    *size_bytes = 0;
+    if (text->err.code == LEAT_OK && leat_buf_reserve(&text->buf, 1, &text->err) == LEAT_OK)
+        text->buf.data[text->buf.size] = 0;
+    if (text->err.code != LEAT_OK) return leat_error_copy(err, &text->err);
+    *words = (const char *)text->buf.data;
+    *size_bytes = text->buf.size;
+    return LEAT_OK;
+}
+
+leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes, leat_error *err) {
+    return leat_file_save(path, text, size_bytes, err);
+}

@@ -1,0 +1,72 @@
+/* Groups of threads. Errors are reported by index, not by time, so that a run fails the same way.
+ */
+#include "base/thread.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "base/mem.h"
+
+typedef struct group_member {
+    leat_thread_fn fn;
+    void *context;
+    int index;
+    pthread_t thread;
+    bool started;
+    leat_code code;
+    leat_error err;
+} group_member;
+
+static void *member_main(void *argument) {
+    group_member *member = argument;
+    member->code = member->fn(member->context, member->index, &member->err);
+    return NULL;
+}
+
+leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_error *err) {
+    LEAT_ASSERT(count >= 1 && count <= LEAT_THREADS_MAX);
+    if (count == 1) return fn(context, 0, err);
+    group_member *members = NULL;
+    LEAT_TRY(LEAT_NEW(&members, count, err));
+    leat_code code = LEAT_OK;
+    for (int i = 0; i < count; i++) {
+        members[i].fn = fn;
+        members[i].context = context;
+        members[i].index = i;
+    }
+    int failed_start = 0;
+    for (int i = 1; i < count; i++) {
+        int number = pthread_create(&members[i].thread, NULL, member_main, &members[i]);
+        members[i].started = number == 0;
+        if (number != 0 && failed_start == 0) failed_start = number;
+    }
+    member_main(&members[0]);
+    for (int i = 1; i < count; i++) {
+        if (members[i].started) pthread_join(members[i].thread, NULL);
+    }
+    for (int i = 0; i < count && code == LEAT_OK; i++) {
+        if (members[i].code != LEAT_OK) {
+            code = members[i].code;
+            leat_error_copy(err, &members[i].err);
+        }
+    }
+    if (code == LEAT_OK && failed_start != 0) {
+        code = leat_fail_errno(err, failed_start, "cannot start thread 1 of %d", count);
+    }
+    leat_free(members);
+    return code;
+}
+
+int leat_cpu_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+    int count = CPU_COUNT(&set);
+    return count < 1 ? 1 : count > LEAT_THREADS_MAX ? LEAT_THREADS_MAX : count;
+}
+
+int64_t leat_clock_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}

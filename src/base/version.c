@@ -1,0 +1,90 @@
+/*
+ * What this build is made of: the only file besides a library's own that includes its header, and
+ * for nothing but its version.
+ */
+#include <jansson.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include <zstd.h>
+#if LEAT_HAVE_BROTLI
+#include <brotli/encode.h>
+#endif
+#if LEAT_HAVE_LZ4
+#include <lz4.h>
+#endif
+
+#include "leat/base.h"
+
+#ifndef LEAT_VERSION
+#define LEAT_VERSION "0.1.0"
+#endif
+
+const char *leat_version(void) { return LEAT_VERSION; }
+
+static void put(leat_build_item *item, const char *group, const char *name, const char *value) {
+    item->group = group;
+    item->name = name;
+    snprintf(item->value, sizeof item->value, "%s", value);
+}
+
+/* "1.0.9" of a number that holds 8, 12 and 12 bits, as Brotli gives it. */
+static void put_brotli(leat_build_item *item) {
+#if LEAT_HAVE_BROTLI
+    unsigned number = BrotliEncoderVersion();
+    char text[32];
+    snprintf(text, sizeof text, "%u.%u.%u", number >> 24, number >> 12 & 0xfff, number & 0xfff);
+    put(item, "library", "brotli", text);
+#else
+    put(item, "library", "brotli", "left out");
+#endif
+}
+
+static void put_xxhash(leat_build_item *item) {
+    unsigned number = XXH_versionNumber();
+    char text[32];
+    snprintf(text, sizeof text, "%u.%u.%u", number / 10000, number / 100 % 100, number % 100);
+    put(item, "library", "xxhash", text);
+}
+
+static void put_cpu(leat_build_item *item) {
+#if defined(__x86_64__)
+    put(item, "cpu", "avx2",
+        __builtin_cpu_supports("avx2") ? "compiled in, in use" : "compiled in, not in this cpu");
+#elif defined(__aarch64__)
+    put(item, "cpu", "neon", "baseline, in use");
+#else
+    put(item, "cpu", "portable", "in use");
+#endif
+}
+
+bool leat_build_info(int index, leat_build_item *item) {
+    memset(item, 0, sizeof *item);
+    switch (index) {
+    case 0:
+#if defined(__clang__)
+        put(item, "compiler", "clang", __clang_version__);
+#else
+        put(item, "compiler", "gcc", __VERSION__);
+#endif
+        return true;
+    case 1: put_cpu(item); return true;
+    case 2: put(item, "library", "zstd", ZSTD_versionString()); return true;
+    case 3: put_brotli(item); return true;
+    case 4: put(item, "library", "snappy", LEAT_HAVE_SNAPPY ? "present" : "left out"); return true;
+    case 5:
+#if LEAT_HAVE_LZ4
+        put(item, "library", "lz4", LZ4_versionString());
+#else
+        put(item, "library", "lz4", "left out");
+#endif
+        return true;
+    case 6: put(item, "library", "zlib", zlibVersion()); return true;
+    case 7: put_xxhash(item); return true;
+    case 8: put(item, "library", "libcrypto", OpenSSL_version(OPENSSL_VERSION_STRING)); return true;
+    case 9: put(item, "library", "jansson", jansson_version_str()); return true;
+    default: return false;
+    }
+}
