@@ -1,0 +1,51 @@
+/* Splits and shard ranges as pure arithmetic on src_id: see layout.h. */
+#include "format/layout.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+
+/* The stream number of the split's draws; any other use of the seed has another one. */
+#define SPLIT_STREAM 1
+
+const char *leat_split_name(leat_split split) {
+    return split == LEAT_SPLIT_TRAIN ? "train" : "test";
+}
+
+leat_split leat_layout_hash_split(uint64_t seed, double train_ratio, int64_t src_id) {
+    uint64_t bits = leat_random(seed, SPLIT_STREAM, (uint64_t)src_id);
+    return leat_random_unit(bits) < train_ratio ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_TEST;
+}
+
+int64_t leat_layout_ordered_count(double train_ratio, int64_t probes) {
+    int64_t count = (int64_t)(train_ratio * (double)probes);
+    return count < 0 ? 0 : count > probes ? probes : count;
+}
+
+int64_t leat_layout_shard_count(int64_t probes, int64_t probes_per_shard) {
+    int64_t half = probes_per_shard / 2 + probes_per_shard % 2; /* halves round up */
+    int64_t whole = probes / probes_per_shard;
+    int64_t count = whole + (probes % probes_per_shard >= half ? 1 : 0);
+    return count < 1 ? 1 : count;
+}
+
+int64_t leat_layout_fixed_shard_count(int64_t shards, double train_ratio, leat_split split) {
+    if (split == LEAT_SPLIT_TRAIN || train_ratio <= 0) return shards;
+    double count = round((double)shards * (1 - train_ratio) / train_ratio);
+    return count < 1 ? 1 : count > LEAT_SHARDS_MAX ? LEAT_SHARDS_MAX : (int64_t)count;
+}
+
+int64_t leat_layout_shard_of(int64_t src_id, int64_t shard_count) {
+    return (int64_t)(((unsigned __int128)src_id * (uint64_t)shard_count) >> LEAT_SRC_ID_BITS);
+}
+
+int64_t leat_layout_shard_begin(int64_t shard, int64_t shard_count) {
+    unsigned __int128 scaled = (unsigned __int128)shard << LEAT_SRC_ID_BITS;
+    return (int64_t)((scaled + (uint64_t)shard_count - 1) / (uint64_t)shard_count);
+}
+
+void leat_layout_shard_name(leat_split split, int64_t shard, char name[LEAT_SHARD_NAME_BYTES]) {
+    snprintf(name, LEAT_SHARD_NAME_BYTES, "%s/%s_shard_%05lld.arrayrecord", leat_split_name(split),
+             leat_split_name(split), (long long)shard);
+}

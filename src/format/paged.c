@@ -1,0 +1,81 @@
+/* Bytes of a mapped file, given out only from checked pages: see paged.h. */
+#include "format/paged.h"
+
+#include <string.h>
+
+/* Each try but the last follows the failure of one more page while the bytes were copied. */
+#define TRIES_MAX 1000
+
+leat_code leat_paged_init(leat_paged *paged, leat_map *map, int64_t size_bytes,
+                          leat_page_hash_fn hash, const void *context, leat_error *err) {
+    LEAT_ASSERT(size_bytes >= 0 && size_bytes <= leat_map_size(map));
+    int64_t page_count = (size_bytes + LEAT_PAGE_BYTES - 1) / LEAT_PAGE_BYTES;
+    *paged = (leat_paged){0};
+    LEAT_TRY(LEAT_NEW(&paged->checked, (page_count + 63) / 64, err));
+    paged->map = map;
+    paged->size_bytes = size_bytes;
+    paged->hash = hash;
+    paged->context = context;
+    return LEAT_OK;
+}
+
+void leat_paged_free(leat_paged *paged) {
+    leat_free((void *)paged->checked);
+    leat_map_close(paged->map);
+    *paged = (leat_paged){0};
+}
+
+/* Compares one page with its hash and remembers that it is good. */
+static leat_code check_page(const leat_paged *paged, int64_t page, leat_error *err) {
+    uint64_t expected = 0;
+    LEAT_TRY(paged->hash(paged->context, page, &expected, err));
+    int64_t begin = page * LEAT_PAGE_BYTES;
+    int64_t left = paged->size_bytes - begin;
+    int64_t size = left < LEAT_PAGE_BYTES ? left : LEAT_PAGE_BYTES;
+    if (leat_xxh3(leat_map_data(paged->map) + begin, size) == expected) {
+        atomic_fetch_or_explicit(&paged->checked[page / 64], UINT64_C(1) << (page % 64),
+                                 memory_order_relaxed);
+        return LEAT_OK;
+    }
+    if (leat_map_failures(paged->map) > 0) {
+        return leat_fail(err, LEAT_ERR_IO,
+                         "\"%s\": page at byte %lld cannot be read: the disk failed, or the file "
+                         "was cut while it was open",
+                         leat_map_path(paged->map), (long long)begin);
+    }
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%s\": page at byte %lld: hash mismatch; the file is damaged, ingest it "
+                     "again",
+                     leat_map_path(paged->map), (long long)begin);
+}
+
+static leat_code check_range(const leat_paged *paged, int64_t offset, int64_t size_bytes,
+                             bool trust_bits, leat_error *err) {
+    int64_t last = (offset + size_bytes - 1) / LEAT_PAGE_BYTES;
+    for (int64_t page = offset / LEAT_PAGE_BYTES; page <= last; page++) {
+        uint64_t word = atomic_load_explicit(&paged->checked[page / 64], memory_order_relaxed);
+        if (trust_bits && (word >> (page % 64) & 1) != 0) continue;
+        LEAT_TRY(check_page(paged, page, err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_paged_read(const leat_paged *paged, int64_t offset, int64_t size_bytes, void *out,
+                          leat_error *err) {
+    LEAT_ASSERT(offset >= 0 && size_bytes >= 0 && offset <= paged->size_bytes - size_bytes);
+    if (size_bytes == 0) return LEAT_OK;
+    for (int try = 0; try < TRIES_MAX; try++) {
+        int64_t failures = leat_map_failures(paged->map);
+        leat_code code = check_range(paged, offset, size_bytes, failures == 0, err);
+        if (code == LEAT_OK) {
+            memcpy(out, leat_map_data(paged->map) + offset, (size_t)size_bytes);
+            /* no failure since before the check: what was copied is what was checked */
+            if (leat_map_failures(paged->map) == failures) return LEAT_OK;
+        } else if (leat_map_failures(paged->map) == failures) {
+            memset(out, 0, (size_t)size_bytes);
+            return code;
+        }
+    }
+    memset(out, 0, (size_t)size_bytes);
+    return leat_map_check(paged->map, err);
+}
