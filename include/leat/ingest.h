@@ -1,0 +1,129 @@
+/*
+ * leat/ingest.h: raw measurements in, probe rows out; and synthetic measurements.
+ */
+#ifndef LEAT_INGEST_H
+#define LEAT_INGEST_H
+
+#include "leat/base.h"
+#include "leat/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- probes: Parquet, CSV or RIPE Atlas NDJSON to ArrayRecord probe rows ------------------- */
+
+typedef enum leat_split_rule {
+    LEAT_SPLIT_HASH,    /* by a keyed hash of src_id: stable when data is added */
+    LEAT_SPLIT_ORDERED, /* the first floor(train_ratio * probes) in byte order of the address */
+} leat_split_rule;
+
+typedef struct leat_probes_ingest_options {
+    int64_t memory_bytes; /* bound on the peak resident set of the whole process */
+    int threads;          /* 1..256; the output does not depend on it */
+    uint64_t seed;        /* of the hash split */
+    double train_ratio;   /* 0..1 */
+    leat_split_rule split;
+    int64_t max_row_bytes;    /* of the serialised measurements of a row; 0: one row a probe */
+    int64_t probes_per_shard; /* decides the number of shards unless `shards` is set */
+    int64_t shards;           /* of the train split; 0: by probes_per_shard */
+    leat_ar_options record;   /* compression; group_size must be 1 */
+    bool dictionary_src;      /* store the source address once a row */
+    bool zero_address;        /* keep rows whose address is empty, as 0.0.0.0 or :: */
+    bool strict;              /* fail on the first row that would be set aside */
+    bool per_packet;          /* Atlas NDJSON: one measurement per packet */
+    bool resume, replace;     /* go on with an interrupted ingest; replace a data set of ours */
+    const char *column_event_time, *column_src_addr, *column_dst_addr; /* NULL: their own names */
+    const char *column_ip_version, *column_rtt;
+    const char *temp_dir; /* for spilled data; NULL: inside the output folder */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_probes_ingest_options;
+
+/* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes a shard. */
+LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
+
+#define LEAT_REJECT_REASONS_MAX 16
+
+typedef struct leat_probes_ingest_result {
+    int64_t files;
+    int64_t rows_read;    /* records seen in the inputs, set aside ones included */
+    int64_t measurements; /* written; rows_read = measurements + rejected, but for
+                             per_packet and Atlas objects without packets */
+    int64_t rejected;     /* set aside in rejected.csv */
+    int reject_reasons;   /* how many of the two arrays below are filled */
+    const char *reject_reason[LEAT_REJECT_REASONS_MAX]; /* static texts */
+    int64_t reject_count[LEAT_REJECT_REASONS_MAX];
+    int64_t probes[2], rows[2], shards[2]; /* train, test */
+    int64_t rows_split;                    /* rows beyond the first of their probe */
+    int64_t probes_over_limit; /* probes cut at 2 GiB - 64 KiB although max_row_bytes is 0 */
+    int64_t bytes_written;     /* of all shards */
+    int64_t bytes_spilled;
+    int64_t memory_peak_bytes; /* VmHWM at the end */
+    double seconds_scan;       /* until the last input row was partitioned */
+    double seconds_written;    /* until the last byte was written */
+    double seconds_total;      /* until all of it was on the disk and published */
+    bool resumed;              /* the scan of an interrupted run was used */
+    int64_t shards_resumed;    /* shards that an interrupted run had finished */
+} leat_probes_ingest_result;
+
+/*
+ * Reads all measurements of `paths` (files, shell patterns, folders) and writes the data set
+ * out_dir (docs/dataset.md), which appears whole or not at all: manifest.json comes last. The bytes
+ * of the shards, the index and the manifest depend on the set of measurements and on the options
+ * alone. Memory: stays under options->memory_bytes, or fails with LEAT_ERR_LIMIT naming the least
+ * that would do. Errors leave nothing behind; a killed run leaves out_dir/.leat for `resume`, and
+ * so does one whose finished data set could not be moved to its place.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_probes_ingest(const char *const *paths, int64_t path_count,
+                                                      const char *out_dir,
+                                                      const leat_probes_ingest_options *options,
+                                                      leat_probes_ingest_result *result,
+                                                      leat_error *err);
+
+/* The DuckDB library that reads Parquet: its version as "v1.5.6" and where it was found. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(char *version, int64_t version_bytes,
+                                                     char *path, int64_t path_bytes,
+                                                     leat_error *err);
+
+/* ---- synthetic measurements --------------------------------------------------------------- */
+
+typedef struct leat_synth_probes_options {
+    int64_t measurements; /* 1..10^10; exactly so many are written */
+    int64_t probes;       /* 1..measurements, exactly so many; 0: a probe per 235 measurements */
+    uint64_t seed;
+    int threads;           /* writers of a folder's files; the bytes do not depend on it */
+    int64_t memory_bytes;  /* bound on the resident set; fewer threads are used to keep it */
+    int64_t rows_per_file; /* of a folder */
+    bool replace;          /* replace what is at the output: a file, or a folder of ours */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_synth_probes_options;
+
+/* No measurements yet, seed 0, all processors, 512 MiB, 10,000,000 rows a file. */
+LEAT_API leat_synth_probes_options leat_synth_probes_options_default(void);
+
+typedef struct leat_synth_probes_result {
+    int64_t measurements, probes, largest_probe; /* measurements of the largest probe */
+    int64_t files, bytes_written;
+    int64_t memory_peak_bytes;
+    double seconds;
+} leat_synth_probes_result;
+
+/*
+ * Writes realistic synthetic ping measurements: a heavy tail of probe sizes, 57.7 % IPv4 probes,
+ * 3.5 % failures, rtt with median 50 ms and 99th percentile 343 ms, in order of time. The bytes
+ * depend on measurements, probes, seed and rows_per_file alone (Parquet: and on DuckDB's version).
+ * out_path: "x.parquet" or "x.csv" makes that file; any other name a folder of part-00000.parquet
+ * and so on. It appears whole or not at all. LEAT_ERR_EXISTS: something is there and `replace` is
+ * not set, or it is nothing that this function made.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_synth_probes(const char *out_path,
+                                                     const leat_synth_probes_options *options,
+                                                     leat_synth_probes_result *result,
+                                                     leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,366 @@
+/*
+ * A record is found in one buffer that slides over the file: what is left of it is moved to the
+ * front, the rest is filled from the file or from zlib. Nearly all records have no quote, and for
+ * them two memchr do; the others go through a machine of four states, which is resumed where it
+ * stopped when the buffer was refilled.
+ *
+ * A stray quote must not swallow the file. A record may look ahead LEAT_LINE_BYTES_MAX bytes; if it
+ * has passed line ends in quotes by then and not come to its own, its first line is given as
+ * unclosed, and up to the byte that was looked at line ends count in quotes too. So every byte is
+ * looked at twice at most, whatever a hostile file holds, and what is read does not depend on how
+ * the file came in.
+ */
+#include "ingest/lines.h"
+
+#include <string.h>
+
+#define ZLIB_CONST
+#include <zlib.h>
+
+#include "base/mem.h"
+
+enum { INPUT_BYTES = 64 << 10 };
+/* How far a record is searched for its end: a CRLF behind the longest one is seen. */
+#define LOOK_BYTES (LEAT_LINE_BYTES_MAX + 2)
+#define BUFFER_BYTES (LOOK_BYTES + (INT64_C(256) << 10))
+
+typedef enum quote_state {
+    FIELD_BEGIN,
+    IN_FIELD,
+    IN_QUOTES,
+    QUOTE_SEEN, /* in quotes: the end of the field, or the first of two */
+} quote_state;
+
+struct leat_lines {
+    leat_lines_options options;
+    leat_file *file; /* NULL: memory */
+    const uint8_t *bytes;
+    int64_t bytes_left;
+    const char *name;
+
+    char *data;          /* BUFFER_BYTES */
+    int64_t begin, end;  /* what is not given out yet */
+    int64_t scanned;     /* [begin, scanned) has no record end */
+    quote_state state;   /* at `scanned` */
+    int64_t base;        /* offset of data[0] in the text */
+    int64_t plain_until; /* offset in the text before which records are lines */
+    int64_t number;      /* of the line at `begin` */
+    int64_t file_bytes;  /* read from the file so far */
+    bool started, file_end, text_end;
+    bool skipping; /* the rest of a record that was too long */
+
+    uint8_t *input; /* gzip only, INPUT_BYTES */
+    z_stream zlib;
+    bool zlib_ready, in_member;
+};
+
+/* ---- bytes in ---- */
+
+static leat_code read_input(leat_lines *lines, void *bytes, int64_t size_bytes, int64_t *got,
+                            leat_error *err) {
+    if (lines->file != NULL) {
+        LEAT_TRY(leat_file_read(lines->file, bytes, size_bytes, got, err));
+    } else {
+        *got = size_bytes < lines->bytes_left ? size_bytes : lines->bytes_left;
+        if (*got > 0) memcpy(bytes, lines->bytes, (size_t)*got);
+        lines->bytes += *got;
+        lines->bytes_left -= *got;
+    }
+    lines->file_bytes += *got;
+    if (*got == 0) lines->file_end = true;
+    return LEAT_OK;
+}
+
+static leat_code damaged(leat_lines *lines, const char *what, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%s\": damaged gzip data at byte %lld: %s; get the file again", lines->name,
+                     (long long)(lines->file_bytes - lines->zlib.avail_in), what);
+}
+
+/* Between members: skips zero bytes, as tapes leave them, and begins the next member. */
+static leat_code next_member(leat_lines *lines, leat_error *err) {
+    z_stream *zlib = &lines->zlib;
+    while (zlib->avail_in > 0 && *zlib->next_in == 0) {
+        zlib->next_in++;
+        zlib->avail_in--;
+    }
+    if (zlib->avail_in == 0) return LEAT_OK;
+    if (*zlib->next_in != 0x1f) return damaged(lines, "no gzip data behind a whole member", err);
+    if (inflateReset(zlib) != Z_OK) return damaged(lines, "zlib cannot be reset", err);
+    lines->in_member = true;
+    return LEAT_OK;
+}
+
+/* One step: some input or some output. */
+static leat_code inflate_some(leat_lines *lines, leat_error *err) {
+    z_stream *zlib = &lines->zlib;
+    if (zlib->avail_in == 0 && !lines->file_end) {
+        int64_t got = 0;
+        LEAT_TRY(read_input(lines, lines->input, INPUT_BYTES, &got, err));
+        zlib->next_in = lines->input;
+        zlib->avail_in = (unsigned)got;
+    }
+    if (!lines->in_member) {
+        LEAT_TRY(next_member(lines, err));
+        if (zlib->avail_in == 0 && lines->file_end) lines->text_end = true;
+        if (!lines->in_member) return LEAT_OK;
+    }
+    zlib->next_out = (uint8_t *)lines->data + lines->end;
+    zlib->avail_out = (unsigned)(BUFFER_BYTES - lines->end);
+    unsigned room = zlib->avail_out;
+    int result = inflate(zlib, Z_NO_FLUSH);
+    lines->end += room - zlib->avail_out;
+    if (result == Z_STREAM_END) {
+        lines->in_member = false;
+        return LEAT_OK;
+    }
+    if (result == Z_MEM_ERROR) return leat_fail(err, LEAT_ERR_MEMORY, "zlib is out of memory");
+    if (result == Z_NEED_DICT) return damaged(lines, "it needs a dictionary", err);
+    if (result != Z_OK && result != Z_BUF_ERROR) {
+        return damaged(lines, zlib->msg != NULL ? zlib->msg : "zlib cannot read it", err);
+    }
+    if (zlib->avail_in == 0 && lines->file_end && room == zlib->avail_out) {
+        return damaged(lines, "the file ends in the middle of it, it was cut short", err);
+    }
+    return LEAT_OK;
+}
+
+/* Moves what is left to the front and adds at least one byte, or sets text_end. */
+static leat_code fill(leat_lines *lines, leat_error *err) {
+    if (lines->begin > 0) {
+        memmove(lines->data, lines->data + lines->begin, (size_t)(lines->end - lines->begin));
+        lines->base += lines->begin;
+        lines->scanned -= lines->begin;
+        lines->end -= lines->begin;
+        lines->begin = 0;
+    }
+    int64_t before = lines->end;
+    LEAT_ASSERT(before < BUFFER_BYTES);
+    while (lines->end == before && !lines->text_end) {
+        if (lines->options.gzip) {
+            LEAT_TRY(inflate_some(lines, err));
+            continue;
+        }
+        int64_t got = 0;
+        LEAT_TRY(read_input(lines, lines->data + lines->end, BUFFER_BYTES - lines->end, &got, err));
+        lines->end += got;
+        lines->text_end = lines->file_end;
+    }
+    return LEAT_OK;
+}
+
+/* ---- record ends ---- */
+
+/* Runs the machine over [scanned, limit); returns the place of the record's LF or -1. */
+static int64_t find_quoted_end(leat_lines *lines, int64_t limit) {
+    const char *data = lines->data;
+    quote_state state = lines->state;
+    int64_t at = lines->scanned;
+    for (; at < limit; at++) {
+        char letter = data[at];
+        if (state == IN_QUOTES) {
+            const char *quote = memchr(data + at, '"', (size_t)(limit - at));
+            if (quote == NULL) {
+                at = limit;
+                break;
+            }
+            at = quote - data;
+            state = QUOTE_SEEN;
+        } else if (letter == '\n') {
+            lines->state = state;
+            lines->scanned = at;
+            return at;
+        } else if (letter == ',') {
+            state = FIELD_BEGIN;
+        } else if (letter == '"' && state != IN_FIELD) {
+            state = IN_QUOTES;
+        } else {
+            state = IN_FIELD;
+        }
+    }
+    lines->state = state;
+    lines->scanned = at;
+    return -1;
+}
+
+/* The place of the LF that ends the record at `begin`, -1 if it is not in [begin, limit). */
+static int64_t find_end(leat_lines *lines, int64_t limit) {
+    const char *data = lines->data;
+    bool quotes = lines->options.quotes && lines->base + lines->begin >= lines->plain_until;
+    if (quotes && lines->scanned > lines->begin) return find_quoted_end(lines, limit);
+    const char *feed = limit > lines->scanned
+                           ? memchr(data + lines->scanned, '\n', (size_t)(limit - lines->scanned))
+                           : NULL;
+    if (quotes) {
+        int64_t line_end = feed != NULL ? feed - data : limit;
+        if (line_end > lines->begin &&
+            memchr(data + lines->begin, '"', (size_t)(line_end - lines->begin)) != NULL) {
+            lines->state = FIELD_BEGIN;
+            return find_quoted_end(lines, limit);
+        }
+        /* the machine's state behind what was passed over: no quote, so only the last byte counts
+         */
+        lines->state =
+            line_end > lines->begin && data[line_end - 1] != ',' ? IN_FIELD : FIELD_BEGIN;
+    }
+    lines->scanned = feed != NULL ? feed - data : limit;
+    return feed != NULL ? feed - data : -1;
+}
+
+/* Gives [begin, stop) as a record and goes on behind `next`. */
+static void give(leat_lines *lines, leat_line *line, int64_t stop, int64_t next,
+                 leat_line_fault fault) {
+    char *data = lines->data + lines->begin;
+    int64_t size = stop - lines->begin;
+    if (size > 0 && data[size - 1] == '\r') size--;
+    if (fault == LEAT_LINE_GOOD && size > LEAT_LINE_BYTES_MAX) fault = LEAT_LINE_TOO_LONG;
+    if (size > LEAT_LINE_BYTES_MAX) size = LEAT_LINE_BYTES_MAX;
+    *line = (leat_line){data, size, lines->number, fault};
+    const char *at = data, *end = lines->data + next;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        lines->number++;
+        at++;
+    }
+    lines->begin = next;
+    lines->scanned = next;
+    lines->state = FIELD_BEGIN;
+}
+
+/* The record at `begin` has no end within [begin, limit), the file's end or the longest look. */
+static void give_without_end(leat_lines *lines, leat_line *line, int64_t limit) {
+    const char *data = lines->data;
+    bool too_far = limit - lines->begin >= LOOK_BYTES;
+    bool open = lines->options.quotes && lines->state == IN_QUOTES;
+    const char *feed =
+        open || too_far ? memchr(data + lines->begin, '\n', (size_t)(limit - lines->begin)) : NULL;
+    if (open || feed != NULL) lines->plain_until = lines->base + limit;
+    if (feed != NULL) {
+        give(lines, line, feed - data, feed - data + 1, LEAT_LINE_UNCLOSED);
+        return;
+    }
+    lines->skipping = too_far;
+    give(lines, line, limit, limit,
+         too_far ? LEAT_LINE_TOO_LONG
+         : open  ? LEAT_LINE_UNCLOSED
+                 : LEAT_LINE_GOOD);
+}
+
+/* Drops the rest of a record that was too long, its LF included. */
+static leat_code skip_rest(leat_lines *lines, leat_error *err) {
+    while (lines->skipping) {
+        const char *feed = lines->end > lines->begin ? memchr(lines->data + lines->begin, '\n',
+                                                              (size_t)(lines->end - lines->begin))
+                                                     : NULL;
+        lines->begin = feed != NULL ? feed - lines->data + 1 : lines->end;
+        lines->scanned = lines->begin;
+        if (feed != NULL) {
+            lines->number++;
+            lines->skipping = false;
+        } else if (lines->text_end) {
+            lines->skipping = false;
+        } else {
+            LEAT_TRY(fill(lines, err));
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_code start(leat_lines *lines, leat_error *err) {
+    lines->started = true;
+    while (lines->end < 3 && !lines->text_end) LEAT_TRY(fill(lines, err));
+    if (lines->end >= 3 && memcmp(lines->data, "\xef\xbb\xbf", 3) == 0) {
+        lines->begin = 3;
+        lines->scanned = 3;
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found, leat_error *err) {
+    *line = (leat_line){0};
+    *found = false;
+    if (!lines->started) LEAT_TRY(start(lines, err));
+    LEAT_TRY(skip_rest(lines, err));
+    for (;;) {
+        int64_t limit = lines->begin + LOOK_BYTES;
+        if (limit > lines->end) limit = lines->end;
+        int64_t stop = find_end(lines, limit);
+        if (stop >= 0) {
+            give(lines, line, stop, stop + 1, LEAT_LINE_GOOD);
+        } else if (limit == lines->begin + LOOK_BYTES ||
+                   (lines->text_end && limit > lines->begin)) {
+            give_without_end(lines, line, limit);
+        } else if (lines->text_end) {
+            return LEAT_OK;
+        } else {
+            LEAT_TRY(fill(lines, err));
+            continue;
+        }
+        *found = true;
+        return LEAT_OK;
+    }
+}
+
+int64_t leat_lines_position(const leat_lines *lines) {
+    if (lines->options.gzip) return lines->file_bytes - lines->zlib.avail_in;
+    return lines->file_bytes - (lines->end - lines->begin);
+}
+
+/* ---- open, close ---- */
+
+static leat_code open_reader(leat_lines **out, const leat_lines_options *options, leat_error *err) {
+    *out = NULL;
+    leat_lines *lines = NULL;
+    LEAT_TRY(LEAT_NEW(&lines, 1, err));
+    lines->options = *options;
+    lines->number = 1;
+    leat_code code = leat_block_alloc((void **)&lines->data, BUFFER_BYTES, err);
+    if (code == LEAT_OK && options->gzip) {
+        code = LEAT_NEW(&lines->input, INPUT_BYTES, err);
+        /* 15 bits of window, 16: gzip and nothing else */
+        if (code == LEAT_OK && inflateInit2(&lines->zlib, 15 + 16) != Z_OK) {
+            code = leat_fail(err, LEAT_ERR_MEMORY, "zlib cannot start");
+        } else {
+            lines->zlib_ready = code == LEAT_OK;
+        }
+        /* an empty file is no gzip file */
+        lines->in_member = true;
+    }
+    if (code != LEAT_OK) {
+        leat_lines_close(lines);
+        return code;
+    }
+    *out = lines;
+    return LEAT_OK;
+}
+
+leat_code leat_lines_open(leat_lines **out, const char *path, const leat_lines_options *options,
+                          leat_error *err) {
+    LEAT_TRY(open_reader(out, options, err));
+    leat_code code = leat_file_open(&(*out)->file, path, LEAT_FILE_READ, err);
+    if (code != LEAT_OK) {
+        leat_lines_close(*out);
+        *out = NULL;
+        return code;
+    }
+    (*out)->name = leat_file_path((*out)->file);
+    return LEAT_OK;
+}
+
+leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes, int64_t size_bytes,
+                                const char *name, const leat_lines_options *options,
+                                leat_error *err) {
+    LEAT_TRY(open_reader(out, options, err));
+    (*out)->bytes = bytes;
+    (*out)->bytes_left = size_bytes;
+    (*out)->name = name;
+    return LEAT_OK;
+}
+
+void leat_lines_close(leat_lines *lines) {
+    if (lines == NULL) return;
+    if (lines->zlib_ready) inflateEnd(&lines->zlib);
+    leat_file_close(lines->file);
+    leat_block_free(lines->data, BUFFER_BYTES);
+    leat_free(lines->input);
+    leat_free(lines);
+}

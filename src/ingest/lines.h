@@ -1,0 +1,53 @@
+/*
+ * Lines and records of text files, plain or gzip, one after the other in bounded memory. Used for
+ * CSV (quotes: RFC 4180, a quoted field may hold line ends), and for NDJSON and CAN logs (plain).
+ */
+#ifndef LEAT_INGEST_LINES_H
+#define LEAT_INGEST_LINES_H
+
+#include "base/file.h"
+
+/* Records longer than this, line ends not counted, are given as too long, by their beginning. */
+#define LEAT_LINE_BYTES_MAX (INT64_C(1) << 20)
+/* What one reader holds at most. */
+#define LEAT_LINES_MEMORY_BYTES (LEAT_LINE_BYTES_MAX + (INT64_C(512) << 10))
+
+typedef enum leat_line_fault {
+    LEAT_LINE_GOOD,
+    LEAT_LINE_TOO_LONG, /* only the first LEAT_LINE_BYTES_MAX bytes are given */
+    LEAT_LINE_UNCLOSED, /* a quote opens that swallows LEAT_LINE_BYTES_MAX bytes or the rest of the
+                           file: the line alone is given, and the reader goes on behind it */
+} leat_line_fault;
+
+typedef struct leat_line {
+    char *data; /* without its line end (LF or CRLF); may be written to until the next call */
+    int64_t size_bytes;
+    int64_t number; /* of the line where the record begins, from 1 */
+    leat_line_fault fault;
+} leat_line;
+
+typedef struct leat_lines_options {
+    bool gzip;   /* one or more gzip members, zero bytes behind them allowed */
+    bool quotes; /* records of RFC 4180, fields parted by commas; else every line is one */
+} leat_lines_options;
+
+typedef struct leat_lines leat_lines;
+
+/* `path` may be a pipe. A byte order mark of UTF-8 at the beginning is skipped. */
+LEAT_MUST_CHECK leat_code leat_lines_open(leat_lines **out, const char *path,
+                                          const leat_lines_options *options, leat_error *err);
+/* Reads from memory, which must outlive the reader; `name` for messages. */
+LEAT_MUST_CHECK leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes,
+                                                int64_t size_bytes, const char *name,
+                                                const leat_lines_options *options, leat_error *err);
+void leat_lines_close(leat_lines *lines);
+
+/* The next record; *found is false at the end. Blank lines are given too. Damaged gzip data is
+ * LEAT_ERR_CORRUPT and names file and byte. */
+LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found,
+                                          leat_error *err);
+
+/* Bytes of the file (compressed ones of a gzip file) that were used so far. */
+int64_t leat_lines_position(const leat_lines *lines);
+
+#endif

@@ -1,0 +1,160 @@
+/*
+ * The end of an ingest: the parts become the index, the manifest says what there is, run.json how
+ * it was made. See job.h.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/thread.h"
+#include "ingest/job.h"
+#include "ingest/shard.h"
+
+static int64_t shard_total(const leat_job *job) {
+    return job->state.shards[LEAT_SPLIT_TRAIN] + job->state.shards[LEAT_SPLIT_TEST];
+}
+
+/* Rows of one probe are neighbours, and a probe is in one shard. */
+static void count_rows(leat_job *job, const leat_shard_part *part) {
+    leat_probes_ingest_result *result = job->result;
+    int split = part->info.split;
+    for (int64_t i = 0; i < part->info.row_count; i++) {
+        bool first = i == 0 || part->rows[i].src_id != part->rows[i - 1].src_id;
+        bool second = !first && (i == 1 || part->rows[i - 2].src_id != part->rows[i].src_id);
+        result->probes[split] += first;
+        result->rows_split += !first;
+        result->probes_over_limit += second && job->options->max_row_bytes == 0;
+    }
+    result->rows[split] += part->info.row_count;
+    result->shards[split]++;
+    result->bytes_written += part->info.file_bytes;
+    result->measurements += part->info.measurement_count;
+}
+
+static leat_code load_and_count(leat_job *job, int64_t k, leat_shard_part *part, leat_error *err) {
+    int64_t train = job->state.shards[LEAT_SPLIT_TRAIN];
+    leat_split split = k < train ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_TEST;
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_shard_part_path(job->folder.parts, split, k < train ? k : k - train, path, err));
+    LEAT_TRY(leat_shard_part_load(path, part, err));
+    count_rows(job, part);
+    leat_ticker_add(&job->ticker, 1);
+    return leat_ticker_check(&job->ticker, err);
+}
+
+static leat_code load_part(void *context, int64_t k, leat_shard_part *part, leat_error *err) {
+    leat_job *job = context;
+    LEAT_TRY(load_and_count(job, k, part, err));
+    return leat_manifest_add_shard(&job->manifest, &part->info, err);
+}
+
+leat_code leat_job_count(leat_job *job, leat_error *err) {
+    for (int64_t k = 0; k < shard_total(job); k++) {
+        leat_shard_part part = {0};
+        leat_code code = load_and_count(job, k, &part, err);
+        leat_shard_part_free(&part);
+        LEAT_TRY(code);
+    }
+    return LEAT_OK;
+}
+
+static void write_inputs(leat_json *json, const leat_job *job) {
+    leat_json_key(json, "inputs");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        const leat_input *input = &job->inputs.items[i];
+        char text[LEAT_TIME_TEXT_BYTES] = "";
+        if (input->facts.mtime_ns >= 0) leat_time_format(input->facts.mtime_ns / 1000, text);
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "path", input->path);
+        leat_json_member_int(json, "bytes", input->facts.size_bytes);
+        leat_json_member_string(json, "modified", text);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void write_rejected(leat_json *json, const leat_job *job) {
+    leat_json_key(json, "rejected");
+    leat_json_begin_object(json);
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        if (job->state.rejected[i] == 0) continue;
+        leat_json_member_int(json, leat_reject_text((leat_reject)i), job->state.rejected[i]);
+    }
+    leat_json_end_object(json);
+}
+
+static void write_machine(leat_json *json, const leat_job *job) {
+    struct utsname machine;
+    bool known = uname(&machine) == 0;
+    leat_json_key(json, "machine");
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "system", known ? machine.sysname : "");
+    leat_json_member_string(json, "release", known ? machine.release : "");
+    leat_json_member_string(json, "architecture", known ? machine.machine : "");
+    leat_json_member_int(json, "processors", leat_cpu_count());
+    leat_json_end_object(json);
+    leat_json_member_int(json, "threads", job->options->threads);
+    leat_json_member_int(json, "memory_bytes", job->options->memory_bytes);
+    leat_json_member_int(json, "memory_peak_bytes", leat_rss_peak_bytes());
+}
+
+static leat_code save_run(leat_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES], now[LEAT_TIME_TEXT_BYTES];
+    struct timespec clock;
+    clock_gettime(CLOCK_REALTIME, &clock);
+    leat_time_format((int64_t)clock.tv_sec * 1000000, now);
+    leat_json *json = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_RUN_NAME, err));
+    LEAT_TRY(leat_json_create(&json, false, err));
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "format", "leat run");
+    leat_json_member_int(json, "version", 1);
+    leat_json_member_string(json, "leat", leat_version());
+    leat_json_member_string(json, "finished", now);
+    leat_json_member_double(json, "seconds_scan", job->result->seconds_scan);
+    leat_json_member_double(json, "seconds_written", job->result->seconds_written);
+    leat_json_member_double(json, "seconds", leat_job_seconds(job, leat_clock_ns()));
+    leat_json_member_bool(json, "resumed", job->result->resumed);
+    write_machine(json, job);
+    leat_json_member_int(json, "rows_read", job->state.rows_read);
+    leat_json_member_int(json, "measurements", job->result->measurements);
+    write_rejected(json, job);
+    write_inputs(json, job);
+    leat_json_end_object(json);
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_file_save(path, text, size_bytes, err);
+    leat_json_destroy(json);
+    return code;
+}
+
+static leat_code sync_splits(const leat_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, leat_split_name(split), err));
+        LEAT_TRY(leat_path_sync_dir(path, err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_job_finish(leat_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_INDEX_NAME, err));
+    leat_index_facts facts;
+    leat_ticker_stage(&job->ticker, "indexing", "shards", shard_total(job));
+    LEAT_TRY(leat_index_build(path, shard_total(job), load_part, job, &facts, err));
+    if (job->result->measurements != job->state.measurements) {
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "%lld measurements were partitioned but %lld written: the temporary files "
+                         "were changed, run again with --replace",
+                         (long long)job->state.measurements, (long long)job->result->measurements);
+    }
+    job->manifest.index_bytes = facts.file_bytes;
+    memcpy(job->manifest.index_sha256, facts.table_sha256, sizeof facts.table_sha256);
+    LEAT_TRY(save_run(job, err));
+    LEAT_TRY(sync_splits(job, err));
+    return leat_manifest_save(&job->manifest, job->folder.stage, err);
+}

@@ -1,0 +1,225 @@
+/*
+ * The scan of an ingest: inputs are checked, the memory is shared out, the sources hand batches to
+ * the workers, and the census fixes the number of shards. See job.h.
+ */
+#include <malloc.h>
+#include <stdio.h>
+
+#include "base/thread.h"
+#include "ingest/job.h"
+
+typedef struct scan {
+    leat_job *job;
+    leat_scan_memory memory;
+    leat_partition partition;
+    int64_t bytes_total, bytes_told;
+} scan;
+
+static leat_source_options source_options(scan *self, leat_reject_log *rejects) {
+    const leat_probes_ingest_options *o = self->job->options;
+    return (leat_source_options){
+        .columns = {o->column_event_time != NULL ? o->column_event_time : "event_time",
+                    o->column_src_addr != NULL ? o->column_src_addr : "src_addr",
+                    o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr",
+                    o->column_ip_version != NULL ? o->column_ip_version : "ip_version",
+                    o->column_rtt != NULL ? o->column_rtt : "rtt"},
+        .per_packet = o->per_packet,
+        .threads = self->memory.threads,
+        .memory_bytes = self->memory.source_bytes,
+        .temp_dir = self->job->folder.temp,
+        .rejects = rejects,
+        .batch = leat_partition_batch,
+        .batch_context = &self->partition,
+    };
+}
+
+static bool tell_progress(void *context, int64_t bytes_done, int64_t rows_done) {
+    (void)rows_done;
+    scan *self = context;
+    int64_t more = bytes_done - self->bytes_told;
+    self->bytes_told = bytes_done;
+    return leat_ticker_add(&self->job->ticker, more);
+}
+
+static leat_code plan_memory(scan *self, leat_error *err) {
+    const leat_probes_ingest_options *o = self->job->options;
+    int64_t least[LEAT_THREADS_MAX + 1] = {0};
+    for (int t = 1; t <= o->threads; t++) {
+        least[t] = leat_sources_memory_full(&self->job->inputs, t);
+    }
+    /* Fewer of the sources' threads than of ours may read; one worker with the least they take is
+     * the last resort before a refusal. */
+    least[1] = leat_sources_memory_min(&self->job->inputs, 1);
+    return leat_memory_plan_scan(o->memory_bytes, leat_rss_bytes(), o->threads, least,
+                                 o->train_ratio, o->split == LEAT_SPLIT_HASH, &self->memory, err);
+}
+
+static leat_code open_worker(scan *self, int index, leat_error *err) {
+    leat_job *job = self->job;
+    leat_partition_worker *worker = &self->partition.workers[index];
+    char path[LEAT_PATH_BYTES], name[32];
+    leat_intern_create(&worker->table, self->memory.table_bytes);
+    snprintf(name, sizeof name, "sources_%03d", index);
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.temp, name, err));
+    LEAT_TRY(leat_census_log_open(&worker->log, path, err));
+    for (int g = 0; g < job->buckets.group_count; g++) {
+        LEAT_TRY(leat_job_spill_path(job, index, g, path, err));
+        LEAT_TRY(leat_spill_create(&worker->spills[g], path,
+                                   leat_buckets_in_group(&job->buckets, g),
+                                   self->memory.block_bytes, err));
+    }
+    return LEAT_OK;
+}
+
+static void close_workers(scan *self) {
+    for (int i = 0; self->partition.workers != NULL && i < self->memory.threads; i++) {
+        leat_partition_worker *worker = &self->partition.workers[i];
+        leat_intern_destroy(&worker->table);
+        leat_census_log_close(&worker->log);
+        for (int g = 0; g < LEAT_GROUPS_MAX; g++) leat_spill_close(&worker->spills[g]);
+        leat_buf_free(&worker->text);
+    }
+    leat_free(self->partition.workers);
+    self->partition.workers = NULL;
+}
+
+static leat_code flush_worker(void *context, int index, leat_error *err) {
+    scan *self = context;
+    leat_partition_worker *worker = &self->partition.workers[index];
+    leat_intern_destroy(&worker->table);
+    for (int g = 0; g < self->job->buckets.group_count; g++) {
+        LEAT_TRY(leat_spill_finish(&worker->spills[g], err));
+    }
+    return leat_census_log_flush(&worker->log, err);
+}
+
+/* Counts the probes and, with that, the shards; finds the bound of the ordered split. */
+static leat_code take_census(scan *self, leat_error *err) {
+    leat_job *job = self->job;
+    leat_job_state *state = &job->state;
+    const leat_probes_ingest_options *o = job->options;
+    int64_t memory = o->memory_bytes / 8;
+    leat_census_log logs[LEAT_THREADS_MAX];
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
+    LEAT_TRY(leat_census_count(logs, self->memory.threads, memory, state->probes, err));
+    state->bound.size_bytes = -1;
+    if (o->split == LEAT_SPLIT_ORDERED) {
+        char path[LEAT_PATH_BYTES];
+        int64_t all = state->probes[LEAT_SPLIT_TRAIN];
+        int64_t train = leat_layout_ordered_count(o->train_ratio, all);
+        LEAT_TRY(leat_path_join(path, sizeof path, job->folder.temp, "sources_all", err));
+        LEAT_TRY(
+            leat_census_rank(logs, self->memory.threads, memory, train, path, &state->bound, err));
+        state->probes[LEAT_SPLIT_TRAIN] = train;
+        state->probes[LEAT_SPLIT_TEST] = all - train;
+    }
+    for (int s = 0; s < LEAT_SPLITS; s++) {
+        state->shards[s] = o->shards > 0
+                               ? leat_layout_fixed_shard_count(o->shards, o->train_ratio, s)
+                               : leat_layout_shard_count(state->probes[s], o->probes_per_shard);
+        if (state->shards[s] > LEAT_SHARDS_MAX) {
+            return leat_fail(err, LEAT_ERR_LIMIT,
+                             "%lld %s shards are more than %d: give more --probes-per-shard",
+                             (long long)state->shards[s], leat_split_name(s), LEAT_SHARDS_MAX);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_code check_not_empty(const leat_job *job, leat_error *err) {
+    const leat_job_state *state = &job->state;
+    if (state->measurements > 0) return LEAT_OK;
+    if (state->rows_read == 0) {
+        return leat_fail(err, LEAT_ERR_INPUT, "no rows in %lld input file%s (first: \"%s\")",
+                         (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s",
+                         job->inputs.items[0].path);
+    }
+    int most = 0;
+    for (int i = 1; i < LEAT_REJECT_COUNT; i++) {
+        if (state->rejected[i] > state->rejected[most]) most = i;
+    }
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "none of %lld rows is a measurement (%s: %lld): pass --strict to see the "
+                     "first of them",
+                     (long long)state->rows_read, leat_reject_text(most),
+                     (long long)state->rejected[most]);
+}
+
+static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *err) {
+    leat_job *job = self->job;
+    self->partition.rejects = rejects;
+    leat_source_options options = source_options(self, rejects);
+    options.progress = tell_progress;
+    options.progress_context = self;
+    LEAT_TRY(leat_sources_scan(&job->inputs, &options, &job->state.rows_read, err));
+    leat_reject_log_counts(rejects, job->state.rejected);
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, "rejected.csv", err));
+    /* A run that was killed before its scan was known to be whole may have left one. */
+    LEAT_TRY(leat_path_remove(path, err));
+    return leat_reject_log_save(rejects, path, err);
+}
+
+static leat_code scan_all(scan *self, leat_error *err) {
+    leat_job *job = self->job;
+    leat_job_state *state = &job->state;
+    LEAT_TRY(LEAT_NEW(&self->partition.workers, self->memory.threads, err));
+    for (int i = 0; i < self->memory.threads; i++) LEAT_TRY(open_worker(self, i, err));
+    leat_reject_log *rejects = NULL;
+    LEAT_TRY(leat_reject_log_create(&rejects, job->input_paths, job->options->strict,
+                                    self->memory.threads, self->memory.reject_bytes,
+                                    job->folder.temp, err));
+    leat_code code = run_sources(self, rejects, err);
+    leat_reject_log_destroy(rejects);
+    if (code != LEAT_OK) return code;
+    LEAT_TRY(leat_threads_run(self->memory.threads, flush_worker, self, err));
+    state->workers = self->memory.threads;
+    state->bucket_bits = self->memory.bucket_bits;
+    state->block_bytes = self->memory.block_bytes;
+    for (int i = 0; i < state->workers; i++) {
+        const leat_partition_worker *worker = &self->partition.workers[i];
+        state->measurements += worker->measurements;
+        for (int g = 0; g < job->buckets.group_count; g++) {
+            state->bytes_spilled += worker->spills[g].file_bytes;
+        }
+    }
+    LEAT_TRY(check_not_empty(job, err));
+    return take_census(self, err);
+}
+
+leat_code leat_job_scan(leat_job *job, leat_error *err) {
+    const leat_probes_ingest_options *o = job->options;
+    scan self = {.job = job};
+    self.memory.threads = o->threads;
+    self.memory.source_bytes = o->memory_bytes; /* until it is shared out */
+    leat_source_options options = source_options(&self, NULL);
+    LEAT_TRY(leat_sources_check(&job->inputs, &options, err));
+    LEAT_TRY(plan_memory(&self, err));
+    bool separate = o->split == LEAT_SPLIT_HASH;
+    job->buckets =
+        leat_buckets_plan(self.memory.bucket_bits, o->train_ratio, separate, self.memory.threads);
+    self.partition = (leat_partition){
+        .buckets = job->buckets,
+        .seed = o->seed,
+        .train_ratio = o->train_ratio,
+        .separate_splits = separate,
+        .zero_address = o->zero_address,
+        .worker_count = self.memory.threads,
+    };
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        self.bytes_total += job->inputs.items[i].facts.size_bytes;
+    }
+    leat_ticker_stage(&job->ticker, "reading", "bytes", self.bytes_total);
+    leat_code code = scan_all(&self, err);
+    if (code == LEAT_OK) code = leat_job_spills_new(job, err);
+    for (int i = 0; i < job->state.workers && code == LEAT_OK; i++) {
+        for (int g = 0; g < job->buckets.group_count; g++) {
+            *leat_job_spill(job, i, g) = self.partition.workers[i].spills[g];
+            self.partition.workers[i].spills[g] = (leat_spill){0};
+        }
+    }
+    close_workers(&self);
+    malloc_trim(0); /* the limit counts what the process holds, not what it could give back */
+    if (code == LEAT_OK) job->state.scanned = true;
+    return code;
+}

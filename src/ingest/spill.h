@@ -1,0 +1,121 @@
+/*
+ * Partitioned measurements on disk: each worker of the scan appends to one file that holds a chain
+ * of blocks per bucket, so that thousands of buckets need one descriptor and one buffer each.
+ *
+ * A stream (one worker, one bucket) is a sequence of two kinds of records, little-endian,
+ * unaligned: definition   i64 src_id, u32 LEAT_SPILL_DEFINITION | text bytes, text measurement  i64
+ * time_us, u32 source, f32 rtt, u8 facts, destination text `source` counts the definitions of the
+ * stream, which come before their first use; facts = length of the text, plus LEAT_SPILL_V6 for IP
+ * version 6. No record crosses a block.
+ */
+#ifndef LEAT_INGEST_SPILL_H
+#define LEAT_INGEST_SPILL_H
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+#define LEAT_SPILL_DEFINITION UINT32_C(0x80000000)
+#define LEAT_SPILL_V6 0x40
+#define LEAT_SPILL_LENGTH 0x3f
+#define LEAT_SPILL_DEFINITION_BYTES 12
+#define LEAT_SPILL_MEASUREMENT_BYTES 17
+#define LEAT_SPILL_RTT_AT 12
+#define LEAT_SPILL_FACTS_AT 16
+#define LEAT_SPILL_TEXT_AT 17
+
+/* Totals of one stream, once it is finished, and where its chain begins (-1: empty). */
+typedef struct leat_spill_stream {
+    int64_t head;
+    int64_t bytes;   /* of its records */
+    int64_t records; /* measurements */
+    int64_t definitions;
+} leat_spill_stream;
+
+/* The block that a bucket is filling: all that an append touches besides the bytes themselves. */
+typedef struct leat_spill_tail {
+    int32_t used;     /* of the block, header included */
+    uint32_t records; /* measurements in it */
+    int64_t offset;   /* of the block in the file */
+} leat_spill_tail;
+
+typedef struct leat_spill {
+    leat_file *file;
+    int bucket_count;
+    int32_t block_bytes;
+    uint8_t *buffers;       /* bucket_count blocks, each beginning with room for its header */
+    leat_spill_tail *tails; /* of the buckets */
+    leat_spill_stream *streams;
+    int64_t file_bytes;
+} leat_spill;
+
+#define LEAT_SPILL_HEADER_BYTES 24
+#define LEAT_SPILL_BLOCK_MIN 4096
+
+/* Memory that a spill takes besides small change. */
+int64_t leat_spill_memory_bytes(int bucket_count, int32_t block_bytes);
+
+/* Makes the file at path. */
+LEAT_MUST_CHECK leat_code leat_spill_create(leat_spill *spill, const char *path, int bucket_count,
+                                            int32_t block_bytes, leat_error *err);
+/* Writes what the buffers hold and gives their memory back; streams and file stay. */
+LEAT_MUST_CHECK leat_code leat_spill_finish(leat_spill *spill, leat_error *err);
+/* Opens a finished spill again, with the streams that leat_spill_finish left. */
+LEAT_MUST_CHECK leat_code leat_spill_open(leat_spill *spill, const char *path, int bucket_count,
+                                          int32_t block_bytes, leat_error *err);
+void leat_spill_close(leat_spill *spill);
+/* Gives the disk space of a finished spill back; nothing can be read from it any more. */
+void leat_spill_release(leat_spill *spill);
+
+/* Makes room for size_bytes in the bucket's block (slow path of leat_spill_room). */
+LEAT_MUST_CHECK leat_code leat_spill_next_block(leat_spill *spill, int bucket, leat_error *err);
+
+/* Where the next size_bytes of the bucket go; they count as written. *at is NULL on failure. */
+static inline leat_code leat_spill_room(leat_spill *spill, int bucket, int32_t size_bytes,
+                                        uint8_t **at, leat_error *err) {
+    leat_spill_tail *tail = &spill->tails[bucket];
+    if (__builtin_expect(tail->used + size_bytes > spill->block_bytes, 0)) {
+        *at = NULL;
+        LEAT_TRY(leat_spill_next_block(spill, bucket, err));
+    }
+    *at = spill->buffers + (int64_t)bucket * spill->block_bytes + tail->used;
+    tail->used += size_bytes;
+    return LEAT_OK;
+}
+
+/*
+ * The order of two measurements of one source: time, destination text, rtt. That is all of what is
+ * written, so equal in this order means equal bytes.
+ */
+int leat_spill_compare(const uint8_t *a, const uint8_t *b);
+
+/* The record that was put last is a measurement. */
+static inline void leat_spill_count(leat_spill *spill, int bucket) {
+    spill->tails[bucket].records++;
+}
+
+/* Brings the place of the bucket's next record into the cache. */
+static inline void leat_spill_prefetch(const leat_spill *spill, int bucket) {
+    const uint8_t *at =
+        spill->buffers + (int64_t)bucket * spill->block_bytes + spill->tails[bucket].used;
+    __builtin_prefetch(at, 1, 3);
+    __builtin_prefetch(at + 63, 1, 3);
+}
+
+/* Reading one stream front to back, block by block. */
+typedef struct leat_spill_cursor {
+    const leat_spill *spill;
+    int64_t next;   /* offset of the next block, -1 at the end */
+    uint8_t *block; /* block_bytes of the caller's: the block that was read ahead */
+    int32_t size;   /* of its records; 0: none read ahead */
+    uint32_t records;
+    int64_t blocks_left; /* bound on the chain's length */
+} leat_spill_cursor;
+
+void leat_spill_cursor_begin(leat_spill_cursor *cursor, const leat_spill *spill, int bucket,
+                             uint8_t *block);
+/* Makes the next block current: bytes at block + LEAT_SPILL_HEADER_BYTES; size 0 at the end. */
+LEAT_MUST_CHECK leat_code leat_spill_cursor_next(leat_spill_cursor *cursor, leat_error *err);
+
+#endif

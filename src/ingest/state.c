@@ -1,0 +1,352 @@
+/*
+ * What an interrupted run leaves for --resume: DIR/.leat/state.json, written when the scan is
+ * whole, and streams.bin beside it with the chains of every spill. Both are checked: a run goes on
+ * only with the same inputs and the same options.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "ingest/job.h"
+
+#define STATE_FORMAT "leat ingest state"
+#define STATE_VERSION 1
+#define STATE_BYTES_MAX (INT64_C(256) << 20)
+
+leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
+                              char path[LEAT_PATH_BYTES], leat_error *err) {
+    char name[48];
+    snprintf(name, sizeof name, "spill_%03d_%02d", worker, group);
+    return leat_path_join(path, LEAT_PATH_BYTES, job->folder.temp, name, err);
+}
+
+static leat_code work_path(const leat_job *job, const char *name, char path[LEAT_PATH_BYTES],
+                           leat_error *err) {
+    return leat_path_join(path, LEAT_PATH_BYTES, job->folder.work, name, err);
+}
+
+static int spill_count(const leat_job *job) {
+    return job->state.workers * job->buckets.group_count;
+}
+
+leat_code leat_job_spills_new(leat_job *job, leat_error *err) {
+    return LEAT_NEW(&job->spills, spill_count(job), err);
+}
+
+leat_spill *leat_job_spill(const leat_job *job, int worker, int group) {
+    return &job->spills[worker * job->buckets.group_count + group];
+}
+
+void leat_job_spills_close(leat_job *job) {
+    for (int i = 0; job->spills != NULL && i < spill_count(job); i++) {
+        leat_spill_close(&job->spills[i]);
+    }
+    leat_free(job->spills);
+    job->spills = NULL;
+}
+
+/* ---- options as text ---- */
+
+static void option_text(const leat_manifest_option *option, char text[LEAT_MANIFEST_TEXT_BYTES]) {
+    switch (option->type) {
+    case LEAT_VALUE_TEXT: snprintf(text, LEAT_MANIFEST_TEXT_BYTES, "%s", option->text); break;
+    case LEAT_VALUE_REAL: snprintf(text, LEAT_MANIFEST_TEXT_BYTES, "%.17g", option->real); break;
+    default: snprintf(text, LEAT_MANIFEST_TEXT_BYTES, "%lld", (long long)option->integer); break;
+    }
+}
+
+typedef struct column_name {
+    const char *key, *name;
+} column_name;
+
+#define COLUMN_NAMES 5
+/* The renamed columns decide what is read, so they belong to the run, not to the data set. */
+static void column_names(const leat_job *job, column_name out[COLUMN_NAMES]) {
+    const leat_probes_ingest_options *o = job->options;
+    const column_name names[COLUMN_NAMES] = {
+        {"column_event_time", o->column_event_time},
+        {"column_src_addr", o->column_src_addr},
+        {"column_dst_addr", o->column_dst_addr},
+        {"column_ip_version", o->column_ip_version},
+        {"column_rtt", o->column_rtt},
+    };
+    for (int i = 0; i < COLUMN_NAMES; i++) {
+        out[i] = names[i];
+        if (out[i].name == NULL) out[i].name = "";
+    }
+}
+
+/* ---- saving ---- */
+
+static leat_code save_streams(const leat_job *job, char digest[65], leat_error *err) {
+    leat_buf buf = {0};
+    leat_code code = LEAT_OK;
+    for (int i = 0; i < spill_count(job) && code == LEAT_OK; i++) {
+        code =
+            leat_buf_append(&buf, job->spills[i].streams,
+                            job->spills[i].bucket_count * (int64_t)sizeof(leat_spill_stream), err);
+    }
+    char path[LEAT_PATH_BYTES];
+    if (code == LEAT_OK) code = work_path(job, "streams.bin", path, err);
+    if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
+    if (code == LEAT_OK) {
+        leat_sha256 sha;
+        uint8_t bytes[32];
+        leat_sha256_init(&sha);
+        leat_sha256_update(&sha, buf.data, buf.size);
+        leat_sha256_final(&sha, bytes);
+        leat_sha256_hex(bytes, digest);
+    }
+    leat_buf_free(&buf);
+    return code;
+}
+
+static void write_numbers(leat_json *json, const leat_job_state *state) {
+    leat_json_member_bool(json, "publishing", state->publishing);
+    leat_json_member_int(json, "workers", state->workers);
+    leat_json_member_int(json, "bucket_bits", state->bucket_bits);
+    leat_json_member_int(json, "block_bytes", state->block_bytes);
+    leat_json_member_int(json, "train_probes", state->probes[LEAT_SPLIT_TRAIN]);
+    leat_json_member_int(json, "test_probes", state->probes[LEAT_SPLIT_TEST]);
+    leat_json_member_int(json, "train_shards", state->shards[LEAT_SPLIT_TRAIN]);
+    leat_json_member_int(json, "test_shards", state->shards[LEAT_SPLIT_TEST]);
+    leat_json_key(json, "bound");
+    if (state->bound.size_bytes < 0) leat_json_null(json);
+    else leat_json_text(json, state->bound.text, state->bound.size_bytes);
+    leat_json_member_int(json, "rows_read", state->rows_read);
+    leat_json_member_int(json, "measurements", state->measurements);
+    leat_json_member_int(json, "bytes_spilled", state->bytes_spilled);
+    leat_json_key(json, "rejected");
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) leat_json_int(json, state->rejected[i]);
+    leat_json_end_array(json);
+}
+
+static void write_setting(leat_json *json, const leat_job *job) {
+    leat_json_key(json, "options");
+    leat_json_begin_object(json);
+    for (int64_t i = 0; i < job->manifest.option_count; i++) {
+        char text[LEAT_MANIFEST_TEXT_BYTES];
+        option_text(&job->manifest.options[i], text);
+        leat_json_member_string(json, job->manifest.options[i].key, text);
+    }
+    column_name names[COLUMN_NAMES];
+    column_names(job, names);
+    for (int i = 0; i < COLUMN_NAMES; i++) {
+        leat_json_member_string(json, names[i].key, names[i].name);
+    }
+    leat_json_end_object(json);
+    leat_json_member_string(json, "temp", job->folder.temp);
+    leat_json_key(json, "inputs");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        const leat_input *input = &job->inputs.items[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "path", input->path);
+        leat_json_member_int(json, "bytes", input->facts.size_bytes);
+        leat_json_member_int(json, "mtime_ns", input->facts.mtime_ns);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+leat_code leat_job_state_save(const leat_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES], digest[65];
+    LEAT_TRY(save_streams(job, digest, err));
+    LEAT_TRY(work_path(job, "state.json", path, err));
+    leat_json *json = NULL;
+    LEAT_TRY(leat_json_create(&json, false, err));
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "format", STATE_FORMAT);
+    leat_json_member_int(json, "version", STATE_VERSION);
+    write_setting(json, job);
+    write_numbers(json, &job->state);
+    leat_json_member_string(json, "streams_sha256", digest);
+    leat_json_end_object(json);
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_file_save(path, text, size_bytes, err);
+    leat_json_destroy(json);
+    return code;
+}
+
+/* ---- loading ---- */
+
+static leat_code check_option(const json_t *options, const char *key, const char *now,
+                              leat_error *err) {
+    const char *then = NULL;
+    LEAT_TRY(leat_json_get_string(options, key, &then, "state.json", err));
+    if (strcmp(then, now) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "cannot resume: %s was \"%s\" and is \"%s\" now: use the options of the "
+                     "interrupted run, or --replace",
+                     key, then, now);
+}
+
+static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_error *err) {
+    int64_t count = (int64_t)json_array_size(inputs);
+    if (count != job->inputs.count) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "cannot resume: the interrupted run had %lld input files, this has %lld",
+                         (long long)count, (long long)job->inputs.count);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const leat_input *input = &job->inputs.items[i];
+        const json_t *then = json_array_get(inputs, (size_t)i);
+        const char *path = NULL;
+        int64_t bytes = 0, mtime_ns = 0;
+        LEAT_TRY(leat_json_get_string(then, "path", &path, "state.json", err));
+        LEAT_TRY(leat_json_get_int(then, "bytes", 0, INT64_MAX, &bytes, "state.json", err));
+        LEAT_TRY(leat_json_get_int(then, "mtime_ns", INT64_MIN, INT64_MAX, &mtime_ns, "state.json",
+                                   err));
+        if (strcmp(path, input->path) != 0 || bytes != input->facts.size_bytes ||
+            mtime_ns != input->facts.mtime_ns) {
+            return leat_fail(err, LEAT_ERR_OPTION,
+                             "cannot resume: input %lld was \"%s\" of %lld bytes, and is \"%s\" of "
+                             "%lld bytes now, or was changed since",
+                             (long long)i + 1, path, (long long)bytes, input->path,
+                             (long long)input->facts.size_bytes);
+        }
+    }
+    return LEAT_OK;
+}
+
+static leat_code check_setting(const leat_job *job, const json_t *root, leat_error *err) {
+    const json_t *options = NULL, *inputs = NULL;
+    const char *temp = NULL;
+    LEAT_TRY(leat_json_get_object(root, "options", &options, "state.json", err));
+    for (int64_t i = 0; i < job->manifest.option_count; i++) {
+        char text[LEAT_MANIFEST_TEXT_BYTES];
+        option_text(&job->manifest.options[i], text);
+        LEAT_TRY(check_option(options, job->manifest.options[i].key, text, err));
+    }
+    column_name names[COLUMN_NAMES];
+    column_names(job, names);
+    for (int i = 0; i < COLUMN_NAMES; i++) {
+        LEAT_TRY(check_option(options, names[i].key, names[i].name, err));
+    }
+    LEAT_TRY(leat_json_get_string(root, "temp", &temp, "state.json", err));
+    if (strcmp(temp, job->folder.temp) != 0) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "cannot resume: temporary files lie in \"%s\", not in \"%s\"", temp,
+                         job->folder.temp);
+    }
+    LEAT_TRY(leat_json_get_array(root, "inputs", &inputs, "state.json", err));
+    return check_inputs(job, inputs, err);
+}
+
+static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_error *err) {
+    const char *what = "state.json";
+    int64_t workers = 0, bits = 0, block = 0;
+    LEAT_TRY(leat_json_get_int(root, "workers", 1, 256, &workers, what, err));
+    LEAT_TRY(leat_json_get_int(root, "bucket_bits", 0, 15, &bits, what, err));
+    LEAT_TRY(
+        leat_json_get_int(root, "block_bytes", LEAT_SPILL_BLOCK_MIN, 1 << 24, &block, what, err));
+    state->workers = (int)workers;
+    state->bucket_bits = (int)bits;
+    state->block_bytes = (int32_t)block;
+    state->publishing = json_is_true(json_object_get(root, "publishing"));
+    const struct {
+        const char *key;
+        int64_t *value;
+        int64_t max;
+    } numbers[] = {
+        {"train_probes", &state->probes[LEAT_SPLIT_TRAIN], INT64_MAX},
+        {"test_probes", &state->probes[LEAT_SPLIT_TEST], INT64_MAX},
+        {"train_shards", &state->shards[LEAT_SPLIT_TRAIN], LEAT_SHARDS_MAX},
+        {"test_shards", &state->shards[LEAT_SPLIT_TEST], LEAT_SHARDS_MAX},
+        {"rows_read", &state->rows_read, INT64_MAX},
+        {"measurements", &state->measurements, INT64_MAX},
+        {"bytes_spilled", &state->bytes_spilled, INT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        LEAT_TRY(leat_json_get_int(root, numbers[i].key, 0, numbers[i].max, numbers[i].value, what,
+                                   err));
+    }
+    const json_t *bound = json_object_get(root, "bound"), *rejected = NULL;
+    state->bound = (leat_census_bound){.size_bytes = -1};
+    if (json_is_string(bound) && json_string_length(bound) <= LEAT_ADDRESS_TEXT_BYTES) {
+        state->bound.size_bytes = (int32_t)json_string_length(bound);
+        memcpy(state->bound.text, json_string_value(bound), json_string_length(bound));
+    }
+    LEAT_TRY(leat_json_get_array(root, "rejected", &rejected, what, err));
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        state->rejected[i] = json_integer_value(json_array_get(rejected, (size_t)i));
+    }
+    return LEAT_OK;
+}
+
+static leat_code open_spills(leat_job *job, const char *digest, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *bytes = NULL, sha_bytes[32];
+    int64_t size_bytes = 0, each = job->buckets.count * (int64_t)sizeof(leat_spill_stream);
+    LEAT_TRY(work_path(job, "streams.bin", path, err));
+    LEAT_TRY(leat_file_load(path, STATE_BYTES_MAX, &bytes, &size_bytes, err));
+    leat_sha256 sha;
+    char found[65];
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, bytes, size_bytes);
+    leat_sha256_final(&sha, sha_bytes);
+    leat_sha256_hex(sha_bytes, found);
+    leat_code code = LEAT_OK;
+    if (strcmp(found, digest) != 0 || size_bytes != each * job->state.workers) {
+        code =
+            leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" is damaged: run again with --replace", path);
+    }
+    if (code == LEAT_OK) code = leat_job_spills_new(job, err);
+    const uint8_t *streams = bytes;
+    for (int i = 0; i < spill_count(job) && code == LEAT_OK; i++) {
+        int group = i % job->buckets.group_count;
+        int count = leat_buckets_in_group(&job->buckets, group);
+        leat_spill *spill = &job->spills[i];
+        code = leat_job_spill_path(job, i / job->buckets.group_count, group, path, err);
+        if (code == LEAT_OK) {
+            code = leat_spill_open(spill, path, count, job->state.block_bytes, err);
+        }
+        if (code != LEAT_OK) break;
+        memcpy(spill->streams, streams, (size_t)count * sizeof *spill->streams);
+        streams += (size_t)count * sizeof *spill->streams;
+    }
+    leat_free(bytes);
+    return code;
+}
+
+static leat_code load_parsed(leat_job *job, const json_t *root, leat_error *err) {
+    int64_t version = 0;
+    const char *format = NULL, *digest = NULL;
+    LEAT_TRY(leat_json_get_string(root, "format", &format, "state.json", err));
+    LEAT_TRY(leat_json_get_int(root, "version", STATE_VERSION, STATE_VERSION, &version,
+                               "state.json", err));
+    LEAT_TRY(check_setting(job, root, err));
+    LEAT_TRY(read_numbers(root, &job->state, err));
+    LEAT_TRY(leat_json_get_string(root, "streams_sha256", &digest, "state.json", err));
+    job->buckets = leat_buckets_plan(job->state.bucket_bits, job->options->train_ratio,
+                                     job->options->split == LEAT_SPLIT_HASH, job->state.workers);
+    /* Once it is being published, nothing is read from the spills, which may be gone. */
+    if (!job->state.publishing) LEAT_TRY(open_spills(job, digest, err));
+    job->state.scanned = true;
+    return LEAT_OK;
+}
+
+leat_code leat_job_state_load(leat_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    LEAT_TRY(work_path(job, "state.json", path, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    uint8_t *text = NULL;
+    int64_t size_bytes = 0;
+    json_t *root = NULL;
+    LEAT_TRY(leat_file_load(path, STATE_BYTES_MAX, &text, &size_bytes, err));
+    leat_code code = leat_json_parse((const char *)text, size_bytes, path, &root, err);
+    if (code == LEAT_OK) code = load_parsed(job, root, err);
+    json_decref(root);
+    leat_free(text);
+    if (code != LEAT_OK) {
+        leat_job_spills_close(job);
+        job->state = (leat_job_state){0};
+    }
+    return code;
+}

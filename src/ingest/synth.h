@@ -1,0 +1,97 @@
+/*
+ * Synthetic measurements: any row of a data set of any size as a pure function of (measurements,
+ * probes, seed, row), so that a writer needs no state, no memory that grows, and no order.
+ *
+ * Shape. A data set has N measurements by P probes. Time runs in cycles of 180 s; in cycle k the
+ * probes that have more than k measurements each make one. With probes numbered by falling size
+ * these are the first A(k), and the list A(0) = P >= A(1) >= ... that sums up to N is the whole
+ * shape. It is kept as runs of equal values; there are at most about sqrt(8 N) of them (distinct
+ * numbers add up fast), 2 MiB for 10^9 rows. A follows a bounded Pareto law of exponent 3/4,
+ *     A(k) = round(P ((1 + k/c)^-3/4 - e) / (1 - e)),   e = 20/P, at least 1/5000, at most 1/2,
+ * with c searched so that the sum is N; what rounding leaves over is added as cycles of its own.
+ * Most probes then have few measurements; the largest has 1800 times the mean from P = 100,000 on:
+ * 400,000 for a mean of 235.
+ *
+ * Rows. The file goes cycle by cycle; inside one the probes stand in an order that changes with
+ * each cycle. Measurement times rise along the file by the place in the cycle, over 120 of the
+ * 180 s, with up to 2 s of noise, so consecutive measurements of a probe are 60 to 300 s apart and
+ * the file is in time order but for that noise, as a real collection is. All else (addresses,
+ * target, failure, round-trip time) is drawn by counter.
+ *
+ * Only operations that IEEE 754 rounds correctly (+ - * / sqrt) are used, so the bytes are the same
+ * on every machine.
+ */
+#ifndef LEAT_INGEST_SYNTH_H
+#define LEAT_INGEST_SYNTH_H
+
+#include "base/address.h"
+#include "base/mem.h"
+#include "leat/ingest.h"
+
+#define LEAT_SYNTH_START_US INT64_C(1751328000000000) /* 2025-07-01T00:00:00Z */
+#define LEAT_SYNTH_CYCLE_US INT64_C(180000000)
+#define LEAT_SYNTH_SPREAD_US INT64_C(118000000)
+#define LEAT_SYNTH_NOISE_US INT64_C(2000000)
+#define LEAT_SYNTH_ANCHORS 400 /* per IP version */
+#define LEAT_SYNTH_ROWS_MAX INT64_C(10000000000)
+#define LEAT_SYNTH_PROBES_MAX INT64_C(2000000000)
+
+/* Cycles [cycle_first, next run's) have `active` rows each; the run begins at row row_first. */
+typedef struct leat_synth_run {
+    int64_t cycle_first, row_first, active;
+} leat_synth_run;
+
+typedef struct leat_synth_address {
+    char text[LEAT_ADDRESS_TEXT_BYTES];
+    uint8_t size_bytes;
+} leat_synth_address;
+
+typedef struct leat_synth {
+    int64_t measurements, probes;
+    uint64_t seed;
+    leat_synth_run *runs; /* run_count, and one more that ends the last */
+    int64_t run_count, run_capacity;
+    uint64_t anchor_bounds[LEAT_SYNTH_ANCHORS]; /* cumulative popularity, of 2^64 */
+    leat_synth_address anchors[2][LEAT_SYNTH_ANCHORS];
+} leat_synth;
+
+/* 1 <= probes <= measurements, both at most the bounds above; else LEAT_ERR_OPTION. */
+LEAT_MUST_CHECK leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t probes,
+                                            uint64_t seed, leat_error *err);
+void leat_synth_destroy(leat_synth *synth);
+/* Fills runs (synth_shape.c). */
+LEAT_MUST_CHECK leat_code leat_synth_shape(leat_synth *synth, leat_error *err);
+/* The number of cycles, which is the number of measurements of probe 0, the largest. */
+int64_t leat_synth_largest(const leat_synth *synth);
+
+typedef struct leat_synth_row {
+    int64_t probe, cycle; /* the cycle is the measurement's number in its probe */
+    int64_t time_us;
+    int ip_version;
+    float rtt; /* milliseconds; -1: failed */
+    leat_synth_address src;
+    leat_synth_address own_target; /* where the target is no anchor */
+    const leat_synth_address *dst; /* own_target, or an anchor of the synth's */
+} leat_synth_row;
+
+/* A place in the data set; one thread's. */
+typedef struct leat_synth_cursor {
+    const leat_synth *synth;
+    int64_t row, run, cycle, place;
+    int64_t active, multiplier, shift; /* of the cycle: probe = (place * multiplier + shift) mod */
+} leat_synth_cursor;
+void leat_synth_seek(leat_synth_cursor *cursor, const leat_synth *synth, int64_t row);
+/* The row at the cursor, which moves on; false at the end. */
+bool leat_synth_next(leat_synth_cursor *cursor, leat_synth_row *row);
+/* Address of a probe and its IP version. */
+int leat_synth_source(const leat_synth *synth, int64_t probe, leat_synth_address *address);
+
+/* One Parquet file of rows [first, first + count) at `path` (made or replaced, not synced), written
+ * by DuckDB within memory_bytes of its own. `advance` is told of rows done; false stops. */
+typedef bool (*leat_synth_advance_fn)(void *context, int64_t rows);
+LEAT_MUST_CHECK leat_code leat_synth_parquet(const leat_synth *synth, int64_t first, int64_t count,
+                                             const char *path, int64_t memory_bytes,
+                                             leat_synth_advance_fn advance, void *context,
+                                             leat_error *err);
+
+#endif

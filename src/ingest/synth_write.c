@@ -1,0 +1,288 @@
+/*
+ * Synthetic data sets on disk: one Parquet or CSV file, or a folder of Parquet files made by
+ * several threads. All is written under "<out>.tmp" and renamed when the last byte is on the disk.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/sink.h"
+#include "base/thread.h"
+#include "base/time.h"
+#include "ingest/synth.h"
+
+#define SYNTH_MEASUREMENTS_PER_PROBE 235
+#define SYNTH_FILES_MAX 100000
+#define SYNTH_MEMORY_LEAST INT64_C(134217728)
+#define SYNTH_MEMORY_SHARED INT64_C(50331648) /* what the process takes before the first writer */
+#define SYNTH_MEMORY_WRITER INT64_C(83886080) /* a DuckDB with a row group in hand */
+#define CSV_PROGRESS_ROWS 65536
+
+typedef struct synth_job {
+    const leat_synth *synth;
+    const leat_synth_probes_options *options;
+    const char *folder; /* of the parts */
+    int64_t file_count, writer_bytes;
+    pthread_mutex_t lock; /* around the progress callback */
+    int64_t rows_done;
+    atomic_bool stopped;   /* a thread failed or the caller wants no more */
+    atomic_bool cancelled; /* the caller wants no more */
+    atomic_llong next_file, bytes_written;
+} synth_job;
+
+static bool advance(void *context, int64_t rows) {
+    synth_job *job = context;
+    pthread_mutex_lock(&job->lock);
+    job->rows_done += rows;
+    leat_progress progress = {"writing", "rows", job->rows_done, job->options->measurements};
+    if (job->options->progress != NULL && !atomic_load(&job->stopped) &&
+        !job->options->progress(job->options->progress_user, &progress)) {
+        atomic_store(&job->cancelled, true);
+        atomic_store(&job->stopped, true);
+    }
+    pthread_mutex_unlock(&job->lock);
+    return !atomic_load(&job->stopped);
+}
+
+static leat_code cancelled(leat_error *err) {
+    return leat_fail(err, LEAT_ERR_CANCELLED,
+                     "synthetic probes: stopped as asked, nothing is kept");
+}
+
+/* ---- CSV --------------------------------------------------------------------------------- */
+
+static int format_row(const leat_synth_row *row, char *line, size_t line_bytes) {
+    char time[LEAT_TIME_TEXT_BYTES];
+    leat_time_format(row->time_us, time);
+    int size = snprintf(line, line_bytes, "%s,%.*s,%.*s,%d,", time, row->src.size_bytes,
+                        row->src.text, row->dst->size_bytes, row->dst->text, row->ip_version);
+    /* drawn as whole microseconds, so three decimals read back as the same float32 */
+    const char *format = row->rtt < 0 ? "%.0f\n" : "%.3f\n";
+    return size + snprintf(line + size, line_bytes - (size_t)size, format, (double)row->rtt);
+}
+
+static leat_code write_csv_rows(synth_job *job, leat_sink *sink, leat_error *err) {
+    static const char head[] = "event_time,src_addr,dst_addr,ip_version,rtt\n";
+    leat_synth_cursor cursor;
+    leat_synth_row row;
+    char line[256];
+    int64_t fresh = 0;
+    LEAT_TRY(leat_sink_write(sink, head, (int64_t)sizeof head - 1, err));
+    leat_synth_seek(&cursor, job->synth, 0);
+    while (leat_synth_next(&cursor, &row)) {
+        LEAT_TRY(leat_sink_write(sink, line, format_row(&row, line, sizeof line), err));
+        if (++fresh < CSV_PROGRESS_ROWS && cursor.row < job->synth->measurements) continue;
+        if (!advance(job, fresh)) return cancelled(err);
+        fresh = 0;
+    }
+    return leat_sink_finish(sink, err);
+}
+
+static leat_code write_csv(synth_job *job, const char *path, leat_error *err) {
+    leat_sink_options options = {.writeback_bytes = 8 << 20};
+    leat_file *file = NULL;
+    leat_sink *sink = NULL;
+    leat_code code = leat_file_open(&file, path, LEAT_FILE_CREATE, err);
+    if (code == LEAT_OK) code = leat_sink_create(&sink, file, &options, err);
+    if (code == LEAT_OK) code = write_csv_rows(job, sink, err);
+    leat_sink_destroy(sink);
+    leat_file_close(file);
+    return code;
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
+/* Waits until the file at `path` is on the disk and adds its size to the job's. */
+static leat_code settle(synth_job *job, const char *path, leat_error *err) {
+    leat_file *file = NULL;
+    int64_t size_bytes = 0;
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_UPDATE, err));
+    leat_code code = leat_file_size(file, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_file_sync(file, err);
+    leat_file_close(file);
+    atomic_fetch_add(&job->bytes_written, size_bytes);
+    return code;
+}
+
+static leat_code write_part(synth_job *job, int64_t index, leat_error *err) {
+    char name[32], path[LEAT_PATH_BYTES];
+    int64_t rows = job->options->rows_per_file, first = index * rows;
+    int64_t count =
+        job->synth->measurements - first < rows ? job->synth->measurements - first : rows;
+    snprintf(name, sizeof name, "part-%05lld.parquet", (long long)index);
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder, name, err));
+    leat_code code =
+        leat_synth_parquet(job->synth, first, count, path, job->writer_bytes, advance, job, err);
+    return code == LEAT_OK ? settle(job, path, err) : code;
+}
+
+static leat_code write_parts(void *context, int thread, leat_error *err) {
+    synth_job *job = context;
+    (void)thread;
+    while (!atomic_load(&job->stopped)) {
+        int64_t index = atomic_fetch_add(&job->next_file, 1);
+        if (index >= job->file_count) return LEAT_OK;
+        leat_code code = write_part(job, index, err);
+        if (code == LEAT_OK) continue;
+        atomic_store(&job->stopped, true);
+        return code;
+    }
+    return LEAT_OK;
+}
+
+static leat_code write_folder(synth_job *job, const char *path, leat_error *err) {
+    int64_t room = (job->options->memory_bytes - SYNTH_MEMORY_SHARED) / SYNTH_MEMORY_WRITER;
+    int64_t threads = job->options->threads < room ? job->options->threads : room;
+    if (threads > job->file_count) threads = job->file_count;
+    if (threads < 1) threads = 1;
+    job->folder = path;
+    LEAT_TRY(leat_path_make_dir(path, err));
+    LEAT_TRY(leat_threads_run((int)threads, write_parts, job, err));
+    return leat_path_sync_dir(path, err);
+}
+
+/* ---- The output -------------------------------------------------------------------------- */
+
+typedef enum synth_output { SYNTH_FOLDER, SYNTH_PARQUET, SYNTH_CSV } synth_output;
+
+static bool ends_with(const char *text, const char *end) {
+    size_t size = strlen(text), end_size = strlen(end);
+    return size > end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static leat_code exists(const char *path, const char *why, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_EXISTS, "synthetic probes: \"%s\" %s", path, why);
+}
+
+/* Whether the folder holds nothing but parts, so that it may go. */
+static leat_code check_folder(const char *path, bool replace, leat_error *err) {
+    leat_path_list names = {0};
+    LEAT_TRY(leat_path_list_dir(path, &names, err));
+    leat_code code = LEAT_OK;
+    if (names.count > 0 && !replace)
+        code = exists(path, "is a folder that is not empty; pass --replace to replace it", err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++)
+        if (strncmp(names.paths[i], "part-", 5) != 0 || !ends_with(names.paths[i], ".parquet"))
+            code =
+                exists(path, "holds files that are no synthetic data; choose another folder", err);
+    leat_path_list_free(&names);
+    return code;
+}
+
+static leat_code check_output(const char *path, synth_output kind, bool replace, leat_error *err) {
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    if (kind == SYNTH_FOLDER) {
+        if (facts.kind != LEAT_PATH_DIR) return exists(path, "is there and no folder", err);
+        return check_folder(path, replace, err);
+    }
+    if (facts.kind != LEAT_PATH_FILE) return exists(path, "is there and no file", err);
+    return replace ? LEAT_OK : exists(path, "is there; pass --replace to replace it", err);
+}
+
+/* Syncs the folder that holds `path`, so that its new name survives a power failure. */
+static leat_code sync_parent(const char *path, leat_error *err) {
+    char parent[LEAT_PATH_BYTES];
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return leat_path_sync_dir(".", err);
+    snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    return leat_path_sync_dir(parent, err);
+}
+
+static leat_code write_output(synth_job *job, const char *temp, synth_output kind,
+                              leat_error *err) {
+    leat_code code;
+    LEAT_TRY(check_output(temp, kind, true, err));
+    LEAT_TRY(leat_path_remove_tree(temp, err)); /* of a run that was killed */
+    switch (kind) {
+    case SYNTH_CSV: code = write_csv(job, temp, err); break;
+    case SYNTH_PARQUET:
+        code = leat_synth_parquet(job->synth, 0, job->synth->measurements, temp, job->writer_bytes,
+                                  advance, job, err);
+        break;
+    default: return write_folder(job, temp, err);
+    }
+    return code == LEAT_OK ? settle(job, temp, err) : code;
+}
+
+static leat_code publish(const char *temp, const char *path, synth_output kind, leat_error *err) {
+    if (kind == SYNTH_FOLDER) LEAT_TRY(leat_path_remove_tree(path, err));
+    LEAT_TRY(leat_path_rename(temp, path, err));
+    return sync_parent(path, err);
+}
+
+static leat_code run_job(synth_job *job, const char *out_path, synth_output kind, leat_error *err) {
+    char path[LEAT_PATH_BYTES - 8], temp[LEAT_PATH_BYTES];
+    int64_t size = (int64_t)strlen(out_path);
+    while (size > 1 && out_path[size - 1] == '/') size--;
+    if (size == 0 || size >= (int64_t)sizeof path)
+        return leat_fail(err, LEAT_ERR_LIMIT, "synthetic probes: the output's name has %lld bytes",
+                         (long long)size);
+    snprintf(path, sizeof path, "%.*s", (int)size, out_path);
+    snprintf(temp, sizeof temp, "%s.tmp", path);
+    LEAT_TRY(check_output(path, kind, job->options->replace, err));
+    leat_code code = write_output(job, temp, kind, err);
+    if (atomic_load(&job->cancelled)) code = cancelled(err);
+    if (code == LEAT_OK) code = publish(temp, path, kind, err);
+    /* an error while clearing up after an error would hide the first */
+    if (code != LEAT_OK && code != LEAT_ERR_EXISTS && leat_path_remove_tree(temp, NULL) != LEAT_OK)
+        return code;
+    return code;
+}
+
+leat_synth_probes_options leat_synth_probes_options_default(void) {
+    return (leat_synth_probes_options){
+        .threads = leat_cpu_count(), .memory_bytes = 512 << 20, .rows_per_file = 10000000};
+}
+
+static leat_code check_options(const leat_synth_probes_options *options, leat_error *err) {
+    if (options->threads < 1 || options->threads > LEAT_THREADS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "synthetic probes: %d threads; 1 to %d are possible",
+                         options->threads, LEAT_THREADS_MAX);
+    if (options->memory_bytes < SYNTH_MEMORY_LEAST)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "synthetic probes: a memory limit of %lld bytes; at least %lld (128M) are "
+                         "needed",
+                         (long long)options->memory_bytes, (long long)SYNTH_MEMORY_LEAST);
+    if (options->rows_per_file < 1 ||
+        (options->measurements - 1) / options->rows_per_file >= SYNTH_FILES_MAX)
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "synthetic probes: %lld rows a file for %lld measurements; at least 1, and "
+            "at most %d files, are possible",
+            (long long)options->rows_per_file, (long long)options->measurements, SYNTH_FILES_MAX);
+    return LEAT_OK;
+}
+
+leat_code leat_synth_probes(const char *out_path, const leat_synth_probes_options *options,
+                            leat_synth_probes_result *result, leat_error *err) {
+    int64_t start_ns = leat_clock_ns(), probes = options->probes;
+    leat_synth *synth = NULL;
+    memset(result, 0, sizeof *result);
+    LEAT_TRY(check_options(options, err));
+    if (probes == 0) probes = options->measurements / SYNTH_MEASUREMENTS_PER_PROBE;
+    if (probes == 0) probes = 1;
+    synth_output kind = ends_with(out_path, ".parquet") ? SYNTH_PARQUET
+                        : ends_with(out_path, ".csv")   ? SYNTH_CSV
+                                                        : SYNTH_FOLDER;
+    LEAT_TRY(leat_synth_create(&synth, options->measurements, probes, options->seed, err));
+    synth_job job = {.synth = synth, .options = options, .writer_bytes = SYNTH_MEMORY_WRITER};
+    job.file_count =
+        kind != SYNTH_FOLDER ? 1 : (options->measurements - 1) / options->rows_per_file + 1;
+    pthread_mutex_init(&job.lock, NULL);
+    leat_code code = run_job(&job, out_path, kind, err);
+    pthread_mutex_destroy(&job.lock);
+    if (code == LEAT_OK)
+        *result = (leat_synth_probes_result){
+            .measurements = options->measurements,
+            .probes = probes,
+            .largest_probe = leat_synth_largest(synth),
+            .files = job.file_count,
+            .bytes_written = atomic_load(&job.bytes_written),
+            .memory_peak_bytes = leat_rss_peak_bytes(),
+            .seconds = (double)(leat_clock_ns() - start_ns) * 1e-9,
+        };
+    leat_synth_destroy(synth);
+    return code;
+}

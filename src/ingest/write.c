@@ -1,0 +1,337 @@
+/*
+ * The write of an ingest: buckets are sorted and become shards. The unit of work is a range of
+ * neighbouring shards of one split: a worker walks the buckets that the range touches, so a bucket
+ * is loaded by two workers only where two units meet. See job.h.
+ */
+#include "base/thread.h"
+#include "ingest/job.h"
+#include "ingest/rows.h"
+#include "ingest/runs.h"
+
+/* At most so many units a split; each costs one bucket loaded twice. */
+#define UNITS_MAX 256
+
+typedef struct unit {
+    leat_split split;
+    int64_t shard_first, shard_count;
+    int group_first, group_last; /* groups of buckets that hold its sources */
+    atomic_llong unpublished;    /* shards of it that are not on the disk */
+} unit;
+
+typedef struct write_job {
+    leat_job *job;
+    leat_write_memory memory;
+    leat_publisher publisher;
+    unit *units;
+    int64_t unit_count, unit_capacity;
+    atomic_llong next_unit;
+    atomic_bool failed;                      /* some worker has: the others stop */
+    atomic_int group_units[LEAT_GROUPS_MAX]; /* units that still need the group */
+} write_job;
+
+typedef struct worker {
+    write_job *write;
+    int index;
+    leat_shard_writer shards;
+    leat_row_maker rows;
+    leat_bucket bucket;
+    uint8_t *arena;
+    leat_spill **spills;
+    leat_row_stream stream;
+    leat_split split; /* of the unit at work */
+    int64_t shard;    /* open one */
+} worker;
+
+/* ---- units ---- */
+
+static leat_code is_published(const leat_job *job, leat_split split, int64_t shard, bool *done,
+                              leat_error *err) {
+    char path[LEAT_PATH_BYTES], name[LEAT_SHARD_NAME_BYTES];
+    leat_path_facts facts;
+    *done = false;
+    leat_layout_shard_name(split, shard, name);
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, name, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE) return LEAT_OK;
+    /* Its part was saved before it got its name, but not synced: a torn one means doing it again.
+     */
+    leat_shard_part part = {0};
+    LEAT_TRY(leat_shard_part_path(job->folder.parts, split, shard, path, err));
+    leat_code code = leat_shard_part_load(path, &part, err);
+    *done = code == LEAT_OK && part.info.file_bytes == facts.size_bytes;
+    leat_shard_part_free(&part);
+    bool torn = code == LEAT_ERR_CORRUPT || code == LEAT_ERR_NOT_FOUND;
+    return torn ? LEAT_OK : code;
+}
+
+/* The set of buckets that holds a split: with the ordered split both share one. */
+static leat_split bucket_set(const leat_job *job, leat_split split) {
+    return job->options->split == LEAT_SPLIT_ORDERED ? LEAT_SPLIT_TRAIN : split;
+}
+
+static void unit_range(const leat_job *job, const unit *work, int64_t *begin, int64_t *end) {
+    int64_t shards = job->state.shards[work->split];
+    *begin = leat_layout_shard_begin(work->shard_first, shards);
+    *end = leat_layout_shard_begin(work->shard_first + work->shard_count, shards);
+}
+
+static leat_code add_unit(write_job *write, leat_split split, int64_t shard_first,
+                          int64_t shard_count, leat_error *err) {
+    const leat_job *job = write->job;
+    if (shard_count == 0) return LEAT_OK;
+    LEAT_TRY(LEAT_GROW(&write->units, &write->unit_capacity, write->unit_count + 1, err));
+    unit *next = &write->units[write->unit_count++];
+    *next = (unit){
+        .split = split, .shard_first = shard_first, .shard_count = shard_count, .group_last = -1};
+    atomic_store(&next->unpublished, shard_count);
+    leat_split set = bucket_set(job, split);
+    if (job->buckets.bits[set] < 0) return LEAT_OK;
+    int64_t begin = 0, end = 0;
+    unit_range(job, next, &begin, &end);
+    next->group_first = leat_buckets_of(&job->buckets, set, begin) >> job->buckets.group_shift;
+    next->group_last = leat_buckets_of(&job->buckets, set, end - 1) >> job->buckets.group_shift;
+    for (int g = next->group_first; g <= next->group_last; g++) {
+        atomic_fetch_add(&write->group_units[g], 1);
+    }
+    return LEAT_OK;
+}
+
+/* A shard is on the disk: groups that no unit needs any more give their room back. */
+static void shard_published(void *context, void *tag) {
+    write_job *write = context;
+    unit *work = tag;
+    if (atomic_fetch_sub(&work->unpublished, 1) != 1) return;
+    for (int g = work->group_first; g <= work->group_last; g++) {
+        if (atomic_fetch_sub(&write->group_units[g], 1) != 1) continue;
+        for (int i = 0; i < write->job->state.workers; i++) {
+            leat_spill_release(leat_job_spill(write->job, i, g));
+        }
+    }
+}
+
+/* Ranges of shards that are not there yet. */
+static leat_code plan_units(write_job *write, leat_error *err) {
+    leat_job *job = write->job;
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        int64_t shards = job->state.shards[split];
+        int64_t each = (shards + UNITS_MAX - 1) / UNITS_MAX;
+        int64_t first = 0, count = 0;
+        for (int64_t shard = 0; shard < shards; shard++) {
+            bool done = false;
+            if (job->folder.resuming) LEAT_TRY(is_published(job, split, shard, &done, err));
+            if (done) job->result->shards_resumed++;
+            if (done || count == each) {
+                LEAT_TRY(add_unit(write, split, first, count, err));
+                count = 0;
+            }
+            if (done) continue;
+            if (count++ == 0) first = shard;
+        }
+        LEAT_TRY(add_unit(write, split, first, count, err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- one bucket ---- */
+
+/* Ends shards up to the one that holds src_id and opens that one. */
+static leat_code switch_shard(worker *self, int64_t shard, leat_error *err) {
+    while (self->shard < shard) {
+        LEAT_TRY(leat_shard_writer_finish(&self->shards, err));
+        self->shard++;
+        LEAT_TRY(leat_shard_writer_open(&self->shards, self->split, self->shard, err));
+    }
+    return LEAT_OK;
+}
+
+static int64_t shard_of(const worker *self, int64_t src_id) {
+    return leat_layout_shard_of(src_id, self->write->job->state.shards[self->split]);
+}
+
+static leat_code stop_requested(worker *self, int64_t more, leat_error *err) {
+    write_job *write = self->write;
+    leat_ticker_add(&write->job->ticker, more);
+    LEAT_TRY(leat_ticker_check(&write->job->ticker, err));
+    if (!atomic_load(&write->failed)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CANCELLED, "another thread failed");
+}
+
+static leat_code write_groups(worker *self, leat_error *err) {
+    const leat_bucket *bucket = &self->bucket;
+    for (int64_t g = 0; g < bucket->group_count; g++) {
+        const leat_bucket_group *group = &bucket->groups[g];
+        if (group->count == 0) continue;
+        LEAT_TRY(switch_shard(self, shard_of(self, group->source->src_id), err));
+        LEAT_TRY(leat_rows_write_group(&self->rows, bucket, group, err));
+        LEAT_TRY(stop_requested(self, group->count, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_code stream_measurement(void *context, const leat_bucket_source *source,
+                                    const uint8_t *record, leat_error *err) {
+    worker *self = context;
+    if (self->stream.count > 0 && self->stream.source.src_id != source->src_id) {
+        LEAT_TRY(leat_row_stream_flush(&self->stream, err));
+    }
+    if (self->stream.count == 0) {
+        LEAT_TRY(switch_shard(self, shard_of(self, source->src_id), err));
+        LEAT_TRY(stop_requested(self, 0, err));
+    }
+    LEAT_TRY(leat_row_stream_add(&self->stream, source, record, err));
+    if (self->stream.count % 65536 == 0) LEAT_TRY(stop_requested(self, 65536, err));
+    return LEAT_OK;
+}
+
+/* A bucket that does not fit: the piece that is loaded and all others become runs. */
+static leat_code write_large(worker *self, leat_error *err) {
+    const char *temp = self->write->job->folder.temp;
+    leat_runs runs;
+    LEAT_TRY(leat_runs_create(&runs, temp, self->index, err));
+    leat_code code = LEAT_OK;
+    for (bool more = true; more && code == LEAT_OK;) {
+        code = leat_runs_add(&runs, &self->bucket, err);
+        if (code == LEAT_OK) code = stop_requested(self, 0, err);
+        if (code == LEAT_OK) code = leat_bucket_load(&self->bucket, &more, err);
+    }
+    if (code == LEAT_OK) code = leat_runs_add(&runs, &self->bucket, err);
+    if (code == LEAT_OK) {
+        code = leat_row_stream_begin(&self->stream, &self->rows, temp, self->index, err);
+    }
+    if (code == LEAT_OK) {
+        code = leat_runs_merge(&runs, self->arena, self->write->memory.arena_bytes,
+                               stream_measurement, self, err);
+        if (code == LEAT_OK) code = leat_row_stream_flush(&self->stream, err);
+        leat_row_stream_end(&self->stream);
+    }
+    leat_runs_destroy(&runs);
+    return code;
+}
+
+static leat_code write_bucket(worker *self, int index, const leat_bucket_filter *filter,
+                              leat_error *err) {
+    const leat_job *job = self->write->job;
+    int group = index >> job->buckets.group_shift;
+    for (int i = 0; i < job->state.workers; i++) {
+        self->spills[i] = leat_job_spill(job, i, group);
+    }
+    bool more = false;
+    LEAT_TRY(leat_bucket_begin(&self->bucket, self->spills,
+                               index - (group << job->buckets.group_shift), filter, err));
+    LEAT_TRY(leat_bucket_load(&self->bucket, &more, err));
+    return more ? write_large(self, err) : write_groups(self, err);
+}
+
+static leat_code write_unit(worker *self, unit *work, leat_error *err) {
+    const leat_job *job = self->write->job;
+    leat_bucket_filter filter = {
+        .by_bound = job->options->split == LEAT_SPLIT_ORDERED,
+        .split = work->split,
+        .bound = &job->state.bound,
+    };
+    unit_range(job, work, &filter.src_id_begin, &filter.src_id_end);
+    self->shards.tag = work;
+    self->split = work->split;
+    self->shard = work->shard_first;
+    LEAT_TRY(leat_shard_writer_open(&self->shards, self->split, self->shard, err));
+    leat_split set = bucket_set(job, work->split);
+    if (job->buckets.bits[set] >= 0) {
+        int first = leat_buckets_of(&job->buckets, set, filter.src_id_begin);
+        int last = leat_buckets_of(&job->buckets, set, filter.src_id_end - 1);
+        for (int i = first; i <= last; i++) LEAT_TRY(write_bucket(self, i, &filter, err));
+    }
+    LEAT_TRY(switch_shard(self, work->shard_first + work->shard_count - 1, err));
+    return leat_shard_writer_finish(&self->shards, err);
+}
+
+/* ---- workers ---- */
+
+static leat_code open_worker(worker *self, leat_error *err) {
+    write_job *write = self->write;
+    leat_job *job = write->job;
+    const leat_probes_ingest_options *o = job->options;
+    self->shards = (leat_shard_writer){
+        .options = &o->record, .publisher = &write->publisher, .temp_dir = job->folder.temp};
+    self->rows = (leat_row_maker){
+        .limit_bytes = o->max_row_bytes > 0 && o->max_row_bytes < LEAT_PROBE_MEASUREMENTS_MAX
+                           ? o->max_row_bytes
+                           : LEAT_PROBE_MEASUREMENTS_MAX,
+        .dictionary_src = o->dictionary_src,
+        .shards = &self->shards,
+        .record_bytes = write->memory.record_bytes,
+    };
+    LEAT_TRY(leat_block_alloc((void **)&self->rows.record, self->rows.record_bytes, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->arena, write->memory.arena_bytes, err));
+    LEAT_TRY(LEAT_NEW(&self->spills, job->state.workers, err));
+    return leat_bucket_create(&self->bucket, job->state.workers, job->state.block_bytes,
+                              self->arena, write->memory.arena_bytes, err);
+}
+
+static void close_worker(worker *self) {
+    leat_shard_writer_close(&self->shards);
+    leat_bucket_destroy(&self->bucket);
+    leat_free(self->spills);
+    leat_block_free(self->arena, self->write->memory.arena_bytes);
+    leat_block_free(self->rows.record, self->rows.record_bytes);
+}
+
+static leat_code run_worker(void *context, int index, leat_error *err) {
+    write_job *write = context;
+    worker self = {.write = write, .index = index};
+    leat_code code = open_worker(&self, err);
+    while (code == LEAT_OK && !atomic_load(&write->failed)) {
+        int64_t next = atomic_fetch_add(&write->next_unit, 1);
+        if (next >= write->unit_count) break;
+        code = write_unit(&self, &write->units[next], err);
+    }
+    close_worker(&self);
+    /* Who only stopped because another failed has nothing to report. */
+    bool follows = code == LEAT_ERR_CANCELLED && !atomic_load(&write->job->ticker.stopped);
+    if (code != LEAT_OK) atomic_store(&write->failed, true);
+    return follows ? LEAT_OK : code;
+}
+
+/* Bytes of memory that the index of an average shard takes while it is written: its rows here and
+ * in the footer, and the hashes of its pages; shards are alike because src_ids are uniform. */
+static int64_t shard_memory(const leat_job *job) {
+    const leat_job_state *state = &job->state;
+    int64_t most = 0;
+    for (int s = 0; s < LEAT_SPLITS; s++) {
+        int64_t probes = state->probes[s] / state->shards[s] + 1;
+        double share =
+            s == LEAT_SPLIT_TRAIN ? job->options->train_ratio : 1 - job->options->train_ratio;
+        int64_t bytes = (int64_t)((double)state->bytes_spilled * share * 3) / state->shards[s];
+        int64_t rows = probes + bytes / (1 << 20);
+        int64_t each = rows * 2 * (48 + 16) + bytes / LEAT_PAGE_BYTES * 3 * 8 + (512 << 10);
+        most = each > most ? each : most;
+    }
+    return most;
+}
+
+static leat_code run_write(write_job *write, leat_error *err) {
+    leat_job *job = write->job;
+    const leat_probes_ingest_options *o = job->options;
+    int64_t limit = o->max_row_bytes > 0 && o->max_row_bytes < LEAT_PROBE_MEASUREMENTS_MAX
+                        ? o->max_row_bytes
+                        : LEAT_PROBE_MEASUREMENTS_MAX;
+    LEAT_TRY(leat_memory_plan_write(o->memory_bytes, leat_rss_bytes(), o->threads, limit,
+                                    shard_memory(job), &o->record, &write->memory, err));
+    LEAT_TRY(plan_units(write, err));
+    LEAT_TRY(leat_publisher_start(&write->publisher, job->folder.stage, job->folder.parts,
+                                  write->memory.queue_length, shard_published, write, err));
+    leat_code code = leat_threads_run(write->memory.threads, run_worker, write, err);
+    job->result->seconds_written = leat_job_seconds(job, leat_clock_ns());
+    /* The publisher's own failure is why the workers stopped, if it has one. */
+    leat_error publisher_err = {0};
+    leat_code published = leat_publisher_finish(&write->publisher, code != LEAT_OK, &publisher_err);
+    if (code == LEAT_OK && published != LEAT_OK) code = leat_error_copy(err, &publisher_err);
+    return code;
+}
+
+leat_code leat_job_write(leat_job *job, leat_error *err) {
+    write_job write = {.job = job};
+    leat_ticker_stage(&job->ticker, "writing", "measurements", job->state.measurements);
+    leat_code code = run_write(&write, err);
+    leat_free(write.units);
+    return code;
+}
