@@ -1,0 +1,306 @@
+/*
+ * leat/load.h: data sets opened for reading: facts of any row, a few measurements of a row without
+ * touching the rest, whole rows. Nothing unchecked is ever handed out.
+ */
+#ifndef LEAT_LOAD_H
+#define LEAT_LOAD_H
+
+#include "leat/base.h"
+#include "leat/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A data set of ours is a folder with manifest.json and index.bin: it opens in milliseconds, and
+ * reading checks the 4 KiB pages that it touches, each once. Files written by others (ArrayRecord
+ * files, or a folder of them without our manifest) open too: there a record is checked whole when
+ * it is first touched, and the facts of a row are known only then.
+ *
+ * A data set may be read by several threads at once; a cursor (leat_row) belongs to one thread.
+ * Files that are damaged, cannot be read or shrink while they are open give errors
+ * (LEAT_ERR_CORRUPT, LEAT_ERR_IO) that name file, byte and record, and spoil no other row.
+ */
+typedef struct leat_dataset leat_dataset;
+
+typedef struct leat_dataset_options {
+    int64_t cache_bytes; /* bound on decoded records kept for reuse (compressed files) */
+} leat_dataset_options;
+
+/* 64 MiB of cache. */
+LEAT_API leat_dataset_options leat_dataset_options_default(void);
+
+/*
+ * Opens one folder of ours, or any number of files of others: ArrayRecord files, and folders, which
+ * stand for the *.arrayrecord in them and in their folders "train" and "test", by name. Rows are
+ * numbered through all shards in this order (ours: train shards, then test shards). NULL options:
+ * the defaults. The data set is closed by leat_dataset_close, after its cursors.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_open(leat_dataset **out, const char *const *paths,
+                                                     int64_t path_count,
+                                                     const leat_dataset_options *options,
+                                                     leat_error *err);
+LEAT_API void leat_dataset_close(leat_dataset *dataset);
+
+typedef struct leat_dataset_facts {
+    bool indexed;    /* has our manifest and index */
+    bool compressed; /* some shard is; false for files of others */
+    int64_t shard_count, row_count;
+    int64_t measurement_count; /* -1 if not indexed */
+    int64_t file_bytes;        /* of all shards */
+    int64_t first_us, last_us; /* 0 if not indexed or empty */
+    /* [LEAT_SPLIT_TRAIN, TEST, NONE]; the rows of a split are consecutive in a data set of ours */
+    int64_t split_shards[3], split_rows[3];
+} leat_dataset_facts;
+
+LEAT_API void leat_dataset_get_facts(const leat_dataset *dataset, leat_dataset_facts *facts);
+
+/*
+ * 64 hexadecimal digits and a NUL: SHA-256 over the shards' record hashes in order, so that
+ * compression does not matter; of files of others over all footers and chunk headers, which are
+ * read at the first call.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_fingerprint(const leat_dataset *dataset,
+                                                            char text[65], leat_error *err);
+
+typedef struct leat_dataset_shard {
+    const char *name; /* "train/train_shard_00000.arrayrecord", or the path of a file of others;
+                         lives as long as the data set */
+    /* A file of others is train or test if its name or its folder begins so, else NONE. */
+    leat_split split;
+    int64_t first_row, row_count;
+    int64_t measurement_count; /* -1 if not indexed */
+    int64_t file_bytes;
+    int64_t first_us, last_us; /* 0 if not indexed or empty */
+} leat_dataset_shard;
+
+/* 0 <= shard < shard_count, else LEAT_ERR_OPTION. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_get_shard(const leat_dataset *dataset,
+                                                          int64_t shard, leat_dataset_shard *out,
+                                                          leat_error *err);
+
+typedef struct leat_row_facts {
+    int64_t src_id;
+    int64_t n_measurements;
+    int64_t first_us, last_us;
+    int ip_version;              /* 4, 6, or 0 if the row has both */
+    int64_t shard, record_index; /* record_index in the shard, from 0 */
+    int64_t record_bytes;        /* uncompressed */
+} leat_row_facts;
+
+/*
+ * Facts of row 0 <= row < row_count (else LEAT_ERR_OPTION), from the index in less than a
+ * microsecond; in files of others the record is read, checked and decoded the first time.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row(const leat_dataset *dataset, int64_t row,
+                                                    leat_row_facts *facts, leat_error *err);
+
+/* ---- cursors ------------------------------------------------------------------------------ */
+
+/* One row at a time, opened for reading. Allocates now and then, never per measurement. */
+typedef struct leat_row leat_row;
+
+LEAT_API LEAT_MUST_CHECK leat_code leat_row_create(leat_row **out, const leat_dataset *dataset,
+                                                   leat_error *err);
+LEAT_API void leat_row_destroy(leat_row *cursor);
+
+/* Opens a row in the cursor (the one before is closed). On failure the cursor holds no row. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row,
+                                                         leat_row *cursor, leat_error *err);
+/* Facts of the open row; valid until the next one is opened. NULL if none is open. */
+LEAT_API const leat_row_facts *leat_row_get_facts(const leat_row *cursor);
+
+/*
+ * Measurement 0 <= i < n_measurements of the open row, in time order. Touches only the pages where
+ * its fields lie. The texts belong to the cursor until its next call.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_row_measurement(leat_row *cursor, int64_t i,
+                                                        leat_measurement *out, leat_error *err);
+
+/* Decodes the open row whole, and checks all of it, into the caller's arrays
+ * (leat_measurements_free at the end). */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_decode(leat_row *cursor, leat_measurements *out,
+                                                           leat_error *err);
+
+/* The bytes of the open row's record, uncompressed and checked; the cursor's until its next call.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_record(leat_row *cursor, const uint8_t **bytes,
+                                                           int64_t *size_bytes, leat_error *err);
+
+/* ---- Summaries ---------------------------------------------------------------------------- */
+
+/*
+ * A distribution of non-negative whole numbers on a fixed logarithmic grid: 64 bins an octave,
+ * exact below 64. Counting, smallest, largest and sum are exact; a quantile is at most 1.6 % off in
+ * value and never in rank. Adding distributions is commutative, so a result does not depend on
+ * threads.
+ */
+#define LEAT_DIST_BINS 3712
+typedef struct leat_dist {
+    int64_t count;
+    int64_t min, max; /* 0 if count is 0 */
+    uint64_t sum[2];  /* low and high half of the exact sum */
+    int64_t bins[LEAT_DIST_BINS];
+} leat_dist;
+
+/* Counts `value` (below 0 counts as 0) `times` times. */
+LEAT_API void leat_dist_add(leat_dist *dist, int64_t value, int64_t times);
+LEAT_API void leat_dist_merge(leat_dist *to, const leat_dist *from);
+/* The bin of a value, and the smallest value of a bin; of LEAT_DIST_BINS: INT64_MAX. */
+LEAT_API int leat_dist_bin(int64_t value);
+LEAT_API int64_t leat_dist_bin_low(int bin);
+/* The value of rank ceil(share * count), share in [0, 1]; 0 if there is none. */
+LEAT_API double leat_dist_quantile(const leat_dist *dist, double share);
+LEAT_API double leat_dist_mean(const leat_dist *dist);
+/* How many values lie in [low, high); bins that straddle an end are shared out evenly. */
+LEAT_API double leat_dist_between(const leat_dist *dist, double low, double high);
+
+/*
+ * Counts over time on a grid whose step is the smallest of 1 s, 5 s, 10 s, 30 s, 1 min, 5 min, 10
+ * min, 30 min, 1 h, 3 h, 6 h, 12 h, 1 d, 1 w, 4 w, 1 y (52 w), 10 y, ... that needs at most
+ * LEAT_TIMELINE_BINS bins: so a pure function of the set of times that were added.
+ */
+#define LEAT_TIMELINE_BINS 256
+typedef struct leat_timeline {
+    int64_t step_us;  /* 0: nothing was added */
+    int64_t begin_us; /* of bin 0, a multiple of step_us */
+    int32_t bins;     /* in use */
+    int64_t measurements[LEAT_TIMELINE_BINS];
+    int64_t failures[LEAT_TIMELINE_BINS];
+} leat_timeline;
+LEAT_API void leat_timeline_add(leat_timeline *line, int64_t time_us, int64_t measurements,
+                                int64_t failures);
+LEAT_API void leat_timeline_merge(leat_timeline *to, const leat_timeline *from);
+
+#define LEAT_SUMMARY_TOP 10  /* largest probes that are kept */
+#define LEAT_SUMMARY_SHOWN 3 /* first measurements of a row that is shown in words */
+#define LEAT_SUMMARY_ROWS_MAX 1000
+
+typedef struct leat_summary_options {
+    int threads;            /* 1..256; the result does not depend on it */
+    int64_t read_bytes_max; /* read rows of about so many bytes; -1: all; 0: facts alone */
+    int64_t row_count;      /* rows to describe, 0..LEAT_SUMMARY_ROWS_MAX */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_summary_options;
+/* All processors, 4 GiB, 3 rows. */
+LEAT_API leat_summary_options leat_summary_options_default(void);
+
+typedef struct leat_summary_part { /* of a split, or of all */
+    int64_t shards, rows, probes, measurements;
+    int64_t record_bytes; /* of all records, uncompressed */
+    int64_t file_bytes;
+} leat_summary_part;
+
+typedef struct leat_summary_shard {
+    const char *path; /* as the data set names it */
+    leat_split split;
+    int64_t rows, measurements, file_bytes;
+    int64_t first_us, last_us; /* 0 if it has no rows */
+} leat_summary_shard;
+
+typedef struct leat_summary_probe {
+    int64_t src_id;
+    char src[LEAT_PROBE_SRC_BYTES]; /* address text, NUL-terminated; "" if unknown */
+    leat_split split;
+    int64_t rows, measurements, record_bytes;
+    int64_t first_us, last_us;
+    int64_t first_row;
+} leat_summary_probe;
+
+typedef struct leat_summary_measurement {
+    int64_t time_us;
+    char dst[LEAT_PROBE_SRC_BYTES];
+    float rtt; /* milliseconds; -1: failed */
+} leat_summary_measurement;
+
+typedef struct leat_summary_row {
+    int64_t row;    /* of the data set */
+    int64_t shard;  /* in `shards` */
+    int64_t record; /* of the shard */
+    int64_t src_id;
+    char src[LEAT_PROBE_SRC_BYTES];
+    int ip_version; /* 4, 6 or 0: both */
+    int64_t measurements, failures, record_bytes;
+    int64_t first_us, last_us;
+    leat_summary_measurement shown[LEAT_SUMMARY_SHOWN];
+    int shown_count;
+} leat_summary_row;
+
+typedef struct leat_summary {
+    /* From the index (or the footers and facts of files of others): exact, of every row. */
+    bool ours;                                     /* a folder with manifest and index */
+    char fingerprint[65];                          /* hexadecimal */
+    leat_summary_part all, split[LEAT_SPLITS + 1]; /* by leat_split */
+    int64_t rows_by_version[3];                    /* IPv4 only, IPv6 only, both */
+    int64_t measurements_by_version[3];            /* of those rows */
+    int64_t first_us, last_us;
+    leat_dist record_bytes, row_measurements, probe_measurements, row_span_us, shard_rows;
+    leat_summary_shard *shards;
+    int64_t shard_count;
+    leat_summary_probe top[LEAT_SUMMARY_TOP]; /* most measurements first */
+    int top_count;
+
+    /* From the rows that were read: all of them, or a sample that is a pure function of the data.
+     */
+    int64_t rows_read, measurements_read, bytes_read;
+    int64_t values_by_version[2], failures_by_version[2]; /* IPv4, IPv6 */
+    leat_dist gap_us; /* between consecutive measurements of a probe */
+    leat_dist rtt_ns; /* of those that did not fail */
+    leat_timeline timeline;
+    leat_summary_row *rows; /* described, in the order of the data set */
+    int64_t row_count;
+} leat_summary;
+
+/*
+ * Summarises a data set. A row that cannot be read fails the call: LEAT_ERR_CORRUPT with shard and
+ * record (leat_verify lists all of them). Memory: fixed, but for `shards`, the rows asked for, and
+ * 16 bytes a row where the rows of others are not grouped by probe.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
+                                                       const leat_summary_options *options,
+                                                       leat_error *err);
+LEAT_API void leat_summary_destroy(leat_summary *summary);
+
+/* ---- Verification ------------------------------------------------------------------------- */
+
+typedef struct leat_verify_finding {
+    bool note;      /* worth knowing, but nothing is wrong */
+    char file[256]; /* as the data set names it, or a path; cut in front if longer */
+    int64_t record; /* in the file, from 0; -1: the file as a whole */
+    char reason[LEAT_MESSAGE_BYTES];
+} leat_verify_finding;
+
+typedef struct leat_verify_options {
+    int threads;         /* 1..256; one shard is one thread's; the report does not depend on it */
+    int64_t finding_max; /* findings kept in words, 1..; all are counted */
+    bool quick;          /* no shard is read: only whether it is there, with the right size */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_verify_options;
+/* All processors, 1000 findings. */
+LEAT_API leat_verify_options leat_verify_options_default(void);
+
+typedef struct leat_verify_report {
+    bool ours; /* a folder with our manifest: everything was checked; else what applies */
+    int64_t shards, rows, measurements, file_bytes; /* read and checked */
+    int64_t problem_count, note_count;
+    leat_verify_finding *findings; /* by shard and record; what concerns the whole comes last */
+    int64_t finding_count;
+} leat_verify_report;
+
+/*
+ * Reads everything and checks it (docs/inspect.md lists what). Damage is no failure of the call: it
+ * is LEAT_OK with problem_count > 0. Errors are what keeps it from looking: no such path, no
+ * memory, cancelled. Memory: the largest record a thread, 24 bytes a probe.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_verify(const char *const *paths, int64_t path_count,
+                                               const leat_verify_options *options,
+                                               leat_verify_report **out, leat_error *err);
+LEAT_API void leat_verify_report_destroy(leat_verify_report *report);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,266 @@
+/*
+ * A data set opened for reading: its facts, and those of its rows.
+ *
+ * In a data set of ours a row's facts stand in the index. Rows of others have theirs in the record
+ * itself, so the record is read and decoded whole when they are first asked for, and they are kept.
+ */
+#include <string.h>
+
+#include "load/dataset.h"
+
+leat_dataset_options leat_dataset_options_default(void) {
+    return (leat_dataset_options){.cache_bytes = INT64_C(64) << 20};
+}
+
+/* What kind of data set the paths are: ours if it is one folder with a manifest. */
+static leat_code look(const char *const *paths, int64_t path_count, bool *ours, leat_error *err) {
+    *ours = false;
+    if (path_count < 1) return leat_fail(err, LEAT_ERR_OPTION, "no data set given");
+    for (int64_t i = 0; i < path_count; i++) {
+        char path[LEAT_PATH_BYTES];
+        leat_path_facts facts;
+        LEAT_TRY(leat_path_stat(paths[i], &facts, err));
+        if (facts.kind != LEAT_PATH_DIR) continue;
+        LEAT_TRY(leat_path_join(path, sizeof(path), paths[i], LEAT_MANIFEST_NAME, err));
+        LEAT_TRY(leat_path_stat(path, &facts, err));
+        if (facts.kind != LEAT_PATH_NONE && path_count > 1) {
+            return leat_fail(err, LEAT_ERR_OPTION,
+                             "\"%s\" is a data set of its own: give it alone, or its files",
+                             paths[i]);
+        }
+        if (facts.kind != LEAT_PATH_NONE) {
+            *ours = true;
+            continue;
+        }
+        LEAT_TRY(leat_path_join(path, sizeof(path), paths[i], LEAT_WORK_NAME, err));
+        LEAT_TRY(leat_path_stat(path, &facts, err));
+        if (facts.kind != LEAT_PATH_NONE) {
+            return leat_fail(err, LEAT_ERR_INPUT,
+                             "\"%s\" holds an ingest that did not finish: run it again with "
+                             "--resume",
+                             paths[i]);
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_dataset_open(leat_dataset **out, const char *const *paths, int64_t path_count,
+                            const leat_dataset_options *options, leat_error *err) {
+    leat_dataset_options defaults = leat_dataset_options_default();
+    leat_dataset *dataset = NULL;
+    bool ours = false;
+    *out = NULL;
+    if (options == NULL) options = &defaults;
+    if (options->cache_bytes < 0) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "opening a data set: cache_bytes is %lld, must be "
+                         "0 or more",
+                         (long long)options->cache_bytes);
+    }
+    LEAT_TRY(look(paths, path_count, &ours, err));
+    LEAT_TRY(LEAT_NEW(&dataset, 1, err));
+    pthread_mutex_init(&dataset->lock, NULL);
+    leat_code code = leat_record_cache_create(&dataset->cache, options->cache_bytes, err);
+    if (code == LEAT_OK && ours) code = leat_dataset_open_ours(dataset, paths[0], err);
+    if (code == LEAT_OK && !ours) code = leat_dataset_open_others(dataset, paths, path_count, err);
+    if (code != LEAT_OK) {
+        leat_dataset_close(dataset);
+        return code;
+    }
+    *out = dataset;
+    return LEAT_OK;
+}
+
+void leat_dataset_close(leat_dataset *dataset) {
+    if (dataset == NULL) return;
+    for (int64_t i = 0; i < dataset->shard_count; i++) leat_shard_close(&dataset->shards[i]);
+    leat_free(dataset->shards);
+    leat_free(dataset->others);
+    leat_record_cache_destroy(dataset->cache);
+    leat_index_close(dataset->index);
+    leat_manifest_free(&dataset->manifest);
+    pthread_mutex_destroy(&dataset->lock);
+    leat_free(dataset);
+}
+
+void leat_dataset_get_facts(const leat_dataset *dataset, leat_dataset_facts *facts) {
+    *facts = dataset->facts;
+}
+
+const leat_manifest *leat_dataset_manifest(const leat_dataset *dataset) {
+    return dataset->index == NULL ? NULL : &dataset->manifest;
+}
+
+const leat_index *leat_dataset_index(const leat_dataset *dataset) { return dataset->index; }
+
+leat_code leat_dataset_fingerprint(const leat_dataset *dataset, char text[65], leat_error *err) {
+    leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset; /* what is found once is kept */
+    uint8_t digest[32];
+    memset(text, 0, 65);
+    pthread_mutex_lock(&ours->lock);
+    bool known = ours->has_fingerprint;
+    pthread_mutex_unlock(&ours->lock);
+    if (!known) {
+        LEAT_TRY(leat_dataset_hash_others(dataset, digest, err));
+        pthread_mutex_lock(&ours->lock);
+        leat_sha256_hex(digest, ours->fingerprint);
+        ours->has_fingerprint = true;
+        pthread_mutex_unlock(&ours->lock);
+    }
+    pthread_mutex_lock(&ours->lock);
+    memcpy(text, ours->fingerprint, 65);
+    pthread_mutex_unlock(&ours->lock);
+    return LEAT_OK;
+}
+
+leat_code leat_dataset_get_shard(const leat_dataset *dataset, int64_t shard,
+                                 leat_dataset_shard *out, leat_error *err) {
+    *out = (leat_dataset_shard){0};
+    if (shard < 0 || shard >= dataset->shard_count) {
+        return leat_fail(err, LEAT_ERR_OPTION, "no shard %lld: the data set has %lld",
+                         (long long)shard, (long long)dataset->shard_count);
+    }
+    *out = dataset->shards[shard].facts;
+    return LEAT_OK;
+}
+
+int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row) {
+    if (dataset->index != NULL) return leat_index_shard_of(dataset->index, row);
+    /* the last shard that begins at or before the row: empty ones share their first row with the
+     * next that is not */
+    int64_t low = 0, high = dataset->shard_count - 1;
+    while (low < high) {
+        int64_t middle = low + (high - low + 1) / 2;
+        if (dataset->shards[middle].facts.first_row <= row) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+/* ---- records that are not mapped ---------------------------------------------------------------
+ */
+
+/* The index names the place of each record; the file's own index must agree. */
+static leat_code check_place(const leat_dataset *dataset, const leat_ar_reader *reader, int64_t row,
+                             int64_t record, leat_error *err) {
+    leat_index_row facts;
+    if (dataset->index == NULL) return LEAT_OK;
+    LEAT_TRY(leat_index_row_get(dataset->index, row, &facts, err));
+    leat_ar_chunk_facts chunk = leat_ar_reader_chunk(reader, record);
+    if (leat_ar_reader_group_size(reader) == 1 && chunk.offset == facts.chunk_offset)
+        return LEAT_OK;
+    return leat_fail(
+        err, LEAT_ERR_CORRUPT,
+        "the file's own index puts it at byte %lld, ours at byte %lld; ingest it again",
+        (long long)chunk.offset, (long long)facts.chunk_offset);
+}
+
+static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t shard,
+                             leat_cached_record **out, leat_error *err) {
+    const leat_ar_reader *reader = NULL;
+    leat_ar_record record = {0};
+    int64_t index = row - dataset->shards[shard].facts.first_row;
+    LEAT_TRY(leat_shard_reader_acquire(dataset, shard, &reader, err));
+    leat_code code = check_place(dataset, reader, row, index, err);
+    if (code == LEAT_OK) code = leat_ar_reader_read(reader, index, &record, err);
+    if (code == LEAT_OK) {
+        code = leat_record_cache_add(dataset->cache, row, record.data, record.size_bytes, out, err);
+    }
+    leat_ar_record_free(&record);
+    leat_shard_reader_release(dataset, shard);
+    return code;
+}
+
+leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row, leat_cached_record **out,
+                              leat_error *err) {
+    *out = leat_record_cache_find(dataset->cache, row);
+    if (*out != NULL) return LEAT_OK;
+    return read_record(dataset, row, leat_dataset_shard_of(dataset, row), out, err);
+}
+
+/* ---- facts of a row ----------------------------------------------------------------------------
+ */
+
+/* 4 or 6 if all measurements are of that version, else 0. */
+static int8_t common_version(const leat_measurements *measurements) {
+    if (measurements->count == 0) return 0;
+    for (int64_t i = 1; i < measurements->count; i++) {
+        if (measurements->ip_version[i] != measurements->ip_version[0]) return 0;
+    }
+    return (int8_t)measurements->ip_version[0];
+}
+
+/* Reads a row of others and remembers what it says. */
+static leat_code learn(const leat_dataset *dataset, int64_t row, leat_other_row *other,
+                       leat_error *err) {
+    leat_cached_record *record = NULL;
+    leat_measurements measurements = {0};
+    leat_probe_row_info info;
+    LEAT_TRY(leat_dataset_record(dataset, row, &record, err));
+    leat_code code =
+        leat_probe_record_decode(record->data, record->size_bytes, NULL, &measurements, &info, err);
+    if (code == LEAT_OK) {
+        leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset;
+        pthread_mutex_lock(&ours->lock);
+        /* written once: a thread that sees `known` reads without the lock */
+        if (!atomic_load_explicit(&other->known, memory_order_relaxed)) {
+            other->src_id = info.src_id;
+            other->n_measurements = info.n_measurements;
+            other->first_us = info.first_us;
+            other->last_us = info.last_us;
+            other->record_bytes = record->size_bytes;
+            other->ip_version = common_version(&measurements);
+            atomic_store_explicit(&other->known, 1, memory_order_release);
+        }
+        pthread_mutex_unlock(&ours->lock);
+    }
+    leat_measurements_free(&measurements);
+    leat_record_cache_release(dataset->cache, record);
+    return code;
+}
+
+static leat_code facts_of_others(const leat_dataset *dataset, int64_t row, leat_row_facts *facts,
+                                 leat_error *err) {
+    leat_other_row *other = &dataset->others[row];
+    if (!atomic_load_explicit(&other->known, memory_order_acquire)) {
+        leat_code code = learn(dataset, row, other, err);
+        if (code != LEAT_OK) {
+            return leat_error_context(err, code, "\"%s\", record %lld",
+                                      dataset->shards[facts->shard].name,
+                                      (long long)facts->record_index);
+        }
+    }
+    facts->src_id = other->src_id;
+    facts->n_measurements = other->n_measurements;
+    facts->first_us = other->first_us;
+    facts->last_us = other->last_us;
+    facts->ip_version = other->ip_version;
+    facts->record_bytes = other->record_bytes;
+    return LEAT_OK;
+}
+
+leat_code leat_dataset_row(const leat_dataset *dataset, int64_t row, leat_row_facts *facts,
+                           leat_error *err) {
+    *facts = (leat_row_facts){0};
+    if (row < 0 || row >= dataset->facts.row_count) {
+        return leat_fail(err, LEAT_ERR_OPTION, "no row %lld: the data set has %lld", (long long)row,
+                         (long long)dataset->facts.row_count);
+    }
+    leat_row_facts found = {0};
+    found.shard = leat_dataset_shard_of(dataset, row);
+    found.record_index = row - dataset->shards[found.shard].facts.first_row;
+    if (dataset->index == NULL) {
+        LEAT_TRY(facts_of_others(dataset, row, &found, err));
+    } else {
+        leat_index_row indexed;
+        LEAT_TRY(leat_index_row_in(dataset->index, found.shard, row, &indexed, err));
+        found.src_id = indexed.src_id;
+        found.n_measurements = indexed.n_measurements;
+        found.first_us = indexed.first_us;
+        found.last_us = indexed.last_us;
+        found.ip_version = indexed.ip_version;
+        found.record_bytes = indexed.record_bytes;
+    }
+    *facts = found;
+    return LEAT_OK;
+}

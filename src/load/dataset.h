@@ -1,0 +1,98 @@
+/*
+ * A data set opened for reading, private part: its shards and where their bytes come from.
+ *
+ *   shard of ours, uncompressed   mapped at its first touch; pages checked against the index
+ *   shard of ours, compressed     read by a leat_ar_reader; records kept in the cache
+ *   file of others                the same, and the facts of a row are found when it is asked for
+ */
+#ifndef LEAT_LOAD_DATASET_H
+#define LEAT_LOAD_DATASET_H
+
+#include <stdatomic.h>
+
+#include "base/thread.h"
+#include "format/arrayrecord.h"
+#include "format/index.h"
+#include "format/paged.h"
+#include "format/probe_row.h"
+#include "leat/load.h"
+#include "load/record_cache.h"
+
+/* What the callback of a shard's page hashes needs. */
+typedef struct leat_shard_pages {
+    const leat_index *index;
+    int64_t shard;
+} leat_shard_pages;
+
+typedef struct leat_shard {
+    leat_dataset_shard facts; /* name included */
+    char *name, *path;
+    leat_shard_pages pages;
+    bool is_mapped; /* an uncompressed shard of ours */
+    /* Made at the first touch, under the data set's lock, and kept until the end. */
+    _Atomic(leat_paged *) paged;
+    /* Opened when needed and closed again when too many are: guarded by the lock. */
+    leat_ar_reader *reader;
+    int reader_users;
+    int64_t reader_used; /* tick of the last use */
+    int64_t chunk_count; /* of a file of others: it must not change between two openings */
+} leat_shard;
+
+/* A row of others: facts once they are known. */
+typedef struct leat_other_row {
+    _Atomic int known;
+    int8_t ip_version;
+    int64_t src_id, n_measurements, first_us, last_us, record_bytes;
+} leat_other_row;
+
+struct leat_dataset {
+    leat_dataset_facts facts;
+    leat_manifest manifest; /* empty unless indexed */
+    leat_index *index;      /* NULL unless indexed */
+    leat_shard *shards;
+    int64_t shard_count;
+    leat_other_row *others; /* NULL if indexed */
+    leat_record_cache *cache;
+    pthread_mutex_t lock;
+    int readers_open;
+    int64_t tick;
+    bool has_fingerprint;
+    char fingerprint[65];
+};
+
+/* Readers that stay open at once: each holds a file descriptor and a footer. */
+#define LEAT_READERS_MAX 128
+
+/* ---- dataset_open.c: folders of ours, files of others ---- */
+LEAT_MUST_CHECK leat_code leat_dataset_open_ours(leat_dataset *dataset, const char *dir,
+                                                 leat_error *err);
+LEAT_MUST_CHECK leat_code leat_dataset_open_others(leat_dataset *dataset, const char *const *paths,
+                                                   int64_t path_count, leat_error *err);
+
+/* ---- shard.c: bytes of a shard ---- */
+/* The mapped shard, which lives as long as the data set. */
+LEAT_MUST_CHECK leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard,
+                                           const leat_paged **out, leat_error *err);
+/* The reader of a shard, until leat_shard_reader_release. */
+LEAT_MUST_CHECK leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
+                                                    const leat_ar_reader **out, leat_error *err);
+void leat_shard_reader_release(const leat_dataset *dataset, int64_t shard);
+/* The fingerprint of files of others. */
+LEAT_MUST_CHECK leat_code leat_dataset_hash_others(const leat_dataset *dataset, uint8_t digest[32],
+                                                   leat_error *err);
+void leat_shard_close(leat_shard *shard);
+
+/* ---- dataset.c ---- */
+/* The shard of a row. */
+int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row);
+/*
+ * The record of a row that is not mapped, from the cache or the file, checked; to be given back by
+ * leat_record_cache_release.
+ */
+LEAT_MUST_CHECK leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row,
+                                              leat_cached_record **out, leat_error *err);
+/* The manifest and index of a data set of ours; NULL otherwise. */
+const leat_manifest *leat_dataset_manifest(const leat_dataset *dataset);
+const leat_index *leat_dataset_index(const leat_dataset *dataset);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Decoded records kept for reuse, within a bound on their bytes: a row of 8 MiB is decompressed
+ * once for all contexts that are drawn from it one after the other. Least recently used go first;
+ * what a cursor holds is never freed under it.
+ */
+#ifndef LEAT_LOAD_RECORD_CACHE_H
+#define LEAT_LOAD_RECORD_CACHE_H
+
+#include "base/mem.h"
+
+typedef struct leat_record_cache leat_record_cache;
+
+typedef struct leat_cached_record {
+    const uint8_t *data;
+    int64_t size_bytes;
+    /* private */
+    int64_t row, used;
+    int users;
+    bool listed;
+} leat_cached_record;
+
+LEAT_MUST_CHECK leat_code leat_record_cache_create(leat_record_cache **out, int64_t bytes_max,
+                                                   leat_error *err);
+/* No record may be held any more. */
+void leat_record_cache_destroy(leat_record_cache *cache);
+/* The record of a row, held for the caller, or NULL if it is not there. */
+leat_cached_record *leat_record_cache_find(leat_record_cache *cache, int64_t row);
+/* Copies bytes into a record held for the caller; it is kept for others too if there is room. */
+LEAT_MUST_CHECK leat_code leat_record_cache_add(leat_record_cache *cache, int64_t row,
+                                                const uint8_t *bytes, int64_t size_bytes,
+                                                leat_cached_record **out, leat_error *err);
+/* NULL accepted. */
+void leat_record_cache_release(leat_record_cache *cache, leat_cached_record *record);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * The bytes of a shard: mapped and checked page by page, or through a reader.
+ *
+ * Shards are opened when they are first touched. The map of a shard is published by one atomic
+ * pointer, so that finding it costs no lock; readers hold file descriptors, of which a process has
+ * few, so at most LEAT_READERS_MAX stay open and the one used longest ago makes room.
+ */
+#include <string.h>
+
+#include "load/dataset.h"
+
+/* Lock and lazily opened shards change in a data set that is otherwise never written. */
+static leat_dataset *writable(const leat_dataset *dataset) {
+    return (leat_dataset *)(uintptr_t)dataset;
+}
+
+static leat_code page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
+    const leat_shard_pages *pages = context;
+    return leat_index_page_hash(pages->index, pages->shard, page, hash, err);
+}
+
+static leat_code size_differs(const leat_shard *shard, int64_t file_bytes, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "shard \"%s\" has %lld bytes, the manifest says %lld; ingest it again",
+                     shard->path, (long long)file_bytes, (long long)shard->facts.file_bytes);
+}
+
+/* Under the lock. */
+static leat_code map_shard(leat_shard *shard, leat_paged **out, leat_error *err) {
+    leat_paged *paged = NULL;
+    leat_map *map = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&paged, 1, err));
+    leat_code code = leat_map_open(&map, shard->path, err);
+    if (code == LEAT_OK && leat_map_size(map) != shard->facts.file_bytes) {
+        code = size_differs(shard, leat_map_size(map), err);
+    }
+    if (code == LEAT_OK) {
+        code = leat_paged_init(paged, map, shard->facts.file_bytes, page_hash, &shard->pages, err);
+    }
+    if (code != LEAT_OK) {
+        leat_map_close(map);
+        leat_free(paged);
+        return code;
+    }
+    *out = paged;
+    return LEAT_OK;
+}
+
+leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard, const leat_paged **out,
+                           leat_error *err) {
+    leat_shard *at = &dataset->shards[shard];
+    leat_paged *paged = atomic_load_explicit(&at->paged, memory_order_acquire);
+    leat_code code = LEAT_OK;
+    if (paged == NULL) {
+        leat_dataset *ours = writable(dataset);
+        pthread_mutex_lock(&ours->lock);
+        paged = atomic_load_explicit(&at->paged, memory_order_relaxed);
+        if (paged == NULL) code = map_shard(at, &paged, err);
+        if (code == LEAT_OK) atomic_store_explicit(&at->paged, paged, memory_order_release);
+        pthread_mutex_unlock(&ours->lock);
+    }
+    *out = paged;
+    return code;
+}
+
+/* Under the lock: closes the idle reader that was used longest ago; if all are in use, one more
+ * stays open. */
+static void close_one(leat_dataset *dataset) {
+    leat_shard *oldest = NULL;
+    for (int64_t i = 0; i < dataset->shard_count; i++) {
+        leat_shard *shard = &dataset->shards[i];
+        if (shard->reader == NULL || shard->reader_users > 0) continue;
+        if (oldest == NULL || shard->reader_used < oldest->reader_used) oldest = shard;
+    }
+    if (oldest == NULL) return;
+    leat_ar_reader_close(oldest->reader);
+    oldest->reader = NULL;
+    dataset->readers_open--;
+}
+
+/* The file must be the one that was there when the data set was opened. */
+static leat_code check_reader(const leat_dataset *dataset, const leat_shard *shard,
+                              const leat_ar_reader *reader, leat_error *err) {
+    int64_t file_bytes = leat_ar_reader_file_bytes(reader);
+    int64_t records = leat_ar_reader_record_count(reader);
+    if (dataset->index != NULL && file_bytes != shard->facts.file_bytes) {
+        return size_differs(shard, file_bytes, err);
+    }
+    if (file_bytes == shard->facts.file_bytes && records == shard->facts.row_count) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%s\" has %lld bytes and %lld records, but should have %lld and %lld; the "
+                     "file was changed",
+                     shard->path, (long long)file_bytes, (long long)records,
+                     (long long)shard->facts.file_bytes, (long long)shard->facts.row_count);
+}
+
+leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
+                                    const leat_ar_reader **out, leat_error *err) {
+    leat_dataset *ours = writable(dataset);
+    leat_shard *at = &ours->shards[shard];
+    leat_code code = LEAT_OK;
+    *out = NULL;
+    pthread_mutex_lock(&ours->lock);
+    if (at->reader == NULL) {
+        if (ours->readers_open >= LEAT_READERS_MAX) close_one(ours);
+        code = leat_ar_reader_open(&at->reader, at->path, NULL, err);
+        if (code == LEAT_OK) code = check_reader(ours, at, at->reader, err);
+        if (code == LEAT_OK) {
+            ours->readers_open++;
+        } else {
+            leat_ar_reader_close(at->reader);
+            at->reader = NULL;
+        }
+    }
+    if (code == LEAT_OK) {
+        at->reader_users++;
+        at->reader_used = ++ours->tick;
+        *out = at->reader;
+    }
+    pthread_mutex_unlock(&ours->lock);
+    return code;
+}
+
+void leat_shard_reader_release(const leat_dataset *dataset, int64_t shard) {
+    leat_dataset *ours = writable(dataset);
+    pthread_mutex_lock(&ours->lock);
+    ours->shards[shard].reader_users--;
+    pthread_mutex_unlock(&ours->lock);
+}
+
+void leat_shard_close(leat_shard *shard) {
+    leat_paged *paged = atomic_load(&shard->paged);
+    if (paged != NULL) leat_paged_free(paged);
+    leat_free(paged);
+    leat_ar_reader_close(shard->reader);
+    leat_free(shard->name);
+    leat_free(shard->path);
+}
+
+/* ---- the fingerprint of files of others --------------------------------------------------------
+ */
+
+/* The 40 bytes of a chunk's header, as they stand there: they are hashed, not believed. */
+static leat_code hash_chunk_header(leat_file *file, int64_t begin, leat_sha256 *sha,
+                                   leat_error *err) {
+    uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES];
+    int64_t done = 0;
+    while (done < LEAT_AR_CHUNK_HEADER_BYTES) {
+        int64_t at = 0;
+        int64_t size = leat_ar_fragment(begin, done, LEAT_AR_CHUNK_HEADER_BYTES - done, &at);
+        LEAT_TRY(leat_file_pread(file, header + done, size, at, err));
+        done += size;
+    }
+    leat_sha256_update(sha, header, sizeof(header));
+    return LEAT_OK;
+}
+
+static leat_code hash_file(const leat_ar_reader *reader, leat_file *file, leat_sha256 *sha,
+                           leat_error *err) {
+    int64_t chunks = leat_ar_reader_chunk_count(reader);
+    int64_t end = leat_ar_reader_file_bytes(reader);
+    for (int64_t i = 0; i < chunks; i++) {
+        LEAT_TRY(hash_chunk_header(file, leat_ar_reader_chunk(reader, i).offset, sha, err));
+    }
+    for (int64_t at = leat_ar_reader_footer_offset(reader); at < end;) {
+        uint8_t piece[4096];
+        int64_t size = end - at < (int64_t)sizeof(piece) ? end - at : (int64_t)sizeof(piece);
+        LEAT_TRY(leat_file_pread(file, piece, size, at, err));
+        leat_sha256_update(sha, piece, size);
+        at += size;
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_dataset_hash_others(const leat_dataset *dataset, uint8_t digest[32],
+                                   leat_error *err) {
+    leat_sha256 sha;
+    leat_sha256_init(&sha);
+    for (int64_t i = 0; i < dataset->shard_count; i++) {
+        const leat_ar_reader *reader = NULL;
+        leat_file *file = NULL;
+        LEAT_TRY(leat_shard_reader_acquire(dataset, i, &reader, err));
+        leat_code code = leat_file_open(&file, dataset->shards[i].path, LEAT_FILE_READ, err);
+        if (code == LEAT_OK) code = hash_file(reader, file, &sha, err);
+        leat_file_close(file);
+        leat_shard_reader_release(dataset, i);
+        if (code != LEAT_OK) return code;
+    }
+    leat_sha256_final(&sha, digest);
+    return LEAT_OK;
+}

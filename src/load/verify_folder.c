@@ -1,0 +1,488 @@
+/*
+ * What concerns a data set as a whole: which shards there are, whether manifest and index can be
+ * believed, what lies in the folder that should not, and, after the shards, the rules that only all
+ * of them together can break: how many there are, and that no probe is on both sides of the split.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "load/verify.h"
+
+#define SUFFIX ".arrayrecord"
+#define RUN_BYTES_MAX (INT64_C(64) << 20)
+
+/* ---- Shards to look at -------------------------------------------------------------------- */
+
+static leat_code add_shard(leat_verify_job *job, const char *path, const char *name,
+                           leat_verify_shard **out, leat_error *err) {
+    LEAT_TRY(LEAT_GROW(&job->shards, &job->shard_capacity, job->shard_count + 1, err));
+    leat_verify_shard *shard = &job->shards[job->shard_count];
+    memset(shard, 0, sizeof *shard);
+    LEAT_TRY(leat_strdup(&shard->path, path, err));
+    job->shard_count++; /* from here on free_job knows it */
+    LEAT_TRY(leat_strdup(&shard->name, name, err));
+    leat_path_facts facts;
+    if (leat_path_stat(path, &facts, NULL) == LEAT_OK)
+        job->bytes_total += 2 * facts.size_bytes; /* as bytes, and as records */
+    *out = shard;
+    return LEAT_OK;
+}
+
+static bool has_suffix(const char *name, const char *suffix) {
+    size_t size = strlen(name), end = strlen(suffix);
+    return size >= end && strcmp(name + size - end, suffix) == 0;
+}
+
+/* The side that a file of others is on, by its name or its folder's. */
+static leat_split split_of_name(const char *path) {
+    const char *name = strrchr(path, '/');
+    const char *folder = name;
+    name = name == NULL ? path : name + 1;
+    for (; folder != NULL && folder > path && folder[-1] != '/'; folder--) continue;
+    static const struct {
+        const char *word;
+        leat_split split;
+    } words[] = {{"train", LEAT_SPLIT_TRAIN}, {"test", LEAT_SPLIT_TEST}};
+    for (size_t i = 0; i < 2; i++) {
+        size_t size = strlen(words[i].word);
+        if (strncmp(name, words[i].word, size) == 0) return words[i].split;
+        if (folder != NULL && strncmp(folder, words[i].word, size) == 0) return words[i].split;
+    }
+    return LEAT_SPLIT_NONE;
+}
+
+static leat_code add_file_of_others(leat_verify_job *job, const char *path, leat_error *err) {
+    leat_verify_shard *shard = NULL;
+    LEAT_TRY(add_shard(job, path, path, &shard, err));
+    shard->split = split_of_name(path);
+    return LEAT_OK;
+}
+
+static leat_code add_folder_of_others(leat_verify_job *job, const char *dir, leat_error *err) {
+    leat_path_list names = {0};
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(dir, &facts, err));
+    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
+    leat_code code = leat_path_list_dir(dir, &names, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+        char path[LEAT_PATH_BYTES];
+        if (!has_suffix(names.paths[i], SUFFIX)) continue;
+        code = leat_path_join(path, sizeof path, dir, names.paths[i], err);
+        if (code == LEAT_OK) code = add_file_of_others(job, path, err);
+    }
+    leat_path_list_free(&names);
+    return code;
+}
+
+static leat_code add_path_of_others(leat_verify_job *job, const char *path, leat_error *err) {
+    static const char *const inner[] = {"train", "test"};
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "verify: \"%s\" is not there", path);
+    if (facts.kind != LEAT_PATH_DIR) return add_file_of_others(job, path, err);
+    int64_t before = job->shard_count;
+    LEAT_TRY(add_folder_of_others(job, path, err));
+    for (int i = 0; i < 2; i++) {
+        char folder[LEAT_PATH_BYTES];
+        LEAT_TRY(leat_path_join(folder, sizeof folder, path, inner[i], err));
+        LEAT_TRY(add_folder_of_others(job, folder, err));
+    }
+    if (job->shard_count > before || job->ours) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                     "verify: \"%s\" has neither %s nor *" SUFFIX " files; give the folder that an "
+                     "ingest wrote, or ArrayRecord files",
+                     path, LEAT_MANIFEST_NAME);
+}
+
+/* ---- Manifest, index, other files --------------------------------------------------------- */
+
+static const leat_manifest_option *option_of(const leat_verify_job *job, const char *key,
+                                             leat_value_type type) {
+    const leat_manifest_option *option = leat_manifest_find(&job->manifest, key);
+    return option != NULL && option->type == type ? option : NULL;
+}
+
+static void read_rules(leat_verify_job *job) {
+    leat_verify_rules *rules = &job->rules;
+    const leat_manifest_option *seed = option_of(job, "seed", LEAT_VALUE_INT);
+    const leat_manifest_option *ratio = leat_manifest_find(&job->manifest, "train_ratio");
+    const leat_manifest_option *split = option_of(job, "split", LEAT_VALUE_TEXT);
+    const leat_manifest_option *row = option_of(job, "max_row_size", LEAT_VALUE_INT);
+    const leat_manifest_option *dictionary = option_of(job, "dictionary_src", LEAT_VALUE_BOOL);
+    const leat_manifest_option *per_shard = option_of(job, "probes_per_shard", LEAT_VALUE_INT);
+    const leat_manifest_option *shards = option_of(job, "shards", LEAT_VALUE_INT);
+    if (ratio != NULL && ratio->type != LEAT_VALUE_REAL && ratio->type != LEAT_VALUE_INT)
+        ratio = NULL;
+    double share = ratio == NULL                    ? -1
+                   : ratio->type == LEAT_VALUE_REAL ? ratio->real
+                                                    : (double)ratio->integer;
+    rules->knows_split = seed != NULL && share >= 0 && share <= 1 && split != NULL &&
+                         (strcmp(split->text, "hash") == 0 || strcmp(split->text, "ordered") == 0);
+    if (rules->knows_split) {
+        rules->seed = (uint64_t)seed->integer;
+        rules->train_ratio = share;
+        rules->ordered = strcmp(split->text, "ordered") == 0;
+    }
+    rules->knows_rows = row != NULL && dictionary != NULL && row->integer >= 0;
+    if (rules->knows_rows) {
+        rules->max_row_bytes = row->integer;
+        rules->dictionary_src = dictionary->integer != 0;
+    }
+    if (per_shard != NULL) rules->probes_per_shard = per_shard->integer;
+    if (shards != NULL) rules->shards = shards->integer;
+    for (int split_index = 0; split_index < LEAT_SPLITS; split_index++)
+        rules->shard_count[split_index] = job->manifest.split[split_index].shard_count;
+    if (!rules->knows_split || !rules->knows_rows ||
+        (rules->probes_per_shard <= 0) == (rules->shards <= 0))
+        LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                     "its options do not state how it was made (seed, train_ratio, split, "
+                     "max_row_size, dictionary_src, and probes_per_shard or shards)");
+}
+
+/* Equal data sets have equal manifests, byte by byte: so must this one be written. */
+static leat_code check_manifest_bytes(leat_verify_job *job, const char *dir, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_buf text = {0};
+    uint8_t *bytes = NULL;
+    int64_t size_bytes = 0;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_MANIFEST_NAME, err));
+    leat_code code = leat_manifest_write(&job->manifest, &text, err);
+    leat_error cause = {0};
+    if (code == LEAT_OK) {
+        leat_code loaded = leat_file_load(path, text.size + 1, &bytes, &size_bytes, &cause);
+        if (loaded == LEAT_ERR_MEMORY) code = leat_error_copy(err, &cause);
+        else if (loaded != LEAT_OK || size_bytes != text.size ||
+                 memcmp(bytes, text.data, (size_t)size_bytes) != 0)
+            LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                         "it says the same, but not byte by byte as leat writes it: it was edited");
+    }
+    leat_free(bytes);
+    leat_buf_free(&text);
+    return code;
+}
+
+/* An index that cannot be trusted everywhere is told of once and then left aside. */
+static leat_code open_index(leat_verify_job *job, const char *dir, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_error cause = {0};
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_INDEX_NAME, err));
+    leat_code code = leat_index_open(&job->index, path, job->manifest.index_bytes,
+                                     job->manifest.index_sha256, &cause);
+    if (code == LEAT_OK) code = leat_index_verify(job->index, &cause);
+    if (code == LEAT_OK && leat_index_shard_count(job->index) != job->manifest.shard_count)
+        code = leat_fail(&cause, LEAT_ERR_CORRUPT, "has %lld shards, the manifest %lld",
+                         (long long)leat_index_shard_count(job->index),
+                         (long long)job->manifest.shard_count);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &cause);
+    if (code != LEAT_OK) {
+        LEAT_PROBLEM(&job->folder, LEAT_INDEX_NAME, -1, "%s", cause.message);
+        leat_index_close(job->index);
+        job->index = NULL;
+    }
+    return LEAT_OK;
+}
+
+/* The index's own table of shards against the manifest's. */
+static void compare_index(leat_verify_job *job, int64_t k) {
+    const leat_index_shard *in_index = leat_index_shard_get(job->index, k);
+    const leat_shard_info *info = &job->manifest.shards[k];
+    const struct {
+        const char *name;
+        int64_t index, manifest;
+    } fields[] = {
+        {"split", in_index->split, info->split},
+        {"number", in_index->number, info->number},
+        {"rows", in_index->row_count, info->row_count},
+        {"measurements", in_index->measurement_count, info->measurement_count},
+        {"bytes", in_index->file_bytes, info->file_bytes},
+        {"first time", in_index->first_us, info->first_us},
+        {"last time", in_index->last_us, info->last_us},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if (fields[i].index != fields[i].manifest)
+            LEAT_PROBLEM(&job->folder, LEAT_INDEX_NAME, -1,
+                         "shard %lld: %s is %lld, the manifest says %lld", (long long)k,
+                         fields[i].name, (long long)fields[i].index, (long long)fields[i].manifest);
+}
+
+static bool is_shard_of_ours(const leat_verify_job *job, const char *name) {
+    /* Names rise with number in each split: but thousands of shards are few, and this is once. */
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        char expected[LEAT_SHARD_NAME_BYTES];
+        const char *digits = strstr(name, "_shard_");
+        if (digits == NULL) continue;
+        long long number = strtoll(digits + 7, NULL, 10);
+        if (number < 0 || number >= job->manifest.split[split].shard_count) continue;
+        leat_layout_shard_name((leat_split)split, number, expected);
+        if (strcmp(expected, name) == 0) return true;
+    }
+    return false;
+}
+
+static void judge_name(leat_verify_job *job, const char *name) {
+    static const char *const ours[] = {LEAT_MANIFEST_NAME, LEAT_INDEX_NAME, LEAT_RUN_NAME,
+                                       "rejected.csv",     "train",         "test"};
+    for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
+        if (strcmp(name, ours[i]) == 0) return;
+    if (is_shard_of_ours(job, name)) return;
+    if (has_suffix(name, SUFFIX))
+        LEAT_PROBLEM(&job->folder, name, -1,
+                     "is no shard of this data set, but readers that take all *" SUFFIX
+                     " files would read it; remove it");
+    else if (strcmp(name, LEAT_WORK_NAME) == 0 || has_suffix(name, ".tmp"))
+        LEAT_NOTE(&job->folder, name, -1,
+                  "left over from an ingest that was interrupted; it can be removed");
+    else LEAT_NOTE(&job->folder, name, -1, "does not belong to the data set");
+}
+
+static leat_code judge_names(leat_verify_job *job, const char *dir, const char *folder,
+                             leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_list names = {0};
+    leat_path_facts facts;
+    if (folder == NULL) snprintf(path, sizeof path, "%s", dir);
+    else LEAT_TRY(leat_path_join(path, sizeof path, dir, folder, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK; /* each missing shard is told of */
+    leat_code code = leat_path_list_dir(path, &names, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+        char name[LEAT_PATH_BYTES];
+        if (folder == NULL) snprintf(name, sizeof name, "%s", names.paths[i]);
+        else code = leat_path_join(name, sizeof name, folder, names.paths[i], err);
+        if (code == LEAT_OK) judge_name(job, name);
+    }
+    leat_path_list_free(&names);
+    return code;
+}
+
+/* run.json is not needed to use the data; it must still be what it says it is. */
+static leat_code check_run(leat_verify_job *job, const char *dir, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_error cause = {0};
+    leat_path_facts facts;
+    uint8_t *bytes = NULL;
+    int64_t size_bytes = 0;
+    json_t *root = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_RUN_NAME, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) {
+        LEAT_NOTE(&job->folder, LEAT_RUN_NAME, -1,
+                  "is missing: how the data set was made is not known");
+        return LEAT_OK;
+    }
+    if (leat_file_load(path, RUN_BYTES_MAX, &bytes, &size_bytes, &cause) != LEAT_OK ||
+        leat_json_parse((const char *)bytes, size_bytes, LEAT_RUN_NAME, &root, &cause) != LEAT_OK)
+        LEAT_PROBLEM(&job->folder, LEAT_RUN_NAME, -1, "%s", cause.message);
+    json_decref(root);
+    leat_free(bytes);
+    return cause.code == LEAT_ERR_MEMORY ? leat_error_copy(err, &cause) : LEAT_OK;
+}
+
+/* A folder without a manifest that an ingest works in, or worked in until it was killed. */
+static leat_code judge_work(leat_verify_job *job, const char *dir, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts state;
+    leat_file *lock = NULL;
+    job->ours = true;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_WORK_NAME "/lock", err));
+    leat_error cause = {0};
+    leat_code code = leat_file_open(&lock, path, LEAT_FILE_UPDATE, &cause);
+    if (code == LEAT_OK) code = leat_file_lock(lock, &cause);
+    leat_file_close(lock);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &cause);
+    if (code == LEAT_ERR_BUSY) {
+        LEAT_NOTE(&job->folder, LEAT_WORK_NAME, -1,
+                  "an ingest is at work here: wait until it is done");
+        return LEAT_OK;
+    }
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_WORK_NAME "/state.json", err));
+    LEAT_TRY(leat_path_stat(path, &state, err));
+    LEAT_PROBLEM(&job->folder, LEAT_WORK_NAME, -1,
+                 "an ingest was interrupted here, %s; run the same `leat ingest probes` again with "
+                 "--resume to go on, or with --replace to begin anew",
+                 state.kind == LEAT_PATH_NONE ? "before its scan was done"
+                                              : "after its scan: what is left is writing");
+    return LEAT_OK;
+}
+
+static leat_code find_ours(leat_verify_job *job, const char *dir, leat_error *err) {
+    leat_error cause = {0};
+    job->ours = true;
+    leat_code code = leat_manifest_load(dir, &job->manifest, &cause);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &cause);
+    if (code != LEAT_OK) {
+        LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1, "%s", cause.message);
+        leat_manifest_free(&job->manifest);
+        return add_path_of_others(job, dir, err); /* the shards at least stand for themselves */
+    }
+    read_rules(job);
+    LEAT_TRY(check_manifest_bytes(job, dir, err));
+    LEAT_TRY(open_index(job, dir, err));
+    for (int64_t k = 0; k < job->manifest.shard_count; k++) {
+        const leat_shard_info *info = &job->manifest.shards[k];
+        char name[LEAT_SHARD_NAME_BYTES], path[LEAT_PATH_BYTES];
+        leat_verify_shard *shard = NULL;
+        leat_layout_shard_name(info->split, info->number, name);
+        LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
+        LEAT_TRY(add_shard(job, path, name, &shard, err));
+        shard->split = info->split;
+        shard->number = info->number;
+        shard->info = info;
+        shard->rules = &job->rules;
+        shard->index = job->index;
+        shard->index_shard = k;
+        if (job->index != NULL) compare_index(job, k);
+    }
+    LEAT_TRY(judge_names(job, dir, NULL, err));
+    LEAT_TRY(judge_names(job, dir, "train", err));
+    LEAT_TRY(judge_names(job, dir, "test", err));
+    return check_run(job, dir, err);
+}
+
+static leat_code has_inside(const char *path, const char *name, bool *has, leat_error *err) {
+    char inside[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    *has = false;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
+    LEAT_TRY(leat_path_join(inside, sizeof inside, path, name, err));
+    LEAT_TRY(leat_path_stat(inside, &facts, err));
+    *has = facts.kind != LEAT_PATH_NONE;
+    return LEAT_OK;
+}
+
+leat_code leat_verify_find(leat_verify_job *job, const char *const *paths, int64_t path_count,
+                           leat_error *err) {
+    for (int64_t i = 0; i < path_count; i++) {
+        bool ours = false, work = false;
+        LEAT_TRY(has_inside(paths[i], LEAT_MANIFEST_NAME, &ours, err));
+        LEAT_TRY(has_inside(paths[i], LEAT_WORK_NAME, &work, err));
+        if ((ours || work) && path_count > 1)
+            return leat_fail(err, LEAT_ERR_OPTION,
+                             "verify: \"%s\" is a data set of leat: give it alone", paths[i]);
+        if (ours) return find_ours(job, paths[i], err);
+        if (work) return judge_work(job, paths[i], err);
+        LEAT_TRY(add_path_of_others(job, paths[i], err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- All shards together ------------------------------------------------------------------ */
+
+typedef struct placed_probe {
+    int64_t src_id;
+    int64_t shard; /* of the job */
+} placed_probe;
+
+static int compare_placed(const void *a, const void *b) {
+    const placed_probe *x = a, *y = b;
+    if (x->src_id != y->src_id) return x->src_id < y->src_id ? -1 : 1;
+    return x->shard < y->shard ? -1 : x->shard > y->shard;
+}
+
+/* The probes of one side of the split, each once, ascending. */
+static leat_code gather(const leat_verify_job *job, leat_split split, placed_probe **out,
+                        int64_t *out_count, leat_error *err) {
+    int64_t count = 0, kept = 0;
+    *out = NULL;
+    *out_count = 0;
+    for (int64_t k = 0; k < job->shard_count; k++)
+        if (job->shards[k].split == split) count += job->shards[k].probe_count;
+    LEAT_TRY(LEAT_NEW(out, count, err));
+    placed_probe *list = *out;
+    count = 0;
+    for (int64_t k = 0; k < job->shard_count; k++)
+        for (int64_t i = 0; job->shards[k].split == split && i < job->shards[k].probe_count; i++)
+            list[count++] = (placed_probe){job->shards[k].probes[i], k};
+    qsort(list, (size_t)count, sizeof *list, compare_placed);
+    for (int64_t i = 0; i < count; i++)
+        if (i == 0 || list[i].src_id != list[kept - 1].src_id) list[kept++] = list[i];
+    *out_count = kept;
+    return LEAT_OK;
+}
+
+static void find_common(leat_verify_job *job, const placed_probe *train, int64_t train_count,
+                        const placed_probe *test, int64_t test_count) {
+    for (int64_t i = 0, k = 0; i < train_count && k < test_count;) {
+        if (train[i].src_id < test[k].src_id) {
+            i++;
+        } else if (train[i].src_id > test[k].src_id) {
+            k++;
+        } else {
+            LEAT_PROBLEM(&job->folder, job->shards[test[k].shard].name, -1,
+                         "probe %lld is in the train split too (%.300s)", (long long)test[k].src_id,
+                         job->shards[train[i].shard].name);
+            i++;
+            k++;
+        }
+    }
+}
+
+/* The number of shards follows from the options, and from the number of probes. */
+static void check_shard_counts(leat_verify_job *job, const int64_t probes[LEAT_SPLITS]) {
+    const leat_verify_rules *rules = &job->rules;
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        int64_t expected = -1;
+        if (rules->shards > 0)
+            expected =
+                leat_layout_fixed_shard_count(rules->shards, rules->train_ratio, (leat_split)split);
+        else if (rules->probes_per_shard > 0)
+            expected = leat_layout_shard_count(probes[split], rules->probes_per_shard);
+        if (expected >= 0 && expected != rules->shard_count[split])
+            LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                         "%s has %lld shards: for %lld probes its options make it %lld",
+                         leat_split_name((leat_split)split), (long long)rules->shard_count[split],
+                         (long long)probes[split], (long long)expected);
+    }
+}
+
+/* The ordered split: every address of train before every address of test, and so many. */
+static void check_ordered_split(leat_verify_job *job, const int64_t probes[LEAT_SPLITS]) {
+    const leat_verify_shard *last_train = NULL, *first_test = NULL;
+    for (int64_t k = 0; k < job->shard_count; k++) {
+        const leat_verify_shard *shard = &job->shards[k];
+        if (!shard->any_address) continue;
+        if (shard->split == LEAT_SPLIT_TRAIN &&
+            (last_train == NULL ||
+             leat_verify_compare_text(&shard->greatest, &last_train->greatest) > 0))
+            last_train = shard;
+        if (shard->split == LEAT_SPLIT_TEST &&
+            (first_test == NULL || leat_verify_compare_text(&shard->least, &first_test->least) < 0))
+            first_test = shard;
+    }
+    if (last_train != NULL && first_test != NULL &&
+        leat_verify_compare_text(&last_train->greatest, &first_test->least) >= 0)
+        LEAT_PROBLEM(
+            &job->folder, first_test->name, -1,
+            "address %s is in test, but %s (%.200s) is in train: the split is not by order "
+            "of address",
+            first_test->least.text, last_train->greatest.text, last_train->name);
+    int64_t all = probes[LEAT_SPLIT_TRAIN] + probes[LEAT_SPLIT_TEST];
+    int64_t expected = leat_layout_ordered_count(job->rules.train_ratio, all);
+    if (expected != probes[LEAT_SPLIT_TRAIN])
+        LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                     "train has %lld of %lld probes: by its train_ratio it has %lld",
+                     (long long)probes[LEAT_SPLIT_TRAIN], (long long)all, (long long)expected);
+}
+
+leat_code leat_verify_whole(leat_verify_job *job, leat_error *err) {
+    placed_probe *sides[LEAT_SPLITS] = {NULL, NULL};
+    int64_t probes[LEAT_SPLITS] = {0, 0};
+    leat_code code = gather(job, LEAT_SPLIT_TRAIN, &sides[0], &probes[0], err);
+    if (code == LEAT_OK) code = gather(job, LEAT_SPLIT_TEST, &sides[1], &probes[1], err);
+    if (code == LEAT_OK) {
+        find_common(job, sides[0], probes[0], sides[1], probes[1]);
+        /* Where rows could not be read the number of probes is not known. */
+        if (job->manifest.shard_count > 0 && job->findings.problems == 0) {
+            check_shard_counts(job, probes);
+            if (job->rules.knows_split && job->rules.ordered) check_ordered_split(job, probes);
+        }
+    }
+    leat_free(sides[0]);
+    leat_free(sides[1]);
+    return code;
+}
