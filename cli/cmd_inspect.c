@@ -1,0 +1,175 @@
+/*
+ * leat inspect: what is in a data set, as text, as one JSON document, as a page; and whether all of
+ * it is right.
+ *
+ * Verification comes first: a damaged data set that cannot be summarised is still told of.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+/* Formats that look like a likely mistake, by what the file is called. */
+static int refuse_other_inputs(leat_cli *cli) {
+    static const char *const suffixes[] = {".parquet", ".csv",       ".csv.gz",
+                                           ".ndjson",  ".ndjson.gz", ".json",
+                                           ".jsonl",   ".json.gz",   ".jsonl.gz"};
+    for (int i = 0; i < leat_cli_argument_count(cli); i++) {
+        const char *path = leat_cli_argument(cli, i);
+        size_t size = strlen(path);
+        for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++) {
+            size_t end = strlen(suffixes[k]);
+            if (size <= end || strcmp(path + size - end, suffixes[k]) != 0) continue;
+            return leat_cli_usage(cli,
+                                  "\"%.200s\" holds raw measurements; inspect looks at data sets: "
+                                  "run `leat ingest probes` on it first",
+                                  path);
+        }
+    }
+    return 0;
+}
+
+static leat_code verify(leat_cli *cli, leat_verify_report **out, leat_error *err) {
+    leat_verify_options options = leat_verify_options_default();
+    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
+    options.progress = leat_cli_progress;
+    options.progress_user = cli;
+    leat_code code =
+        leat_verify(leat_cli_arguments(cli), leat_cli_argument_count(cli), &options, out, err);
+    leat_cli_progress_end(cli);
+    return code;
+}
+
+static leat_code summarise(leat_cli *cli, leat_summary **out, leat_error *err) {
+    leat_summary_options options = leat_summary_options_default();
+    leat_dataset *dataset = NULL;
+    *out = NULL;
+    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
+    options.read_bytes_max = leat_cli_int(cli, "read");
+    options.row_count = leat_cli_int(cli, "rows");
+    options.progress = leat_cli_progress;
+    options.progress_user = cli;
+    leat_code code = leat_dataset_open(&dataset, leat_cli_arguments(cli),
+                                       leat_cli_argument_count(cli), NULL, err);
+    if (code == LEAT_OK) code = leat_summary_create(out, dataset, &options, err);
+    leat_dataset_close(dataset);
+    leat_cli_progress_end(cli);
+    return code;
+}
+
+static leat_code save_page(leat_cli *cli, const leat_report *report, leat_error *err) {
+    leat_textbuf *text = NULL;
+    const char *words = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_textbuf_create(&text, err);
+    if (code != LEAT_OK) return code;
+    leat_report_page(text, report);
+    code = leat_textbuf_finish(text, &words, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_text_save(leat_cli_text(cli, "html"), words, size_bytes, err);
+    leat_textbuf_destroy(text);
+    return code;
+}
+
+static int write_json(leat_cli *cli, const leat_report *report) {
+    leat_json *json = NULL;
+    leat_error err = {0};
+    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_report_json(json, report);
+    int status = leat_out_json(cli, json);
+    leat_json_destroy(json);
+    return status;
+}
+
+static int write_report(leat_cli *cli, const leat_report *report, const leat_error *failure) {
+    leat_error err = {0};
+    int status = 0;
+    if (leat_cli_flag(cli, "json")) status = write_json(cli, report);
+    else leat_report_terminal(cli, report);
+    if (failure->code != LEAT_OK) return leat_cli_fail(cli, failure);
+    if (leat_cli_text(cli, "html") != NULL) {
+        if (save_page(cli, report, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+        if (!leat_cli_flag(cli, "json"))
+            leat_out(cli, "\n  page written to %s\n", leat_cli_text(cli, "html"));
+    }
+    return report->verify != NULL && report->verify->problem_count > 0 ? 1 : status;
+}
+
+static int run_inspect(leat_cli *cli) {
+    leat_verify_report *checked = NULL;
+    leat_summary *summary = NULL;
+    leat_error err = {0};
+    int status = refuse_other_inputs(cli);
+    if (status != 0) return status;
+    leat_cli_cancellable(cli);
+    if (leat_cli_flag(cli, "verify") && verify(cli, &checked, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    leat_code code = summarise(cli, &summary, &err);
+    if (code != LEAT_OK && (checked == NULL || code == LEAT_ERR_CANCELLED)) {
+        status = leat_cli_fail(cli, &err);
+    } else {
+        leat_report report = {leat_cli_argument(cli, 0), summary, checked};
+        status = write_report(cli, &report, &err);
+    }
+    leat_summary_destroy(summary);
+    leat_verify_report_destroy(checked);
+    return status;
+}
+
+static const leat_cli_option options[] = {
+    LEAT_CLI_OPTION_JSON,
+    {.name = "html",
+     .kind = LEAT_CLI_TEXT,
+     .value = "FILE",
+     .help =
+         "write a page with plots too: one file that needs nothing else, no network, no script"},
+    {.name = "rows",
+     .kind = LEAT_CLI_INT,
+     .value = "N",
+     .help = "describe N rows in words, spread evenly over the data set",
+     .preset = "3",
+     .min = 0,
+     .max = LEAT_SUMMARY_ROWS_MAX},
+    {.name = "read",
+     .kind = LEAT_CLI_SIZE_OR_NONE,
+     .value = "SIZE",
+     .help = "where the rows take more than this, look for round trips, gaps and failures in a "
+             "sample of about this size, chosen by row number alone; none: read every row",
+     .preset = "4G",
+     .min = 0},
+    {.name = "verify",
+     .kind = LEAT_CLI_FLAG,
+     .help = "read everything and check everything: hashes, structure, every row, their order, "
+             "the index, that no probe is in both splits; exit status 1 if something is wrong"},
+    {.name = "threads",
+     .kind = LEAT_CLI_INT,
+     .value = "N",
+     .help = "read with N threads, which changes nothing in the result (default: all processors)",
+     .min = 1,
+     .max = 256},
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat inspect data", "sizes, distributions, largest probes, three rows in words"},
+    {"leat inspect data --html data.html", "the same as a page with plots"},
+    {"leat inspect data --verify --json | jq .verification", "is every byte right?"},
+    {0},
+};
+
+const leat_cli_command leat_cmd_inspect = {
+    .words = "inspect",
+    .purpose = "what is in a data set: sizes, distributions, rows in words; verification",
+    .usage = "PATH... [options]",
+    .about = "Looks at a data set that an ingest wrote, or at ArrayRecord files of probe rows "
+             "written by others. Counts, sizes and time spans come from the index and are of every "
+             "row; values (round trips, gaps, failures, the course over time) are read from the "
+             "rows, and the output says of how many.\n\n"
+             "With --verify everything is read and checked, and each thing found wrong is named "
+             "with file and record.",
+    .argument = "PATH",
+    .min_arguments = 1,
+    .max_arguments = -1,
+    .options = options,
+    .examples = examples,
+    .run = run_inspect,
+};

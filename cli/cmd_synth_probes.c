@@ -1,0 +1,141 @@
+/* leat synth probes: realistic synthetic ping measurements of any size from a seed. */
+#include "cli.h"
+#include "leat/ingest.h"
+
+static void write_summary(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
+    char rows[LEAT_WORDS_BYTES], probes[LEAT_WORDS_BYTES], largest[LEAT_WORDS_BYTES];
+    char bytes[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
+    char peak[LEAT_WORDS_BYTES];
+    double per_second = (double)result->measurements / (result->seconds > 0 ? result->seconds : 1);
+    leat_out(cli, "wrote %s measurements of %s probes (the largest has %s)\n",
+             leat_words_count(rows, result->measurements), leat_words_count(probes, result->probes),
+             leat_words_count(largest, result->largest_probe));
+    leat_out(cli, "to %s: %lld %s, %s\n", out, (long long)result->files,
+             result->files == 1 ? "file" : "files", leat_words_bytes(bytes, result->bytes_written));
+    leat_out(cli, "in %s: %s measurements/s, peak memory %s\n",
+             leat_words_seconds(time, result->seconds), leat_words_count(rate, (int64_t)per_second),
+             leat_words_bytes(peak, result->memory_peak_bytes));
+}
+
+static int write_json(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
+    leat_error err = {0};
+    leat_json *json = NULL;
+    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "out", out);
+    leat_json_member_int(json, "measurements", result->measurements);
+    leat_json_member_int(json, "probes", result->probes);
+    leat_json_member_int(json, "largest_probe", result->largest_probe);
+    leat_json_member_int(json, "files", result->files);
+    leat_json_member_int(json, "bytes_written", result->bytes_written);
+    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
+    leat_json_member_double(json, "seconds", result->seconds);
+    leat_json_end_object(json);
+    int status = leat_out_json(cli, json);
+    leat_json_destroy(json);
+    return status;
+}
+
+static int run_synth_probes(leat_cli *cli) {
+    leat_synth_probes_options options = leat_synth_probes_options_default();
+    leat_synth_probes_result result;
+    leat_error err = {0};
+    const char *out = leat_cli_text(cli, "output");
+    options.measurements = leat_cli_int(cli, "measurements");
+    options.probes = leat_cli_int(cli, "probes");
+    options.seed = (uint64_t)leat_cli_int(cli, "seed");
+    options.memory_bytes = leat_cli_int(cli, "memory");
+    options.rows_per_file = leat_cli_int(cli, "rows-per-file");
+    options.replace = leat_cli_flag(cli, "replace");
+    options.progress = leat_cli_progress;
+    options.progress_user = cli;
+    if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
+    if (options.probes > options.measurements)
+        return leat_cli_usage(cli, "--probes %lld: more probes than measurements (%lld)",
+                              (long long)options.probes, (long long)options.measurements);
+    leat_cli_cancellable(cli);
+    if (leat_synth_probes(out, &options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_cli_progress_end(cli);
+    if (leat_cli_flag(cli, "json")) return write_json(cli, out, &result);
+    write_summary(cli, out, &result);
+    return 0;
+}
+
+static const leat_cli_option options[] = {
+    {.name = "measurements",
+     .letter = 'n',
+     .kind = LEAT_CLI_INT,
+     .value = "N",
+     .help = "how many measurements",
+     .min = 1,
+     .max = INT64_C(10000000000),
+     .required = true},
+    {.name = "output",
+     .letter = 'o',
+     .kind = LEAT_CLI_TEXT,
+     .value = "PATH",
+     .help = "FILE.parquet, FILE.csv, or the name of a folder for many Parquet files",
+     .required = true},
+    {.name = "probes",
+     .letter = 'p',
+     .kind = LEAT_CLI_INT,
+     .value = "P",
+     .help = "how many probes; without it one per 235 measurements",
+     .min = 1,
+     .max = INT64_C(2000000000)},
+    {.name = "seed",
+     .kind = LEAT_CLI_INT,
+     .value = "S",
+     .help = "another seed gives other measurements, the same seed the same bytes",
+     .preset = "0"},
+    {.name = "rows-per-file",
+     .kind = LEAT_CLI_INT,
+     .value = "N",
+     .help = "measurements per file of a folder",
+     .preset = "10000000",
+     .min = 1},
+    {.name = "threads",
+     .kind = LEAT_CLI_INT,
+     .value = "N",
+     .help = "files of a folder written at once; without it one per processor",
+     .min = 1,
+     .max = 256},
+    {.name = "memory",
+     .kind = LEAT_CLI_SIZE,
+     .value = "SIZE",
+     .help = "the most memory to use; fewer files are written at once to keep it",
+     .preset = "512M",
+     .min = INT64_C(134217728)},
+    {.name = "replace", .kind = LEAT_CLI_FLAG, .help = "replace what an earlier run has written"},
+    LEAT_CLI_OPTION_JSON,
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat synth probes --measurements 5000000 -o pings.parquet",
+     "five million measurements of 21,276 probes in one file"},
+    {"leat synth probes --measurements 1000000000 --seed 7 -o pings",
+     "a hundred files of ten million each in the folder pings"},
+    {0},
+};
+
+const leat_cli_command leat_cmd_synth_probes = {
+    .words = "synth probes",
+    .purpose = "realistic synthetic ping measurements of any size from a seed",
+    .usage = "--measurements N -o PATH [options]",
+    .about =
+        "Writes ping measurements as a large measurement network would collect them: columns "
+        "event_time, src_addr, dst_addr, ip_version and rtt, in order of time.\n\n"
+        "57.7 % of the probes have IPv4 addresses; 3.5 % of the measurements failed (rtt -1); "
+        "round-trip times have a median of 50 ms, a 99th percentile of 343 ms and stragglers up "
+        "to 302 s; a probe measures every 60 to 300 seconds, mostly towards a few hundred popular "
+        "targets. Most probes are small; from some 100,000 probes on the largest has 1,800 times "
+        "the mean.\n\n"
+        "The same numbers and seed give the same bytes on any machine with the same DuckDB, "
+        "whatever the threads. The output appears whole or not at all.",
+    .argument = "argument",
+    .max_arguments = 0,
+    .options = options,
+    .examples = examples,
+    .run = run_synth_probes,
+};

@@ -1,0 +1,61 @@
+/* leat version: what this leat is made of, for reports of mistakes. */
+#include <string.h>
+
+#include "cli.h"
+
+static void write_words(leat_cli *cli) {
+    leat_build_item item;
+    leat_out(cli, "leat %s\n", leat_version());
+    for (int i = 0; leat_build_info(i, &item); i++)
+        leat_out(cli, "%-9s %-12s %s\n", item.group, item.name, item.value);
+}
+
+static int write_json(leat_cli *cli) {
+    leat_error err = {0};
+    leat_json *json = NULL;
+    leat_build_item item;
+    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "version", leat_version());
+    leat_json_key(json, "build");
+    leat_json_begin_array(json);
+    for (int i = 0; leat_build_info(i, &item); i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "group", item.group);
+        leat_json_member_string(json, "name", item.name);
+        leat_json_member_string(json, "value", item.value);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+    int status = leat_out_json(cli, json);
+    leat_json_destroy(json);
+    return status;
+}
+
+static int run_version(leat_cli *cli) {
+    if (leat_cli_flag(cli, "json")) return write_json(cli);
+    write_words(cli);
+    return 0;
+}
+
+static const leat_cli_option options[] = {LEAT_CLI_OPTION_JSON, {0}};
+
+static const leat_cli_example examples[] = {
+    {"leat version", "the text to put into a report of a mistake"},
+    {0},
+};
+
+const leat_cli_command leat_cmd_version = {
+    .words = "version",
+    .purpose = "version, compiler, instruction sets and libraries",
+    .usage = "[--json]",
+    .about = "Prints the version, the compiler that made this leat, the instruction sets that it "
+             "has code for and those that it uses on this processor, and the libraries with the "
+             "versions found at run time.",
+    .argument = "argument",
+    .max_arguments = 0,
+    .options = options,
+    .examples = examples,
+    .run = run_version,
+};

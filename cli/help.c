@@ -1,0 +1,96 @@
+/* --help, of one command or of all, made of the commands' tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "frame.h"
+
+#define HELP_COLUMNS 80
+#define OPTION_COLUMN 30 /* where the help text of an option begins */
+
+/* Writes the words of `text` up to an empty line or the end, with lines of at most HELP_COLUMNS;
+ * the first word stands at `column` (already written up to there), later lines at `indent`.
+ * Returns where it stopped. */
+static const char *write_wrapped(leat_cli *cli, const char *text, int indent, int column) {
+    bool first = true;
+    while (*text != 0 && strncmp(text, "\n\n", 2) != 0) {
+        text += strspn(text, " ");
+        if (strncmp(text, "\n\n", 2) == 0) break;
+        text += *text == '\n';
+        int size = (int)strcspn(text, " \n");
+        if (size == 0) continue;
+        if (!first && column + 1 + size > HELP_COLUMNS) {
+            leat_out(cli, "\n%*s", indent, "");
+            column = indent;
+            first = true;
+        }
+        leat_out(cli, "%s%.*s", first ? "" : " ", size, text);
+        column += size + !first;
+        first = false;
+        text += size;
+    }
+    leat_out(cli, "\n");
+    return text;
+}
+
+static void write_paragraphs(leat_cli *cli, const char *text) {
+    while (*text != 0) {
+        text = write_wrapped(cli, text, 0, 0);
+        text += strspn(text, "\n");
+        leat_out(cli, "\n");
+    }
+}
+
+static void write_option(leat_cli *cli, const leat_cli_option *option) {
+    char head[96], words[800];
+    int size = option->letter != 0
+                   ? snprintf(head, sizeof head, "  -%c, --%s", option->letter, option->name)
+                   : snprintf(head, sizeof head, "      --%s", option->name);
+    if (option->kind == LEAT_CLI_CHOICE)
+        size += snprintf(head + size, sizeof head - (size_t)size, " %s", option->choices);
+    else if (option->kind != LEAT_CLI_FLAG)
+        size += snprintf(head + size, sizeof head - (size_t)size, " %s", option->value);
+    leat_cli_help_words(option, words, sizeof words);
+    leat_out(cli, "%s", head);
+    if (size + 2 > OPTION_COLUMN) {
+        leat_out(cli, "\n");
+        size = 0;
+    }
+    leat_out(cli, "%*s", OPTION_COLUMN - size, "");
+    write_wrapped(cli, words, OPTION_COLUMN, OPTION_COLUMN);
+}
+
+void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
+    leat_out(cli, "leat %s: %s\n\nUsage: leat %s %s\n\n", command->words, command->purpose,
+             command->words, command->usage);
+    write_paragraphs(cli, command->about);
+    leat_out(cli, "Options:\n");
+    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
+        write_option(cli, row);
+    write_option(cli, &(leat_cli_option){.name = "help", .letter = 'h', .help = "this text"});
+    if (leat_cli_has_sizes(command)) leat_out(cli, "\n%s\n", LEAT_CLI_SIZE_NOTE);
+    leat_out(cli, "\nExamples:\n");
+    for (const leat_cli_example *row = command->examples; row->line != NULL; row++) {
+        leat_out(cli, "  %s\n%*s", row->line, 6, "");
+        write_wrapped(cli, row->says, 6, 6);
+    }
+    leat_out(cli, "\nExit status: 0 done, 1 failed, 2 wrong usage.\n");
+}
+
+static bool begins_with_word(const char *words, const char *first_word) {
+    size_t size = strlen(first_word);
+    return strncmp(words, first_word, size) == 0 && (words[size] == ' ' || words[size] == 0);
+}
+
+void leat_cli_help_all(leat_cli *cli, const char *first_word) {
+    if (first_word == NULL)
+        leat_out(cli, "leat: raw telemetry in, trained models out\n\n"
+                      "Usage: leat COMMAND ...\n\nCommands:\n");
+    else leat_out(cli, "Usage: leat %s ...\n\nCommands:\n", first_word);
+    for (int i = 0; leat_cli_commands[i] != NULL; i++)
+        if (first_word == NULL || begins_with_word(leat_cli_commands[i]->words, first_word))
+            leat_out(cli, "  %-16s %s\n", leat_cli_commands[i]->words,
+                     leat_cli_commands[i]->purpose);
+    if (first_word == NULL)
+        leat_out(cli, "\nleat COMMAND --help says all about a command, with an example.\n"
+                      "leat --version prints the version.\n");
+}

@@ -1,0 +1,130 @@
+/*
+ * leat: finds the command that the first words name, reads its options, runs it.
+ *
+ *     leat [--version | --help] COMMAND ...
+ *     leat help [COMMAND]        the same as COMMAND --help
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "frame.h"
+
+const leat_cli_command *const leat_cli_commands[] = {
+    &leat_cmd_ingest_probes, &leat_cmd_inspect, &leat_cmd_cat, &leat_cmd_synth_probes,
+    &leat_cmd_doctor,        &leat_cmd_version, NULL,
+};
+
+/* The number of words of the command that argv begins with, and the command; 0 if there is none. */
+static int find_command(int count, char **argv, const leat_cli_command **found) {
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const char *words = leat_cli_commands[i]->words;
+        int taken = 0;
+        for (; taken < count && *words != 0; taken++) {
+            size_t size = strcspn(words, " ");
+            if (strlen(argv[taken]) != size || memcmp(argv[taken], words, size) != 0) break;
+            words += size;
+            words += strspn(words, " ");
+        }
+        if (*words == 0) {
+            *found = leat_cli_commands[i];
+            return taken;
+        }
+    }
+    *found = NULL;
+    return 0;
+}
+
+/* Whether the word begins a command of two words. */
+static bool is_first_word(const char *word) {
+    size_t size = strlen(word);
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const char *words = leat_cli_commands[i]->words;
+        if (size > 0 && strncmp(words, word, size) == 0 && words[size] == ' ') return true;
+    }
+    return false;
+}
+
+/* One word may be meant, or two: the nearer one is told. */
+static int unknown_command(leat_cli *cli, int count, char **argv) {
+    char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1];
+    bool has_two = count > 1 && argv[1][0] != '-';
+    snprintf(one, sizeof one, "%.60s", argv[0]);
+    snprintf(two, sizeof two, "%.30s %.30s", argv[0], has_two ? argv[1] : "");
+    leat_cli_nearest by_one = leat_cli_nearest_start(one), by_two = leat_cli_nearest_start(two);
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        leat_cli_nearest_add(&by_one, leat_cli_commands[i]->words);
+        if (has_two) leat_cli_nearest_add(&by_two, leat_cli_commands[i]->words);
+    }
+    bool is_two = by_two.best != NULL || (has_two && is_first_word(argv[0]));
+    if (by_one.best != NULL && by_two.best != NULL && by_one.best_distance < by_two.best_distance)
+        is_two = false;
+    const char *best = is_two ? by_two.best : by_one.best;
+    if (best == NULL) return leat_cli_usage(cli, "unknown command \"%s\"", is_two ? two : one);
+    return leat_cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", is_two ? two : one,
+                          best);
+}
+
+static bool is_help(const char *word) {
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* leat help [--man] [COMMAND] */
+static int run_help(leat_cli *cli, int count, char **argv) {
+    bool man = count > 0 && strcmp(argv[0], "--man") == 0;
+    const leat_cli_command *command = NULL;
+    count -= man;
+    argv += man;
+    if (count > 0 && is_help(argv[0])) count = 0;
+    int taken = find_command(count, argv, &command);
+    if (taken < count && !(count == 1 && is_first_word(argv[0])))
+        return unknown_command(cli, count, argv);
+    if (man) leat_cli_man(cli, command);
+    else if (command != NULL) leat_cli_help_command(cli, command);
+    else leat_cli_help_all(cli, count > 0 ? argv[0] : NULL);
+    return 0;
+}
+
+static int run_command(leat_cli *cli, int count, char **argv) {
+    int taken = find_command(count, argv, &cli->command);
+    if (taken == 0) return unknown_command(cli, count, argv);
+    int status = leat_cli_parse(cli, count - taken, argv + taken);
+    if (status != 0) return status;
+    if (cli->wants_help) {
+        leat_cli_help_command(cli, cli->command);
+        return 0;
+    }
+    return cli->command->run(cli);
+}
+
+static int run(leat_cli *cli, int count, char **argv) {
+    if (count == 0) {
+        leat_cli_usage(cli, "no command is given; leat ingest probes, for example");
+        return 2;
+    }
+    if (is_help(argv[0])) return run_help(cli, 0, argv);
+    if (strcmp(argv[0], "--version") == 0) {
+        leat_out(cli, "leat %s\n", leat_version());
+        return 0;
+    }
+    if (argv[0][0] == '-')
+        return leat_cli_usage(cli,
+                              "unknown option %.60s before the command; "
+                              "there are --help and --version",
+                              argv[0]);
+    if (strcmp(argv[0], "help") == 0) return run_help(cli, count - 1, argv + 1);
+    if (is_first_word(argv[0]) && (count == 1 || is_help(argv[1]))) {
+        if (count == 1) {
+            leat_cli_note(cli, "leat %s needs one more word; see leat %s --help", argv[0], argv[0]);
+            return 2;
+        }
+        leat_cli_help_all(cli, argv[0]);
+        return 0;
+    }
+    return run_command(cli, count, argv);
+}
+
+int main(int argc, char **argv) {
+    leat_cli cli = {0};
+    leat_out_start(&cli);
+    return leat_out_finish(&cli, run(&cli, argc - 1, argv + 1));
+}

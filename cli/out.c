@@ -1,0 +1,136 @@
+/*
+ * The one place where the command prints.
+ *
+ * stdout is buffered in full and its first failure is kept in the leat_cli, so that commands need
+ * not look at each write: a reader that has gone (`leat cat DIR | head`) ends the command quietly,
+ * a full disk is told and makes the exit status 1, at the latest when the buffer is written out
+ * at the end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "frame.h"
+
+/* A closed standard file would be taken by the next file that the library opens, and our words
+ * would land in a data file. Stand-ins that cannot be written keep the places taken. */
+static void hold_standard_files(void) {
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        int opened = open("/dev/null", O_RDONLY);
+        if (opened > 2) close(opened);
+    }
+}
+
+void leat_out_start(leat_cli *cli) {
+    hold_standard_files();
+    signal(SIGPIPE, SIG_IGN); /* EPIPE says the same and can be handled */
+    setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
+    cli->progress_possible = isatty(STDERR_FILENO) == 1;
+}
+
+static void keep_failure(leat_cli *cli) {
+    if (cli->out_errno == 0) cli->out_errno = errno != 0 ? errno : EIO;
+}
+
+int leat_out_finish(leat_cli *cli, int status) {
+    leat_cli_progress_end(cli);
+    errno = 0;
+    bool failed = ferror(stdout) != 0;
+    failed = fflush(stdout) != 0 || failed;
+    failed = close(STDOUT_FILENO) != 0 || failed;
+    if (failed) keep_failure(cli);
+    if (cli->out_errno == 0 || cli->out_errno == EPIPE) return status;
+    leat_cli_note(cli, "writing to stdout: %s", strerror(cli->out_errno));
+    return status == 0 ? 1 : status;
+}
+
+void leat_out(leat_cli *cli, const char *format, ...) {
+    if (cli->out_errno != 0) return;
+    va_list arguments;
+    va_start(arguments, format);
+    errno = 0;
+    if (vfprintf(stdout, format, arguments) < 0) keep_failure(cli);
+    va_end(arguments);
+}
+
+void leat_out_bytes(leat_cli *cli, const void *bytes, int64_t size_bytes) {
+    if (cli->out_errno != 0 || size_bytes <= 0) return;
+    errno = 0;
+    if (fwrite(bytes, 1, (size_t)size_bytes, stdout) != (size_t)size_bytes) keep_failure(cli);
+}
+
+int leat_out_json(leat_cli *cli, leat_json *json) {
+    leat_error err = {0};
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    if (leat_json_finish(json, &text, &size_bytes, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    leat_out_bytes(cli, text, size_bytes);
+    return 0;
+}
+
+bool leat_out_broken(const leat_cli *cli) { return cli->out_errno != 0; }
+
+void leat_out_terminal(const char *bytes, int size_bytes) {
+    /* Nobody is left to be told when this fails. */
+    if (write(STDERR_FILENO, bytes, (size_t)size_bytes) < 0) return;
+}
+
+static void write_note(leat_cli *cli, const char *format, va_list arguments, const char *more) {
+    leat_cli_progress_end(cli);
+    if (fflush(stdout) != 0) keep_failure(cli); /* words in the order in which they were said */
+    fputs("leat: ", stderr);
+    vfprintf(stderr, format, arguments);
+    fputs(more, stderr);
+    fputc('\n', stderr);
+}
+
+void leat_cli_note(leat_cli *cli, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    write_note(cli, format, arguments, "");
+    va_end(arguments);
+}
+
+int leat_cli_usage(leat_cli *cli, const char *format, ...) {
+    char more[128] = "; see leat --help";
+    if (cli->command != NULL)
+        snprintf(more, sizeof more, "; see leat %s --help", cli->command->words);
+    va_list arguments;
+    va_start(arguments, format);
+    write_note(cli, format, arguments, more);
+    va_end(arguments);
+    return 2;
+}
+
+int leat_cli_fail(leat_cli *cli, const leat_error *err) {
+    leat_cli_note(cli, "%s", err->message[0] != 0 ? err->message : leat_code_text(err->code));
+    return err->code == LEAT_ERR_OPTION ? 2 : 1;
+}
+
+int leat_out_columns(void) {
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+    return size.ws_col;
+}
+
+int64_t leat_out_rss_bytes(void) {
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL) return -1;
+    long long total = 0, resident = -1;
+    if (fscanf(file, "%lld %lld", &total, &resident) != 2) resident = -1;
+    fclose(file);
+    return resident < 0 ? -1 : (int64_t)resident * sysconf(_SC_PAGESIZE);
+}
+
+void leat_cli_broken(const char *what) {
+    fprintf(stderr, "leat: mistake in an option table of leat itself: %s\n", what);
+    abort();
+}

@@ -1,0 +1,421 @@
+/* The figures of the page: which values are drawn, over which axes, with which words. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+#define WORDS 200 /* room for a tooltip or a caption */
+
+static void open_figure(leat_textbuf *out, const char *title, const char *caption) {
+    leat_textbuf_printf(out, "<figure>\n<figcaption><h3>%s</h3><p>", title);
+    leat_textbuf_put(out, caption); /* own words, with entities where needed */
+    leat_textbuf_put(out, "</p></figcaption>\n");
+}
+
+static void close_figure(leat_textbuf *out) { leat_textbuf_put(out, "</figure>\n"); }
+
+static void empty_figure(leat_textbuf *out, const char *title, const char *why) {
+    open_figure(out, title, "&nbsp;");
+    leat_textbuf_printf(out, "<p class=\"none\">%s</p>\n", why);
+    close_figure(out);
+}
+
+/* "median A, p99 B, max C" */
+static void quantile_caption(char caption[WORDS], const leat_dist *dist, leat_unit unit) {
+    char p50[LEAT_WORDS_BYTES], p99[LEAT_WORDS_BYTES], max[LEAT_WORDS_BYTES];
+    leat_unit_words(p50, unit, leat_dist_quantile(dist, 0.5));
+    leat_unit_words(p99, unit, leat_dist_quantile(dist, 0.99));
+    leat_unit_words(max, unit, (double)dist->max);
+    snprintf(caption, WORDS, "median <b>%s</b>, p99 <b>%s</b>, max <b>%s</b>", p50, p99, max);
+}
+
+/* The largest value of a linear y axis: room above the highest bar. */
+static double round_up(double value) {
+    if (!(value > 0)) return 1;
+    double unit = pow(10, floor(log10(value)));
+    static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+        if (value <= steps[i] * unit * 1.0000001) return steps[i] * unit;
+    return 10 * unit;
+}
+
+/* ---- Histograms --------------------------------------------------------------------------- */
+
+typedef struct histogram {
+    const char *title, *x_label, *y_label;
+    const char *things; /* "rows" */
+    const char *empty;
+    leat_unit unit;
+    bool zeros; /* 0 is a value with a bar of its own */
+} histogram;
+
+static void draw_histogram(leat_textbuf *out, const histogram *spec, const leat_dist *dist) {
+    char caption[WORDS], words[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_columns columns;
+    leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
+    if (columns.count == 0) {
+        empty_figure(out, spec->title, dist->count == 0 ? spec->empty : "all values are 0");
+        return;
+    }
+    double peak = columns.zeros;
+    for (int i = 0; i < columns.count; i++)
+        if (columns.values[i] > peak) peak = columns.values[i];
+    leat_plot plot = {
+        .out = out,
+        .x = {spec->unit, true, columns.edge[0], columns.edge[columns.count], spec->x_label},
+        .y = {LEAT_UNIT_SHARE, false, 0, round_up(peak / columns.total), spec->y_label}};
+    bool zeros = spec->zeros && columns.zeros > 0;
+    quantile_caption(caption, dist, spec->unit);
+    open_figure(out, spec->title, caption);
+    snprintf(words, sizeof words, "%s: a histogram", spec->title);
+    leat_plot_begin(&plot, words, zeros);
+    for (int i = 0; i < columns.count; i++) {
+        char share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
+        if (columns.values[i] <= 0) continue;
+        snprintf(words, sizeof words, "%s to %s: %s of the %s (%s)",
+                 leat_unit_words(a, spec->unit, columns.edge[i]),
+                 leat_unit_words(b, spec->unit, columns.edge[i + 1]),
+                 leat_unit_words(share, LEAT_UNIT_SHARE, columns.values[i] / columns.total),
+                 spec->things, leat_unit_words(count, LEAT_UNIT_COUNT, columns.values[i]));
+        leat_plot_bar(&plot, columns.edge[i], columns.edge[i + 1],
+                      columns.values[i] / columns.total, "bar", words);
+    }
+    if (zeros) {
+        snprintf(words, sizeof words, "0: %s of the %s",
+                 leat_unit_words(a, LEAT_UNIT_SHARE, columns.zeros / columns.total), spec->things);
+        leat_plot_zero_bar(&plot, columns.zeros / columns.total, words);
+    }
+    double p50 = leat_dist_quantile(dist, 0.5), p99 = leat_dist_quantile(dist, 0.99);
+    char words99[WORDS];
+    snprintf(words, sizeof words, "p50 %s", leat_unit_words(a, spec->unit, p50));
+    snprintf(words99, sizeof words99, "p99 %s", leat_unit_words(b, spec->unit, p99));
+    if (p50 > 0) leat_plot_marks(&plot, p50, words, p99, words99);
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+/* ---- How measurements spread over rows and probes ------------------------------------------ */
+
+/* Points (value, share of the count that is at least value), for a log-log plot. */
+static int ccdf_points(const leat_dist *dist, double *xs, double *ys, int max_points) {
+    int count = 0;
+    double above = (double)dist->count;
+    for (int bin = 0; bin < LEAT_DIST_BINS && count + 1 < max_points; bin++) {
+        if (dist->bins[bin] == 0) continue;
+        double low = (double)leat_dist_bin_low(bin);
+        xs[count] = low < (double)dist->min ? (double)dist->min : low;
+        ys[count++] = above / (double)dist->count;
+        above -= (double)dist->bins[bin];
+    }
+    xs[count] = (double)dist->max;
+    ys[count++] = 1 / (double)dist->count;
+    return count;
+}
+
+static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
+    enum { POINTS = 1024 };
+    double xs[POINTS], ys[POINTS];
+    const char *title = "Measurements per row and per probe";
+    if (s->row_measurements.count == 0) {
+        empty_figure(out, title, "no rows");
+        return;
+    }
+    const leat_dist *widest = &s->row_measurements;
+    if (s->probe_measurements.max > widest->max) widest = &s->probe_measurements;
+    double low = (double)s->row_measurements.min, high = (double)widest->max;
+    if (low < 1) low = 1;
+    if (high < low * 2) high = low * 2;
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements (log scale)"},
+                      .y = {LEAT_UNIT_SHARE, true, 1 / (double)s->row_measurements.count, 1,
+                            "share that has at least so many (log scale)"}};
+    if (plot.y.low > 0.1) plot.y.low = 0.1;
+    open_figure(out, title,
+                "<span class=\"key k1\"></span>rows &nbsp;<span class=\"key k2\"></span>probes");
+    leat_plot_begin(&plot, "Share of rows and probes with at least so many measurements", false);
+    leat_plot_line(&plot, xs, ys, ccdf_points(&s->row_measurements, xs, ys, POINTS), false,
+                   "line l1");
+    if (s->probe_measurements.count > 0)
+        leat_plot_line(&plot, xs, ys, ccdf_points(&s->probe_measurements, xs, ys, POINTS), false,
+                       "line l2");
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+/*
+ * Points (share of the probes, share of the measurements that they hold), largest probes first. The
+ * probes of a bin are taken as equal, so between its ends the line is straight: on the logarithmic
+ * axis that needs points in between.
+ */
+static int concentration_points(const leat_dist *dist, double *xs, double *ys, int max_points) {
+    double probes = 1, held = (double)dist->max;
+    double all = leat_dist_mean(dist) * (double)dist->count, n = (double)dist->count;
+    int count = 0, top = leat_dist_bin(dist->max);
+    xs[count] = 1 / n;
+    ys[count++] = held / all;
+    for (int bin = top; bin >= 0; bin--) {
+        /* The largest probe is the first point already. */
+        double here = (double)dist->bins[bin] - (bin == top ? 1 : 0);
+        double low = (double)leat_dist_bin_low(bin), high = (double)leat_dist_bin_low(bin + 1) - 1;
+        if (high > (double)dist->max) high = (double)dist->max;
+        if (here <= 0) continue;
+        for (int step = 1; step <= 8 && count < max_points; step++) {
+            double part = here * step / 8;
+            xs[count] = (probes + part) / n;
+            ys[count] = (held + part * (low + high) / 2) / all;
+            if (ys[count] > 1) ys[count] = 1;
+            count++;
+        }
+        probes += here;
+        held += here * (low + high) / 2;
+    }
+    return count;
+}
+
+/* Share of all measurements that the largest `share` of the probes have. */
+static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
+    enum { POINTS = 4096 };
+    double xs[POINTS], ys[POINTS];
+    const leat_dist *dist = &s->probe_measurements;
+    const char *title = "How much the largest probes hold";
+    if (dist->count == 0) {
+        empty_figure(out, title, "no rows");
+        return;
+    }
+    int count = concentration_points(dist, xs, ys, POINTS);
+    double percent1 = ys[0];
+    for (int i = 1; i < count; i++) {
+        if (xs[i - 1] > 0.01 || xs[i] < 0.01) continue;
+        percent1 = ys[i - 1] + (ys[i] - ys[i - 1]) * (0.01 - xs[i - 1]) / (xs[i] - xs[i - 1]);
+        break;
+    }
+    char caption[WORDS], words[LEAT_WORDS_BYTES];
+    if (dist->count >= 100)
+        snprintf(caption, sizeof caption, "the largest 1 %% of the probes hold <b>%s</b>",
+                 leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
+    else
+        snprintf(caption, sizeof caption, "the largest probe holds <b>%s</b>",
+                 leat_unit_words(words, LEAT_UNIT_SHARE, ys[0]));
+    double low = 1 / (double)dist->count;
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_SHARE, true, low > 0.1 ? 0.1 : low, 1,
+                            "share of the probes, largest first (log scale)"},
+                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
+    open_figure(out, title, caption);
+    leat_plot_begin(&plot, "Share of the measurements held by the largest probes", false);
+    leat_plot_line(&plot, xs, ys, count, false, "line l1");
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+/* ---- Over time ---------------------------------------------------------------------------- */
+
+static void bin_words(char words[WORDS], const leat_timeline *line, int bin, const char *what) {
+    char from[LEAT_WORDS_BYTES];
+    double begin = (double)(line->begin_us + bin * line->step_us);
+    snprintf(words, WORDS, "from %s: %s", leat_unit_words(from, LEAT_UNIT_DATE_US, begin), what);
+}
+
+/* Bars of a few measurements say nothing: neighbours are added up until most bars have some. */
+static void coarser(leat_timeline *line) {
+    int64_t total = 0;
+    for (int i = 0; i < line->bins; i++) total += line->measurements[i];
+    while (line->bins > 24 && total / line->bins < 20) {
+        for (int i = 0; i < line->bins; i += 2) {
+            bool pair = i + 1 < line->bins;
+            line->measurements[i / 2] =
+                line->measurements[i] + (pair ? line->measurements[i + 1] : 0);
+            line->failures[i / 2] = line->failures[i] + (pair ? line->failures[i + 1] : 0);
+        }
+        line->bins = (line->bins + 1) / 2;
+        line->step_us *= 2;
+    }
+}
+
+static leat_plot time_plot(leat_textbuf *out, const leat_timeline *line) {
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_DATE_US, false, (double)line->begin_us,
+                            (double)line->begin_us + (double)line->bins * (double)line->step_us,
+                            "time (UTC)"}};
+    return plot;
+}
+
+/* The step of a time line as a unit of time: "1 h", "1 d". */
+static const char *step_words(char text[LEAT_WORDS_BYTES], int64_t step_us) {
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{364 * 86400, "y"}, {604800, "w"}, {86400, "d"},
+                 {3600, "h"},        {60, "min"},   {1, "s"}};
+    int64_t seconds = step_us / 1000000;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (seconds % units[i].seconds != 0) continue;
+        snprintf(text, LEAT_WORDS_BYTES, "%lld %s", (long long)(seconds / units[i].seconds),
+                 units[i].name);
+        break;
+    }
+    return text;
+}
+
+static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
+    leat_timeline coarse = s->timeline, *line = &coarse;
+    const char *title = "Measurements over time";
+    char words[WORDS], label[WORDS], caption[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (line->bins == 0) {
+        empty_figure(out, title, "no values were read");
+        return;
+    }
+    coarser(line);
+    double peak = 0;
+    for (int i = 0; i < line->bins; i++)
+        if ((double)line->measurements[i] > peak) peak = (double)line->measurements[i];
+    leat_plot plot = time_plot(out, line);
+    snprintf(label, sizeof label, "measurements a bar (%s)", step_words(a, line->step_us));
+    plot.y = (leat_axis){LEAT_UNIT_COUNT, false, 0, round_up(peak), label};
+    snprintf(caption, sizeof caption, "<b>%s</b> to <b>%s</b>",
+             leat_unit_words(a, LEAT_UNIT_DATE_US, (double)s->first_us),
+             leat_unit_words(b, LEAT_UNIT_DATE_US, (double)s->last_us));
+    open_figure(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    for (int i = 0; i < line->bins; i++) {
+        char what[64];
+        if (line->measurements[i] == 0) continue;
+        snprintf(what, sizeof what, "%s measurements", leat_words_count(a, line->measurements[i]));
+        bin_words(words, line, i, what);
+        double begin = (double)(line->begin_us + i * line->step_us);
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, (double)line->measurements[i],
+                      "bar", words);
+    }
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+static void draw_failures(leat_textbuf *out, const leat_summary *s) {
+    leat_timeline coarse = s->timeline, *line = &coarse;
+    const char *title = "Failures over time";
+    char words[WORDS], caption[WORDS], all[LEAT_WORDS_BYTES];
+    char four[LEAT_WORDS_BYTES], six[LEAT_WORDS_BYTES];
+    if (line->bins == 0) {
+        empty_figure(out, title, "no values were read");
+        return;
+    }
+    coarser(line);
+    double peak = 0.01;
+    for (int i = 0; i < line->bins; i++) {
+        double share = leat_ratio(line->failures[i], line->measurements[i]);
+        if (share > peak) peak = share;
+    }
+    leat_plot plot = time_plot(out, line);
+    peak = round_up(peak);
+    plot.y =
+        (leat_axis){LEAT_UNIT_SHARE, false, 0, peak > 1 ? 1 : peak, "share that had no answer"};
+    int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
+    leat_unit_words(all, LEAT_UNIT_SHARE, leat_ratio(failures, s->measurements_read));
+    leat_unit_words(four, LEAT_UNIT_SHARE,
+                    leat_ratio(s->failures_by_version[0], s->values_by_version[0]));
+    leat_unit_words(six, LEAT_UNIT_SHARE,
+                    leat_ratio(s->failures_by_version[1], s->values_by_version[1]));
+    snprintf(caption, sizeof caption, "all <b>%s</b>, IPv4 <b>%s</b>, IPv6 <b>%s</b>", all,
+             s->values_by_version[0] > 0 ? four : "none",
+             s->values_by_version[1] > 0 ? six : "none");
+    open_figure(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    for (int i = 0; i < line->bins; i++) {
+        char what[96], share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
+        if (line->failures[i] == 0) continue;
+        double value = leat_ratio(line->failures[i], line->measurements[i]);
+        snprintf(what, sizeof what, "%s failed (%s)",
+                 leat_unit_words(share, LEAT_UNIT_SHARE, value),
+                 leat_words_count(count, line->failures[i]));
+        bin_words(words, line, i, what);
+        double begin = (double)(line->begin_us + i * line->step_us);
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, "bar bad", words);
+    }
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+/* ---- Shards ------------------------------------------------------------------------------- */
+
+#define SHARDS_DRAWN 256
+
+static void draw_shards(leat_textbuf *out, const leat_summary *s) {
+    static const char *const classes[] = {"bar", "bar second", "bar"};
+    char words[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    const char *title = "Measurements per shard";
+    if (s->shard_count == 0) {
+        empty_figure(out, title, "no shards");
+        return;
+    }
+    /* Neighbours share a bar when there are too many: its height is then their mean. */
+    int64_t group = (s->shard_count + SHARDS_DRAWN - 1) / SHARDS_DRAWN;
+    double peak = 0;
+    for (int64_t k = 0; k < s->shard_count; k++)
+        if ((double)s->shards[k].measurements > peak) peak = (double)s->shards[k].measurements;
+    leat_plot plot = {
+        .out = out,
+        .x = {LEAT_UNIT_COUNT, false, 0, (double)s->shard_count, "shard, in order"},
+        .y = {LEAT_UNIT_COUNT, false, 0, round_up(peak),
+              group > 1 ? "measurements a shard (mean of neighbours)" : "measurements a shard"}};
+    open_figure(out, title,
+                s->split[0].shards + s->split[1].shards > 0
+                    ? "<span class=\"key k1\"></span>train &nbsp;<span class=\"key k2\"></span>test"
+                    : "&nbsp;");
+    leat_plot_begin(&plot, title, false);
+    for (int64_t k = 0; k < s->shard_count; k += group) {
+        int64_t end = k + group < s->shard_count ? k + group : s->shard_count, sum = 0, rows = 0;
+        for (int64_t i = k; i < end; i++) {
+            sum += s->shards[i].measurements;
+            rows += s->shards[i].rows;
+        }
+        const char *name = strrchr(s->shards[k].path, '/');
+        snprintf(words, sizeof words, "%.80s%s: %s measurements in %s rows",
+                 name != NULL ? name + 1 : s->shards[k].path, group > 1 ? " and on" : "",
+                 leat_words_count(a, sum), leat_words_count(b, rows));
+        leat_plot_bar(&plot, (double)k, (double)end, (double)sum / (double)(end - k),
+                      classes[s->shards[k].split], words);
+    }
+    leat_plot_end(&plot);
+    close_figure(out);
+}
+
+void leat_report_figures(leat_textbuf *out, const leat_summary *s) {
+    static const histogram bytes = {"Row size",
+                                    "bytes of a record (log scale)",
+                                    "share of the rows",
+                                    "rows",
+                                    "no rows",
+                                    LEAT_UNIT_BYTES,
+                                    false};
+    static const histogram spans = {"Time span of a row",
+                                    "first to last measurement (log scale)",
+                                    "share of the rows",
+                                    "rows",
+                                    "no rows",
+                                    LEAT_UNIT_DURATION_US,
+                                    true};
+    static const histogram gaps = {"Gap between measurements",
+                                   "time to the probe's next measurement (log scale)",
+                                   "share of the gaps",
+                                   "gaps",
+                                   "no values were read",
+                                   LEAT_UNIT_DURATION_US,
+                                   true};
+    static const histogram rtts = {"Round trip time",
+                                   "rtt (log scale)",
+                                   "share of the answers",
+                                   "answers",
+                                   "no answers were read",
+                                   LEAT_UNIT_RTT_NS,
+                                   false};
+    draw_histogram(out, &rtts, &s->rtt_ns);
+    draw_over_time(out, s);
+    draw_failures(out, s);
+    draw_measurements(out, s);
+    draw_concentration(out, s);
+    draw_histogram(out, &gaps, &s->gap_us);
+    draw_histogram(out, &spans, &s->row_span_us);
+    draw_histogram(out, &bytes, &s->record_bytes);
+    draw_shards(out, s);
+}

@@ -1,0 +1,107 @@
+/* Values as `leat inspect` writes them, and distributions cut into columns for drawing. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+
+double leat_ratio(int64_t a, int64_t b) { return b == 0 ? 0 : (double)a / (double)b; }
+
+const char *leat_version_words(int ip_version) {
+    return ip_version == 4 ? "IPv4" : ip_version == 6 ? "IPv6" : "IPv4 and IPv6";
+}
+
+const char *leat_split_words(leat_split split) {
+    return split == LEAT_SPLIT_TRAIN ? "train" : split == LEAT_SPLIT_TEST ? "test" : "files";
+}
+
+const char *leat_time_words(char text[LEAT_WORDS_BYTES], int64_t time_us) {
+    leat_words_time(text, time_us);
+    char *letter = strchr(text, 'T');
+    if (letter != NULL) *letter = ' ';
+    size_t size = strlen(text);
+    if (size > 0 && text[size - 1] == 'Z') text[size - 1] = 0;
+    return text;
+}
+
+/* Three significant digits, without an exponent and without needless zeros. */
+static void put_three_digits(char text[LEAT_WORDS_BYTES], double value, const char *unit) {
+    int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+    snprintf(text, LEAT_WORDS_BYTES, "%.*f%s", decimals, value, unit);
+}
+
+static void put_duration(char text[LEAT_WORDS_BYTES], double us) {
+    double seconds = us * 1e-6;
+    if (us < 1) snprintf(text, LEAT_WORDS_BYTES, "0 s");
+    else if (us < 1000) snprintf(text, LEAT_WORDS_BYTES, "%.0f us", us);
+    else if (seconds < 1) put_three_digits(text, us * 1e-3, " ms");
+    else if (seconds < 600 && fabs(seconds - round(seconds)) < 5e-4)
+        snprintf(text, LEAT_WORDS_BYTES, "%.0f s", seconds);
+    else if (seconds < 99.95) put_three_digits(text, seconds, " s");
+    else if (seconds < 600) snprintf(text, LEAT_WORDS_BYTES, "%.0f s", seconds);
+    else if (seconds < 400 * 86400.0) leat_words_seconds(text, seconds);
+    else put_three_digits(text, seconds / (365.25 * 86400), " years");
+}
+
+static void put_rtt(char text[LEAT_WORDS_BYTES], double ns) {
+    double ms = ns * 1e-6;
+    if (ms < 1 && ms > 0) snprintf(text, LEAT_WORDS_BYTES, "%.3f ms", ms);
+    else if (ms < 1000) put_three_digits(text, ms, " ms");
+    else put_three_digits(text, ms * 1e-3, " s");
+}
+
+static void put_share(char text[LEAT_WORDS_BYTES], double share) {
+    double percent = share * 100;
+    if (percent == 0 || percent >= 0.095)
+        snprintf(text, LEAT_WORDS_BYTES, "%.*f %%", percent >= 10 ? 1 : 2, percent);
+    else snprintf(text, LEAT_WORDS_BYTES, "%.2g %%", percent);
+}
+
+const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double value) {
+    switch (unit) {
+    case LEAT_UNIT_COUNT: return leat_words_count(text, (int64_t)llround(value));
+    case LEAT_UNIT_BYTES: return leat_words_bytes(text, (int64_t)llround(value));
+    case LEAT_UNIT_DURATION_US: put_duration(text, value); return text;
+    case LEAT_UNIT_RTT_NS: put_rtt(text, value); return text;
+    case LEAT_UNIT_SHARE: put_share(text, value); return text;
+    case LEAT_UNIT_DATE_US: break;
+    }
+    leat_time_words(text, (int64_t)value);
+    char *point = strchr(text, '.');
+    if (point != NULL) *point = 0;
+    return text;
+}
+
+void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_count) {
+    memset(columns, 0, sizeof *columns);
+    columns->total = (double)dist->count;
+    columns->zeros = (double)dist->bins[0];
+    int first = 1;
+    while (first < LEAT_DIST_BINS && dist->bins[first] == 0) first++;
+    if (first == LEAT_DIST_BINS) return;
+    int last = LEAT_DIST_BINS - 1;
+    while (dist->bins[last] == 0) last--;
+    if (max_count > LEAT_COLUMNS_MAX) max_count = LEAT_COLUMNS_MAX;
+    double low = log2((double)leat_dist_bin_low(first));
+    double high = log2((double)leat_dist_bin_low(last + 1));
+    /* Columns begin at whole fractions of octaves: the same for data sets of like range. */
+    for (int per_octave = 16; per_octave >= 1; per_octave /= 2) {
+        double begin = floor(low * per_octave + 1e-9), end = ceil(high * per_octave - 1e-9);
+        if (end - begin > max_count && per_octave > 1) continue;
+        columns->count = end - begin > max_count ? max_count : (int)(end - begin);
+        for (int i = 0; i <= columns->count; i++) columns->edge[i] = exp2((begin + i) / per_octave);
+        break;
+    }
+    for (int i = 0; i < columns->count; i++) {
+        double from = i == 0 ? 1 : columns->edge[i];
+        double to = i + 1 == columns->count ? 9.3e18 : columns->edge[i + 1];
+        columns->values[i] = leat_dist_between(dist, from, to);
+    }
+}
+
+const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing) {
+    char words[LEAT_WORDS_BYTES];
+    snprintf(text, LEAT_WORDS_BYTES, "%s %s%s", leat_words_count(words, count), thing,
+             count == 1 ? "" : "s");
+    return text;
+}
