@@ -1,0 +1,74 @@
+# The commands of the README; each prints its steps, and a second call does nothing twice.
+#
+#   make demo            installs what is missing, builds, runs the main job on synthetic data
+#   make check           installs what is missing, builds, runs lint and the tests
+#   make check-all       and the sanitizers, fault sweeps, fuzz corpora, comparisons with Python
+#   make build           build/leat and build/libleat.so
+#   make lint            the house rules (scripts/lint --list)
+#   make bench           the programs of bench/
+#   make install         into PREFIX (/usr/local), below DESTDIR if set
+#   make format          clang-format over all sources
+#   make clean           removes what was built; .deps/ (downloads) stays
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+.NOTPARALLEL:
+.PHONY: build all demo check check-all check-rest lint bench install format clean
+
+# The preset's build folder, configured anew when something was installed since.
+configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ]; then \
+	command -v cmake >/dev/null && command -v ninja >/dev/null || \
+	  { echo "make: cmake or ninja is missing: run scripts/install.sh" >&2; exit 1; }; \
+	echo "== configure $(1)"; mkdir -p $(1) && \
+	cmake --preset $(2) >$(1)/configure.log 2>&1 || { tail -n 20 $(1)/configure.log; exit 1; }; \
+	grep 'leat: ' $(1)/configure.log || true; touch $(1)/build.ninja; fi
+
+build:
+	@$(call configure,build,release)
+	@echo "== build: build/leat, build/libleat.so"
+	@cmake --build build --parallel $(JOBS) --target leat leat_shared -- --quiet
+
+all:
+	@$(call configure,build,release)
+	@echo "== build: everything, tests as well"
+	@cmake --build build --parallel $(JOBS) -- --quiet
+
+demo:
+	@echo "== install what is missing"
+	@scripts/install.sh
+	@$(MAKE) -s build
+	@scripts/demo.sh
+
+check:
+	@echo "== install what is missing"
+	@scripts/install.sh
+	@$(MAKE) -s all
+	@scripts/check
+
+check-all:
+	@echo "== install what is missing"
+	@scripts/install.sh --all
+	@$(MAKE) -s all
+	@scripts/check --all
+
+# what make check-all does after make check; CHECK_FLAGS as for scripts/check
+check-rest:
+	@echo "== install what is missing"
+	@scripts/install.sh --all
+	@$(MAKE) -s all
+	@scripts/check --rest $(CHECK_FLAGS)
+
+lint:
+	@scripts/lint
+
+bench: all
+	@scripts/bench.sh
+
+install: build
+	@cmake --install build --prefix "$(abspath $(PREFIX))"
+
+format:
+	@clang-format-14 -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
+
+clean:
+	@rm -rf build build-debug build-asan build-tsan build-fuzz

@@ -1,0 +1,87 @@
+# Libraries of others. One that a feature needs and that is missing leaves that feature out:
+# LEAT_HAVE_<NAME> is 0 or 1 in every room, and configuring says so in one line.
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+
+set(LEAT_LEFT_OUT "")
+
+# leat_library(NAME "feature that needs it" module...): target leat_lib_<NAME>
+function(leat_library name feature)
+  add_library(leat_lib_${name} INTERFACE)
+  set(have 1)
+  set(missing "")
+  foreach(module ${ARGN})
+    pkg_check_modules(LEAT_PC_${module} QUIET IMPORTED_TARGET ${module})
+    if(LEAT_PC_${module}_FOUND)
+      target_link_libraries(leat_lib_${name} INTERFACE PkgConfig::LEAT_PC_${module})
+    else()
+      string(REGEX REPLACE "^lib" "" base ${module})
+      find_library(LEAT_FOUND_${module} ${base})
+      if(LEAT_FOUND_${module})
+        target_link_libraries(leat_lib_${name} INTERFACE ${LEAT_FOUND_${module}})
+      else()
+        set(have 0)
+        list(APPEND missing ${module})
+      endif()
+    endif()
+  endforeach()
+  if(NOT have)
+    if(feature STREQUAL "")
+      message(FATAL_ERROR "leat needs the library ${missing}: run scripts/install.sh")
+    endif()
+    message(STATUS "leat: ${missing} not found: ${feature} left out (scripts/install.sh installs it)")
+    set_property(TARGET leat_lib_${name} PROPERTY INTERFACE_LINK_LIBRARIES "")
+  endif()
+  set(LEAT_HAVE_${name} ${have} PARENT_SCOPE)
+endfunction()
+
+leat_library(ZSTD "" libzstd)
+leat_library(XXHASH "" libxxhash)
+leat_library(CRYPTO "" libcrypto)
+leat_library(JANSSON "" jansson)
+leat_library(ZLIB "" zlib)
+leat_library(BROTLI "brotli compression" libbrotlienc libbrotlidec libbrotlicommon)
+leat_library(SNAPPY "snappy compression" snappy)
+leat_library(LZ4 "lz4 in Arrow bodies" liblz4)
+
+# DuckDB is opened at run time by one file of ingest; only its header is needed to build. A copy
+# installed in the system comes first, then the one that scripts/install.sh fetched.
+find_path(LEAT_DUCKDB_INCLUDE duckdb.h)
+find_library(LEAT_DUCKDB_LIBRARY duckdb)
+set(LEAT_DUCKDB_BUNDLED OFF)
+if(NOT LEAT_DUCKDB_INCLUDE OR NOT LEAT_DUCKDB_LIBRARY)
+  unset(LEAT_DUCKDB_INCLUDE CACHE)
+  unset(LEAT_DUCKDB_LIBRARY CACHE)
+  if(EXISTS "${LEAT_DUCKDB_ROOT}/include/duckdb.h" AND
+     EXISTS "${LEAT_DUCKDB_ROOT}/lib/libduckdb.so")
+    set(LEAT_DUCKDB_INCLUDE "${LEAT_DUCKDB_ROOT}/include")
+    set(LEAT_DUCKDB_LIBRARY "${LEAT_DUCKDB_ROOT}/lib/libduckdb.so")
+    set(LEAT_DUCKDB_BUNDLED ON)
+  endif()
+endif()
+if(LEAT_DUCKDB_LIBRARY)
+  set(LEAT_HAVE_DUCKDB 1)
+  message(STATUS "leat: DuckDB at ${LEAT_DUCKDB_LIBRARY}")
+else()
+  set(LEAT_HAVE_DUCKDB 0)
+  message(STATUS "leat: DuckDB not found: Parquet input left out (scripts/install.sh fetches it)")
+endif()
+add_library(leat_lib_DUCKDB INTERFACE)
+if(LEAT_HAVE_DUCKDB)
+  # LEAT_DUCKDB_BUILT_WITH: tried by dlopen after the copy beside leat itself, before the system's
+  target_include_directories(leat_lib_DUCKDB SYSTEM INTERFACE "${LEAT_DUCKDB_INCLUDE}")
+  target_compile_definitions(leat_lib_DUCKDB INTERFACE
+    LEAT_DUCKDB_BUILT_WITH="${LEAT_DUCKDB_LIBRARY}")
+endif()
+
+add_library(leat_libraries INTERFACE)
+foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON DUCKDB)
+  target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
+endforeach()
+target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
+
+# Which room uses which library; each library is behind one file (docs/dependencies.md).
+set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
+set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
+set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)

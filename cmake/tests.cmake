@@ -1,0 +1,124 @@
+# Tests. tests/<folder>/test_*.c: one cmocka program each, linked with the rooms it tests: those of
+# the folder's name and below, or all of them where the folder is no room; so they reach hidden
+# functions. Other .c files of the folder are linked into each of them. tests/<folder>/test_*.py and
+# .sh run with LEAT (the command) and LEAT_BUILD in the environment; exit status 77 means skipped.
+# Labels: the folder's name; `slow` and `oracle` (compares with software of others) for names with
+# _slow or _oracle in them; `threads` where a test names them, for the thread sanitizer. make check
+# leaves out slow, oracle, fault and fuzz, make check-all none.
+
+enable_testing()
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+  message(STATUS "leat: cmocka not found: tests left out (scripts/install.sh installs it)")
+  return()
+endif()
+
+set(LEAT_TEST_ENVIRONMENT
+  "CMOCKA_MESSAGE_OUTPUT=TAP"
+  "ASAN_OPTIONS=detect_stack_use_after_return=1:allocator_may_return_null=1"
+  "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
+  "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:second_deadlock_stack=1"
+  "UBSAN_OPTIONS=print_stacktrace=1"
+  "LEAT=${CMAKE_BINARY_DIR}/leat" "LEAT_BUILD=${CMAKE_BINARY_DIR}"
+  "LEAT_SANITIZE=${LEAT_SANITIZE}"
+  "PYTHONDONTWRITEBYTECODE=1")
+
+function(leat_register name folder timeout source)
+  set(labels ${folder})
+  file(STRINGS ${source} threads REGEX "threads" LIMIT_COUNT 1)
+  if(threads)
+    list(APPEND labels threads)
+  endif()
+  foreach(label slow oracle)
+    if(name MATCHES "_${label}")
+      list(APPEND labels ${label})
+    endif()
+  endforeach()
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+    SKIP_RETURN_CODE 77 ENVIRONMENT "${LEAT_TEST_ENVIRONMENT}"
+    WORKING_DIRECTORY "${CMAKE_BINARY_DIR}")
+endfunction()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c)
+file(GLOB support_sources CONFIGURE_DEPENDS tests/*/*.c)
+list(FILTER support_sources EXCLUDE REGEX "/(test|fuzz)_[^/]*\\.c$")
+foreach(source ${test_sources})
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  if(folder STREQUAL "lint")
+    continue()
+  endif()
+  set(target ${folder}_${name})
+  set(support ${support_sources})
+  list(FILTER support INCLUDE REGEX "/tests/${folder}/[^/]*$")
+  add_executable(${target} ${source} ${support})
+  target_include_directories(${target} PRIVATE include src tests tests/${folder})
+  target_compile_definitions(${target} PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+    LEAT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+    "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${target} PRIVATE leat_flags)
+  if(folder STREQUAL "fault")
+    target_compile_definitions(${target} PRIVATE LEAT_FAULTS=1)
+    target_link_libraries(${target} PRIVATE ${LEAT_ROOM_TARGETS_faults})
+  elseif(TARGET leat_${folder})
+    target_link_libraries(${target} PRIVATE leat_${folder})
+  else()
+    target_link_libraries(${target} PRIVATE ${LEAT_ROOM_TARGETS})
+  endif()
+  target_link_libraries(${target} PRIVATE leat_libraries leat_lib_JANSSON leat_lib_ZSTD
+    leat_lib_ZLIB leat_lib_CRYPTO leat_lib_XXHASH PkgConfig::CMOCKA)
+  add_test(NAME ${target} COMMAND ${target})
+  leat_register(${target} ${folder} 600 ${source})
+endforeach()
+
+# Python tests run in the environment of scripts/python-env.sh where it was made.
+file(GLOB script_tests CONFIGURE_DEPENDS tests/*/test_*.py tests/*/test_*.sh)
+foreach(source ${script_tests})
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(extension ${source} EXT)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  if(extension STREQUAL ".sh")
+    add_test(NAME ${folder}_${name} COMMAND bash ${source})
+  else()
+    add_test(NAME ${folder}_${name} COMMAND "${PROJECT_SOURCE_DIR}/scripts/oracle-python.sh" ${source} -v)
+  endif()
+  leat_register(${folder}_${name} ${folder} 600 ${source})
+endforeach()
+
+# Fuzz targets: with LEAT_FUZZ (clang) programs of libFuzzer; else each reruns its corpus, the files
+# under tests/fuzz/corpus/<name>/ (name without "fuzz_").
+file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
+file(GLOB fuzz_support CONFIGURE_DEPENDS tests/fuzz/*.c)
+list(FILTER fuzz_support EXCLUDE REGEX "/(fuzz_[^/]*|replay)\\.c$")
+add_custom_target(fuzzers)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  string(REGEX REPLACE "^fuzz_" "" corpus ${name})
+  add_executable(${name} ${source} ${fuzz_support})
+  target_include_directories(${name} PRIVATE include src tests tests/fuzz)
+  target_compile_definitions(${name} PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${name} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  add_dependencies(fuzzers ${name})
+  if(LEAT_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${name} PRIVATE tests/fuzz/replay.c)
+    add_test(NAME ${name} COMMAND ${name} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus}")
+    leat_register(${name} fuzz 600 ${source})
+  endif()
+endforeach()
+if(LEAT_FUZZ AND TARGET leat_base_objects)
+  if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "LEAT_FUZZ needs clang: use the preset fuzz")
+  endif()
+  # the rooms count the edges they take, so that libFuzzer sees where an input led
+  foreach(room ${LEAT_ROOMS})
+    if(TARGET leat_${room}_objects)
+      target_compile_options(leat_${room}_objects PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
+  endforeach()
+endif()

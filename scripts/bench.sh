@@ -1,0 +1,28 @@
+#!/bin/sh
+# The benchmarks: scripts/bench.sh [NAME [OPTION...]]. Without a name all of them with their own
+# sizes, one after the other (docs/benchmarks.md); with "--quick" for a name all of them at sizes
+# that show no more than that they run. A name is that of a script in bench/; its options follow.
+# Tables go to stdout as Markdown, samples to build/bench/NAME.json; nothing here fails on a timing.
+set -u
+cd "$(dirname "$0")/.."
+# Rivals need .deps/venv; without it leat is measured alone.
+scripts/python-env.sh >&2 || true
+
+one() {
+  program=bench/$1.py
+  shift
+  python3 "$program" "$@" || echo "bench: $program ended with status $?" >&2
+}
+
+if [ $# -gt 0 ] && [ "$1" != --quick ]; then
+  [ "$1" != measure ] && [ -f "bench/$1.py" ] || {
+    echo "bench: no bench/$1.py" >&2
+    exit 2
+  }
+  one "$@"
+  exit
+fi
+for name in formats row_access open ingest; do
+  one "$name" "$@"
+done
+one ingest --large "$@"

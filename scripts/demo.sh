@@ -1,0 +1,41 @@
+#!/bin/sh
+# The main job end to end on synthetic data, in build/demo: raw measurements in Parquet become
+# probe rows, which are verified, looked at, and read back. A second call starts afresh; the raw
+# file is kept, as making it again would give the same bytes.
+set -eu
+cd "$(dirname "$0")/.."
+leat=build/leat
+out=build/demo
+measurements=${1:-5000000}
+mkdir -p "$out"
+
+step() {
+  echo
+  echo "== $1"
+  shift
+  echo "\$ $*"
+}
+
+raw=$out/raw-$measurements.parquet
+if [ -f "$raw" ]; then
+  echo "== $raw is there from the last time"
+else
+  step "make $measurements measurements" "$leat" synth probes --measurements "$measurements" -o "$raw"
+  "$leat" synth probes --measurements "$measurements" -o "$raw"
+fi
+rm -rf "$out/probes"
+step "ingest them into probe rows" "$leat" ingest probes "$raw" -o "$out/probes"
+"$leat" ingest probes "$raw" -o "$out/probes"
+step "check every byte, tell what is in it, and draw it" \
+  "$leat" inspect --verify --html "$out/report.html" "$out/probes"
+"$leat" inspect --verify --html "$out/report.html" "$out/probes"
+step "the first row's measurements back" "$leat" cat --rows 0:1 "$out/probes" "| head -n 5"
+"$leat" cat --rows 0:1 "$out/probes" | head -n 5
+
+cat <<END
+
+== done. Look at
+  $out/report.html           what is in the data, with plots: open it in a browser
+  $out/probes/               the ArrayRecord shards for training, and manifest.json beside them
+  $leat --help               what else there is; every command has --help with an example
+END
