@@ -1,0 +1,201 @@
+/* Mapped files: bytes, and what happens when the file is cut while it is mapped. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/thread.h"
+
+enum { PAGES = 64, PAGE = 4096 };
+
+static char dir[] = "/tmp/leat_map_XXXXXX";
+
+static void make_file(const char *name, char path[64], int pages) {
+    snprintf(path, 64, "%s/%s", dir, name);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (int i = 0; i < pages * PAGE; i++) fputc(1 + (i / PAGE) % 200, file);
+    fclose(file);
+}
+
+static void bytes(void **state) {
+    (void)state;
+    char path[64];
+    leat_map *map = NULL;
+    make_file("bytes", path, PAGES);
+    assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+    assert_int_equal(leat_map_size(map), PAGES * PAGE);
+    assert_string_equal(leat_map_path(map), path);
+    for (int i = 0; i < PAGES * PAGE; i++) assert_int_equal(leat_map_data(map)[i], 1 + i / PAGE);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    assert_int_equal(leat_map_failures(map), 0);
+    leat_map_close(map);
+    leat_map_close(NULL);
+    make_file("empty", path, 0);
+    assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+    assert_int_equal(leat_map_size(map), 0);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    leat_map_close(map);
+    leat_error err = {0};
+    snprintf(path, sizeof(path), "%s/none", dir);
+    assert_int_equal(leat_map_open(&map, path, &err), LEAT_ERR_NOT_FOUND);
+    assert_null(map);
+    assert_non_null(strstr(err.message, path));
+    assert_int_equal(leat_map_open(&map, dir, NULL) == LEAT_OK, 0);
+}
+
+static void cut(void **state) {
+    (void)state;
+    char path[64], other[64];
+    leat_map *map = NULL, *neighbour = NULL;
+    leat_error err = {0};
+    make_file("cut", path, PAGES);
+    make_file("whole", other, PAGES);
+    assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+    assert_int_equal(leat_map_open(&neighbour, other, NULL), LEAT_OK);
+    assert_int_equal(truncate(path, 10 * PAGE), 0);
+    const volatile uint8_t *data = leat_map_data(map);
+    assert_int_equal(data[9 * PAGE], 10);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    assert_int_equal(data[20 * PAGE + 5], 0);
+    assert_int_equal(leat_map_check(map, &err), LEAT_ERR_IO);
+    assert_non_null(strstr(err.message, path));
+    assert_non_null(strstr(err.message, "byte 81920"));
+    assert_int_equal(leat_map_failures(map), 1);
+    assert_int_equal(data[20 * PAGE + 7], 0); /* the zeros are there now */
+    assert_int_equal(leat_map_failures(map), 1);
+    assert_int_equal(data[11 * PAGE], 0);
+    assert_int_equal(leat_map_failures(map), 2);
+    assert_int_equal(leat_map_check(neighbour, NULL), LEAT_OK);
+    leat_map_close(map);
+    leat_map_close(neighbour);
+    /* a map in the same slot begins without failures */
+    assert_int_equal(leat_map_open(&map, other, NULL), LEAT_OK);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    leat_map_close(map);
+}
+
+static leat_map *shared_map;
+static atomic_int wrong;
+
+/* Reads everything again and again; whatever is no zero must be right, and zeros must be told. */
+static leat_code reader(void *context, int index, leat_error *err) {
+    (void)err;
+    if (index == 0) {
+        if (truncate(context, 3 * PAGE) != 0) atomic_fetch_add(&wrong, 1);
+        return LEAT_OK;
+    }
+    for (int round = 0; round < 50; round++) {
+        for (int page = 0; page < PAGES; page++) {
+            uint8_t byte = ((const volatile uint8_t *)leat_map_data(shared_map))[page * PAGE + 1];
+            leat_code code = leat_map_check(shared_map, NULL);
+            if (byte != 1 + page && !(byte == 0 && code == LEAT_ERR_IO))
+                atomic_fetch_add(&wrong, 1);
+        }
+    }
+    return LEAT_OK;
+}
+
+static void threads(void **state) {
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        char path[64];
+        make_file("threads", path, PAGES);
+        assert_int_equal(leat_map_open(&shared_map, path, NULL), LEAT_OK);
+        assert_int_equal(leat_threads_run(4, reader, path, NULL), LEAT_OK);
+        assert_int_equal(atomic_load(&wrong), 0);
+        /* the file is cut by now, wherever the readers were */
+        const volatile uint8_t *data = leat_map_data(shared_map);
+        assert_int_equal(data[(PAGES - 1) * PAGE], 0);
+        assert_int_equal(leat_map_check(shared_map, NULL), LEAT_ERR_IO);
+        leat_map_close(shared_map);
+    }
+}
+
+/* Opening and closing others while one is being read. */
+static leat_code opener(void *context, int index, leat_error *err) {
+    for (int i = 0; i < 200; i++) {
+        leat_map *map = NULL;
+        LEAT_TRY(leat_map_open(&map, context, err));
+        if (leat_map_data(map)[PAGE * (index + 1)] != index + 2) atomic_fetch_add(&wrong, 1);
+        leat_map_close(map);
+    }
+    return LEAT_OK;
+}
+
+static void open_close(void **state) {
+    (void)state;
+    char path[64];
+    make_file("open", path, PAGES);
+    assert_int_equal(leat_threads_run(3, opener, path, NULL), LEAT_OK);
+    assert_int_equal(atomic_load(&wrong), 0);
+}
+
+static sigjmp_buf back;
+static void own_handler(int number) { siglongjmp(back, number); }
+
+/* A fault in a mapping that is not ours goes to the handler that was there before. */
+static int foreign_fault(bool with_handler) {
+    char path[64], ours[64];
+    leat_map *map = NULL;
+    make_file("foreign", path, 2);
+    make_file("ours", ours, 2);
+    if (with_handler) signal(SIGBUS, own_handler);
+    if (leat_map_open(&map, ours, NULL) != LEAT_OK) return 42;
+    FILE *file = fopen(path, "rb");
+    void *data = mmap(NULL, 2 * PAGE, PROT_READ, MAP_SHARED, fileno(file), 0);
+    if (truncate(path, 0) != 0 || data == MAP_FAILED) return 43;
+    if (sigsetjmp(back, 1) != 0) return 0;
+    return ((volatile uint8_t *)data)[PAGE] == 77 ? 44 : 45;
+}
+
+static void chained(void **state) {
+    (void)state;
+    for (int with_handler = 0; with_handler < 2; with_handler++) {
+        pid_t child = fork();
+        if (child == 0) {
+            /* the parent's handler is inherited: begin as a program that has none */
+            execl("/proc/self/exe", "test_map", with_handler ? "--handler" : "--default", dir,
+                  (char *)NULL);
+            _exit(9);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (with_handler) {
+            assert_true(WIFEXITED(status));
+            assert_int_equal(WEXITSTATUS(status), 0);
+        } else {
+            /* a sanitizer turns the signal into an exit of its own; never a success */
+            int exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+            assert_true(exit_code != 0 && (exit_code < 42 || exit_code > 45));
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    if (argc == 3) { /* the child of `chained` */
+        snprintf(dir, sizeof(dir), "%s", argv[2]);
+        alarm(20); /* a handler that passes nothing on would fault for ever */
+        _exit(foreign_fault(strcmp(argv[1], "--handler") == 0));
+    }
+    if (mkdtemp(dir) == NULL) return 1;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bytes),      cmocka_unit_test(cut),     cmocka_unit_test(threads),
+        cmocka_unit_test(open_close), cmocka_unit_test(chained),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (leat_path_remove_tree(dir, NULL) != LEAT_OK) return 1;
+    return failed;
+}

@@ -1,0 +1,301 @@
+"""The frame of the command: help, manual pages, wrong usage, exit status, pipes, progress, signals.
+
+Runs the command named by LEAT (default: build/leat); LEAT_UPDATE=1 writes docs/man anew.
+"""
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+MAN = os.path.join(ROOT, "docs", "man")
+
+
+def leat(*words, **more):
+    more.setdefault("stdout", subprocess.PIPE)
+    more.setdefault("stderr", subprocess.PIPE)
+    return subprocess.run([LEAT, *words], text=True, timeout=300, check=False, **more)
+
+
+def commands():
+    lines = leat("--help").stdout.split("Commands:\n")[1].split("\n\n")[0].splitlines()
+    return [re.split(r"  +", line.strip())[0] for line in lines]
+
+
+class Help(unittest.TestCase):
+    def test_commands_are_listed(self):
+        self.assertEqual(commands(), ["ingest probes", "inspect", "cat", "synth probes", "doctor",
+                                      "version"])
+
+    def test_every_command_explains_itself(self):
+        for words in commands():
+            with self.subTest(words):
+                texts = [leat(*words.split(), "--help"), leat(*words.split(), "-h"),
+                         leat("help", *words.split())]
+                for done in texts:
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertEqual(done.stdout, texts[0].stdout)
+                text = texts[0].stdout
+                for part in (f"leat {words}: ", f"Usage: leat {words}", "Options:", "Examples:",
+                             "Exit status: 0 done, 1 failed, 2 wrong usage."):
+                    self.assertIn(part, text)
+                self.assertLessEqual(max(map(len, text.split("Options:")[0].splitlines()[4:])), 80)
+
+    def test_examples_use_options_that_exist(self):
+        for words in commands():
+            text = leat(*words.split(), "--help").stdout
+            options, examples = text.split("Options:")[1].split("Examples:")
+            self.assertIn(f"leat {words}", examples)
+            for flag in re.findall(r" (--[a-z-]+)", "\n".join(
+                    line for line in examples.splitlines() if line.startswith("  leat"))):
+                self.assertRegex(options, f"{flag}\\b", f"example of leat {words}")
+
+    def test_groups(self):
+        done = leat("synth", "--help")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("synth probes", done.stdout)
+        self.assertNotIn("cat", done.stdout)
+
+    def test_manual_pages_are_in_step(self):
+        wanted = {"leat.1": leat("help", "--man").stdout}
+        for words in commands():
+            wanted[f"leat-{words.replace(' ', '-')}.1"] = \
+                leat("help", "--man", *words.split()).stdout
+        if os.environ.get("LEAT_UPDATE") == "1":
+            os.makedirs(MAN, exist_ok=True)
+            for name, text in wanted.items():
+                with open(os.path.join(MAN, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+        self.assertEqual(sorted(os.listdir(MAN)), sorted(wanted))
+        for name, text in wanted.items():
+            with open(os.path.join(MAN, name), encoding="utf-8") as file:
+                self.assertEqual(file.read(), text, f"{name}: run {__file__} with LEAT_UPDATE=1")
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not here")
+    def test_manual_pages_are_sound(self):
+        for words in [[], *(words.split() for words in commands())]:
+            page = leat("help", "--man", *words).stdout
+            done = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-z"], input=page, text=True,
+                                  capture_output=True, check=False)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+
+
+# words, what stderr says (a pattern)
+WRONG = [
+    ("", r"no command is given"),
+    ("foo", r'unknown command "foo"; see leat --help'),
+    ("docter", r'unknown command "docter"; did you mean "doctor"\?'),
+    ("ingest prbes x", r'unknown command "ingest prbes"; did you mean "ingest probes"\?'),
+    ("ingst probes x", r'did you mean "ingest probes"\?'),
+    ("synth", r"leat synth needs one more word"),
+    ("help inspct", r'did you mean "inspect"\?'),
+    ("--verison", r"unknown option --verison before the command"),
+    ("cat", r"PATH is missing; see leat cat --help"),
+    ("cat --fromat csv x", r"unknown option --fromat; did you mean --format\?"),
+    ("cat --zzzzzz x", r"unknown option --zzzzzz; see"),
+    ("cat -z x", r"unknown option -z"),
+    ("cat --for csv x", r"did you mean --format\?"),
+    ("cat --format xml x", r'--format: "xml" is not accepted; it takes one of ndjson\|csv\|words'),
+    ("cat --format csvx x", r'"csvx" is not accepted'),
+    ("cat x --format", r"--format needs a value \(ndjson\|csv\|words\)"),
+    ("cat x --format --rows", r"--format needs a value"),
+    ("cat x --format=", r'--format: "" is not accepted'),
+    ("cat --format csv --format csv x", r"--format is given twice"),
+    ("version x", r'"x" is one argument too many'),
+    ("version --json=1", r"--json takes no value"),
+    ("synth probes -n 5", r"--output PATH is missing"),
+    ("synth probes -n 5x -o y", r'"5x" is not accepted; it takes a whole number, at least 1'),
+    ("synth probes -n -5 -o y", r'"-5" is not accepted'),
+    ("synth probes -n 99999999999999999999 -o y", r"is not accepted"),
+    ("synth probes -n 5 -p 6 -o y", r"more probes than measurements"),
+    ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a number "
+                                            r"of bytes.*at least 128M"),
+    ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
+    ("synth probes -n 5 -o y --memory none", r"is not accepted"),
+    ("ingest probes x", r"--output DIR is missing"),
+    ("ingest probes -o y", r"PATH is missing"),
+    ("ingest probes x -o y --train-ratio 1.5", r"it takes a number from 0 to 1"),
+    ("ingest probes x -o y --train-ratio nan", r"it takes a number from 0 to 1"),
+    ("ingest probes x -o y --train-ratio 0x1", r"it takes a number from 0 to 1"),
+    ("ingest probes x -o y --compression lzma", r"--compression: .*lzma"),
+    ("ingest probes x -o y --column foo=a", r'--column: "foo=a" is not accepted'),
+    ("ingest probes x -o y --column rtt", r'--column: "rtt" is not accepted'),
+    ("ingest probes x -o y --column rtt=", r'--column: "rtt=" is not accepted'),
+    ("ingest probes x -o y --column rtt=a,rtt=b", r"rtt is named twice"),
+    ("ingest probes x -o y --column rtt=a,", r'--column: "" is not accepted'),
+    ("ingest probes x -o y --resume --replace", r"give one of them"),
+    ("ingest probes x -o y --shards 3 --probes-per-shard 5", r"give one of them"),
+]
+
+
+class Usage(unittest.TestCase):
+    def test_wrong_usage(self):
+        for line, pattern in WRONG:
+            with self.subTest(line):
+                done = leat(*line.split())
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Aleat: .*" + pattern)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_failure_is_one(self):
+        for line in ("ingest probes /nowhere/x.csv -o /tmp/y", "cat /nowhere"):
+            done = leat(*line.split())
+            self.assertEqual((done.returncode, done.stdout), (1, ""), line)
+            self.assertRegex(done.stderr, r"\Aleat: .*/nowhere")
+
+    def test_forms_of_options(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "-x.csv")
+            forms = [("-n", "50", "-o", path), ("-n50", f"-o{path}"),
+                     ("--measurements=50", f"--output={path}"),
+                     ("--measurements", "50", "--output", path, "--")]
+            texts = set()
+            for form in forms:
+                done = leat("synth", "probes", "--replace", *form)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), form)
+                with open(path, encoding="ascii") as file:
+                    texts.add(file.read())
+            self.assertEqual(len(texts), 1)
+            self.assertEqual(leat("cat", "--", "--format").returncode, 1)
+
+    def test_version(self):
+        done = leat("--version")
+        self.assertRegex(done.stdout, r"\Aleat \d+\.\d+\.\d+\n\Z")
+        self.assertTrue(leat("version").stdout.startswith(done.stdout))
+        document = json.loads(leat("version", "--json").stdout)
+        self.assertEqual(f"leat {document['version']}\n", done.stdout)
+        groups = {item["group"] for item in document["build"]}
+        self.assertEqual(groups, {"compiler", "cpu", "library"})
+        names = {item["name"] for item in document["build"]}
+        self.assertLessEqual({"zstd", "brotli", "snappy", "xxhash", "libcrypto"}, names)
+
+
+class Output(unittest.TestCase):
+    def test_full_disk(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            for words in (["--help"], ["version"], ["version", "--json"]):
+                done = leat(*words, stdout=full)
+                self.assertEqual(done.returncode, 1, words)
+                self.assertRegex(done.stderr, r"\Aleat: writing to stdout: No space left")
+
+    def test_closed_stdout(self):
+        done = subprocess.run(["sh", "-c", '"$0" version >&-', LEAT], stderr=subprocess.PIPE,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aleat: writing to stdout: ")
+
+    def test_reader_that_has_gone(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = leat("--help", stdout=writing)
+        os.close(writing)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_one_json_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = leat("synth", "probes", "-n", "1000", "-p", "30", "-o", f"{folder}/x.csv",
+                        "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            document = json.loads(done.stdout)
+            self.assertEqual(document["measurements"], 1000)
+            self.assertEqual(document["probes"], 30)
+            self.assertEqual(document["bytes_written"], os.path.getsize(f"{folder}/x.csv"))
+
+    def test_no_progress_in_a_pipe(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = leat("synth", "probes", "-n", "1000000", "-o", f"{folder}/x.csv")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+def run_on_terminal(words, seconds):
+    """The command with stderr on a terminal; what it wrote there, and its exit status."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([LEAT, *words], stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        seen, end = b"", time.monotonic() + seconds
+        while time.monotonic() < end:
+            if not select.select([ours], [], [], 0.1)[0]:
+                continue
+            try:
+                part = os.read(ours, 4096)
+            except OSError: # the terminal's other side is closed
+                break
+            if not part:
+                break
+            seen += part
+        status = process.wait(timeout=60)
+    os.close(ours)
+    return seen.decode(), status
+
+
+class Progress(unittest.TestCase):
+    def test_on_a_terminal(self):
+        with tempfile.TemporaryDirectory() as folder:
+            seen, status = run_on_terminal(
+                ["synth", "probes", "-n", "1500000", "-o", f"{folder}/x.csv"], 120)
+        self.assertEqual(status, 0)
+        lines = seen.split("\r")
+        self.assertRegex(lines[1], r"\Awriting: [\d,]+ of 1,500,000 rows.*[KMG]iB\x1b\[K\Z")
+        self.assertTrue(any(re.search(r"rows, [\d,]+/s, .* left, ", line) for line in lines), lines)
+        self.assertEqual(lines[-1], "\x1b[K") # nothing stays
+        self.assertNotIn("\n", seen)
+
+    def test_cleared_before_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            seen, status = run_on_terminal(
+                ["synth", "probes", "-n", "100", "-o", f"{folder}/no/x.csv"], 60)
+        self.assertEqual(status, 1)
+        self.assertRegex(seen, r"leat: [^\r]*\r?\n\Z")
+
+
+class Signals(unittest.TestCase):
+    def start(self, folder):
+        process = subprocess.Popen(
+            [LEAT, "synth", "probes", "-n", "1000000000", "-o", f"{folder}/x.csv"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not (os.path.exists(f"{folder}/x.csv.tmp") and
+                                              os.path.getsize(f"{folder}/x.csv.tmp") > 1 << 20):
+            time.sleep(0.01)
+        return process
+
+    def test_stop_cleans_up(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with tempfile.TemporaryDirectory() as folder:
+                process = self.start(folder)
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, out), (1, ""))
+                self.assertRegex(err, r"\Aleat: .*stopped as asked, nothing is kept\n\Z")
+                self.assertEqual(os.listdir(folder), [])
+
+    def test_second_signal_ends_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            process = self.start(folder)
+            process.send_signal(signal.SIGSTOP)
+            process.send_signal(signal.SIGTERM)
+            process.send_signal(signal.SIGCONT)
+            for _ in range(1000):
+                if process.poll() is not None:
+                    break
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.001)
+            process.communicate(timeout=60)
+            # the second came in time to kill, or the first had already done its work
+            self.assertIn(process.returncode, (-signal.SIGINT, -signal.SIGTERM, 1))
+
+
+if __name__ == "__main__":
+    if not os.access(LEAT, os.X_OK):
+        print(f"skipped: {LEAT} is not built")
+        sys.exit(77)
+    unittest.main()

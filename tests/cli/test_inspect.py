@@ -1,0 +1,382 @@
+"""leat inspect and leat doctor: text, JSON, page, verification, as a user runs them.
+
+Runs the command named by LEAT (default: build/leat). The page is read by an HTML parser that wants
+every element closed, must refer to nothing outside, and is drawn by Chromium where that is
+installed.
+"""
+import html.parser
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import zlib
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+ROWS = os.path.join(SHARED, "golden", "latency", "rows")
+
+DATA = None  # a folder with `set` (a data set) and what the tests put beside it
+
+
+def leat(*words, **more):
+    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
+
+
+def write_csv(path):
+    """Some 9,000 measurements of 150 probes; returns what is known of them."""
+    draw = random.Random(5)
+    known = {"measurements": 0, "failures": 0, "by_source": {}}
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
+        for probe in range(150):
+            four = probe % 3 != 0
+            src = f"192.0.2.{probe}" if four else f"2001:db8::{probe + 1:x}"
+            count = 1 + probe * probe % 97 if probe % 50 else 900
+            known["by_source"][src] = count
+            for i in range(count):
+                dst = "198.51.100.7" if four else "2001:db8:1::7"
+                failed = draw.random() < 0.05
+                rtt = "-1" if failed else f"{draw.lognormvariate(3.9, 0.8):.3f}"
+                out.write(f"{1556136000 + probe + i * 240},{src},{dst},{4 if four else 6},{rtt}\n")
+                known["measurements"] += 1
+                known["failures"] += failed
+    return known
+
+
+def setUpModule():
+    global DATA, KNOWN
+    DATA = tempfile.mkdtemp(prefix="leat-inspect-")
+    KNOWN = write_csv(os.path.join(DATA, "pings.csv"))
+    done = leat("ingest", "probes", os.path.join(DATA, "pings.csv"), "-o",
+                os.path.join(DATA, "set"), "--probes-per-shard", "30", "--max-row-size", "16K")
+    assert done.returncode == 0, done.stderr
+
+
+def tearDownModule():
+    shutil.rmtree(DATA)
+
+
+def copied(name):
+    to = os.path.join(DATA, name)
+    shutil.copytree(os.path.join(DATA, "set"), to)
+    return to
+
+
+def flip(path, offset, bit=0):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1 << bit]))
+
+
+class Words(unittest.TestCase):
+    def test_text(self):
+        done = leat("inspect", os.path.join(DATA, "set"), "--rows", "2",
+                    env=dict(os.environ, LC_ALL="C"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.isascii(), "block characters in the C locale")
+        for words in ("train", "test", f"{KNOWN['measurements']:,}", "largest probes", "failures",
+                      "of every row", " more\n", "src_id", "fingerprint"):
+            self.assertIn(words, done.stdout)
+        self.assertEqual(len(re.findall(r"\n  row [\d,]+ \(", done.stdout)), 2)
+        self.assertLess(max(map(len, done.stdout.split("\n"))), 200)
+
+    def test_blocks_where_the_terminal_has_them(self):
+        done = leat("inspect", os.path.join(DATA, "set"), env=dict(os.environ, LC_ALL="C.UTF-8"))
+        self.assertIn("\u2588", done.stdout)
+
+    def test_other_inputs_are_explained(self):
+        done = leat("inspect", os.path.join(DATA, "pings.csv"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("leat ingest probes", done.stderr)
+        done = leat("inspect", os.path.join(DATA, "nothing"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing", done.stderr)
+
+
+class Json(unittest.TestCase):
+    def test_numbers(self):
+        done = leat("inspect", os.path.join(DATA, "set"), "--json", "--verify")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        all_of_it = json.loads(done.stdout)
+        values = all_of_it["values"]
+        self.assertEqual(all_of_it["all"]["measurements"], KNOWN["measurements"])
+        self.assertEqual(all_of_it["all"]["probes"], 150)
+        self.assertEqual(values["ipv4_failures"] + values["ipv6_failures"], KNOWN["failures"])
+        self.assertEqual(values["gap_seconds"]["count"], KNOWN["measurements"] - 150)
+        self.assertAlmostEqual(values["gap_seconds"]["p50"], 240, delta=4)
+        self.assertEqual(values["rtt_ms"]["count"], KNOWN["measurements"] - KNOWN["failures"])
+        self.assertEqual(sum(bin["measurements"] for bin in values["over_time"]["bins"]),
+                         KNOWN["measurements"])
+        self.assertEqual(sum(shard["rows"] for shard in all_of_it["shards"]),
+                         all_of_it["all"]["rows"])
+        most = sorted(KNOWN["by_source"].values(), reverse=True)[:10]
+        self.assertEqual([probe["measurements"] for probe in all_of_it["largest_probes"]], most)
+        for probe in all_of_it["largest_probes"]:
+            self.assertEqual(KNOWN["by_source"][probe["src_addr"]], probe["measurements"])
+        self.assertTrue(all_of_it["verification"]["ok"])
+        self.assertEqual(all_of_it["verification"]["findings"], [])
+
+    def test_threads_change_nothing(self):
+        texts = {leat("inspect", os.path.join(DATA, "set"), "--json", "--threads", n).stdout
+                 for n in ("1", "2", "3", "8")}
+        self.assertEqual(len(texts), 1)
+
+    def test_sample_is_said(self):
+        done = leat("inspect", os.path.join(DATA, "set"), "--json", "--read", "100K")
+        values = json.loads(done.stdout)["values"]
+        self.assertFalse(values["of_every_row"])
+        self.assertLess(values["bytes_read"], 400_000)
+        done = leat("inspect", os.path.join(DATA, "set"), "--read", "100K")
+        self.assertIn("of a sample", done.stdout)
+
+
+class Verification(unittest.TestCase):
+    def verdict(self, *paths):
+        done = leat("inspect", *paths, "--verify", "--json", "--rows", "0")
+        document = json.loads(done.stdout) if done.stdout else {}
+        return done, document.get("verification")
+
+    def test_damage_is_named(self):
+        damaged = copied("damaged")
+        flip(os.path.join(damaged, "train", "train_shard_00001.arrayrecord"), 5000)
+        done, verdict = self.verdict(damaged)
+        self.assertEqual(done.returncode, 1)
+        self.assertFalse(verdict["ok"])
+        self.assertTrue(all(finding["file"] == "train/train_shard_00001.arrayrecord"
+                            for finding in verdict["findings"]))
+        self.assertTrue(any("record" in finding for finding in verdict["findings"]))
+        done = leat("inspect", damaged, "--verify")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("problem:", done.stdout)
+
+    def test_a_data_set_that_does_not_open_is_told_of(self):
+        broken = copied("broken")
+        os.remove(os.path.join(broken, "index.bin"))
+        done, verdict = self.verdict(broken)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("index.bin", {finding["file"] for finding in verdict["findings"]})
+
+    def test_the_98_damaged_files(self):
+        if not os.path.isdir(ROWS):
+            self.skipTest(f"no golden files at {ROWS}")
+        sys.path.insert(0, ROWS)
+        try:
+            import damage
+        finally:
+            sys.path.remove(ROWS)
+        with open(os.path.join(ROWS, "damage.json"), encoding="utf-8") as file:
+            variants = json.load(file)["variants"]
+        self.assertEqual(len(variants), 98)
+        said = {}
+        for base in sorted({variant["base"] for variant in variants}):
+            with open(os.path.join(ROWS, base), "rb") as file:
+                data = file.read()
+            path = os.path.join(DATA, "golden.arrayrecord")
+            # The records of these files are no probe rows: what is said of the whole file is said
+            # of the damaged one too, and does not count.
+            with open(path, "wb") as out:
+                out.write(data)
+            said[base] = {(finding.get("record"), finding["reason"])
+                          for finding in self.verdict(path)[1]["findings"]}
+            for variant in (v for v in variants if v["base"] == base):
+                with open(path, "wb") as out:
+                    out.write(damage.damage(data, variant["op"]))
+                done, verdict = self.verdict(path)
+                self.assertEqual(done.returncode, 1, variant["name"])
+                new = {(finding.get("record"), finding["reason"])
+                       for finding in verdict["findings"]} - said[base]
+                self.assertTrue(new, f"{variant['name']}: nothing said of {variant['what']}")
+
+
+class Page(html.parser.HTMLParser):
+    """Wants each element closed in order; collects what refers to somewhere."""
+    EMPTY = {"meta", "br", "hr", "img", "input", "link"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.stack, self.links, self.tags, self.texts = [], [], {}, []
+        self.feed(text)
+        self.close()
+        assert not self.stack, f"not closed: {self.stack}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        self.links += [value for name, value in attrs
+                       if name in ("src", "href", "xlink:href", "action", "data")]
+        if tag not in self.EMPTY:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.EMPTY:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
+        self.stack.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def png_colours(path):
+    """The number of colours of a PNG with 8 bits a channel."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed, width, height, channels = 8, b"", 0, 0, 0
+    while at < len(data):
+        size, kind = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8]
+        body = data[at + 8:at + 8 + size]
+        if kind == b"IHDR":
+            width, height = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:8], "big")
+            channels = {2: 3, 6: 4}[body[9]]
+        elif kind == b"IDAT":
+            packed += body
+        at += size + 12
+    raw, line, colours = zlib.decompress(packed), width * channels, set()
+    before = bytearray(line)
+    for y in range(height):
+        kind, now = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
+        for i in range(line):
+            left = now[i - channels] if i >= channels else 0
+            up, corner = before[i], before[i - channels] if i >= channels else 0
+            if kind == 1:
+                now[i] = now[i] + left & 255
+            elif kind == 2:
+                now[i] = now[i] + up & 255
+            elif kind == 3:
+                now[i] = now[i] + (left + up) // 2 & 255
+            elif kind == 4:
+                guess = left + up - corner
+                near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
+                           (abs(guess - corner), 2, corner))
+                now[i] = now[i] + near[2] & 255
+        colours.update(bytes(now[i:i + 3]) for i in range(0, line, channels))
+        before = now
+    return len(colours)
+
+
+class Html(unittest.TestCase):
+    def page(self, *words, name="page.html"):
+        path = os.path.join(DATA, name)
+        done = leat("inspect", *words, "--html", path)
+        self.assertEqual(done.stderr, "")
+        with open(path, encoding="utf-8") as file:
+            return path, file.read()
+
+    def test_stands_alone_and_is_well_formed(self):
+        _, text = self.page(os.path.join(DATA, "set"), "--verify")
+        page = Page(text)
+        self.assertEqual(page.links, [])
+        self.assertNotRegex(text, r"(?i)https?:|//[a-z]|@import|url\(|<script|<link|<img")
+        self.assertEqual(page.tags["svg"], 9)
+        self.assertEqual(page.tags["figure"], 9)
+        self.assertNotIn("nan", re.sub(r"<style>.*</style>", "", text, flags=re.S).lower())
+        words = " ".join(page.texts)
+        for part in (f"{KNOWN['measurements']:,}", "Verified: no problem found", "Largest probes",
+                     "Round trip time", "Gap between measurements", "p99"):
+            self.assertIn(part, words)
+
+    def test_texts_are_escaped(self):
+        hostile = os.path.join(DATA, "a<b>&\"'\u00e9")
+        shutil.copytree(os.path.join(DATA, "set"), hostile)
+        _, text = self.page(hostile)
+        page = Page(text)
+        self.assertNotIn("a<b>", text)
+        self.assertIn(hostile, "".join(page.texts))
+
+    def test_labels_do_not_overlap(self):
+        _, text = self.page(os.path.join(DATA, "set"))
+        for svg in re.findall(r"<svg.*?</svg>", text, flags=re.S):
+            boxes = []
+            for x, y, kind, words in re.findall(
+                    r'<text x="([\d.]+)" y="([\d.]+)"(?: class="([\w ]+)")?>([^<]*)<', svg):
+                x, width = float(x), 6.0 * len(words)
+                left = x - width / 2 if "mid" in kind else x - width if "end" in kind else x
+                self.assertGreaterEqual(left, -1, words)
+                self.assertLessEqual(left + width, 404, words)
+                boxes.append((left, left + width, float(y) - 8, float(y), words))
+            for i, a in enumerate(boxes):
+                for b in boxes[:i]:
+                    self.assertFalse(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3],
+                                     f"{a[4]!r} on {b[4]!r}")
+
+    def test_odd_data_sets(self):
+        if not os.path.isdir(ROWS):
+            self.skipTest(f"no golden files at {ROWS}")
+        for name in ("empty.arrayrecord", "test.arrayrecord"):
+            _, text = self.page(os.path.join(ROWS, name))
+            Page(text)
+            self.assertNotRegex(text, r"[\" ]-?(nan|inf)")
+
+    def test_a_page_that_cannot_be_written(self):
+        done = leat("inspect", os.path.join(DATA, "set"), "--html",
+                    os.path.join(DATA, "no", "such", "folder.html"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("folder.html", done.stderr)
+
+    def test_chromium_draws_it(self):
+        browser = shutil.which("chromium") or shutil.which("chromium-browser")
+        if browser is None:
+            self.skipTest("chromium is not installed")
+        path, _ = self.page(os.path.join(DATA, "set"))
+        for width in (1280, 400):
+            shot = os.path.join(DATA, f"{width}.png")
+            subprocess.run(
+                [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+                 "--no-first-run", "--disable-background-networking", "--disable-component-update",
+                 "--disable-sync", "--user-data-dir=" + os.path.join(DATA, f"chromium-{width}"),
+                 f"--screenshot={shot}", f"--window-size={width},700", "file://" + path],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
+            if not os.path.exists(shot):
+                self.skipTest("chromium makes no picture here")
+            self.assertGreater(png_colours(shot), 20)
+
+
+class Doctor(unittest.TestCase):
+    def findings(self, *words):
+        done = leat("doctor", "--json", *words)
+        return done.returncode, json.loads(done.stdout)["findings"]
+
+    def problems(self, *words):
+        return [item["what"] for item in self.findings(*words)[1] if item["verdict"] == "problem"]
+
+    def test_the_machine(self):
+        text = leat("doctor").stdout
+        for word in ("processors", "memory", "disk", "open files", "zstd"):
+            self.assertIn(word, text)
+        # What is wrong with this machine, if anything, is Parquet's library alone.
+        self.assertTrue(all("Parquet" in words for words in self.problems()), self.problems())
+
+    def test_data(self):
+        here = set(self.problems())
+        self.assertEqual(set(self.problems(os.path.join(DATA, "set"))), here)
+        cut = copied("cut")
+        shard = os.path.join(cut, "train", "train_shard_00000.arrayrecord")
+        os.truncate(shard, os.path.getsize(shard) - 10)
+        os.remove(os.path.join(cut, "test", "test_shard_00000.arrayrecord"))
+        status, _ = self.findings(cut)
+        self.assertEqual(status, 1)
+        words = " ".join(set(self.problems(cut)) - here)
+        self.assertIn("the manifest says", words)
+        self.assertIn("is missing", words)
+        self.assertEqual(self.findings(os.path.join(DATA, "nothing"))[0], 1)
+
+    def test_interrupted_ingest(self):
+        half = os.path.join(DATA, "half")
+        os.makedirs(os.path.join(half, ".leat"))
+        self.assertIn("--resume", " ".join(self.problems(half)))
+
+
+if __name__ == "__main__":
+    unittest.main()

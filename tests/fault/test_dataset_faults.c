@@ -1,0 +1,191 @@
+/*
+ * Fault sweep over index, manifest, parts and data sets: the n-th allocation or file call fails,
+ * once or from then on, for n = 1, 2, ... until the work succeeds untouched. Each time it fails
+ * with an error or gives the right values, and leaves no temporary file and (under a sanitizer) no
+ * memory.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/fault.h"
+#include "leat/load.h"
+#include "load/make_dataset.c"
+
+static char top[] = "/tmp/leat_faults_XXXXXX";
+
+/* ---- the hook -----------------------------------------------------------------------------------
+ */
+
+static int64_t countdown; /* calls until one fails; 0: none does */
+static bool for_good, fired;
+
+bool leat_fault_point(leat_fault_kind kind) {
+    (void)kind;
+    if (countdown == 0) return false;
+    if (countdown > 1) {
+        countdown--;
+        return false;
+    }
+    fired = true;
+    if (!for_good) countdown = 0;
+    return true;
+}
+
+/* ---- what is swept ------------------------------------------------------------------------------
+ */
+
+static int64_t few(int64_t row) { return 1 + row * 3; }
+
+static make_options options_of(leat_compression compression) {
+    make_options options = make_options_default();
+    options.count_of = few;
+    options.rows_per_shard = 2;
+    options.shards[0] = 2;
+    options.record.compression = compression;
+    return options;
+}
+
+static char folder[3][64]; /* mapped, compressed, of others */
+static char written[64];
+
+static leat_code read_row(const leat_dataset *dataset, leat_row *cursor, int64_t row,
+                          leat_error *err) {
+    leat_measurement got;
+    leat_measurements all = {0};
+    const uint8_t *record = NULL;
+    int64_t size = 0;
+    LEAT_TRY(leat_dataset_row_open(dataset, row, cursor, err));
+    for (int64_t i = 0; i < few(row); i++) {
+        LEAT_TRY(leat_row_measurement(cursor, i, &got, err));
+        assert_int_equal(got.time_us, make_measurement(row, i).time_us);
+    }
+    leat_code code = leat_dataset_row_decode(cursor, &all, err);
+    if (code == LEAT_OK) assert_int_equal(all.count, few(row));
+    leat_measurements_free(&all);
+    LEAT_TRY(code);
+    return leat_dataset_row_record(cursor, &record, &size, err);
+}
+
+static leat_code read_folder(const char *path, leat_error *err) {
+    leat_dataset *dataset = (leat_dataset *)1;
+    leat_row *cursor = NULL;
+    char print[65];
+    leat_code code = leat_dataset_open(&dataset, &path, 1, NULL, err);
+    if (code != LEAT_OK) {
+        assert_null(dataset);
+        return code;
+    }
+    code = leat_row_create(&cursor, dataset, err);
+    for (int64_t row = 0; row < 6 && code == LEAT_OK; row++) {
+        code = read_row(dataset, cursor, row, err);
+    }
+    if (code == LEAT_OK) code = leat_dataset_fingerprint(dataset, print, err);
+    leat_row_destroy(cursor);
+    leat_dataset_close(dataset);
+    return code;
+}
+
+static leat_code read_mapped(leat_error *err) { return read_folder(folder[0], err); }
+static leat_code read_compressed(leat_error *err) { return read_folder(folder[1], err); }
+static leat_code read_others(leat_error *err) { return read_folder(folder[2], err); }
+
+static leat_code write_folder(leat_error *err) {
+    make_options options = options_of(LEAT_COMPRESSION_NONE);
+    return make_dataset(written, &options, err);
+}
+
+static leat_code save_and_load_part(leat_error *err) {
+    char path[64];
+    leat_shard_part part = {0}, again = {0};
+    leat_index_row row = {.record_bytes = 1, .chunk_offset = 64, .n_measurements = 2};
+    const uint64_t hashes[2] = {1, 2};
+    snprintf(path, sizeof(path), "%s/part", top);
+    part.info.file_bytes = 8192;
+    leat_code code = leat_shard_part_add_row(&part, &row, err);
+    if (code == LEAT_OK) code = leat_shard_part_set_pages(&part, hashes, 2, err);
+    if (code == LEAT_OK) code = leat_shard_part_save(&part, path, err);
+    if (code == LEAT_OK) code = leat_shard_part_load(path, &again, err);
+    if (code == LEAT_OK) assert_int_equal(again.info.measurement_count, 2);
+    leat_shard_part_free(&part);
+    leat_shard_part_free(&again);
+    return code;
+}
+
+/* ---- the sweep ----------------------------------------------------------------------------------
+ */
+
+static void no_temporary_files(const char *dir) {
+    leat_path_list names = {0};
+    assert_int_equal(leat_path_list_dir(dir, &names, NULL), LEAT_OK);
+    for (int64_t i = 0; i < names.count; i++) assert_null(strstr(names.paths[i], ".tmp"));
+    leat_path_list_free(&names);
+}
+
+static void sweep(const char *name, leat_code (*work)(leat_error *err)) {
+    for (int mode = 0; mode < 2; mode++) {
+        int64_t failures = 0;
+        for (int64_t n = 1;; n++) {
+            leat_error err = {0};
+            assert_true(n < 100000);
+            for_good = mode == 1;
+            fired = false;
+            countdown = n;
+            leat_code code = work(&err);
+            countdown = 0;
+            if (code != LEAT_OK) {
+                assert_true(fired);
+                assert_int_equal(err.code, code);
+                assert_true(err.message[0] != 0);
+                bool known =
+                    code == LEAT_ERR_MEMORY || code == LEAT_ERR_IO || code == LEAT_ERR_NO_SPACE;
+                if (!known) fail_msg("%s, call %d: %s", name, (int)n, err.message);
+                failures++;
+            }
+            if (!for_good) { /* else removing fails as well */
+                no_temporary_files(top);
+                no_temporary_files(written);
+            }
+            if (!fired) {
+                assert_int_equal(code, LEAT_OK);
+                break;
+            }
+        }
+        assert_true(failures > 3);
+    }
+}
+
+static void all(void **state) {
+    (void)state;
+    leat_error err = {0};
+    char path[128];
+    snprintf(written, sizeof(written), "%s/written", top);
+    assert_int_equal(leat_path_make_dir(written, NULL), LEAT_OK);
+    for (int i = 0; i < 3; i++) {
+        make_options options = options_of(i == 1 ? LEAT_COMPRESSION_ZSTD : LEAT_COMPRESSION_NONE);
+        snprintf(folder[i], sizeof(folder[i]), "%s/d%d", top, i);
+        if (make_dataset(folder[i], &options, &err) != LEAT_OK) fail_msg("%s", err.message);
+    }
+    snprintf(path, sizeof(path), "%s/%s", folder[2], LEAT_MANIFEST_NAME);
+    assert_int_equal(leat_path_remove(path, NULL), LEAT_OK);
+    sweep("mapped", read_mapped);
+    sweep("compressed", read_compressed);
+    sweep("others", read_others);
+    sweep("part", save_and_load_part);
+    sweep("write", write_folder);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
+    if (mkdtemp(top) == NULL) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    countdown = 0;
+    if (leat_path_remove_tree(top, NULL) != LEAT_OK) return 1;
+    return failed;
+}

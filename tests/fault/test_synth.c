@@ -1,0 +1,120 @@
+/*
+ * Synthetic data with every allocation and every call into the file system failing in turn, once
+ * and for good: an error each time, nothing half-written left, and success as soon as nothing
+ * fails.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/fault.h"
+#include "base/file.h"
+#include "leat/ingest.h"
+
+#define POINTS_MAX 2000
+
+static atomic_long fault_at = -1, fault_seen; /* -1: none fails */
+static atomic_bool fault_stays;
+
+bool leat_fault_point(leat_fault_kind kind) {
+    (void)kind;
+    long seen = atomic_fetch_add(&fault_seen, 1), at = atomic_load(&fault_at);
+    return at >= 0 && (atomic_load(&fault_stays) ? seen >= at : seen == at);
+}
+
+static void set_fault(long at, bool stays) {
+    atomic_store(&fault_seen, 0);
+    atomic_store(&fault_stays, stays);
+    atomic_store(&fault_at, at);
+}
+
+static leat_code write_once(const char *path, leat_error *err) {
+    leat_synth_probes_options options = leat_synth_probes_options_default();
+    leat_synth_probes_result result;
+    options.measurements = 3000;
+    options.probes = 100;
+    options.rows_per_file = 1000;
+    options.threads = 2;
+    options.replace = true;
+    leat_code code = leat_synth_probes(path, &options, &result, err);
+    assert_int_equal(result.measurements, code == LEAT_OK ? 3000 : 0);
+    return code;
+}
+
+/* What is in the folder: nothing, or the output whole. */
+static void check_left(const char *folder, const char *name, int64_t whole_bytes) {
+    leat_path_list names = {0};
+    leat_path_facts facts;
+    char path[256];
+    assert_int_equal(leat_path_list_dir(folder, &names, NULL), LEAT_OK);
+    assert_true(names.count <= 1);
+    if (names.count == 1) {
+        assert_string_equal(names.paths[0], name);
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        assert_int_equal(leat_path_stat(path, &facts, NULL), LEAT_OK);
+        if (facts.kind == LEAT_PATH_FILE) assert_int_equal(facts.size_bytes, whole_bytes);
+    }
+    leat_path_list_free(&names);
+}
+
+static void sweep(const char *name) {
+    char folder[64], path[128];
+    leat_path_facts facts = {0};
+    leat_error err = {0};
+    snprintf(folder, sizeof folder, "/tmp/leat-fault-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    set_fault(-1, false);
+    leat_code code = write_once(path, &err);
+    if (code == LEAT_ERR_UNSUPPORTED) skip();
+    assert_int_equal(code, LEAT_OK);
+    assert_int_equal(leat_path_stat(path, &facts, NULL), LEAT_OK);
+    for (int stays = 0; stays < 2; stays++) {
+        long at = 0;
+        for (; at < POINTS_MAX; at++) {
+            assert_int_equal(leat_path_remove_tree(path, NULL), LEAT_OK);
+            err = (leat_error){0};
+            set_fault(at, stays == 1);
+            code = write_once(path, &err);
+            bool reached = atomic_load(&fault_seen) > at;
+            set_fault(-1, false);
+            if (!reached) break;
+            if (code != LEAT_OK) assert_true(err.code == code && err.message[0] != 0);
+            /* a fault that stays may keep us from clearing up */
+            if (stays == 0) check_left(folder, name, facts.size_bytes);
+        }
+        assert_int_equal(code, LEAT_OK);
+        assert_true(at > 5 && at < POINTS_MAX);
+    }
+    assert_int_equal(leat_path_remove_tree(folder, NULL), LEAT_OK);
+}
+
+static void test_csv(void **state) {
+    (void)state;
+    sweep("x.csv");
+}
+
+static void test_parquet(void **state) {
+    (void)state;
+    sweep("x.parquet");
+}
+
+static void test_folder(void **state) {
+    (void)state;
+    sweep("x");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_parquet),
+        cmocka_unit_test(test_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

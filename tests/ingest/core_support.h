@@ -1,0 +1,106 @@
+/*
+ * What the tests of the ingest's core share: a folder of their own, measurements made up from a
+ * seed, the reference order, spills filled by hand.
+ */
+#ifndef LEAT_TESTS_CORE_SUPPORT_H
+#define LEAT_TESTS_CORE_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "ingest/bucket.h"
+
+#define assert_ok(expression)                                                                      \
+    do {                                                                                           \
+        leat_error assert_err_ = {0};                                                              \
+        leat_error *err = &assert_err_;                                                            \
+        if ((expression) != LEAT_OK) fail_msg("%s: %s", #expression, assert_err_.message);         \
+    } while (0)
+
+/* The code, and a message that has these words. */
+#define assert_fails(expression, expected_code, words)                                             \
+    do {                                                                                           \
+        leat_error assert_err_ = {0};                                                              \
+        leat_error *err = &assert_err_;                                                            \
+        leat_code assert_code_ = (expression);                                                     \
+        if (assert_code_ != (expected_code) || strstr(assert_err_.message, (words)) == NULL) {     \
+            fail_msg("%s: code %d: %s", #expression, (int)assert_code_, assert_err_.message);      \
+        }                                                                                          \
+    } while (0)
+
+/* Before all else, for programs that sync thousands of files: their folder lies in memory, where
+ * syncs cost nothing, if that has so much room and TMPDIR does not say otherwise. */
+void core_in_memory(int64_t room_bytes);
+/* A folder of this program under TMPDIR, made at the first call; and its removal. */
+const char *core_dir(void);
+void core_dir_remove(void);
+/* "<folder>/<name>", valid until core_dir_remove. */
+const char *core_path(const char *name);
+
+/* A whole file; free(data). */
+typedef struct core_image {
+    uint8_t *data;
+    int64_t size_bytes;
+} core_image;
+core_image core_load(const char *path);
+void core_save(const char *path, const void *data, int64_t size_bytes);
+
+/* Random numbers of a test: the next one of stream `seed`. */
+typedef struct core_rng {
+    uint64_t seed, position;
+} core_rng;
+int64_t core_below(core_rng *rng, int64_t bound);
+
+/* A measurement as the ingest keeps it; the texts are NUL-terminated. */
+typedef struct core_row {
+    int64_t src_id, time_us;
+    char src[46], dst[46];
+    float rtt; /* -1: failed */
+} core_row;
+int core_version(const char *address);
+int64_t core_src_id(const char *address);
+/* The reference order: src_id, source, time, destination, rtt. For qsort. */
+int core_row_compare(const void *a, const void *b);
+
+/* An address; `number` decides it, some numbers give IPv6, some texts are prefixes of others. */
+void core_address(uint64_t number, int version, char text[46]);
+
+typedef enum core_order {
+    CORE_ASCENDING, /* in time */
+    CORE_DESCENDING,
+    CORE_RANDOM,
+    CORE_ORDERS
+} core_order;
+typedef struct core_shape {
+    uint64_t seed;
+    int64_t rows, sources; /* rows go to source 0 with `heavy` percent, else to any */
+    int heavy;
+    int64_t times, targets; /* so many different times and destinations: few make ties */
+    core_order order;
+} core_shape;
+/* free() it. */
+core_row *core_rows(const core_shape *shape);
+
+/* Appends to a bucket of a spill what the partition would: a definition, then measurements. */
+uint32_t core_define(leat_spill *spill, int bucket, int64_t src_id, const char *text);
+void core_measure(leat_spill *spill, int bucket, uint32_t source, const core_row *row);
+
+/* Rows spread over `count` spills with one bucket each, sources defined when first seen there;
+ * every `again` rows all definitions are forgotten (0: never). Finished, ready to be read. */
+typedef struct core_spills {
+    leat_spill *spills, **each;
+    int count;
+} core_spills;
+core_spills core_spread(const core_row *rows, int64_t row_count, int count, int32_t block_bytes,
+                        int64_t again);
+void core_spills_close(core_spills *spills);
+
+#endif

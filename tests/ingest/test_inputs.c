@@ -1,0 +1,158 @@
+/* Which files are read: names, patterns, folders, links, and formats told by content. */
+#include "source_support.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char csv[] = "event_time,src_addr,dst_addr,rtt\n";
+static const char json[] = "{\"type\":\"ping\"}\n";
+
+static void make_tree(void) {
+    static const char *const folders[] = {"in",       "in/sub",  "in/sub/deep",
+                                          "in/.hide", "in/a[1]", "empty",
+                                          "in/done",  "in/made", "in/made/.leat"};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        mkdir(core_path(folders[i]), 0777);
+    }
+    static const char *const files[] = {"in/b.csv", "in/a.csv", "in/sub/deep/z.csv",
+                                        "in/.hidden.csv", "in/_temporary.csv", "in/.hide/x.csv",
+                                        "in/notes.txt", "in/a[1]/c.csv", "in/star*.csv",
+                                        /* data sets of ours, whole and being made */
+                                        "in/done/rejected.csv", "in/done/manifest.json",
+                                        "in/done/index.bin", "in/made/rejected.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) source_text(files[i], csv);
+    source_text("in/m.ndjson", json);
+    source_text("in/n.jsonl", json);
+    source_text("in/o.json", json);
+    source_gzip("in/p.csv.gz", csv, sizeof csv - 1, 1);
+    source_gzip("in/q.json.gz", json, sizeof json - 1, 1);
+    unlink(core_path("in/link.csv"));
+    unlink(core_path("in/sub/other-name.csv"));
+    assert_int_equal(symlink("a.csv", core_path("in/link.csv")), 0);
+    assert_int_equal(link(core_path("in/b.csv"), core_path("in/sub/other-name.csv")), 0);
+}
+
+static const struct {
+    const char *paths[4];
+    const char *found[16]; /* all in order */
+} lists[] = {
+    {{"in/a.csv"}, {"in/a.csv"}},
+    {{"in/notes.txt"}, {"in/notes.txt"}},
+    {{"in/b.csv", "in/a.csv", "in/b.csv"}, {"in/a.csv", "in/b.csv"}},
+    {{"in/link.csv"}, {"in/link.csv"}},
+    {{"in/link.csv", "in/a.csv"}, {"in/a.csv"}},
+    {{"in/sub"}, {"in/sub/deep/z.csv", "in/sub/other-name.csv"}},
+    {{"in/sub/", "in/sub//deep"}, {"in/sub/deep/z.csv", "in/sub/other-name.csv"}},
+    {{"in/?.csv"}, {"in/a.csv", "in/b.csv"}},
+    {{"in/*.json", "in/[mn].*"}, {"in/m.ndjson", "in/n.jsonl", "in/o.json"}},
+    {{"in/a[1]"}, {"in/a[1]/c.csv"}},
+    {{"in/star*.csv"}, {"in/star*.csv"}},
+    {{"in/su?"}, {"in/sub/deep/z.csv", "in/sub/other-name.csv"}},
+    {{"in"},
+     {"in/a.csv", "in/a[1]/c.csv", "in/b.csv", "in/m.ndjson", "in/n.jsonl", "in/o.json",
+      "in/p.csv.gz", "in/q.json.gz", "in/star*.csv", "in/sub/deep/z.csv"}},
+};
+
+static void test_lists(void **state) {
+    (void)state;
+    make_tree();
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const char *paths[4];
+        int64_t count = 0, found = 0;
+        while (count < 4 && lists[i].paths[count] != NULL) {
+            paths[count] = core_path(lists[i].paths[count]);
+            count++;
+        }
+        leat_input_list inputs;
+        assert_ok(leat_inputs_find(paths, count, &inputs, err));
+        for (; found < 16 && lists[i].found[found] != NULL; found++) {
+            assert_true(found < inputs.count);
+            const char *got = inputs.items[found].path + strlen(core_dir()) + 1;
+            if (strcmp(got, lists[i].found[found]) != 0 && strcmp(got, "in/sub//deep/z.csv") != 0) {
+                fail_msg("list %zu: %s instead of %s", i, got, lists[i].found[found]);
+            }
+        }
+        assert_int_equal(inputs.count, found);
+        leat_input_list_free(&inputs);
+    }
+}
+
+static void test_formats(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *content;
+        leat_input_format format;
+    } cases[] = {
+        {"x.csv", "a,b\n", LEAT_INPUT_CSV},
+        {"x.txt", "a,b\n", LEAT_INPUT_CSV},
+        {"x.json", "a,b\n", LEAT_INPUT_CSV},
+        {"y.csv", "{\"a\":1}\n", LEAT_INPUT_NDJSON},
+        {"x", "\n\n  \t{\"a\":1}\n", LEAT_INPUT_NDJSON},
+        {"bom", "\xef\xbb\xbf{\"a\":1}\n", LEAT_INPUT_NDJSON},
+        {"empty.csv", "", LEAT_INPUT_CSV},
+        {"empty.ndjson", "", LEAT_INPUT_NDJSON},
+        {"blank.json", "\n\n", LEAT_INPUT_NDJSON},
+        {"tiny", "PAR", LEAT_INPUT_CSV},
+        {"x.dat", "PAR1....", LEAT_INPUT_PARQUET},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int gzip = 0; gzip < 2; gzip++) {
+            const char *content = cases[i].content;
+            if (gzip && cases[i].format == LEAT_INPUT_PARQUET) continue;
+            const char *path =
+                gzip ? source_gzip(cases[i].name, content, (int64_t)strlen(content), 1)
+                     : source_text(cases[i].name, content);
+            leat_input_list inputs;
+            assert_ok(leat_inputs_find(&path, 1, &inputs, err));
+            assert_int_equal(inputs.count, 1);
+            assert_int_equal(inputs.items[0].format, cases[i].format);
+            assert_int_equal(inputs.items[0].gzip, gzip);
+            leat_input_list_free(&inputs);
+        }
+    }
+}
+
+static void test_failures(void **state) {
+    (void)state;
+    make_tree();
+    source_text("array.json", "[{\"a\":1}]");
+    source_text("no.parquet", "something else");
+    source_text("secret", "PARE....");
+    source_gzip("packed.parquet.gz", "PAR1....", 8, 1);
+    core_save(core_path("cut.csv.gz"), "\x1f\x8b\x08", 3);
+    if (access(core_path("pipe"), F_OK) != 0) mkfifo(core_path("pipe"), 0600);
+    static const struct {
+        const char *path, *words;
+        leat_code code;
+    } cases[] = {
+        {"nothing.csv", "nothing.csv\" is not there", LEAT_ERR_NOT_FOUND},
+        {"nothing*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
+        {"empty", "holds no *.parquet", LEAT_ERR_NOT_FOUND},
+        {"array.json", "one JSON array", LEAT_ERR_INPUT},
+        {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
+        {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},
+        {"packed.parquet.gz", "inside gzip", LEAT_ERR_INPUT},
+        {"cut.csv.gz", "damaged gzip data", LEAT_ERR_CORRUPT},
+        {"pipe", "no regular file", LEAT_ERR_INPUT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *paths[] = {core_path("in/a.csv"), core_path(cases[i].path)};
+        leat_input_list inputs;
+        assert_fails(leat_inputs_find(paths, 2, &inputs, err), cases[i].code, cases[i].words);
+        assert_null(inputs.items);
+        assert_int_equal(inputs.count, 0);
+    }
+    leat_input_list inputs;
+    assert_fails(leat_inputs_find(NULL, 0, &inputs, err), LEAT_ERR_OPTION, "no input");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_failures),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    core_dir_remove();
+    return failed;
+}

@@ -1,0 +1,250 @@
+/*
+ * Plans of memory: over a grid of limits, threads and sizes, all that a plan gives out stays under
+ * the limit; a refusal names a limit that is then accepted, and not one that is far off.
+ */
+#include "core_support.h"
+
+#include <math.h>
+
+#include "ingest/memory.h"
+#include "ingest/rows.h"
+
+#define MIB (INT64_C(1) << 20)
+
+static const double ratios[] = {0, 0.5, 0.9, 0.999, 1};
+static const int thread_counts[] = {1, 2, 3, 8, 64, 256};
+
+/* What a plan of the scan uses, counted here from the structures themselves. */
+static int64_t scan_total(const leat_scan_memory *plan, double ratio, bool separate) {
+    int buckets = leat_buckets_plan(plan->bucket_bits, ratio, separate, 1).count;
+    int64_t spill = (int64_t)buckets * plan->block_bytes + buckets * 48;
+    /* while it grows, the table stands beside one of half its size */
+    int64_t table = plan->table_bytes * 3 / 2;
+    return plan->source_bytes + plan->reject_bytes + plan->threads * (spill + table);
+}
+
+static void scan_plans(void **state) {
+    (void)state;
+    static const int64_t sources[] = {0, 1000, 5 * MIB, 150 * MIB};
+    int64_t accepted = 0;
+    for (int64_t limit = 8 * MIB; limit < 70000 * MIB; limit = limit * 17 / 13 + 12345) {
+        for (size_t s = 0; s < 4; s++) {
+            for (size_t k = 0; k < 6 * 5 * 2; k++) {
+                int threads = thread_counts[k % 6];
+                double ratio = ratios[k / 6 % 5];
+                bool separate = k >= 30;
+                int64_t least[257] = {0}, resident = 9 * MIB;
+                for (int t = 1; t <= threads; t++) least[t] = sources[s] * t;
+                leat_scan_memory plan;
+                leat_code code = leat_memory_plan_scan(limit, resident, threads, least, ratio,
+                                                       separate, &plan, NULL);
+                if (code != LEAT_OK) {
+                    assert_int_equal(code, LEAT_ERR_LIMIT);
+                    assert_int_equal(plan.threads, 0);
+                    continue;
+                }
+                accepted++;
+                assert_in_range(plan.threads, 1, threads);
+                assert_in_range(plan.bucket_bits, 1, 15);
+                assert_in_range(plan.block_bytes, LEAT_SPILL_BLOCK_MIN, 1 << 20);
+                assert_true(plan.source_bytes >= least[plan.threads]);
+                assert_true(plan.table_bytes >= 4096 * 64 || plan.threads == 1);
+                assert_true(resident + scan_total(&plan, ratio, separate) <= limit);
+            }
+        }
+    }
+    assert_true(accepted > 1000);
+}
+
+static int64_t named_mib(const char *message) {
+    const char *at = strstr(message, "at least");
+    if (at == NULL) fail_msg("no limit named: %s", message);
+    return strtoll(at + strlen("at least"), NULL, 10);
+}
+
+/* Limits that are no whole MiB, so that rounding has to be right. */
+static void scan_refusals(void **state) {
+    (void)state;
+    int refused = 0;
+    for (int64_t need = 0; need < 3000 * MIB; need = need * 3 / 2 + 777777) {
+        for (int64_t limit = 1; limit < 4000 * MIB; limit = limit * 5 / 3 + 999999) {
+            int64_t least[4] = {0, need, need * 2, need * 3};
+            leat_scan_memory plan;
+            leat_error err = {0};
+            leat_code code =
+                leat_memory_plan_scan(limit, 7 * MIB + 12345, 3, least, 0.9, true, &plan, &err);
+            if (code == LEAT_OK) continue;
+            refused++;
+            int64_t named = named_mib(err.message) * MIB;
+            assert_true(named > limit);
+            assert_ok(
+                leat_memory_plan_scan(named, 7 * MIB + 12345, 3, least, 0.9, true, &plan, err));
+            /* the least that does is no less than 3 MiB below */
+            assert_int_equal(leat_memory_plan_scan(named - 3 * MIB, 7 * MIB + 12345, 3, least, 0.9,
+                                                   true, &plan, NULL),
+                             LEAT_ERR_LIMIT);
+        }
+    }
+    assert_true(refused > 50);
+}
+
+/* More memory never makes a plan worse. */
+static void scan_grows(void **state) {
+    (void)state;
+    int64_t least[9];
+    for (int t = 0; t < 9; t++) least[t] = t * 6 * MIB;
+    leat_scan_memory last = {0};
+    for (int64_t limit = 24 * MIB; limit <= 4096 * MIB; limit += 3 * MIB) {
+        leat_scan_memory plan;
+        if (leat_memory_plan_scan(limit, 8 * MIB, 8, least, 0.9, true, &plan, NULL) != LEAT_OK) {
+            assert_int_equal(last.threads, 0);
+            continue;
+        }
+        assert_true(plan.threads >= last.threads);
+        last = plan;
+    }
+    assert_int_equal(last.threads, 8);
+    assert_in_range(last.bucket_bits, 9, 15);
+}
+
+/* ---- writing ---- */
+
+static const leat_ar_options records[] = {
+    {.compression = LEAT_COMPRESSION_NONE, .level = LEAT_LEVEL_DEFAULT, .group_size = 1},
+    {.compression = LEAT_COMPRESSION_ZSTD, .level = 3, .group_size = 1},
+    {.compression = LEAT_COMPRESSION_ZSTD, .level = 19, .group_size = 1},
+    {.compression = LEAT_COMPRESSION_BROTLI, .level = 6, .group_size = 1},
+    {.compression = LEAT_COMPRESSION_SNAPPY, .level = 0, .group_size = 1},
+};
+static const int64_t row_limits[] = {1024, 100000, 8 * MIB, 200 * MIB, LEAT_PROBE_MEASUREMENTS_MAX};
+static const int64_t shard_sizes[] = {0, 600000, 20 * MIB, 900 * MIB};
+
+/* No record that comes out of the arena or under the row limit may pass record_bytes. */
+static void check_write_plan(const leat_write_memory *plan, int64_t limit, int64_t resident,
+                             int threads, int64_t row_limit, int64_t shard) {
+    assert_in_range(plan->threads, 1, threads);
+    assert_in_range(plan->queue_length, 1, LEAT_PUBLISHER_QUEUE);
+    assert_true(plan->arena_bytes >= 2 * MIB);
+    int64_t whole = leat_rows_record_bytes(row_limit);
+    int64_t of_arena = leat_rows_record_bytes_of_arena(plan->arena_bytes);
+    assert_true(plan->record_bytes >= (whole < of_arena ? whole : of_arena));
+    int64_t queued = plan->queue_length > 1 ? plan->queue_length * shard : 0;
+    int64_t total = plan->threads * (plan->arena_bytes + plan->record_bytes + shard) + queued;
+    assert_true(resident + total <= limit);
+}
+
+static void write_plans(void **state) {
+    (void)state;
+    int64_t accepted = 0, refused = 0;
+    for (int64_t limit = 8 * MIB; limit < 70000 * MIB; limit = limit * 19 / 13 + 54321) {
+        for (size_t k = 0; k < 5 * 5 * 4 * 6; k++) {
+            const leat_ar_options *record = &records[k % 5];
+            int64_t row_limit = row_limits[k / 5 % 5], shard = shard_sizes[k / 25 % 4];
+            int threads = thread_counts[k / 100];
+            int64_t resident = 9 * MIB + 4321;
+            leat_write_memory plan;
+            leat_error err = {0};
+            leat_code code = leat_memory_plan_write(limit, resident, threads, row_limit, shard,
+                                                    record, &plan, &err);
+            if (code == LEAT_OK) {
+                accepted++;
+                check_write_plan(&plan, limit, resident, threads, row_limit, shard);
+                continue;
+            }
+            refused++;
+            assert_int_equal(code, LEAT_ERR_LIMIT);
+            assert_int_equal(plan.threads, 0);
+            int64_t named = named_mib(err.message) * MIB;
+            assert_true(named > limit);
+            leat_error again = {0};
+            if (leat_memory_plan_write(named, resident, threads, row_limit, shard, record, &plan,
+                                       &again) != LEAT_OK) {
+                fail_msg("%s; then: %s", err.message, again.message);
+            }
+        }
+    }
+    assert_true(accepted > 1000 && refused > 1000);
+}
+
+/* The bound on the records of an arena, against bucket loading's own arithmetic. */
+static void records_of_arenas(void **state) {
+    (void)state;
+    for (int64_t arena = 1 << 16; arena <= 64 * MIB; arena *= 3) {
+        for (int dst = 2; dst <= 45; dst++) {
+            for (int src = 2; src <= 45; src += 43) {
+                int64_t n = 0, size = LEAT_SPILL_MEASUREMENT_BYTES + dst;
+                while (leat_bucket_arena_bytes((n + 1000) * size, n + 1000) <= arena) n += 1000;
+                while (leat_bucket_arena_bytes((n + 1) * size, n + 1) <= arena) n++;
+                leat_probe_facts facts = {
+                    .n_measurements = n, .dst_bytes = n * dst, .src_size = src};
+                leat_probe_plan plan;
+                assert_ok(leat_probe_plan_row(&facts, false, &plan, err));
+                assert_true(plan.record_bytes <= leat_rows_record_bytes_of_arena(arena));
+                assert_true(plan.record_bytes <= leat_rows_record_bytes(plan.measurements_bytes));
+                assert_ok(leat_probe_plan_row(&facts, true, &plan, err));
+                assert_true(plan.record_bytes <= leat_rows_record_bytes_of_arena(arena));
+                assert_true(plan.record_bytes <= leat_rows_record_bytes(plan.measurements_bytes));
+            }
+        }
+    }
+}
+
+/* Groups cover all buckets in order; their files are few. */
+static void check_groups(const leat_buckets *plan, int workers) {
+    int covered = 0;
+    assert_in_range(plan->group_count, 1, LEAT_GROUPS_MAX);
+    assert_true(plan->group_count == 1 || plan->group_count * workers <= 512);
+    for (int g = 0; g < plan->group_count; g++) {
+        int buckets = leat_buckets_in_group(plan, g);
+        assert_true(buckets >= 1);
+        assert_int_equal(covered >> plan->group_shift, g);
+        assert_int_equal((covered + buckets - 1) >> plan->group_shift, g);
+        covered += buckets;
+    }
+    assert_int_equal(covered, plan->count);
+}
+
+/* Buckets: ranges of src_id that cover everything once, a share for each split. */
+static void buckets(void **state) {
+    (void)state;
+    for (int bits = 0; bits <= 12; bits++) {
+        for (size_t r = 0; r < sizeof ratios / sizeof *ratios; r++) {
+            for (int separate = 0; separate < 2; separate++) {
+                int workers = thread_counts[(bits + (int)r) % 6];
+                leat_buckets plan = leat_buckets_plan(bits, ratios[r], separate, workers);
+                int next = 0;
+                for (int split = 0; split < LEAT_SPLITS; split++) {
+                    double share = split == LEAT_SPLIT_TRAIN ? ratios[r] : 1 - ratios[r];
+                    bool used = separate ? share > 0 : split == LEAT_SPLIT_TRAIN;
+                    assert_int_equal(plan.bits[split] >= 0, used);
+                    if (!used) continue;
+                    assert_true(plan.bits[split] <= bits);
+                    int count = 1 << plan.bits[split];
+                    assert_int_equal(plan.base[split], next);
+                    assert_int_equal(leat_buckets_of(&plan, split, 0), next);
+                    assert_int_equal(leat_buckets_of(&plan, split, LEAT_SRC_ID_END - 1),
+                                     next + count - 1);
+                    int64_t width = LEAT_SRC_ID_END / count;
+                    for (int i = 1; i < count; i++) {
+                        assert_int_equal(leat_buckets_of(&plan, split, i * width - 1),
+                                         next + i - 1);
+                        assert_int_equal(leat_buckets_of(&plan, split, i * width), next + i);
+                    }
+                    next += count;
+                }
+                assert_int_equal(plan.count, next);
+                check_groups(&plan, workers);
+                assert_true(plan.count <= 2 << bits && plan.count <= UINT16_MAX);
+            }
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scan_plans), cmocka_unit_test(scan_refusals),
+        cmocka_unit_test(scan_grows), cmocka_unit_test(write_plans),
+        cmocka_unit_test(buckets),    cmocka_unit_test(records_of_arenas),
+    };
+    return cmocka_run_group_tests_name("memory plans", tests, NULL, NULL);
+}
