@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""A context of measurements at random places of one large row, beside array_record and PyArrow.
+
+Sides, each a fresh process, in turn, the file in the page cache, places drawn anew each round:
+  leat     leat_dataset_row_open, then leat_row_measurement for each place: the first touch of the
+           row by its process, every page checked, values with their addresses parsed
+  walk     the bytes of as many values read from a fresh mapping with no check: what page faults
+           cost, the physical floor; at other places of the row, so that they do not lie in the
+           processor's cache because leat has just been there
+  pyarrow  array_record's read([i]), both Arrow streams opened, take() at the places of leat
+Opening the data set, or the reader, is not part of it. The sums of what leat and PyArrow have read
+are compared. bench/row_access.c is the side of leat.
+"""
+import os
+import random
+import subprocess
+
+import measure
+from measure import Report, parse, parser, program, ratio, rival, rounds, run, spread
+
+SIZES = {
+    "measurements": (600_000, 400_000, "of the one probe: its rows must reach --max-row-size"),
+    "places": (60, 60, "measurements of a context"),
+    "runs": (60, 3, "contexts of each side"),
+    "warmup": (2, 1, "rounds before them"),
+}
+GOAL_US = 200
+WALK = 1 << 32  # its places are those of a round that leat never has
+
+
+def options_of_command_line():
+    made = parser(__doc__, SIZES)
+    made.add_argument("--max-row-size", default="8M", help="of leat ingest (default: 8M)")
+    made.add_argument("--skip", action="append", default=[], choices=("walk", "pyarrow"),
+                      help="a side to leave out; may be repeated")
+    return parse(made, SIZES)
+
+
+def make_dataset(options):
+    leat = program(options, "leat")
+    raw = measure.made_once(
+        os.path.join(options.work, f"probes-{options.measurements}-1.parquet"),
+        lambda part: measure.quiet([leat, "synth", "probes", "--measurements",
+                                    str(options.measurements), "--probes", "1", "-o", part]))
+    folder = os.path.join(options.work, f"rows-{options.measurements}-{options.max_row_size}")
+    return measure.made_once(folder, lambda part: measure.quiet(
+        [leat, "ingest", "probes", raw, "-o", part, "--shards", "1", "--max-row-size",
+         options.max_row_size]))
+
+
+class Sides:
+    def __init__(self, options, data):
+        self.options, self.data = options, data
+        self.bench = program(options, "bench_row_access")
+        self.facts = run([self.bench, "facts", data])
+        self.row = str(self.facts["row"])
+        self.plans, self.sums = {}, {}
+
+    def places(self, index):
+        picks = random.Random(index).sample(range(self.facts["n_measurements"]),
+                                            self.options.places)
+        return "".join(f"{place}\n" for place in sorted(picks))
+
+    def plan(self, index):
+        """Where the values lie; made before anything is timed."""
+        done = subprocess.run([self.bench, "plan", self.data, self.row], check=True, text=True,
+                              input=self.places(index + WALK), stdout=subprocess.PIPE)
+        self.plans[index] = done.stdout
+
+    def pages(self, index):
+        ranges = [map(int, line.split()) for line in self.plans[index].splitlines()[1:]]
+        return len({page for at, size in ranges
+                    for page in range(at // 4096, (at + size - 1) // 4096 + 1)})
+
+    def same(self, index, sample):
+        told = (sample["time_sum"], round(sample["rtt_sum"], 2))
+        if self.sums.setdefault(index, told) != told:
+            raise RuntimeError(f"round {index}: {told} read, by another side {self.sums[index]}")
+        return sample
+
+    def leat(self, index):
+        sample = run([self.bench, "context", self.data, self.row], self.places(index))
+        return self.same(index, sample)
+
+    def walk(self, index):
+        return run([self.bench, "walk"], self.plans[index])
+
+    def pyarrow(self, index):
+        path = os.path.join(self.data, self.facts["shard"])
+        return self.same(index, run(rival("read_context.py", path, self.facts["record_index"]),
+                                    self.places(index)))
+
+
+def report_all(report, samples):
+    context = spread(samples["leat"], "context_us")
+    report.row("a context, first touch, pages checked", context.text(" us", 0),
+               goal=f"< {GOAL_US} us", met=context.median < GOAL_US)
+    report.row("of it opening the row", spread(samples["leat"], "row_open_us").text(" us", 0))
+    if "walk" in samples:
+        walk = spread(samples["walk"], "walk_us")
+        report.row("a context, beside as many values of a mapping, unchecked",
+                   context.text(" us", 0), walk.text(" us", 0),
+                   ratio(context, walk).text("x the time"))
+    if "pyarrow" in samples:
+        theirs = spread(samples["pyarrow"], "context_us")
+        report.row("a context, beside array_record + PyArrow, first read", context.text(" us", 0),
+                   theirs.text(" us", 0), ratio(theirs, context).text("x the speed", 0))
+        theirs = spread(samples["pyarrow"], "again_us")
+        report.row("a context, beside array_record + PyArrow, fastest of 5 more reads",
+                   context.text(" us", 0), theirs.text(" us", 0),
+                   ratio(theirs, context).text("x the speed", 0))
+
+
+def body():
+    options = options_of_command_line()
+    data = make_dataset(options)
+    measure.read_through(data)
+    report = Report("row_access", options)
+    sides = Sides(options, data)
+    for index in range(-options.warmup, options.runs):
+        sides.plan(index)
+    names = ["leat", "walk"] + (["pyarrow"] if measure.rival_python() else [])
+    samples = rounds([(name, getattr(sides, name)) for name in names if name not in options.skip],
+                     options.runs, options.warmup)
+    report.samples = samples
+    pages = measure.Spread(sides.pages(index) for index in range(options.runs))
+    report.note(f"a row of {sides.facts['n_measurements']:,} measurements, "
+                f"{sides.facts['record_bytes']:,} bytes; {options.places} places, values on "
+                f"{pages.text('', 0)} pages")
+    report_all(report, samples)
+    report.print()
+    report.save()
+
+
+if __name__ == "__main__":
+    measure.main(body)
