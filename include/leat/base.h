@@ -129,6 +129,19 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_textbuf_finish(leat_textbuf *text, const
 LEAT_API LEAT_MUST_CHECK leat_code leat_text_save(const char *path, const char *text,
                                                   int64_t size_bytes, leat_error *err);
 
+/*
+ * One ping measurement, as rows hold it and tokens are made of it. How long the texts live, the
+ * function that fills it says. An empty text stands for the zero address of ip_version.
+ */
+typedef struct leat_measurement {
+    int64_t time_us;       /* microseconds since 1970 UTC */
+    const char *src, *dst; /* addresses as stored */
+    int32_t src_size, dst_size;
+    int ip_version;                       /* 4 or 6 */
+    float rtt;                            /* milliseconds; -1: the measurement failed */
+    uint8_t src_bytes[16], dst_bytes[16]; /* network order; of IPv4 the first 4 */
+} leat_measurement;
+
 /* What this machine has for a job. -1: not known. */
 typedef struct leat_machine {
     int cpus;                /* that this process may use */

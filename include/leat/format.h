@@ -164,19 +164,6 @@ typedef struct leat_probe_address {
     uint8_t version;    /* 4, 6, or 0: empty */
 } leat_probe_address;
 
-/*
- * One measurement of a row. How long the texts live, the function says. An empty text stands for
- * the zero address of ip_version.
- */
-typedef struct leat_measurement {
-    int64_t time_us;       /* microseconds since 1970 UTC */
-    const char *src, *dst; /* addresses as stored */
-    int32_t src_size, dst_size;
-    int ip_version;                       /* 4 or 6 */
-    float rtt;                            /* milliseconds; -1: the measurement failed */
-    uint8_t src_bytes[16], dst_bytes[16]; /* network order; of IPv4 the first 4 */
-} leat_measurement;
-
 typedef struct leat_probe_read_options {
     const char *src_addr;      /* of rows without a src_addr column; NULL: they are refused */
     int64_t max_decoded_bytes; /* of all compressed buffers of a record; 4 GiB if 0 */
