@@ -48,8 +48,8 @@ LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
 typedef struct leat_probes_ingest_result {
     int64_t files;
     int64_t rows_read;    /* records seen in the inputs, set aside ones included */
-    int64_t measurements; /* written; rows_read = measurements + rejected, but for
-                             per_packet and Atlas objects without packets */
+    int64_t measurements; /* written; rows_read = measurements + rejected; with
+                             per_packet an Atlas object gives as many as it has packets */
     int64_t rejected;     /* set aside in rejected.csv */
     int reject_reasons;   /* how many of the two arrays below are filled */
     const char *reject_reason[LEAT_REJECT_REASONS_MAX]; /* static texts */

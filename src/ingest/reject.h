@@ -18,7 +18,8 @@
     X(LEAT_REJECT_VERSION, "ip_version_contradiction")                                             \
     X(LEAT_REJECT_TIME_MISSING, "event_time_missing")                                              \
     X(LEAT_REJECT_TIME_RANGE, "event_time_out_of_range")                                           \
-    X(LEAT_REJECT_RTT, "rtt_infinite")
+    X(LEAT_REJECT_RTT, "rtt_infinite")                                                             \
+    X(LEAT_REJECT_DUPLICATES, "only_duplicate_packets")
 
 #define LEAT_REJECT_ENUM(name, text) name,
 typedef enum leat_reject { LEAT_REJECTS(LEAT_REJECT_ENUM) LEAT_REJECT_COUNT } leat_reject;

@@ -97,57 +97,65 @@ static bool take_atlas(leat_text_worker *worker, const json_t *object, leat_row 
            get_version(json_object_get(object, "af"), &row->ip_version);
 }
 
+/* Below, *why says for what an object is set aside; LEAT_REJECT_COUNT where it is taken. */
+
 /* One measurement of a result: its average, or a failure. */
 static leat_code add_average(leat_text_worker *worker, const json_t *object, leat_row *row,
-                             leat_error *err) {
-    const json_t *average = json_object_get(object, "avg");
-    row->rtt = NAN;
-    if (json_is_number(average) && json_object_get(object, "error") == NULL) {
-        row->rtt = (float)json_number_value(average);
-    }
+                             leat_reject *why, leat_error *err) {
+    *why = LEAT_REJECT_LINE;
+    if (!get_rtt(json_object_get(object, "avg"), &row->rtt)) return LEAT_OK;
+    if (json_object_get(object, "error") != NULL) row->rtt = NAN;
+    *why = LEAT_REJECT_COUNT;
     return leat_rows_add(&worker->rows, row, err);
 }
 
-/* One measurement for each packet; a second answer to the same packet ("dup") is none. */
+/* One measurement for each packet; a second answer to the same packet ("dup") is none. All packets
+ * are looked at before the first is added, so that a result is taken whole or set aside whole. */
 static leat_code add_packets(leat_text_worker *worker, const json_t *object, leat_row *row,
-                             leat_error *err) {
+                             leat_reject *why, leat_error *err) {
     const json_t *packets = json_object_get(object, "result");
-    size_t count = json_is_array(packets) ? json_array_size(packets) : 0;
-    if (count == 0) return add_average(worker, object, row, err);
+    *why = LEAT_REJECT_LINE;
+    if (!is_null(packets) && !json_is_array(packets)) return LEAT_OK;
+    size_t count = json_array_size(packets), measured = 0;
+    if (count == 0) return add_average(worker, object, row, why, err);
     for (size_t i = 0; i < count; i++) {
         const json_t *packet = json_array_get(packets, i);
-        if (json_object_get(packet, "dup") != NULL) continue;
-        const json_t *rtt = json_object_get(packet, "rtt");
-        row->rtt = json_is_number(rtt) ? (float)json_number_value(rtt) : NAN;
-        leat_row copy = *row;
-        LEAT_TRY(leat_rows_add(&worker->rows, &copy, err));
+        if (!json_is_object(packet) || !get_rtt(json_object_get(packet, "rtt"), &row->rtt)) {
+            return LEAT_OK;
+        }
+        measured += json_object_get(packet, "dup") == NULL;
+    }
+    *why = measured > 0 ? LEAT_REJECT_COUNT : LEAT_REJECT_DUPLICATES;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *packet = json_array_get(packets, i);
+        if (json_object_get(packet, "dup") == NULL &&
+            get_rtt(json_object_get(packet, "rtt"), &row->rtt)) {
+            LEAT_TRY(leat_rows_add(&worker->rows, row, err));
+        }
     }
     return LEAT_OK;
 }
 
-static leat_code take_object(leat_text_worker *worker, leat_line *line, const json_t *object,
-                             leat_error *err) {
+static leat_code take_object(leat_text_worker *worker, const leat_line *line, const json_t *object,
+                             leat_reject *why, leat_error *err) {
     const leat_source_options *options = worker->rows.options;
     const char *names[LEAT_FIELDS];
     leat_source_names(&options->columns, names);
     leat_row row = {.row = line->number};
+    *why = LEAT_REJECT_LINE;
     if (json_object_get(object, names[LEAT_FIELD_TIME]) != NULL) {
-        if (take_plain(worker, object, names, &row)) {
-            return leat_rows_add(&worker->rows, &row, err);
-        }
-    } else {
-        const json_t *type = json_object_get(object, "type");
-        if (!json_is_string(type) || strcmp(json_string_value(type), "ping") != 0) {
-            return leat_text_reject(worker, line->number, LEAT_REJECT_NOT_PING, line->data,
-                                    line->size_bytes, err);
-        }
-        if (take_atlas(worker, object, &row)) {
-            return options->per_packet ? add_packets(worker, object, &row, err)
-                                       : add_average(worker, object, &row, err);
-        }
+        if (!take_plain(worker, object, names, &row)) return LEAT_OK;
+        *why = LEAT_REJECT_COUNT;
+        return leat_rows_add(&worker->rows, &row, err);
     }
-    return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, line->data, line->size_bytes,
-                            err);
+    const json_t *type = json_object_get(object, "type");
+    if (!json_is_string(type) || strcmp(json_string_value(type), "ping") != 0) {
+        *why = LEAT_REJECT_NOT_PING;
+        return LEAT_OK;
+    }
+    if (!take_atlas(worker, object, &row)) return LEAT_OK;
+    return options->per_packet ? add_packets(worker, object, &row, why, err)
+                               : add_average(worker, object, &row, why, err);
 }
 
 leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
@@ -156,18 +164,15 @@ leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error
         worker->text_bytes = 0;
     }
     json_t *object = NULL;
-    leat_error why = {0};
-    leat_code code = LEAT_ERR_INPUT;
-    if (line->fault == LEAT_LINE_GOOD && is_small(line)) {
-        code = leat_json_parse(line->data, line->size_bytes, "line", &object, &why);
-        if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    leat_error cause = {0};
+    leat_reject why = LEAT_REJECT_LINE;
+    leat_code code = LEAT_OK;
+    if (line->fault == LEAT_LINE_GOOD && is_small(line) &&
+        leat_json_parse(line->data, line->size_bytes, "line", &object, &cause) == LEAT_ERR_MEMORY) {
+        return leat_error_copy(err, &cause);
     }
-    if (code == LEAT_OK && json_is_object(object)) {
-        code = take_object(worker, line, object, err);
-    } else {
-        code = leat_text_reject(worker, line->number, LEAT_REJECT_LINE, line->data,
-                                line->size_bytes, err);
-    }
+    if (json_is_object(object)) code = take_object(worker, line, object, &why, err);
     json_decref(object);
-    return code;
+    if (code != LEAT_OK || why == LEAT_REJECT_COUNT) return code;
+    return leat_text_reject(worker, line->number, why, line->data, line->size_bytes, err);
 }

@@ -165,7 +165,12 @@ static void test_packets(void **state) {
         "\"dup\":1},{\"error\":\"no\"},{\"rtt\":3,\"ttl\":9}]}\n"
         "{" PING ",\"from\":\"s\",\"avg\":-1,\"result\":[]}\n"
         "{" PING ",\"from\":\"s\",\"error\":\"dns\"}\n"
-        "{" PING ",\"from\":\"s\",\"avg\":-1,\"result\":[7]}\n");
+        "{" PING ",\"from\":\"s\",\"avg\":-1,\"result\":[{\"rtt\":null}]}\n"
+        "{\"type\":\"ping\",\"result\":[{\"rtt\":1,\"dup\":1},{\"rtt\":2,\"dup\":1}]}\n"
+        "{\"type\":\"ping\",\"result\":[{\"rtt\":1},7]}\n"
+        "{\"type\":\"ping\",\"result\":[{\"rtt\":\"1\"}]}\n"
+        "{\"type\":\"ping\",\"result\":{\"rtt\":1}}\n"
+        "{\"type\":\"ping\",\"avg\":\"1\",\"result\":null}\n");
     source_run run;
     source_run_init(&run);
     run.options.per_packet = true;
@@ -176,7 +181,17 @@ static void test_packets(void **state) {
         "0 2 " T0 " <s> <5.6.7.8> 4 -1",  "0 3 " T0 " <s> <5.6.7.8> 4 -",
         "0 4 " T0 " <s> <5.6.7.8> 4 -"};
     source_expect(&run, SOURCE_ROWS(rows));
-    assert_int_equal(run.rows_read, 4);
+#define SET_ASIDE(row, reason, text) row "," reason ",,,,,,\"{\"\"type\"\":\"\"ping\"\"," text "}\""
+    static const char *const set_aside[] = {
+        SET_ASIDE("5", "only_duplicate_packets",
+                  "\"\"result\"\":[{\"\"rtt\"\":1,\"\"dup\"\":1},{\"\"rtt\"\":2,\"\"dup\"\":1}]"),
+        SET_ASIDE("6", "malformed_line", "\"\"result\"\":[{\"\"rtt\"\":1},7]"),
+        SET_ASIDE("7", "malformed_line", "\"\"result\"\":[{\"\"rtt\"\":\"\"1\"\"}]"),
+        SET_ASIDE("8", "malformed_line", "\"\"result\"\":{\"\"rtt\"\":1}"),
+        SET_ASIDE("9", "malformed_line", "\"\"avg\"\":\"\"1\"\",\"\"result\"\":null"),
+    };
+    source_expect_rejects(&run, SOURCE_ROWS(set_aside));
+    assert_int_equal(run.rows_read, 9);
     source_run_free(&run);
 }
 
