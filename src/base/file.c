@@ -381,6 +381,11 @@ leat_code leat_path_join(char *out, int64_t size_bytes, const char *dir, const c
     return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s.../%.64s\" is too long", dir, name);
 }
 
+bool leat_path_has_suffix(const char *path, const char *suffix) {
+    size_t size = strlen(path), end = strlen(suffix);
+    return size > end && strcmp(path + size - end, suffix) == 0;
+}
+
 /* ---- lists of paths ---- */
 
 leat_code leat_path_list_add(leat_path_list *list, const char *path, leat_error *err) {

@@ -100,6 +100,8 @@ LEAT_MUST_CHECK leat_code leat_path_glob(const char *pattern, leat_path_list *li
 LEAT_MUST_CHECK leat_code leat_path_join(char *out, int64_t size_bytes, const char *dir,
                                          const char *name, leat_error *err);
 #define LEAT_PATH_BYTES 4096
+/* Whether a path ends in `suffix` and has something before it. */
+bool leat_path_has_suffix(const char *path, const char *suffix);
 
 /* Takes an exclusive lock on a file until it is closed; LEAT_ERR_BUSY if another has it. */
 LEAT_MUST_CHECK leat_code leat_file_lock(leat_file *file, leat_error *err);

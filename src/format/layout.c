@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/rng.h"
 
@@ -46,6 +47,21 @@ int64_t leat_layout_shard_begin(int64_t shard, int64_t shard_count) {
 }
 
 void leat_layout_shard_name(leat_split split, int64_t shard, char name[LEAT_SHARD_NAME_BYTES]) {
-    snprintf(name, LEAT_SHARD_NAME_BYTES, "%s/%s_shard_%05lld.arrayrecord", leat_split_name(split),
-             leat_split_name(split), (long long)shard);
+    snprintf(name, LEAT_SHARD_NAME_BYTES, "%s/%s_shard_%05lld" LEAT_SHARD_SUFFIX,
+             leat_split_name(split), leat_split_name(split), (long long)shard);
+}
+
+leat_split leat_layout_split_of_path(const char *path) {
+    const char *end = path + strlen(path);
+    for (int part = 0; part < 2; part++) { /* the file's name, then its folder's */
+        while (end > path && end[-1] == '/') end--;
+        const char *name = end;
+        while (name > path && name[-1] != '/') name--;
+        for (int split = 0; split < LEAT_SPLITS; split++) {
+            const char *word = leat_split_name((leat_split)split);
+            if (strncmp(name, word, strlen(word)) == 0) return (leat_split)split;
+        }
+        end = name;
+    }
+    return LEAT_SPLIT_NONE;
 }

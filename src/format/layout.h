@@ -32,8 +32,13 @@ int64_t leat_layout_shard_begin(int64_t shard, int64_t shard_count);
 /* The folder of an ingest at work, in the output folder. */
 #define LEAT_WORK_NAME ".leat"
 
+#define LEAT_SHARD_SUFFIX ".arrayrecord"
 /* "train/train_shard_00003.arrayrecord" into name. */
 #define LEAT_SHARD_NAME_BYTES 64
 void leat_layout_shard_name(leat_split split, int64_t shard, char name[LEAT_SHARD_NAME_BYTES]);
+
+/* The side that a file of others is on: the name of the file decides if it begins with "train" or
+ * "test", else that of its folder; LEAT_SPLIT_NONE if neither does. */
+leat_split leat_layout_split_of_path(const char *path);
 
 #endif

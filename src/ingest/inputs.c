@@ -14,11 +14,6 @@ enum { FOLDER_DEPTH_MAX = 32 };
 /* More files than this are more likely a wrong pattern than a data set. */
 #define INPUTS_MAX (INT64_C(1) << 20)
 
-static bool has_suffix(const char *name, const char *suffix) {
-    size_t size = strlen(name), end = strlen(suffix);
-    return size > end && strcmp(name + size - end, suffix) == 0;
-}
-
 /* What is read of a folder: by name here, since folders hold other files too. */
 static bool is_input_name(const char *name) {
     static const char *const suffixes[] = {".parquet",  ".csv",       ".csv.gz",
@@ -26,7 +21,7 @@ static bool is_input_name(const char *name) {
                                            ".jsonl.gz", ".json",      ".json.gz"};
     if (name[0] == '.' || name[0] == '_') return false;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (has_suffix(name, suffixes[i])) return true;
+        if (leat_path_has_suffix(name, suffixes[i])) return true;
     }
     return false;
 }
@@ -159,7 +154,8 @@ static leat_code tell_text(leat_input *input, leat_error *err) {
     bool found = false;
     leat_code code = leat_text_first(lines, &line, &found, err);
     /* a file without a line has no header: said when it is checked; no object at all is fine */
-    input->format = has_suffix(input->path, ".csv") || has_suffix(input->path, ".csv.gz") || found
+    input->format = leat_path_has_suffix(input->path, ".csv") ||
+                            leat_path_has_suffix(input->path, ".csv.gz") || found
                         ? LEAT_INPUT_CSV
                         : LEAT_INPUT_NDJSON;
     if (code == LEAT_OK && found) {
@@ -197,7 +193,7 @@ static leat_code tell_format(leat_input *input, leat_error *err) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
                          input->path);
     }
-    if (has_suffix(input->path, ".parquet")) {
+    if (leat_path_has_suffix(input->path, ".parquet")) {
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is no Parquet file: it does not begin with PAR1", input->path);
     }

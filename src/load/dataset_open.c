@@ -4,9 +4,9 @@
  */
 #include <string.h>
 
+#include "format/layout.h"
 #include "load/dataset.h"
-
-#define SUFFIX ".arrayrecord"
+#include "load/files.h"
 
 /* ---- ours -------------------------------------------------------------------------------------
  */
@@ -95,76 +95,6 @@ leat_code leat_dataset_open_ours(leat_dataset *dataset, const char *dir, leat_er
 /* ---- others -----------------------------------------------------------------------------------
  */
 
-static bool has_suffix(const char *name) {
-    size_t size = strlen(name), suffix = strlen(SUFFIX);
-    return size > suffix && strcmp(name + size - suffix, SUFFIX) == 0;
-}
-
-/* Adds the *.arrayrecord of a folder, by name; a folder that is not there adds none. */
-static leat_code add_folder(leat_path_list *files, const char *dir, leat_error *err) {
-    leat_path_facts facts;
-    leat_path_list names = {0};
-    LEAT_TRY(leat_path_stat(dir, &facts, err));
-    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
-    leat_code code = leat_path_list_dir(dir, &names, err);
-    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
-        char path[LEAT_PATH_BYTES];
-        if (!has_suffix(names.paths[i])) continue;
-        code = leat_path_join(path, sizeof(path), dir, names.paths[i], err);
-        if (code == LEAT_OK) code = leat_path_list_add(files, path, err);
-    }
-    leat_path_list_free(&names);
-    return code;
-}
-
-static leat_code add_tree(leat_path_list *files, const char *dir, leat_error *err) {
-    static const char *const inner[] = {"train", "test"};
-    int64_t before = files->count;
-    LEAT_TRY(add_folder(files, dir, err));
-    for (int i = 0; i < 2; i++) {
-        char path[LEAT_PATH_BYTES];
-        LEAT_TRY(leat_path_join(path, sizeof(path), dir, inner[i], err));
-        LEAT_TRY(add_folder(files, path, err));
-    }
-    if (files->count > before) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                     "\"%s\" has neither %s nor *" SUFFIX " files; give the folder that an ingest "
-                     "wrote, or ArrayRecord files",
-                     dir, LEAT_MANIFEST_NAME);
-}
-
-static leat_code find_files(leat_path_list *files, const char *const *paths, int64_t path_count,
-                            leat_error *err) {
-    for (int64_t i = 0; i < path_count; i++) {
-        leat_path_facts facts;
-        LEAT_TRY(leat_path_stat(paths[i], &facts, err));
-        if (facts.kind == LEAT_PATH_NONE) {
-            return leat_fail(err, LEAT_ERR_NOT_FOUND, "cannot open \"%s\": no such file or folder",
-                             paths[i]);
-        }
-        if (facts.kind == LEAT_PATH_DIR) LEAT_TRY(add_tree(files, paths[i], err));
-        else LEAT_TRY(leat_path_list_add(files, paths[i], err));
-    }
-    return LEAT_OK;
-}
-
-/* "train..." or "test...", as the name of the file or of its folder: how others tell splits apart.
- */
-static leat_split guess_split(const char *path) {
-    const char *name = strrchr(path, '/');
-    const char *folder = path;
-    name = name == NULL ? path : name + 1;
-    for (const char *at = path; at + 1 < name; at++) {
-        if (*at == '/' && at + 1 < name - 1) folder = at + 1;
-    }
-    const char *candidates[2] = {name, name == path ? name : folder};
-    for (int i = 0; i < 2; i++) {
-        if (strncmp(candidates[i], "train", 5) == 0) return LEAT_SPLIT_TRAIN;
-        if (strncmp(candidates[i], "test", 4) == 0) return LEAT_SPLIT_TEST;
-    }
-    return LEAT_SPLIT_NONE;
-}
-
 static leat_code add_file_of_others(leat_dataset *dataset, int64_t k, const char *path,
                                     leat_error *err) {
     leat_shard *shard = &dataset->shards[k];
@@ -176,7 +106,7 @@ static leat_code add_file_of_others(leat_dataset *dataset, int64_t k, const char
     LEAT_TRY(leat_ar_reader_open(&reader, path, NULL, err));
     shard->facts = (leat_dataset_shard){
         .name = shard->name,
-        .split = guess_split(path),
+        .split = leat_layout_split_of_path(path),
         .first_row = facts->row_count,
         .row_count = leat_ar_reader_record_count(reader),
         .measurement_count = -1,
@@ -195,7 +125,10 @@ static leat_code add_file_of_others(leat_dataset *dataset, int64_t k, const char
 leat_code leat_dataset_open_others(leat_dataset *dataset, const char *const *paths,
                                    int64_t path_count, leat_error *err) {
     leat_path_list files = {0};
-    leat_code code = find_files(&files, paths, path_count, err);
+    leat_code code = LEAT_OK;
+    for (int64_t i = 0; i < path_count && code == LEAT_OK; i++) {
+        code = leat_files_of_path(paths[i], &files, err);
+    }
     if (code == LEAT_OK) code = LEAT_NEW(&dataset->shards, files.count, err);
     for (int64_t k = 0; k < files.count && code == LEAT_OK; k++) {
         code = add_file_of_others(dataset, k, files.paths[k], err);

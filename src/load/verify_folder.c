@@ -9,9 +9,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "format/layout.h"
+#include "load/files.h"
 #include "load/verify.h"
 
-#define SUFFIX ".arrayrecord"
 #define RUN_BYTES_MAX (INT64_C(64) << 20)
 
 /* ---- Shards to look at -------------------------------------------------------------------- */
@@ -31,71 +32,19 @@ static leat_code add_shard(leat_verify_job *job, const char *path, const char *n
     return LEAT_OK;
 }
 
-static bool has_suffix(const char *name, const char *suffix) {
-    size_t size = strlen(name), end = strlen(suffix);
-    return size >= end && strcmp(name + size - end, suffix) == 0;
-}
-
-/* The side that a file of others is on, by its name or its folder's. */
-static leat_split split_of_name(const char *path) {
-    const char *name = strrchr(path, '/');
-    const char *folder = name;
-    name = name == NULL ? path : name + 1;
-    for (; folder != NULL && folder > path && folder[-1] != '/'; folder--) continue;
-    static const struct {
-        const char *word;
-        leat_split split;
-    } words[] = {{"train", LEAT_SPLIT_TRAIN}, {"test", LEAT_SPLIT_TEST}};
-    for (size_t i = 0; i < 2; i++) {
-        size_t size = strlen(words[i].word);
-        if (strncmp(name, words[i].word, size) == 0) return words[i].split;
-        if (folder != NULL && strncmp(folder, words[i].word, size) == 0) return words[i].split;
+/* Files that no manifest tells of; findings call them by their path. A folder of ours whose
+ * manifest cannot be read may have none. */
+static leat_code add_others(leat_verify_job *job, const char *path, leat_error *err) {
+    leat_path_list files = {0};
+    leat_code code =
+        job->ours ? leat_files_of_folder(path, &files, err) : leat_files_of_path(path, &files, err);
+    for (int64_t i = 0; i < files.count && code == LEAT_OK; i++) {
+        leat_verify_shard *shard = NULL;
+        code = add_shard(job, files.paths[i], files.paths[i], &shard, err);
+        if (code == LEAT_OK) shard->split = leat_layout_split_of_path(files.paths[i]);
     }
-    return LEAT_SPLIT_NONE;
-}
-
-static leat_code add_file_of_others(leat_verify_job *job, const char *path, leat_error *err) {
-    leat_verify_shard *shard = NULL;
-    LEAT_TRY(add_shard(job, path, path, &shard, err));
-    shard->split = split_of_name(path);
-    return LEAT_OK;
-}
-
-static leat_code add_folder_of_others(leat_verify_job *job, const char *dir, leat_error *err) {
-    leat_path_list names = {0};
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(dir, &facts, err));
-    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
-    leat_code code = leat_path_list_dir(dir, &names, err);
-    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
-        char path[LEAT_PATH_BYTES];
-        if (!has_suffix(names.paths[i], SUFFIX)) continue;
-        code = leat_path_join(path, sizeof path, dir, names.paths[i], err);
-        if (code == LEAT_OK) code = add_file_of_others(job, path, err);
-    }
-    leat_path_list_free(&names);
+    leat_path_list_free(&files);
     return code;
-}
-
-static leat_code add_path_of_others(leat_verify_job *job, const char *path, leat_error *err) {
-    static const char *const inner[] = {"train", "test"};
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_NONE)
-        return leat_fail(err, LEAT_ERR_NOT_FOUND, "verify: \"%s\" is not there", path);
-    if (facts.kind != LEAT_PATH_DIR) return add_file_of_others(job, path, err);
-    int64_t before = job->shard_count;
-    LEAT_TRY(add_folder_of_others(job, path, err));
-    for (int i = 0; i < 2; i++) {
-        char folder[LEAT_PATH_BYTES];
-        LEAT_TRY(leat_path_join(folder, sizeof folder, path, inner[i], err));
-        LEAT_TRY(add_folder_of_others(job, folder, err));
-    }
-    if (job->shard_count > before || job->ours) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                     "verify: \"%s\" has neither %s nor *" SUFFIX " files; give the folder that an "
-                     "ingest wrote, or ArrayRecord files",
-                     path, LEAT_MANIFEST_NAME);
 }
 
 /* ---- Manifest, index, other files --------------------------------------------------------- */
@@ -229,11 +178,11 @@ static void judge_name(leat_verify_job *job, const char *name) {
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (strcmp(name, ours[i]) == 0) return;
     if (is_shard_of_ours(job, name)) return;
-    if (has_suffix(name, SUFFIX))
+    if (leat_path_has_suffix(name, LEAT_SHARD_SUFFIX))
         LEAT_PROBLEM(&job->folder, name, -1,
-                     "is no shard of this data set, but readers that take all *" SUFFIX
+                     "is no shard of this data set, but readers that take all *" LEAT_SHARD_SUFFIX
                      " files would read it; remove it");
-    else if (strcmp(name, LEAT_WORK_NAME) == 0 || has_suffix(name, ".tmp"))
+    else if (strcmp(name, LEAT_WORK_NAME) == 0 || leat_path_has_suffix(name, ".tmp"))
         LEAT_NOTE(&job->folder, name, -1,
                   "left over from an ingest that was interrupted; it can be removed");
     else LEAT_NOTE(&job->folder, name, -1, "does not belong to the data set");
@@ -317,7 +266,7 @@ static leat_code find_ours(leat_verify_job *job, const char *dir, leat_error *er
     if (code != LEAT_OK) {
         LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1, "%s", cause.message);
         leat_manifest_free(&job->manifest);
-        return add_path_of_others(job, dir, err); /* the shards at least stand for themselves */
+        return add_others(job, dir, err); /* the shards at least stand for themselves */
     }
     read_rules(job);
     LEAT_TRY(check_manifest_bytes(job, dir, err));
@@ -366,7 +315,7 @@ leat_code leat_verify_find(leat_verify_job *job, const char *const *paths, int64
                              "verify: \"%s\" is a data set of leat: give it alone", paths[i]);
         if (ours) return find_ours(job, paths[i], err);
         if (work) return judge_work(job, paths[i], err);
-        LEAT_TRY(add_path_of_others(job, paths[i], err));
+        LEAT_TRY(add_others(job, paths[i], err));
     }
     return LEAT_OK;
 }

@@ -363,6 +363,10 @@ static void names_of_paths(void **state) {
     assert_string_equal(path, "1234567/1234567");
     assert_int_equal(leat_path_join(path, sizeof path, "1234567", "12345678", NULL),
                      LEAT_ERR_LIMIT);
+    assert_true(leat_path_has_suffix("a.csv", ".csv"));
+    assert_false(leat_path_has_suffix(".csv", ".csv"));
+    assert_false(leat_path_has_suffix("a.csv.gz", ".csv"));
+    assert_false(leat_path_has_suffix("v", ".csv"));
     assert_string_equal(path, "");
 }
 

@@ -142,11 +142,40 @@ static void names(void **state) {
     assert_string_equal(leat_split_name(LEAT_SPLIT_TEST), "test");
 }
 
+static void splits_of_paths(void **state) {
+    (void)state;
+    static const struct {
+        const char *path;
+        leat_split want;
+    } cases[] = {
+        {"train.arrayrecord", LEAT_SPLIT_TRAIN},
+        {"test-00001.arrayrecord", LEAT_SPLIT_TEST},
+        {"./test/part", LEAT_SPLIT_TEST},
+        {"/train//part", LEAT_SPLIT_TRAIN},
+        {"train/part", LEAT_SPLIT_TRAIN},
+        /* the name of the file comes before that of its folder */
+        {"train/test_x", LEAT_SPLIT_TEST},
+        {"test/train_x", LEAT_SPLIT_TRAIN},
+        {"a/training/x", LEAT_SPLIT_TRAIN},
+        /* the folder above, or the middle of a name, says nothing */
+        {"train/deep/x", LEAT_SPLIT_NONE},
+        {"my_train/my_test", LEAT_SPLIT_NONE},
+        {"tes", LEAT_SPLIT_NONE},
+        {"/", LEAT_SPLIT_NONE},
+        {"", LEAT_SPLIT_NONE},
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        leat_split found = leat_layout_split_of_path(cases[c].path);
+        if (found != cases[c].want) fail_msg("\"%s\" is %d", cases[c].path, (int)found);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ranges),     cmocka_unit_test(shard_counts),
-        cmocka_unit_test(hash_split), cmocka_unit_test(fixed_counts),
-        cmocka_unit_test(names),      cmocka_unit_test(ordered_counts),
+        cmocka_unit_test(ranges),          cmocka_unit_test(shard_counts),
+        cmocka_unit_test(hash_split),      cmocka_unit_test(fixed_counts),
+        cmocka_unit_test(names),           cmocka_unit_test(ordered_counts),
+        cmocka_unit_test(splits_of_paths),
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }
