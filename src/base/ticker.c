@@ -13,13 +13,19 @@ void leat_ticker_create(leat_ticker *ticker, leat_progress_fn fn, void *user) {
 
 void leat_ticker_destroy(leat_ticker *ticker) { pthread_mutex_destroy(&ticker->lock); }
 
+/* Reports now, whenever the last time was. */
+static void report(leat_ticker *ticker) {
+    atomic_store(&ticker->next_ns, 0);
+    (void)leat_ticker_add(ticker, 0);
+}
+
 void leat_ticker_stage(leat_ticker *ticker, const char *stage, const char *unit, int64_t total) {
+    if (ticker->total >= 0) report(ticker); /* how the last one ended */
     ticker->stage = stage;
     ticker->unit = unit;
     ticker->total = total;
     atomic_store(&ticker->done, 0);
-    atomic_store(&ticker->next_ns, 0);
-    (void)leat_ticker_add(ticker, 0);
+    report(ticker);
 }
 
 bool leat_ticker_add(leat_ticker *ticker, int64_t more) {

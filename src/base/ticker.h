@@ -23,7 +23,8 @@ typedef struct leat_ticker {
 
 void leat_ticker_create(leat_ticker *ticker, leat_progress_fn fn, void *user);
 void leat_ticker_destroy(leat_ticker *ticker);
-/* Begins a stage; the texts are static. Not while threads are adding. */
+/* Ends the stage before it and begins another, each with a report; the texts are static. Not while
+ * threads are adding. */
 void leat_ticker_stage(leat_ticker *ticker, const char *stage, const char *unit, int64_t total);
 /* Adds to what is done; false once the caller has asked to stop. */
 bool leat_ticker_add(leat_ticker *ticker, int64_t more);

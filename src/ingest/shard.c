@@ -101,9 +101,11 @@ leat_code leat_publisher_start(leat_publisher *publisher, const char *out_dir,
     pthread_mutex_init(&publisher->lock, NULL);
     pthread_cond_init(&publisher->changed, NULL);
     int number = pthread_create(&publisher->thread, NULL, publisher_main, publisher);
-    if (number != 0) return leat_fail_errno(err, number, "cannot start a thread");
-    publisher->running = true;
-    return LEAT_OK;
+    publisher->running = number == 0;
+    if (publisher->running) return LEAT_OK;
+    pthread_mutex_destroy(&publisher->lock);
+    pthread_cond_destroy(&publisher->changed);
+    return leat_fail_errno(err, number, "cannot start a thread");
 }
 
 leat_code leat_publisher_add(leat_publisher *publisher, leat_shard_done *done, leat_error *err) {
@@ -249,6 +251,7 @@ leat_code leat_shard_writer_finish(leat_shard_writer *self, leat_error *err) {
         leat_shard_done done = {.file = self->file, .part = self->part, .tag = self->tag};
         self->file = NULL;
         self->part = (leat_shard_part){0};
+        leat_shard_writer_close(self); /* nothing else is held while the publisher is waited for */
         code = leat_publisher_add(self->publisher, &done, err);
     }
     leat_shard_writer_close(self);

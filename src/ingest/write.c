@@ -10,6 +10,8 @@
 
 /* At most so many units a split; each costs one bucket loaded twice. */
 #define UNITS_MAX 256
+/* Measurements of a stream between two looks at whether to stop. */
+#define TOLD_EACH 65536
 
 typedef struct unit {
     leat_split split;
@@ -40,6 +42,7 @@ typedef struct worker {
     leat_row_stream stream;
     leat_split split; /* of the unit at work */
     int64_t shard;    /* open one */
+    int64_t untold;   /* measurements of the stream that the ticker does not know of */
 } worker;
 
 /* ---- units ---- */
@@ -168,6 +171,14 @@ static leat_code write_groups(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Tells the ticker of the stream once in a while; of all of it at its end. */
+static leat_code tell_streamed(worker *self, int64_t least, leat_error *err) {
+    if (self->untold < least) return LEAT_OK;
+    int64_t more = self->untold;
+    self->untold = 0;
+    return stop_requested(self, more, err);
+}
+
 static leat_code stream_measurement(void *context, const leat_bucket_source *source,
                                     const uint8_t *record, leat_error *err) {
     worker *self = context;
@@ -176,11 +187,10 @@ static leat_code stream_measurement(void *context, const leat_bucket_source *sou
     }
     if (self->stream.count == 0) {
         LEAT_TRY(switch_shard(self, shard_of(self, source->src_id), err));
-        LEAT_TRY(stop_requested(self, 0, err));
     }
     LEAT_TRY(leat_row_stream_add(&self->stream, source, record, err));
-    if (self->stream.count % 65536 == 0) LEAT_TRY(stop_requested(self, 65536, err));
-    return LEAT_OK;
+    self->untold++;
+    return tell_streamed(self, TOLD_EACH, err);
 }
 
 /* A bucket that does not fit: the piece that is loaded and all others become runs. */
@@ -202,6 +212,7 @@ static leat_code write_large(worker *self, leat_error *err) {
         code = leat_runs_merge(&runs, self->arena, self->write->memory.arena_bytes,
                                stream_measurement, self, err);
         if (code == LEAT_OK) code = leat_row_stream_flush(&self->stream, err);
+        if (code == LEAT_OK) code = tell_streamed(self, 0, err);
         leat_row_stream_end(&self->stream);
     }
     leat_runs_destroy(&runs);

@@ -12,13 +12,17 @@
 typedef struct watch {
     const char *temp;
     bool seen;
+    int64_t done, total; /* of the last report of writing */
 } watch;
 
 static bool look(void *user, const leat_progress *progress) {
     watch *self = user;
     char pattern[LEAT_PATH_BYTES];
     leat_path_list found = {0};
-    if (self->seen || strcmp(progress->stage, "writing") != 0) return true;
+    if (strcmp(progress->stage, "writing") != 0) return true;
+    self->done = progress->done;
+    self->total = progress->total;
+    if (self->seen) return true;
     snprintf(pattern, sizeof pattern, "%s/*/runs_*", self->temp);
     self->seen = leat_path_glob(pattern, &found, NULL) == LEAT_OK;
     leat_path_list_free(&found);
@@ -94,6 +98,8 @@ static void skewed(void **state) {
         assert_ok(ingest_least(out, "large", &options, &result, err));
         assert_same_dataset(out, want);
         assert_int_equal(result.measurements, shape.rows);
+        assert_int_equal(eye.total, shape.rows);
+        assert_int_equal(eye.done, eye.total);
         assert_int_equal(dir_count(temp), 0);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         /* a sanitizer keeps what was freed, which the plan counts: it leaves more to sort in */
