@@ -23,6 +23,7 @@
 struct leat_file {
     int fd;
     char *path;
+    char *target; /* the name that a draft is to have; NULL: no draft */
 };
 
 /* One call moves at most this much, so that a signal or a full disk is seen in time. */
@@ -68,8 +69,10 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
 
 void leat_file_close(leat_file *file) {
     if (file == NULL) return;
+    if (file->target != NULL) (void)unlink(file->path);
     if (file->fd >= 0) close(file->fd);
     leat_free(file->path);
+    leat_free(file->target);
     leat_free(file);
 }
 
@@ -229,32 +232,50 @@ leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out, int
     return LEAT_OK;
 }
 
-/* The folder part of a path, "." if it has none. */
-static leat_code parent_of(const char *path, char parent[LEAT_PATH_BYTES], leat_error *err) {
+/* Syncs the folder that `path` is in. */
+static leat_code sync_parent(const char *path, leat_error *err) {
+    char parent[LEAT_PATH_BYTES] = ".";
     const char *slash = strrchr(path, '/');
-    int64_t length = slash == NULL ? 0 : slash == path ? 1 : slash - path;
-    if (length >= LEAT_PATH_BYTES) {
+    size_t length = slash == path ? 1 : slash == NULL ? 0 : (size_t)(slash - path);
+    if (length >= sizeof parent) {
         return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", path);
     }
-    memcpy(parent, slash == NULL ? "." : path, (size_t)(slash == NULL ? 1 : length));
-    parent[slash == NULL ? 1 : length] = 0;
-    return LEAT_OK;
+    if (length > 0) {
+        memcpy(parent, path, length);
+        parent[length] = 0;
+    }
+    return leat_path_sync_dir(parent, err);
 }
 
-leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes, leat_error *err) {
-    char temporary[LEAT_PATH_BYTES], parent[LEAT_PATH_BYTES];
-    LEAT_TRY(parent_of(path, parent, err));
+leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err) {
+    char temporary[LEAT_PATH_BYTES], *target = NULL;
+    *out = NULL;
     if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
         return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", path);
     }
+    LEAT_TRY(leat_strdup(&target, path, err));
+    leat_code code = leat_file_open(out, temporary, LEAT_FILE_CREATE, err);
+    if (code == LEAT_OK) (*out)->target = target;
+    else leat_free(target);
+    return code;
+}
+
+leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err) {
+    LEAT_ASSERT(file->target != NULL);
+    if (durable) LEAT_TRY(leat_file_sync(file, err));
+    LEAT_TRY(leat_path_rename(file->path, file->target, err));
+    leat_free(file->path);
+    file->path = file->target;
+    file->target = NULL;
+    return durable ? sync_parent(file->path, err) : LEAT_OK;
+}
+
+leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes, leat_error *err) {
     leat_file *file = NULL;
-    LEAT_TRY(leat_file_open(&file, temporary, LEAT_FILE_CREATE, err));
+    LEAT_TRY(leat_file_open_draft(&file, path, err));
     leat_code code = leat_file_pwrite(file, bytes, size_bytes, 0, err);
-    if (code == LEAT_OK) code = leat_file_sync(file, err);
+    if (code == LEAT_OK) code = leat_file_publish(file, true, err);
     leat_file_close(file);
-    if (code == LEAT_OK) code = leat_path_rename(temporary, path, err);
-    if (code != LEAT_OK) (void)unlink(temporary);
-    if (code == LEAT_OK) code = leat_path_sync_dir(parent, err);
     return code;
 }
 
@@ -320,6 +341,47 @@ leat_code leat_path_rename(const char *from, const char *to, leat_error *err) {
     if (LEAT_FAULT(LEAT_FAULT_RENAME)) errno = EIO;
     else if (rename(from, to) == 0) return LEAT_OK;
     return leat_fail_errno(err, errno, "cannot rename \"%s\" to \"%s\"", from, to);
+}
+
+/* Two folders exchange their names in one step; false where the file system cannot, as which a
+ * fault counts here. */
+static bool exchange(const char *one, const char *other, int *number) {
+    *number = 0;
+    if (LEAT_FAULT(LEAT_FAULT_RENAME)) *number = EINVAL;
+    else if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) != 0) *number = errno;
+    return *number != EINVAL && *number != ENOSYS;
+}
+
+/* A folder takes the name of one that is not empty; the old one gets a name of its own. */
+static leat_code replace_folder(const char *from, const char *to, char old[LEAT_PATH_BYTES],
+                                leat_error *err) {
+    int number = 0;
+    if (exchange(from, to, &number)) {
+        snprintf(old, LEAT_PATH_BYTES, "%s", from);
+        if (number == 0) return LEAT_OK;
+        return leat_fail_errno(err, number, "cannot exchange \"%s\" and \"%s\"", from, to);
+    }
+    if (snprintf(old, LEAT_PATH_BYTES, "%s.old", from) >= LEAT_PATH_BYTES) {
+        return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", from);
+    }
+    LEAT_TRY(leat_path_rename(to, old, err));
+    leat_code code = leat_path_rename(from, to, err);
+    if (code != LEAT_OK) (void)rename(old, to);
+    return code;
+}
+
+leat_code leat_path_replace(const char *from, const char *to, leat_error *err) {
+    char old[LEAT_PATH_BYTES] = "";
+    int number = 0;
+    if (LEAT_FAULT(LEAT_FAULT_RENAME)) number = EIO;
+    else if (rename(from, to) != 0) number = errno;
+    if (number == ENOTEMPTY || number == EEXIST) {
+        LEAT_TRY(replace_folder(from, to, old, err));
+    } else if (number != 0) {
+        return leat_fail_errno(err, number, "cannot rename \"%s\" to \"%s\"", from, to);
+    }
+    LEAT_TRY(sync_parent(to, err));
+    return old[0] == 0 ? LEAT_OK : leat_path_remove_tree(old, err);
 }
 
 leat_code leat_path_remove(const char *path, leat_error *err) {

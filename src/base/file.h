@@ -40,6 +40,14 @@ void leat_file_punch(leat_file *file, int64_t offset, int64_t size_bytes);
 /* Says that [offset, offset + size) will be read soon; best effort. */
 void leat_file_will_need(leat_file *file, int64_t offset, int64_t size_bytes);
 
+/* A file that appears whole or not at all: opens "<path>.tmp", made or emptied, read and write.
+ * Closed before it is published, it is removed. */
+LEAT_MUST_CHECK leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err);
+/* Gives a draft its name, in place of what stood there. `durable`: syncs the file before and its
+ * folder after, so that the file is whole after a power failure too. On failure it stays a draft,
+ * unless the folder alone could not be synced. */
+LEAT_MUST_CHECK leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err);
+
 /* Maps [0, size) for reading only, shared; MAP_FAILED with errno set. For leat_map_open, which
  * keeps the process alive when a page cannot be read. */
 void *leat_file_mmap(leat_file *file, int64_t size_bytes);
@@ -48,7 +56,7 @@ void *leat_file_mmap(leat_file *file, int64_t size_bytes);
  * a file of more than max_bytes is LEAT_ERR_LIMIT. */
 LEAT_MUST_CHECK leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out,
                                          int64_t *size_bytes, leat_error *err);
-/* Writes to "<path>.tmp", syncs, renames to path, syncs the folder: whole or not at all. */
+/* Writes a draft and publishes it, durable: whole or not at all. */
 LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes,
                                          leat_error *err);
 
@@ -72,6 +80,11 @@ LEAT_MUST_CHECK leat_code leat_path_make_dir(const char *path, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_path_sync_dir(const char *path, leat_error *err);
 /* rename(2). */
 LEAT_MUST_CHECK leat_code leat_path_rename(const char *from, const char *to, leat_error *err);
+/* Gives the file or folder `from` the name `to`, syncs the folder that both are in, and removes the
+ * file or folder that had the name. At any time one of the two has it, whole. (Where the file
+ * system cannot exchange two folders, a kill between two renames leaves the old one as
+ * "<from>.old".) */
+LEAT_MUST_CHECK leat_code leat_path_replace(const char *from, const char *to, leat_error *err);
 /* Removes a file; one that is not there is fine. */
 LEAT_MUST_CHECK leat_code leat_path_remove(const char *path, leat_error *err);
 /* The same where nothing can be done about a failure (cleaning up after another error). */

@@ -1,28 +1,16 @@
-/* The public writer: a writer on a sink on "<path>.tmp", published whole. */
-#include <stdio.h>
-#include <string.h>
-
+/* The public writer: a writer on a sink on a draft, published whole. */
 #include "format/ar_internal.h"
 
 struct leat_ar_writer {
-    char *path, *temporary;
-    leat_file *file; /* NULL once closed */
+    leat_file *file; /* a draft until finished */
     leat_sink *sink;
     leat_ar_sink_writer *inner;
-    bool made; /* the temporary file is there */
 };
 
 static leat_code open_writer(leat_ar_writer *writer, const char *path,
                              const leat_ar_options *options, leat_error *err) {
-    char temporary[LEAT_PATH_BYTES];
     leat_sink_options sink_options = {0};
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", path);
-    }
-    LEAT_TRY(leat_strdup(&writer->path, path, err));
-    LEAT_TRY(leat_strdup(&writer->temporary, temporary, err));
-    LEAT_TRY(leat_file_open(&writer->file, temporary, LEAT_FILE_CREATE, err));
-    writer->made = true;
+    LEAT_TRY(leat_file_open_draft(&writer->file, path, err));
     LEAT_TRY(leat_sink_create(&writer->sink, writer->file, &sink_options, err));
     return leat_ar_sink_writer_create(&writer->inner, writer->sink, options, err);
 }
@@ -49,9 +37,6 @@ void leat_ar_writer_destroy(leat_ar_writer *writer) {
     leat_ar_sink_writer_destroy(writer->inner);
     leat_sink_destroy(writer->sink);
     leat_file_close(writer->file);
-    if (writer->made) (void)!leat_path_remove(writer->temporary, NULL);
-    leat_free(writer->path);
-    leat_free(writer->temporary);
     leat_free(writer);
 }
 
@@ -63,24 +48,10 @@ leat_code leat_ar_writer_append(leat_ar_writer *writer, const void *record, int6
     return leat_ar_sink_writer_append(writer->inner, record, size_bytes, NULL, err);
 }
 
-static leat_code sync_parent(const char *path, leat_error *err) {
-    char parent[LEAT_PATH_BYTES] = ".";
-    const char *slash = strrchr(path, '/');
-    if (slash != NULL) {
-        size_t length = slash == path ? 1 : (size_t)(slash - path);
-        memcpy(parent, path, length);
-        parent[length] = 0;
-    }
-    return leat_path_sync_dir(parent, err);
-}
-
 leat_code leat_ar_writer_finish(leat_ar_writer *writer, leat_error *err) {
     LEAT_TRY(leat_ar_sink_writer_finish(writer->inner, err));
     leat_code code = leat_sink_finish(writer->sink, err);
-    if (code == LEAT_OK) code = leat_file_sync(writer->file, err);
-    if (code == LEAT_OK) code = leat_path_rename(writer->temporary, writer->path, err);
+    if (code == LEAT_OK) code = leat_file_publish(writer->file, true, err);
     writer->inner->failed = code;
-    LEAT_TRY(code);
-    writer->made = false;
-    return sync_parent(writer->path, err);
+    return code;
 }

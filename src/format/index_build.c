@@ -129,32 +129,25 @@ static void fill_head(const leat_shard_part *part, part_head *head) {
     head->head_hash = leat_xxh3(head, offsetof(part_head, head_hash));
 }
 
-static leat_code write_part(const leat_shard_part *part, const char *path, leat_error *err) {
+static leat_code write_part(const leat_shard_part *part, leat_file *file, leat_error *err) {
     part_head head;
-    leat_file *file = NULL;
     int64_t rows_bytes = part->info.row_count * (int64_t)sizeof(*part->rows);
     fill_head(part, &head);
-    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_CREATE, err));
     int64_t at = sizeof(head);
-    leat_code code = leat_file_pwrite(file, &head, at, 0, err);
-    if (code == LEAT_OK) code = leat_file_pwrite(file, part->rows, rows_bytes, at, err);
+    LEAT_TRY(leat_file_pwrite(file, &head, at, 0, err));
+    LEAT_TRY(leat_file_pwrite(file, part->rows, rows_bytes, at, err));
     at += rows_bytes;
-    if (code == LEAT_OK) {
-        code = leat_file_pwrite(file, part->page_hashes, part->page_count * 8, at, err);
-    }
-    leat_file_close(file);
-    return code;
+    return leat_file_pwrite(file, part->page_hashes, part->page_count * 8, at, err);
 }
 
 leat_code leat_shard_part_save(const leat_shard_part *part, const char *path, leat_error *err) {
-    char temporary[LEAT_PATH_BYTES];
+    leat_file *file = NULL;
     LEAT_TRY(check_part(part, path, err));
-    if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary)) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "the path \"%.200s...\" is too long", path);
-    }
-    leat_code code = write_part(part, temporary, err);
-    if (code == LEAT_OK) code = leat_path_rename(temporary, path, err);
-    if (code != LEAT_OK) (void)!leat_path_remove(temporary, NULL);
+    LEAT_TRY(leat_file_open_draft(&file, path, err));
+    leat_code code = write_part(part, file, err);
+    /* Not durable: a part's hashes tell after a power failure whether it is whole. */
+    if (code == LEAT_OK) code = leat_file_publish(file, false, err);
+    leat_file_close(file);
     return code;
 }
 
@@ -289,28 +282,20 @@ static leat_code write_index(leat_file *file, builder *build, leat_part_fn load,
     leat_sha256_final(&sha, facts->table_sha256);
     facts->file_bytes = body_bytes + page_count * 8;
     facts->row_count = build->row_count;
-    LEAT_TRY(leat_file_pwrite(file, hashes, page_count * 8, body_bytes, err));
-    return leat_file_sync(file, err);
+    return leat_file_pwrite(file, hashes, page_count * 8, body_bytes, err);
 }
 
 leat_code leat_index_build(const char *path, int64_t shard_count, leat_part_fn load, void *context,
                            leat_index_facts *facts, leat_error *err) {
-    char temporary[LEAT_PATH_BYTES];
     builder build = {.shard_count = shard_count};
     leat_file *file = NULL;
     *facts = (leat_index_facts){0};
-    if (snprintf(temporary, sizeof(temporary), "%s.tmp", path) >= (int)sizeof(temporary)) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "the path \"%.200s...\" is too long", path);
-    }
-    LEAT_TRY(leat_file_open(&file, temporary, LEAT_FILE_CREATE, err));
+    LEAT_TRY(leat_file_open_draft(&file, path, err));
     leat_code code = write_index(file, &build, load, context, facts, err);
+    if (code == LEAT_OK) code = leat_file_publish(file, true, err);
     leat_sink_destroy(build.sink);
     leat_free(build.entries);
     leat_file_close(file);
-    if (code == LEAT_OK) code = leat_path_rename(temporary, path, err);
-    if (code != LEAT_OK) {
-        (void)!leat_path_remove(temporary, NULL);
-        *facts = (leat_index_facts){0};
-    }
+    if (code != LEAT_OK) *facts = (leat_index_facts){0};
     return code;
 }

@@ -408,24 +408,12 @@ static leat_code write_rows(leat_reject_log *log, merge *merge, writer *out, lea
 
 static leat_code publish(leat_reject_log *log, merge *merge, writer *out, const char *path,
                          leat_error *err) {
-    char temporary[LEAT_PATH_BYTES], folder[LEAT_PATH_BYTES] = ".";
-    if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", path);
-    }
-    const char *slash = strrchr(path, '/');
-    if (slash != NULL) snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
-    LEAT_TRY(leat_file_open(&out->file, temporary, LEAT_FILE_CREATE, err));
+    LEAT_TRY(leat_file_open_draft(&out->file, path, err));
     out->offset = 0;
     leat_code code = write_rows(log, merge, out, err);
-    if (code == LEAT_OK) code = leat_file_sync(out->file, err);
+    if (code == LEAT_OK) code = leat_file_publish(out->file, true, err);
     leat_file_close(out->file);
-    if (code == LEAT_OK) code = leat_path_rename(temporary, path, err);
-    if (code != LEAT_OK) {
-        leat_code ignored = leat_path_remove(temporary, NULL);
-        (void)ignored;
-        return code;
-    }
-    return leat_path_sync_dir(folder, err);
+    return code;
 }
 
 static leat_code merge_all(leat_reject_log *log, merge *merge, uint8_t *write_buffer,

@@ -145,11 +145,6 @@ static leat_code write_folder(synth_job *job, const char *path, leat_error *err)
 
 typedef enum synth_output { SYNTH_FOLDER, SYNTH_PARQUET, SYNTH_CSV } synth_output;
 
-static bool ends_with(const char *text, const char *end) {
-    size_t size = strlen(text), end_size = strlen(end);
-    return size > end_size && strcmp(text + size - end_size, end) == 0;
-}
-
 static leat_code exists(const char *path, const char *why, leat_error *err) {
     return leat_fail(err, LEAT_ERR_EXISTS, "synthetic probes: \"%s\" %s", path, why);
 }
@@ -162,7 +157,8 @@ static leat_code check_folder(const char *path, bool replace, leat_error *err) {
     if (names.count > 0 && !replace)
         code = exists(path, "is a folder that is not empty; pass --replace to replace it", err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK; i++)
-        if (strncmp(names.paths[i], "part-", 5) != 0 || !ends_with(names.paths[i], ".parquet"))
+        if (strncmp(names.paths[i], "part-", 5) != 0 ||
+            !leat_path_has_suffix(names.paths[i], ".parquet"))
             code =
                 exists(path, "holds files that are no synthetic data; choose another folder", err);
     leat_path_list_free(&names);
@@ -181,15 +177,6 @@ static leat_code check_output(const char *path, synth_output kind, bool replace,
     return replace ? LEAT_OK : exists(path, "is there; pass --replace to replace it", err);
 }
 
-/* Syncs the folder that holds `path`, so that its new name survives a power failure. */
-static leat_code sync_parent(const char *path, leat_error *err) {
-    char parent[LEAT_PATH_BYTES];
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL) return leat_path_sync_dir(".", err);
-    snprintf(parent, sizeof parent, "%.*s", slash == path ? 1 : (int)(slash - path), path);
-    return leat_path_sync_dir(parent, err);
-}
-
 static leat_code write_output(synth_job *job, const char *temp, synth_output kind,
                               leat_error *err) {
     leat_code code;
@@ -206,12 +193,6 @@ static leat_code write_output(synth_job *job, const char *temp, synth_output kin
     return code == LEAT_OK ? settle(job, temp, err) : code;
 }
 
-static leat_code publish(const char *temp, const char *path, synth_output kind, leat_error *err) {
-    if (kind == SYNTH_FOLDER) LEAT_TRY(leat_path_remove_tree(path, err));
-    LEAT_TRY(leat_path_rename(temp, path, err));
-    return sync_parent(path, err);
-}
-
 static leat_code run_job(synth_job *job, const char *out_path, synth_output kind, leat_error *err) {
     char path[LEAT_PATH_BYTES - 8], temp[LEAT_PATH_BYTES];
     int64_t size = (int64_t)strlen(out_path);
@@ -224,7 +205,7 @@ static leat_code run_job(synth_job *job, const char *out_path, synth_output kind
     LEAT_TRY(check_output(path, kind, job->options->replace, err));
     leat_code code = write_output(job, temp, kind, err);
     if (atomic_load(&job->cancelled)) code = cancelled(err);
-    if (code == LEAT_OK) code = publish(temp, path, kind, err);
+    if (code == LEAT_OK) code = leat_path_replace(temp, path, err);
     /* an error while clearing up after an error would hide the first */
     if (code != LEAT_OK && code != LEAT_ERR_EXISTS && leat_path_remove_tree(temp, NULL) != LEAT_OK)
         return code;
@@ -263,9 +244,9 @@ leat_code leat_synth_probes(const char *out_path, const leat_synth_probes_option
     LEAT_TRY(check_options(options, err));
     if (probes == 0) probes = options->measurements / SYNTH_MEASUREMENTS_PER_PROBE;
     if (probes == 0) probes = 1;
-    synth_output kind = ends_with(out_path, ".parquet") ? SYNTH_PARQUET
-                        : ends_with(out_path, ".csv")   ? SYNTH_CSV
-                                                        : SYNTH_FOLDER;
+    synth_output kind = leat_path_has_suffix(out_path, ".parquet") ? SYNTH_PARQUET
+                        : leat_path_has_suffix(out_path, ".csv")   ? SYNTH_CSV
+                                                                   : SYNTH_FOLDER;
     LEAT_TRY(leat_synth_create(&synth, options->measurements, probes, options->seed, err));
     synth_job job = {.synth = synth, .options = options, .writer_bytes = SYNTH_MEMORY_WRITER};
     job.file_count =

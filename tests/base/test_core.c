@@ -335,6 +335,68 @@ static void folders(void **state) {
     assert_ok(leat_path_remove(in_folder("kept"), err));
 }
 
+/* What a name stands for: the first file in it if it is a folder; "" if there is none. */
+static const char *content_of(const char *path) {
+    static char text[256];
+    leat_path_facts facts;
+    uint8_t *bytes = NULL;
+    int64_t size_bytes = 0;
+    char file[512];
+    text[0] = 0;
+    assert_ok(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return text;
+    snprintf(file, sizeof file, "%s%s", path, facts.kind == LEAT_PATH_DIR ? "/file" : "");
+    assert_ok(leat_file_load(file, sizeof text - 1, &bytes, &size_bytes, err));
+    memcpy(text, bytes, (size_t)size_bytes + 1);
+    leat_free(bytes);
+    return text;
+}
+
+static void replacing(void **state) {
+    (void)state;
+    for (int is_folder = 0; is_folder < 2; is_folder++) {
+        for (int there = 0; there < 2; there++) {
+            const char *from = in_folder("from"), *to = in_folder("to");
+            char file[2][512];
+            snprintf(file[0], sizeof file[0], "%s%s", from, is_folder ? "/file" : "");
+            snprintf(file[1], sizeof file[1], "%s%s", to, is_folder ? "/file" : "");
+            if (is_folder) assert_ok(leat_path_make_dir(from, err));
+            if (is_folder && there) assert_ok(leat_path_make_dir(to, err));
+            assert_ok(leat_file_save(file[0], "new", 3, err));
+            if (there) assert_ok(leat_file_save(file[1], "old", 3, err));
+            assert_ok(leat_path_replace(from, to, err));
+            assert_string_equal(content_of(to), "new");
+            assert_string_equal(content_of(from), "");
+            assert_ok(leat_path_remove_tree(to, err));
+        }
+    }
+    assert_int_equal(leat_path_replace(in_folder("nowhere"), in_folder("to"), NULL),
+                     LEAT_ERR_NOT_FOUND);
+}
+
+static void drafts(void **state) {
+    (void)state;
+    leat_file *file = NULL;
+    for (int durable = 0; durable < 2; durable++) {
+        assert_ok(leat_file_save(in_folder("draft"), "old", 3, err));
+        assert_ok(leat_file_open_draft(&file, in_folder("draft"), err));
+        assert_ok(leat_file_pwrite(file, "new", 3, 0, err));
+        assert_string_equal(content_of(in_folder("draft")), "old");
+        assert_string_equal(content_of(in_folder("draft.tmp")), "new");
+        assert_ok(leat_file_publish(file, durable, err));
+        assert_string_equal(leat_file_path(file), in_folder("draft"));
+        leat_file_close(file);
+        assert_string_equal(content_of(in_folder("draft")), "new");
+        assert_string_equal(content_of(in_folder("draft.tmp")), "");
+    }
+    /* closed before it is published, it is nowhere */
+    assert_ok(leat_file_open_draft(&file, in_folder("draft"), err));
+    assert_ok(leat_file_pwrite(file, "never", 5, 0, err));
+    leat_file_close(file);
+    assert_string_equal(content_of(in_folder("draft")), "new");
+    assert_string_equal(content_of(in_folder("draft.tmp")), "");
+}
+
 static void names_of_paths(void **state) {
     (void)state;
     static const char *const names[] = {"b", "a", "c.x", "aa", "B", "a.x"};
@@ -668,6 +730,8 @@ int main(void) {
         cmocka_unit_test(whole_files),
         cmocka_unit_test(locks),
         cmocka_unit_test(folders),
+        cmocka_unit_test(replacing),
+        cmocka_unit_test(drafts),
         cmocka_unit_test(names_of_paths),
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_beside),

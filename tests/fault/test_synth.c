@@ -34,16 +34,16 @@ static void set_fault(long at, bool stays) {
     atomic_store(&fault_at, at);
 }
 
-static leat_code write_once(const char *path, leat_error *err) {
+static leat_code write_once(const char *path, int64_t measurements, leat_error *err) {
     leat_synth_probes_options options = leat_synth_probes_options_default();
     leat_synth_probes_result result;
-    options.measurements = 3000;
+    options.measurements = measurements;
     options.probes = 100;
     options.rows_per_file = 1000;
     options.threads = 2;
     options.replace = true;
     leat_code code = leat_synth_probes(path, &options, &result, err);
-    assert_int_equal(result.measurements, code == LEAT_OK ? 3000 : 0);
+    assert_int_equal(result.measurements, code == LEAT_OK ? measurements : 0);
     return code;
 }
 
@@ -71,7 +71,7 @@ static void sweep(const char *name) {
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/%s", folder, name);
     set_fault(-1, false);
-    leat_code code = write_once(path, &err);
+    leat_code code = write_once(path, 3000, &err);
     if (code == LEAT_ERR_UNSUPPORTED) skip();
     assert_int_equal(code, LEAT_OK);
     assert_int_equal(leat_path_stat(path, &facts, NULL), LEAT_OK);
@@ -81,7 +81,7 @@ static void sweep(const char *name) {
             assert_int_equal(leat_path_remove_tree(path, NULL), LEAT_OK);
             err = (leat_error){0};
             set_fault(at, stays == 1);
-            code = write_once(path, &err);
+            code = write_once(path, 3000, &err);
             bool reached = atomic_load(&fault_seen) > at;
             set_fault(-1, false);
             if (!reached) break;
@@ -110,11 +110,51 @@ static void test_folder(void **state) {
     sweep("x");
 }
 
+/* How many measurements the folder at `path` was made of, by its parts; -1 if there is none. */
+static int64_t measurements_of(const char *path) {
+    leat_path_list names = {0};
+    if (leat_path_list_dir(path, &names, NULL) != LEAT_OK) return -1;
+    int64_t count = names.count;
+    leat_path_list_free(&names);
+    return 1000 * count;
+}
+
+/* A folder that is replaced is the old one or the new one, and whole, wherever a fault strikes; so
+ * too where the file system cannot exchange two folders. */
+static void test_replace(void **state) {
+    (void)state;
+    char folder[64], path[128];
+    leat_error err = {0};
+    snprintf(folder, sizeof folder, "/tmp/leat-fault-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/x", folder);
+    set_fault(-1, false);
+    leat_code code = write_once(path, 2000, &err);
+    if (code == LEAT_ERR_UNSUPPORTED) skip();
+    for (int stays = 0; stays < 2; stays++) {
+        bool reached = true;
+        for (long at = 0; reached; at++) {
+            if (measurements_of(path) != 2000)
+                assert_int_equal(write_once(path, 2000, NULL), LEAT_OK);
+            set_fault(at, stays == 1);
+            code = write_once(path, 3000, NULL);
+            reached = atomic_load(&fault_seen) > at;
+            set_fault(-1, false);
+            int64_t found = measurements_of(path);
+            assert_true(found == 3000 || (code != LEAT_OK && found == 2000));
+            if (stays == 0) check_left(folder, "x", 0);
+        }
+        assert_int_equal(code, LEAT_OK);
+    }
+    assert_int_equal(leat_path_remove_tree(folder, NULL), LEAT_OK);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_parquet),
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_replace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
