@@ -6,13 +6,9 @@
 #define LEAT_INGEST_SOURCE_H
 
 #include "base/file.h"
+#include "base/lines.h"
 #include "base/mem.h"
 #include "ingest/reject.h"
-
-typedef struct leat_text {
-    const char *data;
-    int32_t size_bytes; /* -1: null or missing */
-} leat_text;
 
 /* Times that are none: missing; and beyond what 64 bits of microseconds hold, either way. */
 #define LEAT_TIME_MISSING INT64_MIN

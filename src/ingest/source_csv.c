@@ -9,35 +9,6 @@
 #include "ingest/source_parts.h"
 #include "ingest/values.h"
 
-/*
- * Takes the field at *at. *at moves behind the comma, or to NULL if this was the last field. False
- * if something stands behind a closing quote or a quote is not closed.
- */
-static inline bool next_field(char **at, char *end, leat_text *field) {
-    char *begin = *at;
-    if (begin < end && *begin == '"') {
-        char *out = ++begin, *in = begin;
-        for (;;) {
-            char *quote = in < end ? memchr(in, '"', (size_t)(end - in)) : NULL;
-            if (quote == NULL) return false;
-            bool doubled = quote + 1 < end && quote[1] == '"';
-            int64_t size = quote - in + (doubled ? 1 : 0);
-            if (out != in) memmove(out, in, (size_t)size);
-            out += size;
-            in = quote + (doubled ? 2 : 1);
-            if (!doubled) break;
-        }
-        *field = (leat_text){begin, (int32_t)(out - begin)};
-        if (in < end && *in != ',') return false;
-        *at = in < end ? in + 1 : NULL;
-        return true;
-    }
-    char *comma = begin < end ? memchr(begin, ',', (size_t)(end - begin)) : NULL;
-    *field = (leat_text){begin, (int32_t)((comma != NULL ? comma : end) - begin)};
-    *at = comma != NULL ? comma + 1 : NULL;
-    return true;
-}
-
 void leat_source_names(const leat_source_columns *columns, const char *names[LEAT_FIELDS]) {
     names[LEAT_FIELD_TIME] = columns->event_time;
     names[LEAT_FIELD_SRC] = columns->src_addr;
@@ -79,7 +50,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
             return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\": the header has more than %d columns",
                              path, LEAT_CSV_FIELDS_MAX);
         }
-        if (!next_field(&at, end, &field)) {
+        if (!leat_line_field(&at, end, &field)) {
             return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": line %lld: bad quotes in the header",
                              path, (long long)line->number);
         }
@@ -115,7 +86,7 @@ static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEA
     int32_t count = 0;
     while (at != NULL) {
         leat_text field;
-        if (count == map->field_count || !next_field(&at, end, &field)) return false;
+        if (count == map->field_count || !leat_line_field(&at, end, &field)) return false;
         int slot = map->slot[count++];
         if (slot >= 0) fields[slot] = field;
     }

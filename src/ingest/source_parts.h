@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "ingest/lines.h"
+#include "base/lines.h"
 #include "ingest/source.h"
 
 /* ---- a scan as a whole ---- */

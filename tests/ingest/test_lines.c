@@ -2,7 +2,7 @@
  */
 #include "source_support.h"
 
-#include "ingest/lines.h"
+#include "base/lines.h"
 
 #define MAX LEAT_LINE_BYTES_MAX
 

@@ -2,8 +2,10 @@
  * Lines and records of text files, plain or gzip, one after the other in bounded memory. Used for
  * CSV (quotes: RFC 4180, a quoted field may hold line ends), and for NDJSON and CAN logs (plain).
  */
-#ifndef LEAT_INGEST_LINES_H
-#define LEAT_INGEST_LINES_H
+#ifndef LEAT_BASE_LINES_H
+#define LEAT_BASE_LINES_H
+
+#include <string.h>
 
 #include "base/file.h"
 
@@ -49,5 +51,41 @@ LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bo
 
 /* Bytes of the file (compressed ones of a gzip file) that were used so far. */
 int64_t leat_lines_position(const leat_lines *lines);
+
+/* Text that lies in something larger, without a NUL. */
+typedef struct leat_text {
+    const char *data;
+    int32_t size_bytes; /* -1: null or missing */
+} leat_text;
+
+/*
+ * Takes the CSV field at *at, undoing its quotes in place. *at moves behind the comma, or to NULL
+ * if this was the last field. False if something stands behind a closing quote or a quote is not
+ * closed.
+ */
+static inline bool leat_line_field(char **at, char *end, leat_text *field) {
+    char *begin = *at;
+    if (begin < end && *begin == '"') {
+        char *out = ++begin, *in = begin;
+        for (;;) {
+            char *quote = in < end ? memchr(in, '"', (size_t)(end - in)) : NULL;
+            if (quote == NULL) return false;
+            bool doubled = quote + 1 < end && quote[1] == '"';
+            int64_t size = quote - in + (doubled ? 1 : 0);
+            if (out != in) memmove(out, in, (size_t)size);
+            out += size;
+            in = quote + (doubled ? 2 : 1);
+            if (!doubled) break;
+        }
+        *field = (leat_text){begin, (int32_t)(out - begin)};
+        if (in < end && *in != ',') return false;
+        *at = in < end ? in + 1 : NULL;
+        return true;
+    }
+    char *comma = begin < end ? memchr(begin, ',', (size_t)(end - begin)) : NULL;
+    *field = (leat_text){begin, (int32_t)((comma != NULL ? comma : end) - begin)};
+    *at = comma != NULL ? comma + 1 : NULL;
+    return true;
+}
 
 #endif

@@ -10,7 +10,7 @@
  * looked at twice at most, whatever a hostile file holds, and what is read does not depend on how
  * the file came in.
  */
-#include "ingest/lines.h"
+#include "base/lines.h"
 
 #include <string.h>
 
