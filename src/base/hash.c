@@ -7,7 +7,12 @@
 #include <openssl/sha.h>
 #include <string.h>
 #define XXH_NO_STREAM
+#if LEAT_XXHASH_DISPATCH
+/* before xxhash.h, whose names it then takes over */
+#include <xxh_x86dispatch.h>
+#else
 #include <xxhash.h>
+#endif
 
 #include "base/sha256_pair.h"
 
