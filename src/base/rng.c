@@ -5,23 +5,60 @@
  */
 #include "base/rng.h"
 
-static uint64_t mix(uint64_t x) {
-    x ^= x >> 30;
-    x *= UINT64_C(0xbf58476d1ce4e5b9);
-    x ^= x >> 27;
-    x *= UINT64_C(0x94d049bb133111eb);
-    x ^= x >> 31;
-    return x;
-}
+#include "base/error.h"
 
 uint64_t leat_random(uint64_t seed, uint64_t stream, uint64_t position) {
-    uint64_t x = mix(seed + UINT64_C(0x9e3779b97f4a7c15));
-    x = mix(x ^ (stream + UINT64_C(0xd1b54a32d192ed03)));
-    return mix(x ^ (position + UINT64_C(0x8cb92ba72f3d8dd7)));
+    uint64_t x = leat_random_mix(seed + UINT64_C(0x9e3779b97f4a7c15));
+    x = leat_random_mix(x ^ (stream + UINT64_C(0xd1b54a32d192ed03)));
+    return leat_random_mix(x ^ (position + UINT64_C(0x8cb92ba72f3d8dd7)));
 }
 
 double leat_random_unit(uint64_t bits) { return (double)(bits >> 11) * 0x1.0p-53; }
 
 uint64_t leat_random_below(uint64_t bits, uint64_t bound) {
     return (uint64_t)(((unsigned __int128)bits * bound) >> 64);
+}
+
+/* ---- permutations ------------------------------------------------------------------------- */
+
+enum { PERMUTE_ROUNDS = 10 };
+
+/* What a round adds to one half, from the other: its top bits are used. */
+static uint64_t round_bits(uint64_t key, int round, uint64_t half) {
+    return leat_random_mix(key ^ (half + (uint64_t)(round + 1) * UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+/*
+ * The halves have low = floor(bits / 2) and high = bits - low bits. Even rounds change the high
+ * half by the low one, odd rounds the low by the high one; so each round is its own inverse.
+ */
+static uint64_t permute_bits(uint64_t key, int bits, uint64_t value, bool inverse) {
+    int low_bits = bits / 2, high_bits = bits - low_bits;
+    uint64_t low = low_bits == 0 ? 0 : value & ((UINT64_C(1) << low_bits) - 1);
+    uint64_t high = value >> low_bits;
+    for (int i = 0; i < PERMUTE_ROUNDS; i++) {
+        int round = inverse ? PERMUTE_ROUNDS - 1 - i : i;
+        if (round % 2 == 0) high ^= round_bits(key, round, low) >> (64 - high_bits);
+        else if (low_bits > 0) low ^= round_bits(key, round, high) >> (64 - low_bits);
+    }
+    return high << low_bits | low;
+}
+
+static int64_t permute(uint64_t key, int64_t size, int64_t position, bool inverse) {
+    LEAT_ASSERT(size >= 1 && size <= LEAT_PERMUTE_SIZE_MAX && position >= 0 && position < size);
+    if (size == 1) return 0;
+    int bits = 64 - __builtin_clzll((uint64_t)(size - 1));
+    uint64_t value = (uint64_t)position;
+    /* ends: the walk is on a cycle of a permutation, which leads back to where it began */
+    do value = permute_bits(key, bits, value, inverse);
+    while (value >= (uint64_t)size);
+    return (int64_t)value;
+}
+
+int64_t leat_permute(uint64_t key, int64_t size, int64_t position) {
+    return permute(key, size, position, false);
+}
+
+int64_t leat_permute_inverse(uint64_t key, int64_t size, int64_t value) {
+    return permute(key, size, value, true);
 }

@@ -1,0 +1,86 @@
+/*
+ * The fields of a measurement as tokens, inlined into whoever writes measurements: each function
+ * writes one field at `at` and returns the place behind it.
+ */
+#ifndef LEAT_SAMPLE_FIELDS_H
+#define LEAT_SAMPLE_FIELDS_H
+
+#include <string.h>
+
+#include "leat/sample.h"
+
+#define LEAT_DELTA_MAX_S ((INT64_C(1) << 32) - 1)
+
+/* Failed: negative or NaN. */
+static inline bool leat_rtt_failed(float rtt) { return !(rtt >= 0); }
+
+/*
+ * u = max(1, rtt * 1000) microseconds, halved until it is below 2048 (at most 31 times); the whole
+ * part of what is left is the mantissa. Halving a double is exact, so shifting its whole part gives
+ * the same; beyond 2^63 all are the largest code.
+ */
+static inline uint16_t leat_rtt_code(float rtt_ms) {
+    double us = (double)rtt_ms * 1000;
+    uint64_t whole = us < 1 ? 1 : us >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)us;
+    int exponent = 53 - __builtin_clzll(whole);
+    if (exponent < 0) exponent = 0;
+    if (exponent > 31) exponent = 31;
+    uint64_t mantissa = whole >> exponent;
+    return (uint16_t)(exponent << 11 | (mantissa > 2047 ? 2047 : (int)mantissa));
+}
+
+static inline int32_t *leat_put_byte(int32_t *at, uint64_t byte) {
+    *at = LEAT_TOKEN_BYTE + (int32_t)(byte & 255);
+    return at + 1;
+}
+
+static inline int32_t *leat_put_address(int32_t *at, int32_t token, bool v6, const uint8_t *bytes) {
+    *at++ = token;
+    for (int i = 0; i < 4; i++) at[i] = LEAT_TOKEN_BYTE + bytes[i];
+    if (!v6) return at + 4;
+    for (int i = 4; i < 16; i++) at[i] = LEAT_TOKEN_BYTE + bytes[i];
+    return at + 16;
+}
+
+static inline int32_t *leat_put_result(int32_t *at, float rtt) {
+    if (leat_rtt_failed(rtt)) {
+        *at = LEAT_TOKEN_FAILED;
+        return at + 1;
+    }
+    unsigned code = leat_rtt_code(rtt);
+    at[0] = LEAT_TOKEN_RTT_START;
+    at[1] = LEAT_TOKEN_BYTE + (int32_t)(code >> 8);
+    at[2] = LEAT_TOKEN_BYTE + (int32_t)(code & 255);
+    return at + 3;
+}
+
+/* Whole seconds from the last stamped measurement, never below 0; -1: an absolute time is due. */
+static inline int64_t leat_delta_s(int64_t time_us, int64_t clock_us) {
+    if (clock_us < 0) return -1;
+    if (time_us <= clock_us) return 0;
+    int64_t delta = (time_us - clock_us) / 1000000;
+    return delta > LEAT_DELTA_MAX_S ? -1 : delta;
+}
+
+/* The tokens that a timestamp takes. */
+static inline int32_t leat_delta_tokens(int64_t delta_s) {
+    return delta_s < 0 ? 9 : delta_s < 256 ? 2 : 5;
+}
+
+static inline int32_t *leat_put_time(int32_t *at, int64_t time_us, int64_t *clock_us) {
+    int64_t delta = leat_delta_s(time_us, *clock_us);
+    *clock_us = time_us;
+    if (delta >= 0 && delta < 256) {
+        *at++ = LEAT_TOKEN_TIMESTAMP_DELTA1;
+        return leat_put_byte(at, (uint64_t)delta);
+    }
+    bool absolute = delta < 0;
+    uint64_t seconds = (uint64_t)(absolute ? time_us / 1000000 : delta);
+    *at++ = absolute ? LEAT_TOKEN_TIMESTAMP_ABS : LEAT_TOKEN_TIMESTAMP_DELTA4;
+    for (int shift = absolute ? 56 : 24; shift >= 0; shift -= 8) {
+        at = leat_put_byte(at, seconds >> shift);
+    }
+    return at;
+}
+
+#endif
