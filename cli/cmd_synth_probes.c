@@ -130,7 +130,8 @@ const leat_cli_command leat_cmd_synth_probes = {
         "round-trip times have a median of 50 ms, a 99th percentile of 343 ms and stragglers up "
         "to 302 s; a probe measures every 60 to 300 seconds, mostly towards a few hundred popular "
         "targets. Most probes are small; from some 100,000 probes on the largest has 1,800 times "
-        "the mean.\n\n"
+        "the mean, and measures all the time. The others begin and end within it, so that about "
+        "as many measure at any time.\n\n"
         "The same numbers and seed give the same bytes on any machine with the same DuckDB, "
         "whatever the threads. The output appears whole or not at all.",
     .argument = "argument",

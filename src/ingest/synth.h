@@ -2,9 +2,8 @@
  * Synthetic measurements: any row of a data set of any size as a pure function of (measurements,
  * probes, seed, row), so that a writer needs no state, no memory that grows, and no order.
  *
- * Shape. A data set has N measurements by P probes. Time runs in cycles of 180 s; in cycle k the
- * probes that have more than k measurements each make one. With probes numbered by falling size
- * these are the first A(k), and the list A(0) = P >= A(1) >= ... that sums up to N is the whole
+ * Shape. A data set has N measurements by P probes, numbered by falling size; A(k) of them have
+ * more than k measurements, and the list A(0) = P >= A(1) >= ... that sums up to N is the whole
  * shape. It is kept as runs of equal values; there are at most about sqrt(8 N) of them (distinct
  * numbers add up fast), 2 MiB for 10^9 rows. A follows a bounded Pareto law of exponent 3/4,
  *     A(k) = round(P ((1 + k/c)^-3/4 - e) / (1 - e)),   e = 20/P, at least 1/5000, at most 1/2,
@@ -12,7 +11,13 @@
  * Most probes then have few measurements; the largest has 1800 times the mean from P = 100,000 on:
  * 400,000 for a mean of 235.
  *
- * Rows. The file goes cycle by cycle; inside one the probes stand in an order that changes with
+ * Activity. Time runs in cycles of 180 s, in each of which an active probe makes one measurement;
+ * there are as many as the largest probe has measurements. A lane is a row of probes of which one
+ * begins when the one before has made its last; so as many probes are active in a cycle as there
+ * are lanes that have not ended. Lanes are as long as the period but for a few percent: the rate
+ * is even, and probes begin and end all over it (synth_lanes.c).
+ *
+ * Rows. The file goes cycle by cycle; inside one the lanes stand in an order that changes with
  * each cycle. Measurement times rise along the file by the place in the cycle, over 120 of the
  * 180 s, with up to 2 s of noise, so consecutive measurements of a probe are 60 to 300 s apart and
  * the file is in time order but for that noise, as a real collection is. All else (addresses,
@@ -36,10 +41,23 @@
 #define LEAT_SYNTH_ROWS_MAX INT64_C(10000000000)
 #define LEAT_SYNTH_PROBES_MAX INT64_C(2000000000)
 
-/* Cycles [cycle_first, next run's) have `active` rows each; the run begins at row row_first. */
+/* Cycles [cycle_first, next run's) have `active` rows each; the run begins at row row_first. As a
+ * shape: so many probes have more than cycle_first measurements. */
 typedef struct leat_synth_run {
     int64_t cycle_first, row_first, active;
 } leat_synth_run;
+
+/* From cycle `begin` of a lane on, `count` probes of `size` measurements each; in the first lane
+ * that has it these are probe_first and those after it, in the next lane the next ones. */
+typedef struct leat_synth_segment {
+    int64_t begin, size, count, probe_first;
+} leat_synth_segment;
+
+/* Lanes [lane_first, lane_first + lanes), which hold the same segments. */
+typedef struct leat_synth_lanes {
+    int64_t lane_first, lanes, length; /* in cycles */
+    int64_t segment_first, segment_count;
+} leat_synth_lanes;
 
 typedef struct leat_synth_address {
     char text[LEAT_ADDRESS_TEXT_BYTES];
@@ -51,6 +69,10 @@ typedef struct leat_synth {
     uint64_t seed;
     leat_synth_run *runs; /* run_count, and one more that ends the last */
     int64_t run_count, run_capacity;
+    leat_synth_lanes *lanes; /* the longest first */
+    int64_t lanes_count, lanes_capacity;
+    leat_synth_segment *segments;
+    int64_t segment_count, segment_capacity;
     uint64_t anchor_bounds[LEAT_SYNTH_ANCHORS]; /* cumulative popularity, of 2^64 */
     leat_synth_address anchors[2][LEAT_SYNTH_ANCHORS];
 } leat_synth;
@@ -59,13 +81,21 @@ typedef struct leat_synth {
 LEAT_MUST_CHECK leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t probes,
                                             uint64_t seed, leat_error *err);
 void leat_synth_destroy(leat_synth *synth);
-/* Fills runs (synth_shape.c). */
+/* Fills runs with the shape (synth_shape.c). */
 LEAT_MUST_CHECK leat_code leat_synth_shape(leat_synth *synth, leat_error *err);
+/* So many cycles more of so many rows, behind the last run; none of them: nothing is added. */
+LEAT_MUST_CHECK leat_code leat_synth_add_run(leat_synth *synth, int64_t active, int64_t cycles,
+                                             leat_error *err);
+/* Packs the probes of the shape into lanes; runs are then those of the lanes (synth_lanes.c). */
+LEAT_MUST_CHECK leat_code leat_synth_pack(leat_synth *synth, leat_error *err);
+/* Which probe a lane has in a cycle, and which of its measurements that is. */
+void leat_synth_lane_find(const leat_synth *synth, int64_t lane, int64_t cycle, int64_t *probe,
+                          int64_t *number);
 /* The number of cycles, which is the number of measurements of probe 0, the largest. */
 int64_t leat_synth_largest(const leat_synth *synth);
 
 typedef struct leat_synth_row {
-    int64_t probe, cycle; /* the cycle is the measurement's number in its probe */
+    int64_t probe, number; /* the number of the measurement in its probe */
     int64_t time_us;
     int ip_version;
     float rtt; /* milliseconds; -1: failed */
@@ -78,7 +108,7 @@ typedef struct leat_synth_row {
 typedef struct leat_synth_cursor {
     const leat_synth *synth;
     int64_t row, run, cycle, place;
-    int64_t active, multiplier, shift; /* of the cycle: probe = (place * multiplier + shift) mod */
+    int64_t active, multiplier, shift; /* of the cycle: lane = (place * multiplier + shift) mod */
 } leat_synth_cursor;
 void leat_synth_seek(leat_synth_cursor *cursor, const leat_synth *synth, int64_t row);
 /* The row at the cursor, which moves on; false at the end. */

@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "ingest/synth.h"
 
-/* Streams of the random numbers; those of results and pairs have a cycle or an anchor added. */
+/* Streams of the random numbers; those of results and pairs have a number or an anchor added. */
 #define STREAM_FEISTEL 1 /* and the three after it */
 #define STREAM_VERSION 16
 #define STREAM_IPV6 17
@@ -163,7 +163,7 @@ static int find_anchor(const leat_synth *synth, uint64_t bits) {
 
 /* Returns the anchor's number, or LEAT_SYNTH_ANCHORS for an address of its own. */
 static int choose_target(const leat_synth *synth, leat_synth_row *row) {
-    uint64_t seed = leat_random(synth->seed, STREAM_TARGET, (uint64_t)row->cycle);
+    uint64_t seed = leat_random(synth->seed, STREAM_TARGET, (uint64_t)row->number);
     uint64_t bits = leat_random(seed, STREAM_TARGET, (uint64_t)row->probe);
     /* the low 32 bits decide whether, a fresh number decides which */
     uint64_t which = leat_random(bits, STREAM_TARGET, 0);
@@ -199,7 +199,7 @@ static double power_of_two(double x) {
 }
 
 static float draw_rtt(const leat_synth *synth, const leat_synth_row *row, int anchor) {
-    uint64_t stream = STREAM_RESULT + (uint64_t)row->cycle;
+    uint64_t stream = STREAM_RESULT + (uint64_t)row->number;
     uint64_t fate = leat_random(synth->seed, stream, (uint64_t)row->probe);
     double unit = leat_random_unit(fate);
     if (unit < FAILED_SHARE) return -1;
@@ -228,7 +228,7 @@ static int64_t gcd_of(int64_t a, int64_t b) {
     return a;
 }
 
-/* The order of the probes in the cursor's cycle: place -> place * multiplier + shift. */
+/* The order of the lanes in the cursor's cycle: place -> place * multiplier + shift. */
 static void enter_cycle(leat_synth_cursor *cursor) {
     uint64_t active = (uint64_t)cursor->synth->runs[cursor->run].active;
     uint64_t bits = leat_random(cursor->synth->seed, STREAM_CYCLE, (uint64_t)cursor->cycle);
@@ -268,10 +268,10 @@ static void move_on(leat_synth_cursor *cursor) {
 bool leat_synth_next(leat_synth_cursor *cursor, leat_synth_row *row) {
     const leat_synth *synth = cursor->synth;
     if (cursor->row >= synth->measurements) return false;
-    row->cycle = cursor->cycle;
-    row->probe = (int64_t)(((unsigned __int128)cursor->place * (uint64_t)cursor->multiplier +
-                            (uint64_t)cursor->shift) %
-                           (uint64_t)cursor->active);
+    int64_t lane = (int64_t)(((unsigned __int128)cursor->place * (uint64_t)cursor->multiplier +
+                              (uint64_t)cursor->shift) %
+                             (uint64_t)cursor->active);
+    leat_synth_lane_find(synth, lane, cursor->cycle, &row->probe, &row->number);
     row->ip_version = leat_synth_source(synth, row->probe, &row->src);
     int anchor = choose_target(synth, row);
     row->rtt = draw_rtt(synth, row, anchor);
@@ -303,6 +303,7 @@ leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t prob
     synth->probes = probes;
     synth->seed = seed;
     leat_code code = leat_synth_shape(synth, err);
+    if (code == LEAT_OK) code = leat_synth_pack(synth, err);
     if (code != LEAT_OK) {
         leat_synth_destroy(synth);
         return code;
@@ -315,5 +316,7 @@ leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t prob
 void leat_synth_destroy(leat_synth *synth) {
     if (synth == NULL) return;
     leat_free(synth->runs);
+    leat_free(synth->lanes);
+    leat_free(synth->segments);
     leat_free(synth);
 }

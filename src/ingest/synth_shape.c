@@ -57,7 +57,7 @@ static int64_t sum_at(int64_t probes, double c, int64_t enough) {
     return sum;
 }
 
-static leat_code add_run(leat_synth *synth, int64_t active, int64_t cycles, leat_error *err) {
+leat_code leat_synth_add_run(leat_synth *synth, int64_t active, int64_t cycles, leat_error *err) {
     leat_synth_run *last = synth->run_count > 0 ? &synth->runs[synth->run_count] : NULL;
     int64_t cycle = last == NULL ? 0 : last->cycle_first, row = last == NULL ? 0 : last->row_first;
     if (cycles == 0 || active == 0) return LEAT_OK;
@@ -71,16 +71,16 @@ static leat_code add_run(leat_synth *synth, int64_t active, int64_t cycles, leat
  * the rest where it belongs, so that the list still falls. */
 static leat_code add_runs(leat_synth *synth, double c, int64_t left, leat_error *err) {
     int64_t probes = synth->probes, rest = left % probes, cycle = 0;
-    LEAT_TRY(add_run(synth, probes, left / probes, err));
+    LEAT_TRY(leat_synth_add_run(synth, probes, left / probes, err));
     for (;;) {
         int64_t active = active_at(probes, c, cycle);
         if (rest >= active) {
-            LEAT_TRY(add_run(synth, rest, rest > 0, err));
+            LEAT_TRY(leat_synth_add_run(synth, rest, rest > 0, err));
             rest = 0;
         }
         if (active == 0) return LEAT_OK;
         int64_t end = run_end(probes, c, cycle, cycle + synth->measurements / active + 2);
-        LEAT_TRY(add_run(synth, active, end - cycle, err));
+        LEAT_TRY(leat_synth_add_run(synth, active, end - cycle, err));
         cycle = end;
     }
 }

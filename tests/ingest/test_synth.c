@@ -50,13 +50,30 @@ static const struct {
     {10000000000, 2000000000, 100, 20000},
 };
 
+/* The rows of 20 equal parts of the period, the least and the most as shares of the mean. */
+static void measure_rate(const leat_synth *synth, double *least, double *most) {
+    enum { PARTS = 20 };
+    const leat_synth_run *run = synth->runs;
+    int64_t cycles = leat_synth_largest(synth), before = 0;
+    double mean = (double)synth->measurements / PARTS;
+    *least = 2, *most = 0;
+    for (int64_t part = 1; part <= PARTS; part++) {
+        int64_t end = (int64_t)((__int128)cycles * part / PARTS);
+        while (run[1].cycle_first < end) run++;
+        int64_t rows = run->row_first + (end - run->cycle_first) * run->active;
+        double rate = (double)(rows - before) / mean;
+        if (rate < *least) *least = rate;
+        if (rate > *most) *most = rate;
+        before = rows;
+    }
+}
+
 static void test_shape(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         leat_synth *synth = make(shapes[i].measurements, shapes[i].probes, 5);
         const leat_synth_run *runs = synth->runs;
-        int64_t sum = 0;
-        assert_int_equal(runs[0].active, shapes[i].probes);
+        int64_t sum = 0, probes = 0, lanes = 0;
         for (int64_t k = 0; k < synth->run_count; k++) {
             assert_int_equal(runs[k].row_first, sum);
             assert_true(runs[k + 1].cycle_first > runs[k].cycle_first);
@@ -64,11 +81,33 @@ static void test_shape(void **state) {
             sum += runs[k].active * (runs[k + 1].cycle_first - runs[k].cycle_first);
         }
         assert_int_equal(sum, shapes[i].measurements);
-        double ratio = (double)leat_synth_largest(synth) * (double)shapes[i].probes /
-                       (double)shapes[i].measurements;
+        sum = 0;
+        for (int64_t k = 0; k < synth->lanes_count; k++) {
+            const leat_synth_lanes *group = &synth->lanes[k];
+            int64_t length = 0;
+            assert_int_equal(group->lane_first, lanes);
+            assert_true(k == 0 || group->length <= group[-1].length);
+            lanes += group->lanes;
+            for (int64_t j = 0; j < group->segment_count; j++) {
+                const leat_synth_segment *segment = &synth->segments[group->segment_first + j];
+                assert_int_equal(segment->begin, length);
+                length += segment->size * segment->count;
+                probes += segment->count * group->lanes;
+            }
+            assert_int_equal(length, group->length);
+            sum += length * group->lanes;
+        }
+        assert_int_equal(sum, shapes[i].measurements);
+        assert_int_equal(probes, shapes[i].probes);
+        assert_int_equal(lanes, runs[0].active);
+        /* a table that grew with the probes would be no table */
+        assert_true(synth->segment_count + synth->lanes_count < 100000);
+        double mean = (double)shapes[i].measurements / (double)shapes[i].probes;
+        double ratio = (double)leat_synth_largest(synth) / mean, least, most;
         if (ratio < shapes[i].least_ratio || ratio > shapes[i].most_ratio)
             fail_msg("%lld measurements, %lld probes: the largest has %.1f times the mean",
                      (long long)shapes[i].measurements, (long long)shapes[i].probes, ratio);
+        measure_rate(synth, &least, &most);
         leat_synth_destroy(synth);
     }
 }
@@ -103,14 +142,16 @@ typedef struct found {
     int64_t *counts, *last_us;     /* by probe */
     leat_synth_address *addresses; /* by probe */
     float *rtt;
-    int64_t rtt_count, failed, ipv4, anchored, last_row_us;
+    int64_t rtt_count, failed, ipv4, anchored, last_row_us, period_us;
+    int64_t begun[10]; /* probes whose first measurement is in that tenth of the period */
 } found;
 
 static void look_at_row(found *all, const leat_synth_row *row) {
     int64_t probe = row->probe;
-    assert_int_equal(row->cycle, all->counts[probe]);
-    if (row->cycle == 0) {
+    assert_int_equal(row->number, all->counts[probe]);
+    if (row->number == 0) {
         all->addresses[probe] = row->src;
+        all->begun[(row->time_us - LEAT_SYNTH_START_US) * 10 / all->period_us]++;
         assert_int_equal(leat_address_parse(row->src.text, row->src.size_bytes, NULL),
                          row->ip_version);
     } else {
@@ -164,7 +205,8 @@ static void test_distributions(void **state) {
     leat_synth *synth = make(MEASUREMENTS, PROBES, 3);
     leat_synth_cursor cursor;
     leat_synth_row row;
-    found all = {.last_row_us = LEAT_SYNTH_START_US};
+    found all = {.last_row_us = LEAT_SYNTH_START_US,
+                 .period_us = leat_synth_largest(synth) * LEAT_SYNTH_CYCLE_US};
     int64_t rows = 0;
     (void)state;
     all.counts = calloc(PROBES, sizeof *all.counts);
@@ -176,6 +218,9 @@ static void test_distributions(void **state) {
     assert_int_equal(rows, MEASUREMENTS);
     check_probes(&all, PROBES);
     assert_int_equal(all.counts[0], leat_synth_largest(synth));
+    for (int i = 1; i < PROBES; i++) assert_true(all.counts[i] <= all.counts[i - 1]);
+    for (int i = 0; i < 10; i++)
+        assert_between("share of probes that begin", (double)all.begun[i] / PROBES, 0.03, 0.25);
     qsort(all.rtt, (size_t)all.rtt_count, sizeof *all.rtt, compare_floats);
     assert_between("share of failures", (double)all.failed / MEASUREMENTS, 0.0345, 0.0355);
     assert_between("share of anchors", (double)all.anchored / MEASUREMENTS, 0.845, 0.855);
@@ -192,7 +237,7 @@ static void test_distributions(void **state) {
 }
 
 static bool same_row(const leat_synth_row *a, const leat_synth_row *b) {
-    return a->probe == b->probe && a->cycle == b->cycle && a->time_us == b->time_us &&
+    return a->probe == b->probe && a->number == b->number && a->time_us == b->time_us &&
            a->rtt == b->rtt && compare_addresses(&a->src, &b->src) == 0 &&
            compare_addresses(a->dst, b->dst) == 0;
 }
@@ -282,9 +327,9 @@ static void test_csv_bytes(void **state) {
         uint64_t seed;
         const char *sha256;
     } cases[] = {
-        {1000, 50, 1, "56f2c1f7335472a24a5d4c730f357967de9045d9ee92a57aaad243e6e3b09913"},
-        {1000, 50, 2, "fbb7e2b128c5cdbe6da5d6c78654376adcbad79c510ba67370b56a0ee762338b"},
-        {30000, 0, 1, "88c1569f9283902499a5d654a0be703d1f3a44fd6fcea6446af0381d23e04272"},
+        {1000, 50, 1, "5bc2a2bd61c4cad1b67d3331175734aecb95b60acae43a409590382203f7e09e"},
+        {1000, 50, 2, "3059b8c626536c78ae10ec8f4d9c3b44c833b691125a95f8eb78e6fa47ab9cd3"},
+        {30000, 0, 1, "eefe414fb6e36d74a235efc50975fec16ff175d16c52c42db4a670da0890e701"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
