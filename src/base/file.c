@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 struct leat_file {
@@ -198,11 +199,18 @@ leat_code leat_file_lock(leat_file *file, leat_error *err) {
     if (LEAT_FAULT(LEAT_FAULT_OPEN)) {
         return leat_fail_errno(err, EIO, "cannot lock \"%s\"", file->path);
     }
-    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0) return LEAT_OK;
-    if (errno == EWOULDBLOCK) {
-        return leat_fail(err, LEAT_ERR_BUSY, "\"%s\" is in use by another process", file->path);
+    if (flock(file->fd, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK) {
+            return leat_fail(err, LEAT_ERR_BUSY, "\"%s\" is in use by another process", file->path);
+        }
+        return leat_fail_errno(err, errno, "cannot lock \"%s\"", file->path);
     }
-    return leat_fail_errno(err, errno, "cannot lock \"%s\"", file->path);
+    /* Who held it before may have removed the file meanwhile: its lock keeps nobody out. */
+    struct stat ours, there;
+    bool same = fstat(file->fd, &ours) == 0 && stat(file->path, &there) == 0 &&
+                ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+    if (same) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "cannot lock \"%s\": it was removed", file->path);
 }
 
 /* ---- whole files ---- */
@@ -230,6 +238,24 @@ leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out, int
     *out = bytes;
     *size_bytes = size;
     return LEAT_OK;
+}
+
+leat_code leat_file_sha256(const char *path, uint8_t digest[32], leat_error *err) {
+    uint8_t piece[16384];
+    int64_t got = 0;
+    leat_file *file = NULL;
+    leat_sha256 sha;
+    memset(digest, 0, 32);
+    leat_sha256_init(&sha);
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_read(file, piece, (int64_t)sizeof piece, &got, err);
+    while (code == LEAT_OK && got > 0) {
+        leat_sha256_update(&sha, piece, got);
+        code = leat_file_read(file, piece, (int64_t)sizeof piece, &got, err);
+    }
+    leat_file_close(file);
+    if (code == LEAT_OK) leat_sha256_final(&sha, digest);
+    return code;
 }
 
 /* Syncs the folder that `path` is in. */
@@ -392,6 +418,12 @@ leat_code leat_path_remove(const char *path, leat_error *err) {
 
 void leat_path_discard(const char *path) {
     if (leat_path_remove(path, NULL) != LEAT_OK) return;
+}
+
+leat_code leat_path_remove_dir(const char *path, leat_error *err) {
+    if (LEAT_FAULT(LEAT_FAULT_PATH)) errno = EIO;
+    else if (rmdir(path) == 0 || errno == ENOENT) return LEAT_OK;
+    return leat_fail_errno(err, errno, "cannot remove folder \"%s\"", path);
 }
 
 /* Folders are nested at most this deep where we remove them; ours are two deep. */

@@ -56,6 +56,8 @@ void *leat_file_mmap(leat_file *file, int64_t size_bytes);
  * a file of more than max_bytes is LEAT_ERR_LIMIT. */
 LEAT_MUST_CHECK leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out,
                                          int64_t *size_bytes, leat_error *err);
+/* SHA-256 of all bytes of a file. */
+LEAT_MUST_CHECK leat_code leat_file_sha256(const char *path, uint8_t digest[32], leat_error *err);
 /* Writes a draft and publishes it, durable: whole or not at all. */
 LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes,
                                          leat_error *err);
@@ -89,6 +91,8 @@ LEAT_MUST_CHECK leat_code leat_path_replace(const char *from, const char *to, le
 LEAT_MUST_CHECK leat_code leat_path_remove(const char *path, leat_error *err);
 /* The same where nothing can be done about a failure (cleaning up after another error). */
 void leat_path_discard(const char *path);
+/* Removes an empty folder; one that is not there is fine, one that is not empty is an error. */
+LEAT_MUST_CHECK leat_code leat_path_remove_dir(const char *path, leat_error *err);
 /* Removes a folder and all in it (links are not followed); one that is not there is fine. */
 LEAT_MUST_CHECK leat_code leat_path_remove_tree(const char *path, leat_error *err);
 /* Free bytes of the file system that holds path; -1 if unknown. */
@@ -116,7 +120,8 @@ LEAT_MUST_CHECK leat_code leat_path_join(char *out, int64_t size_bytes, const ch
 /* Whether a path ends in `suffix` and has something before it. */
 bool leat_path_has_suffix(const char *path, const char *suffix);
 
-/* Takes an exclusive lock on a file until it is closed; LEAT_ERR_BUSY if another has it. */
+/* Takes an exclusive lock on a file until it is closed; LEAT_ERR_BUSY if another has it,
+ * LEAT_ERR_NOT_FOUND if the file is not at its path any more: open it again. */
 LEAT_MUST_CHECK leat_code leat_file_lock(leat_file *file, leat_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -64,4 +65,13 @@ leat_split leat_layout_split_of_path(const char *path) {
         end = name;
     }
     return LEAT_SPLIT_NONE;
+}
+
+int64_t leat_layout_shard_number(leat_split split, const char *name) {
+    char expected[LEAT_SHARD_NAME_BYTES];
+    const char *digits = strstr(name, "_shard_");
+    long long number = digits == NULL ? -1 : strtoll(digits + 7, NULL, 10);
+    if (number < 0 || number >= LEAT_SHARDS_MAX) return -1;
+    leat_layout_shard_name(split, number, expected);
+    return strcmp(expected, name) == 0 ? number : -1;
 }

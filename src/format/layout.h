@@ -36,6 +36,8 @@ int64_t leat_layout_shard_begin(int64_t shard, int64_t shard_count);
 /* "train/train_shard_00003.arrayrecord" into name. */
 #define LEAT_SHARD_NAME_BYTES 64
 void leat_layout_shard_name(leat_split split, int64_t shard, char name[LEAT_SHARD_NAME_BYTES]);
+/* The number of the shard with that name in that split; -1 if no shard of it is named so. */
+int64_t leat_layout_shard_number(leat_split split, const char *name);
 
 /* The side that a file of others is on: the name of the file decides if it begins with "train" or
  * "test", else that of its folder; LEAT_SPLIT_NONE if neither does. */

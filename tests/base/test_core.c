@@ -289,6 +289,21 @@ static void locks(void **state) {
     leat_file_close(one);
     assert_ok(leat_file_lock(two, err));
     leat_file_close(two);
+    /* the lock of a file that was removed, or replaced by another, keeps nobody out */
+    for (int replaced = 0; replaced < 2; replaced++) {
+        assert_ok(leat_file_open(&one, in_folder("lock"), LEAT_FILE_UPDATE, err));
+        assert_ok(leat_path_remove(in_folder("lock"), err));
+        if (replaced) {
+            assert_ok(leat_file_open(&two, in_folder("lock"), LEAT_FILE_NEW, err));
+            assert_int_equal(leat_file_lock(one, NULL), LEAT_ERR_NOT_FOUND);
+            assert_ok(leat_file_lock(two, err));
+            leat_file_close(two);
+        } else {
+            assert_int_equal(leat_file_lock(one, NULL), LEAT_ERR_NOT_FOUND);
+            assert_ok(leat_file_save(in_folder("lock"), "", 0, err));
+        }
+        leat_file_close(one);
+    }
 }
 
 /* ---- folders ---- */

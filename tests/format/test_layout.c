@@ -138,6 +138,17 @@ static void names(void **state) {
     assert_string_equal(name, "train/train_shard_00003.arrayrecord");
     leat_layout_shard_name(LEAT_SPLIT_TEST, LEAT_SHARDS_MAX - 1, name);
     assert_string_equal(name, "test/test_shard_999999.arrayrecord");
+    assert_int_equal(leat_layout_shard_number(LEAT_SPLIT_TEST, name), LEAT_SHARDS_MAX - 1);
+    static const char *const others[] = {
+        "train/train_shard_00003.arrayrecord", "test/test_shard_3.arrayrecord",
+        "test/test_shard_00003.arrayrecord.x", "test/test_shard_-0003.arrayrecord",
+        "test/train_shard_00003.arrayrecord",  "test/test_shard_1000000.arrayrecord",
+        "test_shard_00003.arrayrecord",        "test/notes",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_int_equal(leat_layout_shard_number(LEAT_SPLIT_TEST, others[i]), -1);
+    }
+    assert_int_equal(leat_layout_shard_number(LEAT_SPLIT_TRAIN, others[0]), 3);
     assert_string_equal(leat_split_name(LEAT_SPLIT_TRAIN), "train");
     assert_string_equal(leat_split_name(LEAT_SPLIT_TEST), "test");
 }
