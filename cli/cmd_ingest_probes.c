@@ -281,8 +281,13 @@ static const leat_cli_option options[] = {
      .kind = LEAT_CLI_TEXT,
      .value = "DIR",
      .help = "where data is spilled; without it inside the output folder"},
-    {.name = "resume", .kind = LEAT_CLI_FLAG, .help = "go on with an ingest that was interrupted"},
-    {.name = "replace", .kind = LEAT_CLI_FLAG, .help = "replace a data set that is there"},
+    {.name = "resume",
+     .kind = LEAT_CLI_FLAG,
+     .help = "go on with an ingest that was interrupted; one that is done is left as it is"},
+    {.name = "replace",
+     .kind = LEAT_CLI_FLAG,
+     .help = "replace the data set, or the interrupted ingest, that is there; files that leat has "
+             "not made are refused, not removed"},
     LEAT_CLI_OPTION_JSON,
     {0},
 };

@@ -32,7 +32,8 @@ typedef struct leat_probes_ingest_options {
     bool zero_address;        /* keep rows whose address is empty, as 0.0.0.0 or :: */
     bool strict;              /* fail on the first row that would be set aside */
     bool per_packet;          /* Atlas NDJSON: one measurement per packet */
-    bool resume, replace;     /* go on with an interrupted ingest; replace a data set of ours */
+    bool resume, replace;     /* go on with an interrupted ingest, or find it done; replace a data
+                                 set of ours, or an interrupted ingest */
     const char *column_event_time, *column_src_addr, *column_dst_addr; /* NULL: their own names */
     const char *column_ip_version, *column_rtt;
     const char *temp_dir; /* for spilled data; NULL: inside the output folder */
@@ -72,8 +73,9 @@ typedef struct leat_probes_ingest_result {
  * out_dir (docs/dataset.md), which appears whole or not at all: manifest.json comes last. The bytes
  * of the shards, the index and the manifest depend on the set of measurements and on the options
  * alone. Memory: stays under options->memory_bytes, or fails with LEAT_ERR_LIMIT naming the least
- * that would do. Errors leave nothing behind; a killed run leaves out_dir/.leat for `resume`, and
- * so does one whose finished data set could not be moved to its place.
+ * that would do. Errors leave nothing behind; a run that is killed or cancelled leaves
+ * out_dir/.leat for `resume`, and so does one that fails while it resumes, unless what it resumes
+ * is damaged, and one whose finished data set could not be moved to its place.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_probes_ingest(const char *const *paths, int64_t path_count,
                                                       const char *out_dir,

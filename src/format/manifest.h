@@ -14,6 +14,7 @@
 
 #define LEAT_MANIFEST_NAME "manifest.json"
 #define LEAT_RUN_NAME "run.json"
+#define LEAT_RUN_BYTES_MAX (INT64_C(256) << 20)
 #define LEAT_INDEX_NAME "index.bin"
 
 #define LEAT_MANIFEST_OPTIONS_MAX 64

@@ -25,7 +25,8 @@ typedef struct leat_job_folder {
     char temp[LEAT_PATH_BYTES];  /* DIR/.leat/temp, or in --temp */
     leat_file *lock;
     bool created;  /* DIR was made by this run */
-    bool resuming; /* DIR/.leat was there and is to be used */
+    bool resuming; /* the state of an interrupted run is there and is to be used */
+    bool finished; /* nothing is left to resume: what is there may be what the run is to make */
 } leat_job_folder;
 
 /* What is known once the scan is whole; DIR/.leat/state.json. */
@@ -39,6 +40,9 @@ typedef struct leat_job_state {
     leat_census_bound bound; /* of the ordered split */
     int64_t rows_read, measurements, bytes_spilled;
     int64_t rejected[LEAT_REJECT_COUNT];
+    /* known once it is being published */
+    int64_t probes_over_limit;
+    uint8_t manifest_sha256[32];
 } leat_job_state;
 
 typedef struct leat_job {
@@ -56,14 +60,23 @@ typedef struct leat_job {
 } leat_job;
 
 /* folder.c */
+/* Makes and locks DIR/.leat if the options allow to work in DIR as it is; LEAT_ERR_EXISTS says what
+ * is there, LEAT_ERR_BUSY that another run is at work. */
 LEAT_MUST_CHECK leat_code leat_job_folder_open(leat_job_folder *folder, const char *out_dir,
                                                const leat_probes_ingest_options *options,
                                                leat_error *err);
+/* LEAT_ERR_EXISTS: DIR holds a complete data set. */
+LEAT_MUST_CHECK leat_code leat_job_folder_refuse(const leat_job_folder *folder, leat_error *err);
 /* Makes the folders in it, for a run that has something to write; one that is only to be published
  * has what is left in the stage and must find no more there. */
 LEAT_MUST_CHECK leat_code leat_job_folder_prepare(const leat_job_folder *folder, leat_error *err);
-/* Moves the finished data set to its place; can be repeated if it was interrupted. */
-LEAT_MUST_CHECK leat_code leat_job_folder_publish(leat_job_folder *folder, leat_error *err);
+/* Moves the finished data set to its place, that of the one that was there; can be repeated if it
+ * was interrupted. finished_sha256: of the manifest, if an earlier run has made it, else NULL. */
+LEAT_MUST_CHECK leat_code leat_job_folder_publish(const leat_job_folder *folder,
+                                                  const uint8_t *finished_sha256, leat_error *err);
+/* Where the manifest of the data set is that is being published: the stage, or DIR. */
+LEAT_MUST_CHECK leat_code leat_job_folder_manifest(const leat_job_folder *folder, const char **dir,
+                                                   leat_error *err);
 typedef enum leat_job_outcome {
     LEAT_JOB_DONE,      /* published: what is left of the work goes */
     LEAT_JOB_FAILED,    /* everything that the run has made goes */
@@ -72,10 +85,23 @@ typedef enum leat_job_outcome {
 void leat_job_folder_close(leat_job_folder *folder, leat_job_outcome outcome);
 
 /* state.c */
+#define LEAT_STATE_NAME "state.json"
+/* As much of the state as needs no run to be understood. */
+typedef struct leat_job_peek {
+    bool there;
+    bool publishing;
+    uint8_t manifest_sha256[32];
+} leat_job_peek;
+/* A state that is damaged is there, and no more is known of it. */
+LEAT_MUST_CHECK leat_code leat_job_state_peek(const leat_job_folder *folder, leat_job_peek *peek,
+                                              leat_error *err);
 LEAT_MUST_CHECK leat_code leat_job_state_save(const leat_job *job, leat_error *err);
 /* Reads the state of an interrupted run into job->state and the streams of its spills, and opens
  * them; state.scanned stays false if there is none. LEAT_ERR_OPTION names what differs. */
 LEAT_MUST_CHECK leat_code leat_job_state_load(leat_job *job, leat_error *err);
+/* SHA-256 of all that decides the content: options, columns, and the inputs as they are. */
+LEAT_MUST_CHECK leat_code leat_job_setting_sha256(const leat_job *job, char digest[65],
+                                                  leat_error *err);
 LEAT_MUST_CHECK leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
                                               char path[LEAT_PATH_BYTES], leat_error *err);
 /* Room for the spills of state.workers and the groups of buckets. */
@@ -91,8 +117,12 @@ LEAT_MUST_CHECK leat_code leat_job_write(leat_job *job, leat_error *err);
 
 /* publish.c: index, manifest, run.json in the stage. */
 LEAT_MUST_CHECK leat_code leat_job_finish(leat_job *job, leat_error *err);
-/* Counts what an interrupted run has finished into the result. */
+/* Fills the result with what the data set has that an interrupted run has finished. */
 LEAT_MUST_CHECK leat_code leat_job_count(leat_job *job, leat_error *err);
+
+/* Whether the data set in DIR was made of these inputs with these options, as its run.json says;
+ * if so, what it says is in state and result. */
+LEAT_MUST_CHECK leat_code leat_job_is_finished(leat_job *job, bool *finished, leat_error *err);
 
 static inline double leat_job_seconds(const leat_job *job, int64_t now_ns) {
     return (double)(now_ns - job->begin_ns) * 1e-9;

@@ -87,37 +87,67 @@ static void fill_result(leat_job *job) {
     result->seconds_total = leat_job_seconds(job, leat_clock_ns());
 }
 
-static leat_code run_steps(leat_job *job, leat_error *err) {
-    if (job->folder.resuming) LEAT_TRY(leat_job_state_load(job, err));
-    if (!job->state.publishing) LEAT_TRY(leat_job_folder_prepare(&job->folder, err));
-    job->result->resumed = job->state.scanned;
-    if (!job->state.scanned) {
-        LEAT_TRY(leat_job_scan(job, err));
-        LEAT_TRY(leat_job_state_save(job, err));
+/* A run with --strict has nothing set aside, whoever has read the rows. */
+static leat_code check_strict(const leat_job *job, leat_error *err) {
+    int64_t all = 0;
+    int most = 0;
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        all += job->state.rejected[i];
+        if (job->state.rejected[i] > job->state.rejected[most]) most = i;
     }
-    job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
-    if (!job->state.publishing) {
-        LEAT_TRY(leat_job_write(job, err));
-        LEAT_TRY(leat_job_finish(job, err));
-        job->state.publishing = true;
-        leat_code code = leat_job_state_save(job, err);
-        job->state.publishing = code == LEAT_OK;
-        LEAT_TRY(code);
-    } else {
-        LEAT_TRY(leat_job_count(job, err));
-    }
-    leat_code code = leat_job_folder_publish(&job->folder, err);
+    if (!job->options->strict || all == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "--strict: the interrupted run has set %lld rows aside (%s: %lld): go on "
+                     "without --strict, or see the first of them with --strict --replace",
+                     (long long)all, leat_reject_text(most), (long long)job->state.rejected[most]);
+}
+
+/* The data set is complete; what has to be done is to move it to its place. */
+static leat_code publish(leat_job *job, const uint8_t *finished_sha256, leat_error *err) {
+    leat_code code = leat_job_folder_publish(&job->folder, finished_sha256, err);
     if (code == LEAT_OK) return LEAT_OK;
     return leat_error_context(err, code,
                               "the data set is complete, --resume moves it to its place");
 }
 
+/* An earlier run has made the data set; it is at its place, or on the way to it. */
+static leat_code run_finished(leat_job *job, leat_error *err) {
+    bool finished = true;
+    if (job->folder.finished) LEAT_TRY(leat_job_is_finished(job, &finished, err));
+    if (!finished) return leat_job_folder_refuse(&job->folder, err);
+    LEAT_TRY(check_strict(job, err));
+    job->result->resumed = true;
+    job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
+    LEAT_TRY(leat_job_count(job, err));
+    return job->folder.finished ? LEAT_OK : publish(job, job->state.manifest_sha256, err);
+}
+
+static leat_code run_steps(leat_job *job, leat_error *err) {
+    if (job->folder.resuming) LEAT_TRY(leat_job_state_load(job, err));
+    if (job->folder.finished || job->state.publishing) return run_finished(job, err);
+    LEAT_TRY(check_strict(job, err));
+    job->result->resumed = job->state.scanned;
+    LEAT_TRY(leat_job_folder_prepare(&job->folder, err));
+    if (!job->state.scanned) {
+        LEAT_TRY(leat_job_scan(job, err));
+        LEAT_TRY(leat_job_state_save(job, err));
+    }
+    job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
+    LEAT_TRY(leat_job_write(job, err));
+    LEAT_TRY(leat_job_finish(job, err));
+    job->state.publishing = true;
+    leat_code code = leat_job_state_save(job, err);
+    job->state.publishing = code == LEAT_OK;
+    LEAT_TRY(code);
+    return publish(job, NULL, err);
+}
+
 static leat_job_outcome outcome_of(const leat_job *job, leat_code code) {
     if (code == LEAT_OK) return LEAT_JOB_DONE;
-    /* Whoever stops a run wants to go on with it. What an earlier run has done is not thrown away
-     * for an option, a full disk or too little memory of this one, only if it is of no use. Of a
-     * data set that is being moved to its place, nothing can be taken back. */
-    bool of_use = job->folder.resuming && code != LEAT_ERR_CORRUPT && code != LEAT_ERR_INPUT;
+    /* Whoever stops a run wants to go on with it. The scan of an earlier run is not thrown away for
+     * an option, a full disk or too little memory of this one, only if it is of no use. Of a data
+     * set that is being moved to its place, nothing can be taken back. */
+    bool of_use = job->folder.resuming && code != LEAT_ERR_CORRUPT;
     bool wanted = code == LEAT_ERR_CANCELLED || of_use || job->state.publishing;
     return wanted ? LEAT_JOB_RESUMABLE : LEAT_JOB_FAILED;
 }

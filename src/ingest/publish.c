@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "base/json.h"
 #include "base/thread.h"
 #include "ingest/job.h"
 #include "ingest/shard.h"
@@ -32,7 +33,8 @@ static void count_rows(leat_job *job, const leat_shard_part *part) {
     result->measurements += part->info.measurement_count;
 }
 
-static leat_code load_and_count(leat_job *job, int64_t k, leat_shard_part *part, leat_error *err) {
+static leat_code load_part(void *context, int64_t k, leat_shard_part *part, leat_error *err) {
+    leat_job *job = context;
     int64_t train = job->state.shards[LEAT_SPLIT_TRAIN];
     leat_split split = k < train ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_TEST;
     char path[LEAT_PATH_BYTES];
@@ -40,22 +42,27 @@ static leat_code load_and_count(leat_job *job, int64_t k, leat_shard_part *part,
     LEAT_TRY(leat_shard_part_load(path, part, err));
     count_rows(job, part);
     leat_ticker_add(&job->ticker, 1);
-    return leat_ticker_check(&job->ticker, err);
-}
-
-static leat_code load_part(void *context, int64_t k, leat_shard_part *part, leat_error *err) {
-    leat_job *job = context;
-    LEAT_TRY(load_and_count(job, k, part, err));
+    LEAT_TRY(leat_ticker_check(&job->ticker, err));
     return leat_manifest_add_shard(&job->manifest, &part->info, err);
 }
 
 leat_code leat_job_count(leat_job *job, leat_error *err) {
-    for (int64_t k = 0; k < shard_total(job); k++) {
-        leat_shard_part part = {0};
-        leat_code code = load_and_count(job, k, &part, err);
-        leat_shard_part_free(&part);
-        LEAT_TRY(code);
+    leat_probes_ingest_result *result = job->result;
+    const char *dir = NULL;
+    leat_manifest made = {0};
+    LEAT_TRY(leat_job_folder_manifest(&job->folder, &dir, err));
+    LEAT_TRY(leat_manifest_load(dir, &made, err));
+    for (int s = 0; s < LEAT_SPLITS; s++) {
+        result->probes[s] = job->state.probes[s];
+        result->rows[s] = made.split[s].row_count;
+        result->shards[s] = made.split[s].shard_count;
+        result->rows_split += result->rows[s] - result->probes[s];
+        result->shards_resumed += result->shards[s];
     }
+    result->probes_over_limit = job->state.probes_over_limit;
+    result->bytes_written = made.total.file_bytes;
+    result->measurements = made.total.measurement_count;
+    leat_manifest_free(&made);
     return LEAT_OK;
 }
 
@@ -100,8 +107,23 @@ static void write_machine(leat_json *json, const leat_job *job) {
     leat_json_member_int(json, "memory_peak_bytes", leat_rss_peak_bytes());
 }
 
+/* What a later run must know to see that there is nothing left for it to do. */
+static void write_made(leat_json *json, const leat_job *job, const char *setting) {
+    char digest[65];
+    leat_sha256_hex(job->state.manifest_sha256, digest);
+    leat_json_member_string(json, "manifest_sha256", digest);
+    leat_json_member_string(json, "setting_sha256", setting);
+    leat_json_member_int(json, "rows_read", job->state.rows_read);
+    leat_json_member_int(json, "measurements", job->result->measurements);
+    leat_json_member_int(json, "train_probes", job->state.probes[LEAT_SPLIT_TRAIN]);
+    leat_json_member_int(json, "test_probes", job->state.probes[LEAT_SPLIT_TEST]);
+    leat_json_member_int(json, "probes_over_limit", job->state.probes_over_limit);
+    write_rejected(json, job);
+}
+
 static leat_code save_run(leat_job *job, leat_error *err) {
-    char path[LEAT_PATH_BYTES], now[LEAT_TIME_TEXT_BYTES];
+    char path[LEAT_PATH_BYTES], now[LEAT_TIME_TEXT_BYTES], setting[65];
+    LEAT_TRY(leat_job_setting_sha256(job, setting, err));
     struct timespec clock;
     clock_gettime(CLOCK_REALTIME, &clock);
     leat_time_format((int64_t)clock.tv_sec * 1000000, now);
@@ -118,9 +140,7 @@ static leat_code save_run(leat_job *job, leat_error *err) {
     leat_json_member_double(json, "seconds", leat_job_seconds(job, leat_clock_ns()));
     leat_json_member_bool(json, "resumed", job->result->resumed);
     write_machine(json, job);
-    leat_json_member_int(json, "rows_read", job->state.rows_read);
-    leat_json_member_int(json, "measurements", job->result->measurements);
-    write_rejected(json, job);
+    write_made(json, job, setting);
     write_inputs(json, job);
     leat_json_end_object(json);
     const char *text = NULL;
@@ -140,6 +160,19 @@ static leat_code sync_splits(const leat_job *job, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Taken of the text as it will be written, since run.json states it and comes first. */
+static leat_code hash_manifest(leat_job *job, leat_error *err) {
+    leat_buf text = {0};
+    leat_sha256 sha;
+    LEAT_TRY(leat_manifest_seal(&job->manifest, err));
+    leat_code code = leat_manifest_write(&job->manifest, &text, err);
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, text.data, text.size);
+    leat_sha256_final(&sha, job->state.manifest_sha256);
+    leat_buf_free(&text);
+    return code;
+}
+
 leat_code leat_job_finish(leat_job *job, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_INDEX_NAME, err));
@@ -154,7 +187,62 @@ leat_code leat_job_finish(leat_job *job, leat_error *err) {
     }
     job->manifest.index_bytes = facts.file_bytes;
     memcpy(job->manifest.index_sha256, facts.table_sha256, sizeof facts.table_sha256);
+    job->state.probes_over_limit = job->result->probes_over_limit;
+    LEAT_TRY(hash_manifest(job, err));
     LEAT_TRY(save_run(job, err));
     LEAT_TRY(sync_splits(job, err));
     return leat_manifest_save(&job->manifest, job->folder.stage, err);
+}
+
+/* ---- what is there already ---- */
+
+static leat_code read_made(leat_job *job, const json_t *root, bool *same, leat_error *err) {
+    leat_job_state *state = &job->state;
+    const struct {
+        const char *key;
+        int64_t *value;
+    } numbers[] = {
+        {"rows_read", &state->rows_read},
+        {"measurements", &state->measurements},
+        {"train_probes", &state->probes[LEAT_SPLIT_TRAIN]},
+        {"test_probes", &state->probes[LEAT_SPLIT_TEST]},
+        {"probes_over_limit", &state->probes_over_limit},
+    };
+    char setting[65];
+    const char *then = NULL;
+    const json_t *rejected = NULL;
+    LEAT_TRY(leat_job_setting_sha256(job, setting, err));
+    LEAT_TRY(leat_json_get_string(root, "setting_sha256", &then, LEAT_RUN_NAME, err));
+    *same = strcmp(setting, then) == 0;
+    if (!*same) return LEAT_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        LEAT_TRY(leat_json_get_int(root, numbers[i].key, 0, INT64_MAX, numbers[i].value,
+                                   LEAT_RUN_NAME, err));
+    }
+    LEAT_TRY(leat_json_get_object(root, "rejected", &rejected, LEAT_RUN_NAME, err));
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        state->rejected[i] =
+            json_integer_value(json_object_get(rejected, leat_reject_text((leat_reject)i)));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_job_is_finished(leat_job *job, bool *finished, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *text = NULL;
+    int64_t size_bytes = 0;
+    json_t *root = NULL;
+    leat_error problem = {0};
+    *finished = false;
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.out, LEAT_RUN_NAME, err));
+    leat_code code = leat_file_load(path, LEAT_RUN_BYTES_MAX, &text, &size_bytes, &problem);
+    if (code == LEAT_OK)
+        code = leat_json_parse((const char *)text, size_bytes, path, &root, &problem);
+    if (code == LEAT_OK) code = read_made(job, root, finished, &problem);
+    json_decref(root);
+    leat_free(text);
+    /* Without a run.json that says so, what is there is not known to be this run's. */
+    if (code == LEAT_ERR_MEMORY || code == LEAT_ERR_IO) return leat_error_copy(err, &problem);
+    if (code != LEAT_OK) *finished = false;
+    return LEAT_OK;
 }

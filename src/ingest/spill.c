@@ -156,7 +156,7 @@ leat_code leat_spill_cursor_next(leat_spill_cursor *cursor, leat_error *err) {
     if (ok) return LEAT_OK;
     cursor->size = 0;
     return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "temporary file \"%s\": block at byte %lld is damaged; run the ingest again "
-                     "without --resume",
+                     "temporary file \"%s\": block at byte %lld is damaged: run the ingest again "
+                     "with --replace",
                      leat_file_path(spill->file), (long long)at);
 }

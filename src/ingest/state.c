@@ -11,7 +11,7 @@
 #include "ingest/job.h"
 
 #define STATE_FORMAT "leat ingest state"
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 #define STATE_BYTES_MAX (INT64_C(256) << 20)
 
 leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
@@ -79,6 +79,15 @@ static void column_names(const leat_job *job, column_name out[COLUMN_NAMES]) {
 
 /* ---- saving ---- */
 
+static void hex_digest(const void *bytes, int64_t size_bytes, char digest[65]) {
+    leat_sha256 sha;
+    uint8_t raw[32];
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, bytes, size_bytes);
+    leat_sha256_final(&sha, raw);
+    leat_sha256_hex(raw, digest);
+}
+
 static leat_code save_streams(const leat_job *job, char digest[65], leat_error *err) {
     leat_buf buf = {0};
     leat_code code = LEAT_OK;
@@ -90,14 +99,7 @@ static leat_code save_streams(const leat_job *job, char digest[65], leat_error *
     char path[LEAT_PATH_BYTES];
     if (code == LEAT_OK) code = work_path(job, "streams.bin", path, err);
     if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
-    if (code == LEAT_OK) {
-        leat_sha256 sha;
-        uint8_t bytes[32];
-        leat_sha256_init(&sha);
-        leat_sha256_update(&sha, buf.data, buf.size);
-        leat_sha256_final(&sha, bytes);
-        leat_sha256_hex(bytes, digest);
-    }
+    if (code == LEAT_OK) hex_digest(buf.data, buf.size, digest);
     leat_buf_free(&buf);
     return code;
 }
@@ -121,6 +123,11 @@ static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_begin_array(json);
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) leat_json_int(json, state->rejected[i]);
     leat_json_end_array(json);
+    if (!state->publishing) return;
+    char digest[65];
+    leat_sha256_hex(state->manifest_sha256, digest);
+    leat_json_member_int(json, "probes_over_limit", state->probes_over_limit);
+    leat_json_member_string(json, "manifest_sha256", digest);
 }
 
 static void write_setting(leat_json *json, const leat_job *job) {
@@ -137,7 +144,6 @@ static void write_setting(leat_json *json, const leat_job *job) {
         leat_json_member_string(json, names[i].key, names[i].name);
     }
     leat_json_end_object(json);
-    leat_json_member_string(json, "temp", job->folder.temp);
     leat_json_key(json, "inputs");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < job->inputs.count; i++) {
@@ -151,16 +157,31 @@ static void write_setting(leat_json *json, const leat_job *job) {
     leat_json_end_array(json);
 }
 
+leat_code leat_job_setting_sha256(const leat_job *job, char digest[65], leat_error *err) {
+    leat_json *json = NULL;
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    LEAT_TRY(leat_json_create(&json, false, err));
+    leat_json_begin_object(json);
+    write_setting(json, job);
+    leat_json_end_object(json);
+    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
+    if (code == LEAT_OK) hex_digest(text, size_bytes, digest);
+    leat_json_destroy(json);
+    return code;
+}
+
 leat_code leat_job_state_save(const leat_job *job, leat_error *err) {
     char path[LEAT_PATH_BYTES], digest[65];
     LEAT_TRY(save_streams(job, digest, err));
-    LEAT_TRY(work_path(job, "state.json", path, err));
+    LEAT_TRY(work_path(job, LEAT_STATE_NAME, path, err));
     leat_json *json = NULL;
     LEAT_TRY(leat_json_create(&json, false, err));
     leat_json_begin_object(json);
     leat_json_member_string(json, "format", STATE_FORMAT);
     leat_json_member_int(json, "version", STATE_VERSION);
     write_setting(json, job);
+    leat_json_member_string(json, "temp", job->folder.temp);
     write_numbers(json, &job->state);
     leat_json_member_string(json, "streams_sha256", digest);
     leat_json_end_object(json);
@@ -177,7 +198,7 @@ leat_code leat_job_state_save(const leat_job *job, leat_error *err) {
 static leat_code check_option(const json_t *options, const char *key, const char *now,
                               leat_error *err) {
     const char *then = NULL;
-    LEAT_TRY(leat_json_get_string(options, key, &then, "state.json", err));
+    LEAT_TRY(leat_json_get_string(options, key, &then, LEAT_STATE_NAME, err));
     if (strcmp(then, now) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "cannot resume: %s was \"%s\" and is \"%s\" now: use the options of the "
@@ -197,10 +218,10 @@ static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_er
         const json_t *then = json_array_get(inputs, (size_t)i);
         const char *path = NULL;
         int64_t bytes = 0, mtime_ns = 0;
-        LEAT_TRY(leat_json_get_string(then, "path", &path, "state.json", err));
-        LEAT_TRY(leat_json_get_int(then, "bytes", 0, INT64_MAX, &bytes, "state.json", err));
-        LEAT_TRY(leat_json_get_int(then, "mtime_ns", INT64_MIN, INT64_MAX, &mtime_ns, "state.json",
-                                   err));
+        LEAT_TRY(leat_json_get_string(then, "path", &path, LEAT_STATE_NAME, err));
+        LEAT_TRY(leat_json_get_int(then, "bytes", 0, INT64_MAX, &bytes, LEAT_STATE_NAME, err));
+        LEAT_TRY(leat_json_get_int(then, "mtime_ns", INT64_MIN, INT64_MAX, &mtime_ns,
+                                   LEAT_STATE_NAME, err));
         if (strcmp(path, input->path) != 0 || bytes != input->facts.size_bytes ||
             mtime_ns != input->facts.mtime_ns) {
             return leat_fail(err, LEAT_ERR_OPTION,
@@ -216,7 +237,7 @@ static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_er
 static leat_code check_setting(const leat_job *job, const json_t *root, leat_error *err) {
     const json_t *options = NULL, *inputs = NULL;
     const char *temp = NULL;
-    LEAT_TRY(leat_json_get_object(root, "options", &options, "state.json", err));
+    LEAT_TRY(leat_json_get_object(root, "options", &options, LEAT_STATE_NAME, err));
     for (int64_t i = 0; i < job->manifest.option_count; i++) {
         char text[LEAT_MANIFEST_TEXT_BYTES];
         option_text(&job->manifest.options[i], text);
@@ -227,18 +248,34 @@ static leat_code check_setting(const leat_job *job, const json_t *root, leat_err
     for (int i = 0; i < COLUMN_NAMES; i++) {
         LEAT_TRY(check_option(options, names[i].key, names[i].name, err));
     }
-    LEAT_TRY(leat_json_get_string(root, "temp", &temp, "state.json", err));
+    LEAT_TRY(leat_json_get_string(root, "temp", &temp, LEAT_STATE_NAME, err));
     if (strcmp(temp, job->folder.temp) != 0) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "cannot resume: temporary files lie in \"%s\", not in \"%s\"", temp,
                          job->folder.temp);
     }
-    LEAT_TRY(leat_json_get_array(root, "inputs", &inputs, "state.json", err));
+    LEAT_TRY(leat_json_get_array(root, "inputs", &inputs, LEAT_STATE_NAME, err));
     return check_inputs(job, inputs, err);
 }
 
+static leat_code get_sha256(const json_t *root, const char *key, uint8_t digest[32],
+                            leat_error *err) {
+    const char *text = NULL;
+    LEAT_TRY(leat_json_get_string(root, key, &text, LEAT_STATE_NAME, err));
+    if (leat_sha256_parse(text, digest)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     LEAT_STATE_NAME ": member \"%s\" is no SHA-256: run again with --replace",
+                     key);
+}
+
+static leat_code read_published(const json_t *root, leat_job_state *state, leat_error *err) {
+    LEAT_TRY(leat_json_get_int(root, "probes_over_limit", 0, INT64_MAX, &state->probes_over_limit,
+                               LEAT_STATE_NAME, err));
+    return get_sha256(root, "manifest_sha256", state->manifest_sha256, err);
+}
+
 static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_error *err) {
-    const char *what = "state.json";
+    const char *what = LEAT_STATE_NAME;
     int64_t workers = 0, bits = 0, block = 0;
     LEAT_TRY(leat_json_get_int(root, "workers", 1, 256, &workers, what, err));
     LEAT_TRY(leat_json_get_int(root, "bucket_bits", 0, 15, &bits, what, err));
@@ -275,21 +312,17 @@ static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_er
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
         state->rejected[i] = json_integer_value(json_array_get(rejected, (size_t)i));
     }
-    return LEAT_OK;
+    return state->publishing ? read_published(root, state, err) : LEAT_OK;
 }
 
 static leat_code open_spills(leat_job *job, const char *digest, leat_error *err) {
     char path[LEAT_PATH_BYTES];
-    uint8_t *bytes = NULL, sha_bytes[32];
+    uint8_t *bytes = NULL;
     int64_t size_bytes = 0, each = job->buckets.count * (int64_t)sizeof(leat_spill_stream);
     LEAT_TRY(work_path(job, "streams.bin", path, err));
     LEAT_TRY(leat_file_load(path, STATE_BYTES_MAX, &bytes, &size_bytes, err));
-    leat_sha256 sha;
     char found[65];
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, bytes, size_bytes);
-    leat_sha256_final(&sha, sha_bytes);
-    leat_sha256_hex(sha_bytes, found);
+    hex_digest(bytes, size_bytes, found);
     leat_code code = LEAT_OK;
     if (strcmp(found, digest) != 0 || size_bytes != each * job->state.workers) {
         code =
@@ -305,6 +338,12 @@ static leat_code open_spills(leat_job *job, const char *digest, leat_error *err)
         if (code == LEAT_OK) {
             code = leat_spill_open(spill, path, count, job->state.block_bytes, err);
         }
+        if (code == LEAT_ERR_NOT_FOUND) {
+            code = leat_fail(err, code,
+                             "cannot resume: temporary file \"%s\" of the interrupted run is gone: "
+                             "bring it back, or begin anew with --replace",
+                             path);
+        }
         if (code != LEAT_OK) break;
         memcpy(spill->streams, streams, (size_t)count * sizeof *spill->streams);
         streams += (size_t)count * sizeof *spill->streams;
@@ -316,12 +355,18 @@ static leat_code open_spills(leat_job *job, const char *digest, leat_error *err)
 static leat_code load_parsed(leat_job *job, const json_t *root, leat_error *err) {
     int64_t version = 0;
     const char *format = NULL, *digest = NULL;
-    LEAT_TRY(leat_json_get_string(root, "format", &format, "state.json", err));
-    LEAT_TRY(leat_json_get_int(root, "version", STATE_VERSION, STATE_VERSION, &version,
-                               "state.json", err));
+    LEAT_TRY(leat_json_get_string(root, "format", &format, LEAT_STATE_NAME, err));
+    LEAT_TRY(leat_json_get_int(root, "version", 1, INT32_MAX, &version, LEAT_STATE_NAME, err));
+    if (version != STATE_VERSION) {
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "cannot resume: another version of leat (its state has version %lld, not "
+                         "%d) was interrupted here: go on with that one, or begin anew with "
+                         "--replace",
+                         (long long)version, STATE_VERSION);
+    }
     LEAT_TRY(check_setting(job, root, err));
     LEAT_TRY(read_numbers(root, &job->state, err));
-    LEAT_TRY(leat_json_get_string(root, "streams_sha256", &digest, "state.json", err));
+    LEAT_TRY(leat_json_get_string(root, "streams_sha256", &digest, LEAT_STATE_NAME, err));
     job->buckets = leat_buckets_plan(job->state.bucket_bits, job->options->train_ratio,
                                      job->options->split == LEAT_SPLIT_HASH, job->state.workers);
     /* Once it is being published, nothing is read from the spills, which may be gone. */
@@ -330,23 +375,46 @@ static leat_code load_parsed(leat_job *job, const json_t *root, leat_error *err)
     return LEAT_OK;
 }
 
-leat_code leat_job_state_load(leat_job *job, leat_error *err) {
+/* *root is NULL if there is no state. */
+static leat_code read_state(const leat_job_folder *folder, json_t **root, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
-    LEAT_TRY(work_path(job, "state.json", path, err));
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
     uint8_t *text = NULL;
     int64_t size_bytes = 0;
-    json_t *root = NULL;
+    *root = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, folder->work, LEAT_STATE_NAME, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
     LEAT_TRY(leat_file_load(path, STATE_BYTES_MAX, &text, &size_bytes, err));
-    leat_code code = leat_json_parse((const char *)text, size_bytes, path, &root, err);
-    if (code == LEAT_OK) code = load_parsed(job, root, err);
-    json_decref(root);
+    leat_code code = leat_json_parse((const char *)text, size_bytes, path, root, err);
     leat_free(text);
+    return code;
+}
+
+leat_code leat_job_state_load(leat_job *job, leat_error *err) {
+    json_t *root = NULL;
+    LEAT_TRY(read_state(&job->folder, &root, err));
+    if (root == NULL) return LEAT_OK;
+    leat_code code = load_parsed(job, root, err);
+    json_decref(root);
     if (code != LEAT_OK) {
         leat_job_spills_close(job);
         job->state = (leat_job_state){0};
     }
     return code;
+}
+
+leat_code leat_job_state_peek(const leat_job_folder *folder, leat_job_peek *peek, leat_error *err) {
+    json_t *root = NULL;
+    leat_error problem = {0};
+    *peek = (leat_job_peek){0};
+    leat_code code = read_state(folder, &root, &problem);
+    if (code == LEAT_ERR_MEMORY || code == LEAT_ERR_IO) return leat_error_copy(err, &problem);
+    peek->there = code != LEAT_OK || root != NULL;
+    const json_t *version = json_object_get(root, "version");
+    peek->publishing = json_is_integer(version) && json_integer_value(version) == STATE_VERSION &&
+                       json_is_true(json_object_get(root, "publishing")) &&
+                       get_sha256(root, "manifest_sha256", peek->manifest_sha256, NULL) == LEAT_OK;
+    json_decref(root);
+    return LEAT_OK;
 }

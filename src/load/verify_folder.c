@@ -13,8 +13,6 @@
 #include "load/files.h"
 #include "load/verify.h"
 
-#define RUN_BYTES_MAX (INT64_C(64) << 20)
-
 /* ---- Shards to look at -------------------------------------------------------------------- */
 
 static leat_code add_shard(leat_verify_job *job, const char *path, const char *name,
@@ -159,15 +157,9 @@ static void compare_index(leat_verify_job *job, int64_t k) {
 }
 
 static bool is_shard_of_ours(const leat_verify_job *job, const char *name) {
-    /* Names rise with number in each split: but thousands of shards are few, and this is once. */
     for (int split = 0; split < LEAT_SPLITS; split++) {
-        char expected[LEAT_SHARD_NAME_BYTES];
-        const char *digits = strstr(name, "_shard_");
-        if (digits == NULL) continue;
-        long long number = strtoll(digits + 7, NULL, 10);
-        if (number < 0 || number >= job->manifest.split[split].shard_count) continue;
-        leat_layout_shard_name((leat_split)split, number, expected);
-        if (strcmp(expected, name) == 0) return true;
+        int64_t number = leat_layout_shard_number((leat_split)split, name);
+        if (number >= 0 && number < job->manifest.split[split].shard_count) return true;
     }
     return false;
 }
@@ -208,6 +200,32 @@ static leat_code judge_names(leat_verify_job *job, const char *dir, const char *
     return code;
 }
 
+/* The manifest that the ingest wrote, as run.json states: totals and hashes of a manifest whose
+ * options were edited are still right. */
+static leat_code check_run_manifest(leat_verify_job *job, const char *dir, const json_t *run,
+                                    leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_error cause = {0};
+    const char *text = NULL;
+    uint8_t stated[32], found[32];
+    if (json_object_get(run, "manifest_sha256") == NULL) return LEAT_OK; /* it says nothing of it */
+    leat_code code = leat_json_get_string(run, "manifest_sha256", &text, LEAT_RUN_NAME, &cause);
+    if (code == LEAT_OK && !leat_sha256_parse(text, stated))
+        code = leat_fail(&cause, LEAT_ERR_CORRUPT, "manifest_sha256 \"%.80s\" is no SHA-256", text);
+    if (code != LEAT_OK) {
+        LEAT_PROBLEM(&job->folder, LEAT_RUN_NAME, -1, "%s", cause.message);
+        return LEAT_OK;
+    }
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_MANIFEST_NAME, err));
+    LEAT_TRY(leat_file_sha256(path, found, err));
+    if (memcmp(stated, found, sizeof found) != 0)
+        LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                     "its SHA-256 is not the one that %s states: one of them was changed after the "
+                     "ingest, do not trust the options; ingest it again",
+                     LEAT_RUN_NAME);
+    return LEAT_OK;
+}
+
 /* run.json is not needed to use the data; it must still be what it says it is. */
 static leat_code check_run(leat_verify_job *job, const char *dir, leat_error *err) {
     char path[LEAT_PATH_BYTES];
@@ -223,12 +241,15 @@ static leat_code check_run(leat_verify_job *job, const char *dir, leat_error *er
                   "is missing: how the data set was made is not known");
         return LEAT_OK;
     }
-    if (leat_file_load(path, RUN_BYTES_MAX, &bytes, &size_bytes, &cause) != LEAT_OK ||
+    if (leat_file_load(path, LEAT_RUN_BYTES_MAX, &bytes, &size_bytes, &cause) != LEAT_OK ||
         leat_json_parse((const char *)bytes, size_bytes, LEAT_RUN_NAME, &root, &cause) != LEAT_OK)
         LEAT_PROBLEM(&job->folder, LEAT_RUN_NAME, -1, "%s", cause.message);
+    leat_code code = LEAT_OK;
+    if (cause.code == LEAT_ERR_MEMORY) code = leat_error_copy(err, &cause);
+    if (root != NULL) code = check_run_manifest(job, dir, root, err);
     json_decref(root);
     leat_free(bytes);
-    return cause.code == LEAT_ERR_MEMORY ? leat_error_copy(err, &cause) : LEAT_OK;
+    return code;
 }
 
 /* A folder without a manifest that an ingest works in, or worked in until it was killed. */

@@ -68,19 +68,26 @@ static void check_never_mixed(const char *out, bool replaces, long at) {
     if (!is_new && !is_old) fail_msg("killed before call %ld: a mixture with a manifest", at);
 }
 
+/* Whether --resume has anything to go on with beside the lock. */
+static bool has_more_than_lock(const char *out) {
+    char path[LEAT_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/.leat", out);
+    return dir_count(path) > 1;
+}
+
 static void resume(const char *out, const char *temp, long at) {
     leat_probes_ingest_options options = options_now(temp);
     leat_error err = {0};
     options.resume = true;
+    bool work = has_more_than_lock(out);
     leat_code code = run(out, &options, &err);
-    if (code != LEAT_OK && strstr(err.message, "complete data set") == NULL) {
-        fail_msg("killed before call %ld: %s", at, err.message);
-    }
     dataset_digest now = dataset_hash(out);
-    if (memcmp(now.bytes, want.bytes, sizeof now.bytes) != 0) {
+    if (code != LEAT_OK) {
         /* killed so early that the old one was not touched, and there was nothing to resume */
+        if (work || code != LEAT_ERR_EXISTS)
+            fail_msg("killed before call %ld: %s", at, err.message);
         assert_memory_equal(now.bytes, old.bytes, sizeof now.bytes);
-        assert_int_equal(code, LEAT_ERR_EXISTS);
+        assert_false(has_work(out));
         options.resume = false;
         options.replace = true;
         assert_ok(run(out, &options, err));
@@ -90,6 +97,30 @@ static void resume(const char *out, const char *temp, long at) {
     if (temp != NULL) assert_true(dir_count(temp) <= 0);
 }
 
+/*
+ * Whatever was killed, --replace is accepted: one that fails leaves a folder that the next one
+ * accepts, with a whole data set in it if there was one, moved to its place or not.
+ */
+static void replace(const char *out, long at) {
+    char manifest[LEAT_PATH_BYTES];
+    leat_probes_ingest_options options = options_now(NULL);
+    leat_error err = {0};
+    snprintf(manifest, sizeof manifest, "%s/manifest.json", out);
+    bool whole = path_exists(manifest);
+    options.replace = true;
+    options.strict = true; /* there are rows that it does not like */
+    leat_code code = run(out, &options, &err);
+    if (code != LEAT_ERR_INPUT) fail_msg("killed before call %ld: %s", at, err.message);
+    assert_false(path_exists(out) && has_work(out));
+    if (whole) assert_true(path_exists(manifest));
+    check_never_mixed(out, true, at);
+    options.strict = false;
+    code = run(out, &options, &err);
+    if (code != LEAT_OK) fail_msg("killed before call %ld, failed, then: %s", at, err.message);
+    assert_same_dataset(out, want);
+    assert_int_equal(dir_count(out), 6);
+}
+
 /* A sanitizer makes each fork costly and has nothing to see in a killed process. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STEP 5
@@ -97,7 +128,9 @@ static void resume(const char *out, const char *temp, long at) {
 #define STEP 1
 #endif
 
-static void sweep(const char *temp, bool replaces, bool twice) {
+typedef enum mend { BY_RESUME, BY_REPLACE } mend;
+
+static void sweep(const char *temp, bool replaces, bool twice, mend how) {
     const char *out = core_path("out");
     long at = 0;
     for (bool reached = true; reached; at += STEP) {
@@ -112,32 +145,42 @@ static void sweep(const char *temp, bool replaces, bool twice) {
         }
         reached = run_killed(out, &options, at);
         check_never_mixed(out, replaces, at);
-        if (reached && twice && path_exists(out) && has_work(out)) {
+        if (reached && twice && has_more_than_lock(out)) {
             options.replace = false;
             options.resume = true;
             run_killed(out, &options, (long)(leat_random(1, 2, (uint64_t)at) % 150));
             check_never_mixed(out, replaces, at);
         }
-        resume(out, temp, at);
+        if (how == BY_REPLACE) replace(out, at);
+        else resume(out, temp, at);
     }
     assert_true(at > 100);
 }
 
 static void fresh(void **state) {
     (void)state;
-    sweep(NULL, false, false);
+    sweep(NULL, false, false, BY_RESUME);
 }
 static void with_temp(void **state) {
     (void)state;
-    sweep(core_path("temp"), false, true);
+    sweep(core_path("temp"), false, true, BY_RESUME);
 }
 static void replacing(void **state) {
     (void)state;
-    sweep(NULL, true, false);
+    sweep(NULL, true, false, BY_RESUME);
 }
 static void replacing_twice(void **state) {
     (void)state;
-    sweep(core_path("temp"), true, true);
+    sweep(core_path("temp"), true, true, BY_RESUME);
+}
+
+static void fresh_replaced(void **state) {
+    (void)state;
+    sweep(NULL, false, false, BY_REPLACE);
+}
+static void replacing_replaced(void **state) {
+    (void)state;
+    sweep(NULL, true, false, BY_REPLACE);
 }
 
 static int setup(void **state) {
@@ -166,10 +209,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fresh),
-        cmocka_unit_test(with_temp),
-        cmocka_unit_test(replacing),
-        cmocka_unit_test(replacing_twice),
+        cmocka_unit_test(fresh),          cmocka_unit_test(with_temp),
+        cmocka_unit_test(replacing),      cmocka_unit_test(replacing_twice),
+        cmocka_unit_test(fresh_replaced), cmocka_unit_test(replacing_replaced),
     };
     return cmocka_run_group_tests_name("ingest killed", tests, setup, teardown);
 }

@@ -315,9 +315,9 @@ static void folders(void **state) {
         {NONE, false, true, LEAT_OK, ""},
         {EMPTY, false, false, LEAT_OK, ""},
         {EMPTY, true, false, LEAT_OK, ""},
-        {FOREIGN, false, false, LEAT_ERR_EXISTS, "no data set of leat"},
-        {FOREIGN, true, false, LEAT_ERR_EXISTS, "no data set of leat"},
-        {FOREIGN, false, true, LEAT_ERR_EXISTS, "no data set of leat"},
+        {FOREIGN, false, false, LEAT_ERR_EXISTS, "no data set"},
+        {FOREIGN, true, false, LEAT_ERR_EXISTS, "is no JSON"},
+        {FOREIGN, false, true, LEAT_ERR_EXISTS, "is no JSON"},
         {COMPLETE, false, false, LEAT_ERR_EXISTS, "--replace"},
         {COMPLETE, true, false, LEAT_ERR_EXISTS, "complete data set"},
         {COMPLETE, false, true, LEAT_OK, ""},
@@ -356,6 +356,146 @@ static void folders(void **state) {
             assert_memory_not_equal(dataset_hash(out).bytes, want.bytes, sizeof want.bytes);
         }
     }
+}
+
+/* A run that is killed after its last step, and one that is run twice, find their data set whole:
+ * they are done. One of other rows, or with other options, is not. */
+static void finished(void **state) {
+    (void)state;
+    const char *out = core_path("finished_run"), *few = csv_paths("resume", 1)[0];
+    leat_probes_ingest_options options = ingest_options();
+    leat_probes_ingest_result first = {0}, again = {0};
+    assert_ok(run(out, &options, &first, err));
+    options.resume = true;
+    for (int left = 0; left < 3; left++) {
+        if (left > 0) assert_ok(leat_path_make_dir(core_path("finished_run/.leat"), err));
+        if (left > 1) core_save(core_path("finished_run/.leat/lock"), "", 0);
+        assert_ok(run(out, &options, &again, err));
+        assert_same_dataset(out, want);
+        assert_true(again.resumed);
+        assert_int_equal(again.measurements, first.measurements);
+        assert_int_equal(again.rows_read, first.rows_read);
+        assert_int_equal(again.rejected, first.rejected);
+        assert_int_equal(again.reject_reasons, first.reject_reasons);
+        assert_int_equal(again.bytes_written, first.bytes_written);
+        assert_int_equal(again.rows_split, first.rows_split);
+        assert_memory_equal(again.probes, first.probes, sizeof first.probes);
+        assert_memory_equal(again.rows, first.rows, sizeof first.rows);
+        assert_memory_equal(again.shards, first.shards, sizeof first.shards);
+    }
+    options.strict = true;
+    assert_fails(run(out, &options, &again, err), LEAT_ERR_INPUT, "--strict");
+    options.strict = false;
+    assert_fails(leat_probes_ingest(&few, 1, out, &options, &again, err), LEAT_ERR_EXISTS,
+                 "complete data set");
+    options.column_rtt = "delay";
+    assert_fails(run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
+    options.column_rtt = NULL;
+    assert_ok(leat_path_remove(core_path("finished_run/run.json"), err));
+    assert_fails(run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
+    assert_same_dataset(out, want);
+}
+
+/* Rows that the interrupted run has set aside fail --strict as they fail a run of its own; nothing
+ * is lost by it. */
+static void strict_resume(void **state) {
+    (void)state;
+    const char *out = core_path("strict");
+    leat_probes_ingest_options options = ingest_options();
+    leat_probes_ingest_result result;
+    options.strict = true;
+    assert_fails(run(out, &options, &result, err), LEAT_ERR_INPUT, "");
+    stop_in_write(out);
+    options.resume = true;
+    assert_fails(run(out, &options, &result, err), LEAT_ERR_INPUT, "--strict");
+    options.strict = false;
+    assert_ok(run(out, &options, &result, err));
+    assert_true(result.resumed && result.rejected > 0);
+    assert_same_dataset(out, want);
+}
+
+/* A temporary file that is gone may come back with its disk: it is named, and nothing is lost. */
+static void missing_spill(void **state) {
+    (void)state;
+    const char *out = core_path("missing_spill");
+    leat_path_list names = {0};
+    leat_probes_ingest_options options = ingest_options();
+    leat_probes_ingest_result result;
+    stop_in_write(out);
+    assert_ok(leat_path_glob(core_path("missing_spill/.leat/temp/spill_*"), &names, err));
+    assert_ok(leat_path_rename(names.paths[0], core_path("elsewhere"), err));
+    options.resume = true;
+    leat_error err = {0};
+    assert_int_equal(run(out, &options, &result, &err), LEAT_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "spill_"));
+    assert_non_null(strstr(err.message, "is gone"));
+    assert_non_null(strstr(err.message, "--replace"));
+    assert_ok(leat_path_rename(core_path("elsewhere"), names.paths[0], err));
+    leat_path_list_free(&names);
+    assert_ok(run(out, &options, &result, err));
+    assert_true(result.resumed);
+    assert_same_dataset(out, want);
+}
+
+/* Files that are not of the data set are never removed with it. */
+static void files_of_others(void **state) {
+    (void)state;
+    static const char *const places[] = {"train/notes.txt", "test/sub/x",
+                                         "train/train_shard_00099.arrayrecord", "train"};
+    const char *out = core_path("others_files");
+    for (int interrupted = 0; interrupted < 2; interrupted++) {
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+            char path[LEAT_PATH_BYTES], dir[LEAT_PATH_BYTES];
+            leat_probes_ingest_options options = ingest_options();
+            leat_probes_ingest_result result;
+            bool is_split = strcmp(places[i], "train") == 0;
+            if (is_split && !interrupted) continue;
+            assert_ok(leat_path_remove_tree(out, err));
+            if (interrupted) stop_in_write(out);
+            else assert_ok(run(out, &options, &result, err));
+            snprintf(path, sizeof path, "%s/%s", out, places[i]);
+            snprintf(dir, sizeof dir, "%s", path);
+            *strrchr(dir, '/') = 0;
+            assert_ok(leat_path_make_dir(dir, err));
+            core_save(path, "x", 1);
+            options.replace = true;
+            assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "move it away");
+            assert_true(path_exists(path));
+            if (!interrupted) assert_false(has_work(out));
+            if (interrupted) {
+                options.replace = false;
+                options.resume = true;
+                assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "move it away");
+            }
+            assert_ok(leat_path_remove_tree(is_split || i == 1 ? dir : path, err));
+            if (is_split) stop_in_write(out);
+            assert_ok(run(out, &options, &result, err));
+            assert_same_dataset(out, want);
+        }
+    }
+}
+
+/* A manifest that cannot be read is told of as what it is, and nothing is removed. */
+static void other_manifests(void **state) {
+    (void)state;
+    const char *out = core_path("manifests"), *path = core_path("manifests/manifest.json");
+    leat_probes_ingest_options options = ingest_options();
+    leat_probes_ingest_result result;
+    assert_ok(run(out, &options, &result, err));
+    core_image image = core_load(path);
+    static const char newer[] = "{\"format\": \"leat.probes\", \"version\": 2}";
+    for (int replace = 0; replace < 2; replace++) {
+        options.replace = replace;
+        core_save(path, newer, (int64_t)sizeof newer - 1);
+        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "use a newer leat");
+        core_save(path, "{\"name\": \"x\"}", 13);
+        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "\"format\"");
+        core_save(path, image.data, image.size_bytes / 2);
+        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "no JSON");
+    }
+    core_save(path, image.data, image.size_bytes);
+    free(image.data);
+    assert_same_dataset(out, want);
 }
 
 /* A failed replacement leaves the data set that is there. */
@@ -496,6 +636,9 @@ int main(void) {
         cmocka_unit_test(resume_with_others), cmocka_unit_test(folders),
         cmocka_unit_test(failed_replacement), cmocka_unit_test(busy),
         cmocka_unit_test(shared_temp),        cmocka_unit_test(killed),
+        cmocka_unit_test(finished),           cmocka_unit_test(strict_resume),
+        cmocka_unit_test(missing_spill),      cmocka_unit_test(files_of_others),
+        cmocka_unit_test(other_manifests),
     };
     return cmocka_run_group_tests_name("ingest resumed", tests, setup, teardown);
 }

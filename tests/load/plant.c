@@ -415,6 +415,7 @@ static void state_options(field *f) {
     must(leat_manifest_add_int(m, "max_row_size", limit, &err), &err);
     must(leat_manifest_add_int(m, "probes_per_shard", PROBES_PER_SHARD, &err), &err);
     must(leat_manifest_add_bool(m, "dictionary_src", f->options->dictionary_src, &err), &err);
+    must(leat_manifest_add_bool(m, "per_packet", false, &err), &err);
 }
 
 void plant(const char *dir, const plant_options *options) {

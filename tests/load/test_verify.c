@@ -269,6 +269,38 @@ static void break_run(const char *dir) {
     save(path, "{\"seconds\": 1", 13);
 }
 
+/* An option that no byte of the data shows, edited after run.json had stated the manifest's hash.
+ */
+static void edit_option(const char *dir) {
+    char path[512], text[128], hex[65];
+    uint8_t digest[32];
+    join(path, dir, LEAT_MANIFEST_NAME);
+    assert_int_equal(leat_file_sha256(path, digest, NULL), LEAT_OK);
+    leat_sha256_hex(digest, hex);
+    snprintf(text, sizeof text, "{\"manifest_sha256\": \"%s\"}", hex);
+    join(path, dir, LEAT_RUN_NAME);
+    save(path, text, (int64_t)strlen(text));
+    leat_verify_report *report = verify_with(dir, 2, false);
+    assert_int_equal(report->problem_count, 0);
+    assert_int_equal(report->note_count, 0);
+    leat_verify_report_destroy(report);
+    int64_t size = 0;
+    join(path, dir, LEAT_MANIFEST_NAME);
+    char *manifest = (char *)load(path, &size);
+    char *at = strstr(manifest, "\"per_packet\": false");
+    assert_non_null(at);
+    memcpy(at + 14, "true", 4);
+    memmove(at + 18, at + 19, (size_t)(manifest + size - at - 19));
+    save(path, manifest, size - 1);
+    leat_free(manifest);
+}
+static void no_hash_in_run(const char *dir) {
+    char path[512];
+    static const char text[] = "{\"manifest_sha256\": \"12\"}";
+    join(path, dir, LEAT_RUN_NAME);
+    save(path, text, (int64_t)sizeof text - 1);
+}
+
 static const struct {
     const char *name;
     damage_fn damage;
@@ -287,6 +319,8 @@ static const struct {
     {"index cut", cut_index, "", true},
     {"shard that nobody knows", copy_shard, "is no shard of this data set", true},
     {"run.json broken", break_run, "", true},
+    {"hash in run.json broken", no_hash_in_run, "is no SHA-256", true},
+    {"option edited", edit_option, "is not the one that run.json states", true},
 };
 
 static void test_damages(void **state) {
