@@ -122,7 +122,7 @@ void leat_cli_cancellable(leat_cli *cli);
 void leat_cli_progress_end(leat_cli *cli);
 
 /* Numbers in words, into `text`, which they return: "1.23 GB", "12,345,678", "3 min 20 s". */
-#define LEAT_WORDS_BYTES 32
+#define LEAT_WORDS_BYTES LEAT_TIME_TEXT_BYTES
 const char *leat_words_bytes(char text[LEAT_WORDS_BYTES], int64_t size_bytes); /* 1024 based */
 const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count);
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds);

@@ -149,17 +149,6 @@ static void linear_ticks(tick_list *list, const leat_axis *axis, int wanted) {
     }
 }
 
-/* Days from 1970 to the first of a month, proleptic Gregorian; month from 0, any number. */
-static double month_day_number(int64_t year, int64_t month) {
-    year += month / 12;
-    month %= 12;
-    static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    int64_t last = year - 1;
-    int64_t days = 365 * (year - 1970) + (last / 4 - last / 100 + last / 400) - 477;
-    return (double)(days + before[month] + (leap && month > 1));
-}
-
 static void calendar_ticks(tick_list *list, const leat_axis *axis) {
     static const int steps[] = {1, 2, 3, 6, 12, 24, 60, 120, 600, 1200, 12000};
     double months = (axis->high - axis->low) / (30.44 * 86400e6);
@@ -171,7 +160,8 @@ static void calendar_ticks(tick_list *list, const leat_axis *axis) {
     for (int64_t month = 0; month < 12 * 40 && list->count < 12; month += step >= 12 ? 12 : step) {
         if (step >= 12 && (month / 12) % (step / 12) != 0) month += step - 12;
         char words[LEAT_WORDS_BYTES];
-        double value = month_day_number(year, month) * 86400e6;
+        double value =
+            (double)leat_time_days(year + month / 12, (int)(month % 12) + 1, 1) * 86400e6;
         if (value > axis->high) break;
         leat_time_words(words, (int64_t)value);
         words[strlen(words) > 19 ? strlen(words) - (step >= 12 ? 22 : 19) : 0] = 0;

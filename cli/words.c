@@ -1,9 +1,5 @@
 /* Numbers as people read them. */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "frame.h"
 
@@ -60,47 +56,11 @@ const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds) {
 }
 
 const char *leat_words_time(char text[LEAT_WORDS_BYTES], int64_t time_us) {
-    int64_t second = time_us / 1000000, rest = time_us % 1000000;
-    if (rest < 0) {
-        rest += 1000000;
-        second--;
-    }
-    time_t whole = second;
-    struct tm at;
-    if (gmtime_r(&whole, &at) == NULL) memset(&at, 0, sizeof at);
-    snprintf(text, LEAT_WORDS_BYTES, "%04d-%02d-%02dT%02d:%02d:%02d.%06dZ", at.tm_year + 1900,
-             at.tm_mon + 1, at.tm_mday, at.tm_hour, at.tm_min, at.tm_sec, (int)rest);
+    leat_time_format(time_us, text);
     return text;
 }
 
-/*
- * Measured times mostly have few decimals, and those need no trial printing: k / 10^d with d <= 3
- * and k below 2^40 is far from any midpoint of two floats (by 2^-35 relative at the least, a double
- * errs by 2^-53), so rounding it twice gives what reading the text would give. Fewer decimals are
- * tried first, so the first that reads back is the shortest.
- */
-static bool float_by_decimals(char text[LEAT_WORDS_BYTES], float value) {
-    static const int scale[] = {1, 10, 100, 1000};
-    double magnitude = fabs((double)value);
-    if (!(magnitude < 1e6) || (magnitude != 0 && magnitude < 1e-3)) return false;
-    for (int decimals = 0; decimals < 4; decimals++) {
-        long long k = llround(magnitude * scale[decimals]);
-        if ((float)((double)k / scale[decimals]) != (float)magnitude) continue;
-        int size = snprintf(text, LEAT_WORDS_BYTES, "%s%lld", signbit(value) ? "-" : "",
-                            k / scale[decimals]);
-        if (decimals > 0)
-            snprintf(text + size, (size_t)(LEAT_WORDS_BYTES - size), ".%0*lld", decimals,
-                     k % scale[decimals]);
-        return true;
-    }
-    return false;
-}
-
 const char *leat_words_float(char text[LEAT_WORDS_BYTES], float value) {
-    if (float_by_decimals(text, value)) return text;
-    for (int digits = 1; digits <= 9; digits++) {
-        snprintf(text, LEAT_WORDS_BYTES, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value) break;
-    }
+    leat_float_format(value, text);
     return text;
 }

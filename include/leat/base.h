@@ -142,6 +142,20 @@ typedef struct leat_measurement {
     uint8_t src_bytes[16], dst_bytes[16]; /* network order; of IPv4 the first 4 */
 } leat_measurement;
 
+/*
+ * A time as UTC in ISO 8601, "2019-04-24T00:00:00.000000Z", NUL-terminated, for any count of
+ * microseconds since 1970; returns the length.
+ */
+#define LEAT_TIME_TEXT_BYTES 40
+LEAT_API int leat_time_format(int64_t us, char text[LEAT_TIME_TEXT_BYTES]);
+/* Days from 1970-01-01 to a day of the Gregorian calendar, month and day from 1; negative before.
+ */
+LEAT_API int64_t leat_time_days(int64_t year, int month, int day);
+/* The shortest decimal text that reads back as the same float, NUL-terminated, whatever the locale;
+ * returns the length: 0, and no text, for a value that is not a number. */
+#define LEAT_FLOAT_TEXT_BYTES 32
+LEAT_API int leat_float_format(float value, char text[LEAT_FLOAT_TEXT_BYTES]);
+
 /* What this machine has for a job. -1: not known. */
 typedef struct leat_machine {
     int cpus;                /* that this process may use */

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/number.h"
+
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
@@ -269,16 +272,8 @@ void leat_json_int(leat_json *json, int64_t value) {
 }
 
 void leat_json_double(leat_json *json, double value) {
-    char text[40] = "null";
-    if (isfinite(value)) {
-        /* 17 digits always read back; fewer are nicer to people */
-        for (int digits = 1; digits <= 17; digits++) {
-            snprintf(text, sizeof(text), "%.*g", digits, value);
-            if (strtod(text, NULL) == value) break;
-        }
-        char *comma = strchr(text, ','); /* of a locale that the program has set */
-        if (comma != NULL) *comma = '.';
-    }
+    char text[LEAT_DOUBLE_TEXT_BYTES] = "null";
+    if (isfinite(value)) leat_double_format(value, text);
     if (begin_value(json)) put_text(json, text);
 }
 
@@ -320,4 +315,13 @@ leat_code leat_json_finish(leat_json *json, const char **text, int64_t *size_byt
     *text = (const char *)json->buf.data;
     *size_bytes = json->buf.size - 1;
     return LEAT_OK;
+}
+
+leat_code leat_json_save(leat_json *json, const char *path, leat_error *err) {
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_file_save(path, text, size_bytes, err);
+    leat_json_destroy(json);
+    return code;
 }

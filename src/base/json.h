@@ -1,4 +1,4 @@
-/* Reading JSON through jansson. The writer is in leat/base.h. */
+/* Reading JSON through jansson. The writer is in leat/base.h, but for saving what it wrote. */
 #ifndef LEAT_BASE_JSON_H
 #define LEAT_BASE_JSON_H
 
@@ -21,5 +21,9 @@ LEAT_MUST_CHECK leat_code leat_json_get_array(const json_t *object, const char *
 LEAT_MUST_CHECK leat_code leat_json_get_object(const json_t *object, const char *key,
                                                const json_t **out, const char *what,
                                                leat_error *err);
+
+/* Finishes the document, saves it as leat_file_save does, and destroys the writer, on failure too.
+ */
+LEAT_MUST_CHECK leat_code leat_json_save(leat_json *json, const char *path, leat_error *err);
 
 #endif

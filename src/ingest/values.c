@@ -1,15 +1,14 @@
 /*
  * Values as text. Times never pass through floating point: the microseconds are taken from the
- * decimal digits as they stand. strtod and printf write the decimal point of the user's locale, so
- * the one is given the C locale and the other's point is put right.
+ * decimal digits as they stand.
  */
 #include "ingest/values.h"
 
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 #define MICROS INT64_C(1000000)
 
@@ -163,50 +162,17 @@ int leat_time_to_text(int64_t time_us, char text[LEAT_TIME_TEXT_BYTES]) {
 
 enum { NUMBER_TEXT_MAX = 400 };
 
-static double strtod_c(const char *text) {
-    /* glibc and musl hand out the C locale as a constant: nothing is allocated */
-    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (c_locale == (locale_t)0) return strtod(text, NULL);
-    double value = strtod_l(text, NULL, c_locale);
-    freelocale(c_locale);
-    return value;
-}
-
-/* printf's text with the point of the locale, of whatever bytes, made a full stop. */
-static int point_to_stop(char *text, int size) {
-    int out = 0;
-    for (int i = 0; i < size; i++) {
-        bool number = digit_of(text[i]) >= 0 || strchr("+-eainf", text[i]) != NULL;
-        if (number) text[out++] = text[i];
-        else if (out == 0 || text[out - 1] != '.') text[out++] = '.';
-    }
-    text[out] = 0;
-    return out;
-}
-
-int leat_float_format(float value, char text[LEAT_FLOAT_TEXT_BYTES]) {
-    if (isnan(value)) return 0;
-    int size = 0;
-    for (int digits = 6; digits <= 9; digits++) {
-        size = snprintf(text, LEAT_FLOAT_TEXT_BYTES, "%.*g", digits, (double)value);
-        size = point_to_stop(text, size);
-        if ((float)strtod_c(text) == value) break;
-    }
-    return size;
-}
-
 int64_t leat_time_of_seconds(double seconds) {
     if (isnan(seconds)) return LEAT_TIME_MISSING;
     if (fabs(seconds) > 9e12) return seconds < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
-    char text[64];
+    char text[LEAT_DOUBLE_TEXT_BYTES];
     for (int digits = 15; digits <= 17; digits++) {
         /* digits counts all of them, %f those behind the point */
         int whole = fabs(seconds) < 1 ? 1 : (int)floor(log10(fabs(seconds))) + 1;
-        int size =
-            snprintf(text, sizeof text, "%.*f", digits > whole ? digits - whole : 0, seconds);
-        size = point_to_stop(text, size);
+        int size = leat_double_decimals(seconds, digits > whole ? digits - whole : 0, text);
         int64_t time_us;
-        if (strtod_c(text) == seconds && leat_time_of_text(text, size, &time_us)) return time_us;
+        if (leat_double_parse(text) == seconds && leat_time_of_text(text, size, &time_us))
+            return time_us;
     }
     return (int64_t)floor(seconds * 1e6);
 }
@@ -284,7 +250,7 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
         if (size_bytes > NUMBER_TEXT_MAX || !is_decimal(text, size_bytes)) return false;
         memcpy(copy, text, (size_t)size_bytes);
         copy[size_bytes] = 0;
-        value = strtod_c(copy);
+        value = leat_double_parse(copy);
     }
     *rtt = (float)(negative ? -value : value);
     return true;

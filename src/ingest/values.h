@@ -24,11 +24,8 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt);
 /* A whole number ("4", "4.0"), clamped to 32 bits; missing is 0. */
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version);
 
-/* Writers return the length and put no NUL; a missing value gives no text. */
+/* Returns the length; a missing value gives no text. */
 int leat_time_to_text(int64_t time_us, char text[LEAT_TIME_TEXT_BYTES]);
-/* The shortest decimal text that reads back as the same float. */
-#define LEAT_FLOAT_TEXT_BYTES 32
-int leat_float_format(float value, char text[LEAT_FLOAT_TEXT_BYTES]);
 
 /* Appends a field of CSV, in quotes where it needs them; a longer text is cut at max_bytes. */
 LEAT_MUST_CHECK leat_code leat_csv_append(leat_buf *buf, const char *text, int64_t size_bytes,

@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <math.h>
 
+#include "base/number.h"
 #include "ingest/values.h"
 
 #define MISSING LEAT_TIME_MISSING
@@ -263,6 +264,15 @@ static void test_float_format(void **state) {
                  {INFINITY, "inf"},
                  {-INFINITY, "-inf"},
                  {NAN, ""},
+                 {-0.0f, "-0"},
+                 {100000, "100000"},
+                 {2000000, "2e+06"},
+                 {0.001f, "0.001"},
+                 {12.5f, "12.5"},
+                 {-302281.01f, "-302281"},
+                 {27.350388f, "27.350388"},
+                 {0.0001f, "0.0001"},
+                 {1.4e-45f, "1e-45"},
                  {3.4028235e38f, "3.4028235e+38"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         text[leat_float_format(cases[i].value, text)] = 0;
@@ -276,6 +286,16 @@ static void test_float_format(void **state) {
         assert_true(leat_rtt_parse(text, size, &back));
         if (isnan(value)) assert_true(isnan(back));
         else assert_memory_equal(&value, &back, sizeof value);
+        /* few decimals are written on a path of their own: the slow one gives no shorter text */
+        char slow[LEAT_DOUBLE_TEXT_BYTES];
+        value = (float)((double)(bits % 2000000000) / 1000);
+        size = leat_float_format(value, text);
+        assert_true(leat_rtt_parse(text, size, &back) && back == value);
+        for (int digits = 6; digits <= 9; digits++) {
+            leat_double_digits((double)value, digits, slow);
+            if ((float)leat_double_parse(slow) == value) break;
+        }
+        assert_int_equal(strlen(text), strlen(slow));
     }
 }
 
