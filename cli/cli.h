@@ -101,6 +101,8 @@ void leat_out(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 void leat_out_bytes(leat_cli *cli, const void *bytes, int64_t size_bytes);
 /* Ends the document and writes it; `json` stays the caller's. Returns 0, or 1 (already told). */
 int leat_out_json(leat_cli *cli, leat_json *json);
+/* Whether stdout is a regular file: then a progress line does not run through what is shown. */
+bool leat_out_is_file(void);
 /* Whether writing to stdout has failed (reader gone, disk full): more output is in vain. */
 bool leat_out_broken(const leat_cli *cli);
 

@@ -15,6 +15,7 @@ typedef struct cat_job {
     leat_row *cursor;
     write_fn write;
     bool words;         /* a line before each row */
+    bool to_file;       /* progress is shown */
     int64_t first, end; /* rows */
     const char *source; /* NULL: all */
     bool found;         /* the source */
@@ -104,6 +105,12 @@ static leat_code write_row(cat_job *job, int64_t row, leat_error *err) {
     return LEAT_OK;
 }
 
+/* A command that is not made cancellable is never asked to stop by its progress line. */
+static void tell_progress(cat_job *job, int64_t row) {
+    leat_progress progress = {"writing", "rows", row - job->first, job->end - job->first};
+    if (job->to_file) leat_cli_progress(job->cli, &progress);
+}
+
 /* Whether the open row is the wanted source's: a row has one source, so its first measurement says
  * it. */
 static leat_code is_wanted(cat_job *job, bool *wanted, leat_error *err) {
@@ -124,6 +131,7 @@ static leat_code write_rows(cat_job *job, leat_error *err) {
     leat_code code = LEAT_OK;
     for (int64_t row = job->first; row < job->end && !leat_out_broken(job->cli); row++) {
         bool wanted = true;
+        tell_progress(job, row);
         if (job->found && job->facts.indexed) { /* the rows of a probe of ours stand together */
             leat_row_facts facts;
             code = leat_dataset_row(job->dataset, row, &facts, err);
@@ -166,6 +174,7 @@ static int cat_dataset(leat_cli *cli, cat_job *job) {
     leat_error err = {0};
     job->source = leat_cli_text(cli, "src");
     job->words = strcmp(format, "words") == 0;
+    job->to_file = leat_out_is_file();
     job->write = job->words ? write_words : strcmp(format, "csv") == 0 ? write_csv : write_ndjson;
     leat_dataset_get_facts(job->dataset, &job->facts);
     int status = read_range(cli, job);

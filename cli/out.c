@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frame.h"
@@ -74,6 +75,11 @@ int leat_out_json(leat_cli *cli, leat_json *json) {
         return leat_cli_fail(cli, &err);
     leat_out_bytes(cli, text, size_bytes);
     return 0;
+}
+
+bool leat_out_is_file(void) {
+    struct stat facts;
+    return fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
 bool leat_out_broken(const leat_cli *cli) { return cli->out_errno != 0; }

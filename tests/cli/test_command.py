@@ -216,10 +216,10 @@ class Output(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
-def run_on_terminal(words, seconds):
+def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL):
     """The command with stderr on a terminal; what it wrote there, and its exit status."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([LEAT, *words], stdout=subprocess.DEVNULL, stderr=theirs) as process:
+    with subprocess.Popen([LEAT, *words], stdout=stdout, stderr=theirs) as process:
         os.close(theirs)
         seen, end = b"", time.monotonic() + seconds
         while time.monotonic() < end:
@@ -248,6 +248,25 @@ class Progress(unittest.TestCase):
         self.assertTrue(any(re.search(r"rows, [\d,]+/s, .* left, ", line) for line in lines), lines)
         self.assertEqual(lines[-1], "\x1b[K") # nothing stays
         self.assertNotIn("\n", seen)
+
+    def test_of_output_into_a_file(self):
+        """cat tells how far it is where its stdout is a file, and not into a pipe's reader."""
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(leat("synth", "probes", "-n", "400000", "-p", "2000", "-o",
+                                  f"{folder}/x.csv").returncode, 0)
+            self.assertEqual(leat("ingest", "probes", f"{folder}/x.csv", "-o",
+                                  f"{folder}/data").returncode, 0)
+            with open(f"{folder}/out", "wb") as out:
+                seen, status = run_on_terminal(["cat", f"{folder}/data"], 120, out)
+            self.assertEqual(status, 0)
+            lines = seen.split("\r")
+            self.assertRegex(lines[1], r"\Awriting: 0 of 2,000 rows.*[KMG]iB\x1b\[K\Z")
+            self.assertGreater(len(lines), 3) # it moves
+            self.assertEqual(lines[-1], "\x1b[K") # nothing stays
+            with open(f"{folder}/out", "rb") as out:
+                self.assertEqual(sum(1 for _ in out), 400000)
+            seen, status = run_on_terminal(["cat", f"{folder}/data"], 120)
+            self.assertEqual((seen, status), ("", 0))
 
     def test_cleared_before_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
