@@ -6,6 +6,7 @@
 #   make build           build/leat and build/libleat.so
 #   make lint            the house rules (scripts/lint --list)
 #   make bench           the programs of bench/
+#   make wheel           the Python package with its own libleat, into build/wheel
 #   make install         into PREFIX (/usr/local), below DESTDIR if set
 #   make format          clang-format over all sources
 #   make clean           removes what was built; .deps/ (downloads) stays
@@ -13,7 +14,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo check check-all check-rest lint bench install format clean
+.PHONY: build all demo check check-all check-rest lint bench wheel install format clean
 
 # The preset's build folder, configured anew when something was installed since.
 configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ]; then \
@@ -64,6 +65,15 @@ lint:
 bench: all
 	@scripts/bench.sh
 
+wheel:
+	@echo "== install what is missing"
+	@scripts/install.sh
+	@scripts/python-env.sh train
+	@echo "== build the wheel"
+	@.deps/venv-train/bin/python3 -m pip --disable-pip-version-check wheel -q \
+	  --no-build-isolation --no-deps --wheel-dir build/wheel ./python
+	@ls build/wheel/*.whl
+
 install: build
 	@cmake --install build --prefix "$(abspath $(PREFIX))"
 
@@ -71,4 +81,4 @@ format:
 	@clang-format-14 -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-wheel

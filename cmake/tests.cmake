@@ -4,7 +4,7 @@
 # .sh run with LEAT (the command) and LEAT_BUILD in the environment; exit status 77 means skipped.
 # Labels: the folder's name; `slow` and `oracle` (compares with software of others) for names with
 # _slow or _oracle in them; `threads` where a test names them, for the thread sanitizer. make check
-# leaves out slow, oracle, fault and fuzz, make check-all none.
+# leaves out slow, oracle, fault, fuzz, python and maxtext, make check-all none.
 
 enable_testing()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -73,7 +73,8 @@ foreach(source ${test_sources})
   leat_register(${target} ${folder} 600 ${source})
 endforeach()
 
-# Python tests run in the environment of scripts/python-env.sh where it was made.
+# Python tests run in the environment of scripts/python-env.sh where it was made (tests/python: in
+# that with Grain and JAX).
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*/test_*.py tests/*/test_*.sh)
 foreach(source ${script_tests})
   get_filename_component(name ${source} NAME_WE)

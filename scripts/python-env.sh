@@ -1,19 +1,30 @@
 #!/bin/sh
-# Makes .deps/venv: the Python packages that leat's files are compared with (PyArrow, array_record,
-# DuckDB, NumPy), pinned by version and SHA-256. Needs Python 3.11, which Debian 12 has, and PyPI.
-# Exit status 1, after one line that says why, if it cannot be made; tests that need it then skip.
+# Makes the Python environments of tests and benchmarks, pinned by version and SHA-256:
+#
+#   scripts/python-env.sh          .deps/venv: what leat's files are compared with (PyArrow,
+#                                  array_record, DuckDB, NumPy)
+#   scripts/python-env.sh train    .deps/venv-train: what the Python package is built, checked and
+#                                  tried with (scikit-build-core, mypy, Grain, JAX)
+#
+# Needs Python 3.11, which Debian 12 has, and PyPI. Exit status 1, after one line that says why, if
+# it cannot be made; tests that need it then skip.
 set -eu
 cd "$(dirname "$0")/.."
-venv=$PWD/.deps/venv
-pins=scripts/requirements/oracles.txt
+case ${1:-} in
+'') venv=.deps/venv pins=scripts/requirements/oracles.txt
+  without="comparisons with PyArrow, array_record and DuckDB" ;;
+train) venv=.deps/venv-train pins=scripts/requirements/train.txt
+  without="the Python package's tests" ;;
+*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
 
 skip() {
-  echo "python-env: $*; comparisons with PyArrow, array_record and DuckDB are skipped" >&2
+  echo "python-env: $*; $without are skipped" >&2
   exit 1
 }
 
 if [ -x "$venv/bin/python3" ] && cmp -s "$pins" "$venv/pins.txt"; then
-  echo "python-env: there, in .deps/venv"
+  echo "python-env: there, in $venv"
   exit 0
 fi
 python=
@@ -25,12 +36,12 @@ for candidate in python3.11 /usr/bin/python3.11 python3; do
   fi
 done
 [ -n "$python" ] || skip "no Python 3.11 with venv (Debian 12: apt-get install python3-venv)"
-echo "python-env: making .deps/venv"
+echo "python-env: making $venv"
 mkdir -p .deps
 rm -rf "$venv"
 log=$(mktemp)
-{ "$python" -m venv "$venv" && "$venv/bin/pip" --disable-pip-version-check install -q --no-deps \
-  --require-hashes --only-binary=:all: -r "$pins"; } >"$log" 2>&1 || {
+{ "$python" -m venv "$PWD/$venv" && "$venv/bin/pip" --disable-pip-version-check install -q \
+  --no-deps --require-hashes --only-binary=:all: -r "$pins"; } >"$log" 2>&1 || {
   tail -n 3 "$log" >&2
   rm -rf "$venv" "$log"
   skip "pip could not install what $pins names"

@@ -1,0 +1,51 @@
+"""The door to libleat.so, which lies beside this file: opens it once, and turns codes into errors.
+
+Every call lets other Python threads run (ctypes gives the GIL back), unless it is one of `held`:
+those take well under a microsecond, less than giving the GIL back and taking it again.
+"""
+from __future__ import annotations
+
+import ctypes as c
+import os
+from typing import Any
+
+from leat import _abi, errors
+
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libleat.so")
+
+
+def _open(loader: Any) -> Any:
+    try:
+        library = loader(PATH)
+    except OSError as problem:
+        raise ImportError(
+            f"libleat cannot be loaded from this installation: {problem}; install the package "
+            "again (pip install ./python), with the system libraries that it was built with"
+        ) from problem
+    for name, (result, arguments) in _abi.PROTOTYPES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+lib = _open(c.CDLL)
+held = _open(c.PyDLL)  # the same library: calls that keep the GIL
+
+
+def fail(error: _abi.Error) -> errors.LeatError:
+    """The exception of a filled leat_error."""
+    kind = errors.BY_CODE.get(error.code, errors.LeatError)
+    return kind(error.message.decode("utf-8", "replace"))
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls what returns a leat_code and takes `leat_error *err` last; raises LeatError."""
+    error = _abi.Error()
+    if function(*arguments, c.byref(error)) != 0:
+        raise fail(error)
+
+
+def version() -> str:
+    """The library's version, as "0.1.0"."""
+    text: bytes = lib.leat_version()
+    return text.decode("ascii")

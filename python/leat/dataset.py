@@ -1,0 +1,304 @@
+"""Data sets of probe rows opened for reading: facts of any row, its measurements, its bytes."""
+from __future__ import annotations
+
+import collections
+import ctypes as c
+import datetime
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from leat import _abi
+from leat._library import call, held, lib
+
+_EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+_SPLITS = ("train", "test", None)  # by leat_split
+_ADDRESS = np.dtype({"names": ["text", "text_bytes"], "formats": ["S46", "u1"],
+                     "offsets": [_abi.ProbeAddress.text.offset,
+                                 _abi.ProbeAddress.text_bytes.offset],
+                     "itemsize": c.sizeof(_abi.ProbeAddress)})
+
+Path = str | os.PathLike[str]
+
+
+class Shard(NamedTuple):
+    """A file of a data set."""
+    name: str            #: "train/train_shard_00000.arrayrecord", or the path of a file of others
+    split: str | None    #: "train", "test", or None for files of others that do not say
+    first_row: int
+    row_count: int
+    measurement_count: int | None  #: None for files of others
+    file_bytes: int
+
+
+class Handle:
+    """An open leat_dataset and its idle cursors; closed when the last user lets go of it."""
+
+    def __init__(self, paths: Sequence[str], cache_bytes: int | None) -> None:
+        self.pointer = c.c_void_p()
+        self.indexed = False  # then facts of a row are at hand, else its record is decoded
+        self._cursors: collections.deque[c.c_void_p] = collections.deque()
+        options = lib.leat_dataset_options_default()
+        if cache_bytes is not None:
+            options.cache_bytes = cache_bytes
+        texts = (c.c_char_p * len(paths))(*(os.fsencode(path) for path in paths))
+        call(lib.leat_dataset_open, c.byref(self.pointer), texts, len(paths), c.byref(options))
+
+    def __del__(self) -> None:
+        while self._cursors:
+            lib.leat_row_destroy(self._cursors.pop())
+        if self.pointer:
+            lib.leat_dataset_close(self.pointer)
+
+
+class Cursor:
+    """`with Cursor(handle, row) as pointer`: a leat_row on which that row is open."""
+
+    def __init__(self, handle: Handle, row: int) -> None:
+        self._handle, self._row = handle, row
+
+    def __enter__(self) -> c.c_void_p:
+        handle = self._handle
+        try:
+            self._pointer = handle._cursors.pop()
+        except IndexError:  # as many cursors as threads that read at once
+            self._pointer = c.c_void_p()
+            call(lib.leat_row_create, c.byref(self._pointer), handle.pointer)
+        try:
+            call(lib.leat_dataset_row_open, handle.pointer, self._row, self._pointer)
+        except BaseException:
+            handle._cursors.append(self._pointer)
+            raise
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        self._handle._cursors.append(self._pointer)
+
+
+def _copy(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A copy of `count` items at an address of the library."""
+    if not count or address is None:
+        return np.empty(0, dtype)
+    size = count * np.dtype(dtype).itemsize
+    there = memoryview((c.c_char * size).from_address(address))
+    copy: npt.NDArray[Any] = np.frombuffer(there, np.dtype(dtype), count).copy()
+    return copy
+
+
+def decode(handle: Handle, row: int) -> dict[str, npt.NDArray[Any]]:
+    """The measurements of a row as arrays of their own; see ProbeRow.measurements."""
+    found = _abi.Measurements()
+    with Cursor(handle, row) as cursor:
+        try:
+            call(lib.leat_dataset_row_decode, cursor, c.byref(found))
+            count = found.count
+            addresses = _copy(found.addresses, found.address_count, _ADDRESS)
+            width = max(1, addresses["text_bytes"].max(initial=0))
+            texts = addresses["text"].astype(f"U{width}")
+            return {
+                "event_time": _copy(found.time_us, count, "datetime64[us]"),
+                "src_addr": texts[_copy(found.src, count, np.int32)],
+                "dst_addr": texts[_copy(found.dst, count, np.int32)],
+                "ip_version": _copy(found.ip_version, count, np.int8),
+                "rtt": _copy(found.rtt, count, np.float32),
+            }
+        finally:
+            lib.leat_measurements_free(c.byref(found))
+
+
+class ProbeRow(Sequence[Mapping[str, Any]]):
+    """One row of a data set: measurements of one probe in time order.
+
+    A sequence of dicts: `len(row)` of them, `row[i]` has "event_time" (datetime, UTC), "src_addr",
+    "dst_addr" (str), "ip_version" (4 or 6) and "rtt" (float, milliseconds; -1.0: it failed), and
+    reads the few pages where that measurement lies. measurements() reads all of them at once.
+    """
+
+    def __init__(self, handle: Handle, number: int) -> None:
+        facts = _abi.RowFacts()
+        call(held.leat_dataset_row if handle.indexed else lib.leat_dataset_row, handle.pointer,
+             number, c.byref(facts))
+        self._handle = handle
+        self.number = number  #: in the data set
+        self.src_id: int = facts.src_id  #: first 15 hexadecimal digits of MD5(address)
+        self.n_measurements: int = facts.n_measurements
+        self.ip_version: int = facts.ip_version  #: 4, 6, or 0 if the row has both
+        self.first_us: int = facts.first_us  #: first time, microseconds since 1970 UTC
+        self.last_us: int = facts.last_us
+        self.shard: int = facts.shard  #: its file, in ProbeDataset.shards
+        self.record_index: int = facts.record_index  #: its record in that file
+        self.record_bytes: int = facts.record_bytes  #: uncompressed
+
+    def measurements(self) -> dict[str, npt.NDArray[Any]]:
+        """All measurements, in time order, as arrays of shape [n_measurements].
+
+        "event_time" datetime64[us] (UTC), "src_addr" and "dst_addr" str, "ip_version" int8 (4 or
+        6), "rtt" float32 (milliseconds; -1: it failed). The arrays are the caller's. The whole row
+        is checked; CorruptError names file, record and byte where it is damaged.
+        """
+        return decode(self._handle, self.number)
+
+    def record(self) -> bytes:
+        """The row's record: an Arrow IPC stream (docs/probe-rows.md), uncompressed and checked."""
+        data, size = c.c_void_p(), c.c_int64()
+        with Cursor(self._handle, self.number) as cursor:
+            call(lib.leat_dataset_row_record, cursor, c.byref(data), c.byref(size))
+            return c.string_at(data, size.value)
+
+    def __len__(self) -> int:
+        return self.n_measurements
+
+    @overload
+    def __getitem__(self, item: int) -> Mapping[str, Any]: ...
+    @overload
+    def __getitem__(self, item: slice) -> Sequence[Mapping[str, Any]]: ...
+
+    def __getitem__(self, item: int | slice) -> Any:
+        wanted = range(len(self))[item]
+        with Cursor(self._handle, self.number) as cursor:
+            if isinstance(wanted, range):
+                return [_measurement(cursor, i) for i in wanted]
+            return _measurement(cursor, wanted)
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        for first in range(0, len(self), 1000):
+            yield from self[first:first + 1000]
+
+    def __repr__(self) -> str:
+        return (f"<leat.ProbeRow {self.number}: src_id {self.src_id}, "
+                f"{self.n_measurements} measurements>")
+
+
+def _measurement(cursor: c.c_void_p, index: int) -> Mapping[str, Any]:
+    found = _abi.Measurement()
+    call(lib.leat_row_measurement, cursor, index, c.byref(found))
+    return {
+        "event_time": _EPOCH + datetime.timedelta(microseconds=found.time_us),
+        "src_addr": c.string_at(found.src, found.src_size).decode("utf-8", "replace"),
+        "dst_addr": c.string_at(found.dst, found.dst_size).decode("utf-8", "replace"),
+        "ip_version": found.ip_version,
+        "rtt": found.rtt,
+    }
+
+
+class ProbeDataset(Sequence[ProbeRow]):
+    """The rows of a data set: a sequence of ProbeRow, numbered through all shards.
+
+    path: a folder of `leat ingest probes`, or an ArrayRecord file of others, or a folder of such
+    files, or several of those (not of the first kind). cache_bytes bounds the decoded records that
+    are kept for reuse (compressed files; default 64 MiB).
+
+    A data set of ours opens in milliseconds and reading checks the pages that it touches, each
+    once. Any number of threads may read at once; reading lets other Python threads run. It can be
+    pickled (it is opened again by its paths) and used in a child after fork. Use it in a `with`,
+    call close(), or leave it to the garbage collector: the files are closed when nobody, loaders
+    included, uses them any more.
+
+    Raises NotFoundError, CorruptError, InputError, InputOutputError.
+    """
+
+    def __init__(self, path: Path | Iterable[Path], *, cache_bytes: int | None = None) -> None:
+        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+        self._arguments = ([os.fspath(each) for each in paths], cache_bytes)
+        self._open: Handle | None = Handle(*self._arguments)
+        facts = _abi.DatasetFacts()
+        held.leat_dataset_get_facts(self._open.pointer, c.byref(facts))
+        self._open.indexed = facts.indexed
+        self._rows: int = facts.row_count
+        self._fingerprint: str | None = None
+        self.indexed: bool = facts.indexed  #: has leat's manifest and index
+        self.compressed: bool = facts.compressed  #: some shard is; False for files of others
+        self.file_bytes: int = facts.file_bytes  #: of all shards
+        #: in all rows; None for files of others
+        self.measurement_count: int | None = (
+            facts.measurement_count if facts.measurement_count >= 0 else None)
+        self.shards: tuple[Shard, ...] = tuple(
+            self._shard(i) for i in range(facts.shard_count))  #: train first, then test
+
+    def _shard(self, index: int) -> Shard:
+        found = _abi.DatasetShard()
+        call(held.leat_dataset_get_shard, self._handle.pointer, index, c.byref(found))
+        count: int = found.measurement_count
+        return Shard(os.fsdecode(found.name), _SPLITS[found.split], found.first_row,
+                     found.row_count, count if count >= 0 else None, found.file_bytes)
+
+    @property
+    def _handle(self) -> Handle:
+        if self._open is None:
+            raise ValueError("the data set is closed")
+        return self._open
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths that it was opened with."""
+        return list(self._arguments[0])
+
+    @property
+    def fingerprint(self) -> str:
+        """64 hexadecimal digits that stand for the content of all records, whatever their
+        compression. Of files of others, their chunk headers are read at the first call."""
+        if self._fingerprint is None:
+            text = c.create_string_buffer(65)
+            call(lib.leat_dataset_fingerprint, self._handle.pointer, text)
+            self._fingerprint = text.value.decode("ascii")
+        return self._fingerprint
+
+    def rows(self, split: str) -> Sequence[int]:
+        """The numbers of the rows of a split, "train" or "test"; of files of others, of the files
+        whose name or folder begins so."""
+        if split not in _SPLITS[:2]:
+            raise ValueError(f"split {split!r} is not accepted: \"train\" or \"test\"")
+        found = [range(s.first_row, s.first_row + s.row_count) for s in self.shards
+                 if s.split == split and s.row_count]
+        if not found:
+            return range(0)
+        if all(a.stop == b.start for a, b in zip(found, found[1:])):
+            return range(found[0].start, found[-1].stop)
+        return [row for each in found for row in each]
+
+    def close(self) -> None:
+        """Ends the use of the data set; rows and loaders that were made of it stay usable."""
+        self._open = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._open is None
+
+    def __enter__(self) -> ProbeDataset:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    @overload
+    def __getitem__(self, item: int) -> ProbeRow: ...
+    @overload
+    def __getitem__(self, item: slice) -> Sequence[ProbeRow]: ...
+
+    def __getitem__(self, item: int | slice) -> Any:
+        try:
+            wanted = range(self._rows)[item]
+        except IndexError:
+            raise IndexError(f"row {item} of a data set of {self._rows} rows") from None
+        if isinstance(wanted, range):
+            return [ProbeRow(self._handle, row) for row in wanted]
+        return ProbeRow(self._handle, wanted)
+
+    def __reduce__(self) -> Any:
+        return _reopen, self._arguments
+
+    def __repr__(self) -> str:
+        return f"<leat.ProbeDataset {', '.join(self.paths)}: {self._rows} rows>"
+
+
+def _reopen(paths: list[str], cache_bytes: int | None) -> ProbeDataset:
+    return ProbeDataset(paths, cache_bytes=cache_bytes)

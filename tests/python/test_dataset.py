@@ -1,0 +1,231 @@
+"""leat.ProbeDataset: rows, measurements, facts, errors, threads, pickles."""
+import concurrent.futures
+import hashlib
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+import unittest
+
+import support
+
+support.need("numpy", "leat")
+import numpy as np  # noqa: E402
+
+import leat  # noqa: E402
+import leat.errors  # noqa: E402
+
+GOLDEN = os.path.join(support.ROOT, "..", "shared", "golden", "latency", "rows")
+
+
+class Dataset(unittest.TestCase):
+    def setUp(self):
+        self.path = support.dataset()
+
+    def test_every_measurement_is_what_cat_says(self):
+        wanted = support.cat(self.path)
+        at = 0
+        with leat.ProbeDataset(self.path) as data:
+            self.assertEqual(data.measurement_count, len(wanted))
+            for row in data:
+                arrays = row.measurements()
+                self.assertEqual({key: (value.shape, value.dtype.kind)
+                                  for key, value in arrays.items()},
+                                 {"event_time": ((len(row),), "M"),
+                                  "src_addr": ((len(row),), "U"), "dst_addr": ((len(row),), "U"),
+                                  "ip_version": ((len(row),), "i"), "rtt": ((len(row),), "f")})
+                for i in range(len(row)):
+                    said = wanted[at]
+                    found = {key: value[i] for key, value in arrays.items()}
+                    self.assertEqual((str(found["event_time"]) + "Z", found["src_addr"],
+                                      found["dst_addr"], found["ip_version"],
+                                      found["rtt"]),
+                                     (said["event_time"], said["src_addr"], said["dst_addr"],
+                                      said["ip_version"], np.float32(said["rtt"])))
+                    at += 1
+        self.assertEqual(at, len(wanted))
+
+    def test_dicts_are_the_arrays(self):
+        data = leat.ProbeDataset(self.path)
+        row = data[7]
+        arrays = row.measurements()
+        for i, one in enumerate(row):
+            self.assertEqual(one["event_time"].tzinfo.utcoffset(None).seconds, 0)
+            self.assertEqual(np.datetime64(one["event_time"].replace(tzinfo=None), "us"),
+                             arrays["event_time"][i])
+            for key in ("src_addr", "dst_addr", "ip_version", "rtt"):
+                self.assertEqual(one[key], arrays[key][i], key)
+        self.assertEqual(row[-1], row[len(row) - 1])
+        self.assertEqual(row[1:4], [row[1], row[2], row[3]])
+        self.assertRaises(IndexError, lambda: row[len(row)])
+
+    def test_facts(self):
+        data = leat.ProbeDataset(self.path)
+        for row in data[::17]:
+            times = row.measurements()["event_time"].astype(np.int64)
+            self.assertEqual((row.first_us, row.last_us), (times.min(), times.max()))
+            self.assertEqual(row.src_id, int(hashlib.md5(
+                row[0]["src_addr"].encode()).hexdigest()[:15], 16))
+            versions = set(row.measurements()["ip_version"].tolist())
+            self.assertEqual({row.ip_version}, versions if len(versions) == 1 else {0})
+            shard = data.shards[row.shard]
+            self.assertEqual(row.number, shard.first_row + row.record_index)
+            self.assertEqual(len(row.record()), row.record_bytes)
+        self.assertEqual(sum(len(row) for row in data), data.measurement_count)
+        self.assertEqual(data.indexed, True)
+        self.assertEqual(len(data.fingerprint), 64)
+
+    def test_splits(self):
+        data = leat.ProbeDataset(self.path)
+        train, test = data.rows("train"), data.rows("test")
+        self.assertEqual([*train, *test], list(range(len(data))))
+        self.assertGreater(len(train), len(test))
+        self.assertGreater(len(test), 0)
+        for row in (*train, *test):
+            split = data.shards[data[row].shard].split
+            self.assertEqual(split, "train" if row in train else "test")
+        self.assertRaisesRegex(ValueError, "valid", data.rows, "valid")
+
+    def test_compression_changes_nothing(self):
+        packed = leat.ProbeDataset(support.dataset("--compression=zstd"), cache_bytes=1 << 20)
+        plain = leat.ProbeDataset(self.path)
+        self.assertTrue(packed.compressed)
+        self.assertEqual(packed.fingerprint, plain.fingerprint)
+        for one, other in zip(packed, plain):
+            self.assertEqual(one.record(), other.record())
+
+    def test_sequence(self):
+        data = leat.ProbeDataset(self.path)
+        self.assertEqual(data[-1].number, len(data) - 1)
+        self.assertEqual([row.number for row in data[3:9:2]], [3, 5, 7])
+        self.assertEqual(sum(1 for _ in data), len(data))
+        with self.assertRaisesRegex(IndexError, f"row {len(data)} of a data set of"):
+            data[len(data)]
+
+    def test_closed(self):
+        data = leat.ProbeDataset(self.path)
+        row = data[0]
+        data.close()
+        data.close()
+        self.assertTrue(data.closed)
+        self.assertRaisesRegex(ValueError, "closed", lambda: data[0])
+        self.assertEqual(len(row.measurements()["rtt"]), len(row))  # what was made stays usable
+
+    def test_pickle(self):
+        data = leat.ProbeDataset(self.path)
+        again = pickle.loads(pickle.dumps(data))
+        self.assertEqual((again.fingerprint, len(again), repr(again)),
+                         (data.fingerprint, len(data), repr(data)))
+
+    def test_threads(self):
+        data = leat.ProbeDataset(support.dataset("--compression=zstd"), cache_bytes=1 << 16)
+        wanted = [row.measurements()["rtt"].tobytes() for row in data]
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(lambda i: data[i % len(data)].measurements()["rtt"].tobytes(),
+                                  range(3 * len(data))))
+        self.assertEqual(found, wanted * 3)
+
+    def test_fork(self):
+        data = leat.ProbeDataset(self.path)
+        wanted = data[5].record()
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if data[5].record() == wanted else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_arrays_are_the_callers(self):
+        data = leat.ProbeDataset(self.path)
+        arrays = data[0].measurements()
+        before = arrays["rtt"].copy()
+        del data
+        for value in arrays.values():
+            self.assertTrue(value.flags.owndata and value.flags.writeable)
+        self.assertTrue((arrays["rtt"] == before).all())
+
+    def test_nothing_stays_open(self):
+        def mapped():
+            with open("/proc/self/maps", encoding="ascii", errors="replace") as file:
+                return sum(self.path in line for line in file)
+        before = mapped()
+        data = leat.ProbeDataset(self.path)
+        data[3].measurements()
+        self.assertGreater(mapped(), before)
+        del data
+        self.assertEqual(mapped(), before)
+
+
+class Errors(unittest.TestCase):
+    def test_messages_are_the_librarys(self):
+        nowhere = os.path.join(support.folder(), "nowhere")
+        with self.assertRaises(leat.LeatError) as caught:
+            leat.ProbeDataset(nowhere)
+        self.assertIsInstance(caught.exception, FileNotFoundError)
+        self.assertIsInstance(caught.exception, leat.errors.NotFoundError)
+        self.assertIn(nowhere, str(caught.exception))
+        with self.assertRaises(leat.errors.CorruptError) as caught:
+            leat.ProbeDataset(__file__)
+        self.assertIn("ArrayRecord", str(caught.exception))
+
+    def test_damage_is_named(self):
+        path = os.path.join(support.folder(), "damaged")
+        shutil.copytree(support.dataset(), path)
+        data = leat.ProbeDataset(path)
+        shard = os.path.join(path, data.shards[0].name)
+        data.close()
+        with open(shard, "r+b") as file:
+            file.seek(70000)
+            byte = file.read(1)
+            file.seek(70000)
+            file.write(bytes([byte[0] ^ 1]))
+        failed = []
+        for row in leat.ProbeDataset(path):
+            try:
+                row.measurements()
+            except leat.errors.CorruptError as problem:
+                failed.append(str(problem))
+        self.assertGreater(len(failed), 0)
+        for text in failed:
+            self.assertIn(os.path.basename(shard), text)
+
+    def test_every_code_has_a_class(self):
+        # pylint: disable=protected-access
+        self.assertEqual(sorted(leat.errors.BY_CODE), list(range(1, len(leat.errors.BY_CODE) + 1)))
+        from leat import _abi
+        self.assertEqual(set(leat.errors.BY_CODE), set(_abi.CODES.values()) - {0})
+
+
+@unittest.skipUnless(os.path.isdir(GOLDEN), "skipped: no golden files here")
+class FilesOfOthers(unittest.TestCase):
+    def test_rows_of_the_python_system(self):
+        data = leat.ProbeDataset([os.path.join(GOLDEN, "train.arrayrecord"),
+                                  os.path.join(GOLDEN, "test.arrayrecord")])
+        self.assertFalse(data.indexed)
+        self.assertIsNone(data.measurement_count)
+        self.assertEqual([shard.split for shard in data.shards], ["train", "test"])
+        self.assertEqual(len(data.rows("train")) + len(data.rows("test")), len(data))
+        self.assertEqual(len(data.fingerprint), 64)
+        for row in data:
+            arrays = row.measurements()
+            self.assertEqual(len(arrays["rtt"]), len(row))
+            self.assertEqual(row.src_id, int(hashlib.md5(
+                row[0]["src_addr"].encode()).hexdigest()[:15], 16))
+
+
+class Package(unittest.TestCase):
+    def test_version_and_types(self):
+        with open(os.path.join(support.ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
+            self.assertIn(f"project(leat VERSION {leat.__version__} ", file.read())
+        self.assertTrue(os.path.exists(os.path.join(os.path.dirname(leat.__file__), "py.typed")))
+
+    def test_mypy(self):
+        done = subprocess.run([sys.executable, "-m", "mypy", "--config-file",
+                               os.path.join(support.ROOT, "python", "pyproject.toml"),
+                               "--cache-dir", os.path.join(support.BUILD, "mypy"), "-p", "leat"],
+                              cwd=os.path.join(support.ROOT, "python"), capture_output=True,
+                              text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
