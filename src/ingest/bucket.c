@@ -10,29 +10,44 @@
 #define ITEM_BYTES ((int64_t)sizeof(leat_bucket_item))
 /* Records are read some bytes beyond their end by copies of a fixed size. */
 #define SLACK_BYTES 64
+/* A definition or a measurement whose text has one byte. */
+#define DEFINITION_BYTES_MIN (LEAT_SPILL_DEFINITION_BYTES + 1)
+#define MEASUREMENT_BYTES_MIN (LEAT_SPILL_MEASUREMENT_BYTES + 1)
+
+int64_t leat_bucket_table_bytes(int64_t definitions) {
+    return definitions *
+           (int64_t)(sizeof(leat_bucket_source) + sizeof(leat_bucket_group) + sizeof(int64_t));
+}
+
+int64_t leat_bucket_sources_min(int64_t generation, int32_t block_bytes) {
+    return generation + block_bytes / DEFINITION_BYTES_MIN + 1;
+}
 
 leat_code leat_bucket_create(leat_bucket *bucket, int stream_count, int32_t block_bytes,
-                             uint8_t *arena, int64_t arena_bytes, leat_error *err) {
-    *bucket = (leat_bucket){.arena = arena, .stream_count = stream_count};
+                             uint8_t *arena, int64_t arena_bytes, int64_t source_capacity,
+                             leat_error *err) {
+    LEAT_ASSERT(source_capacity > 0 && source_capacity < UINT32_MAX);
+    *bucket = (leat_bucket){
+        .arena = arena, .stream_count = stream_count, .source_capacity = source_capacity};
     /* Items stand at the end, so it is kept aligned; places in it have 32 bits. */
     bucket->arena_bytes = (arena_bytes < UINT32_MAX ? arena_bytes : UINT32_MAX) & ~INT64_C(15);
-    bucket->block_bytes = block_bytes;
-    leat_code code = LEAT_NEW(&bucket->cursors, stream_count, err);
-    if (code == LEAT_OK) code = LEAT_NEW(&bucket->first_source, stream_count + 1, err);
+    leat_code code = LEAT_NEW(&bucket->block, block_bytes, err);
     if (code == LEAT_OK) {
-        code = leat_alloc((void **)&bucket->block, stream_count, block_bytes, err);
+        code = leat_block_alloc((void **)&bucket->sources, leat_bucket_table_bytes(source_capacity),
+                                err);
     }
-    if (code != LEAT_OK) leat_bucket_destroy(bucket);
-    return code;
+    if (code != LEAT_OK) {
+        leat_bucket_destroy(bucket);
+        return code;
+    }
+    bucket->groups = (leat_bucket_group *)(void *)(bucket->sources + source_capacity);
+    bucket->order = (int64_t *)(void *)(bucket->groups + source_capacity);
+    return LEAT_OK;
 }
 
 void leat_bucket_destroy(leat_bucket *bucket) {
-    leat_free(bucket->cursors);
-    leat_free(bucket->first_source);
     leat_free(bucket->block);
-    leat_free(bucket->sources);
-    leat_free(bucket->order);
-    leat_free(bucket->groups);
+    leat_block_free(bucket->sources, leat_bucket_table_bytes(bucket->source_capacity));
     *bucket = (leat_bucket){0};
 }
 
@@ -40,24 +55,21 @@ int64_t leat_bucket_arena_bytes(int64_t bytes, int64_t records) {
     return bytes + 2 * ITEM_BYTES * records + SLACK_BYTES;
 }
 
-leat_code leat_bucket_begin(leat_bucket *bucket, leat_spill *const *spills, int index,
-                            const leat_bucket_filter *filter, leat_error *err) {
+static void begin_stream(leat_bucket *bucket) {
+    bucket->generation_first = bucket->source_count;
+    if (bucket->stream == bucket->stream_count) return;
+    leat_spill_cursor_begin(&bucket->cursor, bucket->spills[bucket->stream], bucket->index,
+                            bucket->block);
+}
+
+void leat_bucket_begin(leat_bucket *bucket, leat_spill *const *spills, int index,
+                       const leat_bucket_filter *filter) {
     bucket->filter = *filter;
+    bucket->spills = spills;
+    bucket->index = index;
     bucket->source_count = 0;
     bucket->stream = 0;
-    int64_t sources = 0;
-    for (int k = 0; k < bucket->stream_count; k++) {
-        leat_spill_cursor_begin(&bucket->cursors[k], spills[k], index,
-                                bucket->block + k * bucket->block_bytes);
-        bucket->first_source[k] = (uint32_t)sources;
-        sources += spills[k]->streams[index].definitions;
-    }
-    bucket->first_source[bucket->stream_count] = (uint32_t)sources;
-    if (sources >= UINT32_MAX) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "bucket %d has %lld sources", index,
-                         (long long)sources);
-    }
-    return LEAT_OK;
+    begin_stream(bucket);
 }
 
 /* ---- loading ---- */
@@ -71,35 +83,34 @@ static bool is_wanted(const leat_bucket_filter *filter, const leat_bucket_source
     return train == (filter->split == LEAT_SPLIT_TRAIN);
 }
 
-static leat_code add_source(leat_bucket *bucket, const uint8_t *record, int32_t size,
-                            leat_error *err) {
-    LEAT_TRY(LEAT_GROW(&bucket->sources, &bucket->source_capacity, bucket->source_count + 1, err));
+static void add_source(leat_bucket *bucket, const uint8_t *record, uint32_t word) {
+    LEAT_ASSERT(bucket->source_count < bucket->source_capacity);
+    if (word & LEAT_SPILL_FIRST) bucket->generation_first = bucket->source_count;
+    int32_t size = (int32_t)(word & LEAT_SPILL_LENGTH);
     leat_bucket_source *source = &bucket->sources[bucket->source_count++];
     memcpy(&source->src_id, record, 8);
     source->size = (uint8_t)size;
     memcpy(source->text, record + LEAT_SPILL_DEFINITION_BYTES, (size_t)size);
     source->wanted = is_wanted(&bucket->filter, source);
-    return LEAT_OK;
 }
 
 /* Takes one block: definitions to `sources`, wanted measurements to the bytes and, as items that
  * still stand in reverse from the end of the arena, to be moved together later. */
-static leat_code take_block(leat_bucket *bucket, const leat_spill_cursor *cursor, leat_error *err) {
+static void take_block(leat_bucket *bucket) {
+    const leat_spill_cursor *cursor = &bucket->cursor;
     const uint8_t *at = cursor->block + LEAT_SPILL_HEADER_BYTES, *end = at + cursor->size;
-    uint32_t base = bucket->first_source[bucket->stream];
     leat_bucket_item *last = (leat_bucket_item *)(void *)(bucket->arena + bucket->arena_bytes);
     while (at < end) {
         uint32_t word = 0;
         if (end - at < LEAT_SPILL_DEFINITION_BYTES) break;
         memcpy(&word, at + 8, 4);
         if (word & LEAT_SPILL_DEFINITION) {
-            int32_t size = (int32_t)(word & LEAT_SPILL_LENGTH);
-            LEAT_TRY(add_source(bucket, at, size, err));
-            at += LEAT_SPILL_DEFINITION_BYTES + size;
+            add_source(bucket, at, word);
+            at += LEAT_SPILL_DEFINITION_BYTES + (word & LEAT_SPILL_LENGTH);
             continue;
         }
         int32_t size = LEAT_SPILL_MEASUREMENT_BYTES + (at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
-        uint32_t source = base + word;
+        uint32_t source = (uint32_t)bucket->generation_first + word;
         LEAT_ASSERT(source < bucket->source_count);
         if (bucket->sources[source].wanted) {
             leat_bucket_item *item = last - 1 - bucket->item_count++;
@@ -112,7 +123,6 @@ static leat_code take_block(leat_bucket *bucket, const leat_spill_cursor *cursor
         at += size;
     }
     LEAT_ASSERT(at == end);
-    return LEAT_OK;
 }
 
 /* ---- sorting ---- */
@@ -124,10 +134,18 @@ static int compare_sources(const void *a, const void *b, void *context) {
     return leat_text_compare(x->text, x->size, y->text, y->size);
 }
 
+leat_code leat_bucket_check_same(const leat_bucket_source *a, const leat_bucket_source *b,
+                                 leat_error *err) {
+    if (leat_text_compare(a->text, a->size, b->text, b->size) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "sources \"%.*s\" and \"%.*s\" have the same src_id %lld (MD5 prefix): "
+                     "they cannot stand in one data set",
+                     a->size, a->text, b->size, b->text, (long long)b->src_id);
+}
+
 /* Ranks the sources; equal definitions share a rank, two texts with one src_id are an error. */
 static leat_code rank_sources(leat_bucket *bucket, leat_error *err) {
     int64_t count = bucket->source_count;
-    LEAT_TRY(LEAT_GROW(&bucket->order, &bucket->order_capacity, count, err));
     for (int64_t i = 0; i < count; i++) bucket->order[i] = i;
     if (count > 1) {
         qsort_r(bucket->order, (size_t)count, sizeof *bucket->order, compare_sources,
@@ -138,18 +156,8 @@ static leat_code rank_sources(leat_bucket *bucket, leat_error *err) {
     for (int64_t i = 0; i < count; i++) {
         leat_bucket_source *source = &bucket->sources[bucket->order[i]];
         bool same = last != NULL && last->src_id == source->src_id;
-        if (same && leat_text_compare(last->text, last->size, source->text, source->size) != 0) {
-            return leat_fail(
-                err, LEAT_ERR_INPUT,
-                "sources \"%.*s\" and \"%.*s\" have the same src_id %lld (MD5 prefix): "
-                "they cannot stand in one data set",
-                last->size, last->text, source->size, source->text, (long long)source->src_id);
-        }
-        if (!same) {
-            LEAT_TRY(
-                LEAT_GROW(&bucket->groups, &bucket->group_capacity, bucket->group_count + 1, err));
-            bucket->groups[bucket->group_count++] = (leat_bucket_group){.source = source};
-        }
+        if (same) LEAT_TRY(leat_bucket_check_same(last, source, err));
+        else bucket->groups[bucket->group_count++] = (leat_bucket_group){.source = source};
         source->rank = (uint32_t)(bucket->group_count - 1);
         last = source;
     }
@@ -264,26 +272,44 @@ static leat_code group_items(leat_bucket *bucket, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Drops the sources that nothing names any more: all but those of the stream's generation. */
+static void keep_generation(leat_bucket *bucket) {
+    bucket->source_count -= bucket->generation_first;
+    memmove(bucket->sources, bucket->sources + bucket->generation_first,
+            (size_t)bucket->source_count * sizeof *bucket->sources);
+    bucket->generation_first = 0;
+}
+
+/* Whether the block that was read fits beside what is loaded, whatever it holds. */
+static bool block_fits(const leat_bucket *bucket) {
+    const leat_spill_cursor *cursor = &bucket->cursor;
+    int64_t records = cursor->records;
+    int64_t bytes =
+        leat_bucket_arena_bytes(bucket->byte_count + cursor->size, bucket->item_count + records);
+    int64_t definitions = (cursor->size - records * MEASUREMENT_BYTES_MIN) / DEFINITION_BYTES_MIN;
+    return bytes <= bucket->arena_bytes &&
+           bucket->source_count + definitions <= bucket->source_capacity;
+}
+
 leat_code leat_bucket_load(leat_bucket *bucket, bool *more, leat_error *err) {
+    leat_spill_cursor *cursor = &bucket->cursor;
     *more = false;
     bucket->bytes = bucket->arena;
     bucket->byte_count = 0;
     bucket->item_count = 0;
-    while (bucket->stream < bucket->stream_count && !*more) {
-        leat_spill_cursor *cursor = &bucket->cursors[bucket->stream];
+    keep_generation(bucket);
+    while (bucket->stream < bucket->stream_count) {
         if (cursor->size == 0) LEAT_TRY(leat_spill_cursor_next(cursor, err));
         if (cursor->size == 0) {
             bucket->stream++;
+            begin_stream(bucket);
             continue;
         }
-        int64_t need = leat_bucket_arena_bytes(bucket->byte_count + cursor->size,
-                                               bucket->item_count + cursor->records);
-        if (need > bucket->arena_bytes) {
-            LEAT_ASSERT(bucket->item_count > 0); /* an arena holds at least one block */
-            *more = true;
-            break;
-        }
-        LEAT_TRY(take_block(bucket, cursor, err));
+        *more = !block_fits(bucket) && bucket->item_count > 0;
+        if (*more) break;
+        if (!block_fits(bucket)) keep_generation(bucket); /* nothing of them was wanted */
+        LEAT_ASSERT(block_fits(bucket));
+        take_block(bucket);
         cursor->size = 0;
     }
     leat_bucket_item *last = (leat_bucket_item *)(void *)(bucket->arena + bucket->arena_bytes);

@@ -160,17 +160,46 @@ static leat_code for_each_source(leat_census_log *logs, int log_count, int64_t m
     return code;
 }
 
+#define RANGES (1 << LEAT_CENSUS_RANGE_BITS)
+#define RANGE_SHIFT (LEAT_SRC_ID_BITS - LEAT_CENSUS_RANGE_BITS)
+
 static leat_code count_entry(void *context, const entry *item, leat_error *err) {
     (void)err;
-    int64_t *probes = context;
-    probes[item->split]++;
+    leat_census *census = context;
+    census->probes[item->split]++;
+    census->ranges[item->split][item->src_id >> RANGE_SHIFT]++;
     return LEAT_OK;
 }
 
 leat_code leat_census_count(leat_census_log *logs, int log_count, int64_t memory_bytes,
-                            int64_t probes[LEAT_SPLITS], leat_error *err) {
-    memset(probes, 0, sizeof *probes * LEAT_SPLITS);
-    return for_each_source(logs, log_count, memory_bytes, count_entry, probes, err);
+                            leat_census *census, leat_error *err) {
+    *census = (leat_census){0};
+    leat_code code = LEAT_OK;
+    for (int s = 0; s < LEAT_SPLITS && code == LEAT_OK; s++) {
+        code = LEAT_NEW(&census->ranges[s], RANGES, err);
+    }
+    if (code == LEAT_OK) {
+        code = for_each_source(logs, log_count, memory_bytes, count_entry, census, err);
+    }
+    if (code != LEAT_OK) leat_census_free(census);
+    return code;
+}
+
+void leat_census_free(leat_census *census) {
+    for (int s = 0; s < LEAT_SPLITS; s++) leat_free(census->ranges[s]);
+    *census = (leat_census){0};
+}
+
+int64_t leat_census_fullest(const leat_census *census, leat_split split, int64_t shards) {
+    int64_t most = 0;
+    for (int64_t shard = 0; shard < shards; shard++) {
+        int64_t first = leat_layout_shard_begin(shard, shards) >> RANGE_SHIFT;
+        int64_t last = (leat_layout_shard_begin(shard + 1, shards) - 1) >> RANGE_SHIFT;
+        int64_t sum = 0;
+        for (int64_t i = first; i <= last; i++) sum += census->ranges[split][i];
+        if (sum > most) most = sum;
+    }
+    return most;
 }
 
 /* ---- the text of a rank ---- */

@@ -28,10 +28,20 @@ LEAT_MUST_CHECK leat_code leat_census_log_add(leat_census_log *log, int64_t src_
                                               int32_t size_bytes, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_census_log_flush(leat_census_log *log, leat_error *err);
 
-/* The number of different src_ids per split, in about memory_bytes. */
+/* Different src_ids per split: all of them, and those of each of 2^16 equal ranges. */
+#define LEAT_CENSUS_RANGE_BITS 16
+typedef struct leat_census {
+    int64_t probes[LEAT_SPLITS];
+    uint32_t *ranges[LEAT_SPLITS];
+} leat_census;
+
+/* Counts, in about memory_bytes. */
 LEAT_MUST_CHECK leat_code leat_census_count(leat_census_log *logs, int log_count,
-                                            int64_t memory_bytes, int64_t probes[LEAT_SPLITS],
+                                            int64_t memory_bytes, leat_census *census,
                                             leat_error *err);
+void leat_census_free(leat_census *census);
+/* At least as many as the fullest of so many shards of the split has. */
+int64_t leat_census_fullest(const leat_census *census, leat_split split, int64_t shards);
 
 /* An address text as a bound: texts below it, in byte order, are train. size -1: all are. */
 typedef struct leat_census_bound {

@@ -37,7 +37,8 @@ typedef struct leat_job_state {
     int bucket_bits;
     int32_t block_bytes;
     int64_t probes[LEAT_SPLITS], shards[LEAT_SPLITS];
-    leat_census_bound bound; /* of the ordered split */
+    int64_t shard_probes[LEAT_SPLITS]; /* of the fullest shard, at most */
+    leat_census_bound bound;           /* of the ordered split */
     int64_t rows_read, measurements, bytes_spilled;
     int64_t rejected[LEAT_REJECT_COUNT];
     /* known once it is being published */
@@ -112,6 +113,12 @@ void leat_job_spills_close(leat_job *job);
 /* scan.c: fills state and spills. */
 LEAT_MUST_CHECK leat_code leat_job_scan(leat_job *job, leat_error *err);
 
+/* sizes.c: what decides how much memory the write takes, from the state and the spills' streams. */
+LEAT_MUST_CHECK leat_code leat_job_sizes(const leat_job *job, leat_write_sizes *sizes,
+                                         leat_error *err);
+/* Bytes that the serialised measurements of a row may take: --max-row-size, or what Arrow can. */
+int64_t leat_job_row_limit(const leat_probes_ingest_options *options);
+
 /* write.c: shards and their parts. */
 LEAT_MUST_CHECK leat_code leat_job_write(leat_job *job, leat_error *err);
 
@@ -123,6 +130,11 @@ LEAT_MUST_CHECK leat_code leat_job_count(leat_job *job, leat_error *err);
 /* Whether the data set in DIR was made of these inputs with these options, as its run.json says;
  * if so, what it says is in state and result. */
 LEAT_MUST_CHECK leat_code leat_job_is_finished(leat_job *job, bool *finished, leat_error *err);
+
+/* The set of buckets that holds a split: with the ordered split both share one. */
+static inline leat_split leat_job_bucket_set(const leat_job *job, leat_split split) {
+    return job->options->split == LEAT_SPLIT_ORDERED ? LEAT_SPLIT_TRAIN : split;
+}
 
 static inline double leat_job_seconds(const leat_job *job, int64_t now_ns) {
     return (double)(now_ns - job->begin_ns) * 1e-9;

@@ -8,12 +8,14 @@
 /* What nobody counts: stacks, heap arenas of threads, fragmentation, page tables of the libraries.
  */
 #define SLACK_BYTES (12 * MIB)
-#define THREAD_BYTES (2 * MIB)
+#define THREAD_BYTES (5 * MIB / 2)
 #define BUCKET_BITS_MAX 11
 #define BUCKET_BITS_MIN 6
 #define BLOCK_BYTES_MAX 32768
 #define REJECT_BYTES_MIN (1 * MIB)
 #define TABLE_BYTES_MIN (256 << 10)
+/* Beyond any machine: where the search for a limit that would do ends. */
+#define LIMIT_MIB_MAX (INT64_C(1) << 40)
 
 static int64_t slack_of(int64_t limit) { return SLACK_BYTES + limit / 32; }
 
@@ -81,49 +83,87 @@ static int64_t codec_bytes(const leat_ar_options *record, int64_t record_bytes) 
     case LEAT_COMPRESSION_NONE: return 0;
     case LEAT_COMPRESSION_SNAPPY: return output + 1 * MIB;
     case LEAT_COMPRESSION_ZSTD: return output + (record->level < 10 ? 8 : 48) * MIB;
-    case LEAT_COMPRESSION_BROTLI: return output + 48 * MIB;
+    case LEAT_COMPRESSION_BROTLI: return output + (record->level < 10 ? 48 : 64) * MIB;
     }
     return 0;
 }
 
-leat_code leat_memory_plan_write(int64_t limit, int64_t resident, int threads,
-                                 int64_t row_limit_bytes, int64_t shard_bytes,
-                                 const leat_ar_options *record, leat_write_memory *plan,
-                                 leat_error *err) {
-    *plan = (leat_write_memory){0};
+/* Sorting in less than this makes thousands of runs out of a bucket that was meant to fit. */
+#define ARENA_BYTES_MIN (2 * MIB)
+
+/* Shares what one worker has among arena and record: either a whole row of the largest size fits
+ * beside the arena, or the arena is so small that no row made of it is larger than what is left.
+ * False if it is too little. */
+static bool share_arena(int64_t each, int64_t row_limit_bytes, const leat_ar_options *record,
+                        leat_write_memory *plan) {
+    int64_t whole = leat_rows_record_bytes(row_limit_bytes);
+    if (whole < LEAT_ROW_STREAM_BYTES_MIN) whole = LEAT_ROW_STREAM_BYTES_MIN;
+    int64_t arena = each - whole - codec_bytes(record, whole);
+    int64_t small = ARENA_BYTES_MIN;
+    while (small + small / 16 + leat_rows_record_bytes_of_arena(small + small / 16) +
+               codec_bytes(record, leat_rows_record_bytes_of_arena(small + small / 16)) <=
+           each) {
+        small += small / 16;
+    }
+    plan->arena_bytes = arena > small ? arena : small;
+    plan->record_bytes = arena > small ? whole : leat_rows_record_bytes_of_arena(small);
+    return plan->arena_bytes + plan->record_bytes + codec_bytes(record, plan->record_bytes) <= each;
+}
+
+/* A plan for so many threads; false if it does not fit. */
+static bool plan_write(int64_t limit, int64_t resident, int threads, const leat_write_sizes *sizes,
+                       const leat_ar_options *record, leat_write_memory *plan) {
     int64_t rest = limit - resident - slack_of(limit);
-    /* Sorting in less than this makes thousands of runs out of a bucket that was meant to fit. */
-    int64_t arena_min = 2 * MIB;
-    int64_t least = arena_min + leat_rows_record_bytes_of_arena(arena_min) + shard_bytes;
+    *plan = (leat_write_memory){.threads = threads, .queue_length = LEAT_PUBLISHER_QUEUE};
+    if (rest < sizes->dataset_bytes) return false;
+    if (sizes->part_bytes > 0 && rest / 16 / sizes->part_bytes < LEAT_PUBLISHER_QUEUE) {
+        plan->queue_length = (int)(rest / 16 / sizes->part_bytes);
+    }
+    if (plan->queue_length < 1) plan->queue_length = 1;
+    int64_t index = threads * sizes->shard_bytes + plan->queue_length * sizes->part_bytes;
+    if (index > sizes->shards_bytes) index = sizes->shards_bytes;
+    if (index < rest / 16) index = rest / 16;
+    int64_t each = (rest - index) / threads - THREAD_BYTES - sizes->block_bytes;
+    /* All definitions of a bucket, but no more than a quarter is worth it: the rest of a larger one
+     * becomes runs. */
+    int64_t most = each / 4 / leat_bucket_table_bytes(1);
+    int64_t least = leat_bucket_sources_min(sizes->generation, sizes->block_bytes);
+    int64_t all = leat_bucket_sources_min(sizes->sources, sizes->block_bytes);
+    plan->sources = all < most ? all : most > least ? most : least;
+    each -= leat_bucket_table_bytes(plan->sources);
+    return share_arena(each, sizes->row_limit_bytes, record, plan);
+}
+
+/* The least limit, in MiB, with which one thread can write. */
+static int64_t least_mib(int64_t resident, const leat_write_sizes *sizes,
+                         const leat_ar_options *record) {
+    leat_write_memory plan;
+    int64_t low = 0, high = 1;
+    while (high < LIMIT_MIB_MAX && !plan_write(high * MIB, resident, 1, sizes, record, &plan)) {
+        low = high;
+        high *= 2;
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (plan_write(middle * MIB, resident, 1, sizes, record, &plan)) high = middle;
+        else low = middle;
+    }
+    return high;
+}
+
+leat_code leat_memory_plan_write(int64_t limit, int64_t resident, int threads,
+                                 const leat_write_sizes *sizes, const leat_ar_options *record,
+                                 leat_write_memory *plan, leat_error *err) {
     for (int t = threads; t >= 1; t--) {
-        int64_t each = (rest - rest / 16) / t - THREAD_BYTES - shard_bytes;
-        int64_t whole = leat_rows_record_bytes(row_limit_bytes);
-        /* Either a whole row of the largest size fits beside the arena, or the arena is so small
-         * that no row made of it is larger than what is left. */
-        int64_t arena = each - whole - codec_bytes(record, whole);
-        int64_t small = arena_min;
-        while (small + small / 16 + leat_rows_record_bytes_of_arena(small + small / 16) +
-                   codec_bytes(record, leat_rows_record_bytes_of_arena(small + small / 16)) <=
-               each) {
-            small += small / 16;
-        }
-        plan->arena_bytes = arena > small ? arena : small;
-        plan->record_bytes = arena > small ? whole : leat_rows_record_bytes_of_arena(small);
-        int64_t used =
-            plan->arena_bytes + plan->record_bytes + codec_bytes(record, plan->record_bytes);
-        if (used > each) continue;
-        plan->threads = t;
-        int64_t queue = shard_bytes > 0 ? rest / 16 / shard_bytes : LEAT_PUBLISHER_QUEUE;
-        plan->queue_length = queue < 1                      ? 1
-                             : queue > LEAT_PUBLISHER_QUEUE ? LEAT_PUBLISHER_QUEUE
-                                                            : (int)queue;
-        return LEAT_OK;
+        if (plan_write(limit, resident, t, sizes, record, plan)) return LEAT_OK;
     }
     *plan = (leat_write_memory){0};
-    int64_t need = resident + SLACK_BYTES +
-                   (least + codec_bytes(record, least) + THREAD_BYTES) * 17 / 15 + MIB;
+    const char *or_else = "";
+    if (sizes->dataset_bytes - sizes->part_bytes > limit / 4) or_else = ", or fewer shards";
+    else if (sizes->shard_bytes > limit / 4) or_else = ", more shards, or larger rows";
     return leat_fail(err, LEAT_ERR_LIMIT,
                      "a memory limit of %lld MiB is too little to write these rows: give at least "
-                     "%lld MiB, or more shards",
-                     (long long)(limit / MIB), (long long)(need * 33 / 32 / MIB + 1));
+                     "%lld MiB%s",
+                     (long long)(limit / MIB), (long long)least_mib(resident, sizes, record),
+                     or_else);
 }

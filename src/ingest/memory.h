@@ -27,18 +27,30 @@ LEAT_MUST_CHECK leat_code leat_memory_plan_scan(int64_t limit, int64_t resident,
                                                 bool separate_splits, leat_scan_memory *plan,
                                                 leat_error *err);
 
+/* What decides how much memory the write takes; all zero for data that are not known yet. */
+typedef struct leat_write_sizes {
+    int64_t row_limit_bytes; /* of the serialised measurements of a row */
+    int64_t shard_bytes;     /* what the index of the largest shard takes while it is written */
+    int64_t part_bytes;      /* and while it waits for the disk */
+    int64_t shards_bytes;    /* of all shards at once */
+    int64_t sources;         /* definitions in the bucket that has most of them */
+    int64_t generation;      /* and in the largest generation of a stream */
+    int32_t block_bytes;     /* of the spill */
+    int64_t dataset_bytes;   /* what index and manifest of the whole take at the end */
+} leat_write_sizes;
+
 /* The write: workers sort buckets and write shards. */
 typedef struct leat_write_memory {
     int threads;
     int64_t arena_bytes;  /* per worker, to sort in */
+    int64_t sources;      /* per worker, definitions that may be loaded at once */
     int64_t record_bytes; /* per worker, to build a row in */
     int queue_length;     /* shards that may wait for the disk */
 } leat_write_memory;
 
-/* row_limit_bytes: of the serialised measurements of a row. shard_bytes: what the index of the
- * largest shard takes in memory. */
+/* LEAT_ERR_LIMIT names the least limit that would do. */
 LEAT_MUST_CHECK leat_code leat_memory_plan_write(int64_t limit, int64_t resident, int threads,
-                                                 int64_t row_limit_bytes, int64_t shard_bytes,
+                                                 const leat_write_sizes *sizes,
                                                  const leat_ar_options *record,
                                                  leat_write_memory *plan, leat_error *err);
 

@@ -113,22 +113,12 @@ static leat_code define_source(const leat_partition *plan, leat_partition_worker
     int32_t size = row->src.size_bytes;
     int local = bucket;
     leat_spill *spill = spill_of(plan, self, &local);
-    uint8_t *at = NULL;
-    LEAT_TRY(leat_spill_room(spill, local, LEAT_SPILL_DEFINITION_BYTES + size, &at, err));
-    uint32_t word = LEAT_SPILL_DEFINITION | (uint32_t)size;
-    memcpy(at, &src_id, 8);
-    memcpy(at + 8, &word, 4);
-    memcpy(at + LEAT_SPILL_DEFINITION_BYTES, row->src.data, (size_t)size);
+    uint32_t number = 0;
+    LEAT_TRY(leat_spill_define(spill, local, src_id, row->src.data, size, &number, err));
     LEAT_TRY(leat_census_log_add(&self->log, src_id, split, row->src.data, size, err));
-    int64_t number = spill->streams[local].definitions++;
-    if (number >= LEAT_SPILL_DEFINITION) {
-        return leat_fail(err, LEAT_ERR_LIMIT,
-                         "more than 2^31 sources in one of %d buckets: give more --memory",
-                         plan->buckets.count);
-    }
     leat_intern_slot *slot = row->slot;
     slot->tag = (uint32_t)(hash >> 32);
-    slot->source = (uint32_t)number;
+    slot->source = number;
     slot->bucket = (uint16_t)bucket;
     slot->size = (uint8_t)size;
     slot->version = (uint8_t)row->version;
@@ -217,7 +207,11 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
     leat_partition *plan = context;
     leat_partition_worker *self = &plan->workers[worker];
     LEAT_ASSERT(worker < plan->worker_count && batch->count <= LEAT_BATCH_ROWS);
+    int64_t generations = self->table.generations;
     LEAT_TRY(leat_intern_make_room(&self->table, batch->count, err));
+    for (int g = 0; self->table.generations > generations && g < plan->buckets.group_count; g++) {
+        leat_spill_forget(&self->spills[g]);
+    }
     prefetch(self, batch, 0);
     for (int64_t first = 0; first < batch->count; first += STEP_ROWS) {
         int64_t left = batch->count - first;

@@ -12,11 +12,11 @@
 leat_code leat_row_stream_begin(leat_row_stream *stream, leat_row_maker *maker,
                                 const char *temp_dir, int worker, leat_error *err) {
     *stream = (leat_row_stream){.maker = maker, .temp_dir = temp_dir, .worker = worker};
-    /* The last part of the block is work space for reading the files back. */
-    stream->column_bytes = (maker->record_bytes - SCRATCH_BYTES) / LEAT_STREAM_COLUMNS;
-    if (stream->column_bytes < 4096) {
+    if (maker->record_bytes < LEAT_ROW_STREAM_BYTES_MIN) {
         return leat_fail(err, LEAT_ERR_LIMIT, "no memory left for the columns of a row");
     }
+    /* The last part of the block is work space for reading the files back. */
+    stream->column_bytes = (maker->record_bytes - SCRATCH_BYTES) / LEAT_STREAM_COLUMNS;
     for (int i = 0; i < LEAT_STREAM_COLUMNS; i++) {
         stream->column[i] = maker->record + i * stream->column_bytes;
     }

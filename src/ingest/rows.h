@@ -38,6 +38,9 @@ typedef enum leat_stream_column {
     LEAT_STREAM_COLUMNS
 } leat_stream_column;
 
+/* What leat_row_maker.record_bytes must be at least for a stream. */
+#define LEAT_ROW_STREAM_BYTES_MIN (65536 + LEAT_STREAM_COLUMNS * 4096)
+
 typedef struct leat_row_stream {
     leat_row_maker *maker;
     const char *temp_dir;

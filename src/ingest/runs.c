@@ -1,23 +1,30 @@
 /*
  * Sorted runs and their merge: see runs.h. The merge keeps one cursor per run in a binary heap; a
  * cursor reads ahead in large steps, all of them together in the memory that the sort used before.
+ * However many runs there are, so many of them as have room for a buffer are merged at once.
  */
 #include "ingest/runs.h"
 
 #include <stdio.h>
 
-#define WRITE_BYTES (1 << 20)
-#define CURSOR_BYTES_MIN 4096
+#define WRITE_BYTES (256 << 10)
+/* A cursor's buffer; so many runs are merged at once. */
+#define CURSOR_BYTES_MIN (16 << 10)
 #define CURSOR_BYTES_MAX (1 << 20)
+#define FAN_MAX 4096
 /* The longest record: a measurement or definition with its text. */
 #define RECORD_BYTES_MAX (LEAT_SPILL_MEASUREMENT_BYTES + LEAT_SPILL_LENGTH + 1)
 
-leat_code leat_runs_create(leat_runs *runs, const char *temp_dir, int worker, leat_error *err) {
-    *runs = (leat_runs){0};
-    char name[32];
-    snprintf(name, sizeof name, "runs_%d", worker);
-    LEAT_TRY(leat_path_join(runs->path, sizeof runs->path, temp_dir, name, err));
+static leat_code open_file(leat_runs *runs, leat_error *err) {
+    char name[48];
+    snprintf(name, sizeof name, "runs_%d_%d", runs->worker, runs->passes);
+    LEAT_TRY(leat_path_join(runs->path, sizeof runs->path, runs->temp_dir, name, err));
     return leat_file_open(&runs->file, runs->path, LEAT_FILE_CREATE, err);
+}
+
+leat_code leat_runs_create(leat_runs *runs, const char *temp_dir, int worker, leat_error *err) {
+    *runs = (leat_runs){.temp_dir = temp_dir, .worker = worker};
+    return open_file(runs, err);
 }
 
 void leat_runs_destroy(leat_runs *runs) {
@@ -26,12 +33,14 @@ void leat_runs_destroy(leat_runs *runs) {
         leat_path_discard(runs->path);
     }
     leat_free(runs->runs);
+    leat_buf_free(&runs->buf);
     *runs = (leat_runs){0};
 }
 
 /* ---- writing ---- */
 
-static leat_code write_out(leat_runs *runs, leat_buf *buf, int64_t limit, leat_error *err) {
+static leat_code write_out(leat_runs *runs, int64_t limit, leat_error *err) {
+    leat_buf *buf = &runs->buf;
     if (buf->size < limit) return LEAT_OK;
     LEAT_TRY(leat_file_pwrite(runs->file, buf->data, buf->size, runs->file_bytes, err));
     runs->file_bytes += buf->size;
@@ -39,40 +48,47 @@ static leat_code write_out(leat_runs *runs, leat_buf *buf, int64_t limit, leat_e
     return LEAT_OK;
 }
 
-static leat_code write_group(leat_runs *runs, const leat_bucket *bucket,
-                             const leat_bucket_group *group, leat_buf *buf, leat_error *err) {
-    uint32_t word = LEAT_SPILL_DEFINITION | group->source->size;
-    LEAT_TRY(leat_buf_append(buf, &group->source->src_id, 8, err));
-    LEAT_TRY(leat_buf_append(buf, &word, 4, err));
-    LEAT_TRY(leat_buf_append(buf, group->source->text, group->source->size, err));
-    for (int64_t i = 0; i < group->count; i++) {
-        const uint8_t *record = leat_bucket_record(bucket, &bucket->items[group->first + i]);
-        int64_t size =
-            LEAT_SPILL_MEASUREMENT_BYTES + (record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
-        LEAT_TRY(leat_buf_append(buf, record, size, err));
-        uint32_t none = 0; /* the source is the definition before it */
-        memcpy(buf->data + buf->size - size + 8, &none, 4);
-        LEAT_TRY(write_out(runs, buf, WRITE_BYTES, err));
-    }
+static leat_code begin_run(leat_runs *runs, leat_error *err) {
+    LEAT_TRY(LEAT_GROW(&runs->runs, &runs->run_capacity, runs->run_count + 1, err));
+    runs->runs[runs->run_count] = (leat_run){.offset = runs->file_bytes};
+    return leat_buf_reserve(&runs->buf, WRITE_BYTES + 2 * RECORD_BYTES_MAX, err);
+}
+
+static leat_code end_run(leat_runs *runs, leat_error *err) {
+    LEAT_TRY(write_out(runs, 0, err));
+    leat_run *run = &runs->runs[runs->run_count++];
+    run->size_bytes = runs->file_bytes - run->offset;
     return LEAT_OK;
+}
+
+static leat_code put_source(leat_runs *runs, const leat_bucket_source *source, leat_error *err) {
+    uint32_t word = LEAT_SPILL_DEFINITION | source->size;
+    LEAT_TRY(leat_buf_append(&runs->buf, &source->src_id, 8, err));
+    LEAT_TRY(leat_buf_append(&runs->buf, &word, 4, err));
+    return leat_buf_append(&runs->buf, source->text, source->size, err);
+}
+
+static leat_code put_record(leat_runs *runs, const uint8_t *record, leat_error *err) {
+    int64_t size = LEAT_SPILL_MEASUREMENT_BYTES + (record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
+    LEAT_TRY(leat_buf_append(&runs->buf, record, size, err));
+    uint32_t none = 0; /* the source is the definition before it */
+    memcpy(runs->buf.data + runs->buf.size - size + 8, &none, 4);
+    return write_out(runs, WRITE_BYTES, err);
 }
 
 leat_code leat_runs_add(leat_runs *runs, const leat_bucket *bucket, leat_error *err) {
     if (bucket->item_count == 0) return LEAT_OK;
-    LEAT_TRY(LEAT_GROW(&runs->runs, &runs->run_capacity, runs->run_count + 1, err));
-    leat_run run = {.offset = runs->file_bytes};
-    leat_buf buf = {0};
-    leat_code code = leat_buf_reserve(&buf, WRITE_BYTES + 2 * RECORD_BYTES_MAX, err);
-    for (int64_t g = 0; g < bucket->group_count && code == LEAT_OK; g++) {
-        if (bucket->groups[g].count > 0) {
-            code = write_group(runs, bucket, &bucket->groups[g], &buf, err);
+    LEAT_TRY(begin_run(runs, err));
+    for (int64_t g = 0; g < bucket->group_count; g++) {
+        const leat_bucket_group *group = &bucket->groups[g];
+        if (group->count == 0) continue;
+        LEAT_TRY(put_source(runs, group->source, err));
+        for (int64_t i = 0; i < group->count; i++) {
+            const leat_bucket_item *item = &bucket->items[group->first + i];
+            LEAT_TRY(put_record(runs, leat_bucket_record(bucket, item), err));
         }
     }
-    if (code == LEAT_OK) code = write_out(runs, &buf, 0, err);
-    leat_buf_free(&buf);
-    run.size_bytes = runs->file_bytes - run.offset;
-    if (code == LEAT_OK) runs->runs[runs->run_count++] = run;
-    return code;
+    return end_run(runs, err);
 }
 
 /* ---- merging ---- */
@@ -142,8 +158,12 @@ static leat_code merge_cursors(const leat_runs *runs, cursor **heap, int64_t cou
                                int64_t buffer_bytes, leat_runs_fn fn, void *context,
                                leat_error *err) {
     for (int64_t i = count / 2 - 1; i >= 0; i--) sift(heap, count, i);
+    leat_bucket_source last = {.src_id = -1};
     while (count > 0) {
         cursor *first = heap[0];
+        /* Pieces of a bucket are checked by themselves: two sources may meet here only. */
+        if (first->source.src_id != last.src_id) last = first->source;
+        else LEAT_TRY(leat_bucket_check_same(&last, &first->source, err));
         LEAT_TRY(fn(context, &first->source, first->record, err));
         LEAT_TRY(advance(runs, first, buffer_bytes, err));
         if (first->record == NULL) heap[0] = heap[--count];
@@ -152,23 +172,19 @@ static leat_code merge_cursors(const leat_runs *runs, cursor **heap, int64_t cou
     return LEAT_OK;
 }
 
-leat_code leat_runs_merge(const leat_runs *runs, uint8_t *memory, int64_t memory_bytes,
-                          leat_runs_fn fn, void *context, leat_error *err) {
-    int64_t count = runs->run_count;
+/* Merges `count` runs from `first` on. */
+static leat_code merge_some(const leat_runs *runs, int64_t first, int64_t count, uint8_t *memory,
+                            int64_t memory_bytes, leat_runs_fn fn, void *context, leat_error *err) {
     if (count == 0) return LEAT_OK;
     int64_t buffer_bytes = memory_bytes / count;
     if (buffer_bytes > CURSOR_BYTES_MAX) buffer_bytes = CURSOR_BYTES_MAX;
-    if (buffer_bytes < CURSOR_BYTES_MIN) {
-        return leat_fail(err, LEAT_ERR_LIMIT,
-                         "one source range needs %lld sorted runs at once: give more --memory",
-                         (long long)count);
-    }
     cursor *cursors = NULL, **heap = NULL;
     leat_code code = LEAT_NEW(&cursors, count, err);
     if (code == LEAT_OK) code = LEAT_NEW(&heap, count, err);
     for (int64_t i = 0; i < count && code == LEAT_OK; i++) {
-        cursors[i].next = runs->runs[i].offset;
-        cursors[i].end = runs->runs[i].offset + runs->runs[i].size_bytes;
+        const leat_run *run = &runs->runs[first + i];
+        cursors[i].next = run->offset;
+        cursors[i].end = run->offset + run->size_bytes;
         cursors[i].buffer = memory + i * buffer_bytes;
         heap[i] = &cursors[i];
         code = advance(runs, &cursors[i], buffer_bytes, err);
@@ -177,4 +193,49 @@ leat_code leat_runs_merge(const leat_runs *runs, uint8_t *memory, int64_t memory
     leat_free(cursors);
     leat_free(heap);
     return code;
+}
+
+/* A merge on its way into a run. */
+typedef struct longer_run {
+    leat_runs *runs;
+    int64_t src_id; /* of the source that was put last; -1: none was */
+} longer_run;
+
+static leat_code put_merged(void *context, const leat_bucket_source *source, const uint8_t *record,
+                            leat_error *err) {
+    longer_run *self = context;
+    if (self->src_id != source->src_id) LEAT_TRY(put_source(self->runs, source, err));
+    self->src_id = source->src_id;
+    return put_record(self->runs, record, err);
+}
+
+static leat_code merge_pass(const leat_runs *runs, leat_runs *fewer, int64_t fan, uint8_t *memory,
+                            int64_t memory_bytes, leat_error *err) {
+    LEAT_TRY(open_file(fewer, err));
+    for (int64_t first = 0; first < runs->run_count; first += fan) {
+        int64_t left = runs->run_count - first;
+        longer_run run = {.runs = fewer, .src_id = -1};
+        LEAT_TRY(begin_run(fewer, err));
+        LEAT_TRY(merge_some(runs, first, left < fan ? left : fan, memory, memory_bytes, put_merged,
+                            &run, err));
+        LEAT_TRY(end_run(fewer, err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_runs_merge(leat_runs *runs, uint8_t *memory, int64_t memory_bytes, leat_runs_fn fn,
+                          void *context, leat_error *err) {
+    int64_t fan = memory_bytes / CURSOR_BYTES_MIN;
+    if (fan > FAN_MAX) fan = FAN_MAX;
+    LEAT_ASSERT(fan >= 2);
+    while (runs->run_count > fan) {
+        leat_runs fewer = {
+            .temp_dir = runs->temp_dir, .worker = runs->worker, .passes = runs->passes + 1};
+        leat_code code = merge_pass(runs, &fewer, fan, memory, memory_bytes, err);
+        leat_runs swap = *runs;
+        if (code == LEAT_OK) *runs = fewer, fewer = swap;
+        leat_runs_destroy(&fewer);
+        LEAT_TRY(code);
+    }
+    return merge_some(runs, 0, runs->run_count, memory, memory_bytes, fn, context, err);
 }

@@ -13,11 +13,15 @@ typedef struct leat_run {
 } leat_run;
 
 typedef struct leat_runs {
+    const char *temp_dir;
+    int worker;
+    int passes; /* merges so far of many runs to fewer; with the worker it names the file */
     leat_file *file;
     char path[LEAT_PATH_BYTES];
     int64_t file_bytes;
     leat_run *runs;
     int64_t run_count, run_capacity;
+    leat_buf buf; /* the end of the run that is being written */
 } leat_runs;
 
 LEAT_MUST_CHECK leat_code leat_runs_create(leat_runs *runs, const char *temp_dir, int worker,
@@ -31,9 +35,9 @@ LEAT_MUST_CHECK leat_code leat_runs_add(leat_runs *runs, const leat_bucket *buck
 /* One measurement in order; `source` and `record` are valid during the call. */
 typedef leat_code (*leat_runs_fn)(void *context, const leat_bucket_source *source,
                                   const uint8_t *record, leat_error *err);
-/* Merges all runs through `memory` (the arena, free by now). */
-LEAT_MUST_CHECK leat_code leat_runs_merge(const leat_runs *runs, uint8_t *memory,
-                                          int64_t memory_bytes, leat_runs_fn fn, void *context,
-                                          leat_error *err);
+/* Merges all runs through `memory` (the arena, free by now): runs that are too many to be read at
+ * once become fewer and longer ones first, which takes as much disk again for that time. */
+LEAT_MUST_CHECK leat_code leat_runs_merge(leat_runs *runs, uint8_t *memory, int64_t memory_bytes,
+                                          leat_runs_fn fn, void *context, leat_error *err);
 
 #endif

@@ -50,8 +50,15 @@ static leat_code plan_memory(scan *self, leat_error *err) {
     /* Fewer of the sources' threads than of ours may read; one worker with the least they take is
      * the last resort before a refusal. */
     least[1] = leat_sources_memory_min(&self->job->inputs, 1);
-    return leat_memory_plan_scan(o->memory_bytes, leat_rss_bytes(), o->threads, least,
-                                 o->train_ratio, o->split == LEAT_SPLIT_HASH, &self->memory, err);
+    int64_t resident = leat_rss_bytes();
+    LEAT_TRY(leat_memory_plan_scan(o->memory_bytes, resident, o->threads, least, o->train_ratio,
+                                   o->split == LEAT_SPLIT_HASH, &self->memory, err));
+    /* A limit that no data at all could be written in is refused before the data are read. */
+    leat_write_memory write;
+    leat_write_sizes none = {.row_limit_bytes = leat_job_row_limit(o),
+                             .block_bytes = self->memory.block_bytes};
+    return leat_memory_plan_write(o->memory_bytes, resident, o->threads, &none, &o->record, &write,
+                                  err);
 }
 
 static leat_code open_worker(scan *self, int index, leat_error *err) {
@@ -93,26 +100,11 @@ static leat_code flush_worker(void *context, int index, leat_error *err) {
     return leat_census_log_flush(&worker->log, err);
 }
 
-/* Counts the probes and, with that, the shards; finds the bound of the ordered split. */
-static leat_code take_census(scan *self, leat_error *err) {
-    leat_job *job = self->job;
-    leat_job_state *state = &job->state;
-    const leat_probes_ingest_options *o = job->options;
-    int64_t memory = o->memory_bytes / 8;
-    leat_census_log logs[LEAT_THREADS_MAX];
-    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
-    LEAT_TRY(leat_census_count(logs, self->memory.threads, memory, state->probes, err));
-    state->bound.size_bytes = -1;
-    if (o->split == LEAT_SPLIT_ORDERED) {
-        char path[LEAT_PATH_BYTES];
-        int64_t all = state->probes[LEAT_SPLIT_TRAIN];
-        int64_t train = leat_layout_ordered_count(o->train_ratio, all);
-        LEAT_TRY(leat_path_join(path, sizeof path, job->folder.temp, "sources_all", err));
-        LEAT_TRY(
-            leat_census_rank(logs, self->memory.threads, memory, train, path, &state->bound, err));
-        state->probes[LEAT_SPLIT_TRAIN] = train;
-        state->probes[LEAT_SPLIT_TEST] = all - train;
-    }
+/* How many shards there are, and how full the fullest may be. Sources of the ordered split were
+ * counted before they had one: any range of them is an upper bound for either. */
+static leat_code count_shards(const scan *self, const leat_census *census, leat_error *err) {
+    const leat_probes_ingest_options *o = self->job->options;
+    leat_job_state *state = &self->job->state;
     for (int s = 0; s < LEAT_SPLITS; s++) {
         state->shards[s] = o->shards > 0
                                ? leat_layout_fixed_shard_count(o->shards, o->train_ratio, s)
@@ -122,8 +114,42 @@ static leat_code take_census(scan *self, leat_error *err) {
                              "%lld %s shards are more than %d: give more --probes-per-shard",
                              (long long)state->shards[s], leat_split_name(s), LEAT_SHARDS_MAX);
         }
+        leat_split counted = o->split == LEAT_SPLIT_ORDERED ? LEAT_SPLIT_TRAIN : (leat_split)s;
+        state->shard_probes[s] = leat_census_fullest(census, counted, state->shards[s]);
     }
     return LEAT_OK;
+}
+
+/* Finds the bound of the ordered split, and with it the probes of either. */
+static leat_code rank_sources(scan *self, leat_census_log *logs, leat_error *err) {
+    leat_job *job = self->job;
+    leat_job_state *state = &job->state;
+    char path[LEAT_PATH_BYTES];
+    int64_t all = state->probes[LEAT_SPLIT_TRAIN];
+    int64_t train = leat_layout_ordered_count(job->options->train_ratio, all);
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.temp, "sources_all", err));
+    LEAT_TRY(leat_census_rank(logs, self->memory.threads, job->options->memory_bytes / 8, train,
+                              path, &state->bound, err));
+    state->probes[LEAT_SPLIT_TRAIN] = train;
+    state->probes[LEAT_SPLIT_TEST] = all - train;
+    return LEAT_OK;
+}
+
+/* Counts the probes and, with that, the shards. */
+static leat_code take_census(scan *self, leat_error *err) {
+    leat_job_state *state = &self->job->state;
+    const leat_probes_ingest_options *o = self->job->options;
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_census census;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
+    LEAT_TRY(leat_census_count(logs, self->memory.threads, o->memory_bytes / 8, &census, err));
+    memcpy(state->probes, census.probes, sizeof state->probes);
+    state->bound.size_bytes = -1;
+    leat_code code = LEAT_OK;
+    if (o->split == LEAT_SPLIT_ORDERED) code = rank_sources(self, logs, err);
+    if (code == LEAT_OK) code = count_shards(self, &census, err);
+    leat_census_free(&census);
+    return code;
 }
 
 static leat_code check_not_empty(const leat_job *job, leat_error *err) {

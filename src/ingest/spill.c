@@ -98,6 +98,31 @@ leat_code leat_spill_next_block(leat_spill *spill, int bucket, leat_error *err) 
     return LEAT_OK;
 }
 
+leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id, const char *text,
+                            int32_t size_bytes, uint32_t *number, leat_error *err) {
+    leat_spill_stream *stream = &spill->streams[bucket];
+    *number = (uint32_t)stream->generation;
+    if (stream->generation >= LEAT_SPILL_DEFINITION) {
+        return leat_fail(err, LEAT_ERR_LIMIT, "more than 2^31 sources in one of %d buckets",
+                         spill->bucket_count);
+    }
+    uint32_t first = stream->generation == 0 ? LEAT_SPILL_FIRST : 0;
+    uint32_t word = LEAT_SPILL_DEFINITION | first | (uint32_t)size_bytes;
+    uint8_t *at = NULL;
+    LEAT_TRY(leat_spill_room(spill, bucket, LEAT_SPILL_DEFINITION_BYTES + size_bytes, &at, err));
+    memcpy(at, &src_id, 8);
+    memcpy(at + 8, &word, 4);
+    memcpy(at + LEAT_SPILL_DEFINITION_BYTES, text, (size_t)size_bytes);
+    stream->definitions++;
+    stream->generation++;
+    if (stream->generation > stream->generation_most) stream->generation_most = stream->generation;
+    return LEAT_OK;
+}
+
+void leat_spill_forget(leat_spill *spill) {
+    for (int i = 0; i < spill->bucket_count; i++) spill->streams[i].generation = 0;
+}
+
 leat_code leat_spill_finish(leat_spill *spill, leat_error *err) {
     for (int i = 0; i < spill->bucket_count; i++) {
         if (spill->streams[i].head >= 0) LEAT_TRY(write_block(spill, i, -1, err));

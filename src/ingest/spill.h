@@ -3,10 +3,15 @@
  * of blocks per bucket, so that thousands of buckets need one descriptor and one buffer each.
  *
  * A stream (one worker, one bucket) is a sequence of two kinds of records, little-endian,
- * unaligned: definition   i64 src_id, u32 LEAT_SPILL_DEFINITION | text bytes, text measurement  i64
- * time_us, u32 source, f32 rtt, u8 facts, destination text `source` counts the definitions of the
- * stream, which come before their first use; facts = length of the text, plus LEAT_SPILL_V6 for IP
- * version 6. No record crosses a block.
+ * unaligned:
+ *
+ *   definition   i64 src_id, u32 LEAT_SPILL_DEFINITION | text bytes, text
+ *   measurement  i64 time_us, u32 source, f32 rtt, u8 facts, destination text
+ *
+ * `source` counts the definitions of its generation, which come before their first use. A
+ * generation begins with a definition that has LEAT_SPILL_FIRST: what came before it is not named
+ * any more, so a reader keeps the definitions of one generation, however long the stream. facts =
+ * length of the text, plus LEAT_SPILL_V6 for IP version 6. No record crosses a block.
  */
 #ifndef LEAT_INGEST_SPILL_H
 #define LEAT_INGEST_SPILL_H
@@ -17,6 +22,7 @@
 #include "base/mem.h"
 
 #define LEAT_SPILL_DEFINITION UINT32_C(0x80000000)
+#define LEAT_SPILL_FIRST UINT32_C(0x40000000)
 #define LEAT_SPILL_V6 0x40
 #define LEAT_SPILL_LENGTH 0x3f
 #define LEAT_SPILL_DEFINITION_BYTES 12
@@ -31,6 +37,8 @@ typedef struct leat_spill_stream {
     int64_t bytes;   /* of its records */
     int64_t records; /* measurements */
     int64_t definitions;
+    int64_t generation;      /* definitions of the last generation */
+    int64_t generation_most; /* of the largest one */
 } leat_spill_stream;
 
 /* The block that a bucket is filling: all that an append touches besides the bytes themselves. */
@@ -83,6 +91,13 @@ static inline leat_code leat_spill_room(leat_spill *spill, int bucket, int32_t s
     tail->used += size_bytes;
     return LEAT_OK;
 }
+
+/* Appends a definition to the bucket; *number is what its measurements call it. */
+LEAT_MUST_CHECK leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id,
+                                            const char *text, int32_t size_bytes, uint32_t *number,
+                                            leat_error *err);
+/* Begins a new generation in every bucket: what is defined is not named any more. */
+void leat_spill_forget(leat_spill *spill);
 
 /*
  * The order of two measurements of one source: time, destination text, rtt. That is all of what is

@@ -113,6 +113,8 @@ static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_member_int(json, "test_probes", state->probes[LEAT_SPLIT_TEST]);
     leat_json_member_int(json, "train_shards", state->shards[LEAT_SPLIT_TRAIN]);
     leat_json_member_int(json, "test_shards", state->shards[LEAT_SPLIT_TEST]);
+    leat_json_member_int(json, "train_shard_probes", state->shard_probes[LEAT_SPLIT_TRAIN]);
+    leat_json_member_int(json, "test_shard_probes", state->shard_probes[LEAT_SPLIT_TEST]);
     leat_json_key(json, "bound");
     if (state->bound.size_bytes < 0) leat_json_null(json);
     else leat_json_text(json, state->bound.text, state->bound.size_bytes);
@@ -294,6 +296,8 @@ static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_er
         {"test_probes", &state->probes[LEAT_SPLIT_TEST], INT64_MAX},
         {"train_shards", &state->shards[LEAT_SPLIT_TRAIN], LEAT_SHARDS_MAX},
         {"test_shards", &state->shards[LEAT_SPLIT_TEST], LEAT_SHARDS_MAX},
+        {"train_shard_probes", &state->shard_probes[LEAT_SPLIT_TRAIN], INT64_MAX},
+        {"test_shard_probes", &state->shard_probes[LEAT_SPLIT_TEST], INT64_MAX},
         {"rows_read", &state->rows_read, INT64_MAX},
         {"measurements", &state->measurements, INT64_MAX},
         {"bytes_spilled", &state->bytes_spilled, INT64_MAX},

@@ -3,6 +3,8 @@
  * neighbouring shards of one split: a worker walks the buckets that the range touches, so a bucket
  * is loaded by two workers only where two units meet. See job.h.
  */
+#include <malloc.h>
+
 #include "base/thread.h"
 #include "ingest/job.h"
 #include "ingest/rows.h"
@@ -67,11 +69,6 @@ static leat_code is_published(const leat_job *job, leat_split split, int64_t sha
     return torn ? LEAT_OK : code;
 }
 
-/* The set of buckets that holds a split: with the ordered split both share one. */
-static leat_split bucket_set(const leat_job *job, leat_split split) {
-    return job->options->split == LEAT_SPLIT_ORDERED ? LEAT_SPLIT_TRAIN : split;
-}
-
 static void unit_range(const leat_job *job, const unit *work, int64_t *begin, int64_t *end) {
     int64_t shards = job->state.shards[work->split];
     *begin = leat_layout_shard_begin(work->shard_first, shards);
@@ -87,7 +84,7 @@ static leat_code add_unit(write_job *write, leat_split split, int64_t shard_firs
     *next = (unit){
         .split = split, .shard_first = shard_first, .shard_count = shard_count, .group_last = -1};
     atomic_store(&next->unpublished, shard_count);
-    leat_split set = bucket_set(job, split);
+    leat_split set = leat_job_bucket_set(job, split);
     if (job->buckets.bits[set] < 0) return LEAT_OK;
     int64_t begin = 0, end = 0;
     unit_range(job, next, &begin, &end);
@@ -227,8 +224,8 @@ static leat_code write_bucket(worker *self, int index, const leat_bucket_filter 
         self->spills[i] = leat_job_spill(job, i, group);
     }
     bool more = false;
-    LEAT_TRY(leat_bucket_begin(&self->bucket, self->spills,
-                               index - (group << job->buckets.group_shift), filter, err));
+    leat_bucket_begin(&self->bucket, self->spills, index - (group << job->buckets.group_shift),
+                      filter);
     LEAT_TRY(leat_bucket_load(&self->bucket, &more, err));
     return more ? write_large(self, err) : write_groups(self, err);
 }
@@ -245,7 +242,7 @@ static leat_code write_unit(worker *self, unit *work, leat_error *err) {
     self->split = work->split;
     self->shard = work->shard_first;
     LEAT_TRY(leat_shard_writer_open(&self->shards, self->split, self->shard, err));
-    leat_split set = bucket_set(job, work->split);
+    leat_split set = leat_job_bucket_set(job, work->split);
     if (job->buckets.bits[set] >= 0) {
         int first = leat_buckets_of(&job->buckets, set, filter.src_id_begin);
         int last = leat_buckets_of(&job->buckets, set, filter.src_id_end - 1);
@@ -264,9 +261,7 @@ static leat_code open_worker(worker *self, leat_error *err) {
     self->shards = (leat_shard_writer){
         .options = &o->record, .publisher = &write->publisher, .temp_dir = job->folder.temp};
     self->rows = (leat_row_maker){
-        .limit_bytes = o->max_row_bytes > 0 && o->max_row_bytes < LEAT_PROBE_MEASUREMENTS_MAX
-                           ? o->max_row_bytes
-                           : LEAT_PROBE_MEASUREMENTS_MAX,
+        .limit_bytes = leat_job_row_limit(o),
         .dictionary_src = o->dictionary_src,
         .shards = &self->shards,
         .record_bytes = write->memory.record_bytes,
@@ -275,7 +270,7 @@ static leat_code open_worker(worker *self, leat_error *err) {
     LEAT_TRY(leat_block_alloc((void **)&self->arena, write->memory.arena_bytes, err));
     LEAT_TRY(LEAT_NEW(&self->spills, job->state.workers, err));
     return leat_bucket_create(&self->bucket, job->state.workers, job->state.block_bytes,
-                              self->arena, write->memory.arena_bytes, err);
+                              self->arena, write->memory.arena_bytes, write->memory.sources, err);
 }
 
 static void close_worker(worker *self) {
@@ -302,31 +297,13 @@ static leat_code run_worker(void *context, int index, leat_error *err) {
     return follows ? LEAT_OK : code;
 }
 
-/* Bytes of memory that the index of an average shard takes while it is written: its rows here and
- * in the footer, and the hashes of its pages; shards are alike because src_ids are uniform. */
-static int64_t shard_memory(const leat_job *job) {
-    const leat_job_state *state = &job->state;
-    int64_t most = 0;
-    for (int s = 0; s < LEAT_SPLITS; s++) {
-        int64_t probes = state->probes[s] / state->shards[s] + 1;
-        double share =
-            s == LEAT_SPLIT_TRAIN ? job->options->train_ratio : 1 - job->options->train_ratio;
-        int64_t bytes = (int64_t)((double)state->bytes_spilled * share * 3) / state->shards[s];
-        int64_t rows = probes + bytes / (1 << 20);
-        int64_t each = rows * 2 * (48 + 16) + bytes / LEAT_PAGE_BYTES * 3 * 8 + (512 << 10);
-        most = each > most ? each : most;
-    }
-    return most;
-}
-
 static leat_code run_write(write_job *write, leat_error *err) {
     leat_job *job = write->job;
     const leat_probes_ingest_options *o = job->options;
-    int64_t limit = o->max_row_bytes > 0 && o->max_row_bytes < LEAT_PROBE_MEASUREMENTS_MAX
-                        ? o->max_row_bytes
-                        : LEAT_PROBE_MEASUREMENTS_MAX;
-    LEAT_TRY(leat_memory_plan_write(o->memory_bytes, leat_rss_bytes(), o->threads, limit,
-                                    shard_memory(job), &o->record, &write->memory, err));
+    leat_write_sizes sizes;
+    LEAT_TRY(leat_job_sizes(job, &sizes, err));
+    LEAT_TRY(leat_memory_plan_write(o->memory_bytes, leat_rss_bytes(), o->threads, &sizes,
+                                    &o->record, &write->memory, err));
     LEAT_TRY(plan_units(write, err));
     LEAT_TRY(leat_publisher_start(&write->publisher, job->folder.stage, job->folder.parts,
                                   write->memory.queue_length, shard_published, write, err));
@@ -344,5 +321,6 @@ leat_code leat_job_write(leat_job *job, leat_error *err) {
     leat_ticker_stage(&job->ticker, "writing", "measurements", job->state.measurements);
     leat_code code = run_write(&write, err);
     leat_free(write.units);
+    malloc_trim(0); /* as after the scan: index and manifest count on it */
     return code;
 }

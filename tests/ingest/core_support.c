@@ -130,14 +130,9 @@ core_row *core_rows(const core_shape *shape) {
 /* ---- spills ---- */
 
 uint32_t core_define(leat_spill *spill, int bucket, int64_t src_id, const char *text) {
-    uint8_t *at = NULL;
-    int32_t size = (int32_t)strlen(text);
-    uint32_t word = LEAT_SPILL_DEFINITION | (uint32_t)size;
-    assert_ok(leat_spill_room(spill, bucket, LEAT_SPILL_DEFINITION_BYTES + size, &at, err));
-    memcpy(at, &src_id, 8);
-    memcpy(at + 8, &word, 4);
-    memcpy(at + LEAT_SPILL_DEFINITION_BYTES, text, (size_t)size);
-    return (uint32_t)spill->streams[bucket].definitions++;
+    uint32_t number = 0;
+    assert_ok(leat_spill_define(spill, bucket, src_id, text, (int32_t)strlen(text), &number, err));
+    return number;
 }
 
 void core_measure(leat_spill *spill, int bucket, uint32_t source, const core_row *row) {
@@ -189,7 +184,10 @@ core_spills core_spread(const core_row *rows, int64_t row_count, int count, int3
     for (int64_t i = 0; i < row_count; i++) {
         int k = (int)(i * 7 % count);
         if (again > 0 && i % again == 0) {
-            for (int t = 0; t < count; t++) tables[t].count = 0;
+            for (int t = 0; t < count; t++) {
+                tables[t].count = 0;
+                leat_spill_forget(&self.spills[t]);
+            }
         }
         core_measure(&self.spills[k], 0, number_of(&tables[k], &self.spills[k], &rows[i]),
                      &rows[i]);

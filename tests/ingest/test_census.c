@@ -61,10 +61,11 @@ static void counts(void **state) {
             add(&self.each[core_below(&rng, cases[c].logs)], text, split);
         }
         flush_logs(&self);
-        int64_t got[LEAT_SPLITS] = {-1, -1};
-        assert_ok(leat_census_count(self.each, self.count, cases[c].memory_bytes, got, err));
-        assert_int_equal(got[LEAT_SPLIT_TRAIN], want[LEAT_SPLIT_TRAIN]);
-        assert_int_equal(got[LEAT_SPLIT_TEST], want[LEAT_SPLIT_TEST]);
+        leat_census got;
+        assert_ok(leat_census_count(self.each, self.count, cases[c].memory_bytes, &got, err));
+        assert_int_equal(got.probes[LEAT_SPLIT_TRAIN], want[LEAT_SPLIT_TRAIN]);
+        assert_int_equal(got.probes[LEAT_SPLIT_TEST], want[LEAT_SPLIT_TEST]);
+        leat_census_free(&got);
         free(seen);
         close_logs(&self);
     }
@@ -140,6 +141,43 @@ static void text_order(void **state) {
     }
 }
 
+/* The fullest shard: exact where shards are whole ranges, else not far above. */
+static void fullest(void **state) {
+    (void)state;
+    enum { SOURCES = 30000 };
+    static const int64_t shards[] = {1, 2, 64, 4096, 3, 700, 99999};
+    logs self = open_logs(2);
+    int64_t *ids = calloc(SOURCES, sizeof *ids), *counts = calloc(100000, sizeof *counts);
+    for (int i = 0; i < SOURCES; i++) {
+        char text[46];
+        snprintf(text, sizeof text, "10.%d.%d.1", i >> 8, i & 255);
+        /* a third of them close together */
+        ids[i] = i % 3 == 0 ? (LEAT_SRC_ID_END / 7) + i : core_src_id(text);
+        for (int k = 0; k <= i % 2; k++) {
+            assert_ok(leat_census_log_add(&self.each[k], ids[i], LEAT_SPLIT_TEST, text,
+                                          (int32_t)strlen(text), err));
+        }
+    }
+    flush_logs(&self);
+    leat_census census;
+    assert_ok(leat_census_count(self.each, 2, 1 << 20, &census, err));
+    for (size_t c = 0; c < sizeof shards / sizeof *shards; c++) {
+        int64_t want = 0, got = leat_census_fullest(&census, LEAT_SPLIT_TEST, shards[c]);
+        memset(counts, 0, 100000 * sizeof *counts);
+        for (int i = 0; i < SOURCES; i++) {
+            int64_t n = ++counts[leat_layout_shard_of(ids[i], shards[c])];
+            if (n > want) want = n;
+        }
+        if (c < 4) assert_int_equal(got, want);
+        else assert_in_range(got, want, want + 10);
+        assert_int_equal(leat_census_fullest(&census, LEAT_SPLIT_TRAIN, shards[c]), 0);
+    }
+    leat_census_free(&census);
+    free(counts);
+    free(ids);
+    close_logs(&self);
+}
+
 /* A log that was cut is told, not read past. */
 static void cut_log(void **state) {
     (void)state;
@@ -151,17 +189,15 @@ static void cut_log(void **state) {
     }
     flush_logs(&self);
     assert_ok(leat_file_truncate(self.each[0].file, self.each[0].file_bytes - 1, err));
-    int64_t probes[LEAT_SPLITS];
-    assert_fails(leat_census_count(self.each, 1, 1 << 20, probes, err), LEAT_ERR_CORRUPT, "log_0");
+    leat_census census;
+    assert_fails(leat_census_count(self.each, 1, 1 << 20, &census, err), LEAT_ERR_CORRUPT, "log_0");
     close_logs(&self);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),
-        cmocka_unit_test(ranks),
-        cmocka_unit_test(text_order),
-        cmocka_unit_test(cut_log),
+        cmocka_unit_test(counts),     cmocka_unit_test(ranks),   cmocka_unit_test(fullest),
+        cmocka_unit_test(text_order), cmocka_unit_test(cut_log),
     };
     int failed = cmocka_run_group_tests_name("census", tests, NULL, NULL);
     core_dir_remove();

@@ -17,7 +17,8 @@ static const int thread_counts[] = {1, 2, 3, 8, 64, 256};
 /* What a plan of the scan uses, counted here from the structures themselves. */
 static int64_t scan_total(const leat_scan_memory *plan, double ratio, bool separate) {
     int buckets = leat_buckets_plan(plan->bucket_bits, ratio, separate, 1).count;
-    int64_t spill = (int64_t)buckets * plan->block_bytes + buckets * 48;
+    int64_t spill = (int64_t)buckets * plan->block_bytes +
+                    buckets * (int64_t)(sizeof(leat_spill_stream) + sizeof(leat_spill_tail));
     /* while it grows, the table stands beside one of half its size */
     int64_t table = plan->table_bytes * 3 / 2;
     return plan->source_bytes + plan->reject_bytes + plan->threads * (spill + table);
@@ -117,50 +118,81 @@ static const leat_ar_options records[] = {
     {.compression = LEAT_COMPRESSION_SNAPPY, .level = 0, .group_size = 1},
 };
 static const int64_t row_limits[] = {1024, 100000, 8 * MIB, 200 * MIB, LEAT_PROBE_MEASUREMENTS_MAX};
-static const int64_t shard_sizes[] = {0, 600000, 20 * MIB, 900 * MIB};
+static const leat_write_sizes sizes[] = {
+    {.block_bytes = 4096},
+    {.shard_bytes = 600000,
+     .part_bytes = 90000,
+     .shards_bytes = 900 * MIB,
+     .sources = 3000,
+     .generation = 100,
+     .block_bytes = 4096},
+    {.shard_bytes = 20 * MIB,
+     .part_bytes = 12 * MIB,
+     .shards_bytes = 21 * MIB,
+     .sources = 900000,
+     .generation = 40000,
+     .block_bytes = 32768},
+    {.shard_bytes = 900 * MIB,
+     .part_bytes = 400 * MIB,
+     .shards_bytes = 40000 * MIB,
+     .sources = 9,
+     .generation = 9,
+     .block_bytes = 8192},
+    {.sources = 80000000, .generation = 70000000, .block_bytes = 4096, .dataset_bytes = MIB},
+    {.part_bytes = 4000, .block_bytes = 4096, .dataset_bytes = 700 * MIB},
+};
 
-/* No record that comes out of the arena or under the row limit may pass record_bytes. */
+/* No record that comes out of the arena or under the row limit may pass record_bytes, and all of it
+ * together not the limit; nor may what the end takes, when the rest has gone. */
 static void check_write_plan(const leat_write_memory *plan, int64_t limit, int64_t resident,
-                             int threads, int64_t row_limit, int64_t shard) {
+                             int threads, const leat_write_sizes *size) {
     assert_in_range(plan->threads, 1, threads);
     assert_in_range(plan->queue_length, 1, LEAT_PUBLISHER_QUEUE);
     assert_true(plan->arena_bytes >= 2 * MIB);
-    int64_t whole = leat_rows_record_bytes(row_limit);
+    assert_true(plan->sources >= leat_bucket_sources_min(size->generation, size->block_bytes));
+    int64_t whole = leat_rows_record_bytes(size->row_limit_bytes);
     int64_t of_arena = leat_rows_record_bytes_of_arena(plan->arena_bytes);
     assert_true(plan->record_bytes >= (whole < of_arena ? whole : of_arena));
-    int64_t queued = plan->queue_length > 1 ? plan->queue_length * shard : 0;
-    int64_t total = plan->threads * (plan->arena_bytes + plan->record_bytes + shard) + queued;
+    assert_true(plan->record_bytes >= LEAT_ROW_STREAM_BYTES_MIN);
+    int64_t tables =
+        plan->sources * (int64_t)(sizeof(leat_bucket_source) + 8 + sizeof(leat_bucket_group));
+    int64_t worker = plan->arena_bytes + plan->record_bytes + tables + size->block_bytes;
+    int64_t index = plan->threads * size->shard_bytes + plan->queue_length * size->part_bytes;
+    if (index > size->shards_bytes) index = size->shards_bytes;
+    int64_t total = plan->threads * worker + index;
     assert_true(resident + total <= limit);
+    assert_true(resident + size->dataset_bytes <= limit);
 }
 
 static void write_plans(void **state) {
     (void)state;
     int64_t accepted = 0, refused = 0;
     for (int64_t limit = 8 * MIB; limit < 70000 * MIB; limit = limit * 19 / 13 + 54321) {
-        for (size_t k = 0; k < 5 * 5 * 4 * 6; k++) {
+        for (size_t k = 0; k < 5 * 5 * 6 * 6; k++) {
             const leat_ar_options *record = &records[k % 5];
-            int64_t row_limit = row_limits[k / 5 % 5], shard = shard_sizes[k / 25 % 4];
-            int threads = thread_counts[k / 100];
+            leat_write_sizes size = sizes[k / 25 % 6];
+            size.row_limit_bytes = row_limits[k / 5 % 5];
+            int threads = thread_counts[k / 150];
             int64_t resident = 9 * MIB + 4321;
             leat_write_memory plan;
             leat_error err = {0};
-            leat_code code = leat_memory_plan_write(limit, resident, threads, row_limit, shard,
-                                                    record, &plan, &err);
+            leat_code code =
+                leat_memory_plan_write(limit, resident, threads, &size, record, &plan, &err);
             if (code == LEAT_OK) {
                 accepted++;
-                check_write_plan(&plan, limit, resident, threads, row_limit, shard);
+                check_write_plan(&plan, limit, resident, threads, &size);
                 continue;
             }
             refused++;
             assert_int_equal(code, LEAT_ERR_LIMIT);
             assert_int_equal(plan.threads, 0);
-            int64_t named = named_mib(err.message) * MIB;
-            assert_true(named > limit);
-            leat_error again = {0};
-            if (leat_memory_plan_write(named, resident, threads, row_limit, shard, record, &plan,
-                                       &again) != LEAT_OK) {
-                fail_msg("%s; then: %s", err.message, again.message);
-            }
+            int64_t named = named_mib(err.message);
+            assert_true(named * MIB > limit);
+            assert_ok(
+                leat_memory_plan_write(named * MIB, resident, threads, &size, record, &plan, err));
+            assert_int_equal(leat_memory_plan_write((named - 1) * MIB, resident, threads, &size,
+                                                    record, &plan, NULL),
+                             LEAT_ERR_LIMIT);
         }
     }
     assert_true(accepted > 1000 && refused > 1000);

@@ -24,8 +24,8 @@ static loaded load(const core_shape *shape) {
     leat_bucket_filter filter = {.src_id_end = LEAT_SRC_ID_END};
     bool more = true;
     assert_ok(leat_block_alloc((void **)&self.arena, ARENA_BYTES, err));
-    assert_ok(leat_bucket_create(&self.bucket, 2, 4096, self.arena, ARENA_BYTES, err));
-    assert_ok(leat_bucket_begin(&self.bucket, self.spills.each, 0, &filter, err));
+    assert_ok(leat_bucket_create(&self.bucket, 2, 4096, self.arena, ARENA_BYTES, 10000, err));
+    leat_bucket_begin(&self.bucket, self.spills.each, 0, &filter);
     assert_ok(leat_bucket_load(&self.bucket, &more, err));
     assert_false(more);
     return self;
