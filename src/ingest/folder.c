@@ -14,7 +14,7 @@
 /* What a data set consists of, in the order in which it is moved: the folders of its splits first,
  * and last the manifest, which makes it whole. */
 static const char *const parts_of_dataset[] = {
-    "train", "test", LEAT_INDEX_NAME, LEAT_RUN_NAME, "rejected.csv", LEAT_MANIFEST_NAME,
+    "train", "test", LEAT_INDEX_NAME, LEAT_RUN_NAME, LEAT_REJECTED_NAME, LEAT_MANIFEST_NAME,
 };
 #define PART_COUNT ((int)(sizeof parts_of_dataset / sizeof *parts_of_dataset))
 

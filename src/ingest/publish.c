@@ -143,12 +143,7 @@ static leat_code save_run(leat_job *job, leat_error *err) {
     write_made(json, job, setting);
     write_inputs(json, job);
     leat_json_end_object(json);
-    const char *text = NULL;
-    int64_t size_bytes = 0;
-    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_file_save(path, text, size_bytes, err);
-    leat_json_destroy(json);
-    return code;
+    return leat_json_save(json, path, err);
 }
 
 static leat_code sync_splits(const leat_job *job, leat_error *err) {

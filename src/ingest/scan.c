@@ -180,7 +180,7 @@ static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *e
     LEAT_TRY(leat_sources_scan(&job->inputs, &options, &job->state.rows_read, err));
     leat_reject_log_counts(rejects, job->state.rejected);
     char path[LEAT_PATH_BYTES];
-    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, "rejected.csv", err));
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_REJECTED_NAME, err));
     /* A run that was killed before its scan was known to be whole may have left one. */
     LEAT_TRY(leat_path_remove(path, err));
     return leat_reject_log_save(rejects, path, err);

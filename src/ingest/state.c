@@ -187,12 +187,7 @@ leat_code leat_job_state_save(const leat_job *job, leat_error *err) {
     write_numbers(json, &job->state);
     leat_json_member_string(json, "streams_sha256", digest);
     leat_json_end_object(json);
-    const char *text = NULL;
-    int64_t size_bytes = 0;
-    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_file_save(path, text, size_bytes, err);
-    leat_json_destroy(json);
-    return code;
+    return leat_json_save(json, path, err);
 }
 
 /* ---- loading ---- */

@@ -166,7 +166,7 @@ static bool is_shard_of_ours(const leat_verify_job *job, const char *name) {
 
 static void judge_name(leat_verify_job *job, const char *name) {
     static const char *const ours[] = {LEAT_MANIFEST_NAME, LEAT_INDEX_NAME, LEAT_RUN_NAME,
-                                       "rejected.csv",     "train",         "test"};
+                                       LEAT_REJECTED_NAME, "train",         "test"};
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++)
         if (strcmp(name, ours[i]) == 0) return;
     if (is_shard_of_ours(job, name)) return;
