@@ -1,6 +1,7 @@
 /*
- * Fault points: in the test build (LEAT_FAULTS) each allocation and each call into the file system
- * first asks a hook of the test whether it shall fail; in every other build they cost nothing.
+ * Fault points: in the test build (LEAT_FAULTS) each allocation, each call into the file system and
+ * each start of a thread first asks a hook of the test whether it shall fail; in every other build
+ * they cost nothing.
  */
 #ifndef LEAT_BASE_FAULT_H
 #define LEAT_BASE_FAULT_H
@@ -13,6 +14,7 @@ typedef enum leat_fault_kind {
     LEAT_FAULT_SYNC,
     LEAT_FAULT_RENAME,
     LEAT_FAULT_PATH, /* stat, mkdir, unlink, listing */
+    LEAT_FAULT_THREAD,
     LEAT_FAULT_KINDS
 } leat_fault_kind;
 

@@ -2,6 +2,7 @@
  */
 #include "base/thread.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 
@@ -24,6 +25,16 @@ static void *member_main(void *argument) {
     return NULL;
 }
 
+leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
+                            leat_error *err) {
+    int number = EAGAIN;
+    if (!LEAT_FAULT(LEAT_FAULT_THREAD)) number = pthread_create(thread, NULL, run, argument);
+    if (number == 0) return LEAT_OK;
+    return leat_fail_errno(err, number,
+                           "cannot start another thread: give fewer --threads, or raise the limit "
+                           "on threads of this user (ulimit -u) or container");
+}
+
 leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_error *err) {
     LEAT_ASSERT(count >= 1 && count <= LEAT_THREADS_MAX);
     if (count == 1) return fn(context, 0, err);
@@ -35,11 +46,10 @@ leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_err
         members[i].context = context;
         members[i].index = i;
     }
-    int failed_start = 0;
+    leat_error not_started = {0};
     for (int i = 1; i < count; i++) {
-        int number = pthread_create(&members[i].thread, NULL, member_main, &members[i]);
-        members[i].started = number == 0;
-        if (number != 0 && failed_start == 0) failed_start = number;
+        members[i].started = leat_thread_start(&members[i].thread, member_main, &members[i],
+                                               &not_started) == LEAT_OK;
     }
     member_main(&members[0]);
     for (int i = 1; i < count; i++) {
@@ -51,9 +61,7 @@ leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_err
             leat_error_copy(err, &members[i].err);
         }
     }
-    if (code == LEAT_OK && failed_start != 0) {
-        code = leat_fail_errno(err, failed_start, "cannot start thread 1 of %d", count);
-    }
+    if (code == LEAT_OK && not_started.code != LEAT_OK) code = leat_error_copy(err, &not_started);
     leat_free(members);
     return code;
 }

@@ -17,6 +17,10 @@ typedef leat_code (*leat_thread_fn)(void *context, int index, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_threads_run(int count, leat_thread_fn fn, void *context,
                                            leat_error *err);
 
+/* Starts one thread, which the caller joins. */
+LEAT_MUST_CHECK leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
+                                            leat_error *err);
+
 /* Number of processors that this process may use. */
 int leat_cpu_count(void);
 

@@ -29,6 +29,17 @@ leat_code leat_shard_part_path(const char *parts_dir, leat_split split, int64_t 
     return leat_path_join(path, LEAT_PATH_BYTES, parts_dir, name, err);
 }
 
+leat_code leat_shard_part_sync(const char *parts_dir, leat_split split, int64_t shard,
+                               leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_file *file = NULL;
+    LEAT_TRY(leat_shard_part_path(parts_dir, split, shard, path, err));
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_sync(file, err);
+    leat_file_close(file);
+    return code;
+}
+
 /* ---- the publisher ---- */
 
 static void done_free(leat_shard_done *done) {

@@ -56,6 +56,10 @@ LEAT_MUST_CHECK leat_code leat_shard_part_path(const char *parts_dir, leat_split
                                                int64_t shard, char path[LEAT_PATH_BYTES],
                                                leat_error *err);
 
+/* Waits until a part that was saved is on the disk; its name is when parts_dir is synced. */
+LEAT_MUST_CHECK leat_code leat_shard_part_sync(const char *parts_dir, leat_split split,
+                                               int64_t shard, leat_error *err);
+
 /* The shard that a worker is writing. */
 typedef struct leat_shard_writer {
     const leat_ar_options *options;

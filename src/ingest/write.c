@@ -66,7 +66,9 @@ static leat_code is_published(const leat_job *job, leat_split split, int64_t sha
     *done = code == LEAT_OK && part.info.file_bytes == facts.size_bytes;
     leat_shard_part_free(&part);
     bool torn = code == LEAT_ERR_CORRUPT || code == LEAT_ERR_NOT_FOUND;
-    return torn ? LEAT_OK : code;
+    if (torn) return LEAT_OK;
+    if (*done) code = leat_shard_part_sync(job->folder.parts, split, shard, err);
+    return code;
 }
 
 static void unit_range(const leat_job *job, const unit *work, int64_t *begin, int64_t *end) {
@@ -96,13 +98,38 @@ static leat_code add_unit(write_job *write, leat_split split, int64_t shard_firs
     return LEAT_OK;
 }
 
-/* A shard is on the disk: groups that no unit needs any more give their room back. */
+/*
+ * What stands for the measurements of a group once its room is given back must outlast a power
+ * failure: the shards (each was synced before it got its name), their parts, and the names of both.
+ */
+static leat_code sync_parts(const write_job *write, const unit *work) {
+    for (int64_t i = 0; i < work->shard_count; i++) {
+        LEAT_TRY(leat_shard_part_sync(write->job->folder.parts, work->split, work->shard_first + i,
+                                      NULL));
+    }
+    return LEAT_OK;
+}
+
+static leat_code sync_names(const leat_job_folder *folder) {
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        char path[LEAT_PATH_BYTES];
+        LEAT_TRY(leat_path_join(path, sizeof path, folder->stage, leat_split_name(split), NULL));
+        LEAT_TRY(leat_path_sync_dir(path, NULL));
+    }
+    LEAT_TRY(leat_path_sync_dir(folder->stage, NULL));
+    return leat_path_sync_dir(folder->parts, NULL);
+}
+
+/* A shard is on the disk: groups that no unit needs any more give their room back. Where that is
+ * not safe, only room is lost. */
 static void shard_published(void *context, void *tag) {
     write_job *write = context;
     unit *work = tag;
     if (atomic_fetch_sub(&work->unpublished, 1) != 1) return;
+    if (sync_parts(write, work) != LEAT_OK) return;
     for (int g = work->group_first; g <= work->group_last; g++) {
         if (atomic_fetch_sub(&write->group_units[g], 1) != 1) continue;
+        if (sync_names(&write->job->folder) != LEAT_OK) return;
         for (int i = 0; i < write->job->state.workers; i++) {
             leat_spill_release(leat_job_spill(write->job, i, g));
         }

@@ -16,6 +16,7 @@
 static atomic_long fault_at = -1, fault_seen; /* -1: none fails */
 static atomic_bool fault_stays;
 static atomic_int fault_kind; /* of the first that failed */
+static int threads_refused;   /* runs that failed for want of a thread */
 
 bool leat_fault_point(leat_fault_kind kind) {
     long seen = atomic_fetch_add(&fault_seen, 1), at = atomic_load(&fault_at);
@@ -114,6 +115,10 @@ static void check_failed(const char *out, const setting *how, const dataset_dige
     }
     assert_int_equal(err->code, code);
     assert_true(err->message[0] != 0);
+    if (atomic_load(&fault_kind) == LEAT_FAULT_THREAD) {
+        assert_non_null(strstr(err->message, "fewer --threads"));
+        threads_refused++;
+    }
     if (strstr(err->message, "--resume moves it") != NULL) {
         assert_true(has_work(out));
         return;
@@ -230,7 +235,9 @@ static void resumes(void **state) {
 }
 static void threads(void **state) {
     (void)state;
+    threads_refused = 0;
     sweep_setting(&settings[4]);
+    assert_true(threads_refused > 0);
 }
 
 static int setup(void **state) {
