@@ -10,8 +10,8 @@
 
 #include "leat/sample.h"
 
-/* More measurements than this in a row are refused. */
-#define LEAT_ROW_MEASUREMENTS_MAX (INT64_C(1) << 40)
+/* More measurements than this in a row are refused; rows store n as int32. */
+#define LEAT_ROW_MEASUREMENTS_MAX INT32_MAX
 
 /* A row of fewer measurements is not windowed but cut into blocks: floor(length / 30). */
 int64_t leat_small_row(int32_t length);

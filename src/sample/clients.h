@@ -14,7 +14,7 @@
 typedef struct leat_clients leat_clients;
 
 /* Probes that can be drawn at once (batch rows, or clients of a round). */
-#define LEAT_CLIENTS_DRAWN_MAX 65536
+#define LEAT_CLIENTS_DRAWN_MAX 16384
 
 /*
  * probe_count >= 1 probes. `weights` (finite, >= 0, not all 0) may be NULL: all alike; they are

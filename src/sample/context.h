@@ -31,13 +31,14 @@ typedef struct leat_context {
     bool is_anchor;
     bool is_block; /* all measurements of the window, none left to chance */
     leat_time_mode mode;
-    int32_t space;  /* tokens that it may take */
-    int64_t window; /* measurements in the window, */
-    int64_t offset; /* its first one, */
-    int64_t stride; /* and the distance between candidates (plan2; else 1) */
-    int32_t count;  /* candidates: all that could be needed */
-    int64_t *index; /* [count] their places in the row, ascending */
-    int32_t *rank;  /* [count] their places in the order in which they were drawn: 0 .. count - 1 */
+    double lost_share; /* of the stamps that the partial mode takes away */
+    int32_t space;     /* tokens that it may take */
+    int64_t window;    /* measurements in the window, */
+    int64_t offset;    /* its first one, */
+    int64_t stride;    /* and the distance between candidates (plan2; else 1) */
+    int32_t count;     /* candidates: all that could be needed */
+    int64_t *index;    /* [count] their places in the row, ascending */
+    int32_t *rank; /* [count] their places in the order in which they were drawn: 0 .. count - 1 */
 
     /* what leat_context_write made of them */
     int32_t drawn;        /* measurements that were meant to be in (packing none: before the fit) */
@@ -50,10 +51,12 @@ typedef struct leat_context {
     bool *stamped;        /* [kept] whether that one has a timestamp */
 
     /* scratch of the two */
-    int32_t *candidate; /* by rank */
-    uint64_t *sort;     /* 2 x capacity */
-    int32_t *bucket;
-    uint8_t *kind; /* of each candidate: IPv6, failed */
+    int32_t *candidate;   /* by rank */
+    int32_t *place;       /* 2 x capacity */
+    int32_t *next;        /* lists of places */
+    int64_t *drawn_place; /* of each rank, in the window */
+    int32_t *base_tokens; /* of each candidate, without a stamp */
+    bool *keeps_stamp;    /* of each candidate: false only in the mixed mode */
 } leat_context;
 
 /* The most candidates that a draw gives, for a sequence of `length` tokens. */

@@ -54,28 +54,28 @@ static inline int32_t *leat_put_result(int32_t *at, float rtt) {
     return at + 3;
 }
 
-/* Whole seconds from the last stamped measurement, never below 0; -1: an absolute time is due. */
-static inline int64_t leat_delta_s(int64_t time_us, int64_t clock_us) {
+/* Microseconds from the last stamped measurement, never below 0; -1: an absolute time is due. */
+static inline int64_t leat_delta_us(int64_t time_us, int64_t clock_us) {
     if (clock_us < 0) return -1;
-    if (time_us <= clock_us) return 0;
-    int64_t delta = (time_us - clock_us) / 1000000;
-    return delta > LEAT_DELTA_MAX_S ? -1 : delta;
+    int64_t delta_us = time_us > clock_us ? time_us - clock_us : 0;
+    return delta_us < (LEAT_DELTA_MAX_S + 1) * 1000000 ? delta_us : -1;
 }
 
 /* The tokens that a timestamp takes. */
-static inline int32_t leat_delta_tokens(int64_t delta_s) {
-    return delta_s < 0 ? 9 : delta_s < 256 ? 2 : 5;
+static inline int32_t leat_time_tokens(int64_t time_us, int64_t clock_us) {
+    int64_t delta_us = leat_delta_us(time_us, clock_us);
+    return delta_us < 0 ? 9 : delta_us < 256 * INT64_C(1000000) ? 2 : 5;
 }
 
 static inline int32_t *leat_put_time(int32_t *at, int64_t time_us, int64_t *clock_us) {
-    int64_t delta = leat_delta_s(time_us, *clock_us);
+    int64_t delta_us = leat_delta_us(time_us, *clock_us);
+    bool absolute = delta_us < 0;
+    uint64_t seconds = (uint64_t)(absolute ? time_us : delta_us) / 1000000;
     *clock_us = time_us;
-    if (delta >= 0 && delta < 256) {
+    if (!absolute && seconds < 256) {
         *at++ = LEAT_TOKEN_TIMESTAMP_DELTA1;
-        return leat_put_byte(at, (uint64_t)delta);
+        return leat_put_byte(at, seconds);
     }
-    bool absolute = delta < 0;
-    uint64_t seconds = (uint64_t)(absolute ? time_us / 1000000 : delta);
     *at++ = absolute ? LEAT_TOKEN_TIMESTAMP_ABS : LEAT_TOKEN_TIMESTAMP_DELTA4;
     for (int shift = absolute ? 56 : 24; shift >= 0; shift -= 8) {
         at = leat_put_byte(at, seconds >> shift);

@@ -44,6 +44,12 @@ void leat_sequence_finish(leat_sequence *sequence);
 
 typedef struct leat_context leat_context;
 
+/*
+ * Whether context t = 0, 1, 2, ... is to be added, for callers that take the three steps of
+ * sample/context.h themselves; `context` is as the one before left it.
+ */
+bool leat_sequence_wants(const leat_sequence *sequence, const leat_context *context, int64_t t);
+
 /* How a sequence reads rows: sizes as leat_row_size_fn, and measurements of ascending places. */
 typedef struct leat_row_reader {
     void *user;

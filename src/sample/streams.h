@@ -1,0 +1,29 @@
+/* What random numbers are drawn for: every purpose has its stream, and no number is used twice. */
+#ifndef LEAT_SAMPLE_STREAMS_H
+#define LEAT_SAMPLE_STREAMS_H
+
+/* Under the seed (and what is made of it), as `stream` of leat_random. Never renumbered. */
+enum {
+    LEAT_STREAM_EPOCH = 0x65706f63,
+    LEAT_STREAM_ANCHOR,          /* permutations of anchors */
+    LEAT_STREAM_CONTEXT,         /* keys of contexts */
+    LEAT_STREAM_CLIENT_SEQUENCE, /* sequences by client */
+    LEAT_STREAM_CLIENT_STEP,     /* which probes a step holds */
+    LEAT_STREAM_CLIENT_ROUND,    /* which probes a round has */
+    LEAT_STREAM_ROUND_STEP,      /* which of those a step holds */
+};
+
+/* Under the key of a context, as `position` of leat_random_at: single numbers, */
+enum {
+    LEAT_DRAW_MODE,
+    LEAT_DRAW_WINDOW,
+    LEAT_DRAW_OFFSET,
+    LEAT_DRAW_SHARE, /* of the stamps that the partial mode takes away */
+    /* and keys of numbers, one for each measurement */
+    LEAT_DRAW_PLACES,
+    LEAT_DRAW_STAMPS,
+    LEAT_DRAW_MERGE,
+    LEAT_DRAW_FIELDS,
+};
+
+#endif
