@@ -23,13 +23,7 @@
 #include "base/sink.h"
 #include "base/thread.h"
 #include "base/ticker.h"
-
-#define assert_ok(expression)                                                                      \
-    do {                                                                                           \
-        leat_error assert_err_ = {0};                                                              \
-        leat_error *err = &assert_err_;                                                            \
-        if ((expression) != LEAT_OK) fail_msg("%s: %s", #expression, assert_err_.message);         \
-    } while (0)
+#include "check.h"
 
 static char folder[512];
 

@@ -13,27 +13,12 @@
 
 #include <cmocka.h>
 
-#include "base/fault.h"
 #include "format/ar_internal.h"
+#include "points.h"
 
 #define POINTS_MAX 2000
 #define RECORD_BYTES 70000
 #define RECORDS 5
-
-static long fault_at = -1, fault_seen; /* -1: none fails */
-static bool fault_stays;
-
-bool leat_fault_point(leat_fault_kind kind) {
-    (void)kind;
-    long seen = fault_seen++;
-    return fault_at >= 0 && (fault_stays ? seen >= fault_at : seen == fault_at);
-}
-
-static void set_fault(long at, bool stays) {
-    fault_seen = 0;
-    fault_stays = stays;
-    fault_at = at;
-}
 
 static uint8_t record_bytes[RECORD_BYTES + RECORDS];
 
@@ -130,8 +115,7 @@ static void sweep(const job *j) {
             if (j->kind != 2) assert_int_equal(leat_path_remove(j->path, NULL), LEAT_OK);
             set_fault(at, stays == 1);
             leat_code code = run(j, &err);
-            bool reached = fault_seen > at;
-            set_fault(-1, false);
+            bool reached = clear_fault();
             if (!reached) {
                 assert_int_equal(code, LEAT_OK);
                 break;

@@ -14,29 +14,11 @@
 
 #include <cmocka.h>
 
-#include "base/fault.h"
 #include "leat/load.h"
 #include "load/make_dataset.c"
+#include "points.h"
 
 static char top[] = "/tmp/leat_faults_XXXXXX";
-
-/* ---- the hook -----------------------------------------------------------------------------------
- */
-
-static int64_t countdown; /* calls until one fails; 0: none does */
-static bool for_good, fired;
-
-bool leat_fault_point(leat_fault_kind kind) {
-    (void)kind;
-    if (countdown == 0) return false;
-    if (countdown > 1) {
-        countdown--;
-        return false;
-    }
-    fired = true;
-    if (!for_good) countdown = 0;
-    return true;
-}
 
 /* ---- what is swept ------------------------------------------------------------------------------
  */
@@ -134,13 +116,11 @@ static void sweep(const char *name, leat_code (*work)(leat_error *err)) {
         for (int64_t n = 1;; n++) {
             leat_error err = {0};
             assert_true(n < 100000);
-            for_good = mode == 1;
-            fired = false;
-            countdown = n;
+            set_fault(n - 1, mode == 1);
             leat_code code = work(&err);
-            countdown = 0;
+            bool reached = clear_fault();
             if (code != LEAT_OK) {
-                assert_true(fired);
+                assert_true(reached);
                 assert_int_equal(err.code, code);
                 assert_true(err.message[0] != 0);
                 bool known =
@@ -148,11 +128,11 @@ static void sweep(const char *name, leat_code (*work)(leat_error *err)) {
                 if (!known) fail_msg("%s, call %d: %s", name, (int)n, err.message);
                 failures++;
             }
-            if (!for_good) { /* else removing fails as well */
+            if (mode == 0) { /* else removing fails as well */
                 no_temporary_files(top);
                 no_temporary_files(written);
             }
-            if (!fired) {
+            if (!reached) {
                 assert_int_equal(code, LEAT_OK);
                 break;
             }
@@ -185,7 +165,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
     if (mkdtemp(top) == NULL) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
-    countdown = 0;
+    clear_fault();
     if (leat_path_remove_tree(top, NULL) != LEAT_OK) return 1;
     return failed;
 }

@@ -6,29 +6,13 @@
 #include "ingest/core_support.c"
 #include "ingest/ingest_support.c"
 
-#include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/fault.h"
+#include "points.h"
 
 #define POINTS_MAX 20000
 
-static atomic_long fault_at = -1, fault_seen; /* -1: none fails */
-static atomic_bool fault_stays;
-static atomic_int fault_kind; /* of the first that failed */
-static int threads_refused;   /* runs that failed for want of a thread */
-
-bool leat_fault_point(leat_fault_kind kind) {
-    long seen = atomic_fetch_add(&fault_seen, 1), at = atomic_load(&fault_at);
-    if (at >= 0 && seen == at) atomic_store(&fault_kind, (int)kind);
-    return at >= 0 && (atomic_load(&fault_stays) ? seen >= at : seen == at);
-}
-
-static void set_fault(long at, bool stays) {
-    atomic_store(&fault_seen, 0);
-    atomic_store(&fault_stays, stays);
-    atomic_store(&fault_at, at);
-}
+static int threads_refused; /* runs that failed for want of a thread */
 
 /* How a run finds its folder. */
 typedef enum start { FRESH, EMPTY_FOLDER, REPLACES, RESUMES } start;
@@ -162,8 +146,7 @@ static long sweep(const setting *how, bool stays, const dataset_digest *want) {
         options.replace = how->begins == REPLACES;
         set_fault(at, stays);
         leat_code code = run(out, &options, &err);
-        bool reached = atomic_load(&fault_seen) > at;
-        set_fault(-1, false);
+        bool reached = clear_fault();
         if (code == LEAT_OK) {
             dataset_digest got = dataset_hash(out);
             assert_memory_equal(got.bytes, want->bytes, sizeof got.bytes);
@@ -204,8 +187,7 @@ static void saved_files(void **state) {
             assert_ok(leat_file_save(path, "old", 3, err));
             set_fault(at, stays);
             leat_code code = leat_file_save(path, "newer", 5, NULL);
-            reached = atomic_load(&fault_seen) > at;
-            set_fault(-1, false);
+            reached = clear_fault();
             assert_int_equal(code == LEAT_OK, !reached);
             core_image image = core_load(path);
             bool is_new = image.size_bytes == 5 && memcmp(image.data, "newer", 5) == 0;

@@ -13,28 +13,12 @@
 
 #include <cmocka.h>
 
-#include "base/fault.h"
 #include "leat/load.h"
 #include "load/plant.c"
+#include "points.h"
 
 static char root[] = "/tmp/leat-inspect-faults-XXXXXX";
 static char ours[64], others[64];
-
-/* ---- The hook ----------------------------------------------------------------------------- */
-
-static int64_t countdown; /* calls until one fails; 0: none does */
-static bool for_good, only_memory, fired;
-
-bool leat_fault_point(leat_fault_kind kind) {
-    if (countdown == 0 || (kind == LEAT_FAULT_ALLOC) != only_memory) return false;
-    if (countdown > 1) {
-        countdown--;
-        return false;
-    }
-    fired = true;
-    if (!for_good) countdown = 0;
-    return true;
-}
 
 /* ---- What is swept ------------------------------------------------------------------------ */
 
@@ -83,7 +67,8 @@ static leat_code verify(const char *dir, int64_t *measurements, leat_error *err)
     }
     *measurements = report->measurements;
     if (report->problem_count > 0) {
-        if (only_memory) fail_msg("want of memory told as: %s", report->findings[0].reason);
+        if (atomic_load(&fault_counted) == FAULT_MEMORY)
+            fail_msg("want of memory told as: %s", report->findings[0].reason);
         code = LEAT_ERR_CORRUPT; /* for the sweep: it was noticed */
         (void)snprintf(err->message, sizeof err->message, "%s", report->findings[0].reason);
         err->code = code;
@@ -97,21 +82,19 @@ typedef leat_code (*swept_fn)(const char *dir, int64_t *measurements, leat_error
 static void sweep(swept_fn work, const char *dir) {
     int64_t right = 0, measurements = 0;
     leat_error err = {0};
-    countdown = 0;
+    clear_fault();
     assert_int_equal(work(dir, &right, &err), LEAT_OK);
     for (int mode = 0; mode < 4; mode++) {
-        only_memory = mode & 1;
-        for_good = mode & 2;
+        bool only_memory = mode & 1;
+        atomic_store(&fault_counted, only_memory ? FAULT_MEMORY : FAULT_FILES);
         /* Every call at first; then with growing steps, of which each mode has others. */
         for (int64_t n = 1, more = true; more; n += n < 60 ? 1 : n / 16 + mode) {
-            fired = false;
-            countdown = n;
             memset(&err, 0, sizeof err);
+            set_fault(n - 1, mode & 2);
             leat_code code = work(dir, &measurements, &err);
-            countdown = 0;
-            more = fired;
+            more = clear_fault();
             if (code == LEAT_OK) assert_int_equal(measurements, right);
-            else assert_true(fired && err.message[0] != 0);
+            else assert_true(more && err.message[0] != 0);
             if (code != LEAT_OK && only_memory) assert_int_equal(code, LEAT_ERR_MEMORY);
         }
     }

@@ -13,23 +13,8 @@
 
 #include <cmocka.h>
 
-#include "base/fault.h"
 #include "format/probe_row.h"
-
-static int64_t countdown; /* calls until one fails; 0: none does */
-static bool for_good, fired;
-
-bool leat_fault_point(leat_fault_kind kind) {
-    (void)kind;
-    if (countdown == 0) return false;
-    if (countdown > 1) {
-        countdown--;
-        return false;
-    }
-    fired = true;
-    if (!for_good) countdown = 0;
-    return true;
-}
+#include "points.h"
 
 /* A view that copies, so that the record is put together in memory. */
 static const uint8_t *get_copy(void *context, int64_t offset, int64_t size_bytes, uint8_t *scratch,
@@ -59,23 +44,21 @@ static void sweep(const char *name, const leat_view *view, bool whole) {
             leat_measurements fresh = {0};
             leat_error err = {0};
             if (n > 200) fail_msg("%s: no end of allocations", name);
-            countdown = n;
-            for_good = good == 1;
-            fired = false;
+            set_fault(n - 1, good == 1);
             code = read_row(view, whole, &fresh, &err);
-            countdown = 0;
+            bool reached = clear_fault();
             if (code != LEAT_OK) {
-                assert_true(fired);
+                assert_true(reached);
                 assert_int_equal(code, LEAT_ERR_MEMORY);
                 assert_int_equal(err.code, code);
                 assert_int_equal(fresh.count, 0);
             } else {
-                assert_false(fired);
+                assert_false(reached);
             }
             leat_measurements_free(&fresh);
-            countdown = n; /* the same on arrays that are used again and again */
+            set_fault(n - 1, good == 1); /* the same on arrays that are used again and again */
             (void)!read_row(view, whole, &kept, &err);
-            countdown = 0;
+            clear_fault();
             assert_int_equal(read_row(view, whole, &kept, &err), LEAT_OK);
         }
         leat_measurements_free(&kept);

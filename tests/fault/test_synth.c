@@ -5,7 +5,6 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,26 +12,11 @@
 
 #include <cmocka.h>
 
-#include "base/fault.h"
 #include "base/file.h"
 #include "leat/ingest.h"
+#include "points.h"
 
 #define POINTS_MAX 2000
-
-static atomic_long fault_at = -1, fault_seen; /* -1: none fails */
-static atomic_bool fault_stays;
-
-bool leat_fault_point(leat_fault_kind kind) {
-    (void)kind;
-    long seen = atomic_fetch_add(&fault_seen, 1), at = atomic_load(&fault_at);
-    return at >= 0 && (atomic_load(&fault_stays) ? seen >= at : seen == at);
-}
-
-static void set_fault(long at, bool stays) {
-    atomic_store(&fault_seen, 0);
-    atomic_store(&fault_stays, stays);
-    atomic_store(&fault_at, at);
-}
 
 static leat_code write_once(const char *path, int64_t measurements, leat_error *err) {
     leat_synth_probes_options options = leat_synth_probes_options_default();
@@ -82,8 +66,7 @@ static void sweep(const char *name) {
             err = (leat_error){0};
             set_fault(at, stays == 1);
             code = write_once(path, 3000, &err);
-            bool reached = atomic_load(&fault_seen) > at;
-            set_fault(-1, false);
+            bool reached = clear_fault();
             if (!reached) break;
             if (code != LEAT_OK) assert_true(err.code == code && err.message[0] != 0);
             /* a fault that stays may keep us from clearing up */
@@ -138,8 +121,7 @@ static void test_replace(void **state) {
                 assert_int_equal(write_once(path, 2000, NULL), LEAT_OK);
             set_fault(at, stays == 1);
             code = write_once(path, 3000, NULL);
-            reached = atomic_load(&fault_seen) > at;
-            set_fault(-1, false);
+            reached = clear_fault();
             int64_t found = measurements_of(path);
             assert_true(found == 3000 || (code != LEAT_OK && found == 2000));
             if (stays == 0) check_left(folder, "x", 0);

@@ -12,14 +12,8 @@
 
 #include <cmocka.h>
 
+#include "check.h"
 #include "format/ar_internal.h"
-
-#define assert_ok(expression)                                                                      \
-    do {                                                                                           \
-        leat_error assert_err_ = {0};                                                              \
-        leat_error *err = &assert_err_;                                                            \
-        if ((expression) != LEAT_OK) fail_msg("%s: %s", #expression, assert_err_.message);         \
-    } while (0)
 
 /* Byte i = 7 i + 3 mod 256. */
 uint8_t *ar_pattern(int64_t size_bytes);

@@ -16,14 +16,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "check.h"
 #include "ingest/bucket.h"
-
-#define assert_ok(expression)                                                                      \
-    do {                                                                                           \
-        leat_error assert_err_ = {0};                                                              \
-        leat_error *err = &assert_err_;                                                            \
-        if ((expression) != LEAT_OK) fail_msg("%s: %s", #expression, assert_err_.message);         \
-    } while (0)
 
 /* The code, and a message that has these words. */
 #define assert_fails(expression, expected_code, words)                                             \
