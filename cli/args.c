@@ -55,7 +55,7 @@ void leat_cli_nearest_add(leat_cli_nearest *nearest, const char *name) {
 /* ", at least 1M, at most 2G" for an option of whole numbers; empty if any will do. */
 static void range_words(const leat_cli_option *option, char *text, size_t text_bytes) {
     char least[LEAT_WORDS_BYTES], most[LEAT_WORDS_BYTES];
-    bool is_size = option->kind != LEAT_CLI_INT;
+    bool is_size = option->kind == LEAT_CLI_SIZE || option->kind == LEAT_CLI_SIZE_OR_NONE;
     snprintf(least, sizeof least, "%lld", (long long)option->min);
     snprintf(most, sizeof most, "%lld", (long long)option->max);
     if (is_size) leat_words_size(least, option->min);
@@ -76,6 +76,10 @@ void leat_cli_accepted(const leat_cli_option *option, char *text, int text_bytes
     case LEAT_CLI_INT:
         range_words(option, range, sizeof range);
         snprintf(text, room, "a whole number%s", range);
+        return;
+    case LEAT_CLI_INT_PAIR:
+        range_words(option, range, sizeof range);
+        snprintf(text, room, "two whole numbers, as two words%s", range);
         return;
     case LEAT_CLI_SIZE:
     case LEAT_CLI_SIZE_OR_NONE:
@@ -172,7 +176,8 @@ static bool read_value(leat_cli *cli, int index, const char *text) {
     case LEAT_CLI_FLAG: return true;
     case LEAT_CLI_TEXT: return text[0] != 0;
     case LEAT_CLI_CHOICE: return is_choice(option->choices, text);
-    case LEAT_CLI_INT: return read_int(text, number) && in_range(option, *number);
+    case LEAT_CLI_INT:
+    case LEAT_CLI_INT_PAIR: return read_int(text, number) && in_range(option, *number);
     case LEAT_CLI_SIZE_OR_NONE:
         if (strcmp(text, "none") == 0) {
             *number = LEAT_CLI_NONE;
@@ -216,6 +221,16 @@ static int set_option(leat_cli *cli, int index, const char *value) {
                           accepted);
 }
 
+/* The second word of an INT_PAIR, which read_value reads like the first. */
+static int set_second(leat_cli *cli, int index, const char *value) {
+    int64_t first = cli->numbers[index];
+    cli->given[index] = false;
+    int status = set_option(cli, index, value);
+    cli->seconds[index] = cli->numbers[index];
+    cli->numbers[index] = first;
+    return status;
+}
+
 /* Takes the option at argv[*at] and, if it needs one, the value after it. */
 static int take_option(leat_cli *cli, int count, char **argv, int *at) {
     const leat_cli_option *options = cli->command->options;
@@ -238,16 +253,19 @@ static int take_option(leat_cli *cli, int count, char **argv, int *at) {
             break;
     }
     if (options[index].name == NULL) return unknown_option(cli, typed, name_size);
+    bool is_pair = options[index].kind == LEAT_CLI_INT_PAIR;
+    if (value == NULL && options[index].bare != NULL) value = options[index].bare;
     if (options[index].kind == LEAT_CLI_FLAG) {
         if (value != NULL) return leat_cli_usage(cli, "--%s takes no value", options[index].name);
-    } else if (value == NULL) {
-        if (*at + 1 >= count || strncmp(argv[*at + 1], "--", 2) == 0)
+    } else if (value == NULL || is_pair) {
+        if (value != NULL || *at + 1 + is_pair >= count || strncmp(argv[*at + 1], "--", 2) == 0)
             return leat_cli_usage(cli, "--%s needs a value (%s)", options[index].name,
                                   options[index].kind == LEAT_CLI_CHOICE ? options[index].choices
                                                                          : options[index].value);
         value = argv[++*at];
     }
-    return set_option(cli, index, value);
+    int status = set_option(cli, index, value);
+    return status == 0 && is_pair ? set_second(cli, index, argv[++*at]) : status;
 }
 
 static int check_counts(leat_cli *cli) {
@@ -311,6 +329,9 @@ const char *leat_cli_text(const leat_cli *cli, const char *name) {
 }
 int64_t leat_cli_int(const leat_cli *cli, const char *name) {
     return cli->numbers[row_of(cli, name)];
+}
+int64_t leat_cli_second(const leat_cli *cli, const char *name) {
+    return cli->seconds[row_of(cli, name)];
 }
 double leat_cli_double(const leat_cli *cli, const char *name) {
     return cli->doubles[row_of(cli, name)];

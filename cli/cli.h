@@ -31,6 +31,7 @@ typedef enum leat_cli_kind {
     LEAT_CLI_TEXT,         /* any text: leat_cli_text */
     LEAT_CLI_CHOICE,       /* one of `choices`, "a|b|c": leat_cli_text */
     LEAT_CLI_INT,          /* a whole number in [min, max]: leat_cli_int */
+    LEAT_CLI_INT_PAIR,     /* two of them, as two words: leat_cli_int, leat_cli_second */
     LEAT_CLI_SIZE,         /* bytes with K, M, G, T (powers of 1024) in [min, max]: leat_cli_int */
     LEAT_CLI_SIZE_OR_NONE, /* the same, or "none", which is LEAT_CLI_NONE: leat_cli_int */
     LEAT_CLI_DOUBLE,       /* a number in [low, high]: leat_cli_double */
@@ -46,6 +47,7 @@ typedef struct leat_cli_option {
     const char *help;    /* a sentence, no full stop; wrapped by the frame */
     const char *preset;  /* the default as a user would type it; NULL: none (see leat_cli_given) */
     const char *choices; /* LEAT_CLI_CHOICE only */
+    const char *bare;    /* the value of the option when it stands alone: others need "=" then */
     int64_t min, max;    /* INT and SIZE; max 0: no upper bound */
     double low, high;    /* DOUBLE; both 0: any finite number */
     bool required;       /* missing is wrong usage */
@@ -76,7 +78,7 @@ typedef struct leat_cli_command {
 } leat_cli_command;
 
 extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_inspect, leat_cmd_cat,
-    leat_cmd_synth_probes, leat_cmd_doctor, leat_cmd_version;
+    leat_cmd_synth_probes, leat_cmd_batches, leat_cmd_doctor, leat_cmd_version;
 
 /* ---- What a command asks ----------------------------------------------------------------- */
 
@@ -86,6 +88,8 @@ bool leat_cli_flag(const leat_cli *cli, const char *name);
 const char *leat_cli_text(const leat_cli *cli, const char *name);
 /* The value or the default; 0 if neither. */
 int64_t leat_cli_int(const leat_cli *cli, const char *name);
+/* The second number of an INT_PAIR. */
+int64_t leat_cli_second(const leat_cli *cli, const char *name);
 double leat_cli_double(const leat_cli *cli, const char *name);
 /* Whether the user typed it. */
 bool leat_cli_given(const leat_cli *cli, const char *name);
@@ -122,6 +126,9 @@ bool leat_cli_progress(void *user, const leat_progress *progress);
 void leat_cli_cancellable(leat_cli *cli);
 /* Takes the progress line away; before a summary on stdout. */
 void leat_cli_progress_end(leat_cli *cli);
+
+/* Monotonic clock in nanoseconds. */
+int64_t leat_cli_clock_ns(void);
 
 /* Numbers in words, into `text`, which they return: "1.23 GB", "12,345,678", "3 min 20 s". */
 #define LEAT_WORDS_BYTES LEAT_TIME_TEXT_BYTES

@@ -18,7 +18,7 @@ struct leat_cli {
     /* By row of the option table. */
     bool given[LEAT_CLI_OPTIONS_MAX];
     const char *texts[LEAT_CLI_OPTIONS_MAX];
-    int64_t numbers[LEAT_CLI_OPTIONS_MAX];
+    int64_t numbers[LEAT_CLI_OPTIONS_MAX], seconds[LEAT_CLI_OPTIONS_MAX];
     double doubles[LEAT_CLI_OPTIONS_MAX];
 
     int out_errno; /* the first failure of stdout; 0: none */

@@ -45,7 +45,9 @@ static void write_option(leat_cli *cli, const leat_cli_option *option) {
     int size = option->letter != 0
                    ? snprintf(head, sizeof head, "  -%c, --%s", option->letter, option->name)
                    : snprintf(head, sizeof head, "      --%s", option->name);
-    if (option->kind == LEAT_CLI_CHOICE)
+    if (option->bare != NULL)
+        size += snprintf(head + size, sizeof head - (size_t)size, "[=%s]", option->value);
+    else if (option->kind == LEAT_CLI_CHOICE)
         size += snprintf(head + size, sizeof head - (size_t)size, " %s", option->choices);
     else if (option->kind != LEAT_CLI_FLAG)
         size += snprintf(head + size, sizeof head - (size_t)size, " %s", option->value);

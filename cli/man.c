@@ -58,7 +58,9 @@ static void write_option(leat_cli *cli, const leat_cli_option *option) {
     leat_out(cli, "\\fB\\-\\-");
     write_text(cli, option->name);
     leat_out(cli, "\\fR");
-    if (option->kind != LEAT_CLI_FLAG) {
+    if (option->bare != NULL) {
+        leat_out(cli, "[=\\fI%s\\fR]", option->value);
+    } else if (option->kind != LEAT_CLI_FLAG) {
         leat_out(cli, " \\fI");
         write_text(cli, option->kind == LEAT_CLI_CHOICE ? option->choices : option->value);
         leat_out(cli, "\\fR");

@@ -17,7 +17,7 @@
 
 #define PROGRESS_EVERY_NS 200000000 /* five lines a second */
 
-static int64_t clock_ns(void) {
+int64_t leat_cli_clock_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
@@ -95,7 +95,7 @@ static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
 bool leat_cli_progress(void *user, const leat_progress *progress) {
     leat_cli *cli = user;
     if (cli->progress_possible) {
-        int64_t now_ns = clock_ns();
+        int64_t now_ns = leat_cli_clock_ns();
         if (strncmp(cli->stage, progress->stage, sizeof cli->stage - 1) != 0 ||
             progress->done < cli->stage_start_done)
             begin_stage(cli, progress, now_ns);

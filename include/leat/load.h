@@ -1,12 +1,14 @@
 /*
  * leat/load.h: data sets opened for reading: facts of any row, a few measurements of a row without
- * touching the rest, whole rows. Nothing unchecked is ever handed out.
+ * touching the rest, whole rows; and the loader, which makes training batches of them. Nothing
+ * unchecked is ever handed out.
  */
 #ifndef LEAT_LOAD_H
 #define LEAT_LOAD_H
 
 #include "leat/base.h"
 #include "leat/format.h"
+#include "leat/sample.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,9 +28,12 @@ typedef struct leat_dataset leat_dataset;
 
 typedef struct leat_dataset_options {
     int64_t cache_bytes; /* bound on decoded records kept for reuse (compressed files) */
+    /* CSV with the columns src_id and src_addr: the sources of rows that have none themselves, as
+     * files of others may be; NULL: such rows are refused. */
+    const char *addresses;
 } leat_dataset_options;
 
-/* 64 MiB of cache. */
+/* 64 MiB of cache, no addresses. */
 LEAT_API leat_dataset_options leat_dataset_options_default(void);
 
 /*
@@ -299,6 +304,222 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_verify(const char *const *paths, int64_t
                                                const leat_verify_options *options,
                                                leat_verify_report **out, leat_error *err);
 LEAT_API void leat_verify_report_destroy(leat_verify_report *report);
+
+/* ---- Loader ------------------------------------------------------------------------------- */
+
+/*
+ * Makes the batches of a training run. The bytes of a batch are a pure function of the rows of the
+ * data set, the sample options, split, batch size and step: never of threads, hosts, prefetch,
+ * input/output, compression or what was read before. docs/loading.md says more.
+ *
+ * Row r of step s is sequence s batch + r of the run; a host makes its rows of every step. Threads
+ * of the loader fill batches ahead of the caller; handing one over copies nothing.
+ *
+ * One thread at a time may call next, wait, seek, restore, load, destroy; the other calls may come
+ * from any thread meanwhile. A loader belongs to the process that made it: in a forked child every
+ * call that can fail is LEAT_ERR_OPTION, and destroy leaves all as it is.
+ */
+typedef struct leat_loader leat_loader;
+
+typedef enum leat_io {
+    LEAT_IO_MMAP, /* uncompressed shards of ours are mapped */
+    LEAT_IO_PREAD /* they are read page by page; slower, for file systems that cannot map well */
+} leat_io;
+
+typedef enum leat_on_corrupt {
+    LEAT_CORRUPT_FAIL, /* a step that needs damaged bytes is an error */
+    /* A sequence that needs damaged bytes is zeros as a whole, all others stay the same, and
+     * leat_loader_quarantine tells. Needs a data set of ours. */
+    LEAT_CORRUPT_MASK
+} leat_on_corrupt;
+
+#define LEAT_PREFETCH_AUTO (-1)
+
+typedef struct leat_loader_options {
+    leat_sample_options sample; /* sampler, length, seed, ...: leat/sample.h; seed below 2^63 */
+    leat_split split;           /* LEAT_SPLIT_NONE: all rows */
+    int64_t batch;              /* rows of the global batch, 1 .. 2^20 */
+    /* This host makes rows [host_index batch / host_count, (host_index + 1) batch / host_count):
+     * host_count divides batch. Or, with `rows`, those (0 <= row < batch, in any order). */
+    int64_t host_index, host_count;
+    const int64_t *rows; /* NULL: by host; copied */
+    int64_t row_count;
+    int64_t epochs; /* steps end after so many; the last batch is filled up with zeros. 0: no end */
+    /* Every row of a batch another probe's: see docs/loading.md. No epochs then. */
+    bool by_client;
+    const char *client_weights; /* NULL or "uniform", "measurements", or the path of a CSV file with
+                                   src_id and weight: probes that it does not name have none */
+    int64_t clients_per_round;  /* 0: no rounds; else at least batch */
+    int64_t steps_per_round;
+    int threads; /* 1 .. 256 */
+    /* Batches made ahead of the caller, at most 1024; 0: one is begun when it is asked for.
+     * LEAT_PREFETCH_AUTO: as many as memory_bytes holds, at most 8. */
+    int64_t prefetch;
+    /* Bound on the loader's memory: the batches that it makes ahead and one that was handed out,
+     * tables, threads, and the data set's cache where that is used. Mapped files are not counted,
+     * nor are more batches that the caller holds. */
+    int64_t memory_bytes;
+    leat_io io;
+    leat_on_corrupt on_corrupt;
+} leat_loader_options;
+
+/* Default sample options, train, batch 8, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
+LEAT_API leat_loader_options leat_loader_options_default(void);
+
+/*
+ * The data set must outlive the loader. NULL options: the defaults. Reads the index of the split's
+ * rows, of files of others all their records. LEAT_ERR_OPTION names the option and its value.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_create(leat_loader **out,
+                                                      const leat_dataset *dataset,
+                                                      const leat_loader_options *options,
+                                                      leat_error *err);
+/* Batches that were handed out stay. */
+LEAT_API void leat_loader_destroy(leat_loader *loader);
+
+/* The six arrays, [row_count][length] each, on pages of their own, to be read only. */
+typedef struct leat_batch {
+    int64_t step;
+    int64_t row_count, length;
+    const int64_t *rows; /* [row_count]: their numbers in the global batch */
+    const int32_t *inputs, *targets;
+    const int32_t *inputs_position, *targets_position;
+    const int32_t *inputs_segmentation, *targets_segmentation;
+} leat_batch;
+
+/*
+ * The next batch, the caller's until leat_batch_release and unchanged until then; *out NULL at the
+ * end (only with epochs). A step that failed fails again at every call until leat_loader_seek, with
+ * the error of its lowest row.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_next(leat_loader *loader, const leat_batch **out,
+                                                    leat_error *err);
+/* Whether leat_loader_next would not wait; waits for that as long as timeout_ms (-1: for ever). */
+LEAT_API bool leat_loader_wait(leat_loader *loader, int64_t timeout_ms);
+
+/* One more owner, one less; any thread, also after leat_loader_destroy. NULL accepted. */
+LEAT_API void leat_batch_retain(const leat_batch *batch);
+LEAT_API void leat_batch_release(const leat_batch *batch);
+
+/* The step of the next batch; how many steps there are, -1 without end; sequences of an epoch, -1
+ * by client. */
+LEAT_API int64_t leat_loader_step(const leat_loader *loader);
+LEAT_API int64_t leat_loader_step_count(const leat_loader *loader);
+LEAT_API int64_t leat_loader_epoch_sequences(const leat_loader *loader);
+
+/* The next batch will be that of `step`, 0 .. step count. Costs what beginning at 0 costs. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_seek(leat_loader *loader, int64_t step,
+                                                    leat_error *err);
+
+/*
+ * The state: one JSON object {"v", "data", "options", "seed", "step"}: version, data fingerprint,
+ * hash of the options that decide bytes, seed, step of the next batch. It is a function of these
+ * alone, so seek(step) restores as well.
+ */
+#define LEAT_LOADER_STATE_BYTES 257 /* at most, with the NUL */
+LEAT_API void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]);
+/* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_restore(leat_loader *loader, const char *text,
+                                                       leat_error *err);
+/* The state as a file, with the options in words besides, so that a refusal names the one that
+ * differs; it appears whole or not at all. leat_loader_load takes files of either form. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_save(const leat_loader *loader, const char *path,
+                                                    leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_load(leat_loader *loader, const char *path,
+                                                    leat_error *err);
+
+typedef struct leat_loader_counters { /* of the batches that were handed out, if not said */
+    int64_t batches;
+    int64_t sequences;       /* without rows past the end */
+    int64_t masked;          /* sequences that are zeros because of damage */
+    int64_t tokens, padding; /* in `inputs`, and places without a token */
+    int64_t segments, measurements;
+    int64_t dropped;       /* measurements that were drawn but did not fit (packing none) */
+    int64_t payload_bytes; /* of shards, read and checked since create, each page once */
+    int64_t stall_ns;      /* that the caller has waited, a wait that goes on included */
+    int64_t work_ns;       /* that the threads have worked, all together */
+    int64_t memory_bytes;  /* that the loader needs by its own count */
+    int64_t prefetch;      /* in use */
+} leat_loader_counters;
+LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
+
+typedef struct leat_quarantined {
+    char shard[256]; /* as the data set names it; cut in front if longer */
+    int64_t row, record_index;
+    int64_t byte; /* of the shard: the first damaged page of the record; compressed: its chunk */
+    char reason[LEAT_MESSAGE_BYTES];
+} leat_quarantined;
+
+/*
+ * The records that sequences were masked for so far, by row, at most 10,000 of them. *items is the
+ * caller's, to be freed by leat_quarantine_free.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_quarantine(const leat_loader *loader,
+                                                          leat_quarantined **items, int64_t *count,
+                                                          leat_error *err);
+LEAT_API void leat_quarantine_free(leat_quarantined *items);
+
+/*
+ * What batches are compared by. A row's line is "step row sha256" and a newline, row its number in
+ * the global batch, SHA-256 over its six arrays in the order of leat_batch, little-endian; the hash
+ * of a run is the SHA-256 over all lines. So the lines of all hosts, sorted by step and row, give
+ * the hash of one that makes all rows.
+ */
+typedef struct leat_batch_hash leat_batch_hash;
+LEAT_API LEAT_MUST_CHECK leat_code leat_batch_hash_create(leat_batch_hash **out, leat_error *err);
+LEAT_API void leat_batch_hash_destroy(leat_batch_hash *hash);
+/* Adds the rows of a batch; their lines are appended to `lines` too, if that is not NULL. */
+LEAT_API void leat_batch_hash_add(leat_batch_hash *hash, const leat_batch *batch,
+                                  leat_textbuf *lines);
+/* 64 hexadecimal digits and a NUL, of what was added so far. */
+LEAT_API void leat_batch_hash_text(const leat_batch_hash *hash, char text[65]);
+
+/* ---- What a row of a batch holds ---------------------------------------------------------- */
+
+typedef struct leat_explained_measurement {
+    int64_t index; /* in its row of the data set */
+    int64_t time_us;
+    bool stamped; /* has a timestamp */
+    bool cut;     /* the sequence ends inside of it */
+} leat_explained_measurement;
+
+typedef struct leat_explained_segment {
+    int64_t row, shard, record_index; /* of the data set */
+    int64_t src_id, row_measurements;
+    int64_t context;       /* which of the row's contexts: its window is drawn anew each time */
+    const char *time_mode; /* "full", "partial", "none", "mixed" */
+    int64_t window_first, window_count; /* measurements of the row that it was drawn from, */
+    int64_t window_stride;              /* every so many of them */
+    int64_t token_first, token_count;   /* in the sequence */
+    int64_t measurement_first, measurement_count; /* in `measurements` */
+    int64_t drawn; /* measurements that were meant to be in: more than there are, if some did not
+                      fit (packing none) */
+} leat_explained_segment;
+
+typedef struct leat_explanation {
+    int64_t step, row;
+    int64_t sequence;                 /* step batch + row */
+    int64_t epoch, position;          /* position of the sequence in its epoch; -1, -1 by client */
+    int64_t anchor;                   /* number of the anchor in the epoch */
+    bool past_end;                    /* zeros: the epochs are over */
+    bool masked;                      /* zeros: bytes that it needs are damaged */
+    char reason[LEAT_MESSAGE_BYTES];  /* if masked */
+    leat_explained_segment *segments; /* the first is the anchor's */
+    int64_t segment_count;
+    leat_explained_measurement *measurements; /* in the order of the tokens */
+    int64_t measurement_count;
+    int32_t *inputs, *segmentation; /* [length], as in the batch */
+    int64_t length;
+} leat_explanation;
+
+/*
+ * Says what row 0 <= row < batch of a step holds, of any host, by making it again; any thread. With
+ * LEAT_CORRUPT_FAIL a damaged one is an error.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_loader_explain(const leat_loader *loader, int64_t step,
+                                                       int64_t row, leat_explanation **out,
+                                                       leat_error *err);
+LEAT_API void leat_explanation_destroy(leat_explanation *explanation);
 
 #ifdef __cplusplus
 }

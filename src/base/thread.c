@@ -3,13 +3,17 @@
 #include "base/thread.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/fault.h"
 #include "base/mem.h"
 
-typedef struct group_member {
+typedef struct run_member {
     leat_thread_fn fn;
     void *context;
     int index;
@@ -17,10 +21,10 @@ typedef struct group_member {
     bool started;
     leat_code code;
     leat_error err;
-} group_member;
+} run_member;
 
 static void *member_main(void *argument) {
-    group_member *member = argument;
+    run_member *member = argument;
     member->code = member->fn(member->context, member->index, &member->err);
     return NULL;
 }
@@ -38,7 +42,7 @@ leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argum
 leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_error *err) {
     LEAT_ASSERT(count >= 1 && count <= LEAT_THREADS_MAX);
     if (count == 1) return fn(context, 0, err);
-    group_member *members = NULL;
+    run_member *members = NULL;
     LEAT_TRY(LEAT_NEW(&members, count, err));
     leat_code code = LEAT_OK;
     for (int i = 0; i < count; i++) {
@@ -64,6 +68,15 @@ leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_err
     if (code == LEAT_OK && not_started.code != LEAT_OK) code = leat_error_copy(err, &not_started);
     leat_free(members);
     return code;
+}
+
+void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns) {
+    struct timespec limit = {timeout_ns / 1000000000, timeout_ns % 1000000000};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, timeout_ns < 0 ? NULL : &limit, NULL, 0);
+}
+
+void leat_word_wake(_Atomic uint32_t *word) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 int leat_cpu_count(void) {

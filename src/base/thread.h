@@ -3,6 +3,7 @@
 #define LEAT_BASE_THREAD_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 
@@ -20,6 +21,14 @@ LEAT_MUST_CHECK leat_code leat_threads_run(int count, leat_thread_fn fn, void *c
 /* Starts one thread, which the caller joins. */
 LEAT_MUST_CHECK leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
                                             leat_error *err);
+
+/*
+ * Sleeps while *word is `seen`, at most timeout_ns (below 0: without end); may return early. Who
+ * changes the word and then calls leat_word_wake wakes all sleepers. Costs nothing while nobody
+ * sleeps, unlike a lock and a condition.
+ */
+void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
+void leat_word_wake(_Atomic uint32_t *word);
 
 /* Number of processors that this process may use. */
 int leat_cpu_count(void);

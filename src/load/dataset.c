@@ -5,7 +5,9 @@
  * itself, so the record is read and decoded whole when they are first asked for, and they are kept.
  */
 #include <string.h>
+#include <unistd.h>
 
+#include "format/probe_read.h"
 #include "load/dataset.h"
 
 leat_dataset_options leat_dataset_options_default(void) {
@@ -60,7 +62,10 @@ leat_code leat_dataset_open(leat_dataset **out, const char *const *paths, int64_
     LEAT_TRY(look(paths, path_count, &ours, err));
     LEAT_TRY(LEAT_NEW(&dataset, 1, err));
     pthread_mutex_init(&dataset->lock, NULL);
+    dataset->process = getpid();
     leat_code code = leat_record_cache_create(&dataset->cache, options->cache_bytes, err);
+    if (code == LEAT_OK && options->addresses != NULL)
+        code = leat_src_table_load(&dataset->addresses, options->addresses, "src_addr", err);
     if (code == LEAT_OK && ours) code = leat_dataset_open_ours(dataset, paths[0], err);
     if (code == LEAT_OK && !ours) code = leat_dataset_open_others(dataset, paths, path_count, err);
     if (code != LEAT_OK) {
@@ -77,6 +82,7 @@ void leat_dataset_close(leat_dataset *dataset) {
     leat_free(dataset->shards);
     leat_free(dataset->others);
     leat_record_cache_destroy(dataset->cache);
+    leat_src_table_destroy(dataset->addresses);
     leat_index_close(dataset->index);
     leat_manifest_free(&dataset->manifest);
     pthread_mutex_destroy(&dataset->lock);
@@ -92,6 +98,15 @@ const leat_manifest *leat_dataset_manifest(const leat_dataset *dataset) {
 }
 
 const leat_index *leat_dataset_index(const leat_dataset *dataset) { return dataset->index; }
+
+const char *leat_dataset_source(const leat_dataset *dataset, int64_t src_id) {
+    if (dataset->addresses == NULL) return NULL;
+    return leat_src_table_find(dataset->addresses, src_id);
+}
+
+int64_t leat_dataset_payload_bytes(const leat_dataset *dataset) {
+    return atomic_load_explicit(&dataset->payload_bytes, memory_order_relaxed);
+}
 
 leat_code leat_dataset_fingerprint(const leat_dataset *dataset, char text[65], leat_error *err) {
     leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset; /* what is found once is kept */
@@ -164,6 +179,8 @@ static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t s
     leat_code code = check_place(dataset, reader, row, index, err);
     if (code == LEAT_OK) code = leat_ar_reader_read(reader, index, &record, err);
     if (code == LEAT_OK) {
+        leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset; /* to count */
+        atomic_fetch_add_explicit(&ours->payload_bytes, record.size_bytes, memory_order_relaxed);
         code = leat_record_cache_add(dataset->cache, row, record.data, record.size_bytes, out, err);
     }
     leat_ar_record_free(&record);
@@ -190,15 +207,34 @@ static int8_t common_version(const leat_measurements *measurements) {
     return (int8_t)measurements->ip_version[0];
 }
 
+/* The options to decode a record with: its source, if it may have none itself. */
+static leat_code read_options(const leat_dataset *dataset, const leat_cached_record *record,
+                              leat_probe_read_options *options, leat_error *err) {
+    leat_view view = leat_view_of(record->data, record->size_bytes);
+    leat_probe_outer outer;
+    leat_probe_heap heap = {.decoded_left = LEAT_PROBE_DECODED_MAX};
+    *options = leat_probe_read_options_default();
+    if (dataset->addresses == NULL) return LEAT_OK;
+    leat_code code = leat_probe_outer_read(&view, &heap, &outer, err);
+    leat_buf_free(&heap.metadata);
+    leat_buf_free(&heap.decoded);
+    if (code == LEAT_OK) options->src_addr = leat_dataset_source(dataset, outer.info.src_id);
+    return code;
+}
+
 /* Reads a row of others and remembers what it says. */
 static leat_code learn(const leat_dataset *dataset, int64_t row, leat_other_row *other,
                        leat_error *err) {
     leat_cached_record *record = NULL;
     leat_measurements measurements = {0};
     leat_probe_row_info info;
+    leat_probe_read_options options;
     LEAT_TRY(leat_dataset_record(dataset, row, &record, err));
-    leat_code code =
-        leat_probe_record_decode(record->data, record->size_bytes, NULL, &measurements, &info, err);
+    leat_code code = read_options(dataset, record, &options, err);
+    if (code == LEAT_OK) {
+        code = leat_probe_record_decode(record->data, record->size_bytes, &options, &measurements,
+                                        &info, err);
+    }
     if (code == LEAT_OK) {
         leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset;
         pthread_mutex_lock(&ours->lock);

@@ -17,11 +17,13 @@
 #include "format/probe_row.h"
 #include "leat/load.h"
 #include "load/record_cache.h"
+#include "load/src_table.h"
 
 /* What the callback of a shard's page hashes needs. */
 typedef struct leat_shard_pages {
     const leat_index *index;
     int64_t shard;
+    _Atomic int64_t *payload_bytes; /* of the data set */
 } leat_shard_pages;
 
 typedef struct leat_shard {
@@ -53,6 +55,9 @@ struct leat_dataset {
     int64_t shard_count;
     leat_other_row *others; /* NULL if indexed */
     leat_record_cache *cache;
+    leat_src_table *addresses;     /* NULL: none were given */
+    _Atomic int64_t payload_bytes; /* of shards, that were read and checked so far */
+    int64_t process;               /* that opened it */
     pthread_mutex_t lock;
     int readers_open;
     int64_t tick;
@@ -82,6 +87,10 @@ LEAT_MUST_CHECK leat_code leat_dataset_hash_others(const leat_dataset *dataset, 
                                                    leat_error *err);
 void leat_shard_close(leat_shard *shard);
 
+/* ---- row.c ---- */
+/* How the cursor gets at shards that can be mapped, from its next row on. */
+void leat_row_set_io(leat_row *cursor, leat_io io);
+
 /* ---- dataset.c ---- */
 /* The shard of a row. */
 int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row);
@@ -91,8 +100,19 @@ int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row);
  */
 LEAT_MUST_CHECK leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row,
                                               leat_cached_record **out, leat_error *err);
+/* The source of rows that have none themselves, by src_id; NULL if none was given. */
+const char *leat_dataset_source(const leat_dataset *dataset, int64_t src_id);
+/* Bytes of shards that were read and checked so far: a page of a mapped shard once. */
+int64_t leat_dataset_payload_bytes(const leat_dataset *dataset);
 /* The manifest and index of a data set of ours; NULL otherwise. */
 const leat_manifest *leat_dataset_manifest(const leat_dataset *dataset);
 const leat_index *leat_dataset_index(const leat_dataset *dataset);
+
+/* ---- damage.c ---- */
+/*
+ * Looks for damage in the record of a row of ours: all of its pages, or its chunk. Returns the byte
+ * of the shard where it begins and why; -1 if there is none.
+ */
+int64_t leat_dataset_damaged_byte(const leat_dataset *dataset, int64_t row, leat_error *why);
 
 #endif

@@ -42,7 +42,7 @@ static leat_code add_shard_of_ours(leat_dataset *dataset, int64_t k, const char 
     dataset->shard_count = k + 1;
     LEAT_TRY(check_shard(dataset, k, err));
     LEAT_TRY(name_shard(shard, dir, facts, err));
-    shard->pages = (leat_shard_pages){dataset->index, k};
+    shard->pages = (leat_shard_pages){dataset->index, k, &dataset->payload_bytes};
     shard->is_mapped = facts->page_count > 0;
     shard->facts = (leat_dataset_shard){
         .name = shard->name,

@@ -32,6 +32,8 @@ void leat_record_cache_destroy(leat_record_cache *cache) {
     leat_free(cache);
 }
 
+int64_t leat_record_cache_bytes_max(const leat_record_cache *cache) { return cache->bytes_max; }
+
 /* Under the lock. */
 static leat_cached_record *find(leat_record_cache *cache, int64_t row) {
     for (int i = 0; i < cache->count; i++) {

@@ -23,6 +23,7 @@ LEAT_MUST_CHECK leat_code leat_record_cache_create(leat_record_cache **out, int6
                                                    leat_error *err);
 /* No record may be held any more. */
 void leat_record_cache_destroy(leat_record_cache *cache);
+int64_t leat_record_cache_bytes_max(const leat_record_cache *cache);
 /* The record of a row, held for the caller, or NULL if it is not there. */
 leat_cached_record *leat_record_cache_find(leat_record_cache *cache, int64_t row);
 /* Copies bytes into a record held for the caller; it is kept for others too if there is room. */

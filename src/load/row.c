@@ -12,6 +12,7 @@
 
 struct leat_row {
     const leat_dataset *dataset;
+    leat_io io;
     bool is_open;
     leat_row_facts facts;
     leat_view view;
@@ -31,6 +32,8 @@ leat_code leat_row_create(leat_row **out, const leat_dataset *dataset, leat_erro
     (*out)->dataset = dataset;
     return LEAT_OK;
 }
+
+void leat_row_set_io(leat_row *cursor, leat_io io) { cursor->io = io; }
 
 /* Ends the open row; the room for the next one stays. */
 static void close_row(leat_row *cursor) {
@@ -131,7 +134,8 @@ leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row, leat_r
     LEAT_TRY(leat_dataset_row(dataset, row, &cursor->facts, err));
     leat_probe_read_options options = leat_probe_read_options_default();
     options.trusted = dataset->index != NULL;
-    bool mapped = dataset->shards[cursor->facts.shard].is_mapped;
+    options.src_addr = leat_dataset_source(dataset, cursor->facts.src_id);
+    bool mapped = dataset->shards[cursor->facts.shard].is_mapped && cursor->io == LEAT_IO_MMAP;
     leat_code code = mapped ? open_mapped(cursor, row, err) : open_record(cursor, row, err);
     if (code == LEAT_OK) {
         code = leat_probe_row_open(&cursor->probe, &cursor->view, &options, err);
@@ -171,7 +175,9 @@ leat_code leat_row_measurement(leat_row *cursor, int64_t i, leat_measurement *ou
 leat_code leat_dataset_row_decode(leat_row *cursor, leat_measurements *out, leat_error *err) {
     LEAT_TRY(check_open(cursor, err));
     leat_probe_row_info info;
-    leat_code code = leat_probe_row_decode(&cursor->view, NULL, out, &info, err);
+    leat_probe_read_options options = leat_probe_read_options_default();
+    options.src_addr = leat_dataset_source(cursor->dataset, cursor->facts.src_id);
+    leat_code code = leat_probe_row_decode(&cursor->view, &options, out, &info, err);
     return in_row(cursor, code, err);
 }
 

@@ -16,6 +16,7 @@ static leat_dataset *writable(const leat_dataset *dataset) {
 
 static leat_code page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
     const leat_shard_pages *pages = context;
+    atomic_fetch_add_explicit(pages->payload_bytes, LEAT_PAGE_BYTES, memory_order_relaxed);
     return leat_index_page_hash(pages->index, pages->shard, page, hash, err);
 }
 

@@ -33,8 +33,8 @@ def commands():
 
 class Help(unittest.TestCase):
     def test_commands_are_listed(self):
-        self.assertEqual(commands(), ["ingest probes", "inspect", "cat", "synth probes", "doctor",
-                                      "version"])
+        self.assertEqual(commands(), ["ingest probes", "inspect", "cat", "batches", "synth probes",
+                                      "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -134,6 +134,13 @@ WRONG = [
     ("ingest probes x -o y --column rtt=a,", r'--column: "" is not accepted'),
     ("ingest probes x -o y --resume --replace", r"give one of them"),
     ("ingest probes x -o y --shards 3 --probes-per-shard 5", r"give one of them"),
+    ("batches", r"PATH is missing"),
+    ("batches x --hash=lines", r'--hash: "lines" is not accepted; it takes one of all\|rows'),
+    ("batches x --explain 5", r"--explain needs a value \(STEP ROW\)"),
+    ("batches x --explain=5", r"--explain needs a value"),
+    ("batches x --explain 5 y", r'--explain: "y" is not accepted; it takes two whole numbers'),
+    ("batches x --explain -1 0", r'"-1" is not accepted'),
+    ("batches x --length 63", r"a whole number, at least 64, at most 1048576"),
 ]
 
 

@@ -1,0 +1,51 @@
+/* What the tests of the loader share: data sets with rows of all sizes, loaders, comparing. */
+#ifndef TESTS_LOAD_LOADER_SUPPORT_H
+#define TESTS_LOAD_LOADER_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "leat/load.h"
+#include "make_dataset.h"
+
+void must(leat_code code, const leat_error *err);
+
+/* A folder of its own for a test program; removed by loader_clean. */
+const char *loader_folder(void);
+int loader_clean(void);
+
+/* 48 rows of train and 16 of test, 1 to 2,500 measurements each. */
+int64_t loader_count(int64_t row);
+make_options loader_data_options(leat_compression compression);
+/* Makes it in a folder of this name, and gives the folder's path. */
+void loader_make(const char *name, const make_options *options, char dir[256]);
+leat_dataset *loader_open(const char *path);
+
+/* Small sequences, batch 12, 2 threads. */
+leat_loader_options loader_options(void);
+leat_loader *loader_create(const leat_dataset *dataset, const leat_loader_options *options);
+const leat_batch *loader_next(leat_loader *loader);
+
+/* The six arrays of `steps` whole batches from `first`, by row, as the simplest loader makes them.
+ */
+typedef struct run {
+    int64_t first, steps, batch, length;
+    int32_t *values; /* [steps][batch][6][length] */
+} run;
+run run_make(const leat_dataset *dataset, const leat_loader_options *options, int64_t first,
+             int64_t steps);
+void run_free(run *reference);
+const int32_t *run_row(const run *reference, int64_t step, int64_t row);
+/* Row `index` of a batch, packed as a run has it, into room for 6 x length. */
+void pack_row(const leat_batch *batch, int64_t index, int32_t *values);
+/* Fails the test unless each row of the batch is the run's. */
+void run_expect(const run *reference, const leat_batch *batch);
+
+#endif
