@@ -89,9 +89,12 @@ leat_code leat_json_get_object(const json_t *object, const char *key, const json
  */
 
 #define JSON_DEPTH_MAX 64
+#define PIECE_BYTES (64 << 10)
 
 struct leat_json {
     leat_buf buf;
+    leat_json_out_fn out; /* NULL: all of the text stays in buf */
+    void *out_context;
     leat_error error; /* the first failure */
     bool compact;
     bool after_key; /* a value must come next */
@@ -118,10 +121,24 @@ void leat_json_destroy(leat_json *json) {
     leat_free(json);
 }
 
+void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context) {
+    json->out = out;
+    json->out_context = context;
+}
+
+/* Hands the text over if there is that much of it. */
+static leat_code hand_over(leat_json *json, int64_t least, leat_error *err) {
+    int64_t size_bytes = json->buf.size;
+    if (json->out == NULL || size_bytes < least) return LEAT_OK;
+    json->buf.size = 0;
+    return json->out(json->out_context, json->buf.data, size_bytes, err);
+}
+
 static void put(leat_json *json, const void *bytes, int64_t size_bytes) {
     if (json->error.code != LEAT_OK) return;
     leat_error err = {0};
     leat_code code = leat_buf_append(&json->buf, bytes, size_bytes, &err);
+    if (code == LEAT_OK) code = hand_over(json, PIECE_BYTES, &err);
     if (code != LEAT_OK) json->error = err;
 }
 
@@ -310,7 +327,9 @@ leat_code leat_json_finish(leat_json *json, const char **text, int64_t *size_byt
     *text = NULL;
     *size_bytes = 0;
     if (json->depth > 0 || json->level[0].empty) misuse(json, "the document is not complete");
-    put(json, "\n", 2); /* the newline and a NUL, which is not counted */
+    put(json, "\n", 1);
+    if (json->error.code == LEAT_OK) (void)hand_over(json, 1, &json->error);
+    put(json, "", 1); /* a NUL, which is not counted */
     if (json->error.code != LEAT_OK) return leat_error_copy(err, &json->error);
     *text = (const char *)json->buf.data;
     *size_bytes = json->buf.size - 1;

@@ -22,6 +22,12 @@ LEAT_MUST_CHECK leat_code leat_json_get_object(const json_t *object, const char 
                                                const json_t **out, const char *what,
                                                leat_error *err);
 
+/* From now on the text goes to `out` in pieces, however long it gets; leat_json_finish hands over
+ * the last one and gives a text of 0 bytes. */
+typedef leat_code (*leat_json_out_fn)(void *context, const void *bytes, int64_t size_bytes,
+                                      leat_error *err);
+void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context);
+
 /* Finishes the document, saves it as leat_file_save does, and destroys the writer, on failure too.
  */
 LEAT_MUST_CHECK leat_code leat_json_save(leat_json *json, const char *path, leat_error *err);

@@ -94,7 +94,11 @@ LEAT_MUST_CHECK leat_code leat_manifest_seal(leat_manifest *manifest, leat_error
 /* The bytes of the file, appended to *text. */
 LEAT_MUST_CHECK leat_code leat_manifest_write(const leat_manifest *manifest, leat_buf *text,
                                               leat_error *err);
-/* Seals, then writes DIR/manifest.json, whole or not at all. */
+/* SHA-256 of those bytes. */
+LEAT_MUST_CHECK leat_code leat_manifest_sha256(const leat_manifest *manifest, uint8_t digest[32],
+                                               leat_error *err);
+/* Seals, then writes DIR/manifest.json, whole or not at all. The text of many shards is never in
+ * memory as a whole. */
 LEAT_MUST_CHECK leat_code leat_manifest_save(leat_manifest *manifest, const char *dir,
                                              leat_error *err);
 

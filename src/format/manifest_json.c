@@ -97,26 +97,63 @@ static void put_manifest(leat_json *json, const leat_manifest *manifest) {
     leat_json_end_object(json);
 }
 
-leat_code leat_manifest_write(const leat_manifest *manifest, leat_buf *text, leat_error *err) {
+/* The text, in pieces. */
+static leat_code stream_manifest(const leat_manifest *manifest, leat_json_out_fn out, void *context,
+                                 leat_error *err) {
     leat_json *json = NULL;
     LEAT_TRY(leat_json_create(&json, false, err));
+    leat_json_stream(json, out, context);
     put_manifest(json, manifest);
-    const char *bytes = NULL;
+    const char *none = NULL;
     int64_t size_bytes = 0;
-    leat_code code = leat_json_finish(json, &bytes, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_buf_append(text, bytes, size_bytes, err);
+    leat_code code = leat_json_finish(json, &none, &size_bytes, err);
     leat_json_destroy(json);
     return code;
 }
 
+static leat_code append_text(void *text, const void *bytes, int64_t size_bytes, leat_error *err) {
+    return leat_buf_append(text, bytes, size_bytes, err);
+}
+
+leat_code leat_manifest_write(const leat_manifest *manifest, leat_buf *text, leat_error *err) {
+    return stream_manifest(manifest, append_text, text, err);
+}
+
+static leat_code hash_text(void *sha, const void *bytes, int64_t size_bytes, leat_error *err) {
+    (void)err;
+    leat_sha256_update(sha, bytes, size_bytes);
+    return LEAT_OK;
+}
+
+leat_code leat_manifest_sha256(const leat_manifest *manifest, uint8_t digest[32], leat_error *err) {
+    leat_sha256 sha;
+    leat_sha256_init(&sha);
+    leat_code code = stream_manifest(manifest, hash_text, &sha, err);
+    leat_sha256_final(&sha, digest);
+    return code;
+}
+
+typedef struct text_file {
+    leat_file *file;
+    int64_t size_bytes;
+} text_file;
+
+static leat_code save_text(void *context, const void *bytes, int64_t size_bytes, leat_error *err) {
+    text_file *self = context;
+    LEAT_TRY(leat_file_pwrite(self->file, bytes, size_bytes, self->size_bytes, err));
+    self->size_bytes += size_bytes;
+    return LEAT_OK;
+}
+
 leat_code leat_manifest_save(leat_manifest *manifest, const char *dir, leat_error *err) {
     char path[LEAT_PATH_BYTES];
-    leat_buf text = {0};
+    text_file text = {0};
     LEAT_TRY(leat_path_join(path, sizeof(path), dir, LEAT_MANIFEST_NAME, err));
     LEAT_TRY(leat_manifest_seal(manifest, err));
-    leat_code code = leat_manifest_write(manifest, &text, err);
-    if (code == LEAT_OK) code = leat_file_save(path, text.data, text.size, err);
-    leat_buf_free(&text);
+    LEAT_TRY(leat_file_open_draft(&text.file, path, err));
+    leat_code code = stream_manifest(manifest, save_text, &text, err);
+    if (code == LEAT_OK) code = leat_file_publish(text.file, true, err);
+    leat_file_close(text.file);
     return code;
 }
 
@@ -262,8 +299,78 @@ static leat_code get_shard(const json_t *object, leat_manifest *manifest, const 
     return code == LEAT_ERR_INPUT ? leat_error_context(err, LEAT_ERR_CORRUPT, "%s", what) : code;
 }
 
-static leat_code get_manifest(const json_t *root, leat_manifest *manifest, const char *what,
-                              leat_error *err) {
+/* ---- a document in pieces ----
+ *
+ * Read as one value, the text of 100,000 shards takes hundreds of megabytes. So the list of shards
+ * is cut out of the document, which is read without it, and each shard is read by itself. */
+
+/* Behind the bracket or quotation mark that ends what begins at `at`; `end` if nothing does. */
+static const char *skip_value(const char *at, const char *end) {
+    int64_t depth = 0;
+    bool quoted = false;
+    for (; at < end; at++) {
+        if (quoted && *at == '\\') at++;
+        else if (*at == '"') quoted = !quoted;
+        else if (!quoted && (*at == '{' || *at == '[')) depth++;
+        else if (!quoted && (*at == '}' || *at == ']')) depth--;
+        if (depth <= 0 && !quoted && at < end) return at + 1;
+    }
+    return end;
+}
+
+static const char *skip_blanks(const char *at, const char *end) {
+    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != 0) at++;
+    return at;
+}
+
+/* The bracket that opens the document's list "shards", or `end`. */
+static const char *find_shards(const char *text, const char *end) {
+    static const char key[] = "\"shards\"";
+    const int64_t key_bytes = (int64_t)sizeof(key) - 1;
+    const char *at = skip_blanks(text, end);
+    if (at == end || *at != '{') return end;
+    at++;
+    while (at < end) {
+        const char *next =
+            skip_value(at, end); /* a character where nothing is quoted or bracketed */
+        if (next - at == key_bytes && memcmp(at, key, sizeof(key) - 1) == 0) {
+            next = skip_blanks(next, end);
+            if (next < end && *next == ':') next = skip_blanks(next + 1, end);
+            if (next < end && *next == '[') return next;
+        }
+        at = next;
+    }
+    return end;
+}
+
+/* All shards of a list from its opening bracket on. */
+static leat_code get_shards(const char *at, const char *end, leat_manifest *manifest,
+                            const char *what, leat_error *err) {
+    at = skip_blanks(at + 1, end);
+    while (at < end && *at != ']') {
+        json_t *object = NULL;
+        const char *next = skip_value(at, end);
+        char place[320];
+        snprintf(place, sizeof(place), "%s, shard %lld", what, (long long)manifest->shard_count);
+        LEAT_TRY(leat_json_parse(at, next - at, place, &object, err));
+        leat_code code = get_shard(object, manifest, what, err);
+        json_decref(object);
+        LEAT_TRY(code);
+        at = skip_blanks(next, end);
+        if (at == end || *at == ']') break;
+        bool more = *at == ',';
+        at = skip_blanks(at + 1, end);
+        if (!more || at == end || *at == ']') {
+            return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: no shard after shard %lld",
+                             what, (long long)manifest->shard_count - 1);
+        }
+    }
+    return LEAT_OK;
+}
+
+/* `root` is the document with an empty list in the place of the shards. */
+static leat_code get_manifest(const json_t *root, const char *list, const char *list_end,
+                              leat_manifest *manifest, const char *what, leat_error *err) {
     const json_t *index = NULL, *shards = NULL;
     int64_t version = 0;
     if (!json_is_object(root)) {
@@ -282,9 +389,10 @@ static leat_code get_manifest(const json_t *root, leat_manifest *manifest, const
     LEAT_TRY(leat_json_get_int(index, "bytes", 1, INT64_MAX, &manifest->index_bytes, what, err));
     LEAT_TRY(get_sha256(index, "table_sha256", manifest->index_sha256, what, err));
     LEAT_TRY(leat_json_get_array(root, "shards", &shards, what, err));
-    for (size_t i = 0; i < json_array_size(shards); i++) {
-        LEAT_TRY(get_shard(json_array_get(shards, i), manifest, what, err));
+    if (list == list_end) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"shards\" must be written so", what);
     }
+    LEAT_TRY(get_shards(list, list_end, manifest, what, err));
     LEAT_TRY(leat_manifest_seal(manifest, err));
     LEAT_TRY(check_totals(root, "total", &manifest->total, what, err));
     LEAT_TRY(check_totals(root, "train", &manifest->split[LEAT_SPLIT_TRAIN], what, err));
@@ -300,11 +408,20 @@ static leat_code get_manifest(const json_t *root, leat_manifest *manifest, const
 
 leat_code leat_manifest_parse(const char *text, int64_t size_bytes, const char *what,
                               leat_manifest *manifest, leat_error *err) {
+    const char *end = text + size_bytes, *list = find_shards(text, end);
+    const char *behind = list < end ? skip_value(list, end) : end;
+    leat_buf rest = {0};
     json_t *root = NULL;
     *manifest = (leat_manifest){0};
-    LEAT_TRY(leat_json_parse(text, size_bytes, what, &root, err));
-    leat_code code = get_manifest(root, manifest, what, err);
+    leat_code code = leat_buf_append(&rest, text, list - text, err);
+    if (code == LEAT_OK && list < end) code = leat_buf_append(&rest, "[]", 2, err);
+    if (code == LEAT_OK) code = leat_buf_append(&rest, behind, end - behind, err);
+    if (code == LEAT_OK) {
+        code = leat_json_parse((const char *)rest.data, rest.size, what, &root, err);
+    }
+    if (code == LEAT_OK) code = get_manifest(root, list, behind, manifest, what, err);
     json_decref(root);
+    leat_buf_free(&rest);
     if (code != LEAT_OK) leat_manifest_free(manifest);
     return code;
 }

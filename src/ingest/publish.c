@@ -155,23 +155,12 @@ static leat_code sync_splits(const leat_job *job, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Taken of the text as it will be written, since run.json states it and comes first. */
-static leat_code hash_manifest(leat_job *job, leat_error *err) {
-    leat_buf text = {0};
-    leat_sha256 sha;
-    LEAT_TRY(leat_manifest_seal(&job->manifest, err));
-    leat_code code = leat_manifest_write(&job->manifest, &text, err);
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text.data, text.size);
-    leat_sha256_final(&sha, job->state.manifest_sha256);
-    leat_buf_free(&text);
-    return code;
-}
-
 leat_code leat_job_finish(leat_job *job, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_INDEX_NAME, err));
     leat_index_facts facts;
+    leat_manifest *manifest = &job->manifest; /* its list is counted on not to be copied */
+    LEAT_TRY(LEAT_GROW(&manifest->shards, &manifest->shard_capacity, shard_total(job), err));
     leat_ticker_stage(&job->ticker, "indexing", "shards", shard_total(job));
     LEAT_TRY(leat_index_build(path, shard_total(job), load_part, job, &facts, err));
     if (job->result->measurements != job->state.measurements) {
@@ -183,7 +172,9 @@ leat_code leat_job_finish(leat_job *job, leat_error *err) {
     job->manifest.index_bytes = facts.file_bytes;
     memcpy(job->manifest.index_sha256, facts.table_sha256, sizeof facts.table_sha256);
     job->state.probes_over_limit = job->result->probes_over_limit;
-    LEAT_TRY(hash_manifest(job, err));
+    /* Taken of the text as it will be written, since run.json states it and comes first. */
+    LEAT_TRY(leat_manifest_seal(&job->manifest, err));
+    LEAT_TRY(leat_manifest_sha256(&job->manifest, job->state.manifest_sha256, err));
     LEAT_TRY(save_run(job, err));
     LEAT_TRY(sync_splits(job, err));
     return leat_manifest_save(&job->manifest, job->folder.stage, err);

@@ -1,0 +1,127 @@
+"""The promise of --memory: inputs made to break it, at the least limit that is accepted.
+
+Runs the command named by LEAT (default: build/leat). Each input is ingested with the limit that the
+refusals of smaller ones name, and the peak resident set of the process must stay under it. The same
+with more data, and with 256 MiB, is in test_memory_slow.py.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+MIB = 1 << 20
+# Thousands of shards are synced one by one, which costs nothing in a file system in memory.
+IN_MEMORY = "/dev/shm"
+
+
+def address(number):
+    return f"2001:db8:{number & 0xffff:x}:{number >> 16:x}:1234:5678:9abc:def0"
+
+
+class Promise(unittest.TestCase):
+    room_bytes = 2 << 30
+
+    def setUp(self):
+        shm = "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK)
+        shm = shm and shutil.disk_usage(IN_MEMORY).free > self.room_bytes
+        self.folder = tempfile.mkdtemp(prefix="leat-memory-", dir=IN_MEMORY if shm else None)
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.path = os.path.join(self.folder, "x.csv")
+
+    def write(self, lines):
+        with open(self.path, "w", encoding="ascii") as file:
+            file.write("event_time,src_addr,dst_addr,rtt\n")
+            file.writelines(lines)
+
+    def write_rotating(self, probes, rounds):
+        """Each probe once, then each once more: no table of addresses that is smaller helps."""
+        known = [address(i) for i in range(probes)]
+        self.write(f"{1700000000 + 60 * i},{probe},2001:db8::1,5\n" for i in range(rounds)
+                   for probe in known)
+        return probes * rounds
+
+    def write_heavy(self, rows):
+        """One probe has nearly all measurements."""
+        self.write(f"{1700000000 + i},{'192.0.2.1' if i % 50 else f'10.1.{i // 50 % 250}.1'},"
+                   f"9.9.9.{i % 250},5\n" for i in range(rows))
+        return rows
+
+    def run_leat(self, memory, *words):
+        return subprocess.run([LEAT, "ingest", "probes", self.path, "-o",
+                               os.path.join(self.folder, "data"), "--json", "--memory",
+                               f"{memory}M", *words], capture_output=True, text=True, timeout=500,
+                              check=False)
+
+    def check(self, rows, memory, *words):
+        """Ingests within so many MiB, or the least that is accepted above them."""
+        done = self.run_leat(memory, *words)
+        for _ in range(9):
+            named = re.search(r"at least (\d+) MiB", done.stderr)
+            if named is None:
+                break
+            self.assertGreater(int(named.group(1)), memory)
+            memory = int(named.group(1))
+            done = self.run_leat(memory, *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        result = json.loads(done.stdout)
+        self.assertEqual(result["measurements"], rows)
+        self.assertEqual(result["memory_limit_bytes"], memory * MIB)
+        self.assertLessEqual(result["memory_peak_bytes"], memory * MIB, words)
+        return memory
+
+    def drop(self):
+        shutil.rmtree(os.path.join(self.folder, "data"))
+
+
+class LeastLimit(Promise):
+    def test_rotating_probes(self):
+        rows = self.write_rotating(100000, 4)
+        for threads in ("1", "3"):
+            self.check(rows, 1, "--threads", threads)
+            self.drop()
+
+    def test_one_probe(self):
+        rows = self.write_heavy(500000)
+        for words in (("--threads", "1"), ("--max-row-size", "none", "--split", "ordered"),
+                      ("--max-row-size", "4096", "--compression", "zstd")):
+            self.check(rows, 1, *words)
+            self.drop()
+
+    def test_one_probe_a_shard(self):
+        rows = self.write_rotating(2000, 1)
+        self.check(rows, 1, "--probes-per-shard", "1")
+        self.check(rows, 1, "--probes-per-shard", "1", "--replace")
+
+    def test_one_shard(self):
+        rows = self.write_rotating(150000, 2)
+        for words in (("--shards", "1"), ("--shards", "1", "--train-ratio", "0.5",
+                                          "--max-row-size", "1024")):
+            self.check(rows, 1, *words)
+            self.drop()
+
+    def test_refused_before_anything_is_read(self):
+        """What no row can be written in is refused at once, not after a scan of everything."""
+        rows = self.write_heavy(1000)
+        least = self.check(rows, 1)
+        self.drop()
+        with open(self.path, "a", encoding="ascii") as file:
+            file.write("no measurement\n") # --strict: reading this would be the error
+        for compression in ("brotli:5", "brotli:11"):
+            done = self.run_leat(least, "--strict", "--compression", compression)
+            self.assertRegex(done.stderr, r"too little to write these rows.*at least \d+ MiB")
+
+
+if __name__ == "__main__":
+    if not os.access(LEAT, os.X_OK):
+        print(f"skipped: {LEAT} is not built")
+        sys.exit(77)
+    if os.environ.get("LEAT_SANITIZE"):
+        print("skipped: a sanitizer takes memory of its own")
+        sys.exit(77)
+    unittest.main()
