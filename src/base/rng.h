@@ -29,9 +29,9 @@ uint64_t leat_random_below(uint64_t bits, uint64_t bound);
 
 /*
  * A keyed permutation of 0 .. size - 1 (1 <= size <= 2^62) without memory: where `position` goes,
- * and back. A Feistel network of 10 rounds on as many bits as size - 1 has, walked until it comes
- * back below `size` (less than two rounds of it on average). `key` must be well mixed: a value of
- * leat_random that has seed, epoch and purpose in it.
+ * and back. A Feistel network of 10 rounds (24 up to size 256) on as many bits as size - 1 has,
+ * walked until it comes back below `size` (less than two rounds of it on average). `key` must be
+ * well mixed: a value of leat_random that has seed, epoch and purpose in it.
  */
 #define LEAT_PERMUTE_SIZE_MAX (INT64_C(1) << 62)
 int64_t leat_permute(uint64_t key, int64_t size, int64_t position);
