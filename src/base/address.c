@@ -5,6 +5,9 @@
 #include "base/address.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -120,6 +123,57 @@ int leat_address_parse(const char *text, int64_t size_bytes, uint8_t bytes[16]) 
         return 6;
     }
     return 0;
+}
+
+#ifdef __SSE2__
+/*
+ * Reads the octet text[begin .. end), whose characters are known to be digits, as one word: the
+ * first digits are moved up so that units, tens and hundreds always stand in the same bytes, and
+ * what is not there is zero. Returns a number past 255 for what is no octet.
+ */
+static inline unsigned read_octet(const char *text, unsigned begin, unsigned end) {
+    static const unsigned least[4] = {0, 0, 10, 100}; /* by length: no leading zeros */
+    unsigned length = end - begin;
+    uint32_t word;
+    memcpy(&word, text + begin, sizeof word);
+    word = (word ^ 0x30303030u) << ((32 - 8 * length) & 31);
+    unsigned value = (word >> 24) + 10 * (word >> 16 & 255) + 100 * (word >> 8 & 255);
+    bool wrong = (length - 1 > 2) | (value < least[length & 3]);
+    return value | (unsigned)wrong << 16;
+}
+
+/* parse_v4 without a branch per character: lengths of octets cannot be predicted. */
+static inline bool parse_roomy_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
+    if (size_bytes < V4_TEXT_MIN || size_bytes > V4_TEXT_MAX) return false;
+    __m128i letters = _mm_loadu_si128((const __m128i *)(const void *)text);
+    __m128i values = _mm_sub_epi8(letters, _mm_set1_epi8('0'));
+    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values);
+    __m128i is_dot = _mm_cmpeq_epi8(letters, _mm_set1_epi8('.'));
+    unsigned inside = (1u << size_bytes) - 1;
+    unsigned digits = (unsigned)_mm_movemask_epi8(is_digit) & inside;
+    unsigned dots = (unsigned)_mm_movemask_epi8(is_dot) & inside;
+    /* where octets end: at three dots and at the end of the text */
+    unsigned first = dots | 1u << size_bytes, second = first & (first - 1);
+    unsigned third = second & (second - 1), fourth = third & (third - 1);
+    if ((digits | dots) != inside || fourth == 0 || (fourth & (fourth - 1)) != 0) return false;
+    unsigned end[4] = {(unsigned)__builtin_ctz(first), (unsigned)__builtin_ctz(second),
+                       (unsigned)__builtin_ctz(third), (unsigned)__builtin_ctz(fourth)};
+    unsigned a = read_octet(text, 0, end[0]), b = read_octet(text, end[0] + 1, end[1]);
+    unsigned c = read_octet(text, end[1] + 1, end[2]), d = read_octet(text, end[2] + 1, end[3]);
+    if ((a | b | c | d) > 255) return false;
+    uint32_t word = a | b << 8 | c << 16 | d << 24;
+    memcpy(out, &word, sizeof word);
+    return true;
+}
+#else
+static inline bool parse_roomy_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
+    return parse_v4(text, size_bytes, out);
+}
+#endif
+
+int leat_address_parse_roomy(const char *text, int64_t size_bytes, uint8_t bytes[16]) {
+    if (parse_roomy_v4(text, size_bytes, bytes)) return 4;
+    return leat_address_parse(text, size_bytes, bytes);
 }
 
 static int format_v4(const uint8_t bytes[4], char *text) {

@@ -161,6 +161,55 @@ static void test_like_inet(void **state) {
     assert_in_range(good, 50000, 399999);
 }
 
+/* The fast reader and the plain one, whatever lies behind the text. */
+static void check_roomy(const char *text, int64_t size) {
+    char room[64 + LEAT_ADDRESS_ROOM];
+    static const char behind[] = "1.7:";
+    uint8_t bytes[16], other[16];
+    int expected = leat_address_parse(text, size, other);
+    for (int k = 0; k < 4; k++) {
+        memset(room, behind[k], sizeof room);
+        memcpy(room, text, (size_t)size);
+        memset(bytes, 1, sizeof bytes);
+        int version = leat_address_parse_roomy(room, size, bytes);
+        if (version != expected) fail_msg("\"%.*s\": %d", (int)size, text, version);
+        assert_memory_equal(bytes, other, version == 4 ? 4 : version == 6 ? 16 : 0);
+    }
+}
+
+static void test_roomy(void **state) {
+    (void)state;
+    static const char letters[] = "09./:;-a ";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_roomy(cases[i].text, (int64_t)strlen(cases[i].text));
+    for (uint64_t i = 0; i < 100000; i++) {
+        char text[128];
+        int size = random_text(i, text);
+        check_roomy(text, size < 64 ? size : 64);
+        if (i > 4000) continue;
+        /* each letter of it another one, or left out */
+        for (int k = 0; k < size && k < 40; k++) {
+            char other[130];
+            for (int l = 0; letters[l] != 0; l++) {
+                memcpy(other, text, (size_t)size);
+                other[k] = letters[l];
+                check_roomy(other, size < 64 ? size : 64);
+            }
+            memmove(other + k, text + k + 1, (size_t)(size - k - 1));
+            memcpy(other, text, (size_t)k);
+            check_roomy(other, size - 1 < 64 ? size - 1 : 64);
+        }
+    }
+    for (int value = 0; value < 4 * 1100; value++) { /* every octet, in every place */
+        char text[64];
+        int place = value % 4, size = 0;
+        for (int k = 0; k < 4; k++)
+            size += sprintf(text + size, "%s%d", k ? "." : "", k == place ? value / 4 : 10 * k);
+        check_roomy(text, size);
+    }
+    assert_int_equal(leat_address_parse_roomy("01.2.3.4 and more than 20", 8, (uint8_t[16]){0}), 0);
+}
+
 static void test_format_like_inet(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 200000; i++) {
@@ -195,9 +244,8 @@ static void test_src_id(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cases),
-        cmocka_unit_test(test_like_inet),
-        cmocka_unit_test(test_format_like_inet),
+        cmocka_unit_test(test_cases),  cmocka_unit_test(test_like_inet),
+        cmocka_unit_test(test_roomy),  cmocka_unit_test(test_format_like_inet),
         cmocka_unit_test(test_src_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
