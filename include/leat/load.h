@@ -123,6 +123,21 @@ LEAT_API const leat_row_facts *leat_row_get_facts(const leat_row *cursor);
 LEAT_API LEAT_MUST_CHECK leat_code leat_row_measurement(leat_row *cursor, int64_t i,
                                                         leat_measurement *out, leat_error *err);
 
+/*
+ * `count` measurements of the open row at once, for a program that draws some of them: the same
+ * values as leat_row_measurement gives, but the waits for memory overlap. indices are best in
+ * ascending order, so that each page is looked at once; points has room for count. src and dst are
+ * NULL with size 0, unless the cursor keeps texts: then they belong to it until its next call.
+ * Touches only the pages where these values lie, so a damaged page elsewhere in the row is no
+ * failure (LEAT_ERR_CORRUPT: a page or chunk is not what was written; LEAT_ERR_IO: it cannot be
+ * read; both name shard, record and byte). On failure points is zeroed.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_row_gather(leat_row *cursor, const int64_t *indices,
+                                                   int64_t count, leat_measurement *points,
+                                                   leat_error *err);
+/* Whether leat_row_gather gives texts too; a cursor begins without. */
+LEAT_API void leat_row_keep_texts(leat_row *cursor, bool keep);
+
 /* Decodes the open row whole, and checks all of it, into the caller's arrays
  * (leat_measurements_free at the end). */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_decode(leat_row *cursor, leat_measurements *out,

@@ -7,7 +7,6 @@
 
 /* ---- ar_layout.c: numbers, positions, headers ---- */
 
-#define LEAT_AR_BLOCK_ROOM (LEAT_AR_BLOCK_BYTES - LEAT_AR_BLOCK_HEADER_BYTES)
 #define LEAT_AR_VARINT_BYTES 10
 #define LEAT_AR_MAGIC UINT64_C(0x71930e704fdae05e)
 /* Counts of records have 56 bits. */
@@ -33,8 +32,6 @@ static inline bool leat_ar_take_varint(const uint8_t **at, const uint8_t *end, u
     return true;
 }
 
-/* May a chunk begin or end here? */
-bool leat_ar_position_legal(int64_t position);
 int64_t leat_ar_chunk_end(int64_t begin, int64_t data_bytes, int64_t record_count);
 void leat_ar_block_header(uint8_t header[LEAT_AR_BLOCK_HEADER_BYTES], int64_t position,
                           int64_t begin, int64_t end);

@@ -8,22 +8,6 @@
 #include "format/ar_internal.h"
 
 #define BLOCK LEAT_AR_BLOCK_BYTES
-#define ROOM LEAT_AR_BLOCK_ROOM
-
-int64_t leat_ar_advance(int64_t begin, int64_t count) {
-    int64_t headers = (count + (begin + ROOM - 1) % BLOCK) / ROOM;
-    return begin + count + headers * LEAT_AR_BLOCK_HEADER_BYTES;
-}
-
-int64_t leat_ar_byte_at(int64_t begin, int64_t index) {
-    return leat_ar_advance(begin, index + 1) - 1;
-}
-
-int64_t leat_ar_fragment(int64_t begin, int64_t index, int64_t size_bytes, int64_t *file_offset) {
-    *file_offset = leat_ar_byte_at(begin, index);
-    int64_t together = BLOCK - *file_offset % BLOCK;
-    return size_bytes < together ? size_bytes : together;
-}
 
 bool leat_ar_position_legal(int64_t position) {
     return position >= 0 &&
@@ -91,6 +75,21 @@ void leat_ar_chunk_header(uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES], const leat
     leat_ar_store64(header + 24, chunk->type | (uint64_t)chunk->record_count << 8);
     leat_ar_store64(header + 32, (uint64_t)chunk->decoded_bytes);
     leat_ar_store64(header, leat_hh64_of(header + 8, 32));
+}
+
+int leat_ar_plain_head(int64_t begin, int64_t record_bytes, uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES],
+                       int64_t *end) {
+    _Static_assert(LEAT_AR_CHUNK_HEADER_BYTES + LEAT_AR_FRONT_BYTES <= LEAT_AR_PLAIN_HEAD_BYTES,
+                   "");
+    uint8_t *front = head + LEAT_AR_CHUNK_HEADER_BYTES;
+    int front_bytes = leat_ar_record_front(front, record_bytes);
+    int64_t data_bytes = front_bytes + record_bytes;
+    memset(head, 0, LEAT_AR_CHUNK_HEADER_BYTES);
+    leat_ar_store64(head + 8, (uint64_t)data_bytes);
+    leat_ar_store64(head + 24, LEAT_AR_CHUNK_SIMPLE | UINT64_C(1) << 8);
+    leat_ar_store64(head + 32, (uint64_t)record_bytes);
+    *end = leat_ar_chunk_end(begin, data_bytes, 1);
+    return LEAT_AR_CHUNK_HEADER_BYTES + front_bytes;
 }
 
 bool leat_ar_chunk_header_parse(const uint8_t header[LEAT_AR_CHUNK_HEADER_BYTES],

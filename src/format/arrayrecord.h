@@ -12,15 +12,33 @@
 #define LEAT_AR_BLOCK_HEADER_BYTES 24
 #define LEAT_AR_CHUNK_HEADER_BYTES 40
 
-/* File position after `count` chunk bytes from legal chunk begin `begin` (the page's advance). */
-int64_t leat_ar_advance(int64_t begin, int64_t count);
+#define LEAT_AR_BLOCK_ROOM (LEAT_AR_BLOCK_BYTES - LEAT_AR_BLOCK_HEADER_BYTES)
+
+/*
+ * File position after `count` chunk bytes from legal chunk begin `begin` (the page's advance).
+ * Here, and unsigned, because reading single values of a mapped record does little else.
+ */
+static inline int64_t leat_ar_advance(int64_t begin, int64_t count) {
+    uint64_t in_block = ((uint64_t)begin + LEAT_AR_BLOCK_ROOM - 1) % LEAT_AR_BLOCK_BYTES;
+    uint64_t headers = ((uint64_t)count + in_block) / LEAT_AR_BLOCK_ROOM;
+    return begin + count + (int64_t)headers * LEAT_AR_BLOCK_HEADER_BYTES;
+}
+
 /* File position of stream byte `index` of the chunk that begins at `begin` (byte_at). */
-int64_t leat_ar_byte_at(int64_t begin, int64_t index);
+static inline int64_t leat_ar_byte_at(int64_t begin, int64_t index) {
+    return leat_ar_advance(begin, index + 1) - 1;
+}
+
 /*
  * How many bytes from stream byte `index` on, of the size_bytes wanted (1..), lie together in the
  * file; *file_offset is where. 1..size_bytes, cut where a block header interrupts. Arithmetic only.
  */
-int64_t leat_ar_fragment(int64_t begin, int64_t index, int64_t size_bytes, int64_t *file_offset);
+static inline int64_t leat_ar_fragment(int64_t begin, int64_t index, int64_t size_bytes,
+                                       int64_t *file_offset) {
+    *file_offset = leat_ar_byte_at(begin, index);
+    int64_t together = LEAT_AR_BLOCK_BYTES - *file_offset % LEAT_AR_BLOCK_BYTES;
+    return size_bytes < together ? size_bytes : together;
+}
 
 /* Where one record was put. */
 typedef struct leat_ar_place {
@@ -119,6 +137,17 @@ LEAT_MUST_CHECK leat_code leat_ar_chunk_record(const leat_ar_bytes *bytes,
                                                const leat_ar_chunk *chunk, int64_t index,
                                                int64_t *first, int64_t *size_bytes,
                                                leat_error *err);
+
+/*
+ * How the stream of a chunk begins that holds one record, uncompressed: the chunk header, whose two
+ * hashes are left zero, and the framing before the record. Returns its size: the stream byte where
+ * the record begins. *end gets the file position after a chunk that begins at `begin`.
+ */
+#define LEAT_AR_PLAIN_HEAD_BYTES 56
+int leat_ar_plain_head(int64_t begin, int64_t record_bytes, uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES],
+                       int64_t *end);
+/* May a chunk begin or end here? */
+bool leat_ar_position_legal(int64_t position);
 
 /* File position of the footer chunk, where the data chunks end. */
 int64_t leat_ar_reader_footer_offset(const leat_ar_reader *reader);

@@ -203,12 +203,17 @@ leat_code leat_index_row_get(const leat_index *index, int64_t row, leat_index_ro
     return leat_index_row_in(index, leat_index_shard_of(index, row), row, out, err);
 }
 
-leat_code leat_index_row_in(const leat_index *index, int64_t shard_number, int64_t row,
-                            leat_index_row *out, leat_error *err) {
+static int64_t row_at(const leat_index *index, int64_t shard_number, int64_t row) {
     const leat_index_shard *shard = leat_index_shard_get(index, shard_number);
     int64_t in_shard = row - shard->first_row;
     LEAT_ASSERT(in_shard >= 0 && in_shard < shard->row_count);
-    int64_t at = shard->rows_offset + in_shard * (int64_t)sizeof(*out);
+    return shard->rows_offset + in_shard * (int64_t)sizeof(leat_index_row);
+}
+
+leat_code leat_index_row_in(const leat_index *index, int64_t shard_number, int64_t row,
+                            leat_index_row *out, leat_error *err) {
+    const leat_index_shard *shard = &index->shards[shard_number];
+    int64_t at = row_at(index, shard_number, row);
     leat_code code = leat_paged_read(&index->paged, at, sizeof(*out), out, err);
     if (code != LEAT_OK) return leat_error_context(err, code, "index, row %lld", (long long)row);
     const char *problem = leat_index_row_problem(out, shard->file_bytes);
@@ -216,6 +221,22 @@ leat_code leat_index_row_in(const leat_index *index, int64_t shard_number, int64
     *out = (leat_index_row){0};
     return leat_fail(err, LEAT_ERR_CORRUPT, "index \"%s\": row %lld (at byte %lld): %s",
                      leat_map_path(index->paged.map), (long long)row, (long long)at, problem);
+}
+
+void leat_index_row_fetch(const leat_index *index, int64_t shard, int64_t row) {
+    const uint8_t *entry = index->paged.data + row_at(index, shard, row);
+    __builtin_prefetch(entry);
+    __builtin_prefetch(entry + sizeof(leat_index_row) - 1); /* it may lie on two lines */
+}
+
+bool leat_index_row_peek(const leat_index *index, int64_t shard, int64_t row, leat_index_row *out) {
+    int64_t at = row_at(index, shard, row), last = at + (int64_t)sizeof(*out) - 1;
+    if (!leat_paged_has(&index->paged, at / LEAT_PAGE_BYTES) ||
+        !leat_paged_has(&index->paged, last / LEAT_PAGE_BYTES)) {
+        return false;
+    }
+    memcpy(out, index->paged.data + at, sizeof(*out));
+    return true;
 }
 
 leat_code leat_index_page_hash(const leat_index *index, int64_t shard, int64_t page, uint64_t *out,

@@ -21,8 +21,9 @@ typedef leat_code (*leat_page_hash_fn)(const void *context, int64_t page, uint64
 
 typedef struct leat_paged {
     leat_map *map;
-    int64_t size_bytes; /* bytes under hashes, from the file's first; what follows is no business
-                           of this struct */
+    const uint8_t *data; /* of the map */
+    int64_t size_bytes;  /* bytes under hashes, from the file's first; what follows is no business
+                            of this struct */
     _Atomic uint64_t *checked;
     leat_page_hash_fn hash;
     const void *context;
@@ -40,5 +41,46 @@ void leat_paged_free(leat_paged *paged);
  */
 LEAT_MUST_CHECK leat_code leat_paged_read(const leat_paged *paged, int64_t offset,
                                           int64_t size_bytes, void *out, leat_error *err);
+
+/*
+ * A look at single values in place, for whoever reads many at once: the bytes that will be read are
+ * named first, then checked together, then read where they lie, and at the end leat_look_holds says
+ * whether everything that was read meanwhile may be used. Where it does not, because a page failed
+ * while it was looked at, the look begins again (its pages are then hashed again) or is given up.
+ * Only what was wanted and checked may be used; other bytes of the file may be read all the same,
+ * a failing page does not harm.
+ */
+#define LEAT_LOOK_PAGES 512
+typedef struct leat_look {
+    const leat_paged *paged;
+    int64_t failures;
+    int64_t page; /* the last one that was wanted */
+    int unchecked_count;
+    int64_t unchecked[LEAT_LOOK_PAGES];
+} leat_look;
+
+void leat_look_begin(leat_look *look, const leat_paged *paged);
+/* Compares what was wanted and not checked before with its hashes. Codes of leat_paged_read. */
+LEAT_MUST_CHECK leat_code leat_look_check(leat_look *look, leat_error *err);
+LEAT_MUST_CHECK bool leat_look_holds(const leat_look *look);
+
+/* Whether a page was checked, as far as the bit for it says. Never touches the file. */
+static inline bool leat_paged_has(const leat_paged *paged, int64_t page) {
+    uint64_t word = atomic_load_explicit(&paged->checked[page / 64], memory_order_relaxed);
+    return (word >> (page % 64) & 1) != 0;
+}
+
+/* Bytes [offset, offset + size_bytes), size_bytes > 0, inside the file, will be read; at most
+ * LEAT_LOOK_PAGES unchecked pages may be wanted before the next check. */
+static inline void leat_look_want(leat_look *look, int64_t offset, int64_t size_bytes) {
+    int64_t last = (int64_t)((uint64_t)(offset + size_bytes - 1) / LEAT_PAGE_BYTES);
+    for (int64_t page = (int64_t)((uint64_t)offset / LEAT_PAGE_BYTES); page <= last; page++) {
+        if (page == look->page) continue;
+        look->page = page;
+        if (look->failures == 0 && leat_paged_has(look->paged, page)) continue;
+        LEAT_ASSERT(look->unchecked_count < LEAT_LOOK_PAGES);
+        look->unchecked[look->unchecked_count++] = page;
+    }
+}
 
 #endif

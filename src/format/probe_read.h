@@ -60,6 +60,11 @@ LEAT_MUST_CHECK leat_code leat_probe_version(const char *name, int64_t row, int 
 LEAT_MUST_CHECK leat_code leat_probe_check_value(const char *name, int64_t row, int64_t time_us,
                                                  float rtt, leat_error *err);
 
+/* ---- one measurement (probe_row.c) ---------------------------------------------------------- */
+
+/* Reads the source of a measurement into row->source; of a trusted row that has it: nothing. */
+LEAT_MUST_CHECK leat_code leat_probe_source_at(leat_probe_row *row, int64_t index, leat_error *err);
+
 /* ---- the outer record (probe_outer.c) ------------------------------------------------------ */
 
 typedef struct leat_probe_outer {

@@ -375,7 +375,7 @@ static leat_code address_at(leat_probe_row *row, leat_probe_field field, int64_t
     return text_at(row, field, index, &row->values[which], entry, address, err);
 }
 
-static leat_code source_at(leat_probe_row *row, int64_t index, leat_error *err) {
+leat_code leat_probe_source_at(leat_probe_row *row, int64_t index, leat_error *err) {
     if (!row->info.has_src_addr || (row->is_trusted && row->has_source)) return LEAT_OK;
     row->has_source = false;
     LEAT_TRY(address_at(row, LEAT_PROBE_FIELD_SRC, index, &row->source, err));
@@ -405,7 +405,7 @@ static leat_code get_direct(leat_probe_row *row, int64_t index, leat_measurement
     uint8_t scratch[8], version;
     const uint8_t *value;
     LEAT_TRY(time_at(row, index, &out->time_us, err));
-    LEAT_TRY(source_at(row, index, err));
+    LEAT_TRY(leat_probe_source_at(row, index, err));
     LEAT_TRY(address_at(row, LEAT_PROBE_FIELD_DST, index, &row->target, err));
     LEAT_TRY(version_at(row, index, &version, err));
     LEAT_TRY(value_at(row, rtts, index, scratch, &value, err));

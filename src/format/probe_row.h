@@ -105,11 +105,30 @@ typedef struct leat_probe_row {
 LEAT_MUST_CHECK leat_code leat_probe_row_open(leat_probe_row *row, const leat_view *view,
                                               const leat_probe_read_options *options,
                                               leat_error *err);
+/*
+ * The same for a record that leat wrote, from what its index says (n, src_id, first and last time;
+ * the rest of *facts is not looked at), as a trusted row: compares the frame with what the writer
+ * makes of these facts, in a tenth of the time. For a place in a mapped file the chunk's head is
+ * part of that. False, with *row closed, for any other record, and where bytes cannot be read or
+ * trusted: leat_probe_row_open then tells why.
+ */
+LEAT_MUST_CHECK bool leat_probe_row_open_known(leat_probe_row *row, const leat_view *view,
+                                               const leat_probe_facts *facts);
 void leat_probe_row_close(leat_probe_row *row);
 /* Measurement `index` in the row's order; past its end LEAT_ERR_INPUT. The texts belong to *row
  * until its next call. */
 LEAT_MUST_CHECK leat_code leat_probe_row_get(leat_probe_row *row, int64_t index,
                                              leat_measurement *out, leat_error *err);
+/*
+ * `count` measurements at once, the same values as leat_probe_row_get gives; every index must be of
+ * the row. Best in ascending order: each page is then looked at once. The texts go to `texts`
+ * (count times LEAT_PROBE_TEXTS_BYTES); where it is NULL src and dst are NULL with size 0.
+ * On failure nothing is said about *points.
+ */
+#define LEAT_PROBE_TEXTS_BYTES 96
+LEAT_MUST_CHECK leat_code leat_probe_row_gather(leat_probe_row *row, const int64_t *indices,
+                                                int64_t count, leat_measurement *points,
+                                                char *texts, leat_error *err);
 
 /* leat_probe_record_decode on a view. */
 LEAT_MUST_CHECK leat_code leat_probe_row_decode(const leat_view *view,

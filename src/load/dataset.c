@@ -277,7 +277,14 @@ static leat_code facts_of_others(const leat_dataset *dataset, int64_t row, leat_
 
 leat_code leat_dataset_row(const leat_dataset *dataset, int64_t row, leat_row_facts *facts,
                            leat_error *err) {
+    int64_t chunk_offset;
+    return leat_dataset_row_place(dataset, row, facts, &chunk_offset, err);
+}
+
+leat_code leat_dataset_row_place(const leat_dataset *dataset, int64_t row, leat_row_facts *facts,
+                                 int64_t *chunk_offset, leat_error *err) {
     *facts = (leat_row_facts){0};
+    *chunk_offset = 0;
     if (row < 0 || row >= dataset->facts.row_count) {
         return leat_fail(err, LEAT_ERR_OPTION, "no row %lld: the data set has %lld", (long long)row,
                          (long long)dataset->facts.row_count);
@@ -296,6 +303,7 @@ leat_code leat_dataset_row(const leat_dataset *dataset, int64_t row, leat_row_fa
         found.last_us = indexed.last_us;
         found.ip_version = indexed.ip_version;
         found.record_bytes = indexed.record_bytes;
+        *chunk_offset = indexed.chunk_offset;
     }
     *facts = found;
     return LEAT_OK;

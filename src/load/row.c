@@ -17,13 +17,11 @@ struct leat_row {
     leat_row_facts facts;
     leat_view view;
     leat_probe_row probe;
-    /* mapped: the shard, and the record's chunk in it */
-    const leat_paged *paged;
-    leat_ar_chunk chunk;
-    int64_t first; /* stream byte of the chunk where the record begins */
-    /* not mapped */
-    leat_cached_record *record;
-    leat_buf copy; /* the record in one piece, when it was asked for */
+    leat_place place;           /* mapped: what the view is on */
+    leat_cached_record *record; /* not mapped */
+    leat_buf copy;              /* the record in one piece, when it was asked for */
+    bool keeps_texts;
+    leat_buf texts; /* of the measurements that were gathered last */
 };
 
 leat_code leat_row_create(leat_row **out, const leat_dataset *dataset, leat_error *err) {
@@ -40,7 +38,7 @@ static void close_row(leat_row *cursor) {
     if (cursor->is_open) leat_probe_row_close(&cursor->probe);
     leat_record_cache_release(cursor->dataset->cache, cursor->record);
     cursor->record = NULL;
-    cursor->paged = NULL;
+    cursor->place.paged = NULL;
     cursor->is_open = false;
     cursor->facts = (leat_row_facts){0};
     cursor->copy.size = 0;
@@ -50,54 +48,74 @@ void leat_row_destroy(leat_row *cursor) {
     if (cursor == NULL) return;
     close_row(cursor);
     leat_buf_free(&cursor->copy);
+    leat_buf_free(&cursor->texts);
     leat_free(cursor);
 }
 
-/* ---- views on mapped shards ---------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------ */
 
 static const uint8_t *get_file_bytes(void *context, int64_t offset, int64_t size_bytes,
                                      uint8_t *scratch, leat_error *err) {
-    const leat_row *cursor = context;
-    if (leat_paged_read(cursor->paged, offset, size_bytes, scratch, err) != LEAT_OK) return NULL;
+    if (leat_paged_read(context, offset, size_bytes, scratch, err) != LEAT_OK) return NULL;
     return scratch;
 }
 
-static const uint8_t *get_record_bytes(void *context, int64_t offset, int64_t size_bytes,
-                                       uint8_t *scratch, leat_error *err) {
-    const leat_row *cursor = context;
-    int64_t done = 0;
-    while (done < size_bytes) {
-        int64_t at = 0;
-        int64_t size = leat_ar_fragment(cursor->chunk.begin, cursor->first + offset + done,
-                                        size_bytes - done, &at);
-        if (leat_paged_read(cursor->paged, at, size, scratch + done, err) != LEAT_OK) return NULL;
-        done += size;
-    }
-    return scratch;
-}
-
-static leat_code open_mapped(leat_row *cursor, int64_t row, leat_error *err) {
-    leat_index_row indexed;
-    int64_t size_bytes = 0;
-    int64_t file_bytes = cursor->dataset->shards[cursor->facts.shard].facts.file_bytes;
-    LEAT_TRY(leat_index_row_in(cursor->dataset->index, cursor->facts.shard, row, &indexed, err));
-    LEAT_TRY(leat_shard_paged(cursor->dataset, cursor->facts.shard, &cursor->paged, err));
-    leat_ar_bytes bytes = {get_file_bytes, cursor, file_bytes};
-    LEAT_TRY(leat_ar_chunk_read(&bytes, indexed.chunk_offset, file_bytes, &cursor->chunk, err));
-    if (cursor->chunk.record_count != 1) {
+/* The record's place from what its chunk says, where it is not the one that we write. */
+static leat_code find_record(leat_row *cursor, int64_t *size_bytes, leat_error *err) {
+    leat_place *place = &cursor->place;
+    /* get_file_bytes does not write through its context */
+    leat_ar_bytes bytes = {get_file_bytes, (void *)(uintptr_t)place->paged,
+                           place->paged->size_bytes};
+    leat_ar_chunk chunk;
+    LEAT_TRY(leat_ar_chunk_read(&bytes, place->begin, bytes.size_bytes, &chunk, err));
+    if (chunk.record_count != 1) {
         return leat_fail(err, LEAT_ERR_CORRUPT, "chunk at byte %lld has %lld records, must have 1",
-                         (long long)indexed.chunk_offset, (long long)cursor->chunk.record_count);
+                         (long long)place->begin, (long long)chunk.record_count);
     }
-    LEAT_TRY(leat_ar_chunk_record(&bytes, &cursor->chunk, 0, &cursor->first, &size_bytes, err));
-    cursor->view = (leat_view){size_bytes, cursor, get_record_bytes};
-    return LEAT_OK;
+    return leat_ar_chunk_record(&bytes, &chunk, 0, &place->first, size_bytes, err);
+}
+
+/* Opens the record that the view is on: one of ours without parsing it. */
+static leat_code open_probe(leat_row *cursor, leat_error *err) {
+    leat_probe_read_options options = leat_probe_read_options_default();
+    options.trusted = cursor->dataset->index != NULL;
+    options.src_addr = leat_dataset_source(cursor->dataset, cursor->facts.src_id);
+    leat_code code = leat_probe_row_open(&cursor->probe, &cursor->view, &options, err);
+    cursor->is_open = code == LEAT_OK;
+    return code;
+}
+
+static bool open_known(leat_row *cursor) {
+    const leat_row_facts *facts = &cursor->facts;
+    leat_probe_facts known = {.src_id = facts->src_id,
+                              .n_measurements = facts->n_measurements,
+                              .first_us = facts->first_us,
+                              .last_us = facts->last_us};
+    cursor->is_open = cursor->view.size_bytes == facts->record_bytes &&
+                      leat_probe_row_open_known(&cursor->probe, &cursor->view, &known);
+    return cursor->is_open;
+}
+
+static leat_code open_mapped(leat_row *cursor, int64_t chunk_offset, leat_error *err) {
+    leat_place *place = &cursor->place;
+    uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
+    int64_t size_bytes = cursor->facts.record_bytes, end;
+    LEAT_TRY(leat_shard_paged(cursor->dataset, cursor->facts.shard, &place->paged, err));
+    place->data = place->paged->data;
+    place->begin = chunk_offset;
+    place->first = leat_ar_plain_head(chunk_offset, size_bytes, head, &end);
+    cursor->view = leat_view_of_place(place, size_bytes);
+    if (open_known(cursor)) return LEAT_OK;
+    LEAT_TRY(find_record(cursor, &size_bytes, err));
+    cursor->view = leat_view_of_place(place, size_bytes);
+    return open_probe(cursor, err);
 }
 
 static leat_code open_record(leat_row *cursor, int64_t row, leat_error *err) {
     LEAT_TRY(leat_dataset_record(cursor->dataset, row, &cursor->record, err));
     cursor->view = leat_view_of(cursor->record->data, cursor->record->size_bytes);
-    return LEAT_OK;
+    if (cursor->dataset->index != NULL && open_known(cursor)) return LEAT_OK;
+    return open_probe(cursor, err);
 }
 
 /* What the row says of itself must be what the index says. */
@@ -131,22 +149,50 @@ leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row, leat_r
                                 leat_error *err) {
     LEAT_ASSERT(cursor->dataset == dataset);
     close_row(cursor);
-    LEAT_TRY(leat_dataset_row(dataset, row, &cursor->facts, err));
-    leat_probe_read_options options = leat_probe_read_options_default();
-    options.trusted = dataset->index != NULL;
-    options.src_addr = leat_dataset_source(dataset, cursor->facts.src_id);
+    int64_t chunk_offset = 0;
+    LEAT_TRY(leat_dataset_row_place(dataset, row, &cursor->facts, &chunk_offset, err));
     bool mapped = dataset->shards[cursor->facts.shard].is_mapped && cursor->io == LEAT_IO_MMAP;
-    leat_code code = mapped ? open_mapped(cursor, row, err) : open_record(cursor, row, err);
-    if (code == LEAT_OK) {
-        code = leat_probe_row_open(&cursor->probe, &cursor->view, &options, err);
-        cursor->is_open = code == LEAT_OK;
-    }
+    leat_code code =
+        mapped ? open_mapped(cursor, chunk_offset, err) : open_record(cursor, row, err);
     if (code == LEAT_OK) code = check_facts(cursor, err);
     if (code != LEAT_OK) {
         code = in_row(cursor, code, err);
         close_row(cursor);
     }
     return code;
+}
+
+/* ---- hints -------------------------------------------------------------------------------- */
+
+#define LINE_BYTES 64
+#define SMALL_BYTES 4096 /* of a record that is fetched whole */
+#define HEAD_BYTES 1664  /* what opening a larger one looks at, with the chunk's head */
+
+void leat_dataset_fetch_facts(const leat_dataset *dataset, int64_t row) {
+    if (dataset->index == NULL || row < 0 || row >= dataset->facts.row_count) return;
+    leat_index_row_fetch(dataset->index, leat_dataset_shard_of(dataset, row), row);
+}
+
+static void fetch_bytes(const leat_paged *paged, int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end; at += LINE_BYTES) __builtin_prefetch(paged->data + at);
+}
+
+void leat_dataset_fetch_row(const leat_dataset *dataset, int64_t row) {
+    leat_index_row indexed;
+    if (dataset->index == NULL || row < 0 || row >= dataset->facts.row_count) return;
+    int64_t shard = leat_dataset_shard_of(dataset, row);
+    const leat_shard *at = &dataset->shards[shard];
+    const leat_paged *paged = atomic_load_explicit(&at->paged, memory_order_acquire);
+    if (paged == NULL || !leat_index_row_peek(dataset->index, shard, row, &indexed)) return;
+    int64_t begin = indexed.chunk_offset, bytes = indexed.record_bytes;
+    if (begin < 0 || bytes < 0 || begin > at->facts.file_bytes - bytes) return; /* a failed page */
+    int64_t end = leat_ar_byte_at(begin, LEAT_AR_PLAIN_HEAD_BYTES + bytes);
+    if (bytes <= SMALL_BYTES) {
+        fetch_bytes(paged, begin, end);
+    } else {
+        fetch_bytes(paged, begin, begin + HEAD_BYTES);
+        fetch_bytes(paged, end - LINE_BYTES, end);
+    }
 }
 
 const leat_row_facts *leat_row_get_facts(const leat_row *cursor) {
@@ -172,6 +218,36 @@ leat_code leat_row_measurement(leat_row *cursor, int64_t i, leat_measurement *ou
     return in_row(cursor, code, err);
 }
 
+void leat_row_keep_texts(leat_row *cursor, bool keep) { cursor->keeps_texts = keep; }
+
+static leat_code gather(leat_row *cursor, const int64_t *indices, int64_t count,
+                        leat_measurement *points, leat_error *err) {
+    int64_t n = cursor->facts.n_measurements, text_bytes = 0;
+    LEAT_TRY(check_open(cursor, err));
+    for (int64_t k = 0; k < count; k++) {
+        if (indices[k] >= 0 && indices[k] < n) continue;
+        return leat_fail(err, LEAT_ERR_OPTION, "no measurement %lld: the row has %lld",
+                         (long long)indices[k], (long long)n);
+    }
+    if (cursor->keeps_texts) {
+        if (!leat_mul_size(count, LEAT_PROBE_TEXTS_BYTES, &text_bytes))
+            return leat_fail(err, LEAT_ERR_LIMIT, "%lld measurements at once", (long long)count);
+        cursor->texts.size = 0;
+        LEAT_TRY(leat_buf_reserve(&cursor->texts, text_bytes, err));
+    }
+    char *texts = cursor->keeps_texts ? (char *)cursor->texts.data : NULL;
+    leat_code code = leat_probe_row_gather(&cursor->probe, indices, count, points, texts, err);
+    return in_row(cursor, code, err);
+}
+
+leat_code leat_row_gather(leat_row *cursor, const int64_t *indices, int64_t count,
+                          leat_measurement *points, leat_error *err) {
+    LEAT_ASSERT(count >= 0);
+    leat_code code = gather(cursor, indices, count, points, err);
+    if (code != LEAT_OK) memset(points, 0, (size_t)count * sizeof *points);
+    return code;
+}
+
 leat_code leat_dataset_row_decode(leat_row *cursor, leat_measurements *out, leat_error *err) {
     LEAT_TRY(check_open(cursor, err));
     leat_probe_row_info info;
@@ -187,7 +263,7 @@ leat_code leat_dataset_row_record(leat_row *cursor, const uint8_t **bytes, int64
     *size_bytes = 0;
     LEAT_TRY(check_open(cursor, err));
     int64_t size = cursor->view.size_bytes;
-    if (cursor->paged == NULL) {
+    if (cursor->record != NULL) {
         *bytes = cursor->record->data;
         *size_bytes = size;
         return LEAT_OK;

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "leat/load.h"
+#include "load/dataset.h"
 #include "load/make_dataset.c"
 #include "points.h"
 
@@ -47,6 +47,14 @@ static leat_code read_row(const leat_dataset *dataset, leat_row *cursor, int64_t
     for (int64_t i = 0; i < few(row); i++) {
         LEAT_TRY(leat_row_measurement(cursor, i, &got, err));
         assert_int_equal(got.time_us, make_measurement(row, i).time_us);
+    }
+    int64_t ends[2] = {0, few(row) - 1};
+    leat_measurement points[2];
+    for (int texts = 0; texts < 2; texts++) {
+        leat_row_keep_texts(cursor, texts == 1);
+        LEAT_TRY(leat_row_gather(cursor, ends, 2, points, err));
+        assert_int_equal(points[0].time_us, make_measurement(row, 0).time_us);
+        assert_int_equal(points[1].time_us, make_measurement(row, ends[1]).time_us);
     }
     leat_code code = leat_dataset_row_decode(cursor, &all, err);
     if (code == LEAT_OK) assert_int_equal(all.count, few(row));
@@ -161,8 +169,37 @@ static void all(void **state) {
     sweep("write", write_folder);
 }
 
+/* Once every row was open and the texts have their room, mapped rows are read without allocating.
+ */
+static void no_allocation(void **state) {
+    (void)state;
+    const char *path = folder[0];
+    leat_dataset *dataset = NULL;
+    leat_row *cursor = NULL;
+    assert_int_equal(leat_dataset_open(&dataset, &path, 1, NULL, NULL), LEAT_OK);
+    assert_int_equal(leat_row_create(&cursor, dataset, NULL), LEAT_OK);
+    leat_row_keep_texts(cursor, true);
+    atomic_store(&fault_counted, FAULT_MEMORY);
+    for (int round = 0; round < 3; round++) {
+        set_fault(-1, false); /* counts from 0 */
+        for (int64_t row = 0; row < 6; row++) {
+            leat_measurement points[16];
+            int64_t indices[16];
+            for (int64_t k = 0; k < few(row); k++) indices[k] = k;
+            leat_dataset_fetch_facts(dataset, row);
+            leat_dataset_fetch_row(dataset, row);
+            assert_int_equal(leat_dataset_row_open(dataset, row, cursor, NULL), LEAT_OK);
+            assert_int_equal(leat_row_gather(cursor, indices, few(row), points, NULL), LEAT_OK);
+        }
+        long seen = atomic_load(&fault_seen);
+        assert_true(round == 0 ? seen > 0 : seen == 0);
+    }
+    leat_row_destroy(cursor);
+    leat_dataset_close(dataset);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all), cmocka_unit_test(no_allocation)};
     if (mkdtemp(top) == NULL) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     clear_fault();

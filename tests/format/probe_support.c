@@ -2,6 +2,7 @@
 #include "probe_support.h"
 
 #include "base/address.h"
+#include "base/rng.h"
 #include "format/probe_template.h"
 
 ar_image probe_write(const probe_case *cases, int64_t count, bool dictionary_src) {
@@ -133,6 +134,60 @@ void probe_check_all(const char *name, const leat_measurements *have, const prob
     }
 }
 
+static bool is_same(const leat_measurement *a, const leat_measurement *b, bool texts) {
+    bool same = a->time_us == b->time_us && a->ip_version == b->ip_version &&
+                memcmp(&a->rtt, &b->rtt, sizeof a->rtt) == 0 &&
+                memcmp(a->src_bytes, b->src_bytes, 16) == 0 &&
+                memcmp(a->dst_bytes, b->dst_bytes, 16) == 0;
+    if (!texts) return same && !b->src && !b->dst && !b->src_size && !b->dst_size;
+    return same && a->src_size == b->src_size && a->dst_size == b->dst_size &&
+           memcmp(a->src, b->src, (size_t)a->src_size + 1) == 0 &&
+           memcmp(a->dst, b->dst, (size_t)a->dst_size + 1) == 0;
+}
+
+void probe_check_gather(const char *name, leat_probe_row *row) {
+    enum { SETS = 12, MOST = 300 };
+    int64_t n = row->info.n_measurements;
+    for (uint64_t set = 0; n > 0 && set < SETS; set++) {
+        static int64_t indices[MOST];
+        static leat_measurement points[MOST];
+        static char texts[MOST * LEAT_PROBE_TEXTS_BYTES];
+        bool with_texts = set % 2 == 1;
+        leat_error err = {0};
+        int64_t count = set == 0 ? 0 : 1 + (int64_t)leat_random_below(leat_random(9, set, 0), MOST);
+        for (int64_t k = 0; k < count; k++) {
+            uint64_t below = leat_random_below(leat_random(9, set, 1 + (uint64_t)k), (uint64_t)n);
+            indices[k] = set < 3 && k < n ? n - count + k : (int64_t)below;
+            if (indices[k] < 0) indices[k] = k;
+        }
+        memset(points, 0xAA, sizeof points);
+        leat_code code =
+            leat_probe_row_gather(row, indices, count, points, with_texts ? texts : NULL, &err);
+        if (code != LEAT_OK) fail_msg("%s: gathered: %s", name, err.message);
+        for (int64_t k = 0; k < count; k++) {
+            leat_measurement one;
+            assert_ok(leat_probe_row_get(row, indices[k], &one, err));
+            if (!is_same(&one, &points[k], with_texts))
+                fail_msg("%s: gathered: measurement %lld is not as read singly", name,
+                         (long long)indices[k]);
+        }
+    }
+}
+
+/* Where reading them one by one fails, so does gathering, maybe at another measurement. */
+static void check_gather_fails(const char *name, leat_probe_row *row) {
+    enum { PART = 512 };
+    int64_t indices[PART];
+    leat_measurement points[PART];
+    leat_code code = LEAT_OK;
+    for (int64_t at = 0; at < row->info.n_measurements && code == LEAT_OK; at += PART) {
+        int64_t left = row->info.n_measurements - at, count = left < PART ? left : PART;
+        for (int64_t k = 0; k < count; k++) indices[k] = at + k;
+        code = leat_probe_row_gather(row, indices, count, points, NULL, NULL);
+    }
+    if (code == LEAT_OK) fail_msg("%s: gathered, although not read singly", name);
+}
+
 leat_code probe_read_singly(const char *name, const leat_view *view,
                             const leat_probe_read_options *options, const probe_case *want,
                             int64_t count) {
@@ -150,6 +205,10 @@ leat_code probe_read_singly(const char *name, const leat_view *view,
         code = leat_probe_row_get(&row, i, &measurement, &err);
         if (code == LEAT_OK && want) probe_check_measurement(name, i, &measurement, &want[i]);
     }
+    const probe_pieces *pieces = view->context;
+    bool pages_fail = view->get == pieces_get && pieces->fail_from >= 0; /* by counting calls */
+    if (code == LEAT_OK && !pages_fail) probe_check_gather(name, &row);
+    if (code != LEAT_OK) check_gather_fails(name, &row);
     leat_probe_row_close(&row);
     return code;
 }

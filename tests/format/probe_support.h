@@ -40,9 +40,11 @@ void probe_check_measurement(const char *name, int64_t index, const leat_measure
                              const probe_case *want);
 void probe_check_all(const char *name, const leat_measurements *have, const probe_case *want,
                      int64_t count);
+/* Random sets of the row's measurements, gathered, are what reading them one by one gives. */
+void probe_check_gather(const char *name, leat_probe_row *row);
 /*
  * Opens the record and reads its measurements one by one, last to first, and compares with `want`
- * (NULL: not). The code of the first failure; LEAT_OK if all could be read.
+ * (NULL: not). The code of the first failure; LEAT_OK if all could be read. Gathers them too.
  */
 leat_code probe_read_singly(const char *name, const leat_view *view,
                             const leat_probe_read_options *options, const probe_case *want,

@@ -35,6 +35,29 @@ static void compare(const leat_measurements *all, int64_t i, const leat_measurem
     require(memcmp(have->dst_bytes, want.dst_bytes, 16) == 0);
 }
 
+/* Gathering gives what reading singly gives; trusted rows keep their first source in both. */
+static void gather(leat_probe_row *row) {
+    enum { COUNT = 150 };
+    int64_t n = row->info.n_measurements, indices[COUNT];
+    leat_measurement points[COUNT], one;
+    char texts[COUNT * LEAT_PROBE_TEXTS_BYTES];
+    leat_error err;
+    if (n == 0) return;
+    for (int64_t k = 0; k < COUNT; k++) indices[k] = n < COUNT ? k * n / COUNT : n - COUNT + k;
+    leat_code code = leat_probe_row_gather(row, indices, COUNT, points, texts, &err);
+    for (int64_t k = 0; k < COUNT; k++) {
+        leat_code single = leat_probe_row_get(row, indices[k], &one, &err);
+        if (single != LEAT_OK) require(code != LEAT_OK);
+        if (single != LEAT_OK || code != LEAT_OK) continue;
+        require(points[k].time_us == one.time_us && points[k].ip_version == one.ip_version);
+        require(memcmp(&points[k].rtt, &one.rtt, sizeof one.rtt) == 0);
+        require(points[k].dst_size == one.dst_size && points[k].src_size == one.src_size);
+        require(memcmp(points[k].dst, one.dst, (size_t)one.dst_size + 1) == 0);
+        require(memcmp(points[k].dst_bytes, one.dst_bytes, 16) == 0);
+        require(memcmp(points[k].src_bytes, one.src_bytes, 16) == 0);
+    }
+}
+
 /* all: the same record decoded whole, or NULL where that failed. */
 static void read_singly(const leat_view *view, const leat_probe_read_options *options,
                         const leat_measurements *all) {
@@ -43,6 +66,7 @@ static void read_singly(const leat_view *view, const leat_probe_read_options *op
     leat_code code = leat_probe_row_open(&row, view, options, &err);
     if (all) require(code == LEAT_OK && row.info.n_measurements == all->count);
     if (code != LEAT_OK) return;
+    const leat_probe_row_info row_facts = row.info;
     int64_t n = row.info.n_measurements, step = n > READS_MAX ? n / READS_MAX : 1;
     for (int64_t i = 0; i < n; i += step) {
         leat_measurement measurement;
@@ -51,6 +75,14 @@ static void read_singly(const leat_view *view, const leat_probe_read_options *op
         require(code == LEAT_OK);
         compare(all, i, &measurement);
     }
+    gather(&row);
+    leat_probe_row_close(&row);
+    /* Where the record's own facts make it known without parsing, the same columns are found. */
+    leat_probe_facts facts = {.src_id = row_facts.src_id,
+                              .n_measurements = row_facts.n_measurements,
+                              .first_us = row_facts.first_us,
+                              .last_us = row_facts.last_us};
+    if (leat_probe_row_open_known(&row, view, &facts)) gather(&row);
     leat_probe_row_close(&row);
 }
 
