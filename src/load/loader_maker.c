@@ -9,17 +9,14 @@
 
 #include "load/loader_plan.h"
 
-#define TEXT_BYTES 48
-
 struct leat_maker {
     const leat_plan *plan;
     leat_row *cursor;
     leat_context *context;
     leat_row_reader reader;
     leat_measurement *points;
-    char (*texts)[TEXT_BYTES]; /* two of each point; NULL unless they decide the order of fields */
-    leat_error cause;          /* why the sequence at hand could not be made */
-    int64_t failed_row;        /* of the data set, of the sequence at hand; -1: none */
+    leat_error cause;   /* why the sequence at hand could not be made */
+    int64_t failed_row; /* of the data set, of the sequence at hand; -1: none */
     leat_explain_fn explain;
     void *explain_user;
     /* by client: the probes of a step, and of a round */
@@ -42,25 +39,12 @@ static leat_code row_size(void *user, int64_t split_row, int64_t *n, int *ip_ver
     return code;
 }
 
-static void keep_texts(leat_maker *maker, int32_t i) {
-    leat_measurement *point = &maker->points[i];
-    char *src = maker->texts[2 * i], *dst = maker->texts[2 * i + 1];
-    LEAT_ASSERT(point->src_size < TEXT_BYTES && point->dst_size < TEXT_BYTES);
-    memcpy(src, point->src, (size_t)point->src_size);
-    memcpy(dst, point->dst, (size_t)point->dst_size);
-    point->src = src;
-    point->dst = dst;
-}
-
 static leat_code read_points(void *user, int64_t split_row, const int64_t *index, int32_t count,
                              leat_measurement *points, leat_error *err) {
     leat_maker *maker = user;
     int64_t row = leat_plan_row(maker->plan, split_row);
     leat_code code = leat_dataset_row_open(maker->plan->dataset, row, maker->cursor, err);
-    for (int32_t i = 0; i < count && code == LEAT_OK; i++) {
-        code = leat_row_measurement(maker->cursor, index[i], &points[i], err);
-        if (code == LEAT_OK && maker->texts != NULL) keep_texts(maker, i);
-    }
+    if (code == LEAT_OK) code = leat_row_gather(maker->cursor, index, count, points, err);
     if (code != LEAT_OK) maker->failed_row = row;
     return code;
 }
@@ -82,8 +66,8 @@ static leat_code make_room(leat_maker *maker, leat_error *err) {
     leat_row_set_io(maker->cursor, options->io);
     LEAT_TRY(leat_context_create(&maker->context, &plan->sample, err));
     LEAT_TRY(LEAT_NEW(&maker->points, capacity, err));
-    if (plan->sample.field_order == LEAT_FIELDS_CONTENT)
-        LEAT_TRY(LEAT_NEW(&maker->texts, 2 * (int64_t)capacity, err));
+    /* texts only where they decide the order of fields */
+    leat_row_keep_texts(maker->cursor, plan->sample.field_order == LEAT_FIELDS_CONTENT);
     if (!options->by_client) return LEAT_OK;
     int64_t drawn =
         options->clients_per_round > options->batch ? options->clients_per_round : options->batch;
@@ -117,7 +101,6 @@ void leat_maker_destroy(leat_maker *maker) {
     leat_row_destroy(maker->cursor);
     leat_context_destroy(maker->context);
     leat_free(maker->points);
-    leat_free(maker->texts);
     leat_free(maker->probes);
     leat_free(maker->round_probes);
     leat_free(maker->scratch);
@@ -127,7 +110,7 @@ void leat_maker_destroy(leat_maker *maker) {
 int64_t leat_maker_bytes(const leat_plan *plan) {
     int64_t capacity = leat_context_capacity(plan->sample.length);
     int64_t per_point = (int64_t)sizeof(leat_measurement) + 64; /* and what a context holds of it */
-    if (plan->sample.field_order == LEAT_FIELDS_CONTENT) per_point += 2 * TEXT_BYTES;
+    if (plan->sample.field_order == LEAT_FIELDS_CONTENT) per_point += LEAT_PROBE_TEXTS_BYTES;
     int64_t bytes = (INT64_C(128) << 10) + capacity * per_point;
     if (plan->options.by_client)
         bytes += 8 * (plan->options.batch + 2 * plan->options.clients_per_round + 2);
