@@ -30,9 +30,10 @@ class Large(Promise):
         self.check(rows, 1, "--probes-per-shard", "1", "--replace")
 
     def test_one_shard(self):
-        rows = self.write_rotating(1000000, 2)
-        for memory in (256, 1):
-            self.check(rows, memory, "--shards", "1")
+        rows = self.write_rotating(600000, 6)
+        few = ("--shards", "2", "--train-ratio", "0.5", "--max-row-size", "1024")
+        for memory, words in ((256, ("--shards", "1")), (1, ("--shards", "1")), (96, few)):
+            self.check(rows, memory, *words)
             self.drop()
 
 
