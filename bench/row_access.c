@@ -4,7 +4,11 @@
  *
  *   bench_row_access facts DIR              the largest row
  *   bench_row_access context DIR ROW        the measurements at the places on stdin, timed from
- *                                           opening the row to the last value; every page checked
+ *                                           opening the row to the last value; every page checked.
+ *                                           And once more, when all pages were checked before
+ *   bench_row_access rows DIR COUNT         COUNT contexts of 60 measurements (all of a smaller
+ *                                           row), each of another random row, when all pages were
+ *                                           checked before; with and without hints ahead
  *   bench_row_access plan DIR ROW           where in the shard's file these values lie
  *   bench_row_access walk                   a plan on stdin: the same bytes of a fresh mapping,
  *                                           unchecked: what the page faults alone cost
@@ -16,10 +20,11 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/rng.h"
 #include "bench.h"
 #include "format/arrayrecord.h"
 #include "format/probe_row.h"
-#include "leat/load.h"
+#include "load/dataset.h"
 
 #define PLACES_MAX 100000
 #define PATH_TEXT 4096
@@ -77,38 +82,150 @@ static int print_facts(const char *dir) {
     return 0;
 }
 
-static int draw_context(const char *dir, int64_t row) {
-    double open_seconds;
-    leat_dataset *dataset = open_dataset(dir, &open_seconds);
-    leat_row_facts facts;
-    leat_measurement one;
-    leat_row *cursor = NULL;
+/* What was read, so that sides can be compared and nothing is left out. */
+typedef struct sums {
+    int64_t time_us;
+    double rtt;
+    uint64_t bytes;
+} sums;
+
+static void add_up(sums *sum, const leat_measurement *points, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        sum->time_us += points[i].time_us;
+        sum->rtt += (double)points[i].rtt;
+        sum->bytes += points[i].src_bytes[0] + points[i].dst_bytes[0];
+    }
+}
+
+/* Has every page of a row checked. */
+static void check_pages(const leat_dataset *dataset, int64_t row, leat_row *cursor) {
+    const uint8_t *record = NULL;
+    int64_t record_bytes = 0;
     leat_error err = {0};
-    bench_must(leat_dataset_row(dataset, row, &facts, &err), &err);
-    places picked = read_places(facts.n_measurements);
-    bench_must(leat_row_create(&cursor, dataset, &err), &err);
-    int64_t time_sum = 0;
-    double rtt_sum = 0;
-    uint64_t bytes_sum = 0;
+    bench_must(leat_dataset_row_open(dataset, row, cursor, &err), &err);
+    bench_must(leat_dataset_row_record(cursor, &record, &record_bytes, &err), &err);
+}
+
+/* Seconds of one context; *opened gets those of opening the row. */
+static double time_context(const leat_dataset *dataset, int64_t row, leat_row *cursor,
+                           const places *picked, leat_measurement *points, double *opened) {
+    leat_error err = {0};
     double begin = bench_seconds();
     bench_must(leat_dataset_row_open(dataset, row, cursor, &err), &err);
-    double opened = bench_seconds();
-    for (int64_t i = 0; i < picked.count; i++) {
-        bench_must(leat_row_measurement(cursor, picked.index[i], &one, &err), &err);
-        time_sum += one.time_us;
-        rtt_sum += (double)one.rtt;
-        bytes_sum += one.src_bytes[0] + one.dst_bytes[0];
-    }
-    double end = bench_seconds();
+    *opened = bench_seconds() - begin;
+    bench_must(leat_row_gather(cursor, picked->index, picked->count, points, &err), &err);
+    return bench_seconds() - begin;
+}
+
+static int draw_context(const char *dir, int64_t row) {
+    enum { INNER_CACHES = 64 << 20 };
+    double open_seconds, opened, opened_again;
+    leat_dataset *dataset = open_dataset(dir, &open_seconds);
+    leat_row_facts facts;
+    leat_row *cursor = NULL;
+    leat_error err = {0};
+    sums sum = {0};
+    bench_must(leat_dataset_row(dataset, row, &facts, &err), &err);
+    places picked = read_places(facts.n_measurements);
+    leat_measurement *points = bench_room(picked.count * (int64_t)sizeof *points);
+    bench_must(leat_row_create(&cursor, dataset, &err), &err);
+    double first = time_context(dataset, row, cursor, &picked, points, &opened);
+    add_up(&sum, points, picked.count);
+    check_pages(dataset, row, cursor);
+    free(bench_room(INNER_CACHES)); /* writes all of it */
+    double again = time_context(dataset, row, cursor, &picked, points, &opened_again);
     leat_json *json = bench_json_begin();
-    leat_json_member_double(json, "context_us", (end - begin) * 1e6);
-    leat_json_member_double(json, "row_open_us", (opened - begin) * 1e6);
+    leat_json_member_double(json, "context_us", first * 1e6);
+    leat_json_member_double(json, "row_open_us", opened * 1e6);
+    leat_json_member_double(json, "again_us", again * 1e6);
+    leat_json_member_double(json, "again_open_us", opened_again * 1e6);
     leat_json_member_double(json, "dataset_open_us", open_seconds * 1e6);
-    leat_json_member_int(json, "time_sum", time_sum);
-    leat_json_member_double(json, "rtt_sum", rtt_sum);
-    leat_json_member_int(json, "bytes_sum", (int64_t)bytes_sum);
+    leat_json_member_int(json, "time_sum", sum.time_us);
+    leat_json_member_double(json, "rtt_sum", sum.rtt);
+    leat_json_member_int(json, "bytes_sum", (int64_t)sum.bytes);
     bench_json_end(json);
+    free(points);
     free(picked.index);
+    leat_row_destroy(cursor);
+    leat_dataset_close(dataset);
+    return 0;
+}
+
+/* ---- contexts of random rows -------------------------------------------------------------- */
+
+enum { CONTEXT = 60, FACTS_AHEAD = 8, ROWS_AHEAD = 4 };
+
+typedef struct context {
+    int64_t row, count;
+    int64_t index[CONTEXT];
+} context;
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void draw(const leat_dataset *dataset, uint64_t number, context *out) {
+    leat_dataset_facts all;
+    leat_row_facts facts;
+    leat_error err = {0};
+    leat_dataset_get_facts(dataset, &all);
+    out->row = (int64_t)leat_random_below(leat_random(1, 0, number), (uint64_t)all.row_count);
+    bench_must(leat_dataset_row(dataset, out->row, &facts, &err), &err);
+    int64_t n = facts.n_measurements;
+    out->count = n < CONTEXT ? n : CONTEXT;
+    for (int64_t k = 0; k < out->count; k++) {
+        uint64_t bits = leat_random(2, number, (uint64_t)k);
+        out->index[k] = n < CONTEXT ? k : (int64_t)leat_random_below(bits, (uint64_t)n);
+    }
+    qsort(out->index, (size_t)out->count, sizeof *out->index, by_number);
+}
+
+static double time_rows(const leat_dataset *dataset, leat_row *cursor, const context *contexts,
+                        int64_t count, bool hints, sums *sum) {
+    leat_measurement points[CONTEXT];
+    leat_error err = {0};
+    double begin = bench_seconds();
+    for (int64_t i = 0; i < count; i++) {
+        const context *at = &contexts[i];
+        if (hints && i + FACTS_AHEAD < count) {
+            leat_dataset_fetch_facts(dataset, at[FACTS_AHEAD].row);
+            leat_dataset_fetch_row(dataset, at[ROWS_AHEAD].row);
+        }
+        bench_must(leat_dataset_row_open(dataset, at->row, cursor, &err), &err);
+        bench_must(leat_row_gather(cursor, at->index, at->count, points, &err), &err);
+        add_up(sum, points, at->count);
+    }
+    return bench_seconds() - begin;
+}
+
+static int draw_rows(const char *dir, int64_t count) {
+    double open_seconds, plain = 0, hinted = 0;
+    leat_dataset *dataset = open_dataset(dir, &open_seconds);
+    leat_dataset_facts all;
+    leat_row *cursor = NULL;
+    leat_error err = {0};
+    sums sum[2] = {{0}, {0}};
+    int64_t measurements = 0, half = count / 2;
+    leat_dataset_get_facts(dataset, &all);
+    bench_must(leat_row_create(&cursor, dataset, &err), &err);
+    for (int64_t row = 0; row < all.row_count; row++) check_pages(dataset, row, cursor);
+    context *contexts = bench_room(2 * half * (int64_t)sizeof *contexts);
+    for (int64_t i = 0; i < 2 * half; i++) {
+        draw(dataset, (uint64_t)i, &contexts[i]);
+        measurements += contexts[i].count;
+    }
+    plain = time_rows(dataset, cursor, contexts, half, false, &sum[0]);
+    hinted = time_rows(dataset, cursor, contexts + half, half, true, &sum[1]);
+    leat_json *json = bench_json_begin();
+    leat_json_member_int(json, "rows", all.row_count);
+    leat_json_member_int(json, "file_bytes", all.file_bytes);
+    leat_json_member_double(json, "measurements", (double)measurements / (double)(2 * half));
+    leat_json_member_double(json, "plain_us", plain * 1e6 / (double)half);
+    leat_json_member_double(json, "hinted_us", hinted * 1e6 / (double)half);
+    leat_json_member_int(json, "time_sum", sum[0].time_us + sum[1].time_us);
+    bench_json_end(json);
+    free(contexts);
     leat_row_destroy(cursor);
     leat_dataset_close(dataset);
     return 0;
@@ -271,8 +388,10 @@ int main(int argc, char **argv) {
     if (argc == 3 && strcmp(mode, "facts") == 0) return print_facts(argv[2]);
     if (argc == 4 && strcmp(mode, "context") == 0)
         return draw_context(argv[2], bench_number(argv[3], 0));
+    if (argc == 4 && strcmp(mode, "rows") == 0) return draw_rows(argv[2], bench_number(argv[3], 2));
     if (argc == 4 && strcmp(mode, "plan") == 0)
         return print_plan(argv[2], bench_number(argv[3], 0));
     if (argc == 2 && strcmp(mode, "walk") == 0) return walk();
-    bench_die("usage: bench_row_access facts DIR | context DIR ROW | plan DIR ROW | walk");
+    bench_die("usage: bench_row_access facts DIR | context DIR ROW | rows DIR COUNT | "
+              "plan DIR ROW | walk");
 }

@@ -2,14 +2,16 @@
 """A context of measurements at random places of one large row, beside array_record and PyArrow.
 
 Sides, each a fresh process, in turn, the file in the page cache, places drawn anew each round:
-  leat     leat_dataset_row_open, then leat_row_measurement for each place: the first touch of the
-           row by its process, every page checked, values with their addresses parsed
+  leat     leat_dataset_row_open, then leat_row_gather of all places: the first touch of the row by
+           its process, every page checked, values with their addresses parsed; then once more, when
+           all pages of the row were checked before but the processor's inner caches are emptied
   walk     the bytes of as many values read from a fresh mapping with no check: what page faults
            cost, the physical floor; at other places of the row, so that they do not lie in the
            processor's cache because leat has just been there
   pyarrow  array_record's read([i]), both Arrow streams opened, take() at the places of leat
 Opening the data set, or the reader, is not part of it. The sums of what leat and PyArrow have read
-are compared. bench/row_access.c is the side of leat.
+are compared. A program of its own then takes contexts of random rows of a data set of many probes,
+all pages checked: what a loader may hope for. bench/row_access.c is the side of leat.
 """
 import os
 import random
@@ -20,37 +22,40 @@ from measure import Report, parse, parser, program, ratio, rival, rounds, run, s
 
 SIZES = {
     "measurements": (600_000, 400_000, "of the one probe: its rows must reach --max-row-size"),
+    "many": (20_000_000, 100_000, "measurements of the data set of random rows"),
+    "probes": (85_000, 500, "its probes"),
+    "contexts": (200_000, 2_000, "contexts of random rows, a round"),
     "places": (60, 60, "measurements of a context"),
     "runs": (60, 3, "contexts of each side"),
     "warmup": (2, 1, "rounds before them"),
 }
 GOAL_US = 200
+GOAL_AGAIN_US = 40
 WALK = 1 << 32  # its places are those of a round that leat never has
 
 
 def options_of_command_line():
     made = parser(__doc__, SIZES)
     made.add_argument("--max-row-size", default="8M", help="of leat ingest (default: 8M)")
-    made.add_argument("--skip", action="append", default=[], choices=("walk", "pyarrow"),
+    made.add_argument("--skip", action="append", default=[], choices=("walk", "rows", "pyarrow"),
                       help="a side to leave out; may be repeated")
     return parse(made, SIZES)
 
 
-def make_dataset(options):
+def make_dataset(options, measurements, probes, name, ingest_options):
     leat = program(options, "leat")
     raw = measure.made_once(
-        os.path.join(options.work, f"probes-{options.measurements}-1.parquet"),
-        lambda part: measure.quiet([leat, "synth", "probes", "--measurements",
-                                    str(options.measurements), "--probes", "1", "-o", part]))
-    folder = os.path.join(options.work, f"rows-{options.measurements}-{options.max_row_size}")
-    return measure.made_once(folder, lambda part: measure.quiet(
-        [leat, "ingest", "probes", raw, "-o", part, "--shards", "1", "--max-row-size",
-         options.max_row_size]))
+        os.path.join(options.work, f"probes-{measurements}-{probes}.parquet"),
+        lambda part: measure.quiet([leat, "synth", "probes", "--measurements", str(measurements),
+                                    "--probes", str(probes), "-o", part]))
+    return measure.made_once(
+        os.path.join(options.work, f"{name}-{measurements}-{probes}"),
+        lambda part: measure.quiet([leat, "ingest", "probes", raw, "-o", part, *ingest_options]))
 
 
 class Sides:
-    def __init__(self, options, data):
-        self.options, self.data = options, data
+    def __init__(self, options, data, many):
+        self.options, self.data, self.many = options, data, many
         self.bench = program(options, "bench_row_access")
         self.facts = run([self.bench, "facts", data])
         self.row = str(self.facts["row"])
@@ -82,6 +87,9 @@ class Sides:
         sample = run([self.bench, "context", self.data, self.row], self.places(index))
         return self.same(index, sample)
 
+    def rows(self, _index):
+        return run([self.bench, "rows", self.many, str(self.options.contexts)])
+
     def walk(self, index):
         return run([self.bench, "walk"], self.plans[index])
 
@@ -96,6 +104,14 @@ def report_all(report, samples):
     report.row("a context, first touch, pages checked", context.text(" us", 0),
                goal=f"< {GOAL_US} us", met=context.median < GOAL_US)
     report.row("of it opening the row", spread(samples["leat"], "row_open_us").text(" us", 0))
+    again = spread(samples["leat"], "again_us")
+    report.row("a context, pages checked before", again.text(" us", 0),
+               goal=f"< {GOAL_AGAIN_US} us", met=again.median < GOAL_AGAIN_US)
+    if "rows" in samples:
+        count = samples["rows"][0]["measurements"]
+        what = f"a context of a random row, {count:.1f} measurements, pages checked before"
+        report.row(what, spread(samples["rows"], "plain_us").text(" us"))
+        report.row("the same, rows known ahead", spread(samples["rows"], "hinted_us").text(" us"))
     if "walk" in samples:
         walk = spread(samples["walk"], "walk_us")
         report.row("a context, beside as many values of a mapping, unchecked",
@@ -113,13 +129,18 @@ def report_all(report, samples):
 
 def body():
     options = options_of_command_line()
-    data = make_dataset(options)
+    data = make_dataset(options, options.measurements, 1, f"rows-{options.max_row_size}",
+                        ["--shards", "1", "--max-row-size", options.max_row_size])
     measure.read_through(data)
+    many = None
+    if "rows" not in options.skip:
+        many = make_dataset(options, options.many, options.probes, "many", [])
+        measure.read_through(many)
     report = Report("row_access", options)
-    sides = Sides(options, data)
+    sides = Sides(options, data, many)
     for index in range(-options.warmup, options.runs):
         sides.plan(index)
-    names = ["leat", "walk"] + (["pyarrow"] if measure.rival_python() else [])
+    names = ["leat", "walk", "rows"] + (["pyarrow"] if measure.rival_python() else [])
     samples = rounds([(name, getattr(sides, name)) for name in names if name not in options.skip],
                      options.runs, options.warmup)
     report.samples = samples

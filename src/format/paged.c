@@ -98,7 +98,7 @@ void leat_look_begin(leat_look *look, const leat_paged *paged) {
 bool leat_look_holds(const leat_look *look) { return failures_now(look->paged) == look->failures; }
 
 /* Bytes of the next page that are fetched while one is hashed; the processor goes on by itself. */
-#define AHEAD_BYTES 1024
+#define AHEAD_BYTES 2048
 
 leat_code leat_look_check(leat_look *look, leat_error *err) {
     const leat_paged *paged = look->paged;
