@@ -27,6 +27,8 @@ bool leat_fault_point(leat_fault_kind kind) {
 
 static dataset_digest want, old; /* of seed 0, and of seed 7, which is replaced */
 
+static leat_probes_ingest_result last_result;
+
 static leat_probes_ingest_options options_now(const char *temp) {
     leat_probes_ingest_options options = ingest_options();
     options.threads = 1;
@@ -36,8 +38,7 @@ static leat_probes_ingest_options options_now(const char *temp) {
 }
 
 static leat_code run(const char *out, const leat_probes_ingest_options *options, leat_error *err) {
-    leat_probes_ingest_result result;
-    return leat_probes_ingest(csv_paths("killed", 2), 2, out, options, &result, err);
+    return leat_probes_ingest(csv_paths("killed", 2), 2, out, options, &last_result, err);
 }
 
 /* Runs in a child that dies before call `at`; false if it came to its end. */
@@ -76,13 +77,23 @@ static bool has_more_than_lock(const char *out) {
     return dir_count(path) > 1;
 }
 
+static bool is_whole(const char *out) {
+    char path[LEAT_PATH_BYTES];
+    snprintf(path, sizeof path, "%s/manifest.json", out);
+    if (!path_exists(path)) return false;
+    dataset_digest now = dataset_hash(out);
+    return memcmp(now.bytes, want.bytes, sizeof now.bytes) == 0;
+}
+
 static void resume(const char *out, const char *temp, long at) {
     leat_probes_ingest_options options = options_now(temp);
     leat_error err = {0};
     options.resume = true;
-    bool work = has_more_than_lock(out);
+    bool work = has_more_than_lock(out), whole = is_whole(out);
     leat_code code = run(out, &options, &err);
     dataset_digest now = dataset_hash(out);
+    /* what is complete is not made again */
+    if (whole && !last_result.resumed) fail_msg("killed before call %ld: ingested again", at);
     if (code != LEAT_OK) {
         /* killed so early that the old one was not touched, and there was nothing to resume */
         if (work || code != LEAT_ERR_EXISTS)
