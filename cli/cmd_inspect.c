@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
+#include "inspect.h"
 
 /* Formats that look like a likely mistake, by what the file is called. */
 static int refuse_other_inputs(leat_cli *cli) {
@@ -57,19 +57,6 @@ static leat_code summarise(leat_cli *cli, leat_summary **out, leat_error *err) {
     return code;
 }
 
-static leat_code save_page(leat_cli *cli, const leat_report *report, leat_error *err) {
-    leat_textbuf *text = NULL;
-    const char *words = NULL;
-    int64_t size_bytes = 0;
-    leat_code code = leat_textbuf_create(&text, err);
-    if (code != LEAT_OK) return code;
-    leat_report_page(text, report);
-    code = leat_textbuf_finish(text, &words, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_text_save(leat_cli_text(cli, "html"), words, size_bytes, err);
-    leat_textbuf_destroy(text);
-    return code;
-}
-
 static int write_json(leat_cli *cli, const leat_report *report) {
     leat_json *json = NULL;
     leat_error err = {0};
@@ -87,7 +74,8 @@ static int write_report(leat_cli *cli, const leat_report *report, const leat_err
     else leat_report_terminal(cli, report);
     if (failure->code != LEAT_OK) return leat_cli_fail(cli, failure);
     if (leat_cli_text(cli, "html") != NULL) {
-        if (save_page(cli, report, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+        if (leat_page_save(leat_cli_text(cli, "html"), leat_report_page, report, &err) != LEAT_OK)
+            return leat_cli_fail(cli, &err);
         if (!leat_cli_flag(cli, "json"))
             leat_out(cli, "\n  page written to %s\n", leat_cli_text(cli, "html"));
     }

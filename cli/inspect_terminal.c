@@ -4,7 +4,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "report.h"
+#include "inspect.h"
 
 #define SPARKS 24
 

@@ -1,9 +1,9 @@
-/* Values as `leat inspect` writes them, and distributions cut into columns for drawing. */
+/* Values as pages write them, and distributions cut into columns for drawing. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
+#include "page.h"
 
 double leat_ratio(int64_t a, int64_t b) { return b == 0 ? 0 : (double)a / (double)b; }
 
@@ -104,4 +104,37 @@ const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *
     snprintf(text, LEAT_WORDS_BYTES, "%s %s%s", leat_words_count(words, count), thing,
              count == 1 ? "" : "s");
     return text;
+}
+
+void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale) {
+    static const struct {
+        const char *name;
+        double share;
+    } quantiles[] = {{"p1", 0.01}, {"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
+    leat_columns columns;
+    leat_json_key(json, name);
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "count", dist->count);
+    if (dist->count > 0) {
+        leat_json_member_double(json, "min", (double)dist->min * scale);
+        leat_json_member_double(json, "max", (double)dist->max * scale);
+        leat_json_member_double(json, "mean", leat_dist_mean(dist) * scale);
+        for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
+            leat_json_member_double(json, quantiles[i].name,
+                                    leat_dist_quantile(dist, quantiles[i].share) * scale);
+        leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
+        leat_json_member_double(json, "zeros", columns.zeros);
+        leat_json_key(json, "histogram");
+        leat_json_begin_array(json);
+        for (int i = 0; i < columns.count; i++) {
+            if (columns.values[i] <= 0) continue;
+            leat_json_begin_object(json);
+            leat_json_member_double(json, "from", columns.edge[i] * scale);
+            leat_json_member_double(json, "to", columns.edge[i + 1] * scale);
+            leat_json_member_double(json, "count", columns.values[i]);
+            leat_json_end_object(json);
+        }
+        leat_json_end_array(json);
+    }
+    leat_json_end_object(json);
 }

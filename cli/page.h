@@ -1,9 +1,10 @@
 /*
- * What `leat inspect` draws: axes, plots and the page, all as text (SVG and HTML), nothing loaded
- * from anywhere. Colours come from classes that the page's style sheet defines for light and dark.
+ * Pages that stand alone: values in words, axes, plots, figures and the frame around them, all as
+ * text (SVG and HTML), nothing loaded from anywhere. Colours come from classes that the page's
+ * style sheet defines for light and dark.
  */
-#ifndef LEAT_CLI_REPORT_H
-#define LEAT_CLI_REPORT_H
+#ifndef LEAT_CLI_PAGE_H
+#define LEAT_CLI_PAGE_H
 
 #include "cli.h"
 #include "leat/load.h"
@@ -78,25 +79,60 @@ void leat_plot_end(leat_plot *plot);
 double leat_plot_x(const leat_plot *plot, double value);
 double leat_plot_y(const leat_plot *plot, double value);
 
-/* All figures of the page. */
-void leat_report_figures(leat_textbuf *out, const leat_summary *summary);
+/* ---- Figures ------------------------------------------------------------------------------ */
+
+#define LEAT_FIGURE_WORDS 200 /* room for a tooltip or a caption */
+
+/* A figure's frame; the caption is HTML. */
+void leat_figure_begin(leat_textbuf *out, const char *title, const char *caption);
+void leat_figure_end(leat_textbuf *out);
+/* A figure that has nothing to draw, and why. */
+void leat_figure_empty(leat_textbuf *out, const char *title, const char *why);
+/* "median A, p99 B, max C", as HTML. */
+void leat_figure_quantiles(char caption[LEAT_FIGURE_WORDS], const leat_dist *dist, leat_unit unit);
+/* The end of a linear axis on which `value` is the highest bar. */
+double leat_axis_end(double value);
+
+typedef struct leat_histogram {
+    const char *title, *x_label, *y_label;
+    const char *things; /* "rows" */
+    const char *empty;  /* said if there is no value */
+    leat_unit unit;
+    bool zeros; /* 0 is a value with a bar of its own */
+} leat_histogram;
+void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
-typedef struct leat_report {
-    const char *name; /* of the data set, as the user gave it */
-    const leat_summary *summary;
-    const leat_verify_report *verify; /* NULL: not run */
-} leat_report;
-
-void leat_report_page(leat_textbuf *out, const leat_report *report);
-extern const char leat_report_style[];
 /* Text as HTML: the five special characters are written as entities, control characters as
  * U+FFFD, bytes that are no UTF-8 too. */
 void leat_html_text(leat_textbuf *out, const char *text);
 
-/* The other two forms. */
-void leat_report_json(leat_json *json, const leat_report *report);
-void leat_report_terminal(leat_cli *cli, const leat_report *report);
+/* Up to and with the page's <h1>, whose text is `name`; `command` made the page. */
+void leat_page_begin(leat_textbuf *out, const char *name, const char *command);
+/* The footer, with these words (HTML) behind the version, and the end. */
+void leat_page_end(leat_textbuf *out, const char *words);
+void leat_page_value(leat_textbuf *out, leat_unit unit, double value);
+void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value);
+void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
+/* Makes the page in memory by `put`, and saves it whole or not at all. */
+LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
+                                         void (*put)(leat_textbuf *out, const void *user),
+                                         const void *user, leat_error *err);
+
+/* A title and a bar that is shared out, with its legend. */
+typedef struct leat_share {
+    const char *name;
+    int64_t value;
+    int key; /* colour: class k0, k1, ... */
+} leat_share;
+void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
+
+extern const char leat_page_style[];
+
+/* ---- The same in JSON --------------------------------------------------------------------- */
+
+/* A member: count, smallest, largest, mean, quantiles, histogram; values are multiplied. */
+void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale);
 
 #endif

@@ -1,11 +1,11 @@
 /*
- * The style sheet of the page. Two colours for data, blue and orange, and vermilion for what
+ * The style sheet of all pages. Two colours for data, blue and orange, and vermilion for what
  * failed: from the palette of Okabe and Ito, told apart with any kind of colour blindness; lighter
  * on dark.
  */
-#include "report.h"
+#include "page.h"
 
-const char leat_report_style[] =
+const char leat_page_style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1b2430;--soft:#5b6675;"
     "--rule:#dde2e8;--grid:#e9edf1;--one:#0072b2;--two:#e08a00;--bad:#d55e00;--good:#00805e;"
     "--quiet:#9aa5b1}\n"

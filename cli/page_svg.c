@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
+#include "page.h"
 
 #define CHAR_WIDTH 6.2 /* of a label's 11 px type, on the wide side */
 #define TICKS_MAX 160

@@ -1,99 +1,8 @@
 /* The figures of the page: which values are drawn, over which axes, with which words. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "report.h"
-
-#define WORDS 200 /* room for a tooltip or a caption */
-
-static void open_figure(leat_textbuf *out, const char *title, const char *caption) {
-    leat_textbuf_printf(out, "<figure>\n<figcaption><h3>%s</h3><p>", title);
-    leat_textbuf_put(out, caption); /* own words, with entities where needed */
-    leat_textbuf_put(out, "</p></figcaption>\n");
-}
-
-static void close_figure(leat_textbuf *out) { leat_textbuf_put(out, "</figure>\n"); }
-
-static void empty_figure(leat_textbuf *out, const char *title, const char *why) {
-    open_figure(out, title, "&nbsp;");
-    leat_textbuf_printf(out, "<p class=\"none\">%s</p>\n", why);
-    close_figure(out);
-}
-
-/* "median A, p99 B, max C" */
-static void quantile_caption(char caption[WORDS], const leat_dist *dist, leat_unit unit) {
-    char p50[LEAT_WORDS_BYTES], p99[LEAT_WORDS_BYTES], max[LEAT_WORDS_BYTES];
-    leat_unit_words(p50, unit, leat_dist_quantile(dist, 0.5));
-    leat_unit_words(p99, unit, leat_dist_quantile(dist, 0.99));
-    leat_unit_words(max, unit, (double)dist->max);
-    snprintf(caption, WORDS, "median <b>%s</b>, p99 <b>%s</b>, max <b>%s</b>", p50, p99, max);
-}
-
-/* The largest value of a linear y axis: room above the highest bar. */
-static double round_up(double value) {
-    if (!(value > 0)) return 1;
-    double unit = pow(10, floor(log10(value)));
-    static const double steps[] = {1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-        if (value <= steps[i] * unit * 1.0000001) return steps[i] * unit;
-    return 10 * unit;
-}
-
-/* ---- Histograms --------------------------------------------------------------------------- */
-
-typedef struct histogram {
-    const char *title, *x_label, *y_label;
-    const char *things; /* "rows" */
-    const char *empty;
-    leat_unit unit;
-    bool zeros; /* 0 is a value with a bar of its own */
-} histogram;
-
-static void draw_histogram(leat_textbuf *out, const histogram *spec, const leat_dist *dist) {
-    char caption[WORDS], words[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    leat_columns columns;
-    leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
-    if (columns.count == 0) {
-        empty_figure(out, spec->title, dist->count == 0 ? spec->empty : "all values are 0");
-        return;
-    }
-    double peak = columns.zeros;
-    for (int i = 0; i < columns.count; i++)
-        if (columns.values[i] > peak) peak = columns.values[i];
-    leat_plot plot = {
-        .out = out,
-        .x = {spec->unit, true, columns.edge[0], columns.edge[columns.count], spec->x_label},
-        .y = {LEAT_UNIT_SHARE, false, 0, round_up(peak / columns.total), spec->y_label}};
-    bool zeros = spec->zeros && columns.zeros > 0;
-    quantile_caption(caption, dist, spec->unit);
-    open_figure(out, spec->title, caption);
-    snprintf(words, sizeof words, "%s: a histogram", spec->title);
-    leat_plot_begin(&plot, words, zeros);
-    for (int i = 0; i < columns.count; i++) {
-        char share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
-        if (columns.values[i] <= 0) continue;
-        snprintf(words, sizeof words, "%s to %s: %s of the %s (%s)",
-                 leat_unit_words(a, spec->unit, columns.edge[i]),
-                 leat_unit_words(b, spec->unit, columns.edge[i + 1]),
-                 leat_unit_words(share, LEAT_UNIT_SHARE, columns.values[i] / columns.total),
-                 spec->things, leat_unit_words(count, LEAT_UNIT_COUNT, columns.values[i]));
-        leat_plot_bar(&plot, columns.edge[i], columns.edge[i + 1],
-                      columns.values[i] / columns.total, "bar", words);
-    }
-    if (zeros) {
-        snprintf(words, sizeof words, "0: %s of the %s",
-                 leat_unit_words(a, LEAT_UNIT_SHARE, columns.zeros / columns.total), spec->things);
-        leat_plot_zero_bar(&plot, columns.zeros / columns.total, words);
-    }
-    double p50 = leat_dist_quantile(dist, 0.5), p99 = leat_dist_quantile(dist, 0.99);
-    char words99[WORDS];
-    snprintf(words, sizeof words, "p50 %s", leat_unit_words(a, spec->unit, p50));
-    snprintf(words99, sizeof words99, "p99 %s", leat_unit_words(b, spec->unit, p99));
-    if (p50 > 0) leat_plot_marks(&plot, p50, words, p99, words99);
-    leat_plot_end(&plot);
-    close_figure(out);
-}
+#include "inspect.h"
 
 /* ---- How measurements spread over rows and probes ------------------------------------------ */
 
@@ -118,7 +27,7 @@ static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
     double xs[POINTS], ys[POINTS];
     const char *title = "Measurements per row and per probe";
     if (s->row_measurements.count == 0) {
-        empty_figure(out, title, "no rows");
+        leat_figure_empty(out, title, "no rows");
         return;
     }
     const leat_dist *widest = &s->row_measurements;
@@ -131,8 +40,9 @@ static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
                       .y = {LEAT_UNIT_SHARE, true, 1 / (double)s->row_measurements.count, 1,
                             "share that has at least so many (log scale)"}};
     if (plot.y.low > 0.1) plot.y.low = 0.1;
-    open_figure(out, title,
-                "<span class=\"key k1\"></span>rows &nbsp;<span class=\"key k2\"></span>probes");
+    leat_figure_begin(
+        out, title,
+        "<span class=\"key k1\"></span>rows &nbsp;<span class=\"key k2\"></span>probes");
     leat_plot_begin(&plot, "Share of rows and probes with at least so many measurements", false);
     leat_plot_line(&plot, xs, ys, ccdf_points(&s->row_measurements, xs, ys, POINTS), false,
                    "line l1");
@@ -140,7 +50,7 @@ static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
         leat_plot_line(&plot, xs, ys, ccdf_points(&s->probe_measurements, xs, ys, POINTS), false,
                        "line l2");
     leat_plot_end(&plot);
-    close_figure(out);
+    leat_figure_end(out);
 }
 
 /*
@@ -180,7 +90,7 @@ static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
     const leat_dist *dist = &s->probe_measurements;
     const char *title = "How much the largest probes hold";
     if (dist->count == 0) {
-        empty_figure(out, title, "no rows");
+        leat_figure_empty(out, title, "no rows");
         return;
     }
     int count = concentration_points(dist, xs, ys, POINTS);
@@ -190,7 +100,7 @@ static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
         percent1 = ys[i - 1] + (ys[i] - ys[i - 1]) * (0.01 - xs[i - 1]) / (xs[i] - xs[i - 1]);
         break;
     }
-    char caption[WORDS], words[LEAT_WORDS_BYTES];
+    char caption[LEAT_FIGURE_WORDS], words[LEAT_WORDS_BYTES];
     if (dist->count >= 100)
         snprintf(caption, sizeof caption, "the largest 1 %% of the probes hold <b>%s</b>",
                  leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
@@ -202,19 +112,21 @@ static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
                       .x = {LEAT_UNIT_SHARE, true, low > 0.1 ? 0.1 : low, 1,
                             "share of the probes, largest first (log scale)"},
                       .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
-    open_figure(out, title, caption);
+    leat_figure_begin(out, title, caption);
     leat_plot_begin(&plot, "Share of the measurements held by the largest probes", false);
     leat_plot_line(&plot, xs, ys, count, false, "line l1");
     leat_plot_end(&plot);
-    close_figure(out);
+    leat_figure_end(out);
 }
 
 /* ---- Over time ---------------------------------------------------------------------------- */
 
-static void bin_words(char words[WORDS], const leat_timeline *line, int bin, const char *what) {
+static void bin_words(char words[LEAT_FIGURE_WORDS], const leat_timeline *line, int bin,
+                      const char *what) {
     char from[LEAT_WORDS_BYTES];
     double begin = (double)(line->begin_us + bin * line->step_us);
-    snprintf(words, WORDS, "from %s: %s", leat_unit_words(from, LEAT_UNIT_DATE_US, begin), what);
+    snprintf(words, LEAT_FIGURE_WORDS, "from %s: %s",
+             leat_unit_words(from, LEAT_UNIT_DATE_US, begin), what);
 }
 
 /* Bars of a few measurements say nothing: neighbours are added up until most bars have some. */
@@ -261,9 +173,10 @@ static const char *step_words(char text[LEAT_WORDS_BYTES], int64_t step_us) {
 static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
     leat_timeline coarse = s->timeline, *line = &coarse;
     const char *title = "Measurements over time";
-    char words[WORDS], label[WORDS], caption[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    char words[LEAT_FIGURE_WORDS], label[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS],
+        a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (line->bins == 0) {
-        empty_figure(out, title, "no values were read");
+        leat_figure_empty(out, title, "no values were read");
         return;
     }
     coarser(line);
@@ -272,11 +185,11 @@ static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
         if ((double)line->measurements[i] > peak) peak = (double)line->measurements[i];
     leat_plot plot = time_plot(out, line);
     snprintf(label, sizeof label, "measurements a bar (%s)", step_words(a, line->step_us));
-    plot.y = (leat_axis){LEAT_UNIT_COUNT, false, 0, round_up(peak), label};
+    plot.y = (leat_axis){LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak), label};
     snprintf(caption, sizeof caption, "<b>%s</b> to <b>%s</b>",
              leat_unit_words(a, LEAT_UNIT_DATE_US, (double)s->first_us),
              leat_unit_words(b, LEAT_UNIT_DATE_US, (double)s->last_us));
-    open_figure(out, title, caption);
+    leat_figure_begin(out, title, caption);
     leat_plot_begin(&plot, title, false);
     for (int i = 0; i < line->bins; i++) {
         char what[64];
@@ -288,16 +201,16 @@ static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
                       "bar", words);
     }
     leat_plot_end(&plot);
-    close_figure(out);
+    leat_figure_end(out);
 }
 
 static void draw_failures(leat_textbuf *out, const leat_summary *s) {
     leat_timeline coarse = s->timeline, *line = &coarse;
     const char *title = "Failures over time";
-    char words[WORDS], caption[WORDS], all[LEAT_WORDS_BYTES];
+    char words[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS], all[LEAT_WORDS_BYTES];
     char four[LEAT_WORDS_BYTES], six[LEAT_WORDS_BYTES];
     if (line->bins == 0) {
-        empty_figure(out, title, "no values were read");
+        leat_figure_empty(out, title, "no values were read");
         return;
     }
     coarser(line);
@@ -307,7 +220,7 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
         if (share > peak) peak = share;
     }
     leat_plot plot = time_plot(out, line);
-    peak = round_up(peak);
+    peak = leat_axis_end(peak);
     plot.y =
         (leat_axis){LEAT_UNIT_SHARE, false, 0, peak > 1 ? 1 : peak, "share that had no answer"};
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
@@ -319,7 +232,7 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
     snprintf(caption, sizeof caption, "all <b>%s</b>, IPv4 <b>%s</b>, IPv6 <b>%s</b>", all,
              s->values_by_version[0] > 0 ? four : "none",
              s->values_by_version[1] > 0 ? six : "none");
-    open_figure(out, title, caption);
+    leat_figure_begin(out, title, caption);
     leat_plot_begin(&plot, title, false);
     for (int i = 0; i < line->bins; i++) {
         char what[96], share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
@@ -333,7 +246,7 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
         leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, "bar bad", words);
     }
     leat_plot_end(&plot);
-    close_figure(out);
+    leat_figure_end(out);
 }
 
 /* ---- Shards ------------------------------------------------------------------------------- */
@@ -342,10 +255,10 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
 
 static void draw_shards(leat_textbuf *out, const leat_summary *s) {
     static const char *const classes[] = {"bar", "bar second", "bar"};
-    char words[WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     const char *title = "Measurements per shard";
     if (s->shard_count == 0) {
-        empty_figure(out, title, "no shards");
+        leat_figure_empty(out, title, "no shards");
         return;
     }
     /* Neighbours share a bar when there are too many: its height is then their mean. */
@@ -356,12 +269,13 @@ static void draw_shards(leat_textbuf *out, const leat_summary *s) {
     leat_plot plot = {
         .out = out,
         .x = {LEAT_UNIT_COUNT, false, 0, (double)s->shard_count, "shard, in order"},
-        .y = {LEAT_UNIT_COUNT, false, 0, round_up(peak),
+        .y = {LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak),
               group > 1 ? "measurements a shard (mean of neighbours)" : "measurements a shard"}};
-    open_figure(out, title,
-                s->split[0].shards + s->split[1].shards > 0
-                    ? "<span class=\"key k1\"></span>train &nbsp;<span class=\"key k2\"></span>test"
-                    : "&nbsp;");
+    leat_figure_begin(
+        out, title,
+        s->split[0].shards + s->split[1].shards > 0
+            ? "<span class=\"key k1\"></span>train &nbsp;<span class=\"key k2\"></span>test"
+            : "&nbsp;");
     leat_plot_begin(&plot, title, false);
     for (int64_t k = 0; k < s->shard_count; k += group) {
         int64_t end = k + group < s->shard_count ? k + group : s->shard_count, sum = 0, rows = 0;
@@ -377,45 +291,45 @@ static void draw_shards(leat_textbuf *out, const leat_summary *s) {
                       classes[s->shards[k].split], words);
     }
     leat_plot_end(&plot);
-    close_figure(out);
+    leat_figure_end(out);
 }
 
 void leat_report_figures(leat_textbuf *out, const leat_summary *s) {
-    static const histogram bytes = {"Row size",
-                                    "bytes of a record (log scale)",
-                                    "share of the rows",
-                                    "rows",
-                                    "no rows",
-                                    LEAT_UNIT_BYTES,
-                                    false};
-    static const histogram spans = {"Time span of a row",
-                                    "first to last measurement (log scale)",
-                                    "share of the rows",
-                                    "rows",
-                                    "no rows",
-                                    LEAT_UNIT_DURATION_US,
-                                    true};
-    static const histogram gaps = {"Gap between measurements",
-                                   "time to the probe's next measurement (log scale)",
-                                   "share of the gaps",
-                                   "gaps",
-                                   "no values were read",
-                                   LEAT_UNIT_DURATION_US,
-                                   true};
-    static const histogram rtts = {"Round trip time",
-                                   "rtt (log scale)",
-                                   "share of the answers",
-                                   "answers",
-                                   "no answers were read",
-                                   LEAT_UNIT_RTT_NS,
-                                   false};
-    draw_histogram(out, &rtts, &s->rtt_ns);
+    static const leat_histogram bytes = {"Row size",
+                                         "bytes of a record (log scale)",
+                                         "share of the rows",
+                                         "rows",
+                                         "no rows",
+                                         LEAT_UNIT_BYTES,
+                                         false};
+    static const leat_histogram spans = {"Time span of a row",
+                                         "first to last measurement (log scale)",
+                                         "share of the rows",
+                                         "rows",
+                                         "no rows",
+                                         LEAT_UNIT_DURATION_US,
+                                         true};
+    static const leat_histogram gaps = {"Gap between measurements",
+                                        "time to the probe's next measurement (log scale)",
+                                        "share of the gaps",
+                                        "gaps",
+                                        "no values were read",
+                                        LEAT_UNIT_DURATION_US,
+                                        true};
+    static const leat_histogram rtts = {"Round trip time",
+                                        "rtt (log scale)",
+                                        "share of the answers",
+                                        "answers",
+                                        "no answers were read",
+                                        LEAT_UNIT_RTT_NS,
+                                        false};
+    leat_figure_histogram(out, &rtts, &s->rtt_ns);
     draw_over_time(out, s);
     draw_failures(out, s);
     draw_measurements(out, s);
     draw_concentration(out, s);
-    draw_histogram(out, &gaps, &s->gap_us);
-    draw_histogram(out, &spans, &s->row_span_us);
-    draw_histogram(out, &bytes, &s->record_bytes);
+    leat_figure_histogram(out, &gaps, &s->gap_us);
+    leat_figure_histogram(out, &spans, &s->row_span_us);
+    leat_figure_histogram(out, &bytes, &s->record_bytes);
     draw_shards(out, s);
 }

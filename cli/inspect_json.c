@@ -1,39 +1,6 @@
 /* `leat inspect --json`: everything that the page shows, as one document. Units are in the names.
  */
-#include "report.h"
-
-static void put_dist(leat_json *json, const char *name, const leat_dist *dist, double scale) {
-    static const struct {
-        const char *name;
-        double share;
-    } quantiles[] = {{"p1", 0.01}, {"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
-    leat_columns columns;
-    leat_json_key(json, name);
-    leat_json_begin_object(json);
-    leat_json_member_int(json, "count", dist->count);
-    if (dist->count > 0) {
-        leat_json_member_double(json, "min", (double)dist->min * scale);
-        leat_json_member_double(json, "max", (double)dist->max * scale);
-        leat_json_member_double(json, "mean", leat_dist_mean(dist) * scale);
-        for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
-            leat_json_member_double(json, quantiles[i].name,
-                                    leat_dist_quantile(dist, quantiles[i].share) * scale);
-        leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
-        leat_json_member_double(json, "zeros", columns.zeros);
-        leat_json_key(json, "histogram");
-        leat_json_begin_array(json);
-        for (int i = 0; i < columns.count; i++) {
-            if (columns.values[i] <= 0) continue;
-            leat_json_begin_object(json);
-            leat_json_member_double(json, "from", columns.edge[i] * scale);
-            leat_json_member_double(json, "to", columns.edge[i + 1] * scale);
-            leat_json_member_double(json, "count", columns.values[i]);
-            leat_json_end_object(json);
-        }
-        leat_json_end_array(json);
-    }
-    leat_json_end_object(json);
-}
+#include "inspect.h"
 
 static void put_time(leat_json *json, const char *name, int64_t time_us) {
     char words[LEAT_WORDS_BYTES];
@@ -65,8 +32,8 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_member_int(json, "ipv4_failures", s->failures_by_version[0]);
     leat_json_member_int(json, "ipv6_measurements", s->values_by_version[1]);
     leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
-    put_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
-    put_dist(json, "gap_seconds", &s->gap_us, 1e-6);
+    leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
+    leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
     leat_json_key(json, "over_time");
     leat_json_begin_object(json);
     leat_json_member_double(json, "step_seconds", (double)s->timeline.step_us * 1e-6);
@@ -212,11 +179,11 @@ void leat_report_json(leat_json *json, const leat_report *report) {
         leat_json_member_int(json, "ipv4_measurements", s->measurements_by_version[0]);
         leat_json_member_int(json, "ipv6_measurements", s->measurements_by_version[1]);
         leat_json_member_int(json, "mixed_row_measurements", s->measurements_by_version[2]);
-        put_dist(json, "measurements_per_row", &s->row_measurements, 1);
-        put_dist(json, "measurements_per_probe", &s->probe_measurements, 1);
-        put_dist(json, "row_bytes", &s->record_bytes, 1);
-        put_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
-        put_dist(json, "rows_per_shard", &s->shard_rows, 1);
+        leat_json_dist(json, "measurements_per_row", &s->row_measurements, 1);
+        leat_json_dist(json, "measurements_per_probe", &s->probe_measurements, 1);
+        leat_json_dist(json, "row_bytes", &s->record_bytes, 1);
+        leat_json_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
+        leat_json_dist(json, "rows_per_shard", &s->shard_rows, 1);
         put_values(json, s);
         put_probes(json, s);
         put_rows(json, s);
