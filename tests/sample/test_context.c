@@ -87,6 +87,13 @@ static void windows(void **state) {
             }
         }
     }
+    int64_t ends[2] = {0}; /* of a window one shorter than the row, both offsets */
+    for (int64_t i = 0; i < DRAWS; i++) {
+        leat_context_draw(it, 40, 4, key_of(i), 1, 1024, true);
+        if (it->window == 39) ends[it->offset]++;
+        assert_true(it->offset + it->window <= 40);
+    }
+    assert_even(ends, 2, "both ends of a row");
     assert_even(scale, BINS, "scale of windows");
     assert_even(offset, BINS, "offset of windows");
     for (int b = 0; b < BINS; b++) place[b] /= 20; /* places of one draw avoid each other */
