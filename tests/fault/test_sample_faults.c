@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/error.h"
 #include "points.h"
 #include "sample/clients.h"
 #include "sample/context.h"
@@ -98,14 +99,13 @@ static void no_allocation(void **state) {
     for (int way = 0; way < 6; way++) {
         made self = made_of((leat_sampler)(way % 3), (leat_field_order)(way / 3));
         leat_row_reader reader = {.row_size = row_size, .points = points, .point = point};
-        leat_sequence sequence = {arrays,
-                                  arrays + LENGTH,
-                                  arrays + 2 * LENGTH,
-                                  arrays + 3 * LENGTH,
-                                  arrays + 4 * LENGTH,
-                                  arrays + 5 * LENGTH,
-                                  LENGTH,
-                                  LEAT_BOUNDARY_MASK};
+        leat_sequence sequence = {.inputs = arrays,
+                                  .targets = arrays + LENGTH,
+                                  .inputs_position = arrays + 2 * LENGTH,
+                                  .targets_position = arrays + 3 * LENGTH,
+                                  .inputs_segmentation = arrays + 4 * LENGTH,
+                                  .targets_segmentation = arrays + 5 * LENGTH,
+                                  .length = LENGTH};
         assert_int_equal(make(&self, NULL), LEAT_OK);
         int64_t probe[3], scratch[3], all = leat_anchors_count(self.anchors);
         set_fault(0, true);
