@@ -19,6 +19,8 @@ CODES = {
 # enum leat_<name>: its members LEAT_<NAME>_..., numbered from 0
 ENUMS = {
     "SPLIT": ("TRAIN", "TEST", "NONE"),
+    "SAMPLER": ("PLAN3", "PLAN2", "ALL"),
+    "IO": ("MMAP", "PREAD"),
 }
 
 
@@ -29,7 +31,7 @@ class Error(c.Structure):
 
 class DatasetOptions(c.Structure):
     """leat_dataset_options"""
-    _fields_ = [("cache_bytes", c.c_int64)]
+    _fields_ = [("cache_bytes", c.c_int64), ("addresses", c.c_char_p)]
 
 
 class DatasetFacts(c.Structure):
@@ -86,6 +88,85 @@ class Measurements(c.Structure):
     ]
 
 
+class SampleOptions(c.Structure):
+    """leat_sample_options"""
+    _fields_ = [
+        ("sampler", c.c_int), ("length", c.c_int32), ("seed", c.c_uint64),
+        ("timestamp_modes", c.c_int * 3), ("field_order", c.c_int), ("packing", c.c_int),
+        ("tail", c.c_int), ("boundary", c.c_int),
+    ]
+
+
+class LoaderOptions(c.Structure):
+    """leat_loader_options"""
+    _fields_ = [
+        ("sample", SampleOptions), ("split", c.c_int), ("batch", c.c_int64),
+        ("host_index", c.c_int64), ("host_count", c.c_int64), ("rows", c.POINTER(c.c_int64)),
+        ("row_count", c.c_int64), ("epochs", c.c_int64), ("by_client", c.c_bool),
+        ("client_weights", c.c_char_p), ("clients_per_round", c.c_int64),
+        ("steps_per_round", c.c_int64), ("threads", c.c_int), ("prefetch", c.c_int64),
+        ("memory_bytes", c.c_int64), ("io", c.c_int), ("on_corrupt", c.c_int),
+    ]
+
+
+class Batch(c.Structure):
+    """leat_batch"""
+    _fields_ = [
+        ("step", c.c_int64), ("row_count", c.c_int64), ("length", c.c_int64),
+        ("rows", c.c_void_p), ("inputs", c.c_void_p), ("targets", c.c_void_p),
+        ("inputs_position", c.c_void_p), ("targets_position", c.c_void_p),
+        ("inputs_segmentation", c.c_void_p), ("targets_segmentation", c.c_void_p),
+    ]
+
+
+class LoaderCounters(c.Structure):
+    """leat_loader_counters"""
+    _fields_ = [(name, c.c_int64) for name in (
+        "batches", "sequences", "masked", "tokens", "padding", "segments", "measurements",
+        "dropped", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch")]
+
+
+class Quarantined(c.Structure):
+    """leat_quarantined"""
+    _fields_ = [
+        ("shard", c.c_char * 256), ("row", c.c_int64), ("record_index", c.c_int64),
+        ("byte", c.c_int64), ("reason", c.c_char * MESSAGE_BYTES),
+    ]
+
+
+class ExplainedMeasurement(c.Structure):
+    """leat_explained_measurement"""
+    _fields_ = [
+        ("index", c.c_int64), ("time_us", c.c_int64), ("stamped", c.c_bool), ("cut", c.c_bool),
+    ]
+
+
+class ExplainedSegment(c.Structure):
+    """leat_explained_segment"""
+    _fields_ = [
+        ("row", c.c_int64), ("shard", c.c_int64), ("record_index", c.c_int64),
+        ("src_id", c.c_int64), ("row_measurements", c.c_int64), ("context", c.c_int64),
+        ("time_mode", c.c_char_p), ("window_first", c.c_int64), ("window_count", c.c_int64),
+        ("window_stride", c.c_int64), ("token_first", c.c_int64), ("token_count", c.c_int64),
+        ("measurement_first", c.c_int64), ("measurement_count", c.c_int64), ("drawn", c.c_int64),
+    ]
+
+
+class Explanation(c.Structure):
+    """leat_explanation"""
+    _fields_ = [
+        ("step", c.c_int64), ("row", c.c_int64), ("sequence", c.c_int64), ("epoch", c.c_int64),
+        ("position", c.c_int64), ("anchor", c.c_int64), ("past_end", c.c_bool),
+        ("masked", c.c_bool), ("reason", c.c_char * MESSAGE_BYTES),
+        ("segments", c.POINTER(ExplainedSegment)), ("segment_count", c.c_int64),
+        ("measurements", c.POINTER(ExplainedMeasurement)), ("measurement_count", c.c_int64),
+        ("inputs", c.c_void_p), ("segmentation", c.c_void_p), ("length", c.c_int64),
+    ]
+
+
+PREFETCH_AUTO = -1
+LOADER_STATE_BYTES = 257
+
 # the C name of each struct above
 STRUCTS: dict[str, type[c.Structure]] = {
     "leat_error": Error,
@@ -96,6 +177,14 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_measurement": Measurement,
     "leat_probe_address": ProbeAddress,
     "leat_measurements": Measurements,
+    "leat_sample_options": SampleOptions,
+    "leat_loader_options": LoaderOptions,
+    "leat_batch": Batch,
+    "leat_loader_counters": LoaderCounters,
+    "leat_quarantined": Quarantined,
+    "leat_explained_measurement": ExplainedMeasurement,
+    "leat_explained_segment": ExplainedSegment,
+    "leat_explanation": Explanation,
 }
 
 _handle = c.c_void_p
@@ -120,4 +209,31 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_dataset_row_record": (c.c_int, (_handle, c.POINTER(c.c_void_p), c.POINTER(c.c_int64),
                                           _error)),
     "leat_measurements_free": (None, (c.POINTER(Measurements),)),
+    "leat_sample_option_set": (c.c_int, (c.POINTER(SampleOptions), c.c_char_p, c.c_char_p,
+                                         _error)),
+    "leat_loader_options_default": (LoaderOptions, ()),
+    "leat_loader_create": (c.c_int, (c.POINTER(_handle), _handle, c.POINTER(LoaderOptions),
+                                     _error)),
+    "leat_loader_destroy": (None, (_handle,)),
+    "leat_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(Batch)), _error)),
+    "leat_loader_wait": (c.c_bool, (_handle, c.c_int64)),
+    "leat_batch_release": (None, (_handle,)),
+    "leat_loader_step": (c.c_int64, (_handle,)),
+    "leat_loader_step_count": (c.c_int64, (_handle,)),
+    "leat_loader_epoch_sequences": (c.c_int64, (_handle,)),
+    "leat_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
+    "leat_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
+    "leat_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_loader_get_counters": (None, (_handle, c.POINTER(LoaderCounters))),
+    "leat_loader_quarantine": (c.c_int, (_handle, c.POINTER(c.POINTER(Quarantined)),
+                                         c.POINTER(c.c_int64), _error)),
+    "leat_quarantine_free": (None, (c.POINTER(Quarantined),)),
+    "leat_loader_explain": (c.c_int, (_handle, c.c_int64, c.c_int64,
+                                      c.POINTER(c.POINTER(Explanation)), _error)),
+    "leat_explanation_destroy": (None, (c.POINTER(Explanation),)),
+    "leat_tokens_words": (c.c_int, (c.c_void_p, c.c_void_p, c.c_int32, _handle, _error)),
+    "leat_textbuf_create": (c.c_int, (c.POINTER(_handle), _error)),
+    "leat_textbuf_finish": (c.c_int, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),
+                                      _error)),
+    "leat_textbuf_destroy": (None, (_handle,)),
 }

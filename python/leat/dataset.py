@@ -38,13 +38,16 @@ class Shard(NamedTuple):
 class Handle:
     """An open leat_dataset and its idle cursors; closed when the last user lets go of it."""
 
-    def __init__(self, paths: Sequence[str], cache_bytes: int | None) -> None:
+    def __init__(self, paths: Sequence[str], cache_bytes: int | None,
+                 addresses: str | None) -> None:
         self.pointer = c.c_void_p()
         self.indexed = False  # then facts of a row are at hand, else its record is decoded
         self._cursors: collections.deque[c.c_void_p] = collections.deque()
         options = lib.leat_dataset_options_default()
         if cache_bytes is not None:
             options.cache_bytes = cache_bytes
+        if addresses is not None:
+            options.addresses = os.fsencode(addresses)
         texts = (c.c_char_p * len(paths))(*(os.fsencode(path) for path in paths))
         call(lib.leat_dataset_open, c.byref(self.pointer), texts, len(paths), c.byref(options))
 
@@ -190,7 +193,8 @@ class ProbeDataset(Sequence[ProbeRow]):
 
     path: a folder of `leat ingest probes`, or an ArrayRecord file of others, or a folder of such
     files, or several of those (not of the first kind). cache_bytes bounds the decoded records that
-    are kept for reuse (compressed files; default 64 MiB).
+    are kept for reuse (compressed files; default 64 MiB). addresses: a CSV file with the columns
+    src_id and src_addr, for rows of others that do not have their source.
 
     A data set of ours opens in milliseconds and reading checks the pages that it touches, each
     once. Any number of threads may read at once; reading lets other Python threads run. It can be
@@ -201,9 +205,11 @@ class ProbeDataset(Sequence[ProbeRow]):
     Raises NotFoundError, CorruptError, InputError, InputOutputError.
     """
 
-    def __init__(self, path: Path | Iterable[Path], *, cache_bytes: int | None = None) -> None:
+    def __init__(self, path: Path | Iterable[Path], *, cache_bytes: int | None = None,
+                 addresses: Path | None = None) -> None:
         paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-        self._arguments = ([os.fspath(each) for each in paths], cache_bytes)
+        self._arguments = ([os.fspath(each) for each in paths], cache_bytes,
+                           None if addresses is None else os.fspath(addresses))
         self._open: Handle | None = Handle(*self._arguments)
         facts = _abi.DatasetFacts()
         held.leat_dataset_get_facts(self._open.pointer, c.byref(facts))
@@ -300,5 +306,5 @@ class ProbeDataset(Sequence[ProbeRow]):
         return f"<leat.ProbeDataset {', '.join(self.paths)}: {self._rows} rows>"
 
 
-def _reopen(paths: list[str], cache_bytes: int | None) -> ProbeDataset:
-    return ProbeDataset(paths, cache_bytes=cache_bytes)
+def _reopen(paths: list[str], cache_bytes: int | None, addresses: str | None) -> ProbeDataset:
+    return ProbeDataset(paths, cache_bytes=cache_bytes, addresses=addresses)

@@ -28,7 +28,8 @@ class Examples(unittest.TestCase):
                                   env={**os.environ, "JAX_PLATFORMS": "cpu"})
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         # what comments promise literally
-        for promised in ("<leat.ProbeDataset probes: 400 rows>", "datetime64[us]",
+        for promised in ("\n1 1\n", "segment 1  ", "step 0 row 3: sequence 3, epoch 0 position 3",
+                         "<leat.ProbeDataset probes: 400 rows>", "datetime64[us]",
                          'cannot open "nowhere": no such file or folder'):
             self.assertIn(promised, done.stdout)
 

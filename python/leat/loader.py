@@ -1,0 +1,400 @@
+"""Training batches: the iterator, its state, and what a row of a batch holds."""
+from __future__ import annotations
+
+import ctypes as c
+import json
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from leat import _abi
+from leat._library import call, fail, held, lib
+from leat.dataset import Path, ProbeDataset
+
+Arrays = dict[str, npt.NDArray[np.int32]]
+
+KEYS = ("inputs", "targets", "inputs_position", "targets_position", "inputs_segmentation",
+        "targets_segmentation")
+_WAIT_MS = 100  # then Python looks for signals (Ctrl-C) and waits on
+_SPLITS = ("train", "test", None)  # by leat_split
+_NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
+
+
+class _Held:
+    """A batch that was handed out. Arrays that show it keep it; the last one gives it back."""
+    __slots__ = ("pointer", "__array_interface__")
+    __array_interface__: dict[str, Any]
+
+    def __init__(self, pointer: int) -> None:
+        self.pointer = pointer
+
+    def __del__(self, release: Any = held.leat_batch_release) -> None:
+        release(self.pointer)
+
+
+def _arrays(batch: Any) -> Arrays:
+    """The six arrays of a leat_batch that this function now owns; nothing is copied."""
+    found = batch.contents
+    holder = _Held(c.addressof(found))
+    shape = (found.row_count, found.length)
+    arrays = {}
+    for key in KEYS:
+        # NumPy keeps `holder` alive by this protocol, and knows no way to make it writable
+        holder.__array_interface__ = {"version": 3, "typestr": "<i4", "shape": shape,
+                                      "data": (getattr(found, key), True)}
+        arrays[key] = np.asarray(holder)
+    return arrays
+
+
+class DLPack:
+    """An array of a batch, for consumers of DLPack that cannot be told that memory is read-only.
+
+    NumPy hands a read-only array only to consumers that ask for DLPack 1.0, which knows a flag for
+    it; those of JAX 0.10 and older ones do not. `jax.dlpack.from_dlpack(leat.DLPack(array))` shares
+    the memory with those too; they must not write to it (JAX never does).
+    """
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self._array = array
+        self.__array_interface__ = {
+            **array.__array_interface__, "data": (array.__array_interface__["data"][0], False)}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # kDLCPU
+
+    def __dlpack__(self, *, max_version: tuple[int, int] | None = None, **options: Any) -> Any:
+        """A capsule that holds the array: with the read-only flag if max_version allows it."""
+        if max_version is not None and max_version >= (1, 0) and _NUMPY >= (2, 1):
+            return self._array.__dlpack__(max_version=max_version, **options)
+        return np.asarray(self).__dlpack__()
+
+
+class Measurement(NamedTuple):
+    """A measurement in a sequence."""
+    number: int     #: in its row of the data set
+    time_us: int    #: microseconds since 1970 UTC
+    stamped: bool   #: has a timestamp in the sequence
+    cut: bool       #: the sequence ends inside of it
+
+
+class Segment(NamedTuple):
+    """A context in a sequence: measurements of one row."""
+    row: int                #: of the data set
+    shard: str
+    record_index: int       #: in the shard
+    src_id: int
+    row_measurements: int   #: that the row has
+    context: int            #: which of the row's contexts
+    time_mode: str          #: "full", "partial", "none", "mixed"
+    window_first: int       #: it was drawn from window_count measurements of the row,
+    window_count: int
+    window_stride: int      #: every so many of them
+    token_first: int        #: its place in the sequence
+    token_count: int
+    drawn: int              #: measurements meant to be in: more than there are, if some did not fit
+    measurements: tuple[Measurement, ...]  #: in the order of the tokens
+
+
+class Explanation(NamedTuple):
+    """What a row of a batch holds; str() of it is in words."""
+    step: int
+    row: int                #: in the global batch
+    sequence: int           #: step * batch + row
+    epoch: int              #: -1 by client
+    position: int           #: in the epoch; -1 by client
+    anchor: int             #: number of the anchor in the epoch
+    past_end: bool          #: zeros: the epochs are over
+    masked: bool            #: zeros: bytes that it needs are damaged
+    reason: str             #: if masked
+    segments: tuple[Segment, ...]  #: the first is the anchor's
+    inputs: npt.NDArray[np.int32]        #: [length], as in the batch
+    segmentation: npt.NDArray[np.int32]  #: [length]
+
+    def summary(self) -> str:
+        """In a line: the sequence, and how many measurements of which rows it holds."""
+        head = f"step {self.step} row {self.row}: sequence {self.sequence}"
+        if self.epoch >= 0:
+            head += f", epoch {self.epoch} position {self.position}"
+        if self.past_end:
+            return head + ": past the end, zeros"
+        if self.masked:
+            return head + f": masked, {self.reason}"
+        return head + ": " + " + ".join(
+            f"{len(one.measurements)} of row {one.row} ({one.time_mode})" for one in self.segments)
+
+    def __str__(self) -> str:
+        lines = [self.summary()]
+        if self.past_end or self.masked:
+            return lines[0] + "\n"
+        for number, one in enumerate(self.segments, 1):
+            lines.append(
+                f"segment {number}: {one.shard} record {one.record_index}, src_id {one.src_id}: "
+                f"{len(one.measurements)} of {one.row_measurements} measurements, from "
+                f"{one.window_count} at {one.window_first}, stride {one.window_stride}, "
+                f"timestamps {one.time_mode}, {one.token_count} tokens at {one.token_first}")
+        return "\n".join(lines) + "\n" + words(self.inputs, self.segmentation)
+
+
+class Quarantined(NamedTuple):
+    """A damaged record that sequences were masked for."""
+    shard: str
+    row: int
+    record_index: int
+    byte: int     #: of the shard: the first damaged page of the record; compressed: its chunk
+    reason: str
+
+
+def words(inputs: npt.ArrayLike, segmentation: npt.ArrayLike | None = None) -> str:
+    """A sequence in words, a line a measurement: place, segment, time, addresses, result, order.
+
+    inputs: int32 [length]; segmentation: int32 [length] as in the batch (0: padding), or None for
+    one segment. Raises CorruptError where it is no sequence of measurements.
+    """
+    tokens = np.ascontiguousarray(inputs, np.int32)
+    segments = None if segmentation is None else np.ascontiguousarray(segmentation, np.int32)
+    if tokens.ndim != 1 or segments is not None and segments.shape != tokens.shape:
+        raise ValueError("words() takes one sequence: arrays of one dimension and one length")
+    text, found, size = c.c_void_p(), c.c_char_p(), c.c_int64()
+    call(lib.leat_textbuf_create, c.byref(text))
+    try:
+        call(lib.leat_tokens_words, tokens.ctypes.data,
+             None if segments is None else segments.ctypes.data, tokens.size, text)
+        call(lib.leat_textbuf_finish, text, c.byref(found), c.byref(size))
+        return (found.value or b"").decode("utf-8")
+    finally:
+        lib.leat_textbuf_destroy(text)
+
+
+class Loader:
+    """Training batches of a data set: an iterator of dicts of six int32 arrays [rows, length].
+
+    data: a ProbeDataset, or the path of one. The bytes of a batch depend on the rows of the data
+    set and on `split`, `batch`, `epochs` (its end) and the options of the sampler alone:
+
+    sampler "plan3", "plan2" or "all"; length: tokens of a sequence; seed; timestamp_modes: percent
+    of full, partial, none (plan2: full, none, mixed); field_order "random" or "content"; packing
+    "fill" or "none"; tail "cut" or "pad"; boundary "mask" or "cross"; by_client, client_weights
+    ("uniform", "measurements" or the path of a CSV file), clients_per_round, steps_per_round: every
+    row of a batch another probe's. docs/sampling.md has them all.
+
+    split "train", "test", or None for all rows. batch: rows of the global batch; of these this host
+    makes those of host number `host` of `hosts`, or `rows`: their numbers, in any order. epochs:
+    how often each anchor comes; 0: steps without end.
+
+    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes)
+    decide speed, no byte. io "mmap" or "pread". on_corrupt "fail": a step that needs damaged bytes
+    raises; "mask": its sequence is zeros, see quarantine().
+
+    The arrays have keys KEYS, int32, read-only, aligned to 4 KiB. They show the loader's memory:
+    nothing is copied, and a batch stays as it is as long as any array of it, or anything made of
+    one without a copy (a view, a DLPack capsule, a JAX array on the CPU), is alive, also after
+    close(). Batches that are held cost memory beyond `memory`.
+
+    One thread at a time gets a batch; a second one waits. Waiting lets other Python threads run,
+    and Ctrl-C interrupts it. A loader belongs to its process: in a child after fork it raises.
+    Use it in a `with`, call close(), or leave it to the garbage collector.
+
+    Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
+    that failed raises again until seek().
+    """
+
+    def __init__(self, data: ProbeDataset | Path, *, batch: int = 8, length: int = 1024,
+                 seed: int = 0, split: str | None = "train", sampler: str = "plan3",
+                 timestamp_modes: Sequence[int] = (40, 30, 30), field_order: str = "random",
+                 packing: str = "fill", tail: str = "cut", boundary: str = "mask",
+                 epochs: int = 0, host: int = 0, hosts: int = 1,
+                 rows: Sequence[int] | None = None, by_client: bool = False,
+                 client_weights: Path | None = None, clients_per_round: int = 0,
+                 steps_per_round: int = 0, threads: int | None = None,
+                 prefetch: int | None = None, memory: int | None = None, io: str = "mmap",
+                 on_corrupt: str = "fail") -> None:
+        self._pointer: c.c_void_p | None = None
+        self._pid, self._lock = os.getpid(), threading.Lock()
+        self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
+        self._handle = self._data._handle  # stays open for the loader, whatever happens to _data
+        options = lib.leat_loader_options_default()
+        for name, value in (
+                ("sampler", sampler), ("length", length), ("seed", seed),
+                ("timestamp-modes", ",".join(map(str, timestamp_modes))),
+                ("field-order", field_order), ("packing", packing), ("tail", tail),
+                ("boundary", boundary)):
+            call(lib.leat_sample_option_set, c.byref(options.sample), name.encode(),
+                 str(value).encode())
+        options.split = _choice("split", split, _SPLITS)
+        options.batch, options.epochs = batch, epochs
+        options.host_index, options.host_count = host, hosts
+        if rows is not None:
+            options.rows, options.row_count = (c.c_int64 * len(rows))(*rows), len(rows)
+        options.by_client = by_client
+        if client_weights is not None:
+            options.client_weights = os.fsencode(client_weights)
+        options.clients_per_round, options.steps_per_round = clients_per_round, steps_per_round
+        options.threads = options.threads if threads is None else threads
+        options.prefetch = _abi.PREFETCH_AUTO if prefetch is None else prefetch
+        options.memory_bytes = options.memory_bytes if memory is None else memory
+        options.io = _choice("io", io, ("mmap", "pread"))
+        options.on_corrupt = _choice("on_corrupt", on_corrupt, ("fail", "mask"))
+        self.batch = batch    #: rows of the global batch
+        self.length = length  #: tokens of a sequence
+        pointer = c.c_void_p()
+        call(lib.leat_loader_create, c.byref(pointer), self._handle.pointer, c.byref(options))
+        self._pointer = pointer
+        #: the rows of the global batch that this loader makes
+        self.rows: Sequence[int] = (range(host * batch // hosts, (host + 1) * batch // hosts)
+                                    if rows is None else tuple(rows))
+
+    @property
+    def _open(self) -> c.c_void_p:
+        if self._pointer is None:
+            raise ValueError("the loader is closed")
+        return self._pointer
+
+    @property
+    def data(self) -> ProbeDataset:
+        """The data set."""
+        return self._data
+
+    def __iter__(self) -> Loader:
+        return self
+
+    def __next__(self) -> Arrays:
+        """The next batch; StopIteration at the end (only with `epochs`)."""
+        batch, error = c.POINTER(_abi.Batch)(), _abi.Error()
+        with self._lock:
+            pointer = self._open
+            # When a batch is ready, the GIL stays: handing it out takes a microsecond, and giving
+            # the GIL away would mean to wait for it as long as another thread computes.
+            if not held.leat_loader_wait(pointer, 0) and os.getpid() == self._pid:
+                while not lib.leat_loader_wait(pointer, _WAIT_MS):
+                    pass
+            if held.leat_loader_next(pointer, c.byref(batch), c.byref(error)):
+                raise fail(error)
+        if not batch:
+            raise StopIteration
+        return _arrays(batch)
+
+    @property
+    def step(self) -> int:
+        """The step of the next batch."""
+        step: int = held.leat_loader_step(self._open)
+        return step
+
+    @property
+    def steps(self) -> int | None:
+        """How many steps there are; None without end (epochs=0, by_client)."""
+        count: int = held.leat_loader_step_count(self._open)
+        return count if count >= 0 else None
+
+    @property
+    def epoch_sequences(self) -> int | None:
+        """Sequences of an epoch; None by client."""
+        count: int = held.leat_loader_epoch_sequences(self._open)
+        return count if count >= 0 else None
+
+    def state(self) -> dict[str, int | str]:
+        """Where it is, to go on from there: {"v", "data", "options", "seed", "step"}.
+
+        A function of these alone and JSON of at most 256 bytes: version, fingerprint of the data,
+        hash of the options that decide bytes, seed, step of the next batch.
+        """
+        text = (c.c_char * _abi.LOADER_STATE_BYTES)()
+        held.leat_loader_state(self._open, text)
+        state: dict[str, int | str] = json.loads(text.value)
+        return state
+
+    def seek(self, place: int | str | Mapping[str, Any]) -> None:
+        """Goes to a step, or to a state (as state() gave it, or its JSON).
+
+        Costs what beginning at step 0 costs. A state of other data, options or seed is refused with
+        InputError, which names what differs.
+        """
+        with self._lock:
+            if isinstance(place, int):
+                call(lib.leat_loader_seek, self._open, place)
+                return
+            text = place if isinstance(place, str) else json.dumps(dict(place))
+            call(lib.leat_loader_restore, self._open, text.encode("utf-8"))
+
+    def explain(self, step: int, row: int) -> Explanation:
+        """What row 0 <= row < batch of a step holds, of any host: print() shows it in words."""
+        found = c.POINTER(_abi.Explanation)()
+        call(lib.leat_loader_explain, self._open, step, row, c.byref(found))
+        try:
+            return _explanation(found.contents, self._data)
+        finally:
+            lib.leat_explanation_destroy(found)
+
+    def counters(self) -> dict[str, int]:
+        """Of the batches that were handed out: batches, sequences, masked, tokens, padding,
+        segments, measurements, dropped; payload_bytes read, stall_ns (waited for batches), work_ns
+        (of all threads), memory_bytes, prefetch."""
+        found = _abi.LoaderCounters()
+        held.leat_loader_get_counters(self._open, c.byref(found))
+        return {field[0]: getattr(found, field[0]) for field in found._fields_}
+
+    def quarantine(self) -> list[Quarantined]:
+        """The records that sequences were masked for so far (on_corrupt="mask")."""
+        items, count = c.POINTER(_abi.Quarantined)(), c.c_int64()
+        call(lib.leat_loader_quarantine, self._open, c.byref(items), c.byref(count))
+        try:
+            return [Quarantined(os.fsdecode(one.shard), one.row, one.record_index, one.byte,
+                                one.reason.decode("utf-8", "replace"))
+                    for one in items[:count.value]]
+        finally:
+            lib.leat_quarantine_free(items)
+
+    def close(self) -> None:
+        """Ends its threads and frees its memory; batches that are held stay."""
+        with self._lock:
+            pointer, self._pointer = self._pointer, None
+        if pointer:
+            lib.leat_loader_destroy(pointer)
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None):
+            lib.leat_loader_destroy(self._pointer)
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        where = "closed" if self._pointer is None else f"next step {self.step}"
+        return f"<leat.Loader of {', '.join(self._data.paths)}: {where}>"
+
+
+def _choice(name: str, value: str | None, accepted: Sequence[str | None]) -> int:
+    if value not in accepted:
+        raise ValueError(f"{name} {value!r} is not accepted: " +
+                         ", ".join(repr(each) for each in accepted))
+    return accepted.index(value)
+
+
+def _copy(address: int, length: int) -> npt.NDArray[np.int32]:
+    return np.frombuffer(c.string_at(address, 4 * length), np.int32) if address else \
+        np.zeros(length, np.int32)
+
+
+def _explanation(found: _abi.Explanation, data: ProbeDataset) -> Explanation:
+    all_measurements = [Measurement(one.index, one.time_us, one.stamped, one.cut)
+                        for one in found.measurements[:found.measurement_count]]
+    segments = []
+    for one in found.segments[:found.segment_count]:
+        first = one.measurement_first
+        segments.append(Segment(
+            one.row, data.shards[one.shard].name, one.record_index, one.src_id,
+            one.row_measurements, one.context, one.time_mode.decode("ascii"), one.window_first,
+            one.window_count, one.window_stride, one.token_first, one.token_count, one.drawn,
+            tuple(all_measurements[first:first + one.measurement_count])))
+    return Explanation(
+        found.step, found.row, found.sequence, found.epoch, found.position, found.anchor,
+        found.past_end, found.masked, found.reason.decode("utf-8", "replace"), tuple(segments),
+        _copy(found.inputs, found.length), _copy(found.segmentation, found.length))
