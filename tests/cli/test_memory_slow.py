@@ -30,9 +30,9 @@ class Large(Promise):
         self.check(rows, 1, "--probes-per-shard", "1", "--replace")
 
     def test_one_shard(self):
-        rows = self.write_rotating(600000, 6)
+        rows = self.write_rotating(300000, 4)
         few = ("--shards", "2", "--train-ratio", "0.5", "--max-row-size", "1024")
-        for memory, words in ((256, ("--shards", "1")), (1, ("--shards", "1")), (96, few)):
+        for memory, words in ((256, ("--shards", "1")), (1, ("--shards", "1")), (64, few)):
             self.check(rows, memory, *words)
             self.drop()
 
