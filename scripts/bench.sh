@@ -22,7 +22,7 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open ingest; do
+for name in formats row_access open batches ingest; do
   one "$name" "$@"
 done
 one ingest --large "$@"

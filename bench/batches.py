@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Batches of tokens for a transformer, beside Python.
+
+Sides, each a fresh process, in turn, files in the page cache, one thread each:
+  leat     leat_loader_next, plan3, packed; pages checked at first touch, then the same steps again
+  large    the same where every row is some 8 MiB, so that each measurement is a cache miss
+  sampler  a plain Python sampler, array_record and PyArrow, each row read once
+  grain    the same sampler behind Grain, in one process
+bench/batches.c is the side of leat; it measures what bounds it as well: a bare loop that stores as
+many elements of six arrays, and memcpy of them. Tokens are counted, not padding: the sampler fills
+a third of a sequence, as it is written.
+"""
+import os
+
+import measure
+from measure import Report, parse, parser, program, ratio, rival, rounds, run, spread
+
+SIZES = {
+    "measurements": (20_000_000, 200_000, "of the data set"),
+    "probes": (85_000, 2_000, "of the data set"),
+    "large_probes": (100, 4, "of as many measurements where rows are large"),
+    "steps": (2_000, 20, "made by leat"),
+    "batch": (64, 16, "sequences of 1,024 tokens a step"),
+    "seconds": (20, 2, "that Python makes batches for"),
+    "runs": (5, 2, "counted rounds"),
+    "warmup": (1, 1, "rounds before them"),
+}
+SIDES = ("leat", "large", "sampler", "grain")
+GOAL_RATE = 50e6
+
+
+def make_dataset(options, probes):
+    leat, size = program(options, "leat"), f"{options.measurements}-{probes}"
+    raw = measure.made_once(
+        os.path.join(options.work, f"probes-{size}.parquet"), lambda part: measure.quiet(
+            [leat, "synth", "probes", "--measurements", str(options.measurements), "--probes",
+             str(probes), "-o", part]))
+    data = measure.made_once(
+        os.path.join(options.work, f"rows-{size}"), lambda part: measure.quiet(
+            [leat, "ingest", "probes", raw, "-o", part]))
+    measure.read_through(data)
+    return data
+
+
+def grain_command(command):
+    """The same command where Grain is installed, with the packages of the rivals; None without."""
+    home = os.path.join(measure.HOME, ".deps")
+    python = os.path.join(home, "venv-train", "bin", "python3")
+    if not os.access(python, os.X_OK):
+        return None
+    packages = os.path.join(home, "venv", "lib")
+    packages = os.path.join(packages, os.listdir(packages)[0], "site-packages")
+    return ["env", f"PYTHONPATH={packages}", python, *command[1:]]
+
+
+def sides_of(options, data, large):
+    def leat(folder):
+        return lambda _: run([program(options, "bench_batches"), folder, str(options.steps),
+                              str(options.batch)])
+
+    sides = {"leat": leat(data), "large": leat(large)}
+    if measure.rival_python():
+        plain = {mode: rival("python_batches.py", data, options.batch, options.seconds, mode)
+                 for mode in ("sampler", "grain")}
+        plain["grain"] = grain_command(plain["grain"])
+        sides.update({mode: (lambda _, command=command: run(command))
+                      for mode, command in plain.items() if command})
+    return [(name, take) for name, take in sides.items() if name not in options.skip]
+
+
+def rate(samples, key="tokens_per_s"):
+    return spread(samples, key, 1e-6)
+
+
+def report_leat(report, what, samples, goal):
+    mine = rate(samples)
+    report.row(f"{what}, pages checked before", mine.text(" M tokens/s", 1),
+               goal=f">= {GOAL_RATE / 1e6:.0f} M tokens/s" if goal else "",
+               met=mine.median * 1e6 >= GOAL_RATE if goal else None)
+    report.row(f"{what}, first touch of its pages",
+               rate(samples, "fresh_tokens_per_s").text(" M tokens/s", 1))
+    for key, words in (("store_tokens_per_s", "a bare loop that stores the six arrays"),
+                       ("copy_tokens_per_s", "memcpy of as many bytes")):
+        bound = rate(samples, key)
+        report.row(f"{what}, beside {words}", mine.text(" M tokens/s", 1),
+                   bound.text(" M tokens/s", 0), ratio(mine, bound).text("x the speed"))
+
+
+def body():
+    made = parser(__doc__, SIZES)
+    made.add_argument("--skip", action="append", default=[], choices=SIDES[1:],
+                      help="a side to leave out; may be repeated")
+    options = parse(made, SIZES)
+    data = make_dataset(options, options.probes)
+    large = make_dataset(options, options.large_probes)
+    report = Report("batches", options)
+    samples = rounds(sides_of(options, data, large), options.runs, options.warmup)
+    report.samples = samples
+    facts = samples["leat"][0]
+    report.note(f"{facts['measurements']:,} measurements in {facts['rows']:,} rows of together "
+                f"{facts['file_bytes'] / 1e6:,.0f} MB; batches of {options.batch} sequences of "
+                f"1,024 tokens, {options.steps:,} steps, padding {facts['padding']:.3%}; one "
+                f"thread, {facts['memory_bytes'] / measure.MIB:.1f} MiB of memory")
+    report_leat(report, "packed batches", samples["leat"], goal=True)
+    if "large" in samples:
+        report_leat(report, "where every row is some 8 MiB", samples["large"], goal=False)
+    for name, words in (("sampler", "a plain Python sampler"), ("grain", "it behind Grain")):
+        if name in samples:
+            mine, theirs = rate(samples["leat"]), rate(samples[name])
+            report.row(f"packed batches, beside {words}", mine.text(" M tokens/s", 1),
+                       theirs.text(" M tokens/s"), ratio(mine, theirs).text("x the speed", 0))
+            report.row(f"padding, beside {words}", f"{facts['padding']:.3%}",
+                       f"{spread(samples[name], 'padding').median:.1%}")
+    far = samples["leat"]
+    report.row("the first batch of step 1,000,000 in a fresh process",
+               spread(far, "far_ms").text(" ms"))
+    report.row("of shards read and checked for it",
+               spread(far, "far_payload_bytes", 1 / measure.MIB).text(" MiB"))
+    report.print()
+    report.save()
+
+
+if __name__ == "__main__":
+    measure.main(body)
