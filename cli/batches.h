@@ -31,12 +31,20 @@ typedef struct batches_job {
 /* 0, or the exit status after telling what is wrong. */
 int batches_read_options(batches_job *job);
 int batches_read_steps(batches_job *job);
+/* "3:7" as it stands; what is left out stays. */
+int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end);
 
 /* ---- batches_words.c ---- */
 void batches_write_summary(batches_job *job);
 int batches_write_explanation(batches_job *job, const leat_explanation *explanation);
 /* Tells on stderr what was masked; 0, or the exit status of a failure. */
 int batches_note_quarantine(batches_job *job);
+
+/* ---- batches_report.c ---- */
+/* Writes the page of --report, and its numbers in words or as JSON. end -1: as long as it chooses.
+ */
+int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
+                         const leat_loader_options *options, int64_t first, int64_t end);
 
 /* ---- batches_json.c ---- */
 int batches_json_summary(batches_job *job);

@@ -101,27 +101,31 @@ static bool take_number(const char **at, int64_t *value) {
     return *value < INT64_MAX;
 }
 
+int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end) {
+    const char *text = leat_cli_text(cli, "steps"), *at = text;
+    if (text == NULL) return 0;
+    if (take_number(&at, first) && *at++ == ':' && take_number(&at, end) && *at == 0) return 0;
+    return leat_cli_usage(cli,
+                          "--steps: \"%.100s\" is not accepted; it takes FIRST:END, the step after "
+                          "the last wanted one",
+                          text);
+}
+
 int batches_read_steps(batches_job *job) {
-    const char *text = leat_cli_text(job->cli, "steps"), *at = text;
     int64_t count = leat_loader_step_count(job->loader);
     job->first = leat_loader_step(job->loader);
     job->end = count;
-    if (text == NULL) {
+    if (leat_cli_text(job->cli, "steps") == NULL) {
         if (job->words && !job->hashes && !job->times) job->end = job->first + 1;
         else if (count < 0 && !job->times) job->end = job->first + BATCHES_STEPS;
     } else {
-        if (!take_number(&at, &job->first) || *at++ != ':' || !take_number(&at, &job->end) ||
-            *at != 0) {
-            return leat_cli_usage(job->cli,
-                                  "--steps: \"%.100s\" is not accepted; it takes FIRST:END, the "
-                                  "step after the last wanted one",
-                                  text);
-        }
+        int status = batches_split_steps(job->cli, &job->first, &job->end);
+        if (status != 0) return status;
         if (job->end < 0 && !job->times)
             return leat_cli_usage(job->cli,
                                   "--steps: \"%.100s\" has no end, and without --epochs "
                                   "the data has none",
-                                  text);
+                                  leat_cli_text(job->cli, "steps"));
     }
     if (count >= 0 && (job->end > count || job->end < 0)) job->end = count;
     return 0;

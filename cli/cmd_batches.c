@@ -126,11 +126,20 @@ static int with_loader(batches_job *job) {
     return leat_cli_given(job->cli, "explain") ? explain(job) : make_batches(job);
 }
 
+/* Counts sequences by itself: no loader runs. */
+static int report(batches_job *job) {
+    int64_t first = 0, end = -1;
+    int status = batches_split_steps(job->cli, &first, &end);
+    if (status != 0) return status;
+    return batches_write_report(job->cli, job->dataset, &job->options, first, end);
+}
+
 static int with_dataset(batches_job *job) {
     leat_error err = {0};
     leat_dataset_get_facts(job->dataset, &job->facts);
     int status = batches_read_options(job);
     if (status != 0) return status;
+    if (leat_cli_given(job->cli, "report")) return report(job);
     if (leat_loader_create(&job->loader, job->dataset, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->cli, &err);
     status = with_loader(job);
@@ -310,6 +319,12 @@ static const leat_cli_option options[] = {
      .value = "STEP ROW",
      .help = "say what this row of the batch holds: shard, record, measurements",
      .min = 0},
+    {.name = "report",
+     .kind = LEAT_CLI_TEXT,
+     .value = "FILE",
+     .help = "write a page on what batches hold, with plots: padding beside other ways, scales, "
+             "tokens, repeats; of --steps, or of one epoch, at most 16,384 sequences; with --json "
+             "its numbers"},
     {.name = "resume",
      .kind = LEAT_CLI_TEXT,
      .value = "FILE",
@@ -336,6 +351,7 @@ static const leat_cli_example examples[] = {
     {"leat batches data --steps 0:50 --save-state state.json && leat batches data --resume "
      "state.json --steps :100",
      "steps 0 to 99 in two runs"},
+    {"leat batches data --report batches.html", "what batches hold, as a page with plots"},
     {"leat batches data --explain 1000000 3", "what row 3 of step 1,000,000 holds"},
     {0},
 };
@@ -346,8 +362,8 @@ const leat_cli_command leat_cmd_batches = {
     .usage = "PATH... [options]",
     .about =
         "Makes the batches that a training run would see: six int32 arrays of tokens, targets, "
-        "positions and segments a row. Without --hash, --words or --explain it makes some and "
-        "says how full they are.\n\n"
+        "positions and segments a row. Without --hash, --words, --explain or --report it makes "
+        "some and says how full they are.\n\n"
         "The bytes depend on the rows of the data set, on --split, --batch and the options "
         "from --length to --boundary, and on nothing else: not on threads, hosts, prefetch, "
         "--io, compression, or where a run began.\n\n"

@@ -101,6 +101,17 @@ typedef struct leat_histogram {
     bool zeros; /* 0 is a value with a bar of its own */
 } leat_histogram;
 void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
+/* A bar for each number, where the largest is small; else a histogram. */
+void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
+
+/* Several distributions over one axis, as lines; an empty one is left out. */
+#define LEAT_SERIES_MAX 3
+typedef struct leat_series {
+    const char *name;
+    const leat_dist *dist;
+} leat_series;
+void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+                        int count);
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
@@ -124,7 +135,7 @@ LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
 typedef struct leat_share {
     const char *name;
     int64_t value;
-    int key; /* colour: class k0, k1, ... */
+    int key; /* colour: class k0 to k4; k11 to k15 go from light to dark */
 } leat_share;
 void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
 

@@ -83,3 +83,114 @@ void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const 
     leat_plot_end(&plot);
     leat_figure_end(out);
 }
+
+#define NUMBERS_MAX 40 /* bars of their own */
+
+void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
+    char caption[LEAT_FIGURE_WORDS], words[LEAT_FIGURE_WORDS];
+    char share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
+    if (dist->count == 0 || dist->max > NUMBERS_MAX) {
+        leat_figure_histogram(out, spec, dist);
+        return;
+    }
+    double total = (double)dist->count, peak = 0;
+    for (int64_t value = dist->min; value <= dist->max; value++)
+        if ((double)dist->bins[value] > peak) peak = (double)dist->bins[value];
+    leat_plot plot = {
+        .out = out,
+        .x = {spec->unit, false, (double)dist->min - 0.5, (double)dist->max + 0.5, spec->x_label},
+        .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak / total), spec->y_label}};
+    snprintf(caption, sizeof caption, "mean <b>%.2f</b>, most <b>%lld</b>", leat_dist_mean(dist),
+             (long long)dist->max);
+    leat_figure_begin(out, spec->title, caption);
+    leat_plot_begin(&plot, spec->title, false);
+    for (int64_t value = dist->min; value <= dist->max; value++) {
+        double here = (double)dist->bins[value];
+        snprintf(words, sizeof words, "%lld: %s of the %s (%s)", (long long)value,
+                 leat_unit_words(share, LEAT_UNIT_SHARE, here / total), spec->things,
+                 leat_unit_words(count, LEAT_UNIT_COUNT, here));
+        leat_plot_bar(&plot, (double)value - 0.4, (double)value + 0.4, here / total, "bar", words);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- Several distributions ---------------------------------------------------------------- */
+
+/* Few: a line that goes up and down with chance, or with what lies between whole numbers, says
+ * nothing. */
+#define SERIES_COLUMNS 28
+#define SERIES_NUMBERS 16
+
+/* "key name median 12" of each. */
+static void series_caption(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+                           int count) {
+    char words[LEAT_WORDS_BYTES];
+    leat_textbuf_printf(out, "<figure>\n<figcaption><h3>%s</h3><p>median: ", spec->title);
+    for (int i = 0; i < count; i++) {
+        if (series[i].dist->count == 0) continue;
+        leat_textbuf_printf(
+            out, "<span class=\"item\"><span class=\"key l%d\"></span>%s <b>%s</b></span> ", i + 1,
+            series[i].name,
+            leat_unit_words(words, spec->unit, leat_dist_quantile(series[i].dist, 0.5)));
+    }
+    leat_textbuf_put(out, "</p></figcaption>\n");
+}
+
+static void draw_series(leat_plot *plot, const leat_columns *columns, const leat_dist *dist,
+                        int number) {
+    double xs[LEAT_COLUMNS_MAX + 3], ys[LEAT_COLUMNS_MAX + 3];
+    char class_name[32];
+    int count = 0;
+    xs[count] = columns->edge[0];
+    ys[count++] = 0;
+    for (int i = 0; i < columns->count; i++) {
+        double from = i == 0 ? 1 : columns->edge[i];
+        double to = i + 1 == columns->count ? 9.3e18 : columns->edge[i + 1];
+        xs[count] = columns->edge[i];
+        ys[count++] = leat_dist_between(dist, from, to) / (double)dist->count;
+    }
+    xs[count] = columns->edge[columns->count];
+    ys[count++] = 0;
+    snprintf(class_name, sizeof class_name, "line l%d", number);
+    leat_plot_line(plot, xs, ys, count, true, class_name);
+}
+
+static double series_peak(const leat_columns *columns, const leat_series *series, int count) {
+    double peak = 0;
+    for (int k = 0; k < count; k++) {
+        if (series[k].dist->count == 0) continue;
+        for (int i = 0; i < columns->count; i++) {
+            double here =
+                leat_dist_between(series[k].dist, columns->edge[i],
+                                  i + 1 == columns->count ? 9.3e18 : columns->edge[i + 1]);
+            if (here / (double)series[k].dist->count > peak)
+                peak = here / (double)series[k].dist->count;
+        }
+    }
+    return peak;
+}
+
+void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+                        int count) {
+    leat_dist all = {0};
+    leat_columns columns;
+    for (int i = 0; i < count; i++) leat_dist_merge(&all, series[i].dist);
+    leat_columns_make(&columns, &all,
+                      spec->unit == LEAT_UNIT_COUNT ? SERIES_NUMBERS : SERIES_COLUMNS);
+    if (columns.count == 0) {
+        leat_figure_empty(out, spec->title, all.count == 0 ? spec->empty : "all values are 0");
+        return;
+    }
+    double peak = series_peak(&columns, series, count);
+    leat_plot plot = {
+        .out = out,
+        .x = {spec->unit, true, columns.edge[0], columns.edge[columns.count], spec->x_label},
+        .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak), spec->y_label}};
+    series_caption(out, spec, series, count);
+    leat_plot_begin(&plot, spec->title, false);
+    for (int i = count - 1; i >= 0; i--)
+        if (series[i].dist->count > 0) draw_series(&plot, &columns, series[i].dist, i + 1);
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}

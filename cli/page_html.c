@@ -68,9 +68,10 @@ void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *it
     leat_textbuf_printf(out, "<div><p><b>%s</b> &nbsp;", title);
     for (int i = 0; i < count; i++) {
         if (items[i].value == 0) continue;
-        leat_textbuf_printf(out, "<span class=\"key k%d\"></span>%s ", items[i].key, items[i].name);
+        leat_textbuf_printf(out, "<span class=\"item\"><span class=\"key k%d\"></span>%s ",
+                            items[i].key, items[i].name);
         leat_page_value(out, LEAT_UNIT_SHARE, leat_ratio(items[i].value, total));
-        leat_textbuf_put(out, " &nbsp;");
+        leat_textbuf_put(out, "</span> ");
     }
     if (total == 0) leat_textbuf_put(out, "nothing");
     leat_textbuf_put(out, "</p><div class=\"stack\">");

@@ -536,6 +536,108 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_loader_explain(const leat_loader *loader
                                                        leat_error *err);
 LEAT_API void leat_explanation_destroy(leat_explanation *explanation);
 
+/* ---- What batches are made of ------------------------------------------------------------- */
+
+/* Fields of measurements, as tokens are counted by: a role token and the bytes behind it. */
+typedef enum leat_token_field {
+    LEAT_TOKEN_FIELD_START,
+    LEAT_TOKEN_FIELD_SRC,
+    LEAT_TOKEN_FIELD_DST,
+    LEAT_TOKEN_FIELD_TIME,
+    LEAT_TOKEN_FIELD_RESULT,
+    LEAT_TOKEN_FIELDS
+} leat_token_field;
+
+/* How far apart in time the first and the last measurement of a context are. */
+typedef enum leat_span_scale {
+    LEAT_SPAN_SINGLE,  /* one measurement: there is no span */
+    LEAT_SPAN_SECONDS, /* below a minute, 0 included */
+    LEAT_SPAN_MINUTES, /* below an hour */
+    LEAT_SPAN_HOURS,   /* below a day */
+    LEAT_SPAN_DAYS,    /* below a week */
+    LEAT_SPAN_WEEKS,
+    LEAT_SPAN_SCALES
+} leat_span_scale;
+/* "single", "seconds", ...; "" for what is no scale. */
+LEAT_API const char *leat_span_scale_name(int scale);
+
+#define LEAT_TIME_MODES 4 /* full, partial, none, mixed */
+LEAT_API const char *leat_time_mode_name(int mode);
+
+typedef struct leat_context_stats {
+    int64_t contexts, tokens;
+    int64_t measurements, stamped; /* stamped: that have a timestamp */
+    int64_t cut;                   /* measurements that a sequence ends inside of */
+    int64_t dropped;               /* drawn, but did not fit (packing none) */
+    int64_t by_mode[LEAT_TIME_MODES], by_scale[LEAT_SPAN_SCALES]; /* contexts */
+    int64_t tokens_by_scale[LEAT_SPAN_SCALES];
+    leat_dist row_measurements;     /* of the row that a context is drawn from */
+    leat_dist window_measurements;  /* of the window that it is drawn from */
+    leat_dist context_measurements; /* in it */
+    leat_dist span_us; /* of contexts with two measurements or more: last minus first */
+} leat_context_stats;
+
+typedef struct leat_sequence_stats {
+    int64_t sequences, masked; /* masked: zeros because of damage, all of it padding */
+    int64_t tokens, padding;   /* together sequences x length */
+    /* Measurements that stand in the same sequence already; in the same batch. */
+    int64_t repeated_in_sequence, repeated_in_batch;
+    int64_t tokens_by_type[LEAT_TOKEN_BYTE + 1]; /* [LEAT_TOKEN_BYTE]: all byte tokens */
+    int64_t tokens_by_field[LEAT_TOKEN_FIELDS];
+    leat_dist segments;                  /* of a sequence that is not masked */
+    leat_context_stats anchors, fillers; /* the first context of a sequence; the others */
+} leat_sequence_stats;
+
+/*
+ * What fixed windows of time would give on the same rows: a chunk is what a probe measured in 5
+ * minutes of the clock, in time order with all timestamps, cut where it would pass 100,000 tokens;
+ * a chunk is one sequence, so what it lacks is padding (and of a longer one a piece is taken).
+ */
+#define LEAT_CHUNK_SECONDS 300
+#define LEAT_CHUNK_TOKENS_MAX 100000
+typedef struct leat_chunk_stats {
+    int64_t rows_read, rows; /* of the split; fewer are read where they pass read_bytes_max */
+    int64_t rows_damaged;    /* left out, with LEAT_CORRUPT_MASK */
+    int64_t measurements, chunks, tokens;
+    int64_t padding;      /* of chunks x length places */
+    int64_t short_chunks; /* that do not fill a sequence */
+    leat_dist chunk_measurements, chunk_tokens;
+} leat_chunk_stats;
+
+typedef struct leat_batch_report_options {
+    /* Steps first_step .. end_step - 1, all of them. end_step -1: to the end of the epochs (0
+     * epochs: of one) but not more steps than hold sequence_max sequences; by client so many. */
+    int64_t first_step, end_step;
+    int64_t sequence_max;
+    int64_t read_bytes_max; /* read rows of about so many bytes for the chunks; -1: all */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_batch_report_options;
+/* From step 0, at most 16,384 sequences, 1 GiB. */
+LEAT_API leat_batch_report_options leat_batch_report_options_default(void);
+
+typedef struct leat_batch_report {
+    int64_t first_step, end_step; /* that were counted */
+    int64_t epoch_sequences;      /* -1 by client */
+    int64_t length, batch;
+    leat_dist row_contexts;    /* contexts that a row gives an epoch, over all rows of the split */
+    leat_sequence_stats asked; /* the batches as the options ask for them */
+    bool is_filled;            /* they are filled; else `unpacked` is the same */
+    leat_sequence_stats unpacked; /* the same anchors, one context a sequence */
+    leat_chunk_stats chunks;
+} leat_batch_report;
+
+/*
+ * Counts what the batches hold that a loader with these options makes, on its threads; nothing in
+ * the report depends on how many there are. With LEAT_CORRUPT_FAIL damage is an error, that of the
+ * lowest step. Memory besides the report: its size and the largest record a thread, 24 bytes for
+ * each measurement of a batch.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_batch_report_create(
+    leat_batch_report **out, const leat_dataset *dataset, const leat_loader_options *options,
+    const leat_batch_report_options *report_options, leat_error *err);
+LEAT_API void leat_batch_report_destroy(leat_batch_report *report);
+
 #ifdef __cplusplus
 }
 #endif

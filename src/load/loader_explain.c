@@ -14,16 +14,6 @@ typedef struct listener {
     leat_error err; /* the first failure */
 } listener;
 
-static const char *mode_name(leat_time_mode mode) {
-    switch (mode) {
-    case LEAT_TIME_FULL: return "full";
-    case LEAT_TIME_PARTIAL: return "partial";
-    case LEAT_TIME_NONE: return "none";
-    case LEAT_TIME_MIXED: return "mixed";
-    }
-    return "";
-}
-
 static leat_code add_segment(listener *to, int64_t split_row, int64_t k,
                              const leat_context *context, leat_error *err) {
     leat_explanation *out = to->out;
@@ -38,7 +28,7 @@ static leat_code add_segment(listener *to, int64_t split_row, int64_t k,
         .src_id = facts.src_id,
         .row_measurements = facts.n_measurements,
         .context = k,
-        .time_mode = mode_name(context->mode),
+        .time_mode = leat_time_mode_name(context->mode),
         .window_first = context->offset,
         .window_count = context->window,
         .window_stride = context->stride,

@@ -4,7 +4,6 @@ Runs the command named by LEAT (default: build/leat). The page is read by an HTM
 every element closed, must refer to nothing outside, and is drawn by Chromium where that is
 installed.
 """
-import html.parser
 import json
 import os
 import random
@@ -14,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
+
+import pages
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
@@ -197,75 +197,6 @@ class Verification(unittest.TestCase):
                 self.assertTrue(new, f"{variant['name']}: nothing said of {variant['what']}")
 
 
-class Page(html.parser.HTMLParser):
-    """Wants each element closed in order; collects what refers to somewhere."""
-    EMPTY = {"meta", "br", "hr", "img", "input", "link"}
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.stack, self.links, self.tags, self.texts = [], [], {}, []
-        self.feed(text)
-        self.close()
-        assert not self.stack, f"not closed: {self.stack}"
-
-    def handle_starttag(self, tag, attrs):
-        self.tags[tag] = self.tags.get(tag, 0) + 1
-        self.links += [value for name, value in attrs
-                       if name in ("src", "href", "xlink:href", "action", "data")]
-        if tag not in self.EMPTY:
-            self.stack.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.handle_starttag(tag, attrs)
-        if tag not in self.EMPTY:
-            self.stack.pop()
-
-    def handle_endtag(self, tag):
-        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
-        self.stack.pop()
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
-def png_colours(path):
-    """The number of colours of a PNG with 8 bits a channel."""
-    with open(path, "rb") as file:
-        data = file.read()
-    assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    at, packed, width, height, channels = 8, b"", 0, 0, 0
-    while at < len(data):
-        size, kind = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8]
-        body = data[at + 8:at + 8 + size]
-        if kind == b"IHDR":
-            width, height = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:8], "big")
-            channels = {2: 3, 6: 4}[body[9]]
-        elif kind == b"IDAT":
-            packed += body
-        at += size + 12
-    raw, line, colours = zlib.decompress(packed), width * channels, set()
-    before = bytearray(line)
-    for y in range(height):
-        kind, now = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
-        for i in range(line):
-            left = now[i - channels] if i >= channels else 0
-            up, corner = before[i], before[i - channels] if i >= channels else 0
-            if kind == 1:
-                now[i] = now[i] + left & 255
-            elif kind == 2:
-                now[i] = now[i] + up & 255
-            elif kind == 3:
-                now[i] = now[i] + (left + up) // 2 & 255
-            elif kind == 4:
-                guess = left + up - corner
-                near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
-                           (abs(guess - corner), 2, corner))
-                now[i] = now[i] + near[2] & 255
-        colours.update(bytes(now[i:i + 3]) for i in range(0, line, channels))
-        before = now
-    return len(colours)
-
-
 class Html(unittest.TestCase):
     def page(self, *words, name="page.html"):
         path = os.path.join(DATA, name)
@@ -276,12 +207,9 @@ class Html(unittest.TestCase):
 
     def test_stands_alone_and_is_well_formed(self):
         _, text = self.page(os.path.join(DATA, "set"), "--verify")
-        page = Page(text)
-        self.assertEqual(page.links, [])
-        self.assertNotRegex(text, r"(?i)https?:|//[a-z]|@import|url\(|<script|<link|<img")
+        page = pages.check_stands_alone(self, text)
         self.assertEqual(page.tags["svg"], 9)
         self.assertEqual(page.tags["figure"], 9)
-        self.assertNotIn("nan", re.sub(r"<style>.*</style>", "", text, flags=re.S).lower())
         words = " ".join(page.texts)
         for part in (f"{KNOWN['measurements']:,}", "Verified: no problem found", "Largest probes",
                      "Round trip time", "Gap between measurements", "p99"):
@@ -291,32 +219,20 @@ class Html(unittest.TestCase):
         hostile = os.path.join(DATA, "a<b>&\"'\u00e9")
         shutil.copytree(os.path.join(DATA, "set"), hostile)
         _, text = self.page(hostile)
-        page = Page(text)
+        page = pages.Page(text)
         self.assertNotIn("a<b>", text)
         self.assertIn(hostile, "".join(page.texts))
 
     def test_labels_do_not_overlap(self):
         _, text = self.page(os.path.join(DATA, "set"))
-        for svg in re.findall(r"<svg.*?</svg>", text, flags=re.S):
-            boxes = []
-            for x, y, kind, words in re.findall(
-                    r'<text x="([\d.]+)" y="([\d.]+)"(?: class="([\w ]+)")?>([^<]*)<', svg):
-                x, width = float(x), 6.0 * len(words)
-                left = x - width / 2 if "mid" in kind else x - width if "end" in kind else x
-                self.assertGreaterEqual(left, -1, words)
-                self.assertLessEqual(left + width, 404, words)
-                boxes.append((left, left + width, float(y) - 8, float(y), words))
-            for i, a in enumerate(boxes):
-                for b in boxes[:i]:
-                    self.assertFalse(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3],
-                                     f"{a[4]!r} on {b[4]!r}")
+        pages.check_labels(self, text)
 
     def test_odd_data_sets(self):
         if not os.path.isdir(ROWS):
             self.skipTest(f"no golden files at {ROWS}")
         for name in ("empty.arrayrecord", "test.arrayrecord"):
             _, text = self.page(os.path.join(ROWS, name))
-            Page(text)
+            pages.Page(text)
             self.assertNotRegex(text, r"[\" ]-?(nan|inf)")
 
     def test_a_page_that_cannot_be_written(self):
@@ -326,21 +242,8 @@ class Html(unittest.TestCase):
         self.assertIn("folder.html", done.stderr)
 
     def test_chromium_draws_it(self):
-        browser = shutil.which("chromium") or shutil.which("chromium-browser")
-        if browser is None:
-            self.skipTest("chromium is not installed")
         path, _ = self.page(os.path.join(DATA, "set"))
-        for width in (1280, 400):
-            shot = os.path.join(DATA, f"{width}.png")
-            subprocess.run(
-                [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
-                 "--no-first-run", "--disable-background-networking", "--disable-component-update",
-                 "--disable-sync", "--user-data-dir=" + os.path.join(DATA, f"chromium-{width}"),
-                 f"--screenshot={shot}", f"--window-size={width},700", "file://" + path],
-                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=120, check=False)
-            if not os.path.exists(shot):
-                self.skipTest("chromium makes no picture here")
-            self.assertGreater(png_colours(shot), 20)
+        pages.check_in_browser(self, path, DATA)
 
 
 class Doctor(unittest.TestCase):

@@ -1,7 +1,8 @@
 /*
- * Fault sweep over summary and verification: the n-th allocation or file call fails, once or from
- * then on, until the work succeeds untouched. A summary fails or is right. A verification fails,
- * or tells a problem, or is right; want of memory is never told as damage.
+ * Fault sweep over summary, report on batches and verification: the n-th allocation or file call
+ * fails, once or from then on, until the work succeeds untouched. A summary or a report fails or is
+ * right. A verification fails, or tells a problem, or is right; want of memory is never told as
+ * damage.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,6 +52,23 @@ static leat_code summarise(const char *dir, int64_t *measurements, leat_error *e
     if (code == LEAT_OK) *measurements = summary->measurements_read;
     else assert_null(summary);
     leat_summary_destroy(summary);
+    leat_dataset_close(dataset);
+    return code;
+}
+
+static leat_code report(const char *dir, int64_t *measurements, leat_error *err) {
+    leat_dataset *dataset = NULL;
+    leat_batch_report *told = NULL;
+    leat_loader_options options = leat_loader_options_default();
+    options.threads = 1;
+    *measurements = -1;
+    leat_code code = leat_dataset_open(&dataset, &dir, 1, NULL, err);
+    if (code == LEAT_OK) code = leat_batch_report_create(&told, dataset, &options, NULL, err);
+    if (code == LEAT_OK)
+        *measurements = told->chunks.measurements + told->asked.fillers.measurements +
+                        told->unpacked.anchors.measurements;
+    else assert_null(told);
+    leat_batch_report_destroy(told);
     leat_dataset_close(dataset);
     return code;
 }
@@ -106,6 +124,12 @@ static void test_summary(void **state) {
     sweep(summarise, others);
 }
 
+static void test_report(void **state) {
+    (void)state;
+    sweep(report, ours);
+    sweep(report, others);
+}
+
 static void test_verify(void **state) {
     (void)state;
     sweep(verify, ours);
@@ -115,6 +139,7 @@ static void test_verify(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_report),
         cmocka_unit_test(test_verify),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);

@@ -1,0 +1,123 @@
+"""What pages are held to: well-formed, alone, no label on another, drawn by a browser."""
+import html.parser
+import os
+import re
+import shutil
+import subprocess
+import zlib
+
+
+class Page(html.parser.HTMLParser):
+    """Wants each element closed in order; collects what refers to somewhere."""
+    EMPTY = {"meta", "br", "hr", "img", "input", "link"}
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.stack, self.links, self.tags, self.texts = [], [], {}, []
+        self.feed(text)
+        self.close()
+        assert not self.stack, f"not closed: {self.stack}"
+
+    def handle_starttag(self, tag, attrs):
+        self.tags[tag] = self.tags.get(tag, 0) + 1
+        self.links += [value for name, value in attrs
+                       if name in ("src", "href", "xlink:href", "action", "data")]
+        if tag not in self.EMPTY:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.EMPTY:
+            self.stack.pop()
+
+    def handle_endtag(self, tag):
+        assert self.stack and self.stack[-1] == tag, f"</{tag}> closes {self.stack[-3:]}"
+        self.stack.pop()
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def png_colours(path):
+    """The number of colours of a PNG with 8 bits a channel."""
+    with open(path, "rb") as file:
+        data = file.read()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    at, packed, width, height, channels = 8, b"", 0, 0, 0
+    while at < len(data):
+        size, kind = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8]
+        body = data[at + 8:at + 8 + size]
+        if kind == b"IHDR":
+            width, height = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:8], "big")
+            channels = {2: 3, 6: 4}[body[9]]
+        elif kind == b"IDAT":
+            packed += body
+        at += size + 12
+    raw, line, colours = zlib.decompress(packed), width * channels, set()
+    before = bytearray(line)
+    for y in range(height):
+        kind, now = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
+        for i in range(line):
+            left = now[i - channels] if i >= channels else 0
+            up, corner = before[i], before[i - channels] if i >= channels else 0
+            if kind == 1:
+                now[i] = now[i] + left & 255
+            elif kind == 2:
+                now[i] = now[i] + up & 255
+            elif kind == 3:
+                now[i] = now[i] + (left + up) // 2 & 255
+            elif kind == 4:
+                guess = left + up - corner
+                near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
+                           (abs(guess - corner), 2, corner))
+                now[i] = now[i] + near[2] & 255
+        colours.update(bytes(now[i:i + 3]) for i in range(0, line, channels))
+        before = now
+    return len(colours)
+
+
+def check_stands_alone(test, text):
+    """Refers to nothing, has no script, every number is one; returns the page."""
+    page = Page(text)
+    test.assertEqual(page.links, [])
+    test.assertNotRegex(text, r"(?i)https?:|//[a-z]|@import|url\(|<script|<link|<img")
+    test.assertNotRegex(re.sub(r"<style>.*</style>", "", text, flags=re.S).lower(),
+                        r"\bnan\b|[\" ]-?inf\b")
+    return page
+
+
+def check_labels(test, text):
+    """No label of a plot stands on another or out of the picture."""
+    for svg in re.findall(r"<svg.*?</svg>", text, flags=re.S):
+        boxes = []
+        for x, y, kind, words in re.findall(
+                r'<text x="([\d.]+)" y="([\d.]+)"(?: class="([\w ]+)")?>([^<]*)<', svg):
+            x, width = float(x), 6.0 * len(words)
+            left = x - width / 2 if "mid" in kind else x - width if "end" in kind else x
+            test.assertGreaterEqual(left, -1, words)
+            test.assertLessEqual(left + width, 404, words)
+            boxes.append((left, left + width, float(y) - 8, float(y), words))
+        for i, a in enumerate(boxes):
+            for b in boxes[:i]:
+                test.assertFalse(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3],
+                                 f"{a[4]!r} on {b[4]!r}")
+
+
+def check_in_browser(test, path, folder):
+    """Chromium, where it is installed, draws the page wide and narrow, and complains of nothing."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        test.skipTest("chromium is not installed")
+    for width in (1280, 400):
+        shot = os.path.join(folder, f"{width}.png")
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+             "--no-first-run", "--disable-background-networking", "--disable-component-update",
+             "--disable-sync", "--user-data-dir=" + os.path.join(folder, f"chromium-{width}"),
+             "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
+             f"--screenshot={shot}", f"--window-size={width},700", "file://" + path],
+            text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=120, check=False)
+        if not os.path.exists(shot):
+            test.skipTest("chromium makes no picture here")
+        test.assertNotIn("CONSOLE", done.stderr)
+        test.assertGreater(png_colours(shot), 20)
