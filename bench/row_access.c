@@ -364,7 +364,7 @@ static int walk(void) {
     bench_must(leat_file_size(file, &file_size, &err), &err);
     if (count == 0 || end > file_size) bench_die("the plan is not of this file");
     double begin = bench_seconds();
-    const uint8_t *data = leat_file_mmap(file, file_size);
+    const uint8_t *data = leat_file_mmap(file, NULL, file_size);
     if (data == MAP_FAILED) bench_die("cannot map %s", path);
     double mapped = bench_seconds();
     uint64_t sum = 0;

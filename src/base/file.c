@@ -191,8 +191,9 @@ void leat_file_will_need(leat_file *file, int64_t offset, int64_t size_bytes) {
     (void)posix_fadvise(file->fd, offset, size_bytes, POSIX_FADV_WILLNEED);
 }
 
-void *leat_file_mmap(leat_file *file, int64_t size_bytes) {
-    return mmap(NULL, (size_t)size_bytes, PROT_READ, MAP_SHARED, file->fd, 0);
+void *leat_file_mmap(leat_file *file, void *at, int64_t size_bytes) {
+    int flags = MAP_SHARED | (at == NULL ? 0 : MAP_FIXED);
+    return mmap(at, (size_t)size_bytes, PROT_READ, flags, file->fd, 0);
 }
 
 leat_code leat_file_lock(leat_file *file, leat_error *err) {

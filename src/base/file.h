@@ -48,9 +48,10 @@ LEAT_MUST_CHECK leat_code leat_file_open_draft(leat_file **out, const char *path
  * unless the folder alone could not be synced. */
 LEAT_MUST_CHECK leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err);
 
-/* Maps [0, size) for reading only, shared; MAP_FAILED with errno set. For leat_map_open, which
- * keeps the process alive when a page cannot be read. */
-void *leat_file_mmap(leat_file *file, int64_t size_bytes);
+/* Maps [0, size) for reading only, shared, in place of what is mapped at `at` (NULL: anywhere);
+ * MAP_FAILED with errno set. For leat_map_open, which keeps the process alive when a page cannot be
+ * read. */
+void *leat_file_mmap(leat_file *file, void *at, int64_t size_bytes);
 
 /* Whole small files. *out is owned by the caller (leat_free) and has a NUL after its last byte;
  * a file of more than max_bytes is LEAT_ERR_LIMIT. */

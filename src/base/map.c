@@ -45,7 +45,7 @@ static struct {
 
 struct leat_map {
     uint8_t *data;
-    int64_t size_bytes;
+    int64_t size_bytes, file_bytes;
     int slot;
     char *path;
 };
@@ -164,13 +164,25 @@ static void unregister_map(const leat_map *map) {
     pthread_mutex_unlock(&registry.lock);
 }
 
+/* size_bytes of the file over as many zeros, which show where it is shorter. */
+static void *map_over_zeros(leat_file *file, int64_t size_bytes, int64_t file_bytes) {
+    void *zeros = mmap(NULL, (size_t)size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (zeros == MAP_FAILED || file_bytes == 0) return zeros;
+    void *data = leat_file_mmap(file, zeros, file_bytes);
+    if (data == MAP_FAILED) munmap(zeros, (size_t)size_bytes);
+    return data;
+}
+
 /* Maps an open file; an empty one has no mapping but is no error. */
-static leat_code map_file(leat_map *map, leat_file *file, leat_error *err) {
-    LEAT_TRY(leat_file_size(file, &map->size_bytes, err));
+static leat_code map_file(leat_map *map, leat_file *file, int64_t size_bytes, leat_error *err) {
+    LEAT_TRY(leat_file_size(file, &map->file_bytes, err));
+    map->size_bytes = size_bytes < 0 ? map->file_bytes : size_bytes;
     if (map->size_bytes == 0) return LEAT_OK;
     void *data = MAP_FAILED;
     if (LEAT_FAULT(LEAT_FAULT_ALLOC)) errno = ENOMEM;
-    else data = leat_file_mmap(file, map->size_bytes);
+    else if (map->file_bytes < map->size_bytes)
+        data = map_over_zeros(file, map->size_bytes, map->file_bytes);
+    else data = leat_file_mmap(file, NULL, map->size_bytes);
     if (data == MAP_FAILED) {
         return leat_fail_errno(err, errno, "cannot map %lld bytes of \"%s\"",
                                (long long)map->size_bytes, map->path);
@@ -181,15 +193,28 @@ static leat_code map_file(leat_map *map, leat_file *file, leat_error *err) {
     return register_map(map, err);
 }
 
-leat_code leat_map_open(leat_map **out, const char *path, leat_error *err) {
-    *out = NULL;
+leat_code leat_map_create_empty(leat_map **out, const char *path, leat_error *err) {
     leat_map *map = NULL;
-    leat_file *file = NULL;
+    *out = NULL;
     LEAT_TRY(LEAT_NEW(&map, 1, err));
     map->slot = -1;
     leat_code code = leat_strdup(&map->path, path, err);
-    if (code == LEAT_OK) code = leat_file_open(&file, path, LEAT_FILE_READ, err);
-    if (code == LEAT_OK) code = map_file(map, file, err);
+    if (code != LEAT_OK) {
+        leat_map_close(map);
+        return code;
+    }
+    *out = map;
+    return LEAT_OK;
+}
+
+/* size_bytes below 0: as many as the file has. */
+static leat_code open_map(leat_map **out, const char *path, int64_t size_bytes, leat_error *err) {
+    leat_map *map = NULL;
+    leat_file *file = NULL;
+    *out = NULL;
+    LEAT_TRY(leat_map_create_empty(&map, path, err));
+    leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
+    if (code == LEAT_OK) code = map_file(map, file, size_bytes, err);
     leat_file_close(file); /* the mapping keeps the file's bytes */
     if (code != LEAT_OK) {
         leat_map_close(map);
@@ -197,6 +222,16 @@ leat_code leat_map_open(leat_map **out, const char *path, leat_error *err) {
     }
     *out = map;
     return LEAT_OK;
+}
+
+leat_code leat_map_open(leat_map **out, const char *path, leat_error *err) {
+    return open_map(out, path, -1, err);
+}
+
+leat_code leat_map_open_sized(leat_map **out, const char *path, int64_t size_bytes,
+                              leat_error *err) {
+    LEAT_ASSERT(size_bytes > 0);
+    return open_map(out, path, size_bytes, err);
 }
 
 void leat_map_close(leat_map *map) {
@@ -209,6 +244,7 @@ void leat_map_close(leat_map *map) {
 
 const uint8_t *leat_map_data(const leat_map *map) { return map->data; }
 int64_t leat_map_size(const leat_map *map) { return map->size_bytes; }
+int64_t leat_map_file_bytes(const leat_map *map) { return map->file_bytes; }
 const char *leat_map_path(const leat_map *map) { return map->path; }
 
 int64_t leat_map_failures(const leat_map *map) {

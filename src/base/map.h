@@ -13,7 +13,14 @@ typedef struct leat_map leat_map;
 
 /* Maps the whole file read-only; the map holds its own reference to the file. */
 LEAT_MUST_CHECK leat_code leat_map_open(leat_map **out, const char *path, leat_error *err);
+/* Maps size_bytes (> 0) of the file, whatever size it has: where it is shorter there are zeros. */
+LEAT_MUST_CHECK leat_code leat_map_open_sized(leat_map **out, const char *path, int64_t size_bytes,
+                                              leat_error *err);
+/* A map of no bytes, which never fails: stands for a file whose bytes are read in other ways. */
+LEAT_MUST_CHECK leat_code leat_map_create_empty(leat_map **out, const char *path, leat_error *err);
 void leat_map_close(leat_map *map);
+/* Bytes that the file had when it was mapped; leat_map_size is what was mapped. */
+int64_t leat_map_file_bytes(const leat_map *map);
 const uint8_t *leat_map_data(const leat_map *map);
 int64_t leat_map_size(const leat_map *map);
 const char *leat_map_path(const leat_map *map);

@@ -10,7 +10,7 @@ static int64_t find_bad_page(const leat_dataset *dataset, int64_t shard, const l
     const leat_paged *paged = NULL;
     int64_t begin = row->chunk_offset / LEAT_PAGE_BYTES * LEAT_PAGE_BYTES;
     int64_t end = leat_ar_advance(row->chunk_offset, FRONT_BYTES_MAX + row->record_bytes);
-    if (leat_shard_paged(dataset, shard, &paged, why) != LEAT_OK) return 0;
+    if (leat_shard_paged(dataset, shard, true, &paged, why) != LEAT_OK) return 0;
     if (end > paged->size_bytes) end = paged->size_bytes;
     for (int64_t at = begin; at < end; at += LEAT_PAGE_BYTES) {
         uint8_t byte = 0;

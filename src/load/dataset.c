@@ -184,7 +184,7 @@ static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t s
         code = leat_record_cache_add(dataset->cache, row, record.data, record.size_bytes, out, err);
     }
     leat_ar_record_free(&record);
-    leat_shard_reader_release(dataset, shard);
+    leat_shard_release(dataset, shard);
     return code;
 }
 

@@ -30,13 +30,16 @@ typedef struct leat_shard {
     leat_dataset_shard facts; /* name included */
     char *name, *path;
     leat_shard_pages pages;
-    bool is_mapped; /* an uncompressed shard of ours */
+    bool is_mapped;     /* an uncompressed shard of ours */
+    leat_map *unmapped; /* of no bytes: names it where its pages are read instead */
     /* Made at the first touch, under the data set's lock, and kept until the end. */
     _Atomic(leat_paged *) paged;
     /* Opened when needed and closed again when too many are: guarded by the lock. */
-    leat_ar_reader *reader;
-    int reader_users;
-    int64_t reader_used; /* tick of the last use */
+    leat_ar_reader *reader; /* of records; of pages that are read, `file` */
+    leat_file *file;
+    int64_t found_bytes; /* that the open file has */
+    int users;
+    int64_t used;        /* tick of the last use */
     int64_t chunk_count; /* of a file of others: it must not change between two openings */
 } leat_shard;
 
@@ -59,14 +62,14 @@ struct leat_dataset {
     _Atomic int64_t payload_bytes; /* of shards, that were read and checked so far */
     int64_t process;               /* that opened it */
     pthread_mutex_t lock;
-    int readers_open;
+    int files_open;
     int64_t tick;
     bool has_fingerprint;
     char fingerprint[65];
 };
 
-/* Readers that stay open at once: each holds a file descriptor and a footer. */
-#define LEAT_READERS_MAX 128
+/* Files that stay open at once. */
+#define LEAT_FILES_OPEN_MAX 128
 
 /* ---- dataset_open.c: folders of ours, files of others ---- */
 LEAT_MUST_CHECK leat_code leat_dataset_open_ours(leat_dataset *dataset, const char *dir,
@@ -75,21 +78,47 @@ LEAT_MUST_CHECK leat_code leat_dataset_open_others(leat_dataset *dataset, const 
                                                    int64_t path_count, leat_error *err);
 
 /* ---- shard.c: bytes of a shard ---- */
-/* The mapped shard, which lives as long as the data set. */
+/*
+ * The mapped shard, which lives as long as the data set. A file that has not the size that the
+ * manifest says is refused, or, with any_size, as good as its pages: those past its end are
+ * damaged.
+ */
 LEAT_MUST_CHECK leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard,
-                                           const leat_paged **out, leat_error *err);
+                                           bool any_size, const leat_paged **out, leat_error *err);
 /* The reader of a shard, until leat_shard_reader_release. */
 LEAT_MUST_CHECK leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
                                                     const leat_ar_reader **out, leat_error *err);
-void leat_shard_reader_release(const leat_dataset *dataset, int64_t shard);
+/* The same for a shard that could be mapped: its file, and how many bytes that has. */
+LEAT_MUST_CHECK leat_code leat_shard_file_acquire(const leat_dataset *dataset, int64_t shard,
+                                                  bool any_size, leat_file **out,
+                                                  int64_t *file_bytes, leat_error *err);
+void leat_shard_release(const leat_dataset *dataset, int64_t shard);
+/* What a leat_paged on pages of the shard has as its hash function; the context is shard->pages. */
+LEAT_MUST_CHECK leat_code leat_shard_page_hash(const void *context, int64_t page, uint64_t *hash,
+                                               leat_error *err);
 /* The fingerprint of files of others. */
 LEAT_MUST_CHECK leat_code leat_dataset_hash_others(const leat_dataset *dataset, uint8_t digest[32],
                                                    leat_error *err);
 void leat_shard_close(leat_shard *shard);
 
 /* ---- row.c ---- */
-/* How the cursor gets at shards that can be mapped, from its next row on. */
-void leat_row_set_io(leat_row *cursor, leat_io io);
+/* How the cursor gets at shards that can be mapped, from its next row on; any_size: see
+ * leat_shard_paged. */
+void leat_row_set_io(leat_row *cursor, leat_io io, bool any_size);
+
+/* ---- extent.c ---- */
+
+/* The pages of one record, read from its shard: the leat_paged reads and checks them where they
+ * lie in `record`, by the same numbers as in the whole file. */
+typedef struct leat_extent {
+    leat_paged paged;
+    leat_cached_record *record; /* NULL: none */
+} leat_extent;
+LEAT_MUST_CHECK leat_code leat_extent_read(leat_extent *extent, const leat_dataset *dataset,
+                                           const leat_row_facts *facts, int64_t row,
+                                           int64_t chunk_offset, bool any_size, leat_error *err);
+/* {0} accepted. */
+void leat_extent_release(leat_extent *extent, const leat_dataset *dataset);
 
 /* ---- dataset.c ---- */
 /* The shard of a row. */

@@ -44,6 +44,7 @@ static leat_code add_shard_of_ours(leat_dataset *dataset, int64_t k, const char 
     LEAT_TRY(name_shard(shard, dir, facts, err));
     shard->pages = (leat_shard_pages){dataset->index, k, &dataset->payload_bytes};
     shard->is_mapped = facts->page_count > 0;
+    if (shard->is_mapped) LEAT_TRY(leat_map_create_empty(&shard->unmapped, shard->path, err));
     shard->facts = (leat_dataset_shard){
         .name = shard->name,
         .split = facts->split,

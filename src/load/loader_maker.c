@@ -63,7 +63,7 @@ static leat_code make_room(leat_maker *maker, leat_error *err) {
     const leat_loader_options *options = &plan->options;
     int32_t capacity = leat_context_capacity(plan->sample.length);
     LEAT_TRY(leat_row_create(&maker->cursor, plan->dataset, err));
-    leat_row_set_io(maker->cursor, options->io);
+    leat_row_set_io(maker->cursor, options->io, options->on_corrupt == LEAT_CORRUPT_MASK);
     LEAT_TRY(leat_context_create(&maker->context, &plan->sample, err));
     LEAT_TRY(LEAT_NEW(&maker->points, capacity, err));
     /* texts only where they decide the order of fields */

@@ -187,7 +187,8 @@ static int64_t table_bytes(const leat_plan *plan) {
 /* Everything but the slots. */
 static int64_t fixed_bytes(const leat_plan *plan) {
     const leat_dataset *dataset = plan->dataset;
-    bool is_cached = dataset->index == NULL || dataset->facts.compressed;
+    bool is_cached =
+        dataset->index == NULL || dataset->facts.compressed || plan->options.io == LEAT_IO_PREAD;
     int64_t bytes = table_bytes(plan) + plan->options.threads * leat_maker_bytes(plan);
     if (is_cached) {
         /* a worker holds the record that it reads, besides what the cache keeps */

@@ -67,17 +67,22 @@ static bool evict(leat_record_cache *cache) {
     return true;
 }
 
-leat_code leat_record_cache_add(leat_record_cache *cache, int64_t row, const uint8_t *bytes,
-                                int64_t size_bytes, leat_cached_record **out, leat_error *err) {
+leat_code leat_record_cache_make(int64_t row, int64_t size_bytes, leat_cached_record **out,
+                                 leat_error *err) {
     leat_cached_record *record = NULL;
     *out = NULL;
     /* the bytes stand right behind their record: one allocation */
     LEAT_TRY(leat_alloc((void **)&record, (int64_t)sizeof(*record) + size_bytes, 1, err));
-    uint8_t *data = (uint8_t *)(record + 1);
-    if (size_bytes > 0) memcpy(data, bytes, (size_t)size_bytes);
-    *record = (leat_cached_record){.data = data, .size_bytes = size_bytes, .row = row, .users = 1};
+    *record = (leat_cached_record){
+        .data = (uint8_t *)(record + 1), .size_bytes = size_bytes, .row = row, .users = 1};
+    *out = record;
+    return LEAT_OK;
+}
+
+leat_cached_record *leat_record_cache_offer(leat_record_cache *cache, leat_cached_record *record) {
+    int64_t size_bytes = record->size_bytes;
     pthread_mutex_lock(&cache->lock);
-    leat_cached_record *other = find(cache, row); /* another thread was faster */
+    leat_cached_record *other = find(cache, record->row); /* another thread was faster */
     bool room = other == NULL && size_bytes <= cache->bytes_max;
     while (room && (cache->count == RECORDS_MAX || cache->bytes > cache->bytes_max - size_bytes)) {
         room = evict(cache);
@@ -89,11 +94,16 @@ leat_code leat_record_cache_add(leat_record_cache *cache, int64_t row, const uin
         cache->bytes += size_bytes;
     }
     pthread_mutex_unlock(&cache->lock);
-    if (other != NULL) {
-        leat_free(record);
-        record = other;
-    }
-    *out = record;
+    if (other == NULL) return record;
+    leat_free(record);
+    return other;
+}
+
+leat_code leat_record_cache_add(leat_record_cache *cache, int64_t row, const uint8_t *bytes,
+                                int64_t size_bytes, leat_cached_record **out, leat_error *err) {
+    LEAT_TRY(leat_record_cache_make(row, size_bytes, out, err));
+    if (size_bytes > 0) memcpy((*out)->data, bytes, (size_t)size_bytes);
+    *out = leat_record_cache_offer(cache, *out);
     return LEAT_OK;
 }
 

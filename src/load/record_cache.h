@@ -11,7 +11,7 @@
 typedef struct leat_record_cache leat_record_cache;
 
 typedef struct leat_cached_record {
-    const uint8_t *data;
+    uint8_t *data; /* written to by who made it, before it is offered */
     int64_t size_bytes;
     /* private */
     int64_t row, used;
@@ -30,6 +30,12 @@ leat_cached_record *leat_record_cache_find(leat_record_cache *cache, int64_t row
 LEAT_MUST_CHECK leat_code leat_record_cache_add(leat_record_cache *cache, int64_t row,
                                                 const uint8_t *bytes, int64_t size_bytes,
                                                 leat_cached_record **out, leat_error *err);
+/* The same in two steps: a record of zeros, held for the caller, which may be written to; it is
+ * freed by release, or offered to others, who may have been faster: the caller then holds theirs.
+ */
+LEAT_MUST_CHECK leat_code leat_record_cache_make(int64_t row, int64_t size_bytes,
+                                                 leat_cached_record **out, leat_error *err);
+leat_cached_record *leat_record_cache_offer(leat_record_cache *cache, leat_cached_record *record);
 /* NULL accepted. */
 void leat_record_cache_release(leat_record_cache *cache, leat_cached_record *record);
 

@@ -13,12 +13,14 @@
 struct leat_row {
     const leat_dataset *dataset;
     leat_io io;
+    bool any_size; /* of shards: see leat_shard_paged */
     bool is_open;
     leat_row_facts facts;
     leat_view view;
     leat_probe_row probe;
-    leat_place place;           /* mapped: what the view is on */
-    leat_cached_record *record; /* not mapped */
+    leat_place place;           /* mapped, or its pages read: what the view is on */
+    leat_extent extent;         /* its pages read: they */
+    leat_cached_record *record; /* decoded */
     leat_buf copy;              /* the record in one piece, when it was asked for */
     bool keeps_texts;
     leat_buf texts; /* of the measurements that were gathered last */
@@ -31,12 +33,16 @@ leat_code leat_row_create(leat_row **out, const leat_dataset *dataset, leat_erro
     return LEAT_OK;
 }
 
-void leat_row_set_io(leat_row *cursor, leat_io io) { cursor->io = io; }
+void leat_row_set_io(leat_row *cursor, leat_io io, bool any_size) {
+    cursor->io = io;
+    cursor->any_size = any_size;
+}
 
 /* Ends the open row; the room for the next one stays. */
 static void close_row(leat_row *cursor) {
     if (cursor->is_open) leat_probe_row_close(&cursor->probe);
     leat_record_cache_release(cursor->dataset->cache, cursor->record);
+    leat_extent_release(&cursor->extent, cursor->dataset);
     cursor->record = NULL;
     cursor->place.paged = NULL;
     cursor->is_open = false;
@@ -96,11 +102,23 @@ static bool open_known(leat_row *cursor) {
     return cursor->is_open;
 }
 
-static leat_code open_mapped(leat_row *cursor, int64_t chunk_offset, leat_error *err) {
+/* The pages that the record lies on: in the mapped shard, or read now. */
+static leat_code find_pages(leat_row *cursor, int64_t row, int64_t chunk_offset, leat_error *err) {
+    if (cursor->io == LEAT_IO_MMAP) {
+        return leat_shard_paged(cursor->dataset, cursor->facts.shard, cursor->any_size,
+                                &cursor->place.paged, err);
+    }
+    LEAT_TRY(leat_extent_read(&cursor->extent, cursor->dataset, &cursor->facts, row, chunk_offset,
+                              cursor->any_size, err));
+    cursor->place.paged = &cursor->extent.paged;
+    return LEAT_OK;
+}
+
+static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset, leat_error *err) {
     leat_place *place = &cursor->place;
     uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
     int64_t size_bytes = cursor->facts.record_bytes, end;
-    LEAT_TRY(leat_shard_paged(cursor->dataset, cursor->facts.shard, &place->paged, err));
+    LEAT_TRY(find_pages(cursor, row, chunk_offset, err));
     place->data = place->paged->data;
     place->begin = chunk_offset;
     place->first = leat_ar_plain_head(chunk_offset, size_bytes, head, &end);
@@ -151,9 +169,9 @@ leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row, leat_r
     close_row(cursor);
     int64_t chunk_offset = 0;
     LEAT_TRY(leat_dataset_row_place(dataset, row, &cursor->facts, &chunk_offset, err));
-    bool mapped = dataset->shards[cursor->facts.shard].is_mapped && cursor->io == LEAT_IO_MMAP;
+    bool paged = dataset->shards[cursor->facts.shard].is_mapped;
     leat_code code =
-        mapped ? open_mapped(cursor, chunk_offset, err) : open_record(cursor, row, err);
+        paged ? open_paged(cursor, row, chunk_offset, err) : open_record(cursor, row, err);
     if (code == LEAT_OK) code = check_facts(cursor, err);
     if (code != LEAT_OK) {
         code = in_row(cursor, code, err);

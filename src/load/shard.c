@@ -2,8 +2,9 @@
  * The bytes of a shard: mapped and checked page by page, or through a reader.
  *
  * Shards are opened when they are first touched. The map of a shard is published by one atomic
- * pointer, so that finding it costs no lock; readers hold file descriptors, of which a process has
- * few, so at most LEAT_READERS_MAX stay open and the one used longest ago makes room.
+ * pointer, so that finding it costs no lock. Readers, and shards whose pages are read, hold file
+ * descriptors, of which a process has few: at most LEAT_FILES_OPEN_MAX stay open, and the one used
+ * longest ago makes room.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@ static leat_dataset *writable(const leat_dataset *dataset) {
     return (leat_dataset *)(uintptr_t)dataset;
 }
 
-static leat_code page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
+leat_code leat_shard_page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
     const leat_shard_pages *pages = context;
     atomic_fetch_add_explicit(pages->payload_bytes, LEAT_PAGE_BYTES, memory_order_relaxed);
     return leat_index_page_hash(pages->index, pages->shard, page, hash, err);
@@ -32,12 +33,10 @@ static leat_code map_shard(leat_shard *shard, leat_paged **out, leat_error *err)
     leat_map *map = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&paged, 1, err));
-    leat_code code = leat_map_open(&map, shard->path, err);
-    if (code == LEAT_OK && leat_map_size(map) != shard->facts.file_bytes) {
-        code = size_differs(shard, leat_map_size(map), err);
-    }
+    leat_code code = leat_map_open_sized(&map, shard->path, shard->facts.file_bytes, err);
     if (code == LEAT_OK) {
-        code = leat_paged_init(paged, map, shard->facts.file_bytes, page_hash, &shard->pages, err);
+        code = leat_paged_init(paged, map, shard->facts.file_bytes, leat_shard_page_hash,
+                               &shard->pages, err);
     }
     if (code != LEAT_OK) {
         leat_map_close(map);
@@ -48,11 +47,12 @@ static leat_code map_shard(leat_shard *shard, leat_paged **out, leat_error *err)
     return LEAT_OK;
 }
 
-leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard, const leat_paged **out,
-                           leat_error *err) {
+leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard, bool any_size,
+                           const leat_paged **out, leat_error *err) {
     leat_shard *at = &dataset->shards[shard];
     leat_paged *paged = atomic_load_explicit(&at->paged, memory_order_acquire);
     leat_code code = LEAT_OK;
+    *out = NULL;
     if (paged == NULL) {
         leat_dataset *ours = writable(dataset);
         pthread_mutex_lock(&ours->lock);
@@ -60,24 +60,36 @@ leat_code leat_shard_paged(const leat_dataset *dataset, int64_t shard, const lea
         if (paged == NULL) code = map_shard(at, &paged, err);
         if (code == LEAT_OK) atomic_store_explicit(&at->paged, paged, memory_order_release);
         pthread_mutex_unlock(&ours->lock);
+        if (code != LEAT_OK) return code;
     }
+    int64_t file_bytes = leat_map_file_bytes(paged->map);
+    if (!any_size && file_bytes != at->facts.file_bytes) return size_differs(at, file_bytes, err);
     *out = paged;
-    return code;
+    return LEAT_OK;
 }
 
-/* Under the lock: closes the idle reader that was used longest ago; if all are in use, one more
+/* ---- files that are opened and closed -----------------------------------------------------------
+ */
+
+static void close_files(leat_shard *shard) {
+    leat_ar_reader_close(shard->reader);
+    leat_file_close(shard->file);
+    shard->reader = NULL;
+    shard->file = NULL;
+}
+
+/* Under the lock: closes the idle file that was used longest ago; if all are in use, one more
  * stays open. */
 static void close_one(leat_dataset *dataset) {
     leat_shard *oldest = NULL;
     for (int64_t i = 0; i < dataset->shard_count; i++) {
         leat_shard *shard = &dataset->shards[i];
-        if (shard->reader == NULL || shard->reader_users > 0) continue;
-        if (oldest == NULL || shard->reader_used < oldest->reader_used) oldest = shard;
+        if ((shard->reader == NULL && shard->file == NULL) || shard->users > 0) continue;
+        if (oldest == NULL || shard->used < oldest->used) oldest = shard;
     }
     if (oldest == NULL) return;
-    leat_ar_reader_close(oldest->reader);
-    oldest->reader = NULL;
-    dataset->readers_open--;
+    close_files(oldest);
+    dataset->files_open--;
 }
 
 /* The file must be the one that was there when the data set was opened. */
@@ -96,37 +108,66 @@ static leat_code check_reader(const leat_dataset *dataset, const leat_shard *sha
                      (long long)shard->facts.file_bytes, (long long)shard->facts.row_count);
 }
 
-leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
-                                    const leat_ar_reader **out, leat_error *err) {
+/* Under the lock: a shard has a reader or a file, by what it is, never both. */
+static leat_code open_shard(leat_dataset *dataset, leat_shard *shard, leat_error *err) {
+    leat_code code = LEAT_OK;
+    if (shard->reader != NULL || shard->file != NULL) return LEAT_OK;
+    if (dataset->files_open >= LEAT_FILES_OPEN_MAX) close_one(dataset);
+    if (shard->is_mapped) {
+        code = leat_file_open(&shard->file, shard->path, LEAT_FILE_READ, err);
+        if (code == LEAT_OK) code = leat_file_size(shard->file, &shard->found_bytes, err);
+    } else {
+        code = leat_ar_reader_open(&shard->reader, shard->path, NULL, err);
+        if (code == LEAT_OK) code = check_reader(dataset, shard, shard->reader, err);
+    }
+    if (code == LEAT_OK) dataset->files_open++;
+    else close_files(shard);
+    return code;
+}
+
+static leat_code acquire(const leat_dataset *dataset, int64_t shard, leat_error *err) {
     leat_dataset *ours = writable(dataset);
     leat_shard *at = &ours->shards[shard];
-    leat_code code = LEAT_OK;
-    *out = NULL;
     pthread_mutex_lock(&ours->lock);
-    if (at->reader == NULL) {
-        if (ours->readers_open >= LEAT_READERS_MAX) close_one(ours);
-        code = leat_ar_reader_open(&at->reader, at->path, NULL, err);
-        if (code == LEAT_OK) code = check_reader(ours, at, at->reader, err);
-        if (code == LEAT_OK) {
-            ours->readers_open++;
-        } else {
-            leat_ar_reader_close(at->reader);
-            at->reader = NULL;
-        }
-    }
+    leat_code code = open_shard(ours, at, err);
     if (code == LEAT_OK) {
-        at->reader_users++;
-        at->reader_used = ++ours->tick;
-        *out = at->reader;
+        at->users++;
+        at->used = ++ours->tick;
     }
     pthread_mutex_unlock(&ours->lock);
     return code;
 }
 
-void leat_shard_reader_release(const leat_dataset *dataset, int64_t shard) {
+leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
+                                    const leat_ar_reader **out, leat_error *err) {
+    *out = NULL;
+    LEAT_ASSERT(!dataset->shards[shard].is_mapped);
+    LEAT_TRY(acquire(dataset, shard, err));
+    *out = dataset->shards[shard].reader;
+    return LEAT_OK;
+}
+
+leat_code leat_shard_file_acquire(const leat_dataset *dataset, int64_t shard, bool any_size,
+                                  leat_file **out, int64_t *file_bytes, leat_error *err) {
+    const leat_shard *at = &dataset->shards[shard];
+    *out = NULL;
+    *file_bytes = 0;
+    LEAT_ASSERT(at->is_mapped);
+    LEAT_TRY(acquire(dataset, shard, err));
+    if (!any_size && at->found_bytes != at->facts.file_bytes) {
+        leat_code code = size_differs(at, at->found_bytes, err);
+        leat_shard_release(dataset, shard);
+        return code;
+    }
+    *out = at->file;
+    *file_bytes = at->found_bytes;
+    return LEAT_OK;
+}
+
+void leat_shard_release(const leat_dataset *dataset, int64_t shard) {
     leat_dataset *ours = writable(dataset);
     pthread_mutex_lock(&ours->lock);
-    ours->shards[shard].reader_users--;
+    ours->shards[shard].users--;
     pthread_mutex_unlock(&ours->lock);
 }
 
@@ -134,7 +175,8 @@ void leat_shard_close(leat_shard *shard) {
     leat_paged *paged = atomic_load(&shard->paged);
     if (paged != NULL) leat_paged_free(paged);
     leat_free(paged);
-    leat_ar_reader_close(shard->reader);
+    close_files(shard);
+    leat_map_close(shard->unmapped);
     leat_free(shard->name);
     leat_free(shard->path);
 }
@@ -185,7 +227,7 @@ leat_code leat_dataset_hash_others(const leat_dataset *dataset, uint8_t digest[3
         leat_code code = leat_file_open(&file, dataset->shards[i].path, LEAT_FILE_READ, err);
         if (code == LEAT_OK) code = hash_file(reader, file, &sha, err);
         leat_file_close(file);
-        leat_shard_reader_release(dataset, i);
+        leat_shard_release(dataset, i);
         if (code != LEAT_OK) return code;
     }
     leat_sha256_final(&sha, digest);

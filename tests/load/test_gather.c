@@ -183,7 +183,7 @@ static void known(void **state) {
             uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
             int64_t end;
             must(leat_dataset_row_place(dataset, row, &facts, &place.begin, &err), &err);
-            must(leat_shard_paged(dataset, facts.shard, &place.paged, &err), &err);
+            must(leat_shard_paged(dataset, facts.shard, false, &place.paged, &err), &err);
             place.data = place.paged->data;
             place.first = leat_ar_plain_head(place.begin, facts.record_bytes, head, &end);
             leat_view view = leat_view_of_place(&place, facts.record_bytes);

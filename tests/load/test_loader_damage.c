@@ -111,6 +111,7 @@ static void expect_agreement(const char *dir, char masked[STEPS][BATCH]) {
         options.on_corrupt = LEAT_CORRUPT_MASK;
         options.threads = 1 + c;
         options.prefetch = c;
+        options.io = c % 2 == 0 ? LEAT_IO_MMAP : LEAT_IO_PREAD;
         options.host_count = hosts[c % 3];
         for (options.host_index = 0; options.host_index < hosts[c % 3]; options.host_index++) {
             leat_dataset *dataset = loader_open(dir);
@@ -204,6 +205,56 @@ static void one_chunk(void **state) {
 static void small_row(void **state) {
     (void)state;
     (void)check_damage(plain, 2, chunk_of(plain, 2) + 100, 0);
+}
+
+/* A shard cut before it is opened: with `mask` what lies before the cut is as it was. */
+static void cut_shard(void **state) {
+    (void)state;
+    char path[400], masked[STEPS][BATCH] = {{0}}, all[STEPS][BATCH] = {{0}};
+    uint8_t *bytes = NULL;
+    int64_t size = 0;
+    leat_error err = {0};
+    leat_loader_options options = loader_options();
+    const leat_batch *batch = NULL;
+    snprintf(path, sizeof path, "%s/train/train_shard_00000.arrayrecord", plain);
+    must(leat_file_load(path, 1 << 24, &bytes, &size, &err), &err);
+    int64_t begin = chunk_of(plain, 5);
+    /* in the middle of the long row; and all of it */
+    for (int c = 0; c < 2; c++) {
+        assert_int_equal(truncate(path, c == 0 ? begin + 40000 : 0), 0);
+        leat_dataset *dataset = loader_open(plain);
+        options.on_corrupt = LEAT_CORRUPT_MASK;
+        options.io = LEAT_IO_MMAP;
+        int count = count_masked(dataset, &options, c == 0 ? masked : all);
+        assert_true(count > 0);
+        leat_dataset_close(dataset);
+        dataset = loader_open(plain);
+        options.on_corrupt = LEAT_CORRUPT_FAIL;
+        leat_loader *loader = loader_create(dataset, &options);
+        leat_code code = LEAT_OK;
+        for (int s = 0; s < STEPS && code == LEAT_OK; s++) {
+            code = leat_loader_next(loader, &batch, &err);
+            leat_batch_release(batch);
+        }
+        assert_int_equal(code, LEAT_ERR_CORRUPT); /* refused as a whole */
+        assert_non_null(strstr(err.message, "the manifest says"));
+        leat_loader_destroy(loader);
+        leat_dataset_close(dataset);
+        expect_agreement(plain, c == 0 ? masked : all);
+    }
+    int fewer = 0;
+    for (int s = 0; s < STEPS; s++) {
+        for (int i = 0; i < BATCH; i++) {
+            assert_true(!masked[s][i] || all[s][i]);
+            fewer += all[s][i] && !masked[s][i];
+        }
+    }
+    assert_true(fewer > 0);
+    FILE *back = fopen(path, "wb");
+    assert_non_null(back);
+    assert_int_equal(fwrite(bytes, 1, (size_t)size, back), size);
+    assert_int_equal(fclose(back), 0);
+    leat_free(bytes);
 }
 
 /* A damaged row of the index is found when the loader is made, before anything is drawn. */
@@ -409,8 +460,9 @@ static int teardown(void **state) {
 #ifndef TESTS
 #define TESTS                                                                                      \
     cmocka_unit_test(one_page), cmocka_unit_test(one_chunk), cmocka_unit_test(small_row),          \
-        cmocka_unit_test(damaged_index), cmocka_unit_test(missing_shard),                          \
-        cmocka_unit_test(every_bit), cmocka_unit_test(every_bit_packed)
+        cmocka_unit_test(cut_shard), cmocka_unit_test(damaged_index),                              \
+        cmocka_unit_test(missing_shard), cmocka_unit_test(every_bit),                              \
+        cmocka_unit_test(every_bit_packed)
 #endif
 
 int main(void) {
