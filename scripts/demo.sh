@@ -1,7 +1,8 @@
 #!/bin/sh
 # The main job end to end on synthetic data, in build/demo: raw measurements in Parquet become
-# probe rows, which are verified, looked at, and read back. A second call starts afresh; the raw
-# file is kept, as making it again would give the same bytes.
+# probe rows, which are verified, looked at, and read back; then training batches are made of them,
+# timed, read, and looked at. A second call starts afresh; the raw file is kept, as making it again
+# would give the same bytes.
 set -eu
 cd "$(dirname "$0")/.."
 leat=build/leat
@@ -31,11 +32,21 @@ step "check every byte, tell what is in it, and draw it" \
 "$leat" inspect --verify --html "$out/report.html" "$out/probes"
 step "the first row's measurements back" "$leat" cat --rows 0:1 "$out/probes" "| head -n 5"
 "$leat" cat --rows 0:1 "$out/probes" | head -n 5
+step "make training batches for 3 seconds: how full, how fast" \
+  "$leat" batches "$out/probes" --time
+"$leat" batches "$out/probes" --time
+step "one sequence in words, its first measurements" \
+  "$leat" batches "$out/probes" --words --batch 1 --steps 0:1 "| head -n 12"
+"$leat" batches "$out/probes" --words --batch 1 --steps 0:1 | head -n 12
+step "what batches hold, drawn" \
+  "$leat" batches "$out/probes" --report "$out/batches.html"
+"$leat" batches "$out/probes" --report "$out/batches.html"
 
 cat <<END
 
 == done. Look at
   $out/report.html           what is in the data, with plots: open it in a browser
+  $out/batches.html          what training batches of it hold: padding, scales, tokens
   $out/probes/               the ArrayRecord shards for training, and manifest.json beside them
   $leat --help               what else there is; every command has --help with an example
 END
