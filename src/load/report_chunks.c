@@ -98,7 +98,8 @@ static leat_code run_thread(void *user, int index, leat_error *err) {
     leat_row *cursor = NULL;
     int64_t shard = 0;
     LEAT_TRY(leat_row_create(&cursor, work->plan->dataset, err));
-    leat_row_set_io(cursor, work->plan->options.io);
+    leat_row_set_io(cursor, work->plan->options.io,
+                    work->plan->options.on_corrupt == LEAT_CORRUPT_MASK);
     while (leat_report_pass_take(&work->pass, &shard)) {
         leat_error failure = {0};
         leat_code code = add_shard(work, &work->tallies[index], shard, cursor, &failure);
