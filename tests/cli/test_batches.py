@@ -1,0 +1,354 @@
+"""leat batches as a user runs it: hashes, hosts, states in fresh processes, words, damage, threads.
+
+Runs the command named by LEAT (default: build/leat).
+"""
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+ROWS = os.path.join(SHARED, "golden", "latency", "rows")
+SLOW = bool(os.environ.get("LEAT_SANITIZE"))  # a process takes ten times as long
+
+DATA = None
+
+
+def run(*words, **more):
+    return subprocess.run([LEAT, *map(str, words)], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
+
+
+def batches(*words, path="set"):
+    done = run("batches", os.path.join(DATA, path), "--length", 128, *words)
+    assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
+    return done.stdout
+
+
+def write_csv(path):
+    """Some 9,000 measurements of 150 probes."""
+    draw = random.Random(5)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
+        for probe in range(150):
+            four = probe % 3 != 0
+            src = f"192.0.2.{probe}" if four else f"2001:db8::{probe + 1:x}"
+            for i in range(1 + probe * probe % 97 if probe % 50 else 900):
+                dst = "198.51.100.7" if four else "2001:db8:1::7"
+                rtt = "-1" if draw.random() < 0.05 else f"{draw.lognormvariate(3.9, 0.8):.3f}"
+                out.write(f"{1556136000 + probe + i * 240},{src},{dst},{4 if four else 6},{rtt}\n")
+
+
+def setUpModule():
+    global DATA
+    DATA = tempfile.mkdtemp(prefix="leat-batches-")
+    source = os.path.join(DATA, "pings.csv")
+    write_csv(source)
+    for name, more in (("set", ()), ("packed", ("--compression", "zstd"))):
+        done = run("ingest", "probes", source, "-o", os.path.join(DATA, name),
+                   "--probes-per-shard", 30, "--max-row-size", "16K", *more)
+        assert done.returncode == 0, done.stderr
+
+
+def tearDownModule():
+    shutil.rmtree(DATA)
+
+
+def copied(name):
+    to = os.path.join(DATA, name)
+    shutil.copytree(os.path.join(DATA, "set"), to)
+    return to
+
+
+def flip(path, offset):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1]))
+
+
+def by_row(lines):
+    return sorted(lines.splitlines(), key=lambda line: [int(word) for word in line.split()[:2]])
+
+
+class Hashes(unittest.TestCase):
+    STEPS = ("--batch", 120, "--steps", "0:3")
+
+    def test_hash_is_that_of_the_lines(self):
+        lines = batches(*self.STEPS, "--hash=rows")
+        for number, line in enumerate(lines.splitlines()):
+            self.assertRegex(line, rf"\A{number // 120} {number % 120} [0-9a-f]{{64}}\Z")
+        self.assertEqual(number, 359)
+        self.assertEqual(len(set(lines.splitlines())), 360)
+        self.assertEqual(batches(*self.STEPS, "--hash"),
+                         hashlib.sha256(lines.encode()).hexdigest() + "\n")
+
+    def test_whatever_makes_them(self):
+        want = batches(*self.STEPS, "--hash")
+        for path in ("set", "packed"):
+            for more in (("--threads", 1), ("--threads", 2), ("--threads", 3), ("--threads", 16),
+                         ("--prefetch", 0), ("--prefetch", 1), ("--prefetch", 8),
+                         ("--io", "pread"), ("--on-corrupt", "mask"), ("--memory", "64M")):
+                with self.subTest(path=path, more=more):
+                    self.assertEqual(batches(*self.STEPS, "--hash", *more, path=path), want)
+        self.assertNotEqual(batches(*self.STEPS, "--hash", "--seed", 1), want)
+
+    def test_hosts_share(self):
+        want = batches(*self.STEPS, "--hash=rows")
+        for hosts in (2, 3, 4, 5, 8):
+            lines = "".join(batches(*self.STEPS, "--hash=rows", "--hosts", hosts, "--host", host)
+                            for host in range(hosts))
+            self.assertEqual(by_row(lines), want.splitlines())
+
+    def test_explicit_rows(self):
+        want = batches(*self.STEPS, "--hash=rows").splitlines()
+        got = batches(*self.STEPS, "--hash=rows", "--rows", "7,119,0").splitlines()
+        self.assertEqual(got, [want[120 * step + row] for step in range(3) for row in (7, 119, 0)])
+
+    def test_json_says_the_same(self):
+        lines = batches(*self.STEPS, "--hash=rows")
+        told = json.loads(batches(*self.STEPS, "--hash=rows", "--json", "--time"))
+        self.assertEqual(told["text"], lines)
+        self.assertEqual(told["hash"], hashlib.sha256(lines.encode()).hexdigest())
+        self.assertEqual(told["steps"], [0, 3])
+        counters = told["counters"]
+        self.assertEqual(counters["sequences"], 360)
+        self.assertEqual(counters["tokens"] + counters["padding"], 360 * 128)
+        self.assertEqual((counters["padding"], counters["masked"], told["quarantine"]), (0, 0, []))
+        self.assertGreater(told["time"]["tokens_per_second"], 0)
+        self.assertEqual(json.loads(told["state"])["step"], 3)
+
+
+class States(unittest.TestCase):
+    def state(self, name="state.json"):
+        path = os.path.join(DATA, name)
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        return path
+
+    def test_every_step_in_a_fresh_process_twice(self):
+        steps = 20 if SLOW else 200
+        want = batches("--steps", f"0:{steps + 1}", "--hash=rows").splitlines()
+        state, again = self.state(), self.state("again.json")
+        batches("--steps", "0:0", "--save-state", state)  # before the first batch
+        for step in range(steps):
+            one = batches("--resume", state, "--steps", f":{step + 1}", "--hash=rows",
+                          "--save-state", again, "--threads", 1 + step % 3).splitlines()
+            self.assertEqual(one, want[8 * step:8 * step + 8])
+            # the same place resumed a second time, two steps long
+            two = batches("--resume", state, "--steps", f":{step + 2}", "--hash=rows").splitlines()
+            self.assertEqual(two, want[8 * step:8 * step + 16])
+            os.replace(again, state)
+        with open(state, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["step"], steps)
+
+    def test_other_hosts_in_the_middle(self):
+        want = by_row(batches("--batch", 120, "--steps", "0:9", "--hash=rows"))
+        got, state = "", None
+        for hosts, end in ((8, 2), (3, 5), (5, 9)):
+            after = self.state(f"{hosts}.json")
+            for host in range(hosts):
+                more = ("--resume", state) if state else ()
+                got += batches("--batch", 120, "--steps", f":{end}", "--hash=rows", "--hosts",
+                               hosts, "--host", host, "--save-state", after, *more)
+            state = after
+        self.assertEqual(by_row(got), want)
+
+    def test_step_alone(self):
+        want = batches("--steps", "1000000:1000002", "--hash")
+        state = self.state()
+        batches("--steps", "1000000:1000000", "--save-state", state)
+        self.assertEqual(batches("--resume", state, "--steps", ":1000002", "--hash"), want)
+        with open(state, encoding="utf-8") as file:
+            text = file.read()
+        short = json.loads(text)
+        del short["in_words"]
+        short = json.dumps(short, separators=(",", ":"))
+        self.assertLessEqual(len(short), 256)
+        with open(state, "w", encoding="utf-8") as file:
+            file.write(short)  # the short form is accepted as well
+        self.assertEqual(batches("--resume", state, "--steps", ":1000002", "--hash"), want)
+
+    def test_refusals_name_what_differs(self):
+        state = self.state()
+        batches("--steps", "0:4", "--save-state", state, "--seed", 3)
+        base = ("batches", os.path.join(DATA, "set"), "--resume", state)
+        for more, words in ((("--length", 128), "seed: the state was made with seed 3"),
+                            (("--seed", 3, "--length", 256), "length was 128 .* and is 256 now"),
+                            (("--seed", 3, "--length", 128, "--batch", 9), "batch was 8 .* is 9"),
+                            (("--seed", 3, "--length", 128, "--split", "test"), "split was train")):
+            done = run(*base, *more)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, f"cannot resume: .*{words}")
+        other = os.path.join(DATA, "other")
+        source = os.path.join(DATA, "other.csv")
+        with open(source, "w", encoding="utf-8") as out:
+            out.write("event_time,src_addr,dst_addr,ip_version,rtt\n"
+                      "1556136000,192.0.2.1,192.0.2.2,4,5\n")
+        self.assertEqual(run("ingest", "probes", source, "-o", other).returncode, 0)
+        done = run("batches", other, "--resume", state, "--seed", 3, "--length", 128,
+                   "--batch", 8, "--split", "train")
+        self.assertEqual(done.returncode in (1, 2), True)
+        done = run("batches", os.path.join(DATA, "packed"), "--resume", state, "--seed", 3,
+                   "--length", 128, "--steps", ":5")
+        self.assertEqual(done.returncode, 0)  # the same data, compressed
+
+    def test_killed_and_stopped(self):
+        """kill -9 leaves nothing behind; SIGTERM ends with the state of where it was."""
+        state = self.state()
+        before = set(os.listdir("/tmp")), set(os.listdir("/dev/shm"))
+        command = [LEAT, "batches", os.path.join(DATA, "set"), "--length", "128", "--steps",
+                   "0:1000000000", "--save-state", state]
+        for number in (signal.SIGKILL, signal.SIGTERM):
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
+                time.sleep(1)
+                made.send_signal(number)
+                made.communicate(timeout=30)
+            self.assertEqual(os.path.exists(state), number == signal.SIGTERM)
+        with open(state, encoding="utf-8") as file:
+            step = json.load(file)["step"]
+        self.assertGreater(step, 0)
+        self.assertEqual(batches("--resume", state, "--steps", f":{step + 1}", "--hash"),
+                         batches("--steps", f"{step}:{step + 1}", "--hash"))
+        mine = [set(os.listdir("/tmp")) - before[0], set(os.listdir("/dev/shm")) - before[1]]
+        self.assertEqual([name for names in mine for name in names if "leat" in name], [])
+
+
+class Words(unittest.TestCase):
+    def test_summary(self):
+        text = batches("--epochs", 1)
+        self.assertRegex(text, r"\Asteps +0 to \d+, [\d,]+ sequences of 128 tokens "
+                               r"\(an epoch has [\d,]+\)\n")
+        self.assertIn("padding    0 %", text)
+        text = batches("--epochs", 1, "--packing", "none", "--time")
+        self.assertRegex(text, r"padding    [1-9]")
+        self.assertRegex(text, r"time +[\d.]+ s, [\d,]+ tokens/s")
+
+    def test_epochs_end(self):
+        told = json.loads(batches("--epochs", 2, "--batch", 7, "--json"))
+        self.assertEqual(told["counters"]["sequences"], 2 * told["epoch_sequences"])
+        self.assertEqual(told["step_count"], -(-2 * told["epoch_sequences"] // 7))
+        lines = batches("--epochs", 1, "--batch", 7, "--hash=rows").splitlines()
+        zeros = hashlib.sha256(bytes(6 * 128 * 4)).hexdigest()
+        anchors = told["epoch_sequences"]
+        self.assertEqual([line.endswith(zeros) for line in lines],
+                         [number >= anchors for number in range(len(lines))])
+
+    def test_words_and_explain_agree(self):
+        words = batches("--words", "--batch", 3, "--steps", "5:6")
+        parts = re.split(r"(?m)^step 5 row \d+\n", words)[1:]
+        self.assertEqual(len(parts), 3)
+        for row, part in enumerate(parts):
+            self.assertGreater(part.count("segment "), 2)
+            told = batches("--batch", 3, "--explain", 5, row)
+            self.assertTrue(told.startswith(f"step 5 row {row}: sequence {15 + row}, epoch 0, "))
+            self.assertTrue(told.endswith("in words:\n" + part))
+            data = json.loads(batches("--batch", 3, "--explain", 5, row, "--json"))
+            self.assertEqual(len(data["inputs"]), 128)
+            self.assertEqual(sum(s["token_count"] for s in data["segments"]), 128)
+            count = sum(len(s["measurements"]) for s in data["segments"])
+            self.assertEqual(len(part.splitlines()), count)
+
+    def test_by_client(self):
+        one = batches("--by", "client", "--hash")
+        self.assertEqual(one, batches("--by", "client", "--hash", "--threads", 3))
+        self.assertNotEqual(one, batches("--hash"))
+        weights = os.path.join(DATA, "weights.csv")
+        probes = set()
+        for row in range(8):
+            told = json.loads(batches("--by", "client", "--explain", 0, row, "--json"))
+            self.assertEqual(len({s["src_id"] for s in told["segments"]}), 1)
+            probes.add(told["segments"][0]["src_id"])
+        self.assertEqual(len(probes), 8)
+        with open(weights, "w", encoding="utf-8") as out:
+            out.write("src_id,weight\n" + "".join(f"{probe},1\n" for probe in sorted(probes)[:4]))
+        few = ("--by", "client", "--client-weights", weights, "--batch", 4)
+        told = [json.loads(batches(*few, "--explain", step, row, "--json"))
+                for step in range(3) for row in range(4)]
+        drawn = {one["segments"][0]["src_id"] for one in told}
+        self.assertEqual(drawn, set(sorted(probes)[:4]))
+        done = run("batches", os.path.join(DATA, "set"), *few[:-1], 5)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("5 are wanted, but only 4 can be drawn", done.stderr)
+
+    def test_refused(self):
+        for line, words in (("--hosts 3", "3 hosts cannot share a batch of 8 rows"),
+                            ("--host 1", "host is 1, must be 0 to 0"),
+                            ("--rows 1,8", "8 is no row of a batch of 8"),
+                            ("--rows 1,,2", '--rows: "1,,2" is not accepted'),
+                            ("--rows 1 --hosts 2", "give one of them"),
+                            ("--memory 100K", "memory_bytes is 102400, but [0-9]+ are needed"),
+                            ("--steps 5", '--steps: "5" is not accepted'),
+                            ("--steps 5:", "has no end"),
+                            ("--timestamp-modes 1,2,3", "timestamp-modes"),
+                            ("--explain 5 8", "no row 8 of step 5"),
+                            ("--clients-per-round 3", "is for --by client"),
+                            ("--by client --epochs 1", "epochs is 1, but by client")):
+            with self.subTest(line):
+                done = run("batches", os.path.join(DATA, "set"), *line.split())
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, r"\Aleat: .*" + words)
+                self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Damage(unittest.TestCase):
+    def test_fail_and_mask(self):
+        path = copied("damaged")
+        shard = os.path.join("train", "train_shard_00001.arrayrecord")
+        flip(os.path.join(path, shard), 5000)
+        words = ("batches", path, "--length", 128, "--epochs", 1)
+        done = run(*words)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"step \d+, row \d+: shard \"train/train_shard_00001.*"
+                                      r"page at byte 4096: hash mismatch")
+        clean = batches("--epochs", 1, "--hash=rows").splitlines()
+        hashes = set()
+        for more in (("--threads", 1), ("--threads", 3), ("--io", "pread")):
+            done = run(*words, "--on-corrupt", "mask", "--hash=rows", *more)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"masked: shard train/train_shard_00001.arrayrecord, "
+                                          r"record \d+, byte 4096: ")
+            hashes.add(done.stdout)
+        self.assertEqual(len(hashes), 1)
+        zeros = hashlib.sha256(bytes(6 * 128 * 4)).hexdigest()
+        masked = done.stdout.splitlines()
+        self.assertEqual(len(masked), len(clean))
+        for was, now in zip(clean, masked):
+            self.assertTrue(now == was or now == " ".join(was.split()[:2] + [zeros]), (was, now))
+        told = json.loads(run(*words, "--on-corrupt", "mask", "--json").stdout)
+        count = sum(was != now for was, now in zip(clean, masked))
+        self.assertGreater(count, 0)
+        self.assertEqual(told["counters"]["masked"], count)
+        self.assertEqual({item["shard"] for item in told["quarantine"]}, {shard})
+        first = next(line.split() for was, line in zip(clean, masked) if was != line)
+        told = run(*words, "--on-corrupt", "mask", "--explain", *first[:2]).stdout
+        self.assertIn("zeros: ", told)
+
+
+@unittest.skipUnless(os.path.isdir(ROWS), "the Python system's files are not here")
+class Others(unittest.TestCase):
+    """Rows that PyArrow and array_record wrote, in every compression: one and the same batches."""
+
+    def test_rows_of_others(self):
+        hashes = {run("batches", os.path.join(ROWS, name + ".arrayrecord"), "--hash").stdout
+                  for name in ("g1_none", "g1_zstd", "g1_brotli6", "g1_snappy", "g4_none",
+                               "g4_zstd", "g4_brotli6", "g4_snappy")}
+        self.assertEqual(len(hashes), 1)
+        self.assertRegex(hashes.pop(), r"\A[0-9a-f]{64}\n\Z")
+        both = run("batches", os.path.join(ROWS, "train.arrayrecord"),
+                   os.path.join(ROWS, "test.arrayrecord"), "--split", "test", "--hash").stdout
+        one = run("batches", os.path.join(ROWS, "test.arrayrecord"), "--hash").stdout
+        self.assertEqual(both, one)
+
+
+if __name__ == "__main__":
+    unittest.main()
