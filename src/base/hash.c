@@ -22,7 +22,7 @@ static SHA256_CTX *context_of(leat_sha256 *sha) { return (SHA256_CTX *)(void *)s
 
 void leat_sha256_init(leat_sha256 *sha) {
     SHA256_Init(context_of(sha));
-    sha->pairs = leat_sha256_pair_supported();
+    sha->pairs = 0;
 }
 
 void leat_sha256_update(leat_sha256 *sha, const void *bytes, int64_t size_bytes) {
@@ -55,7 +55,8 @@ void leat_sha256_update2(leat_sha256 *a, const void *bytes_a, int64_t size_a, le
         leat_sha256_update(b, at_b, head_b);
         int64_t left_a = size_a - head_a, left_b = size_b - head_b;
         int64_t blocks = (left_a < left_b ? left_a : left_b) / SHA256_CBLOCK;
-        if (a->pairs) {
+        if (a->pairs == 0) a->pairs = leat_sha256_pair_supported() ? 1 : -1;
+        if (a->pairs > 0) {
             leat_sha256_pair_blocks(x->h, at_a + head_a, y->h, at_b + head_b, blocks);
             count_blocks(x, blocks);
             count_blocks(y, blocks);

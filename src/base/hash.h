@@ -7,7 +7,9 @@
 /* SHA-256, a running state that may be copied; no allocation. */
 typedef struct leat_sha256 {
     uint64_t state[15];
-    bool pairs; /* the processor can take two at once */
+    /* Whether the processor can take two at once: 1, -1, 0 not asked yet. Asking costs some 20 us
+     * in a virtual machine, so it is asked only where two are taken. */
+    int8_t pairs;
 } leat_sha256;
 void leat_sha256_init(leat_sha256 *sha);
 void leat_sha256_update(leat_sha256 *sha, const void *bytes, int64_t size_bytes);
