@@ -3,6 +3,7 @@
 #   make demo            installs what is missing, builds, runs the main job on synthetic data
 #   make check           installs what is missing, builds, runs lint and the tests
 #   make check-all       and the sanitizers, fault sweeps, fuzz corpora, comparisons with Python
+#   make check-maxtext   the real MaxText trains on leat's batches (part of check-all)
 #   make build           build/leat and build/libleat.so
 #   make lint            the house rules (scripts/lint --list)
 #   make bench           the programs of bench/
@@ -14,7 +15,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo check check-all check-rest lint bench wheel install format clean
+.PHONY: build all demo check check-all check-rest check-maxtext lint bench wheel install format clean
 
 # The preset's build folder, configured anew when something was installed since.
 configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ]; then \
@@ -58,6 +59,12 @@ check-rest:
 	@scripts/install.sh --all
 	@$(MAKE) -s all
 	@scripts/check --rest $(CHECK_FLAGS)
+
+check-maxtext:
+	@echo "== install what is missing"
+	@scripts/install.sh --all
+	@$(MAKE) -s all
+	@scripts/check --stage maxtext
 
 lint:
 	@scripts/lint

@@ -86,7 +86,11 @@ foreach(source ${script_tests})
   else()
     add_test(NAME ${folder}_${name} COMMAND "${PROJECT_SOURCE_DIR}/scripts/oracle-python.sh" ${source} -v)
   endif()
-  leat_register(${folder}_${name} ${folder} 600 ${source})
+  set(timeout 600)
+  if(folder STREQUAL "maxtext")
+    set(timeout 1800)
+  endif()
+  leat_register(${folder}_${name} ${folder} ${timeout} ${source})
 endforeach()
 
 # Fuzz targets: with LEAT_FUZZ (clang) programs of libFuzzer; else each reruns its corpus, the files

@@ -2,7 +2,8 @@
 # Installs what leat is built and checked with, and only what is missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
-#   scripts/install.sh --all   clang as well, for the fuzzing part of make check-all
+#   scripts/install.sh --all   clang as well, for the fuzzing part of make check-all, and debootstrap,
+#                              for its MaxText part
 #
 # Debian packages come from apt as root or through sudo; their versions are those of the release,
 # checked by apt. DuckDB (library and header) is used from the system if it is there, else fetched
@@ -53,7 +54,9 @@ library:cmocka          libcmocka-dev
 '
 [ "${1:-}" != --all ] || wanted="$wanted
 command:clang-14        clang-14
-libfuzzer:              libclang-rt-14-dev"
+libfuzzer:              libclang-rt-14-dev
+command:debootstrap     debootstrap
+command:patch           patch"
 
 missing_packages() {
   echo "$wanted" | while read -r probe package; do

@@ -5,7 +5,7 @@
     for batch in leat.Loader(data, batch=8, length=1024):
         batch["inputs"]                      # six int32 arrays [8, 1024], nothing copied
 
-leat.grain has both for Grain.
+leat.grain has both for Grain, leat.maxtext a launcher of MaxText's trainer.
 
 Errors are leat.LeatError (leat.errors has one class a code); their text is the library's own.
 """

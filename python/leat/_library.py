@@ -11,7 +11,9 @@ from typing import Any
 
 from leat import _abi, errors
 
-PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "libleat.so")
+_HOME = os.path.dirname(os.path.abspath(__file__))
+PATH = os.path.join(_HOME, "libleat.so")
+COMMAND = os.path.join(_HOME, "leat")  # the command, which needs no library beside it
 
 
 def _open(loader: Any) -> Any:

@@ -51,11 +51,12 @@ class Handle:
         texts = (c.c_char_p * len(paths))(*(os.fsencode(path) for path in paths))
         call(lib.leat_dataset_open, c.byref(self.pointer), texts, len(paths), c.byref(options))
 
-    def __del__(self) -> None:
+    def __del__(self, destroy: Any = lib.leat_row_destroy,
+                close: Any = lib.leat_dataset_close) -> None:
         while self._cursors:
-            lib.leat_row_destroy(self._cursors.pop())
+            destroy(self._cursors.pop())
         if self.pointer:
-            lib.leat_dataset_close(self.pointer)
+            close(self.pointer)
 
 
 class Cursor:

@@ -218,13 +218,12 @@ class Loader:
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
         self._handle = self._data._handle  # stays open for the loader, whatever happens to _data
         options = lib.leat_loader_options_default()
-        for name, value in (
-                ("sampler", sampler), ("length", length), ("seed", seed),
-                ("timestamp-modes", ",".join(map(str, timestamp_modes))),
-                ("field-order", field_order), ("packing", packing), ("tail", tail),
-                ("boundary", boundary)):
-            call(lib.leat_sample_option_set, c.byref(options.sample), name.encode(),
-                 str(value).encode())
+        sample = {"sampler": sampler, "length": str(length), "seed": str(seed),
+                  "timestamp-modes": ",".join(map(str, timestamp_modes)),
+                  "field-order": field_order, "packing": packing, "tail": tail,
+                  "boundary": boundary}
+        for name, value in sample.items():
+            call(lib.leat_sample_option_set, c.byref(options.sample), name.encode(), value.encode())
         options.split = _choice("split", split, _SPLITS)
         options.batch, options.epochs = batch, epochs
         options.host_index, options.host_count = host, hosts
@@ -239,6 +238,14 @@ class Loader:
         options.memory_bytes = options.memory_bytes if memory is None else memory
         options.io = _choice("io", io, ("mmap", "pread"))
         options.on_corrupt = _choice("on_corrupt", on_corrupt, ("fail", "mask"))
+        words = {**sample, "batch": batch, "epochs": epochs, "split": split,
+                 "by": "client" if by_client else None, "client-weights": client_weights,
+                 "clients-per-round": clients_per_round or None,
+                 "steps-per-round": steps_per_round or None, "on-corrupt": on_corrupt}
+        #: the words of `leat batches` that make the same global batches
+        self.command: list[str] = [
+            "batches", *self._data.paths,
+            *(f"--{name}={value}" for name, value in words.items() if value is not None)]
         self.batch = batch    #: rows of the global batch
         self.length = length  #: tokens of a sequence
         pointer = c.c_void_p()
@@ -355,9 +362,9 @@ class Loader:
         if pointer:
             lib.leat_loader_destroy(pointer)
 
-    def __del__(self) -> None:
+    def __del__(self, destroy: Any = lib.leat_loader_destroy) -> None:
         if getattr(self, "_pointer", None):
-            lib.leat_loader_destroy(self._pointer)
+            destroy(self._pointer)
 
     def __enter__(self) -> Loader:
         return self

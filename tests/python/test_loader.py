@@ -63,19 +63,15 @@ class Batches(unittest.TestCase):
         self.assertTrue(0 <= batch["inputs"].min() and batch["inputs"].max() <= 266)
 
     def test_the_command_makes_the_same(self):
-        for options, words in (({}, []), ({"split": "test", "sampler": "plan2"},
-                                          ["--split", "test", "--sampler", "plan2"]),
-                               ({"by_client": True, "client_weights": "measurements"},
-                                ["--by", "client", "--client-weights", "measurements"]),
-                               ({"timestamp_modes": (10, 20, 70), "tail": "pad", "hosts": 3,
-                                 "host": 1, "boundary": "cross"},
-                                ["--timestamp-modes", "10,20,70", "--tail", "pad", "--hosts", "3",
-                                 "--host", "1", "--boundary", "cross"])):
-            lines = support.run("batches", self.path, "--batch", "12", "--length", "256", "--seed",
-                                "7", "--steps", "0:4", "--hash=rows", *words).splitlines()
-            found = digests(4, **options)
+        for options in ({}, {"split": "test", "sampler": "plan2"}, {"sampler": "all"},
+                        {"by_client": True, "client_weights": "measurements"},
+                        {"by_client": True, "clients_per_round": 20, "steps_per_round": 2},
+                        {"timestamp_modes": (10, 20, 70), "tail": "pad", "boundary": "cross",
+                         "field_order": "content"}):
+            with leat.Loader(self.path, **{**SMALL, **options}) as loader:
+                lines = support.run(*loader.command, "--steps=0:4", "--hash=rows").splitlines()
             self.assertEqual([line.split()[2] for line in lines],
-                             [row for step in found for row in step], words)
+                             [row for step in digests(4, **options) for row in step], options)
 
     def test_any_hosts_make_the_same_rows(self):
         for hosts in (1, 2, 3, 4, 6, 12):
@@ -303,6 +299,18 @@ class Lifetimes(unittest.TestCase):
         del loader
         gc.collect()
         self.assertEqual(threads(), before)
+
+    def test_a_program_may_end_with_all_of_it_in_use(self):
+        program = ("import leat, sys\n"
+                   "data = leat.ProbeDataset(sys.argv[1])\n"
+                   "loader = leat.Loader(data, batch=4, length=256)\n"
+                   "row, held = data[0], [next(loader) for _ in range(9)]\n"
+                   "print(row.measurements()['rtt'].size > 0, held[0]['inputs'].shape)\n")
+        for _ in range(5):
+            done = subprocess.run([sys.executable, "-c", program, self.path], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "True (4, 256)\n", ""))
 
     def test_closed(self):
         loader = leat.Loader(self.path, **SMALL)

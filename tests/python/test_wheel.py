@@ -42,7 +42,7 @@ class Wheel(unittest.TestCase):
         sources = {os.path.relpath(os.path.join(folder, name), os.path.join(support.ROOT, "python"))
                    for folder, _, found in os.walk(os.path.join(support.ROOT, "python", "leat"))
                    for name in found if "__pycache__" not in folder}
-        self.assertEqual(names, sources | {"leat/libleat.so"})
+        self.assertEqual(names, sources | {"leat/libleat.so", "leat/leat"})
         self.assertIn("Requires-Python: >=3.10", meta)
 
     def test_it_works_away_from_here(self):
@@ -54,6 +54,11 @@ class Wheel(unittest.TestCase):
                               check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertEqual(done.stdout.split(), [os.path.join(target, "leat", "libleat.so")])
+        done = subprocess.run([os.path.join(target, "bin", "leat"), "batches", support.dataset(),
+                               "--steps", "0:1"], cwd="/", capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": target}, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("8 sequences", done.stdout)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,41 @@
+"""grain_visualization_dir: pages that show what the batches hold."""
+from __future__ import annotations
+
+import html
+import os
+import subprocess
+
+import leat
+from leat._library import COMMAND
+
+_STEPS = 4  # batches whose rows are shown
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title>
+<style>body {{ font: 14px/1.5 sans-serif; margin: 2em auto; max-width: 72em }}
+pre {{ font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: 0.7em }}</style>
+</head><body><h1>{title}</h1><p><code>leat {command}</code></p>
+{steps}</body></html>
+"""
+
+
+def write_report(folder: str, name: str, loader: leat.Loader) -> None:
+    """Writes two pages into a folder, which is made if needed: NAME.html, the report of `leat
+    batches`, and NAME-rows.html, the rows of the first batches in words. Raises LeatError with the
+    command's words if it fails."""
+    os.makedirs(folder, exist_ok=True)
+    done = subprocess.run([COMMAND, *loader.command, "--report",
+                           os.path.join(folder, f"{name}.html")],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise leat.LeatError(f"the report of the {name} batches: {done.stdout.strip()}")
+    steps = []
+    for step in range(_STEPS if loader.steps is None else min(_STEPS, loader.steps)):
+        rows = [loader.explain(step, row) for row in range(loader.batch)]
+        lines = "\n".join(html.escape(each.summary()) for each in rows)
+        steps.append(f"<h2>step {step}</h2><pre>{lines}</pre>"
+                     f"<h3>row 0 in words</h3><pre>{html.escape(str(rows[0]))}</pre>")
+    with open(os.path.join(folder, f"{name}-rows.html"), "w", encoding="utf-8") as file:
+        file.write(_PAGE.format(title=f"leat: rows of the first {html.escape(name)} batches",
+                                command=html.escape(" ".join(loader.command)),
+                                steps="\n".join(steps)))
