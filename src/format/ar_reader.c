@@ -93,7 +93,7 @@ leat_code leat_ar_read_limit(const leat_ar_read_options *options, int64_t *max_c
 
 /* Takes the source over, on failure too. */
 static leat_code open_source(leat_ar_reader **out, leat_ar_source *source, const char *name,
-                             const leat_ar_read_options *options, leat_error *err) {
+                             const leat_ar_read_options *options, bool is_bare, leat_error *err) {
     leat_error found = {0};
     leat_ar_reader *reader = NULL;
     int64_t max_chunk_bytes = 0;
@@ -109,7 +109,7 @@ static leat_code open_source(leat_ar_reader **out, leat_ar_source *source, const
         size_t length = strlen(name), room = sizeof reader->name - 1;
         memcpy(reader->name, length > room ? name + length - room : name,
                length > room ? room : length);
-        code = open_table(reader, &found);
+        if (!is_bare) code = open_table(reader, &found);
         if (code != LEAT_OK) {
             leat_error_context(&found, code, "ArrayRecord file \"%s\"", reader->name);
             leat_ar_reader_close(reader);
@@ -125,14 +125,21 @@ leat_code leat_ar_reader_open(leat_ar_reader **out, const char *path,
     *out = NULL;
     leat_ar_source source;
     LEAT_TRY(leat_ar_source_open(&source, path, err));
-    return open_source(out, &source, path, options, err);
+    return open_source(out, &source, path, options, false, err);
+}
+
+leat_code leat_ar_reader_open_bare(leat_ar_reader **out, const char *path, leat_error *err) {
+    *out = NULL;
+    leat_ar_source source;
+    LEAT_TRY(leat_ar_source_open(&source, path, err));
+    return open_source(out, &source, path, NULL, true, err);
 }
 
 leat_code leat_ar_reader_open_memory(leat_ar_reader **out, const void *bytes, int64_t size_bytes,
                                      const leat_ar_read_options *options, leat_error *err) {
     *out = NULL;
     leat_ar_source source = {.memory = bytes, .size_bytes = size_bytes};
-    return open_source(out, &source, "(memory)", options, err);
+    return open_source(out, &source, "(memory)", options, false, err);
 }
 
 void leat_ar_reader_close(leat_ar_reader *reader) {
@@ -227,6 +234,40 @@ leat_code leat_ar_reader_read(const leat_ar_reader *reader, int64_t index, leat_
     int64_t first = room->starts[index % t->group_size];
     record->size_bytes = room->starts[index % t->group_size + 1] - first;
     record->data = room->records + first;
+    return LEAT_OK;
+}
+
+/* What load_chunk does, without a table that tells what the chunk holds. */
+static leat_code load_chunk_at(const leat_ar_reader *reader, int64_t offset, leat_ar_room *room,
+                               leat_error *err) {
+    leat_ar_window window = {&reader->source, room, reader->source.size_bytes};
+    leat_ar_bytes bytes = leat_ar_window_bytes(&window);
+    leat_ar_chunk chunk;
+    leat_ar_decoded decoded;
+    room->reader = NULL; /* what it holds belongs to no chunk of a table */
+    LEAT_TRY(leat_ar_chunk_read(&bytes, offset, reader->source.size_bytes, &chunk, err));
+    if (chunk.type == LEAT_AR_CHUNK_SIMPLE && chunk.record_count != 1) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "chunk at byte %lld: %lld records, must have 1",
+                         (long long)offset, (long long)chunk.record_count);
+    }
+    LEAT_TRY(leat_ar_chunk_decode(&bytes, &chunk, reader->max_chunk_bytes, room, &decoded, err));
+    room->records = decoded.values;
+    return LEAT_OK;
+}
+
+leat_code leat_ar_reader_read_at(const leat_ar_reader *reader, int64_t offset,
+                                 leat_ar_record *record, leat_error *err) {
+    leat_error found = {0};
+    record->data = NULL;
+    record->size_bytes = 0;
+    if (record->room == NULL) LEAT_TRY(leat_ar_room_create(&record->room, err));
+    leat_code code = load_chunk_at(reader, offset, record->room, &found);
+    if (code != LEAT_OK) {
+        leat_error_context(&found, code, "ArrayRecord file \"%s\"", reader->name);
+        return leat_error_copy(err, &found);
+    }
+    record->data = record->room->records;
+    record->size_bytes = record->room->starts[1];
     return LEAT_OK;
 }
 

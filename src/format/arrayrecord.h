@@ -149,6 +149,17 @@ int leat_ar_plain_head(int64_t begin, int64_t record_bytes, uint8_t head[LEAT_AR
 /* May a chunk begin or end here? */
 bool leat_ar_position_legal(int64_t position);
 
+/*
+ * A reader for who knows from elsewhere where the chunks are: the file's own index is not looked
+ * at, so that nothing in it can keep a good chunk from being read. Only leat_ar_reader_read_at,
+ * leat_ar_reader_file_bytes and leat_ar_reader_close are for it.
+ */
+LEAT_MUST_CHECK leat_code leat_ar_reader_open_bare(leat_ar_reader **out, const char *path,
+                                                   leat_error *err);
+/* The one record of the chunk at `offset`, checked as by leat_ar_reader_read; threads likewise. */
+LEAT_MUST_CHECK leat_code leat_ar_reader_read_at(const leat_ar_reader *reader, int64_t offset,
+                                                 leat_ar_record *record, leat_error *err);
+
 /* File position of the footer chunk, where the data chunks end. */
 int64_t leat_ar_reader_footer_offset(const leat_ar_reader *reader);
 int64_t leat_ar_reader_file_bytes(const leat_ar_reader *reader);

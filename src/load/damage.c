@@ -26,7 +26,8 @@ int64_t leat_dataset_damaged_byte(const leat_dataset *dataset, int64_t row, leat
     if (dataset->index == NULL) return -1;
     if (leat_index_row_in(dataset->index, shard, row, &indexed, why) != LEAT_OK) return -1;
     if (dataset->shards[shard].is_mapped) return find_bad_page(dataset, shard, &indexed, why);
-    if (leat_dataset_record(dataset, row, &record, why) != LEAT_OK) return indexed.chunk_offset;
+    if (leat_dataset_record(dataset, row, true, &record, why) != LEAT_OK)
+        return indexed.chunk_offset;
     leat_record_cache_release(dataset->cache, record);
     return -1;
 }

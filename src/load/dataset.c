@@ -155,29 +155,24 @@ int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row) {
 /* ---- records that are not mapped ---------------------------------------------------------------
  */
 
-/* The index names the place of each record; the file's own index must agree. */
-static leat_code check_place(const leat_dataset *dataset, const leat_ar_reader *reader, int64_t row,
-                             int64_t record, leat_error *err) {
-    leat_index_row facts;
-    if (dataset->index == NULL) return LEAT_OK;
-    LEAT_TRY(leat_index_row_get(dataset->index, row, &facts, err));
-    leat_ar_chunk_facts chunk = leat_ar_reader_chunk(reader, record);
-    if (leat_ar_reader_group_size(reader) == 1 && chunk.offset == facts.chunk_offset)
-        return LEAT_OK;
-    return leat_fail(
-        err, LEAT_ERR_CORRUPT,
-        "the file's own index puts it at byte %lld, ours at byte %lld; ingest it again",
-        (long long)chunk.offset, (long long)facts.chunk_offset);
+/* Where our index says, or as the file's own index has it. */
+static leat_code read_from(const leat_dataset *dataset, const leat_ar_reader *reader, int64_t row,
+                           int64_t shard, leat_ar_record *record, leat_error *err) {
+    leat_index_row indexed;
+    if (dataset->index == NULL) {
+        int64_t index = row - dataset->shards[shard].facts.first_row;
+        return leat_ar_reader_read(reader, index, record, err);
+    }
+    LEAT_TRY(leat_index_row_in(dataset->index, shard, row, &indexed, err));
+    return leat_ar_reader_read_at(reader, indexed.chunk_offset, record, err);
 }
 
-static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t shard,
+static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t shard, bool any_size,
                              leat_cached_record **out, leat_error *err) {
     const leat_ar_reader *reader = NULL;
     leat_ar_record record = {0};
-    int64_t index = row - dataset->shards[shard].facts.first_row;
-    LEAT_TRY(leat_shard_reader_acquire(dataset, shard, &reader, err));
-    leat_code code = check_place(dataset, reader, row, index, err);
-    if (code == LEAT_OK) code = leat_ar_reader_read(reader, index, &record, err);
+    LEAT_TRY(leat_shard_reader_acquire(dataset, shard, any_size, &reader, err));
+    leat_code code = read_from(dataset, reader, row, shard, &record, err);
     if (code == LEAT_OK) {
         leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset; /* to count */
         atomic_fetch_add_explicit(&ours->payload_bytes, record.size_bytes, memory_order_relaxed);
@@ -188,11 +183,11 @@ static leat_code read_record(const leat_dataset *dataset, int64_t row, int64_t s
     return code;
 }
 
-leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row, leat_cached_record **out,
-                              leat_error *err) {
+leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row, bool any_size,
+                              leat_cached_record **out, leat_error *err) {
     *out = leat_record_cache_find(dataset->cache, row);
     if (*out != NULL) return LEAT_OK;
-    return read_record(dataset, row, leat_dataset_shard_of(dataset, row), out, err);
+    return read_record(dataset, row, leat_dataset_shard_of(dataset, row), any_size, out, err);
 }
 
 /* ---- facts of a row ----------------------------------------------------------------------------
@@ -229,7 +224,7 @@ static leat_code learn(const leat_dataset *dataset, int64_t row, leat_other_row 
     leat_measurements measurements = {0};
     leat_probe_row_info info;
     leat_probe_read_options options;
-    LEAT_TRY(leat_dataset_record(dataset, row, &record, err));
+    LEAT_TRY(leat_dataset_record(dataset, row, false, &record, err));
     leat_code code = read_options(dataset, record, &options, err);
     if (code == LEAT_OK) {
         code = leat_probe_record_decode(record->data, record->size_bytes, &options, &measurements,

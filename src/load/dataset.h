@@ -87,7 +87,8 @@ LEAT_MUST_CHECK leat_code leat_shard_paged(const leat_dataset *dataset, int64_t 
                                            bool any_size, const leat_paged **out, leat_error *err);
 /* The reader of a shard, until leat_shard_reader_release. */
 LEAT_MUST_CHECK leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
-                                                    const leat_ar_reader **out, leat_error *err);
+                                                    bool any_size, const leat_ar_reader **out,
+                                                    leat_error *err);
 /* The same for a shard that could be mapped: its file, and how many bytes that has. */
 LEAT_MUST_CHECK leat_code leat_shard_file_acquire(const leat_dataset *dataset, int64_t shard,
                                                   bool any_size, leat_file **out,
@@ -128,7 +129,8 @@ int64_t leat_dataset_shard_of(const leat_dataset *dataset, int64_t row);
  * leat_record_cache_release.
  */
 LEAT_MUST_CHECK leat_code leat_dataset_record(const leat_dataset *dataset, int64_t row,
-                                              leat_cached_record **out, leat_error *err);
+                                              bool any_size, leat_cached_record **out,
+                                              leat_error *err);
 /* The source of rows that have none themselves, by src_id; NULL if none was given. */
 const char *leat_dataset_source(const leat_dataset *dataset, int64_t src_id);
 /* Bytes of shards that were read and checked so far: a page of a mapped shard once. */

@@ -130,7 +130,7 @@ static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset,
 }
 
 static leat_code open_record(leat_row *cursor, int64_t row, leat_error *err) {
-    LEAT_TRY(leat_dataset_record(cursor->dataset, row, &cursor->record, err));
+    LEAT_TRY(leat_dataset_record(cursor->dataset, row, cursor->any_size, &cursor->record, err));
     cursor->view = leat_view_of(cursor->record->data, cursor->record->size_bytes);
     if (cursor->dataset->index != NULL && open_known(cursor)) return LEAT_OK;
     return open_probe(cursor, err);

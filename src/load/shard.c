@@ -92,14 +92,10 @@ static void close_one(leat_dataset *dataset) {
     dataset->files_open--;
 }
 
-/* The file must be the one that was there when the data set was opened. */
-static leat_code check_reader(const leat_dataset *dataset, const leat_shard *shard,
-                              const leat_ar_reader *reader, leat_error *err) {
-    int64_t file_bytes = leat_ar_reader_file_bytes(reader);
-    int64_t records = leat_ar_reader_record_count(reader);
-    if (dataset->index != NULL && file_bytes != shard->facts.file_bytes) {
-        return size_differs(shard, file_bytes, err);
-    }
+/* A file of others must be the one that was there when the data set was opened. */
+static leat_code check_others(const leat_shard *shard, leat_error *err) {
+    int64_t file_bytes = leat_ar_reader_file_bytes(shard->reader);
+    int64_t records = leat_ar_reader_record_count(shard->reader);
     if (file_bytes == shard->facts.file_bytes && records == shard->facts.row_count) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CORRUPT,
                      "\"%s\" has %lld bytes and %lld records, but should have %lld and %lld; the "
@@ -116,20 +112,29 @@ static leat_code open_shard(leat_dataset *dataset, leat_shard *shard, leat_error
     if (shard->is_mapped) {
         code = leat_file_open(&shard->file, shard->path, LEAT_FILE_READ, err);
         if (code == LEAT_OK) code = leat_file_size(shard->file, &shard->found_bytes, err);
+    } else if (dataset->index != NULL) {
+        /* our index says where its chunks are */
+        code = leat_ar_reader_open_bare(&shard->reader, shard->path, err);
+        if (code == LEAT_OK) shard->found_bytes = leat_ar_reader_file_bytes(shard->reader);
     } else {
         code = leat_ar_reader_open(&shard->reader, shard->path, NULL, err);
-        if (code == LEAT_OK) code = check_reader(dataset, shard, shard->reader, err);
+        if (code == LEAT_OK) code = check_others(shard, err);
+        if (code == LEAT_OK) shard->found_bytes = shard->facts.file_bytes;
     }
     if (code == LEAT_OK) dataset->files_open++;
     else close_files(shard);
     return code;
 }
 
-static leat_code acquire(const leat_dataset *dataset, int64_t shard, leat_error *err) {
+static leat_code acquire(const leat_dataset *dataset, int64_t shard, bool any_size,
+                         leat_error *err) {
     leat_dataset *ours = writable(dataset);
     leat_shard *at = &ours->shards[shard];
     pthread_mutex_lock(&ours->lock);
     leat_code code = open_shard(ours, at, err);
+    if (code == LEAT_OK && !any_size && at->found_bytes != at->facts.file_bytes) {
+        code = size_differs(at, at->found_bytes, err);
+    }
     if (code == LEAT_OK) {
         at->users++;
         at->used = ++ours->tick;
@@ -138,29 +143,23 @@ static leat_code acquire(const leat_dataset *dataset, int64_t shard, leat_error 
     return code;
 }
 
-leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard,
+leat_code leat_shard_reader_acquire(const leat_dataset *dataset, int64_t shard, bool any_size,
                                     const leat_ar_reader **out, leat_error *err) {
     *out = NULL;
     LEAT_ASSERT(!dataset->shards[shard].is_mapped);
-    LEAT_TRY(acquire(dataset, shard, err));
+    LEAT_TRY(acquire(dataset, shard, any_size, err));
     *out = dataset->shards[shard].reader;
     return LEAT_OK;
 }
 
 leat_code leat_shard_file_acquire(const leat_dataset *dataset, int64_t shard, bool any_size,
                                   leat_file **out, int64_t *file_bytes, leat_error *err) {
-    const leat_shard *at = &dataset->shards[shard];
     *out = NULL;
     *file_bytes = 0;
-    LEAT_ASSERT(at->is_mapped);
-    LEAT_TRY(acquire(dataset, shard, err));
-    if (!any_size && at->found_bytes != at->facts.file_bytes) {
-        leat_code code = size_differs(at, at->found_bytes, err);
-        leat_shard_release(dataset, shard);
-        return code;
-    }
-    *out = at->file;
-    *file_bytes = at->found_bytes;
+    LEAT_ASSERT(dataset->shards[shard].is_mapped);
+    LEAT_TRY(acquire(dataset, shard, any_size, err));
+    *out = dataset->shards[shard].file;
+    *file_bytes = dataset->shards[shard].found_bytes;
     return LEAT_OK;
 }
 
@@ -223,7 +222,7 @@ leat_code leat_dataset_hash_others(const leat_dataset *dataset, uint8_t digest[3
     for (int64_t i = 0; i < dataset->shard_count; i++) {
         const leat_ar_reader *reader = NULL;
         leat_file *file = NULL;
-        LEAT_TRY(leat_shard_reader_acquire(dataset, i, &reader, err));
+        LEAT_TRY(leat_shard_reader_acquire(dataset, i, false, &reader, err));
         leat_code code = leat_file_open(&file, dataset->shards[i].path, LEAT_FILE_READ, err);
         if (code == LEAT_OK) code = hash_file(reader, file, &sha, err);
         leat_file_close(file);

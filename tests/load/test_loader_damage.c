@@ -207,28 +207,26 @@ static void small_row(void **state) {
     (void)check_damage(plain, 2, chunk_of(plain, 2) + 100, 0);
 }
 
-/* A shard cut before it is opened: with `mask` what lies before the cut is as it was. */
-static void cut_shard(void **state) {
-    (void)state;
-    char path[400], masked[STEPS][BATCH] = {{0}}, all[STEPS][BATCH] = {{0}};
+/* A shard cut in the long row, and cut to nothing: with `mask` what lies before the cut is as it
+ * was. Returns how many sequences the first cut leaves that the second takes. */
+static int cut_to(const char *dir, int64_t in_row) {
+    char path[400], masked[2][STEPS][BATCH] = {{{0}}};
     uint8_t *bytes = NULL;
     int64_t size = 0;
+    int left = 0;
     leat_error err = {0};
-    leat_loader_options options = loader_options();
     const leat_batch *batch = NULL;
-    snprintf(path, sizeof path, "%s/train/train_shard_00000.arrayrecord", plain);
+    snprintf(path, sizeof path, "%s/train/train_shard_00000.arrayrecord", dir);
     must(leat_file_load(path, 1 << 24, &bytes, &size, &err), &err);
-    int64_t begin = chunk_of(plain, 5);
-    /* in the middle of the long row; and all of it */
+    const int64_t sizes[2] = {chunk_of(dir, 5) + in_row, 0};
     for (int c = 0; c < 2; c++) {
-        assert_int_equal(truncate(path, c == 0 ? begin + 40000 : 0), 0);
-        leat_dataset *dataset = loader_open(plain);
+        leat_loader_options options = loader_options();
+        assert_int_equal(truncate(path, sizes[c]), 0);
+        leat_dataset *dataset = loader_open(dir);
         options.on_corrupt = LEAT_CORRUPT_MASK;
-        options.io = LEAT_IO_MMAP;
-        int count = count_masked(dataset, &options, c == 0 ? masked : all);
-        assert_true(count > 0);
+        assert_true(count_masked(dataset, &options, masked[c]) > 0);
         leat_dataset_close(dataset);
-        dataset = loader_open(plain);
+        dataset = loader_open(dir);
         options.on_corrupt = LEAT_CORRUPT_FAIL;
         leat_loader *loader = loader_create(dataset, &options);
         leat_code code = LEAT_OK;
@@ -240,21 +238,48 @@ static void cut_shard(void **state) {
         assert_non_null(strstr(err.message, "the manifest says"));
         leat_loader_destroy(loader);
         leat_dataset_close(dataset);
-        expect_agreement(plain, c == 0 ? masked : all);
+        expect_agreement(dir, masked[c]);
     }
-    int fewer = 0;
     for (int s = 0; s < STEPS; s++) {
         for (int i = 0; i < BATCH; i++) {
-            assert_true(!masked[s][i] || all[s][i]);
-            fewer += all[s][i] && !masked[s][i];
+            assert_true(!masked[0][s][i] || masked[1][s][i]);
+            left += masked[1][s][i] && !masked[0][s][i];
         }
     }
-    assert_true(fewer > 0);
     FILE *back = fopen(path, "wb");
     assert_non_null(back);
     assert_int_equal(fwrite(bytes, 1, (size_t)size, back), size);
     assert_int_equal(fclose(back), 0);
     leat_free(bytes);
+    return left;
+}
+
+static void cut_shard(void **state) {
+    (void)state;
+    assert_true(cut_to(plain, 40000) > 0);
+    assert_true(cut_to(packed, 10) > 0);
+}
+
+/* The file's own index, which nothing is read from where ours is there, harms nobody. */
+static void damaged_footer(void **state) {
+    (void)state;
+    const char *dirs[] = {plain, packed};
+    for (int d = 0; d < 2; d++) {
+        char path[400], masked[STEPS][BATCH];
+        leat_path_facts facts;
+        leat_error err = {0};
+        static const char name[] = "train/train_shard_00000.arrayrecord";
+        snprintf(path, sizeof path, "%s/%s", dirs[d], name);
+        must(leat_path_stat(path, &facts, &err), &err);
+        flip(dirs[d], name, facts.size_bytes - 20, 1);
+        leat_dataset *dataset = loader_open(dirs[d]);
+        leat_loader_options options = loader_options();
+        assert_int_equal(count_masked(dataset, &options, masked), 0);
+        options.on_corrupt = LEAT_CORRUPT_MASK;
+        assert_int_equal(count_masked(dataset, &options, masked), 0);
+        leat_dataset_close(dataset);
+        flip(dirs[d], name, facts.size_bytes - 20, 1);
+    }
 }
 
 /* A damaged row of the index is found when the loader is made, before anything is drawn. */
@@ -460,9 +485,9 @@ static int teardown(void **state) {
 #ifndef TESTS
 #define TESTS                                                                                      \
     cmocka_unit_test(one_page), cmocka_unit_test(one_chunk), cmocka_unit_test(small_row),          \
-        cmocka_unit_test(cut_shard), cmocka_unit_test(damaged_index),                              \
-        cmocka_unit_test(missing_shard), cmocka_unit_test(every_bit),                              \
-        cmocka_unit_test(every_bit_packed)
+        cmocka_unit_test(cut_shard), cmocka_unit_test(damaged_footer),                             \
+        cmocka_unit_test(damaged_index), cmocka_unit_test(missing_shard),                          \
+        cmocka_unit_test(every_bit), cmocka_unit_test(every_bit_packed)
 #endif
 
 int main(void) {
