@@ -56,6 +56,34 @@ static void bytes(void **state) {
     assert_int_equal(leat_map_open(&map, dir, NULL) == LEAT_OK, 0);
 }
 
+/* A map of more bytes than the file has, and of fewer: zeros past its end, and no failure. */
+static void sized(void **state) {
+    (void)state;
+    static const int sizes[] = {1, 3 * PAGE, 5 * PAGE, 7 * PAGE + 5, 70 * PAGE};
+    char path[64];
+    for (int pages = 0; pages <= 5; pages += 5) {
+        make_file("sized", path, pages);
+        for (int s = 0; s < 5; s++) {
+            leat_map *map = NULL;
+            assert_int_equal(leat_map_open_sized(&map, path, sizes[s], NULL), LEAT_OK);
+            assert_int_equal(leat_map_size(map), sizes[s]);
+            assert_int_equal(leat_map_file_bytes(map), pages * PAGE);
+            for (int i = 0; i < sizes[s]; i++) {
+                int want = i < pages * PAGE ? 1 + i / PAGE : 0;
+                if (leat_map_data(map)[i] != want) fail_msg("byte %d of %d", i, sizes[s]);
+            }
+            assert_int_equal(leat_map_failures(map), 0);
+            leat_map_close(map);
+        }
+    }
+    leat_map *map = NULL;
+    assert_int_equal(leat_map_create_empty(&map, "somewhere", NULL), LEAT_OK);
+    assert_string_equal(leat_map_path(map), "somewhere");
+    assert_int_equal(leat_map_size(map), 0);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    leat_map_close(map);
+}
+
 static void cut(void **state) {
     (void)state;
     char path[64], other[64];
@@ -192,8 +220,8 @@ int main(int argc, char **argv) {
     }
     if (mkdtemp(dir) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes),      cmocka_unit_test(cut),     cmocka_unit_test(threads),
-        cmocka_unit_test(open_close), cmocka_unit_test(chained),
+        cmocka_unit_test(bytes),   cmocka_unit_test(sized),      cmocka_unit_test(cut),
+        cmocka_unit_test(threads), cmocka_unit_test(open_close), cmocka_unit_test(chained),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (leat_path_remove_tree(dir, NULL) != LEAT_OK) return 1;

@@ -21,7 +21,7 @@ void must(leat_code code, const leat_error *err);
 const char *loader_folder(void);
 int loader_clean(void);
 
-/* 48 rows of train and 16 of test, 1 to 2,500 measurements each. */
+/* 48 rows of train and 16 of test, 1 to 6,000 measurements each. */
 int64_t loader_count(int64_t row);
 make_options loader_data_options(leat_compression compression);
 /* Makes it in a folder of this name, and gives the folder's path. */
