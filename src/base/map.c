@@ -41,6 +41,7 @@ static struct {
     _Atomic uintptr_t page_bytes;
     pthread_mutex_t lock; /* for opening and closing; the handler never takes it */
     int free_hint;
+    bool survives_fork; /* the lock is free in a forked child, whoever had it */
     struct sigaction previous;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -109,6 +110,9 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     errno = saved;
 }
 
+static void before_fork(void) { pthread_mutex_lock(&registry.lock); }
+static void after_fork(void) { pthread_mutex_unlock(&registry.lock); }
+
 /* Under the lock, with every mapping: a program may have put its own handler in place of ours. */
 static leat_code install(leat_error *err) {
     struct sigaction action, current;
@@ -117,6 +121,8 @@ static leat_code install(leat_error *err) {
     action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     atomic_store(&registry.page_bytes, (uintptr_t)sysconf(_SC_PAGESIZE));
+    if (!registry.survives_fork)
+        registry.survives_fork = pthread_atfork(before_fork, after_fork, after_fork) == 0;
     int failed = sigaction(SIGBUS, NULL, &current);
     if (failed == 0 && (current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == on_sigbus) {
         return LEAT_OK;

@@ -84,6 +84,42 @@ static void sized(void **state) {
     leat_map_close(map);
 }
 
+/* A child forked while another thread opens and closes maps can open its own. */
+static atomic_bool forks_over;
+
+static void *open_and_close(void *path) {
+    while (!atomic_load(&forks_over)) {
+        leat_map *map = NULL;
+        assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+        leat_map_close(map);
+    }
+    return NULL;
+}
+
+static void forked(void **state) {
+    (void)state;
+    char path[64];
+    pthread_t thread;
+    make_file("forked", path, 1);
+    assert_int_equal(pthread_create(&thread, NULL, open_and_close, path), 0);
+    for (int i = 0; i < 300; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            leat_map *map = NULL;
+            alarm(10); /* no hang */
+            if (leat_map_open(&map, path, NULL) != LEAT_OK) _exit(1);
+            leat_map_close(map);
+            _exit(0);
+        }
+        int status = 0;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (status != 0) fail_msg("child %d ended with %x", i, (unsigned)status);
+    }
+    atomic_store(&forks_over, true);
+    pthread_join(thread, NULL);
+}
+
 static void cut(void **state) {
     (void)state;
     char path[64], other[64];
@@ -220,8 +256,9 @@ int main(int argc, char **argv) {
     }
     if (mkdtemp(dir) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes),   cmocka_unit_test(sized),      cmocka_unit_test(cut),
-        cmocka_unit_test(threads), cmocka_unit_test(open_close), cmocka_unit_test(chained),
+        cmocka_unit_test(bytes),   cmocka_unit_test(sized),   cmocka_unit_test(forked),
+        cmocka_unit_test(cut),     cmocka_unit_test(threads), cmocka_unit_test(open_close),
+        cmocka_unit_test(chained),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (leat_path_remove_tree(dir, NULL) != LEAT_OK) return 1;
