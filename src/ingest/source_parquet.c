@@ -55,7 +55,7 @@ typedef struct parquet_scan {
     int64_t bytes_before; /* of the files of earlier queries */
     int64_t query_rows, query_bytes;
     atomic_int_least64_t rows;
-    bool dry; /* a search for the file that fails: rows are not handed on */
+    atomic_bool dry; /* a search for the file that fails: rows are not handed on */
 
     pthread_mutex_t lock; /* for the error */
     atomic_bool failed;
@@ -423,6 +423,16 @@ static leat_code list_files(parquet_scan *self, const leat_input *const *inputs,
     return LEAT_OK;
 }
 
+/*
+ * Waits until no thread of DuckDB is in the function any more, and sees what they did. A query that
+ * has ended should have none; that it waits for them when it ends with an error, nothing says.
+ */
+static void wait_for_slots(parquet_scan *self) {
+    for (int i = 0; i < self->slot_count; i++) {
+        while (atomic_load(&self->slots[i].busy)) sched_yield();
+    }
+}
+
 static void forget_files(parquet_scan *self) {
     for (int32_t i = 0; i < self->file_count; i++) leat_free(self->files[i].path);
     self->file_count = 0;
@@ -448,7 +458,9 @@ static leat_code scan_group(parquet_scan *self, const leat_input *const *inputs,
     atomic_store(&self->rows, 0);
     leat_code code = list_files(self, inputs, count, err);
     leat_error error = {0};
-    if (code == LEAT_OK && run_query(self, self->facts, inputs, count, &error) != LEAT_OK) {
+    leat_code ran = code == LEAT_OK ? run_query(self, self->facts, inputs, count, &error) : code;
+    wait_for_slots(self);
+    if (code == LEAT_OK && ran != LEAT_OK) {
         /* a failure of ours comes back from DuckDB in its words; the first one counts */
         code = atomic_load(&self->failed) ? leat_error_copy(err, &self->error)
                                           : blame(self, inputs, count, &error, err);
