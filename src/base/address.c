@@ -14,6 +14,65 @@
 
 enum { V4_TEXT_MIN = 7, V4_TEXT_MAX = 15, V6_GROUPS = 8 };
 
+#ifdef __SSE2__
+/* The letters of a text of 7 to 15, zeros behind them, without a read past its end. */
+static inline __m128i load_letters(const char *text, int64_t size_bytes) {
+    uint64_t low, high = 0;
+    if (size_bytes >= 8) {
+        memcpy(&low, text, 8);
+        memcpy(&high, text + size_bytes - 8, 8);
+        high = high >> 8 * (15 - size_bytes) >> 8;
+    } else {
+        uint32_t first, last;
+        memcpy(&first, text, 4);
+        memcpy(&last, text + 3, 4);
+        low = first | (uint64_t)last << 24;
+    }
+    return _mm_set_epi64x((int64_t)high, (int64_t)low);
+}
+
+/*
+ * Reads the octet letters[begin .. end), which are known to be digits, as one word: the first
+ * digits are moved up so that units, tens and hundreds always stand in the same bytes, and what is
+ * not there is zero. Returns a number past 255 for what is no octet.
+ */
+static inline unsigned read_octet(const char *letters, unsigned begin, unsigned end) {
+    static const unsigned least[4] = {0, 0, 10, 100}; /* by length: no leading zeros */
+    unsigned length = end - begin;
+    uint32_t word;
+    memcpy(&word, letters + begin, sizeof word);
+    word = (word ^ 0x30303030u) << ((32 - 8 * length) & 31);
+    unsigned value = (word >> 24) + 10 * (word >> 16 & 255) + 100 * (word >> 8 & 255);
+    bool wrong = (length - 1 > 2) | (value < least[length & 3]);
+    return value | (unsigned)wrong << 16;
+}
+
+/* Without a branch per letter: lengths of octets cannot be predicted. */
+static inline bool parse_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
+    if (size_bytes < V4_TEXT_MIN || size_bytes > V4_TEXT_MAX) return false;
+    char buffer[20] = {0}; /* an octet's word may begin at letter 14 */
+    __m128i letters = load_letters(text, size_bytes);
+    _mm_storeu_si128((__m128i *)(void *)buffer, letters);
+    __m128i values = _mm_sub_epi8(letters, _mm_set1_epi8('0'));
+    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values);
+    __m128i is_dot = _mm_cmpeq_epi8(letters, _mm_set1_epi8('.'));
+    unsigned inside = (1u << size_bytes) - 1;
+    unsigned digits = (unsigned)_mm_movemask_epi8(is_digit) & inside;
+    unsigned dots = (unsigned)_mm_movemask_epi8(is_dot) & inside;
+    /* where octets end: at three dots and at the end of the text */
+    unsigned first = dots | 1u << size_bytes, second = first & (first - 1);
+    unsigned third = second & (second - 1), fourth = third & (third - 1);
+    if ((digits | dots) != inside || fourth == 0 || (fourth & (fourth - 1)) != 0) return false;
+    unsigned end[4] = {(unsigned)__builtin_ctz(first), (unsigned)__builtin_ctz(second),
+                       (unsigned)__builtin_ctz(third), (unsigned)__builtin_ctz(fourth)};
+    unsigned a = read_octet(buffer, 0, end[0]), b = read_octet(buffer, end[0] + 1, end[1]);
+    unsigned c = read_octet(buffer, end[1] + 1, end[2]), d = read_octet(buffer, end[2] + 1, end[3]);
+    if ((a | b | c | d) > 255) return false;
+    uint32_t word = a | b << 8 | c << 16 | d << 24;
+    memcpy(out, &word, sizeof word);
+    return true;
+}
+#else
 /* Reads one octet at *at (1 to 3 digits, no leading zero, up to 255) and moves *at behind it. */
 static inline bool parse_octet(const char *text, int64_t size_bytes, int64_t *at, uint8_t *out) {
     int64_t i = *at;
@@ -46,6 +105,7 @@ static inline bool parse_v4(const char *text, int64_t size_bytes, uint8_t out[4]
     }
     return at == size_bytes;
 }
+#endif
 
 /* 1 + the value of a hexadecimal digit, 0 for other letters. */
 static const uint8_t hex_table[256] = {
@@ -123,57 +183,6 @@ int leat_address_parse(const char *text, int64_t size_bytes, uint8_t bytes[16]) 
         return 6;
     }
     return 0;
-}
-
-#ifdef __SSE2__
-/*
- * Reads the octet text[begin .. end), whose characters are known to be digits, as one word: the
- * first digits are moved up so that units, tens and hundreds always stand in the same bytes, and
- * what is not there is zero. Returns a number past 255 for what is no octet.
- */
-static inline unsigned read_octet(const char *text, unsigned begin, unsigned end) {
-    static const unsigned least[4] = {0, 0, 10, 100}; /* by length: no leading zeros */
-    unsigned length = end - begin;
-    uint32_t word;
-    memcpy(&word, text + begin, sizeof word);
-    word = (word ^ 0x30303030u) << ((32 - 8 * length) & 31);
-    unsigned value = (word >> 24) + 10 * (word >> 16 & 255) + 100 * (word >> 8 & 255);
-    bool wrong = (length - 1 > 2) | (value < least[length & 3]);
-    return value | (unsigned)wrong << 16;
-}
-
-/* parse_v4 without a branch per character: lengths of octets cannot be predicted. */
-static inline bool parse_roomy_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
-    if (size_bytes < V4_TEXT_MIN || size_bytes > V4_TEXT_MAX) return false;
-    __m128i letters = _mm_loadu_si128((const __m128i *)(const void *)text);
-    __m128i values = _mm_sub_epi8(letters, _mm_set1_epi8('0'));
-    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(values, _mm_set1_epi8(9)), values);
-    __m128i is_dot = _mm_cmpeq_epi8(letters, _mm_set1_epi8('.'));
-    unsigned inside = (1u << size_bytes) - 1;
-    unsigned digits = (unsigned)_mm_movemask_epi8(is_digit) & inside;
-    unsigned dots = (unsigned)_mm_movemask_epi8(is_dot) & inside;
-    /* where octets end: at three dots and at the end of the text */
-    unsigned first = dots | 1u << size_bytes, second = first & (first - 1);
-    unsigned third = second & (second - 1), fourth = third & (third - 1);
-    if ((digits | dots) != inside || fourth == 0 || (fourth & (fourth - 1)) != 0) return false;
-    unsigned end[4] = {(unsigned)__builtin_ctz(first), (unsigned)__builtin_ctz(second),
-                       (unsigned)__builtin_ctz(third), (unsigned)__builtin_ctz(fourth)};
-    unsigned a = read_octet(text, 0, end[0]), b = read_octet(text, end[0] + 1, end[1]);
-    unsigned c = read_octet(text, end[1] + 1, end[2]), d = read_octet(text, end[2] + 1, end[3]);
-    if ((a | b | c | d) > 255) return false;
-    uint32_t word = a | b << 8 | c << 16 | d << 24;
-    memcpy(out, &word, sizeof word);
-    return true;
-}
-#else
-static inline bool parse_roomy_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
-    return parse_v4(text, size_bytes, out);
-}
-#endif
-
-int leat_address_parse_roomy(const char *text, int64_t size_bytes, uint8_t bytes[16]) {
-    if (parse_roomy_v4(text, size_bytes, bytes)) return 4;
-    return leat_address_parse(text, size_bytes, bytes);
 }
 
 static int format_v4(const uint8_t bytes[4], char *text) {

@@ -14,11 +14,6 @@
  */
 int leat_address_parse(const char *text, int64_t size_bytes, uint8_t bytes[16]);
 
-/* The same for a text behind which more bytes may be read, so that LEAT_ADDRESS_ROOM bytes can be
- * read from `text` on, whatever they are: several times as fast for IPv4. */
-#define LEAT_ADDRESS_ROOM 20
-int leat_address_parse_roomy(const char *text, int64_t size_bytes, uint8_t bytes[16]);
-
 /* The canonical text (RFC 5952), no NUL; returns its length. version 4 or 6. */
 int leat_address_format(int version, const uint8_t *bytes, char text[LEAT_ADDRESS_TEXT_BYTES]);
 

@@ -112,19 +112,6 @@ static leat_code find_texts(gathering *g, int count, leat_error *err) {
     return leat_look_check(&g->look, err);
 }
 
-/* Reads an address where it lies if the fast reader may look past its end, else from a copy. */
-static int read_address(const gathering *g, int i, const uint8_t **text, uint8_t *scratch,
-                        uint8_t bytes[16]) {
-    const leat_place *place = &g->place;
-    int64_t at = g->text_at[i], size = g->text_bytes[i];
-    *text = leat_place_bytes(place, at, size, scratch);
-    if (place->paged != NULL && *text != scratch && at % LEAT_PAGE_BYTES <= LEAT_PAGE_BYTES - 64)
-        return leat_address_parse_roomy((const char *)*text, size, bytes);
-    if (place->paged == NULL && at + LEAT_ADDRESS_ROOM <= g->row->view.size_bytes)
-        return leat_address_parse_roomy((const char *)*text, size, bytes);
-    return leat_address_parse((const char *)*text, size, bytes);
-}
-
 /* Everything of measurement k, i of its part. False: it is out of the ordinary. */
 static bool read_point(gathering *g, int64_t k, int i) {
     const leat_probe_address *source = &g->row->source;
@@ -141,7 +128,8 @@ static bool read_point(gathering *g, int64_t k, int i) {
         (index == info->n_measurements - 1 && time_us != info->last_us))
         return false;
     memset(point->dst_bytes, 0, sizeof point->dst_bytes);
-    int version = read_address(g, i, &text, scratch, point->dst_bytes);
+    text = leat_place_bytes(&g->place, g->text_at[i], g->text_bytes[i], scratch);
+    int version = leat_address_parse((const char *)text, g->text_bytes[i], point->dst_bytes);
     if (version == 0 || version != source->version) return false;
     point->time_us = time_us;
     point->ip_version = version;
