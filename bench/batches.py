@@ -11,6 +11,8 @@ many elements of six arrays, and memcpy of them. Tokens are counted, not padding
 a third of a sequence, as it is written.
 """
 import os
+import subprocess
+import time
 
 import measure
 from measure import Report, parse, parser, program, ratio, rival, rounds, run, spread
@@ -27,6 +29,7 @@ SIZES = {
 }
 SIDES = ("leat", "large", "sampler", "grain")
 GOAL_RATE = 50e6
+MEMORY = "64M"
 
 
 def make_dataset(options, probes):
@@ -66,6 +69,40 @@ def sides_of(options, data, large):
         sides.update({mode: (lambda _, command=command: run(command))
                       for mode, command in plain.items() if command})
     return [(name, take) for name, take in sides.items() if name not in options.skip]
+
+
+def private_bytes(pid):
+    """Anonymous and shared memory of a process, pages of mapped files apart; 0 if it has gone."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            facts = dict(line.split(":", 1) for line in file)
+        return sum(int(facts[key].split()[0]) * 1024 for key in ("RssAnon", "RssShmem"))
+    except (KeyError, OSError):
+        return 0
+
+
+def memory_peak(options, data, threads):
+    """The most such memory that leat batches has, looked at every 2 ms."""
+    command = [program(options, "leat"), "batches", data, "--threads", str(threads), "--steps",
+               f"0:{options.steps}", "--batch", str(options.batch), "--memory", MEMORY, "--hash"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        most = 0
+        while process.poll() is None:
+            most = max(most, private_bytes(process.pid))
+            time.sleep(0.002)
+    if process.returncode != 0:
+        raise RuntimeError(f"status {process.returncode}: {' '.join(command)}")
+    return most
+
+
+def report_memory(report, options, data):
+    limit = int(MEMORY[:-1]) * measure.MIB + 32 * measure.MIB
+    for threads in (1, 2, 8):
+        most = memory_peak(options, data, threads)
+        report.samples[f"memory_{threads}"] = most
+        report.row(f"leat batches --memory {MEMORY}, {threads} thread{'s'[:threads > 1]}: peak of "
+                   "anonymous and shared memory", f"{most / measure.MIB:.1f} MiB",
+                   goal=f"<= {limit // measure.MIB} MiB", met=most <= limit)
 
 
 def rate(samples, key="tokens_per_s"):
@@ -116,6 +153,7 @@ def body():
                spread(far, "far_ms").text(" ms"))
     report.row("of shards read and checked for it",
                spread(far, "far_payload_bytes", 1 / measure.MIB).text(" MiB"))
+    report_memory(report, options, data)
     report.print()
     report.save()
 
