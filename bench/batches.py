@@ -6,11 +6,13 @@ Sides, each a fresh process, in turn, files in the page cache, one thread each:
   large    the same where every row is some 8 MiB, so that each measurement is a cache miss
   sampler  a plain Python sampler, array_record and PyArrow, each row read once
   grain    the same sampler behind Grain, in one process
+  thread   a Python thread that counts, beside leat.Loader and beside another process (two cores)
 bench/batches.c is the side of leat; it measures what bounds it as well: a bare loop that stores as
 many elements of six arrays, and memcpy of them. Tokens are counted, not padding: the sampler fills
 a third of a sequence, as it is written.
 """
 import os
+import shutil
 import subprocess
 import time
 
@@ -24,10 +26,11 @@ SIZES = {
     "steps": (2_000, 20, "made by leat"),
     "batch": (64, 16, "sequences of 1,024 tokens a step"),
     "seconds": (20, 2, "that Python makes batches for"),
+    "thread_seconds": (5, 1, "that another Python thread is watched"),
     "runs": (5, 2, "counted rounds"),
     "warmup": (1, 1, "rounds before them"),
 }
-SIDES = ("leat", "large", "sampler", "grain")
+SIDES = ("leat", "large", "sampler", "grain", "thread")
 GOAL_RATE = 50e6
 MEMORY = "64M"
 
@@ -68,6 +71,8 @@ def sides_of(options, data, large):
         plain["grain"] = grain_command(plain["grain"])
         sides.update({mode: (lambda _, command=command: run(command))
                       for mode, command in plain.items() if command})
+        if "thread" not in options.skip:
+            sides.update(thread_sides(options, data))
     return [(name, take) for name, take in sides.items() if name not in options.skip]
 
 
@@ -103,6 +108,38 @@ def report_memory(report, options, data):
         report.row(f"leat batches --memory {MEMORY}, {threads} thread{'s'[:threads > 1]}: peak of "
                    "anonymous and shared memory", f"{most / measure.MIB:.1f} MiB",
                    goal=f"<= {limit // measure.MIB} MiB", met=most <= limit)
+
+
+def with_package(options, command):
+    """The command where `import leat` finds the package of this tree with the library built."""
+    home = os.path.join(options.work, "python")
+    measure.remove(home)
+    shutil.copytree(os.path.join(measure.HOME, "python", "leat"), os.path.join(home, "leat"))
+    shutil.copy2(program(options, "libleat.so"), os.path.join(home, "leat"))
+    return ["env", f"PYTHONPATH={home}", *command]
+
+
+def thread_sides(options, data):
+    """Another Python thread, beside a process that makes batches and beside a loader."""
+    sides = []
+    for mode in ("beside", "inside"):
+        command = with_package(options, rival("python_thread.py", data, options.thread_seconds,
+                                              program(options, "leat"), mode))
+        sides.append((f"thread_{mode}", lambda _, command=command: run(command)))
+    return sides
+
+
+def report_thread(report, samples):
+    kept = ratio(spread(samples["thread_inside"], "per_s"),
+                 spread(samples["thread_beside"], "per_s"))
+    report.row("speed of another Python thread while leat.Loader makes batches, beside its speed "
+               "while another process makes them", kept.text("x"), goal=">= 0.95x",
+               met=kept.median >= 0.95)
+    ready = spread(samples["thread_inside"], "next_us")
+    report.row("next() of leat.Loader with a batch ready, which is all that the GIL is held",
+               ready.text(" us", 1), goal="<= 20 us", met=ready.median <= 20)
+    report.row("9 of 10 such calls are faster than",
+               spread(samples["thread_inside"], "next_late_us").text(" us", 1))
 
 
 def rate(samples, key="tokens_per_s"):
@@ -153,6 +190,8 @@ def body():
                spread(far, "far_ms").text(" ms"))
     report.row("of shards read and checked for it",
                spread(far, "far_payload_bytes", 1 / measure.MIB).text(" MiB"))
+    if "thread_inside" in samples:
+        report_thread(report, samples)
     report_memory(report, options, data)
     report.print()
     report.save()
