@@ -1,7 +1,6 @@
 /*
  * --field-order content: the order in which the Python system writes the fields of a measurement,
- * which depends on what the measurement says. CPython's random.Random(seed).shuffle is the Mersenne
- * Twister MT19937 (Matsumoto, Nishimura 1998), seeded by init_by_array with one word, and a
+ * which depends on what the measurement says. CPython's random.Random(seed).shuffle is a
  * Fisher-Yates shuffle from the end whose draws are the top bits of a word, drawn again while they
  * are too large.
  */
@@ -12,49 +11,11 @@
 #include "sample/content_order.h"
 #include "sample/fields.h"
 
-enum { WORDS = LEAT_TWISTER_WORDS, MIDDLE = 397 };
-
-void leat_twister_seed(leat_twister *twister, uint32_t seed) {
-    uint32_t *x = twister->word;
-    x[0] = 19650218;
-    for (uint32_t i = 1; i < WORDS; i++) x[i] = 1812433253u * (x[i - 1] ^ x[i - 1] >> 30) + i;
-    int i = 1;
-    for (int n = 0; n < WORDS; n++) {
-        x[i] = (x[i] ^ (x[i - 1] ^ x[i - 1] >> 30) * 1664525u) + seed;
-        if (++i == WORDS) {
-            x[0] = x[WORDS - 1];
-            i = 1;
-        }
-    }
-    for (int n = 0; n < WORDS - 1; n++) {
-        x[i] = (x[i] ^ (x[i - 1] ^ x[i - 1] >> 30) * 1566083941u) - (uint32_t)i;
-        if (++i == WORDS) {
-            x[0] = x[WORDS - 1];
-            i = 1;
-        }
-    }
-    x[0] = 0x80000000u;
-    twister->next = 0;
-}
-
-/* Words are renewed one at a time, as they are asked for: the same as all of them at once. */
-uint32_t leat_twister_next(leat_twister *twister) {
-    uint32_t *x = twister->word;
-    int i = twister->next;
-    twister->next = (i + 1) % WORDS;
-    uint32_t y = (x[i] & 0x80000000u) | (x[(i + 1) % WORDS] & 0x7fffffffu);
-    y = x[i] = x[(i + MIDDLE) % WORDS] ^ y >> 1 ^ (y & 1 ? 0x9908b0dfu : 0);
-    y ^= y >> 11;
-    y ^= y << 7 & 0x9d2c5680u;
-    y ^= y << 15 & 0xefc60000u;
-    return y ^ y >> 18;
-}
-
-void leat_twister_shuffle(leat_twister *twister, uint8_t *items, int count) {
+void leat_content_shuffle(leat_mt19937 *mt, uint8_t *items, int count) {
     for (int i = count - 1; i > 0; i--) {
         int bits = 32 - __builtin_clz((unsigned)i + 1);
         uint32_t j = 0;
-        do j = leat_twister_next(twister) >> (32 - bits);
+        do j = leat_mt19937_next(mt) >> (32 - bits);
         while (j > (uint32_t)i);
         uint8_t held = items[i];
         items[i] = items[j];
@@ -90,8 +51,8 @@ uint32_t leat_content_seed(const leat_measurement *measurement) {
 
 void leat_tokens_content_order(const leat_measurement *measurement, bool timed,
                                uint8_t order[LEAT_FIELDS]) {
-    leat_twister twister;
+    leat_mt19937 mt;
     for (int i = 0; i < LEAT_FIELDS; i++) order[i] = (uint8_t)i;
-    leat_twister_seed(&twister, leat_content_seed(measurement));
-    leat_twister_shuffle(&twister, order, timed ? LEAT_FIELDS : LEAT_FIELDS - 1);
+    leat_mt19937_seed_python(&mt, leat_content_seed(measurement));
+    leat_content_shuffle(&mt, order, timed ? LEAT_FIELDS : LEAT_FIELDS - 1);
 }

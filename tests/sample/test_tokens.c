@@ -197,15 +197,15 @@ static void golden_mersenne(void **state) {
     assert_int_equal(json_array_size(all), 64);
     for (size_t i = 0; i < json_array_size(all); i++) {
         const json_t *it = json_array_get(all, i);
-        leat_twister twister;
-        leat_twister_seed(&twister, (uint32_t)number(it, 0));
+        leat_mt19937 mt;
+        leat_mt19937_seed_python(&mt, (uint32_t)number(it, 0));
         for (size_t w = 0; w < 4; w++) {
-            assert_int_equal(leat_twister_next(&twister), number(json_array_get(it, 1), w));
+            assert_int_equal(leat_mt19937_next(&mt), number(json_array_get(it, 1), w));
         }
         for (int count = 3; count <= 4; count++) {
             uint8_t items[4] = {0, 1, 2, 3};
-            leat_twister_seed(&twister, (uint32_t)number(it, 0));
-            leat_twister_shuffle(&twister, items, count);
+            leat_mt19937_seed_python(&mt, (uint32_t)number(it, 0));
+            leat_content_shuffle(&mt, items, count);
             for (int w = 0; w < count; w++) {
                 assert_int_equal(items[w],
                                  number(json_array_get(it, (size_t)count - 1), (size_t)w));
@@ -218,10 +218,10 @@ static void golden_mersenne(void **state) {
  * value is CPython's: r = random.Random(5489); [r.getrandbits(32) for _ in range(10000)][-1] */
 static void mersenne_far(void **state) {
     (void)state;
-    leat_twister twister;
+    leat_mt19937 mt;
     uint32_t word = 0;
-    leat_twister_seed(&twister, 5489);
-    for (int i = 0; i < 10000; i++) word = leat_twister_next(&twister);
+    leat_mt19937_seed_python(&mt, 5489);
+    for (int i = 0; i < 10000; i++) word = leat_mt19937_next(&mt);
     assert_int_equal(word, UINT32_C(2375762794));
 }
 
