@@ -4,10 +4,6 @@
 
 #include <stdint.h>
 
-/* ln x for x >= 1, and e^x for 0 <= x <= 60: within 1e-14 of the true value, relatively. */
-double leat_ln(double x);
-double leat_exp(double x);
-
 /* floor(exp(U ln n)) in 1..n, U in [0, 1) made of `bits`; 1 <= n <= 2^53. */
 int64_t leat_log_uniform(uint64_t bits, int64_t n);
 
