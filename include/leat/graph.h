@@ -1,0 +1,87 @@
+/*
+ * leat/graph.h: the arithmetic that turns a window of CAN frames into a graph. Nodes are the
+ * identifiers in the window, edges the steps from each frame to the next. Plain arrays in, plain
+ * arrays out, the same bits on every machine: one code for ingest, loader and live detection.
+ * docs/can-graphs.md has the formulas.
+ */
+#ifndef LEAT_GRAPH_H
+#define LEAT_GRAPH_H
+
+#include "leat/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LEAT_NODE_FEATURES 35
+#define LEAT_EDGE_FEATURES 11
+#define LEAT_CAN_BYTES 8
+/* Frames of a window. */
+#define LEAT_WINDOW_MIN 3
+#define LEAT_WINDOW_MAX 4096
+
+/* Names of the columns, "byte_0_mean", ...; NULL for an index that is none. */
+LEAT_API const char *leat_node_feature_name(int index);
+LEAT_API const char *leat_edge_feature_name(int index);
+
+/* The frames of one window in time order. */
+typedef struct leat_can_frames {
+    const double *time; /* seconds */
+    /* Index into the table of all identifiers, whose order is that of the nodes: known ones by
+     * vocabulary index, then unknown ones by canonical text. */
+    const uint32_t *id;
+    /* The payload, 0 where there is none. Below 0: a piece with a sign, as lenient payloads have.
+     */
+    const int16_t (*bytes)[LEAT_CAN_BYTES];
+    int64_t count;
+} leat_can_frames;
+
+typedef enum leat_edge_step {
+    LEAT_EDGE_STEP_PREVIOUS, /* an edge's features compare its source frame with the one before */
+    LEAT_EDGE_STEP_OWN,      /* they compare the frame it leads to with its source frame */
+} leat_edge_step;
+
+typedef enum leat_self_loops {
+    LEAT_SELF_LOOPS_COUNT, /* in the clustering coefficient, as in the reference system */
+    LEAT_SELF_LOOPS_IGNORE,
+} leat_self_loops;
+
+/* {0}: as the reference system does. */
+typedef struct leat_graph_options {
+    leat_edge_step edge_step;
+    leat_self_loops self_loops;
+} leat_graph_options;
+
+/* Nodes and edges of one window. The arrays belong to the workspace, until its next window. */
+typedef struct leat_graph {
+    int32_t node_count, edge_count;
+    const uint32_t *node;   /* [N] index into the table of identifiers, ascending */
+    const float *x;         /* [N, LEAT_NODE_FEATURES] */
+    const int32_t *source;  /* [E] number of a node, 0..N-1; edges in time order */
+    const int32_t *target;  /* [E] */
+    const float *edge_attr; /* [E, LEAT_EDGE_FEATURES] */
+} leat_graph;
+
+/*
+ * What is needed while a graph is made, one a thread. Memory for windows of up to `window` frames
+ * (LEAT_WINDOW_MIN..LEAT_WINDOW_MAX, else LEAT_ERR_OPTION): at most 1 KB a frame, and 2 window^2
+ * bytes of which only 2 node_count^2 are ever touched. None is taken later.
+ */
+typedef struct leat_graph_workspace leat_graph_workspace;
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_workspace_create(leat_graph_workspace **out,
+                                                               int64_t window, leat_error *err);
+LEAT_API void leat_graph_workspace_destroy(leat_graph_workspace *workspace);
+
+/* Edges of a window of so many frames: window - 2, since the step from its first frame is none. */
+LEAT_API int64_t leat_graph_edge_count(int64_t window);
+/* The graph of a window of LEAT_WINDOW_MIN frames up to the workspace's. Cannot fail. */
+LEAT_API void leat_graph_make(leat_graph_workspace *workspace, const leat_graph_options *options,
+                              const leat_can_frames *frames, leat_graph *graph);
+/* Its number of nodes alone, for who plans first; `count` is 0 up to the workspace's window. */
+LEAT_API int32_t leat_graph_node_count(leat_graph_workspace *workspace, const uint32_t *id,
+                                       int64_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
