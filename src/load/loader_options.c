@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "load/loader.h"
+#include "load/state.h"
 
 leat_loader_options leat_loader_options_default(void) {
     return (leat_loader_options){
@@ -150,23 +151,9 @@ static leat_code put_options(const leat_plan *plan, leat_json *json, leat_error 
 
 leat_code leat_plan_describe(leat_plan *plan, leat_error *err) {
     leat_json *json = NULL;
-    const char *text = NULL;
-    int64_t size_bytes = 0;
-    uint8_t digest[32];
-    char hash[65];
     LEAT_TRY(leat_json_create(&json, true, err));
     leat_code code = put_options(plan, json, err);
-    if (code == LEAT_OK) code = leat_json_finish(json, &text, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_strdup(&plan->words, text, err);
-    if (code == LEAT_OK) {
-        plan->words[size_bytes - 1] = 0; /* without the newline */
-        leat_sha256 sha;
-        leat_sha256_init(&sha);
-        leat_sha256_update(&sha, plan->words, size_bytes - 1);
-        leat_sha256_final(&sha, digest);
-        leat_sha256_hex(digest, hash);
-        memcpy(plan->hash, hash, 16);
-    }
+    if (code == LEAT_OK) code = leat_state_words(json, &plan->words, plan->hash, err);
     leat_json_destroy(json);
     return code;
 }
@@ -205,7 +192,7 @@ leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch, int64_t *me
     bool is_auto = options->prefetch == LEAT_PREFETCH_AUTO;
     int64_t depth = is_auto ? 8 : options->prefetch > 0 ? options->prefetch : 1;
     *prefetch = *memory_bytes = 0;
-    if (!leat_slot_bytes(plan->row_count, plan->sample.length, &slot) ||
+    if (!leat_token_slot_bytes(plan->row_count, plan->sample.length, &slot) ||
         slot > (INT64_MAX - fixed) / (LEAT_PREFETCH_MAX + 1)) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "loader: a batch of %lld rows of %d tokens is too large",

@@ -7,16 +7,14 @@
 
 #include "load/dataset.h"
 #include "load/loader_quarantine.h"
+#include "load/ring.h"
 #include "load/src_table.h"
 #include "sample/anchors.h"
 #include "sample/clients.h"
 #include "sample/context.h"
 #include "sample/sequence.h"
 
-/* Steps are below this where there is no end, so that no sequence number overflows. */
-#define LEAT_STEPS_MAX (INT64_C(1) << 40)
 #define LEAT_BATCH_MAX (INT64_C(1) << 20)
-#define LEAT_PREFETCH_MAX 1024
 
 /* Rows of the split that are consecutive in the data set too. */
 typedef struct leat_row_range {

@@ -1,35 +1,53 @@
-/*
- * The state of a loader: where it is, as JSON of one constant form.
- *
- *     {"v":1,"data":"<fingerprint>","options":"<hash>","seed":7,"step":123}
- *
- * A pure function of data, options, seed and step: it does not know hosts, threads or what was read
- * ahead. leat_loader_save puts the options in words behind it, so that a refusal can name one.
- */
+/* The state of a loader, written and read: see state.h. */
+#include "load/state.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "load/loader.h"
+#include "base/file.h"
+#include "base/hash.h"
 
 #define STATE_VERSION 1
 #define STATE_BYTES_MAX (INT64_C(1) << 20)
 
-void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]) {
-    const leat_plan *plan = loader->plan;
-    int size = snprintf(text, LEAT_LOADER_STATE_BYTES,
-                        "{\"v\":%d,\"data\":\"%s\",\"options\":\"%s\",\"seed\":%lld,\"step\":%lld}",
-                        STATE_VERSION, plan->fingerprint, plan->hash, (long long)plan->sample.seed,
-                        (long long)leat_loader_step(loader));
-    LEAT_ASSERT(size < LEAT_LOADER_STATE_BYTES);
+leat_code leat_state_words(leat_json *json, char **words, char hash[17], leat_error *err) {
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    leat_sha256 sha;
+    uint8_t digest[32];
+    char hex[65];
+    hash[0] = 0;
+    LEAT_TRY(leat_json_finish(json, &text, &size_bytes, err));
+    LEAT_TRY(leat_strdup(words, text, err));
+    (*words)[size_bytes - 1] = 0; /* without the newline */
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, *words, size_bytes - 1);
+    leat_sha256_final(&sha, digest);
+    leat_sha256_hex(digest, hex);
+    snprintf(hash, 17, "%.16s", hex);
+    return LEAT_OK;
 }
 
-leat_code leat_loader_save(const leat_loader *loader, const char *path, leat_error *err) {
+void leat_state_text(const leat_state_form *form, const int64_t *place,
+                     char text[LEAT_LOADER_STATE_BYTES]) {
+    int size = snprintf(text, LEAT_LOADER_STATE_BYTES,
+                        "{\"v\":%d,\"data\":\"%s\",\"options\":\"%s\",\"seed\":%lld", STATE_VERSION,
+                        form->fingerprint, form->hash, (long long)form->seed);
+    for (int i = 0; i < form->place_count && size < LEAT_LOADER_STATE_BYTES; i++) {
+        size += snprintf(text + size, (size_t)(LEAT_LOADER_STATE_BYTES - size), ",\"%s\":%lld",
+                         form->place_name[i], (long long)place[i]);
+    }
+    LEAT_ASSERT(size + 1 < LEAT_LOADER_STATE_BYTES);
+    memcpy(text + size, "}", 2);
+}
+
+leat_code leat_state_save(const leat_state_form *form, const int64_t *place, const char *path,
+                          leat_error *err) {
     char text[LEAT_LOADER_STATE_BYTES];
     leat_buf buf = {0};
-    leat_loader_state(loader, text);
+    leat_state_text(form, place, text);
     text[strlen(text) - 1] = 0; /* goes on */
-    leat_code code = leat_buf_printf(&buf, err, "%s,\"in_words\":%s}\n", text, loader->plan->words);
+    leat_code code = leat_buf_printf(&buf, err, "%s,\"in_words\":%s}\n", text, form->words);
     if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
     leat_buf_free(&buf);
     return code;
@@ -43,7 +61,7 @@ static leat_code refuse(const char *what, const char *why, leat_error *err) {
 }
 
 /* Names the first option that differs, as far as the state tells. */
-static leat_code refuse_options(const leat_plan *plan, const json_t *then, const char *hash,
+static leat_code refuse_options(const leat_state_form *form, const json_t *then, const char *hash,
                                 leat_error *err) {
     char why[300];
     json_t *now = NULL;
@@ -52,9 +70,9 @@ static leat_code refuse_options(const leat_plan *plan, const json_t *then, const
     snprintf(why, sizeof why,
              "those of the state (hash %.16s) are not those of this loader (hash %s); give the "
              "options that the state was made with",
-             hash, plan->hash);
+             hash, form->hash);
     if (!json_is_object(then)) return refuse("options", why, err);
-    LEAT_TRY(leat_json_parse(plan->words, (int64_t)strlen(plan->words), "options", &now, err));
+    LEAT_TRY(leat_json_parse(form->words, (int64_t)strlen(form->words), "options", &now, err));
     for (int side = 0; side < 2; side++) {
         json_t *here = side == 0 ? now : (json_t *)(uintptr_t)then;
         const json_t *there = side == 0 ? then : now;
@@ -73,7 +91,7 @@ static leat_code refuse_options(const leat_plan *plan, const json_t *then, const
     return refuse("options", why, err);
 }
 
-static leat_code read_state(const leat_plan *plan, const json_t *state, int64_t *step,
+static leat_code read_state(const leat_state_form *form, const json_t *state, int64_t *place,
                             leat_error *err) {
     static const char what[] = "loader state";
     const char *data = NULL, *options = NULL;
@@ -88,49 +106,47 @@ static leat_code read_state(const leat_plan *plan, const json_t *state, int64_t 
     LEAT_TRY(leat_json_get_string(state, "data", &data, what, err));
     LEAT_TRY(leat_json_get_string(state, "options", &options, what, err));
     LEAT_TRY(leat_json_get_int(state, "seed", 0, INT64_MAX, &seed, what, err));
-    LEAT_TRY(leat_json_get_int(state, "step", 0, LEAT_STEPS_MAX, step, what, err));
-    if (strcmp(data, plan->fingerprint) != 0) {
+    for (int i = 0; i < form->place_count; i++) {
+        LEAT_TRY(leat_json_get_int(state, form->place_name[i], 0, form->place_max, &place[i], what,
+                                   err));
+    }
+    if (strcmp(data, form->fingerprint) != 0) {
         snprintf(why, sizeof why,
                  "the state was made with a data set of fingerprint %.64s, this one has %s", data,
-                 plan->fingerprint);
+                 form->fingerprint);
         return refuse("data", why, err);
     }
-    if (strcmp(options, plan->hash) != 0)
-        return refuse_options(plan, json_object_get(state, "in_words"), options, err);
-    if ((uint64_t)seed != plan->sample.seed) {
+    if (strcmp(options, form->hash) != 0)
+        return refuse_options(form, json_object_get(state, "in_words"), options, err);
+    if ((uint64_t)seed != form->seed) {
         snprintf(why, sizeof why, "the state was made with seed %lld, this loader has %lld",
-                 (long long)seed, (long long)plan->sample.seed);
+                 (long long)seed, (long long)form->seed);
         return refuse("seed", why, err);
     }
     return LEAT_OK;
 }
 
-static leat_code restore(leat_loader *loader, const char *text, int64_t size_bytes,
-                         leat_error *err) {
+leat_code leat_state_parse(const leat_state_form *form, const char *text, int64_t size_bytes,
+                           int64_t *place, leat_error *err) {
     json_t *state = NULL;
-    int64_t step = 0;
-    LEAT_TRY(leat_loader_check_process(loader, err));
     leat_code code = leat_json_parse(text, size_bytes, "loader state", &state, err);
     if (code == LEAT_OK && !json_is_object(state))
         code = leat_fail(err, LEAT_ERR_INPUT, "loader state: must be a JSON object");
-    if (code == LEAT_OK) code = read_state(loader->plan, state, &step, err);
+    if (code == LEAT_OK) code = read_state(form, state, place, err);
     json_decref(state);
     if (code == LEAT_ERR_CORRUPT) { /* as the JSON reader says it; nobody's data is damaged */
         leat_error_context(err, LEAT_ERR_INPUT, "cannot resume");
         code = LEAT_ERR_INPUT;
     }
-    return code == LEAT_OK ? leat_loader_seek(loader, step, err) : code;
+    return code;
 }
 
-leat_code leat_loader_restore(leat_loader *loader, const char *text, leat_error *err) {
-    return restore(loader, text, (int64_t)strlen(text), err);
-}
-
-leat_code leat_loader_load(leat_loader *loader, const char *path, leat_error *err) {
+leat_code leat_state_load(const leat_state_form *form, const char *path, int64_t *place,
+                          leat_error *err) {
     uint8_t *text = NULL;
     int64_t size_bytes = 0;
     LEAT_TRY(leat_file_load(path, STATE_BYTES_MAX, &text, &size_bytes, err));
-    leat_code code = restore(loader, (const char *)text, size_bytes, err);
+    leat_code code = leat_state_parse(form, (const char *)text, size_bytes, place, err);
     leat_free(text);
     return code == LEAT_OK ? code : leat_error_context(err, code, "\"%s\"", path);
 }

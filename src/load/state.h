@@ -1,0 +1,43 @@
+/*
+ * The state of a loader: where it is, as JSON of one constant form.
+ *
+ *     {"v":1,"data":"<fingerprint>","options":"<hash>","seed":7,"step":123}
+ *
+ * A pure function of data, options, seed and place: it does not know hosts, threads or what was
+ * read ahead. As a file it has the options in words behind it, so that a refusal can name one.
+ */
+#ifndef LEAT_LOAD_STATE_H
+#define LEAT_LOAD_STATE_H
+
+#include "base/json.h"
+#include "leat/load.h"
+
+#define LEAT_STATE_PLACES_MAX 2
+
+/* What a loader's states have in common. */
+typedef struct leat_state_form {
+    const char *fingerprint; /* of the data */
+    const char *words;       /* the options that decide bytes, as JSON */
+    const char *hash;        /* of the words */
+    uint64_t seed;           /* below 2^63 */
+    int place_count;
+    const char *place_name[LEAT_STATE_PLACES_MAX]; /* "step" */
+    int64_t place_max;
+} leat_state_form;
+
+/* Ends the JSON document of the options that decide bytes: its text, the caller's, and the hash of
+ * it. */
+LEAT_MUST_CHECK leat_code leat_state_words(leat_json *json, char **words, char hash[17],
+                                           leat_error *err);
+
+void leat_state_text(const leat_state_form *form, const int64_t *place,
+                     char text[LEAT_LOADER_STATE_BYTES]);
+/* The place that a state tells; LEAT_ERR_INPUT names what differs. */
+LEAT_MUST_CHECK leat_code leat_state_parse(const leat_state_form *form, const char *text,
+                                           int64_t size_bytes, int64_t *place, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_state_save(const leat_state_form *form, const int64_t *place,
+                                          const char *path, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_state_load(const leat_state_form *form, const char *path,
+                                          int64_t *place, leat_error *err);
+
+#endif
