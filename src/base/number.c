@@ -16,6 +16,99 @@ double leat_double_parse(const char *text) {
     return value;
 }
 
+/* ---- decimals of any length, exactly ---- */
+
+/* An exponent is read up to here: beyond it every number that fits the text is 0 or infinite. */
+enum { EXPONENT_MAX = 100000 };
+
+static inline unsigned digit_of(char letter) { return (unsigned)(uint8_t)letter - '0'; }
+
+/* m / d rounded once, for m from 2^53 on: the quotient of 128 bits has 64 or more, so that what is
+ * cut off, and whether anything was left over, decide the last of 53. */
+static double divide_exactly(uint64_t m, uint64_t d) {
+    int lead = __builtin_clzll(m);
+    unsigned __int128 wide = (unsigned __int128)(m << lead) << 64;
+    unsigned __int128 quotient = wide / d;
+    bool rest = wide % d != 0;
+    uint64_t high = (uint64_t)(quotient >> 64);
+    int bits = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)quotient);
+    int cut = bits - 53;
+    uint64_t top = (uint64_t)(quotient >> cut);
+    unsigned __int128 half = (unsigned __int128)1 << (cut - 1);
+    unsigned __int128 below = quotient & (half + half - 1);
+    if (below > half || (below == half && (rest || (top & 1) != 0))) top++;
+    uint64_t power = (uint64_t)(1023 + cut - 64 - lead) << 52; /* 2^(cut - 64 - lead) */
+    double scale;
+    memcpy(&scale, &power, sizeof scale);
+    return (double)top * scale;
+}
+
+/* What the quick ways cannot do: more than 19 digits, and large powers of ten. `end`: behind the
+ * digits, where an exponent may stand. */
+static double parse_slowly(const char *text, const char *end, int64_t exponent) {
+    char copy[LEAT_DECIMAL_TEXT_MAX + 32];
+    int size = (int)(end - text);
+    memcpy(copy, text, (size_t)size);
+    snprintf(copy + size, sizeof copy - (size_t)size, "e%lld", (long long)exponent);
+    return leat_double_parse(copy);
+}
+
+/* Reads the digits behind "e"; false if there are none, or something else. */
+static bool read_exponent(const char *at, const char *end, int64_t *exponent) {
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    if (at == end) return false;
+    *exponent = 0;
+    for (; at < end; at++) {
+        unsigned digit = digit_of(*at);
+        if (digit > 9) return false;
+        if (*exponent < EXPONENT_MAX) *exponent = *exponent * 10 + (int64_t)digit;
+    }
+    if (negative) *exponent = -*exponent;
+    return true;
+}
+
+bool leat_decimal_parse(const char *text, int64_t size_bytes, int shift, double *value) {
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    *value = 0;
+    if (size_bytes < 1 || size_bytes > LEAT_DECIMAL_TEXT_MAX) return false;
+    const char *at = text, *end = text + size_bytes;
+    bool negative = *at == '-';
+    if (negative || *at == '+') at++;
+    const char *begin = at;
+    uint64_t m = 0; /* of the first 19 digits exact */
+    for (unsigned digit; at < end && (digit = digit_of(*at)) <= 9; at++) m = m * 10 + digit;
+    int64_t digits = at - begin, behind = 0, exponent = 0;
+    if (at < end && *at == '.') {
+        const char *point = at++;
+        for (unsigned digit; at < end && (digit = digit_of(*at)) <= 9; at++) m = m * 10 + digit;
+        behind = at - point - 1;
+        digits += behind;
+    }
+    if (digits == 0) return false;
+    const char *stop = at;
+    if (at < end && ((*at | 0x20) != 'e' || !read_exponent(at + 1, end, &exponent))) return false;
+    exponent += shift;
+    int64_t power = exponent - behind; /* the number is m * 10^power */
+    double found;
+    if (digits <= 19 && m <= UINT64_C(1) << 53 && power >= -22 && power <= 22) {
+        /* both are doubles, so that one operation rounds once */
+        found = power < 0 ? (double)m / tens[-power] : (double)m * tens[power];
+    } else if (digits <= 19 && m > UINT64_C(1) << 53 && power >= -19 && power <= 0) {
+        uint64_t ten = 1;
+        for (int64_t i = power; i < 0; i++) ten *= 10;
+        found = divide_exactly(m, ten);
+    } else {
+        found = parse_slowly(begin, stop, exponent);
+    }
+    *value = negative ? -found : found;
+    return true;
+}
+
+/* ---- and back ---- */
+
 /* printf's text with the point of the locale, of whatever bytes, made a full stop. */
 static int point_to_stop(char *text, int size) {
     int out = 0;

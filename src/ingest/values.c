@@ -160,8 +160,6 @@ int leat_time_to_text(int64_t time_us, char text[LEAT_TIME_TEXT_BYTES]) {
 
 /* ---- numbers ---- */
 
-enum { NUMBER_TEXT_MAX = 400 };
-
 int64_t leat_time_of_seconds(double seconds) {
     if (isnan(seconds)) return LEAT_TIME_MISSING;
     if (fabs(seconds) > 9e12) return seconds < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
@@ -184,54 +182,17 @@ static bool same_word(const char *text, int64_t size_bytes, const char *word) {
     return word[size_bytes] == 0;
 }
 
-/* Words for numbers that are none; `text` behind the sign. */
+/* Words for numbers that are none. */
 static bool parse_special(const char *text, int64_t size_bytes, double *value) {
+    bool negative = text[0] == '-';
+    if (negative || text[0] == '+') {
+        text++;
+        size_bytes--;
+    }
     if (same_word(text, size_bytes, "nan")) *value = NAN;
     else if (same_word(text, size_bytes, "inf") || same_word(text, size_bytes, "infinity"))
-        *value = INFINITY;
+        *value = negative ? -INFINITY : INFINITY;
     else return false;
-    return true;
-}
-
-static int64_t skip_digits(const char *text, int64_t size_bytes, int64_t at) {
-    while (at < size_bytes && digit_of(text[at]) >= 0) at++;
-    return at;
-}
-
-/* The whole text is digits[.digits][e[sign]digits] with a digit before the exponent. */
-static bool is_decimal(const char *text, int64_t size_bytes) {
-    int64_t at = skip_digits(text, size_bytes, 0), digits = at;
-    if (at < size_bytes && text[at] == '.') {
-        int64_t end = skip_digits(text, size_bytes, at + 1);
-        digits += end - at - 1;
-        at = end;
-    }
-    if (digits == 0) return false;
-    if (at < size_bytes && (text[at] | 0x20) == 'e') {
-        at++;
-        if (at < size_bytes && (text[at] == '+' || text[at] == '-')) at++;
-        int64_t end = skip_digits(text, size_bytes, at);
-        if (end == at) return false;
-        at = end;
-    }
-    return at == size_bytes;
-}
-
-/* Up to 15 digits and a power of ten up to 22 are doubles, so that one division rounds once. */
-static bool parse_short(const char *text, int64_t size_bytes, double *value) {
-    static const double tens[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-    if (size_bytes > 16) return false;
-    int64_t mantissa = 0, point = -1;
-    for (int64_t i = 0; i < size_bytes; i++) {
-        int digit = digit_of(text[i]);
-        if (digit >= 0) mantissa = mantissa * 10 + digit;
-        else if (text[i] == '.' && point < 0) point = i;
-        else return false;
-    }
-    int64_t digits = size_bytes - (point >= 0);
-    if (digits == 0 || digits > 15) return false;
-    *value = (double)mantissa / tens[point < 0 ? 0 : size_bytes - 1 - point];
     return true;
 }
 
@@ -239,20 +200,12 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
     *rtt = NAN;
     trim(&text, &size_bytes);
     if (size_bytes <= 0) return true;
-    bool negative = text[0] == '-';
-    if (negative || text[0] == '+') {
-        text++;
-        size_bytes--;
-    }
     double value = 0;
-    if (!parse_short(text, size_bytes, &value) && !parse_special(text, size_bytes, &value)) {
-        char copy[NUMBER_TEXT_MAX + 1];
-        if (size_bytes > NUMBER_TEXT_MAX || !is_decimal(text, size_bytes)) return false;
-        memcpy(copy, text, (size_t)size_bytes);
-        copy[size_bytes] = 0;
-        value = leat_double_parse(copy);
+    if (!leat_decimal_parse(text, size_bytes, 0, &value) &&
+        !parse_special(text, size_bytes, &value)) {
+        return false;
     }
-    *rtt = (float)(negative ? -value : value);
+    *rtt = (float)value;
     return true;
 }
 
