@@ -300,6 +300,101 @@ leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found, leat_
     }
 }
 
+/* ---- many lines at once ---- */
+
+static int64_t count_feeds(const char *data, int64_t size_bytes) {
+    typedef uint8_t lane16 __attribute__((vector_size(16)));
+    int64_t count = 0, at = 0;
+    while (size_bytes - at >= 16) {
+        /* a lane counts to 255 at most */
+        int64_t stop = size_bytes - at < 255 * 16 ? size_bytes - 15 : at + 255 * 16;
+        lane16 sum = {0};
+        for (; at < stop; at += 16) {
+            lane16 bytes;
+            memcpy(&bytes, data + at, sizeof bytes);
+            sum -= (lane16)(bytes == '\n');
+        }
+        for (int i = 0; i < 16; i++) count += sum[i];
+    }
+    for (; at < size_bytes; at++) count += data[at] == '\n';
+    return count;
+}
+
+/* How many of the bytes at `begin` a run takes that still wants so many: whole lines, maybe 0. */
+static int64_t take_whole(const leat_lines *lines, int64_t want_bytes, bool *too_long) {
+    const char *data = lines->data + lines->begin, *feed = NULL;
+    int64_t there = lines->end - lines->begin;
+    if (there >= want_bytes) {
+        int64_t look =
+            there - (want_bytes - 1) < LOOK_BYTES ? there - (want_bytes - 1) : LOOK_BYTES;
+        feed = memchr(data + want_bytes - 1, '\n', (size_t)look);
+    }
+    int64_t before = there < want_bytes ? there : want_bytes - 1;
+    const char *last = before > 0 ? memrchr(data, '\n', (size_t)before) : NULL;
+    int64_t whole = last != NULL ? last - data + 1 : 0; /* without the line that `feed` ends */
+    int64_t open = feed != NULL ? feed - data - whole : there - whole;
+    bool ended = feed != NULL || lines->text_end;
+    *too_long = open > (ended ? LEAT_LINE_BYTES_MAX : LOOK_BYTES - 1);
+    return feed == NULL || *too_long ? whole : feed - data + 1;
+}
+
+/* The place behind the line end number `count`, which is there. */
+static int64_t behind_lines(const char *data, int64_t size_bytes, int64_t count) {
+    const char *at = data;
+    for (int64_t i = 0; i < count; i++)
+        at = (const char *)memchr(at, '\n', (size_t)(data + size_bytes - at)) + 1;
+    return at - data;
+}
+
+/* The line at `begin` by itself: it is too long, or the last and without an end. */
+static leat_code take_one(leat_lines *lines, char *to, leat_line_run *run, leat_error *err) {
+    leat_line line;
+    bool found = false;
+    LEAT_TRY(leat_lines_next(lines, &line, &found, err));
+    LEAT_ASSERT(found);
+    memcpy(to, line.data, (size_t)line.size_bytes);
+    run->size_bytes += line.size_bytes;
+    run->line_count++;
+    run->fault = line.fault;
+    return LEAT_OK;
+}
+
+leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes, int64_t want_lines,
+                          leat_line_run *run, leat_error *err) {
+    LEAT_ASSERT(!lines->options.quotes && want_bytes > 0 && want_bytes <= LEAT_LINE_BYTES_MAX);
+    LEAT_ASSERT(want_lines > 0);
+    *run = (leat_line_run){0};
+    if (!lines->started) LEAT_TRY(start(lines, err));
+    LEAT_TRY(skip_rest(lines, err));
+    run->number = lines->number;
+    while (run->size_bytes < want_bytes && run->line_count < want_lines) {
+        bool too_long = false;
+        int64_t size = take_whole(lines, want_bytes - run->size_bytes, &too_long);
+        if (size == 0) {
+            if (too_long) return run->line_count > 0 ? LEAT_OK : take_one(lines, to, run, err);
+            if (!lines->text_end) {
+                LEAT_TRY(fill(lines, err));
+                continue;
+            }
+            if (lines->begin == lines->end) break;
+            return take_one(lines, to + run->size_bytes, run, err);
+        }
+        const char *data = lines->data + lines->begin;
+        int64_t count = count_feeds(data, size), left = want_lines - run->line_count;
+        if (count > left) {
+            count = left;
+            size = behind_lines(data, size, count);
+        }
+        memcpy(to + run->size_bytes, data, (size_t)size);
+        run->size_bytes += size;
+        run->line_count += count;
+        lines->number += count;
+        lines->begin += size;
+        lines->scanned = lines->begin;
+    }
+    return LEAT_OK;
+}
+
 int64_t leat_lines_position(const leat_lines *lines) {
     if (lines->options.gzip) return lines->file_bytes - lines->zlib.avail_in;
     return lines->file_bytes - (lines->end - lines->begin);

@@ -49,6 +49,26 @@ void leat_lines_close(leat_lines *lines);
 LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found,
                                           leat_error *err);
 
+/* Whole lines in a row, with their ends, as they stand in the file: for readers that part lines
+ * themselves, in several threads. */
+typedef struct leat_line_run {
+    int64_t size_bytes; /* 0: the end of the file */
+    int64_t line_count;
+    int64_t number; /* of the first line */
+    leat_line_fault fault;
+} leat_line_run;
+
+/*
+ * Copies the next lines to `to`: up to the first line end from want_bytes on, but no more than
+ * want_lines of them; so where a run ends does not depend on how the file came in. The last line of
+ * a file may have no end. A line that is too long comes alone, by its beginning, without its end
+ * and with its fault. want_bytes: up to LEAT_LINE_BYTES_MAX; `to` has room for so many and
+ * LEAT_LINE_RUN_ROOM. Not for quotes.
+ */
+#define LEAT_LINE_RUN_ROOM (LEAT_LINE_BYTES_MAX + 2)
+LEAT_MUST_CHECK leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes,
+                                          int64_t want_lines, leat_line_run *run, leat_error *err);
+
 /* Bytes of the file (compressed ones of a gzip file) that were used so far. */
 int64_t leat_lines_position(const leat_lines *lines);
 

@@ -31,6 +31,57 @@ static leat_code read_all(leat_lines *lines, char **out, leat_error *err) {
     return code;
 }
 
+/* The same from runs; *borders says where each ended, as "size/lines ". */
+static void read_runs(leat_lines *lines, int64_t want_bytes, int64_t want_lines, leat_buf *out,
+                      leat_buf *borders) {
+    char *room = malloc((size_t)(want_bytes + LEAT_LINE_RUN_ROOM));
+    for (;;) {
+        leat_line_run run;
+        assert_ok(leat_lines_take(lines, room, want_bytes, want_lines, &run, err));
+        if (run.size_bytes == 0 && run.line_count == 0) break;
+        assert_in_range(run.line_count, 1, run.fault == LEAT_LINE_GOOD ? want_lines : 1);
+        assert_ok(leat_buf_printf(borders, err, "%lld/%lld ", (long long)run.size_bytes,
+                                  (long long)run.line_count));
+        int64_t count = 0;
+        for (int64_t at = 0; at < run.size_bytes || count < run.line_count; count++) {
+            assert_true(at < want_bytes); /* none behind the first end from there on */
+            char *end = memchr(room + at, '\n', (size_t)(run.size_bytes - at));
+            int64_t stop = end != NULL ? end - room : run.size_bytes, size = stop - at;
+            if (size > 0 && room[stop - 1] == '\r') size--;
+            const char *mark = run.fault == LEAT_LINE_GOOD ? "" : "!";
+            assert_ok(leat_buf_printf(out, err, "%lld:%s", (long long)(run.number + count), mark));
+            assert_ok(size > 100 ? leat_buf_printf(out, err, "[%lld]|", (long long)size)
+                                 : leat_buf_printf(out, err, "%.*s|", (int)size, room + at));
+            at = stop + 1;
+        }
+        assert_int_equal(count, run.line_count);
+    }
+    assert_ok(leat_buf_append(out, "", 1, err));
+    assert_ok(leat_buf_append(borders, "", 1, err));
+    free(room);
+}
+
+/* Runs of every size hold the same lines, and end at the same places whatever the file is. */
+static void expect_runs(const char *plain_path, const char *gzip_path, const char *want) {
+    static const int64_t bytes[] = {1, 2, 3, 7, 1000, 1 << 18, MAX}, counts[] = {1, 2, 8192};
+    for (int i = 0; i < 7 * 3; i++) {
+        leat_buf out[2] = {{0}}, borders[2] = {{0}};
+        for (int gzip = 0; gzip < 2; gzip++) {
+            leat_lines *lines = NULL;
+            leat_lines_options options = {.gzip = gzip == 1};
+            assert_ok(leat_lines_open(&lines, gzip ? gzip_path : plain_path, &options, err));
+            read_runs(lines, bytes[i / 3], counts[i % 3], &out[gzip], &borders[gzip]);
+            leat_lines_close(lines);
+            assert_string_equal((char *)out[gzip].data, want);
+        }
+        assert_string_equal((char *)borders[0].data, (char *)borders[1].data);
+        for (int k = 0; k < 2; k++) {
+            leat_buf_free(&out[k]);
+            leat_buf_free(&borders[k]);
+        }
+    }
+}
+
 static void expect_file(const char *path, bool gzip, bool quotes, const char *want) {
     leat_lines *lines = NULL;
     leat_lines_options options = {.gzip = gzip, .quotes = quotes};
@@ -106,6 +157,7 @@ static void test_cases(void **state) {
             expect_file(path, true, false, cases[i].plain);
             expect_file(path, true, true, quoted);
         }
+        expect_runs(core_path("case"), core_path("case.gz"), cases[i].plain);
     }
 }
 
@@ -161,6 +213,7 @@ static void test_long(void **state) {
         if (plain != NULL) {
             expect_file(core_path("long"), false, false, plain);
             expect_file(core_path("long.gz"), true, false, plain);
+            expect_runs(core_path("long"), core_path("long.gz"), plain);
         }
         if (quoted == NULL) quoted = plain;
         if (quoted != NULL) {
@@ -284,6 +337,31 @@ static void test_random(void **state) {
     }
 }
 
+/* Many lines at random, long and short, in runs of any size: as one by one. */
+static void test_runs(void **state) {
+    (void)state;
+    leat_buf text = {0};
+    for (uint64_t i = 0; i < 60000; i++) {
+        int size = (int)(leat_random(12, 0, i) % 90);
+        if (i == 20000 || i == 20001 || i == 40000) size = (int)MAX + (int)(i % 3) - 1;
+        assert_ok(leat_buf_reserve(&text, size + 2, err));
+        memset(text.data + text.size, i % 27 == 26 ? '\t' : 'a' + (int)(i % 27), (size_t)size);
+        text.size += size;
+        assert_ok(leat_buf_append(&text, "\r\n" + i % 2, 2 - (int64_t)(i % 2), err));
+    }
+    core_save(core_path("runs"), text.data, text.size);
+    source_gzip("runs.gz", text.data, text.size, 5);
+    leat_lines *lines = NULL;
+    leat_lines_options options = {0};
+    assert_ok(leat_lines_open(&lines, core_path("runs"), &options, err));
+    char *want = NULL;
+    assert_ok(read_all(lines, &want, err));
+    leat_lines_close(lines);
+    expect_runs(core_path("runs"), core_path("runs.gz"), want);
+    free(want);
+    leat_buf_free(&text);
+}
+
 static void test_gzip_damage(void **state) {
     (void)state;
     static char text[300000];
@@ -349,7 +427,7 @@ int main(void) {
         cmocka_unit_test(test_cases),       cmocka_unit_test(test_long),
         cmocka_unit_test(test_stray_quote), cmocka_unit_test(test_hostile_quotes),
         cmocka_unit_test(test_random),      cmocka_unit_test(test_gzip_damage),
-        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_open),        cmocka_unit_test(test_runs),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();
