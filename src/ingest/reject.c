@@ -40,11 +40,12 @@ typedef struct run_list {
 typedef struct worker_log {
     uint8_t *block; /* NULL before the first row */
     int64_t used, count;
-    int64_t counts[LEAT_REJECT_COUNT];
+    int64_t counts[LEAT_REJECT_REASONS_MAX];
     char pad[64]; /* a worker's counters share no cache line with another's */
 } worker_log;
 
 struct leat_reject_log {
+    const leat_reject_kind *kind;
     const char *const *paths;
     bool strict;
     int worker_count;
@@ -57,19 +58,14 @@ struct leat_reject_log {
     run_list runs;
 };
 
-const char *leat_reject_text(leat_reject reason) {
-#define TEXT(name, text) [name] = (text),
-    static const char *const texts[LEAT_REJECT_COUNT] = {LEAT_REJECTS(TEXT)};
-#undef TEXT
-    return (unsigned)reason < LEAT_REJECT_COUNT ? texts[reason] : "unknown reason";
-}
-
-leat_code leat_reject_log_create(leat_reject_log **out, const char *const *paths, bool strict,
-                                 int workers, int64_t memory_bytes, const char *temp_dir,
-                                 leat_error *err) {
+leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_kind *kind,
+                                 const char *const *paths, bool strict, int workers,
+                                 int64_t memory_bytes, const char *temp_dir, leat_error *err) {
+    LEAT_ASSERT(kind->reason_count <= LEAT_REJECT_REASONS_MAX);
     *out = NULL;
     leat_reject_log *log = NULL;
     LEAT_TRY(LEAT_NEW(&log, 1, err));
+    log->kind = kind;
     log->paths = paths;
     log->strict = strict;
     log->worker_count = workers;
@@ -218,15 +214,16 @@ static leat_code flush_worker(leat_reject_log *log, worker_log *worker, leat_err
 leat_code leat_reject_log_add(leat_reject_log *log, int worker_index, const leat_reject_row *row,
                               leat_error *err) {
     LEAT_ASSERT(worker_index >= 0 && worker_index < log->worker_count);
+    LEAT_ASSERT(row->reason >= 0 && row->reason < log->kind->reason_count);
     worker_log *worker = &log->workers[worker_index];
     worker->counts[row->reason]++;
     if (log->strict) {
         int shown = row->values_bytes < 200 ? (int)row->values_bytes : 200;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" row %lld: %s: %.*s (without --strict it is "
+                         "\"%s\" %s %lld: %s: %.*s (without --strict it is "
                          "set aside)",
-                         log->paths[row->file_index], (long long)row->row,
-                         leat_reject_text(row->reason), shown, row->values);
+                         log->paths[row->file_index], log->kind->row, (long long)row->row,
+                         log->kind->reasons[row->reason], shown, row->values);
     }
     if (row->values_bytes > LEAT_REJECT_VALUES_BYTES) {
         return leat_fail(err, LEAT_ERR_LIMIT, "a row set aside has %lld bytes, at most %d are kept",
@@ -235,7 +232,7 @@ leat_code leat_reject_log_add(leat_reject_log *log, int worker_index, const leat
     if (worker->block == NULL) {
         LEAT_TRY(leat_block_alloc((void **)&worker->block, log->block_bytes, err));
     }
-    entry_head head = {row->row, row->file_index, (int32_t)row->reason, (int32_t)row->values_bytes};
+    entry_head head = {row->row, row->file_index, row->reason, (int32_t)row->values_bytes};
     int64_t size = HEAD_BYTES + row->values_bytes;
     int64_t room = log->block_bytes - WRITE_BYTES - (worker->count + 1) * (int64_t)sizeof(uint32_t);
     if (worker->used + size > room) LEAT_TRY(flush_worker(log, worker, err));
@@ -250,8 +247,8 @@ leat_code leat_reject_log_add(leat_reject_log *log, int worker_index, const leat
     return LEAT_OK;
 }
 
-void leat_reject_log_counts(const leat_reject_log *log, int64_t counts[LEAT_REJECT_COUNT]) {
-    for (int reason = 0; reason < LEAT_REJECT_COUNT; reason++) {
+void leat_reject_log_counts(const leat_reject_log *log, int64_t *counts) {
+    for (int reason = 0; reason < log->kind->reason_count; reason++) {
         counts[reason] = 0;
         for (int i = 0; i < log->worker_count; i++)
             counts[reason] += log->workers[i].counts[reason];
@@ -380,9 +377,8 @@ static leat_code merge_pass(leat_reject_log *log, merge *merge, int fan, writer 
 /* ---- the file ---- */
 
 static leat_code write_rows(leat_reject_log *log, merge *merge, writer *out, leat_error *err) {
-    static const char header[] =
-        "file,row,reason,event_time,src_addr,dst_addr,ip_version,rtt,line\n";
-    LEAT_TRY(write_bytes(out, header, (int64_t)sizeof header - 1, err));
+    LEAT_TRY(write_bytes(out, log->kind->columns, (int64_t)strlen(log->kind->columns), err));
+    LEAT_TRY(write_bytes(out, "\n", 1, err));
     leat_buf line = {0};
     leat_code code = LEAT_OK;
     while (merge->heap_size > 0 && code == LEAT_OK) {
@@ -393,7 +389,7 @@ static leat_code write_rows(leat_reject_log *log, merge *merge, writer *out, lea
         code = leat_csv_append(&line, path, (int64_t)strlen(path), LEAT_PATH_BYTES, err);
         if (code == LEAT_OK) {
             code = leat_buf_printf(&line, err, ",%lld,%s,", (long long)head.row,
-                                   leat_reject_text((leat_reject)head.reason));
+                                   log->kind->reasons[head.reason]);
         }
         if (code == LEAT_OK) {
             code = leat_buf_append(&line, entry + HEAD_BYTES, head.size_bytes, err);

@@ -192,9 +192,9 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&self->partition.workers, self->memory.threads, err));
     for (int i = 0; i < self->memory.threads; i++) LEAT_TRY(open_worker(self, i, err));
     leat_reject_log *rejects = NULL;
-    LEAT_TRY(leat_reject_log_create(&rejects, job->input_paths, job->options->strict,
-                                    self->memory.threads, self->memory.reject_bytes,
-                                    job->folder.temp, err));
+    LEAT_TRY(leat_reject_log_create(&rejects, &leat_probe_rejects, job->input_paths,
+                                    job->options->strict, self->memory.threads,
+                                    self->memory.reject_bytes, job->folder.temp, err));
     leat_code code = run_sources(self, rejects, err);
     leat_reject_log_destroy(rejects);
     if (code != LEAT_OK) return code;

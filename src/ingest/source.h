@@ -27,6 +27,28 @@ typedef struct leat_raw_batch {
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
 
+/* Why a row is no measurement: name, text as it stands in rejected.csv, run.json and on the
+ * summary.
+ */
+#define LEAT_REJECTS(X)                                                                            \
+    X(LEAT_REJECT_LINE, "malformed_line")                                                          \
+    X(LEAT_REJECT_NOT_PING, "not_a_ping_result")                                                   \
+    X(LEAT_REJECT_SRC_MISSING, "src_addr_missing")                                                 \
+    X(LEAT_REJECT_SRC_BAD, "src_addr_unparsable")                                                  \
+    X(LEAT_REJECT_DST_MISSING, "dst_addr_missing")                                                 \
+    X(LEAT_REJECT_DST_BAD, "dst_addr_unparsable")                                                  \
+    X(LEAT_REJECT_VERSION, "ip_version_contradiction")                                             \
+    X(LEAT_REJECT_TIME_MISSING, "event_time_missing")                                              \
+    X(LEAT_REJECT_TIME_RANGE, "event_time_out_of_range")                                           \
+    X(LEAT_REJECT_RTT, "rtt_infinite")                                                             \
+    X(LEAT_REJECT_DUPLICATES, "only_duplicate_packets")
+
+#define LEAT_REJECT_ENUM(name, text) name,
+typedef enum leat_reject { LEAT_REJECTS(LEAT_REJECT_ENUM) LEAT_REJECT_COUNT } leat_reject;
+#undef LEAT_REJECT_ENUM
+const char *leat_reject_text(leat_reject reason);
+extern const leat_reject_kind leat_probe_rejects;
+
 /* Appends row i as it was found, for leat_reject_row.values: times as ISO 8601 in UTC with six
  * digits of the second, missing values empty, texts cut at LEAT_REJECT_TEXT_BYTES. */
 LEAT_MUST_CHECK leat_code leat_reject_format(leat_buf *buf, const leat_raw_batch *batch, int64_t i,

@@ -230,6 +230,21 @@ bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version) 
 
 /* ---- rejected.csv ---- */
 
+#define TEXT(name, text) [name] = (text),
+static const char *const reject_texts[LEAT_REJECT_COUNT] = {LEAT_REJECTS(TEXT)};
+#undef TEXT
+
+const leat_reject_kind leat_probe_rejects = {
+    .columns = "file,row,reason,event_time,src_addr,dst_addr,ip_version,rtt,line",
+    .row = "row",
+    .reasons = reject_texts,
+    .reason_count = LEAT_REJECT_COUNT,
+};
+
+const char *leat_reject_text(leat_reject reason) {
+    return (unsigned)reason < LEAT_REJECT_COUNT ? reject_texts[reason] : "unknown reason";
+}
+
 leat_code leat_csv_append(leat_buf *buf, const char *text, int64_t size_bytes, int64_t max_bytes,
                           leat_error *err) {
     if (size_bytes > max_bytes) size_bytes = max_bytes;

@@ -78,8 +78,8 @@ static leat_code run_scan(source_run *run, leat_error *err) {
     snprintf(run->rejected, sizeof run->rejected, "%s", core_path("rejected.csv"));
     remove(run->rejected);
     leat_code code =
-        leat_reject_log_create(&run->options.rejects, paths, run->strict, run->options.threads,
-                               run->reject_bytes, core_dir(), err);
+        leat_reject_log_create(&run->options.rejects, &leat_probe_rejects, paths, run->strict,
+                               run->options.threads, run->reject_bytes, core_dir(), err);
     if (code == LEAT_OK) code = leat_sources_check(&run->inputs, &run->options, err);
     if (code == LEAT_OK) {
         code = leat_sources_scan(&run->inputs, &run->options, &run->rows_read, err);

@@ -38,8 +38,8 @@ static leat_code add_share(void *context, int index, leat_error *err) {
 
 static core_image write_log(int64_t rows, int workers, int64_t memory_bytes) {
     adding self = {.rows = rows, .workers = workers};
-    assert_ok(
-        leat_reject_log_create(&self.log, paths, false, workers, memory_bytes, core_dir(), err));
+    assert_ok(leat_reject_log_create(&self.log, &leat_probe_rejects, paths, false, workers,
+                                     memory_bytes, core_dir(), err));
     assert_ok(leat_threads_run(workers, add_share, &self, err));
     int64_t counts[LEAT_REJECT_COUNT], total = 0;
     leat_reject_log_counts(self.log, counts);
@@ -116,7 +116,8 @@ static void test_few(void **state) {
     }
     leat_reject_log *log = NULL;
     remove(core_path("none.csv"));
-    assert_ok(leat_reject_log_create(&log, paths, false, 2, 1 << 20, core_dir(), err));
+    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 2, 1 << 20,
+                                     core_dir(), err));
     assert_ok(leat_reject_log_save(log, core_path("none.csv"), err));
     leat_reject_log_destroy(log);
     struct stat facts;
@@ -126,7 +127,8 @@ static void test_few(void **state) {
 static void test_strict(void **state) {
     (void)state;
     leat_reject_log *log = NULL;
-    assert_ok(leat_reject_log_create(&log, paths, true, 1, 1 << 20, core_dir(), err));
+    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, true, 1, 1 << 20, core_dir(),
+                                     err));
     leat_reject_row row = {1, 17, LEAT_REJECT_RTT, "a,b,c,4,inf,", 12};
     assert_fails(leat_reject_log_add(log, 0, &row, err), LEAT_ERR_INPUT,
                  "\"b,c.csv\" row 17: rtt_infinite: a,b,c,4,inf,");
@@ -136,20 +138,51 @@ static void test_strict(void **state) {
     leat_reject_log_destroy(log);
 }
 
+/* Another job's reasons and columns. */
+static void test_kind(void **state) {
+    (void)state;
+    static const char *const reasons[] = {"too_blue", "too_green"};
+    static const leat_reject_kind kind = {"file,line,reason,hue", "line", reasons, 2};
+    leat_reject_log *log = NULL;
+    assert_ok(leat_reject_log_create(&log, &kind, paths, false, 2, 1 << 20, core_dir(), err));
+    leat_reject_row rows[] = {{1, 7, 1, "a,b", 3}, {1, 6, 0, "", 0}, {0, 9, 1, "c", 1}};
+    for (int i = 0; i < 3; i++) assert_ok(leat_reject_log_add(log, i % 2, &rows[i], err));
+    int64_t counts[2];
+    leat_reject_log_counts(log, counts);
+    assert_int_equal(counts[0], 1);
+    assert_int_equal(counts[1], 2);
+    assert_ok(leat_reject_log_save(log, core_path("kind.csv"), err));
+    leat_reject_log_destroy(log);
+    core_image got = core_load(core_path("kind.csv"));
+    static const char want[] = "file,line,reason,hue\n"
+                               "a.csv,9,too_green,c\n"
+                               "\"b,c.csv\",6,too_blue,\n"
+                               "\"b,c.csv\",7,too_green,a,b\n";
+    assert_int_equal(got.size_bytes, sizeof want - 1);
+    assert_memory_equal(got.data, want, sizeof want - 1);
+    free(got.data);
+    assert_ok(leat_reject_log_create(&log, &kind, paths, true, 1, 1 << 20, core_dir(), err));
+    assert_fails(leat_reject_log_add(log, 0, &rows[1], err), LEAT_ERR_INPUT,
+                 "\"b,c.csv\" line 6: too_blue");
+    leat_reject_log_destroy(log);
+}
+
 static void test_failures(void **state) {
     (void)state;
     leat_reject_log *log = NULL;
     char values[LEAT_REJECT_VALUES_BYTES + 2] = {0};
     memset(values, 'x', sizeof values - 1);
     leat_reject_row row = {0, 1, LEAT_REJECT_LINE, values, sizeof values - 1};
-    assert_ok(leat_reject_log_create(&log, paths, false, 1, 1 << 20, core_dir(), err));
+    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 1, 1 << 20,
+                                     core_dir(), err));
     assert_fails(leat_reject_log_add(log, 0, &row, err), LEAT_ERR_LIMIT, "8193 bytes");
     row.values_bytes--;
     assert_ok(leat_reject_log_add(log, 0, &row, err));
     assert_fails(leat_reject_log_save(log, core_path("no/such/folder.csv"), err),
                  LEAT_ERR_NOT_FOUND, "no/such/folder.csv");
     leat_reject_log_destroy(log);
-    assert_ok(leat_reject_log_create(&log, paths, false, 1, 1, core_path("nowhere"), err));
+    assert_ok(leat_reject_log_create(&log, &leat_probe_rejects, paths, false, 1, 1,
+                                     core_path("nowhere"), err));
     leat_code code = LEAT_OK;
     leat_error error = {0};
     for (int i = 0; i < 100 && code == LEAT_OK; i++) {
@@ -164,9 +197,8 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_few),
-        cmocka_unit_test(test_strict),
+        cmocka_unit_test(test_order),    cmocka_unit_test(test_few),
+        cmocka_unit_test(test_strict),   cmocka_unit_test(test_kind),
         cmocka_unit_test(test_failures),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
