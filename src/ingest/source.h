@@ -9,6 +9,7 @@
 #include "base/lines.h"
 #include "base/mem.h"
 #include "ingest/reject.h"
+#include "ingest/report.h"
 
 /* Times that are none: missing; and beyond what 64 bits of microseconds hold, either way. */
 #define LEAT_TIME_MISSING INT64_MIN
@@ -112,7 +113,7 @@ typedef struct leat_source_options {
     /* Bytes of input consumed (of the files' sizes; for Parquet their share by rows) and records
      * seen so far, from any worker but one at a time, some ten times a second; false: stop, with
      * LEAT_ERR_CANCELLED. May be NULL. */
-    bool (*progress)(void *context, int64_t bytes_done, int64_t rows_done);
+    leat_report_fn progress;
     void *progress_context;
 } leat_source_options;
 

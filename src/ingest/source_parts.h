@@ -5,10 +5,10 @@
 #ifndef LEAT_INGEST_SOURCE_PARTS_H
 #define LEAT_INGEST_SOURCE_PARTS_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/lines.h"
+#include "ingest/report.h"
 #include "ingest/source.h"
 
 /* ---- a scan as a whole ---- */
@@ -17,9 +17,8 @@
 typedef struct leat_scan {
     const leat_input_list *inputs;
     const leat_source_options *options;
-    pthread_mutex_t lock;      /* for progress alone */
+    leat_reporter reporter;
     atomic_int_least64_t rows; /* records seen */
-    int64_t next_report_ns;
 } leat_scan;
 
 /* Reports now and then; LEAT_ERR_CANCELLED if the caller wants no more. bytes_done of all inputs.

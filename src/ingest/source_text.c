@@ -1,13 +1,8 @@
-/*
- * Reading CSV and NDJSON with several threads: the workers take turns at the reader. Whose turn it
- * is copies records into a block of its own, then parses that block while the next one reads. So at
- * most one block a worker is in memory, no queue is needed, and inflating overlaps with parsing.
- */
-#include <stdlib.h>
+/* Reading CSV and NDJSON with several threads, block by block: see turns.h. */
 #include <string.h>
 
-#include "base/thread.h"
 #include "ingest/source_parts.h"
+#include "ingest/turns.h"
 
 /* A block is handed on when it holds so much; its last record may be as long as a record can be. */
 #define BLOCK_BYTES (INT64_C(256) << 10)
@@ -29,13 +24,7 @@ typedef struct text_block {
 
 typedef struct text_scan {
     leat_scan *scan;
-    pthread_mutex_t lock; /* for all below */
-    int64_t next;         /* input to be opened next */
-    int32_t current;      /* input that `lines` reads */
-    leat_lines *lines;
-    leat_csv_map map;
-    int64_t bytes_before; /* of the inputs that are done */
-    bool stop;
+    leat_csv_map map; /* of the input that is being read */
     text_block **blocks;
 } text_scan;
 
@@ -118,18 +107,33 @@ leat_code leat_text_check(const leat_input *input, const leat_source_options *op
     return LEAT_OK;
 }
 
-/* Copies records into the block until it is full or the input ends; true if the input has ended. */
-static leat_code fill_block(text_scan *text, text_block *block, bool *ended, leat_error *err) {
+static bool is_text(void *context, const leat_input *input) {
+    (void)context;
+    return input->format != LEAT_INPUT_PARQUET;
+}
+
+static leat_code open_next(void *context, int32_t input, leat_lines **lines, leat_error *err) {
+    text_scan *text = context;
+    const leat_scan *scan = text->scan;
+    return open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err);
+}
+
+/* Copies records into the worker's block until it is full or the input ends. */
+static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
+    text_scan *text = context;
+    text_block *block = text->blocks[worker];
+    block->file_index = turn->input;
+    block->format = text->scan->inputs->items[turn->input].format;
+    block->worker.map = text->map;
     block->line_count = 0;
     block->used = 0;
-    *ended = false;
     while (block->used < BLOCK_BYTES && block->line_count < BLOCK_LINES) {
         leat_line line;
         bool found = false;
-        LEAT_TRY(leat_lines_next(text->lines, &line, &found, err));
+        LEAT_TRY(leat_lines_next(turn->lines, &line, &found, err));
         if (!found) {
-            *ended = true;
-            return LEAT_OK;
+            turn->ended = true;
+            break;
         }
         if (line.size_bytes == 0) continue;
         char *copy = block->bytes + block->used;
@@ -138,45 +142,18 @@ static leat_code fill_block(text_scan *text, text_block *block, bool *ended, lea
         block->used += line.size_bytes;
         block->lines[block->line_count++] = line;
     }
+    turn->line_count = block->line_count;
     return LEAT_OK;
 }
 
-/* One turn at the reader; *done when there is no more. With the lock held. */
-static leat_code take_turn(text_scan *text, text_block *block, bool *done, leat_error *err) {
-    const leat_input_list *inputs = text->scan->inputs;
-    *done = false;
-    for (;;) {
-        while (text->lines == NULL) {
-            while (text->next < inputs->count &&
-                   inputs->items[text->next].format == LEAT_INPUT_PARQUET) {
-                text->next++;
-            }
-            if (text->stop || text->next == inputs->count) {
-                *done = true;
-                return LEAT_OK;
-            }
-            text->current = (int32_t)text->next++;
-            LEAT_TRY(open_input(&inputs->items[text->current], text->scan->options, &text->lines,
-                                &text->map, err));
-        }
-        const leat_input *input = &inputs->items[text->current];
-        bool ended = false;
-        LEAT_TRY(fill_block(text, block, &ended, err));
-        block->file_index = text->current;
-        block->format = input->format;
-        block->worker.map = text->map;
-        LEAT_TRY(leat_scan_report(text->scan, text->bytes_before + leat_lines_position(text->lines),
-                                  err));
-        if (ended) {
-            leat_lines_close(text->lines);
-            text->lines = NULL;
-            text->bytes_before += input->facts.size_bytes;
-        }
-        if (block->line_count > 0) return LEAT_OK;
-    }
+static leat_code tell(void *context, int64_t bytes_done, leat_error *err) {
+    text_scan *text = context;
+    return leat_scan_report(text->scan, bytes_done, err);
 }
 
-static leat_code parse_block(text_block *block, leat_error *err) {
+static leat_code parse_block(void *context, int index, leat_error *err) {
+    text_scan *text = context;
+    text_block *block = text->blocks[index];
     leat_text_worker *worker = &block->worker;
     worker->rows.file_index = block->file_index;
     for (int64_t i = 0; i < block->line_count; i++) {
@@ -185,30 +162,8 @@ static leat_code parse_block(text_block *block, leat_error *err) {
     }
     LEAT_TRY(leat_rows_flush(&worker->rows, err));
     worker->text_bytes = 0;
+    atomic_fetch_add(&text->scan->rows, block->line_count);
     return LEAT_OK;
-}
-
-static leat_code worker_main(void *context, int index, leat_error *err) {
-    text_scan *text = context;
-    text_block *block = text->blocks[index];
-    leat_code code = LEAT_OK;
-    for (;;) {
-        bool done = false;
-        pthread_mutex_lock(&text->lock);
-        if (text->stop) done = true;
-        else code = take_turn(text, block, &done, err);
-        if (code != LEAT_OK) text->stop = true;
-        pthread_mutex_unlock(&text->lock);
-        if (code != LEAT_OK || done) return code;
-        code = parse_block(block, err);
-        if (code != LEAT_OK) {
-            pthread_mutex_lock(&text->lock);
-            text->stop = true;
-            pthread_mutex_unlock(&text->lock);
-            return code;
-        }
-        atomic_fetch_add(&text->scan->rows, block->line_count);
-    }
 }
 
 static void free_block(text_block *block) {
@@ -233,16 +188,23 @@ leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, lea
     text_scan *text = NULL;
     LEAT_TRY(LEAT_NEW(&text, 1, err));
     text->scan = scan;
-    text->bytes_before = bytes_before;
-    pthread_mutex_init(&text->lock, NULL);
     leat_code code = LEAT_NEW(&text->blocks, threads, err);
     for (int i = 0; i < threads && code == LEAT_OK; i++) {
         code = make_block(&text->blocks[i], scan->options, i, err);
     }
-    if (code == LEAT_OK) code = leat_threads_run(threads, worker_main, text, err);
+    if (code == LEAT_OK) {
+        leat_turns turns = {.inputs = scan->inputs,
+                            .threads = threads,
+                            .bytes_before = bytes_before,
+                            .context = text,
+                            .wanted = is_text,
+                            .open = open_next,
+                            .fill = fill_block,
+                            .report = tell,
+                            .parse = parse_block};
+        code = leat_turns_run(&turns, err);
+    }
     for (int i = 0; i < threads && text->blocks != NULL; i++) free_block(text->blocks[i]);
-    leat_lines_close(text->lines);
-    pthread_mutex_destroy(&text->lock);
     leat_free(text->blocks);
     leat_free(text);
     return code;

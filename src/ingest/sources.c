@@ -3,24 +3,11 @@
 #include <malloc.h>
 
 #include "base/thread.h"
+
 #include "ingest/source_parts.h"
 
-/* Some ten reports a second. */
-#define REPORT_NS INT64_C(100000000)
-
 leat_code leat_scan_report(leat_scan *scan, int64_t bytes_done, leat_error *err) {
-    const leat_source_options *options = scan->options;
-    if (options->progress == NULL) return LEAT_OK;
-    /* another worker reports: this one has work to do */
-    if (pthread_mutex_trylock(&scan->lock) != 0) return LEAT_OK;
-    bool go_on = true;
-    int64_t now_ns = leat_clock_ns();
-    if (now_ns >= scan->next_report_ns) {
-        scan->next_report_ns = now_ns + REPORT_NS;
-        go_on = options->progress(options->progress_context, bytes_done, atomic_load(&scan->rows));
-    }
-    pthread_mutex_unlock(&scan->lock);
-    return go_on ? LEAT_OK : leat_fail(err, LEAT_ERR_CANCELLED, "reading the input was stopped");
+    return leat_reporter_tell(&scan->reporter, bytes_done, atomic_load(&scan->rows), err);
 }
 
 static bool has_text(const leat_input_list *inputs) {
@@ -76,7 +63,7 @@ leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_opt
     *rows_read = 0;
     LEAT_ASSERT(options->threads >= 1 && options->threads <= LEAT_THREADS_MAX);
     leat_scan scan = {.inputs = inputs, .options = options};
-    pthread_mutex_init(&scan.lock, NULL);
+    leat_reporter_init(&scan.reporter, options->progress, options->progress_context);
     leat_code code = leat_parquet_scan(&scan, err);
     /* what zlib, jansson and DuckDB gave back to the heap goes back to the system */
     malloc_trim(0);
@@ -84,7 +71,7 @@ leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_opt
         code = scan_text(&scan, err);
         malloc_trim(0);
     }
-    pthread_mutex_destroy(&scan.lock);
+    leat_reporter_destroy(&scan.reporter);
     if (code == LEAT_OK) *rows_read = atomic_load(&scan.rows);
     return code;
 }
