@@ -1,7 +1,8 @@
 /*
  * Which files are read, and as what. Names lie (".txt", ".parquet" of a CSV), so the format is told
  * by content: Parquet by its magic, gzip by its magic and what is inside, NDJSON by the brace that
- * it begins with; the rest is CSV, whose header is checked later.
+ * it begins with; the rest is CSV, whose header is checked later. The formats of vehicle logs are
+ * told by their lines (can_detect.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +15,17 @@ enum { FOLDER_DEPTH_MAX = 32 };
 /* More files than this are more likely a wrong pattern than a data set. */
 #define INPUTS_MAX (INT64_C(1) << 20)
 
+/* What is made of the paths. */
+typedef struct search {
+    const leat_input_kind *kind;
+    leat_input_list *inputs;
+} search;
+
 /* What is read of a folder: by name here, since folders hold other files too. */
-static bool is_input_name(const char *name) {
-    static const char *const suffixes[] = {".parquet",  ".csv",       ".csv.gz",
-                                           ".ndjson",   ".ndjson.gz", ".jsonl",
-                                           ".jsonl.gz", ".json",      ".json.gz"};
+static bool is_input_name(const leat_input_kind *kind, const char *name) {
     if (name[0] == '.' || name[0] == '_') return false;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        if (leat_path_has_suffix(name, suffixes[i])) return true;
+    for (const char *const *suffix = kind->suffixes; *suffix != NULL; suffix++) {
+        if (leat_path_has_suffix(name, *suffix)) return true;
     }
     return false;
 }
@@ -42,18 +46,19 @@ static leat_code add_file(leat_input_list *inputs, const char *path, const leat_
     return LEAT_OK;
 }
 
-/* A data set of leat, or one that is being made: its rejected.csv and JSON files are no input. */
+/* A data set or cache of leat, or one being made: its rejected.csv and JSON files are no input. */
 static bool is_output(const leat_path_list *names) {
-    bool work = false, manifest = false, index = false;
+    bool work = false, manifest = false, index = false, graphs = false;
     for (int64_t i = 0; i < names->count; i++) {
         work = work || strcmp(names->paths[i], LEAT_WORK_NAME) == 0;
         manifest = manifest || strcmp(names->paths[i], LEAT_MANIFEST_NAME) == 0;
         index = index || strcmp(names->paths[i], LEAT_INDEX_NAME) == 0;
+        graphs = graphs || strcmp(names->paths[i], "cache_metadata.json") == 0;
     }
-    return work || (manifest && index);
+    return work || graphs || (manifest && index);
 }
 
-static leat_code add_folder(leat_input_list *inputs, const char *path, int depth, leat_error *err) {
+static leat_code add_folder(const search *to, const char *path, int depth, leat_error *err) {
     if (depth > FOLDER_DEPTH_MAX) {
         return leat_fail(err, LEAT_ERR_LIMIT, "folders nested deeper than %d at \"%s\"",
                          FOLDER_DEPTH_MAX, path);
@@ -69,19 +74,19 @@ static leat_code add_folder(leat_input_list *inputs, const char *path, int depth
         if (code == LEAT_OK) code = leat_path_stat(child, &facts, err);
         if (code != LEAT_OK || names.paths[i][0] == '.') continue;
         if (facts.kind == LEAT_PATH_DIR) {
-            code = add_folder(inputs, child, depth + 1, err);
-        } else if (facts.kind == LEAT_PATH_FILE && is_input_name(names.paths[i])) {
-            code = add_file(inputs, child, &facts, err);
+            code = add_folder(to, child, depth + 1, err);
+        } else if (facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, names.paths[i])) {
+            code = add_file(to->inputs, child, &facts, err);
         }
     }
     leat_path_list_free(&names);
     return code;
 }
 
-static leat_code add_path(leat_input_list *inputs, const char *path, leat_error *err) {
+static leat_code add_path(const search *to, const char *path, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind != LEAT_PATH_DIR) return add_file(inputs, path, &facts, err);
+    if (facts.kind != LEAT_PATH_DIR) return add_file(to->inputs, path, &facts, err);
     char folder[LEAT_PATH_BYTES];
     size_t size = strlen(path);
     if (size >= sizeof folder) {
@@ -89,19 +94,18 @@ static leat_code add_path(leat_input_list *inputs, const char *path, leat_error 
     }
     memcpy(folder, path, size + 1);
     while (size > 1 && folder[size - 1] == '/') folder[--size] = 0;
-    int64_t before = inputs->count;
-    LEAT_TRY(add_folder(inputs, folder, 0, err));
-    if (inputs->count > before) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                     "folder \"%s\" holds no *.parquet, *.csv, *.ndjson, *.jsonl, *.json (or .gz)",
-                     path);
+    int64_t before = to->inputs->count;
+    LEAT_TRY(add_folder(to, folder, 0, err));
+    if (to->inputs->count > before) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" holds no %s (or .gz)", path,
+                     to->kind->shown);
 }
 
 /* A file or folder of that very name comes first; else the text is a pattern. */
-static leat_code expand(leat_input_list *inputs, const char *path, leat_error *err) {
+static leat_code expand(const search *to, const char *path, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind != LEAT_PATH_NONE) return add_path(inputs, path, err);
+    if (facts.kind != LEAT_PATH_NONE) return add_path(to, path, err);
     if (strpbrk(path, "*?[") == NULL) {
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "input \"%s\" is not there", path);
     }
@@ -109,7 +113,7 @@ static leat_code expand(leat_input_list *inputs, const char *path, leat_error *e
     LEAT_TRY(leat_path_glob(path, &found, err));
     leat_code code = LEAT_OK;
     for (int64_t i = 0; i < found.count && code == LEAT_OK; i++) {
-        code = add_path(inputs, found.paths[i], err);
+        code = add_path(to, found.paths[i], err);
     }
     leat_path_list_free(&found);
     return code;
@@ -177,19 +181,13 @@ static leat_code tell_text(leat_input *input, leat_error *err) {
     return code;
 }
 
-static leat_code tell_format(leat_input *input, leat_error *err) {
-    uint8_t magic[4] = {0};
-    leat_file *file = NULL;
-    LEAT_TRY(leat_file_open(&file, input->path, LEAT_FILE_READ, err));
-    int64_t size = input->facts.size_bytes < 4 ? input->facts.size_bytes : 4;
-    leat_code code = leat_file_pread(file, magic, size, 0, err);
-    leat_file_close(file);
-    if (code != LEAT_OK) return code;
-    if (memcmp(magic, "PAR1", 4) == 0) {
+static leat_code tell_probes(leat_input *input, const uint8_t *magic, int64_t size,
+                             leat_error *err) {
+    if (size == 4 && memcmp(magic, "PAR1", 4) == 0) {
         input->format = LEAT_INPUT_PARQUET;
         return LEAT_OK;
     }
-    if (memcmp(magic, "PARE", 4) == 0) {
+    if (size == 4 && memcmp(magic, "PARE", 4) == 0) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
                          input->path);
     }
@@ -197,21 +195,51 @@ static leat_code tell_format(leat_input *input, leat_error *err) {
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is no Parquet file: it does not begin with PAR1", input->path);
     }
-    input->gzip = magic[0] == 0x1f && magic[1] == 0x8b;
     return tell_text(input, err);
 }
 
-leat_code leat_inputs_find(const char *const *paths, int64_t path_count, leat_input_list *inputs,
-                           leat_error *err) {
+/* Which log it is shows when its lines are read; comma-separated or not, they are text. */
+static leat_code tell_can(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err) {
+    input->format = LEAT_INPUT_CSV;
+    if (size < 4 || memcmp(magic, "PAR1", 4) != 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" is a Parquet file: vehicle logs are read as text, write it as CSV",
+                     input->path);
+}
+
+static const char *const probe_suffixes[] = {".parquet",   ".csv",   ".csv.gz",   ".ndjson",
+                                             ".ndjson.gz", ".jsonl", ".jsonl.gz", ".json",
+                                             ".json.gz",   NULL};
+static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
+                                           ".txt", ".txt.gz", NULL};
+const leat_input_kind leat_probe_inputs = {
+    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", tell_probes};
+const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", tell_can};
+
+static leat_code tell_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
+    uint8_t magic[4] = {0};
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open(&file, input->path, LEAT_FILE_READ, err));
+    int64_t size = input->facts.size_bytes < 4 ? input->facts.size_bytes : 4;
+    leat_code code = leat_file_pread(file, magic, size, 0, err);
+    leat_file_close(file);
+    if (code != LEAT_OK) return code;
+    input->gzip = magic[0] == 0x1f && magic[1] == 0x8b;
+    return kind->tell(input, magic, size, err);
+}
+
+leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
+                           const leat_input_kind *kind, leat_input_list *inputs, leat_error *err) {
     *inputs = (leat_input_list){0};
+    search to = {kind, inputs};
     leat_code code = LEAT_OK;
     if (path_count < 1) code = leat_fail(err, LEAT_ERR_OPTION, "no input is named");
     for (int64_t i = 0; i < path_count && code == LEAT_OK; i++) {
-        code = expand(inputs, paths[i], err);
+        code = expand(&to, paths[i], err);
     }
     if (code == LEAT_OK) drop_doubles(inputs);
     for (int64_t i = 0; i < inputs->count && code == LEAT_OK; i++) {
-        code = tell_format(&inputs->items[i], err);
+        code = tell_format(&inputs->items[i], kind, err);
     }
     if (code != LEAT_OK) leat_input_list_free(inputs);
     return code;

@@ -154,7 +154,7 @@ static leat_job_outcome outcome_of(const leat_job *job, leat_code code) {
 
 static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_count,
                          const char *out_dir, leat_error *err) {
-    LEAT_TRY(leat_inputs_find(paths, path_count, &job->inputs, err));
+    LEAT_TRY(leat_inputs_find(paths, path_count, &leat_probe_inputs, &job->inputs, err));
     LEAT_TRY(LEAT_NEW(&job->input_paths, job->inputs.count, err));
     for (int64_t i = 0; i < job->inputs.count; i++) job->input_paths[i] = job->inputs.items[i].path;
     LEAT_TRY(describe(job, err));

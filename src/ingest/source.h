@@ -117,12 +117,22 @@ typedef struct leat_source_options {
     void *progress_context;
 } leat_source_options;
 
-/*
- * Expands paths (files, globs, folders: all *.parquet, *.csv, *.csv.gz, *.ndjson, *.jsonl, *.json
- * and their .gz in them), each file once (by device and inode), sorted by path; format by content.
- */
+/* What a job reads. */
+typedef struct leat_input_kind {
+    const char *const *suffixes; /* of the files that a folder is read for; ends with NULL */
+    const char *shown;           /* the suffixes, for a message */
+    /* Fills format and gzip from what the file begins with, `size` bytes of it, up to 4. */
+    leat_code (*tell)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
+} leat_input_kind;
+/* *.parquet, *.csv, *.ndjson, *.jsonl, *.json and .gz of all but the first; format by content. */
+extern const leat_input_kind leat_probe_inputs;
+/* *.csv, *.log, *.txt and their .gz; which format they have is told when they are read. */
+extern const leat_input_kind leat_can_inputs;
+
+/* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. */
 LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
-                                           leat_input_list *inputs, leat_error *err);
+                                           const leat_input_kind *kind, leat_input_list *inputs,
+                                           leat_error *err);
 void leat_input_list_free(leat_input_list *inputs);
 
 /*

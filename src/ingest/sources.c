@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include "base/thread.h"
-
 #include "ingest/source_parts.h"
 
 leat_code leat_scan_report(leat_scan *scan, int64_t bytes_done, leat_error *err) {

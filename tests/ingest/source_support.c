@@ -95,7 +95,7 @@ static leat_code run_scan(source_run *run, leat_error *err) {
 
 leat_code source_run_paths(source_run *run, const char *const *paths, int64_t count,
                            leat_error *err) {
-    leat_code code = leat_inputs_find(paths, count, &run->inputs, err);
+    leat_code code = leat_inputs_find(paths, count, &leat_probe_inputs, &run->inputs, err);
     if (code == LEAT_OK) code = run_scan(run, err);
     if (run->count > 0) {
         qsort(run->rows, (size_t)run->count, sizeof *run->rows, compare_rows);

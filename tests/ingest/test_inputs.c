@@ -64,7 +64,7 @@ static void test_lists(void **state) {
             count++;
         }
         leat_input_list inputs;
-        assert_ok(leat_inputs_find(paths, count, &inputs, err));
+        assert_ok(leat_inputs_find(paths, count, &leat_probe_inputs, &inputs, err));
         for (; found < 16 && lists[i].found[found] != NULL; found++) {
             assert_true(found < inputs.count);
             const char *got = inputs.items[found].path + strlen(core_dir()) + 1;
@@ -75,6 +75,48 @@ static void test_lists(void **state) {
         assert_int_equal(inputs.count, found);
         leat_input_list_free(&inputs);
     }
+}
+
+/* Folders of vehicle logs: other suffixes, and caches made of them passed over. */
+static void test_can(void **state) {
+    (void)state;
+    static const char *const folders[] = {"logs", "logs/sub", "logs/cache", "logs/.leat-x"};
+    for (int i = 0; i < 4; i++) mkdir(core_path(folders[i]), 0777);
+    static const char *const files[] = {"logs/b.log",
+                                        "logs/a.csv",
+                                        "logs/sub/normal.txt",
+                                        "logs/x.json",
+                                        "logs/y",
+                                        "logs/.h.log",
+                                        "logs/cache/rejected.csv",
+                                        "logs/cache/cache_metadata.json",
+                                        "logs/z.jsonl",
+                                        "logs/_part.csv",
+                                        "logs/.leat-x/a.csv"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) source_text(files[i], csv);
+    source_gzip("logs/c.log.gz", csv, sizeof csv - 1, 1);
+    source_gzip("logs/sub/d.txt.gz", csv, sizeof csv - 1, 1);
+    static const char *const found[] = {"logs/a.csv", "logs/b.log", "logs/c.log.gz",
+                                        "logs/sub/d.txt.gz", "logs/sub/normal.txt"};
+    const char *path = core_path("logs");
+    leat_input_list inputs;
+    assert_ok(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err));
+    assert_int_equal(inputs.count, 5);
+    for (int i = 0; i < 5; i++) {
+        assert_string_equal(inputs.items[i].path + strlen(core_dir()) + 1, found[i]);
+        assert_int_equal(inputs.items[i].gzip, strstr(found[i], ".gz") != NULL);
+    }
+    leat_input_list_free(&inputs);
+    /* a file by its name is taken whatever that is */
+    path = core_path("logs/y");
+    assert_ok(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err));
+    leat_input_list_free(&inputs);
+    path = core_path("logs/.leat-x/..//cache");
+    assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
+                 "holds no *.csv, *.log, *.txt (or .gz)");
+    path = source_text("parquet.log", "PAR1....");
+    assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_INPUT,
+                 "parquet.log\" is a Parquet file");
 }
 
 static void test_formats(void **state) {
@@ -103,7 +145,7 @@ static void test_formats(void **state) {
                 gzip ? source_gzip(cases[i].name, content, (int64_t)strlen(content), 1)
                      : source_text(cases[i].name, content);
             leat_input_list inputs;
-            assert_ok(leat_inputs_find(&path, 1, &inputs, err));
+            assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
             assert_int_equal(inputs.count, 1);
             assert_int_equal(inputs.items[0].format, cases[i].format);
             assert_int_equal(inputs.items[0].gzip, gzip);
@@ -138,17 +180,20 @@ static void test_failures(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *paths[] = {core_path("in/a.csv"), core_path(cases[i].path)};
         leat_input_list inputs;
-        assert_fails(leat_inputs_find(paths, 2, &inputs, err), cases[i].code, cases[i].words);
+        assert_fails(leat_inputs_find(paths, 2, &leat_probe_inputs, &inputs, err), cases[i].code,
+                     cases[i].words);
         assert_null(inputs.items);
         assert_int_equal(inputs.count, 0);
     }
     leat_input_list inputs;
-    assert_fails(leat_inputs_find(NULL, 0, &inputs, err), LEAT_ERR_OPTION, "no input");
+    assert_fails(leat_inputs_find(NULL, 0, &leat_probe_inputs, &inputs, err), LEAT_ERR_OPTION,
+                 "no input");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_can),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_failures),
     };

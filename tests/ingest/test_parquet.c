@@ -362,7 +362,7 @@ static void test_exchanged(void **state) {
     int64_t seen = 0, rows = 0;
     run.options.batch = count_rows;
     run.options.batch_context = &seen;
-    assert_ok(leat_inputs_find(&path, 1, &inputs, err));
+    assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
     assert_ok(leat_sources_check(&inputs, &run.options, err));
     assert_int_equal(inputs.items[0].parquet.rows, 30000);
     make("exchanged.parquet", MANY "FROM range(0, 29999) t(i)", "");
@@ -418,7 +418,7 @@ static void test_memory(void **state) {
     leat_input_list inputs;
     source_run run;
     source_run_init(&run);
-    assert_ok(leat_inputs_find(&path, 1, &inputs, err));
+    assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
     assert_ok(leat_sources_check(&inputs, &run.options, err));
     assert_int_equal(inputs.items[0].parquet.rows, 1500000);
     assert_int_equal(inputs.items[0].parquet.row_groups, 3);

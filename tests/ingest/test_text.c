@@ -399,7 +399,7 @@ static void test_memory(void **state) {
     (void)state;
     const char *path = source_text("m.csv", csv_cases[0].text);
     leat_input_list inputs;
-    assert_ok(leat_inputs_find(&path, 1, &inputs, err));
+    assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
     int64_t least = leat_sources_memory_min(&inputs, 8),
             full = leat_sources_memory_full(&inputs, 8);
     assert_true(least > 0 && full > least);
