@@ -8,7 +8,7 @@
  *                                           And once more, when all pages were checked before
  *   bench_row_access rows DIR COUNT         COUNT contexts of 60 measurements (all of a smaller
  *                                           row), each of another random row, when all pages were
- *                                           checked before; with and without hints ahead
+ *                                           checked before
  *   bench_row_access plan DIR ROW           where in the shard's file these values lie
  *   bench_row_access walk                   a plan on stdin: the same bytes of a fresh mapping,
  *                                           unchecked: what the page faults alone cost
@@ -153,7 +153,7 @@ static int draw_context(const char *dir, int64_t row) {
 
 /* ---- contexts of random rows -------------------------------------------------------------- */
 
-enum { CONTEXT = 60, FACTS_AHEAD = 8, ROWS_AHEAD = 4 };
+enum { CONTEXT = 60 };
 
 typedef struct context {
     int64_t row, count;
@@ -182,16 +182,12 @@ static void draw(const leat_dataset *dataset, uint64_t number, context *out) {
 }
 
 static double time_rows(const leat_dataset *dataset, leat_row *cursor, const context *contexts,
-                        int64_t count, bool hints, sums *sum) {
+                        int64_t count, sums *sum) {
     leat_measurement points[CONTEXT];
     leat_error err = {0};
     double begin = bench_seconds();
     for (int64_t i = 0; i < count; i++) {
         const context *at = &contexts[i];
-        if (hints && i + FACTS_AHEAD < count) {
-            leat_dataset_fetch_facts(dataset, at[FACTS_AHEAD].row);
-            leat_dataset_fetch_row(dataset, at[ROWS_AHEAD].row);
-        }
         bench_must(leat_dataset_row_open(dataset, at->row, cursor, &err), &err);
         bench_must(leat_row_gather(cursor, at->index, at->count, points, &err), &err);
         add_up(sum, points, at->count);
@@ -200,30 +196,28 @@ static double time_rows(const leat_dataset *dataset, leat_row *cursor, const con
 }
 
 static int draw_rows(const char *dir, int64_t count) {
-    double open_seconds, plain = 0, hinted = 0;
+    double open_seconds;
     leat_dataset *dataset = open_dataset(dir, &open_seconds);
     leat_dataset_facts all;
     leat_row *cursor = NULL;
     leat_error err = {0};
-    sums sum[2] = {{0}, {0}};
-    int64_t measurements = 0, half = count / 2;
+    sums sum = {0};
+    int64_t measurements = 0;
     leat_dataset_get_facts(dataset, &all);
     bench_must(leat_row_create(&cursor, dataset, &err), &err);
     for (int64_t row = 0; row < all.row_count; row++) check_pages(dataset, row, cursor);
-    context *contexts = bench_room(2 * half * (int64_t)sizeof *contexts);
-    for (int64_t i = 0; i < 2 * half; i++) {
+    context *contexts = bench_room(count * (int64_t)sizeof *contexts);
+    for (int64_t i = 0; i < count; i++) {
         draw(dataset, (uint64_t)i, &contexts[i]);
         measurements += contexts[i].count;
     }
-    plain = time_rows(dataset, cursor, contexts, half, false, &sum[0]);
-    hinted = time_rows(dataset, cursor, contexts + half, half, true, &sum[1]);
+    double seconds = time_rows(dataset, cursor, contexts, count, &sum);
     leat_json *json = bench_json_begin();
     leat_json_member_int(json, "rows", all.row_count);
     leat_json_member_int(json, "file_bytes", all.file_bytes);
-    leat_json_member_double(json, "measurements", (double)measurements / (double)(2 * half));
-    leat_json_member_double(json, "plain_us", plain * 1e6 / (double)half);
-    leat_json_member_double(json, "hinted_us", hinted * 1e6 / (double)half);
-    leat_json_member_int(json, "time_sum", sum[0].time_us + sum[1].time_us);
+    leat_json_member_double(json, "measurements", (double)measurements / (double)count);
+    leat_json_member_double(json, "plain_us", seconds * 1e6 / (double)count);
+    leat_json_member_int(json, "time_sum", sum.time_us);
     bench_json_end(json);
     free(contexts);
     leat_row_destroy(cursor);

@@ -111,7 +111,6 @@ def report_all(report, samples):
         count = samples["rows"][0]["measurements"]
         what = f"a context of a random row, {count:.1f} measurements, pages checked before"
         report.row(what, spread(samples["rows"], "plain_us").text(" us"))
-        report.row("the same, rows known ahead", spread(samples["rows"], "hinted_us").text(" us"))
     if "walk" in samples:
         walk = spread(samples["walk"], "walk_us")
         report.row("a context, beside as many values of a mapping, unchecked",

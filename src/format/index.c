@@ -223,22 +223,6 @@ leat_code leat_index_row_in(const leat_index *index, int64_t shard_number, int64
                      leat_map_path(index->paged.map), (long long)row, (long long)at, problem);
 }
 
-void leat_index_row_fetch(const leat_index *index, int64_t shard, int64_t row) {
-    const uint8_t *entry = index->paged.data + row_at(index, shard, row);
-    __builtin_prefetch(entry);
-    __builtin_prefetch(entry + sizeof(leat_index_row) - 1); /* it may lie on two lines */
-}
-
-bool leat_index_row_peek(const leat_index *index, int64_t shard, int64_t row, leat_index_row *out) {
-    int64_t at = row_at(index, shard, row), last = at + (int64_t)sizeof(*out) - 1;
-    if (!leat_paged_has(&index->paged, at / LEAT_PAGE_BYTES) ||
-        !leat_paged_has(&index->paged, last / LEAT_PAGE_BYTES)) {
-        return false;
-    }
-    memcpy(out, index->paged.data + at, sizeof(*out));
-    return true;
-}
-
 leat_code leat_index_page_hash(const leat_index *index, int64_t shard, int64_t page, uint64_t *out,
                                leat_error *err) {
     const leat_index_shard *facts = leat_index_shard_get(index, shard);

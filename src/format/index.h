@@ -103,10 +103,6 @@ LEAT_MUST_CHECK leat_code leat_index_row_get(const leat_index *index, int64_t ro
 /* The same, where the row's shard is known already. */
 LEAT_MUST_CHECK leat_code leat_index_row_in(const leat_index *index, int64_t shard, int64_t row,
                                             leat_index_row *out, leat_error *err);
-/* For those who look ahead: fetches a row's entry into the processor's cache; and the entry as it
- * is, false where its page was not checked before. Neither touches such a page. */
-void leat_index_row_fetch(const leat_index *index, int64_t shard, int64_t row);
-bool leat_index_row_peek(const leat_index *index, int64_t shard, int64_t row, leat_index_row *out);
 LEAT_MUST_CHECK leat_code leat_index_page_hash(const leat_index *index, int64_t shard, int64_t page,
                                                uint64_t *out, leat_error *err);
 /* Checks every page of the index now, and every row's bounds. */

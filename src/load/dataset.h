@@ -135,14 +135,6 @@ LEAT_MUST_CHECK leat_code leat_dataset_record(const leat_dataset *dataset, int64
 const char *leat_dataset_source(const leat_dataset *dataset, int64_t src_id);
 /* Bytes of shards that were read and checked so far: a page of a mapped shard once. */
 int64_t leat_dataset_payload_bytes(const leat_dataset *dataset);
-/*
- * Hints of a loader that knows which rows it opens next, so that it waits for memory only once:
- * first leat_dataset_fetch_facts, for the row's entry in the index, and when that has had time to
- * come (some rows later) leat_dataset_fetch_row, for both ends of its record, or all of a small
- * one. Only what lies on checked pages of mapped shards is fetched; nothing fails.
- */
-void leat_dataset_fetch_facts(const leat_dataset *dataset, int64_t row);
-void leat_dataset_fetch_row(const leat_dataset *dataset, int64_t row);
 /* leat_dataset_row, and where the chunk of the row begins in its shard (0 if not indexed). */
 LEAT_MUST_CHECK leat_code leat_dataset_row_place(const leat_dataset *dataset, int64_t row,
                                                  leat_row_facts *facts, int64_t *chunk_offset,

@@ -180,39 +180,6 @@ leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row, leat_r
     return code;
 }
 
-/* ---- hints -------------------------------------------------------------------------------- */
-
-#define LINE_BYTES 64
-#define SMALL_BYTES 4096 /* of a record that is fetched whole */
-#define HEAD_BYTES 1664  /* what opening a larger one looks at, with the chunk's head */
-
-void leat_dataset_fetch_facts(const leat_dataset *dataset, int64_t row) {
-    if (dataset->index == NULL || row < 0 || row >= dataset->facts.row_count) return;
-    leat_index_row_fetch(dataset->index, leat_dataset_shard_of(dataset, row), row);
-}
-
-static void fetch_bytes(const leat_paged *paged, int64_t begin, int64_t end) {
-    for (int64_t at = begin; at < end; at += LINE_BYTES) __builtin_prefetch(paged->data + at);
-}
-
-void leat_dataset_fetch_row(const leat_dataset *dataset, int64_t row) {
-    leat_index_row indexed;
-    if (dataset->index == NULL || row < 0 || row >= dataset->facts.row_count) return;
-    int64_t shard = leat_dataset_shard_of(dataset, row);
-    const leat_shard *at = &dataset->shards[shard];
-    const leat_paged *paged = atomic_load_explicit(&at->paged, memory_order_acquire);
-    if (paged == NULL || !leat_index_row_peek(dataset->index, shard, row, &indexed)) return;
-    int64_t begin = indexed.chunk_offset, bytes = indexed.record_bytes;
-    if (begin < 0 || bytes < 0 || begin > at->facts.file_bytes - bytes) return; /* a failed page */
-    int64_t end = leat_ar_byte_at(begin, LEAT_AR_PLAIN_HEAD_BYTES + bytes);
-    if (bytes <= SMALL_BYTES) {
-        fetch_bytes(paged, begin, end);
-    } else {
-        fetch_bytes(paged, begin, begin + HEAD_BYTES);
-        fetch_bytes(paged, end - LINE_BYTES, end);
-    }
-}
-
 const leat_row_facts *leat_row_get_facts(const leat_row *cursor) {
     return cursor->is_open ? &cursor->facts : NULL;
 }

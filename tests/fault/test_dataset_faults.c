@@ -186,8 +186,6 @@ static void no_allocation(void **state) {
             leat_measurement points[16];
             int64_t indices[16];
             for (int64_t k = 0; k < few(row); k++) indices[k] = k;
-            leat_dataset_fetch_facts(dataset, row);
-            leat_dataset_fetch_row(dataset, row);
             assert_int_equal(leat_dataset_row_open(dataset, row, cursor, NULL), LEAT_OK);
             assert_int_equal(leat_row_gather(cursor, indices, few(row), points, NULL), LEAT_OK);
         }

@@ -1,6 +1,6 @@
 /*
  * Many measurements of a row at once: the values that were written, in every layout of a data set;
- * damage and files that are cut refuse what lies there and nothing else; hints change nothing.
+ * damage and files that are cut refuse what lies there and nothing else.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -265,30 +265,6 @@ static void chunk_heads(void **state) {
     leat_dataset_close(dataset);
 }
 
-/* Hints at any time, of any row, change nothing. */
-static void hints(void **state) {
-    (void)state;
-    char dir[256];
-    make_options options = make_options_default();
-    leat_dataset *dataset = make("hints", &options, dir);
-    leat_row *cursor = cursor_of(dataset);
-    for (int round = 0; round < 2; round++) {
-        for (int64_t row = -2; row < ROWS + 2; row++) {
-            leat_dataset_fetch_facts(dataset, row);
-            leat_dataset_fetch_row(dataset, row);
-        }
-        for (int64_t row = 0; row < ROWS; row++) check_row(dataset, cursor, row);
-    }
-    leat_row_destroy(cursor);
-    char path[300];
-    snprintf(path, sizeof(path), "%s/%s", dir, LEAT_MANIFEST_NAME);
-    assert_int_equal(unlink(path), 0);
-    dataset = reopen(dataset, dir);
-    leat_dataset_fetch_facts(dataset, 3);
-    leat_dataset_fetch_row(dataset, 3);
-    leat_dataset_close(dataset);
-}
-
 /* ---- damage ------------------------------------------------------------------------------- */
 
 static void flip(const char *path, int64_t at) {
@@ -454,8 +430,6 @@ static leat_code member(void *context, int index, leat_error *err) {
     for (uint64_t k = 0; k < 1000; k++) {
         uint64_t seed = leat_random(5, (uint64_t)index, k);
         int64_t row = (int64_t)(seed % ROWS), count = 0;
-        leat_dataset_fetch_facts(work->dataset, row);
-        leat_dataset_fetch_row(work->dataset, row);
         leat_code code = leat_dataset_row_open(work->dataset, row, cursor, NULL);
         if (code == LEAT_OK) {
             count = draw(seed, 0, make_count(row), indices);
@@ -492,9 +466,9 @@ static void threads(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layouts), cmocka_unit_test(known),    cmocka_unit_test(chunk_heads),
-        cmocka_unit_test(hints),   cmocka_unit_test(one_page), cmocka_unit_test(head_page),
-        cmocka_unit_test(cut),     cmocka_unit_test(threads),
+        cmocka_unit_test(layouts),  cmocka_unit_test(known),     cmocka_unit_test(chunk_heads),
+        cmocka_unit_test(one_page), cmocka_unit_test(head_page), cmocka_unit_test(cut),
+        cmocka_unit_test(threads),
     };
     if (mkdtemp(top) == NULL) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
