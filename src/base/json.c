@@ -19,20 +19,32 @@
 /* ---- reading ----------------------------------------------------------------------------------
  */
 
-leat_code leat_json_parse(const char *text, int64_t size_bytes, const char *what, json_t **out,
-                          leat_error *err) {
+static leat_code load(const char *text, int64_t size_bytes, size_t flags, const char *what,
+                      json_t **out, leat_error *err) {
     json_error_t problem;
     *out = NULL;
-    json_t *value = json_loadb(text, (size_t)size_bytes, JSON_REJECT_DUPLICATES, &problem);
-    if (value == NULL && json_error_code(&problem) == json_error_out_of_memory) {
+    /* jansson passes over a NUL behind a number */
+    const char *nul = size_bytes > 0 ? memchr(text, 0, (size_t)size_bytes) : NULL;
+    if (nul != NULL) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: byte %lld is NUL", what,
+                         (long long)(nul - text));
+    }
+    *out = json_loadb(text, (size_t)size_bytes, JSON_REJECT_DUPLICATES | flags, &problem);
+    if (*out != NULL) return LEAT_OK;
+    if (json_error_code(&problem) == json_error_out_of_memory)
         return leat_fail(err, LEAT_ERR_MEMORY, "reading %s: out of memory", what);
-    }
-    if (value == NULL) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: line %d column %d: %s", what,
-                         problem.line, problem.column, problem.text);
-    }
-    *out = value;
-    return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: line %d column %d: %s", what,
+                     problem.line, problem.column, problem.text);
+}
+
+leat_code leat_json_parse(const char *text, int64_t size_bytes, const char *what, json_t **out,
+                          leat_error *err) {
+    return load(text, size_bytes, 0, what, out, err);
+}
+
+leat_code leat_json_parse_value(leat_json_span text, const char *what, json_t **out,
+                                leat_error *err) {
+    return load(text.text, text.size_bytes, JSON_DECODE_ANY, what, out, err);
 }
 
 /* The member if it is there and of this type, else an error. */
@@ -260,6 +272,16 @@ static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes
     }
     put(json, bytes + done, size_bytes - done);
     put(json, "\"", 1);
+}
+
+bool leat_json_is_utf8(const char *bytes, int64_t size_bytes) {
+    int64_t i = 0;
+    while (i < size_bytes) {
+        int length = utf8_length((const uint8_t *)bytes + i, size_bytes - i);
+        if (length == 0) return false;
+        i += length;
+    }
+    return true;
 }
 
 void leat_json_key(leat_json *json, const char *key) {

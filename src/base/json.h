@@ -22,6 +22,52 @@ LEAT_MUST_CHECK leat_code leat_json_get_object(const json_t *object, const char 
                                                const json_t **out, const char *what,
                                                leat_error *err);
 
+/*
+ * Documents in pieces. Read as one value, a document takes up to some forty times its text in
+ * memory. So one that may be large is walked: item by item, each value a piece of the text that is
+ * read by itself or walked in turn. A piece that nobody reads is not checked.
+ */
+typedef struct leat_json_span {
+    const char *text; /* no NUL behind it */
+    int64_t size_bytes;
+} leat_json_span;
+
+/* As leat_json_parse, but of any value, a number or text alone too. */
+LEAT_MUST_CHECK leat_code leat_json_parse_value(leat_json_span text, const char *what, json_t **out,
+                                                leat_error *err);
+
+#define LEAT_JSON_KEY_BYTES 256
+typedef struct leat_json_walk {
+    const char *begin, *at, *end, *what;
+    char close;                    /* the bracket that ends it */
+    int64_t count;                 /* of the items so far */
+    char key[LEAT_JSON_KEY_BYTES]; /* of the last item; "" in an array */
+    leat_json_span value;          /* of the last item */
+} leat_json_walk;
+/* The text must be an object, or an array; `what` must outlive the walk. */
+LEAT_MUST_CHECK leat_code leat_json_walk_object(leat_json_walk *walk, leat_json_span text,
+                                                const char *what, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_json_walk_array(leat_json_walk *walk, leat_json_span text,
+                                               const char *what, leat_error *err);
+/* On to the next item: *more is false if there is none, which ends the walk. A key may come twice.
+ */
+LEAT_MUST_CHECK leat_code leat_json_walk_next(leat_json_walk *walk, bool *more, leat_error *err);
+/* The last item's value; LEAT_ERR_CORRUPT if its text has more than max_bytes. json_decref when
+ * done. */
+LEAT_MUST_CHECK leat_code leat_json_walk_value(const leat_json_walk *walk, int64_t max_bytes,
+                                               json_t **out, leat_error *err);
+/*
+ * Reads an object but for the members that `large` names (`count` of them): their texts come in
+ * spans[], {NULL, 0} for one that is not there. The others may have max_bytes together. Duplicate
+ * keys are refused. json_decref when done.
+ */
+LEAT_MUST_CHECK leat_code leat_json_split(leat_json_span text, const char *const *large, int count,
+                                          int64_t max_bytes, const char *what,
+                                          leat_json_span *spans, json_t **out, leat_error *err);
+
+/* Whether the bytes are UTF-8, which the writer writes as they are. */
+bool leat_json_is_utf8(const char *bytes, int64_t size_bytes);
+
 /* From now on the text goes to `out` in pieces, however long it gets; leat_json_finish hands over
  * the last one and gives a text of 0 bytes. */
 typedef leat_code (*leat_json_out_fn)(void *context, const void *bytes, int64_t size_bytes,

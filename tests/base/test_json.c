@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/rng.h"
 
 static void parse_table(void **state) {
     (void)state;
@@ -45,6 +46,9 @@ static void parse_table(void **state) {
         }
         json_decref(value);
     }
+    json_t *nul = NULL; /* jansson passes over one behind a number */
+    assert_int_equal(leat_json_parse("[1\0]", 4, "doc", &nul, NULL), LEAT_ERR_CORRUPT);
+    assert_null(nul);
     /* nesting without end must not run into the stack */
     enum { DEEP = 100000 };
     static char deep[DEEP];
@@ -237,10 +241,123 @@ static void misuse(void **state) {
     assert_int_equal(play(deep + 1), LEAT_OK);
 }
 
+/* ---- documents in pieces ---- */
+
+/* Walks an object or array down to its last value; duplicate keys are refused as jansson does. */
+static leat_code walk_down(leat_json_span text, int depth) {
+    leat_json_walk walk;
+    json_t *seen = NULL, *value = NULL;
+    bool more = true, object = text.size_bytes > 0 && text.text[0] == '{';
+    LEAT_TRY(object ? leat_json_walk_object(&walk, text, "doc", NULL)
+                    : leat_json_walk_array(&walk, text, "doc", NULL));
+    seen = json_object();
+    leat_code code = LEAT_OK;
+    while (code == LEAT_OK) {
+        code = leat_json_walk_next(&walk, &more, NULL);
+        if (code != LEAT_OK || !more) break;
+        if (object && json_object_get(seen, walk.key) != NULL) code = LEAT_ERR_CORRUPT;
+        if (object) json_object_set_new(seen, walk.key, json_null());
+        if (code != LEAT_OK) break;
+        if (depth < 16 && strchr("{[", walk.value.text[0]) != NULL) {
+            code = walk_down(walk.value, depth + 1);
+        } else {
+            code = leat_json_walk_value(&walk, 1000, &value, NULL);
+            json_decref(value);
+        }
+    }
+    json_decref(seen);
+    return code;
+}
+
+/* What the walk accepts is what jansson accepts, for a document with a few bytes changed. */
+static void walk_equals_parse(void **state) {
+    (void)state;
+    static const char good[] =
+        " {\"a\": {\"b\": [], \"c\\u0041\\\\\": [1, -2.5e3, \"x\\\"]\", {}]}, "
+        "\"d\":null,\"\":[[true] , {\"e\": false}]}\n";
+    static const char bytes[] = " {}[],:\"\\ab01.eE-+tfnu\n\xc3\0";
+    int64_t accepted = 0;
+    uint64_t draws = 0;
+    for (int round = 0; round < 200000; round++) {
+        char text[sizeof good];
+        int64_t size = (int64_t)sizeof good - 1;
+        memcpy(text, good, sizeof good);
+        for (int i = round % 4; i > 0; i--) {
+            int64_t at = (int64_t)leat_random_below(leat_random_at(7, draws++), (uint64_t)size);
+            text[at] = bytes[leat_random_below(leat_random_at(7, draws++), sizeof bytes - 1)];
+        }
+        if (round % 3 == 0) size -= (int64_t)leat_random_below(leat_random_at(7, draws++), 4);
+        int64_t blanks = (int64_t)strspn(text, " \n");
+        json_t *value = NULL;
+        leat_code whole = leat_json_parse(text, size, "doc", &value, NULL);
+        leat_code pieces = walk_down((leat_json_span){text + blanks, size - blanks}, 0);
+        json_decref(value);
+        accepted += whole == LEAT_OK;
+        if (whole != pieces)
+            fail_msg("round %d: %d, walked %d: %.*s", round, whole, pieces, (int)size, text);
+    }
+    assert_in_range(accepted, 1000, 199000);
+}
+
+static void split(void **state) {
+    (void)state;
+    static const char *const large[] = {"big", "other"};
+    static const struct {
+        const char *text, *message; /* NULL: it is read */
+    } cases[] = {
+        {"{}", NULL},
+        {"{\"big\": [1, 2 ], \"s\": 1, \"t\": \"ab\"}", NULL},
+        {"{\"big\": 1, \"big\": 1}", "duplicate key \"big\""},
+        {"{\"s\": 1, \"s\": 1}", "duplicate key \"s\""},
+        {"{\"s\": {\"s\": 1, \"s\": 2}}", "duplicate"},
+        {"{\"s\": [1,2], \"t\": [1,2,3,4,5,6,7,8]}", "item 1, \"t\", has 17 bytes, at most 15"},
+        {"[]", "no JSON object"},
+        {"", "no JSON object"},
+        {"{\"s\": 1} {}", "something behind the end"},
+        {"{\"s\": 1,}", "a key is missing"},
+        {"{\"s\" 1}", "a colon is missing"},
+        {"{\"s\": }", "a value is missing"},
+        {"{\"s\": 1", "ends too soon"},
+        {"{\"s\": 1 \"t\": 1}", "a comma is missing"},
+        {"{\"s\": 01}", "is no JSON"},
+        {"{\"s\": -}", "is no JSON"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_json_span text = {cases[i].text, (int64_t)strlen(cases[i].text)}, spans[2];
+        leat_error err = {0};
+        json_t *root = (json_t *)1;
+        leat_code code = leat_json_split(text, large, 2, 20, "doc", spans, &root, &err);
+        if (cases[i].message == NULL) {
+            assert_int_equal(code, LEAT_OK);
+            assert_int_equal(spans[0].size_bytes, i == 0 ? 0 : 7);
+            assert_int_equal(json_object_size(root), i == 0 ? 0 : 2);
+            json_decref(root);
+        } else {
+            assert_int_equal(code, LEAT_ERR_CORRUPT);
+            if (strstr(err.message, cases[i].message) == NULL) fail_msg("%s", err.message);
+            assert_null(root);
+            assert_null(spans[0].text);
+        }
+        assert_null(spans[1].text);
+    }
+    char key[LEAT_JSON_KEY_BYTES + 16];
+    for (int size = LEAT_JSON_KEY_BYTES - 1; size <= LEAT_JSON_KEY_BYTES; size++) {
+        leat_json_span span;
+        json_t *root = NULL;
+        snprintf(key, sizeof key, "{\"%0*d\":1}", size, 7);
+        leat_json_span text = {key, (int64_t)strlen(key)};
+        leat_code code = leat_json_split(text, NULL, 0, 8, "doc", &span, &root, NULL);
+        assert_int_equal(code, size < LEAT_JSON_KEY_BYTES ? LEAT_OK : LEAT_ERR_CORRUPT);
+        json_decref(root);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parse_table), cmocka_unit_test(members), cmocka_unit_test(document),
-        cmocka_unit_test(texts),       cmocka_unit_test(doubles), cmocka_unit_test(misuse),
+        cmocka_unit_test(parse_table),       cmocka_unit_test(members),
+        cmocka_unit_test(document),          cmocka_unit_test(texts),
+        cmocka_unit_test(doubles),           cmocka_unit_test(misuse),
+        cmocka_unit_test(walk_equals_parse), cmocka_unit_test(split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
