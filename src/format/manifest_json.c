@@ -12,6 +12,9 @@
 #define FORMAT_NAME "leat.probes"
 #define FORMAT_VERSION 1
 #define MANIFEST_BYTES_MAX (INT64_C(1) << 30)
+/* Text of one shard, and of all that is not shards. */
+#define SHARD_BYTES_MAX (INT64_C(1) << 16)
+#define OTHER_BYTES_MAX (INT64_C(1) << 20)
 
 /* ---- writing ----------------------------------------------------------------------------------
  */
@@ -299,83 +302,28 @@ static leat_code get_shard(const json_t *object, leat_manifest *manifest, const 
     return code == LEAT_ERR_INPUT ? leat_error_context(err, LEAT_ERR_CORRUPT, "%s", what) : code;
 }
 
-/* ---- a document in pieces ----
- *
- * Read as one value, the text of 100,000 shards takes hundreds of megabytes. So the list of shards
- * is cut out of the document, which is read without it, and each shard is read by itself. */
-
-/* Behind the bracket or quotation mark that ends what begins at `at`; `end` if nothing does. */
-static const char *skip_value(const char *at, const char *end) {
-    int64_t depth = 0;
-    bool quoted = false;
-    for (; at < end; at++) {
-        if (quoted && *at == '\\') at++;
-        else if (*at == '"') quoted = !quoted;
-        else if (!quoted && (*at == '{' || *at == '[')) depth++;
-        else if (!quoted && (*at == '}' || *at == ']')) depth--;
-        if (depth <= 0 && !quoted && at < end) return at + 1;
-    }
-    return end;
-}
-
-static const char *skip_blanks(const char *at, const char *end) {
-    while (at < end && strchr(" \t\r\n", *at) != NULL && *at != 0) at++;
-    return at;
-}
-
-/* The bracket that opens the document's list "shards", or `end`. */
-static const char *find_shards(const char *text, const char *end) {
-    static const char key[] = "\"shards\"";
-    const int64_t key_bytes = (int64_t)sizeof(key) - 1;
-    const char *at = skip_blanks(text, end);
-    if (at == end || *at != '{') return end;
-    at++;
-    while (at < end) {
-        const char *next =
-            skip_value(at, end); /* a character where nothing is quoted or bracketed */
-        if (next - at == key_bytes && memcmp(at, key, sizeof(key) - 1) == 0) {
-            next = skip_blanks(next, end);
-            if (next < end && *next == ':') next = skip_blanks(next + 1, end);
-            if (next < end && *next == '[') return next;
-        }
-        at = next;
-    }
-    return end;
-}
-
-/* All shards of a list from its opening bracket on. */
-static leat_code get_shards(const char *at, const char *end, leat_manifest *manifest,
-                            const char *what, leat_error *err) {
-    at = skip_blanks(at + 1, end);
-    while (at < end && *at != ']') {
+/* Each shard is read by itself: as one value, 100,000 of them take hundreds of megabytes. */
+static leat_code get_shards(leat_json_span list, leat_manifest *manifest, const char *what,
+                            leat_error *err) {
+    leat_json_walk walk;
+    bool more = false;
+    LEAT_TRY(leat_json_walk_array(&walk, list, what, err));
+    while (true) {
         json_t *object = NULL;
-        const char *next = skip_value(at, end);
-        char place[320];
-        snprintf(place, sizeof(place), "%s, shard %lld", what, (long long)manifest->shard_count);
-        LEAT_TRY(leat_json_parse(at, next - at, place, &object, err));
+        LEAT_TRY(leat_json_walk_next(&walk, &more, err));
+        if (!more) return LEAT_OK;
+        LEAT_TRY(leat_json_walk_value(&walk, SHARD_BYTES_MAX, &object, err));
         leat_code code = get_shard(object, manifest, what, err);
         json_decref(object);
         LEAT_TRY(code);
-        at = skip_blanks(next, end);
-        if (at == end || *at == ']') break;
-        bool more = *at == ',';
-        at = skip_blanks(at + 1, end);
-        if (!more || at == end || *at == ']') {
-            return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: no shard after shard %lld",
-                             what, (long long)manifest->shard_count - 1);
-        }
     }
-    return LEAT_OK;
 }
 
-/* `root` is the document with an empty list in the place of the shards. */
-static leat_code get_manifest(const json_t *root, const char *list, const char *list_end,
-                              leat_manifest *manifest, const char *what, leat_error *err) {
-    const json_t *index = NULL, *shards = NULL;
+/* `root` is the document without the shards. */
+static leat_code get_manifest(const json_t *root, leat_json_span list, leat_manifest *manifest,
+                              const char *what, leat_error *err) {
+    const json_t *index = NULL;
     int64_t version = 0;
-    if (!json_is_object(root)) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON object", what);
-    }
     LEAT_TRY(expect_text(root, "format", FORMAT_NAME, what, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, INT32_MAX, &version, what, err));
     if (version != FORMAT_VERSION) {
@@ -388,11 +336,10 @@ static leat_code get_manifest(const json_t *root, const char *list, const char *
     LEAT_TRY(expect_text(index, "file", LEAT_INDEX_NAME, what, err));
     LEAT_TRY(leat_json_get_int(index, "bytes", 1, INT64_MAX, &manifest->index_bytes, what, err));
     LEAT_TRY(get_sha256(index, "table_sha256", manifest->index_sha256, what, err));
-    LEAT_TRY(leat_json_get_array(root, "shards", &shards, what, err));
-    if (list == list_end) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"shards\" must be written so", what);
+    if (list.text == NULL) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"shards\" is missing", what);
     }
-    LEAT_TRY(get_shards(list, list_end, manifest, what, err));
+    LEAT_TRY(get_shards(list, manifest, what, err));
     LEAT_TRY(leat_manifest_seal(manifest, err));
     LEAT_TRY(check_totals(root, "total", &manifest->total, what, err));
     LEAT_TRY(check_totals(root, "train", &manifest->split[LEAT_SPLIT_TRAIN], what, err));
@@ -408,20 +355,14 @@ static leat_code get_manifest(const json_t *root, const char *list, const char *
 
 leat_code leat_manifest_parse(const char *text, int64_t size_bytes, const char *what,
                               leat_manifest *manifest, leat_error *err) {
-    const char *end = text + size_bytes, *list = find_shards(text, end);
-    const char *behind = list < end ? skip_value(list, end) : end;
-    leat_buf rest = {0};
+    static const char *const large[] = {"shards"};
+    leat_json_span list;
     json_t *root = NULL;
     *manifest = (leat_manifest){0};
-    leat_code code = leat_buf_append(&rest, text, list - text, err);
-    if (code == LEAT_OK && list < end) code = leat_buf_append(&rest, "[]", 2, err);
-    if (code == LEAT_OK) code = leat_buf_append(&rest, behind, end - behind, err);
-    if (code == LEAT_OK) {
-        code = leat_json_parse((const char *)rest.data, rest.size, what, &root, err);
-    }
-    if (code == LEAT_OK) code = get_manifest(root, list, behind, manifest, what, err);
+    LEAT_TRY(leat_json_split((leat_json_span){text, size_bytes}, large, 1, OTHER_BYTES_MAX, what,
+                             &list, &root, err));
+    leat_code code = get_manifest(root, list, manifest, what, err);
     json_decref(root);
-    leat_buf_free(&rest);
     if (code != LEAT_OK) leat_manifest_free(manifest);
     return code;
 }

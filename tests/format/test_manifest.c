@@ -172,7 +172,7 @@ static const struct {
     {H22, H23, LEAT_ERR_CORRUPT}, /* the fingerprint tells */
     {"\"shards\": [", "\"shards\": [7, ", LEAT_ERR_CORRUPT},
     {"\"shards\": [", "\"shardz\": [", LEAT_ERR_CORRUPT},
-    {"\"shards\": [", "\"sh\\u0061rds\": [", LEAT_ERR_CORRUPT},
+    {"\"shards\": [", "\"sh\\u0061rds\": [], \"shards\": [", LEAT_ERR_CORRUPT},
     {"\"shards\": [", "\"shards\": [], \"shards\": [", LEAT_ERR_CORRUPT},
     {"\"shards\": [", "\"shards\": [}", LEAT_ERR_CORRUPT},
     {"\"shards\": [", "\"shards\": [, ", LEAT_ERR_CORRUPT},
