@@ -2,6 +2,7 @@
 # the folder's name and below, or all of them where the folder is no room; so they reach hidden
 # functions. Other .c files of the folder are linked into each of them. tests/<folder>/test_*.py and
 # .sh run with LEAT (the command) and LEAT_BUILD in the environment; exit status 77 means skipped.
+# tests/<folder>/tool_*.c: programs that these call, tests/<folder>_tool_* in LEAT_BUILD.
 # Labels: the folder's name; `slow` and `oracle` (compares with software of others) for names with
 # _slow or _oracle in them; `threads` where a test names them, for the thread sanitizer. make check
 # leaves out slow, oracle, fault, fuzz, python and maxtext, make check-all none.
@@ -41,7 +42,7 @@ endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c)
 file(GLOB support_sources CONFIGURE_DEPENDS tests/*/*.c)
-list(FILTER support_sources EXCLUDE REGEX "/(test|fuzz)_[^/]*\\.c$")
+list(FILTER support_sources EXCLUDE REGEX "/(test|tool|fuzz)_[^/]*\\.c$")
 foreach(source ${test_sources})
   get_filename_component(name ${source} NAME_WE)
   get_filename_component(folder ${source} DIRECTORY)
@@ -71,6 +72,19 @@ foreach(source ${test_sources})
     leat_lib_ZLIB leat_lib_CRYPTO leat_lib_XXHASH PkgConfig::CMOCKA)
   add_test(NAME ${target} COMMAND ${target})
   leat_register(${target} ${folder} 600 ${source})
+endforeach()
+
+file(GLOB tool_sources CONFIGURE_DEPENDS tests/*/tool_*.c)
+foreach(source ${tool_sources})
+  get_filename_component(name ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  get_filename_component(folder ${folder} NAME)
+  set(target ${folder}_${name})
+  add_executable(${target} ${source})
+  target_include_directories(${target} PRIVATE include src)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+    "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(${target} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
 endforeach()
 
 # Python tests run in the environment of scripts/python-env.sh where it was made (tests/python: in

@@ -2,7 +2,7 @@
 # Makes the Python environments of tests and benchmarks, pinned by version and SHA-256:
 #
 #   scripts/python-env.sh          .deps/venv: what leat's files are compared with (PyArrow,
-#                                  array_record, DuckDB, NumPy)
+#                                  array_record, DuckDB, NumPy, safetensors)
 #   scripts/python-env.sh train    .deps/venv-train: what the Python package is built, checked and
 #                                  tried with (scikit-build-core, mypy, Grain, JAX)
 #
@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 case ${1:-} in
 '') venv=.deps/venv pins=scripts/requirements/oracles.txt
-  without="comparisons with PyArrow, array_record and DuckDB" ;;
+  without="comparisons with PyArrow, array_record, DuckDB and safetensors" ;;
 train) venv=.deps/venv-train pins=scripts/requirements/train.txt
   without="the Python package's tests" ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
