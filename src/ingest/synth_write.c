@@ -1,15 +1,14 @@
 /*
  * Synthetic data sets on disk: one Parquet or CSV file, or a folder of Parquet files made by
- * several threads. All is written under "<out>.tmp" and renamed when the last byte is on the disk.
+ * several threads.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/sink.h"
-#include "base/thread.h"
 #include "base/time.h"
 #include "ingest/synth.h"
+#include "ingest/synth_output.h"
 
 #define SYNTH_MEASUREMENTS_PER_PROBE 235
 #define SYNTH_FILES_MAX 100000
@@ -18,36 +17,17 @@
 #define SYNTH_MEMORY_WRITER INT64_C(83886080) /* a DuckDB with a row group in hand */
 #define CSV_PROGRESS_ROWS 65536
 
+typedef enum synth_kind { SYNTH_FOLDER, SYNTH_PARQUET, SYNTH_CSV } synth_kind;
+
 typedef struct synth_job {
     const leat_synth *synth;
     const leat_synth_probes_options *options;
+    synth_kind kind;
     const char *folder; /* of the parts */
     int64_t file_count, writer_bytes;
-    pthread_mutex_t lock; /* around the progress callback */
-    int64_t rows_done;
-    atomic_bool stopped;   /* a thread failed or the caller wants no more */
-    atomic_bool cancelled; /* the caller wants no more */
+    leat_synth_progress progress;
     atomic_llong next_file, bytes_written;
 } synth_job;
-
-static bool advance(void *context, int64_t rows) {
-    synth_job *job = context;
-    pthread_mutex_lock(&job->lock);
-    job->rows_done += rows;
-    leat_progress progress = {"writing", "rows", job->rows_done, job->options->measurements};
-    if (job->options->progress != NULL && !atomic_load(&job->stopped) &&
-        !job->options->progress(job->options->progress_user, &progress)) {
-        atomic_store(&job->cancelled, true);
-        atomic_store(&job->stopped, true);
-    }
-    pthread_mutex_unlock(&job->lock);
-    return !atomic_load(&job->stopped);
-}
-
-static leat_code cancelled(leat_error *err) {
-    return leat_fail(err, LEAT_ERR_CANCELLED,
-                     "synthetic probes: stopped as asked, nothing is kept");
-}
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
@@ -72,7 +52,8 @@ static leat_code write_csv_rows(synth_job *job, leat_sink *sink, leat_error *err
     while (leat_synth_next(&cursor, &row)) {
         LEAT_TRY(leat_sink_write(sink, line, format_row(&row, line, sizeof line), err));
         if (++fresh < CSV_PROGRESS_ROWS && cursor.row < job->synth->measurements) continue;
-        if (!advance(job, fresh)) return cancelled(err);
+        if (!leat_synth_advance(&job->progress, fresh))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "synthetic probes: stopped as asked");
         fresh = 0;
     }
     return leat_sink_finish(sink, err);
@@ -92,16 +73,19 @@ static leat_code write_csv(synth_job *job, const char *path, leat_error *err) {
 
 /* ---- Files ------------------------------------------------------------------------------- */
 
-/* Waits until the file at `path` is on the disk and adds its size to the job's. */
 static leat_code settle(synth_job *job, const char *path, leat_error *err) {
-    leat_file *file = NULL;
     int64_t size_bytes = 0;
-    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_UPDATE, err));
-    leat_code code = leat_file_size(file, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_file_sync(file, err);
-    leat_file_close(file);
+    LEAT_TRY(leat_synth_settle(path, &size_bytes, err));
     atomic_fetch_add(&job->bytes_written, size_bytes);
-    return code;
+    return LEAT_OK;
+}
+
+/* The Parquet file of rows [first, first + count). */
+static leat_code write_parquet(synth_job *job, int64_t first, int64_t count, const char *path,
+                               leat_error *err) {
+    LEAT_TRY(leat_synth_parquet(job->synth, first, count, path, job->writer_bytes,
+                                leat_synth_advance, &job->progress, err));
+    return settle(job, path, err);
 }
 
 static leat_code write_part(synth_job *job, int64_t index, leat_error *err) {
@@ -111,21 +95,17 @@ static leat_code write_part(synth_job *job, int64_t index, leat_error *err) {
         job->synth->measurements - first < rows ? job->synth->measurements - first : rows;
     snprintf(name, sizeof name, "part-%05lld.parquet", (long long)index);
     LEAT_TRY(leat_path_join(path, sizeof path, job->folder, name, err));
-    leat_code code =
-        leat_synth_parquet(job->synth, first, count, path, job->writer_bytes, advance, job, err);
-    return code == LEAT_OK ? settle(job, path, err) : code;
+    return write_parquet(job, first, count, path, err);
 }
 
 static leat_code write_parts(void *context, int thread, leat_error *err) {
     synth_job *job = context;
     (void)thread;
-    while (!atomic_load(&job->stopped)) {
+    while (!atomic_load(&job->progress.stopped)) {
         int64_t index = atomic_fetch_add(&job->next_file, 1);
         if (index >= job->file_count) return LEAT_OK;
         leat_code code = write_part(job, index, err);
-        if (code == LEAT_OK) continue;
-        atomic_store(&job->stopped, true);
-        return code;
+        if (code != LEAT_OK) return leat_synth_ended(&job->progress, code);
     }
     return LEAT_OK;
 }
@@ -143,72 +123,34 @@ static leat_code write_folder(synth_job *job, const char *path, leat_error *err)
 
 /* ---- The output -------------------------------------------------------------------------- */
 
-typedef enum synth_output { SYNTH_FOLDER, SYNTH_PARQUET, SYNTH_CSV } synth_output;
-
-static leat_code exists(const char *path, const char *why, leat_error *err) {
-    return leat_fail(err, LEAT_ERR_EXISTS, "synthetic probes: \"%s\" %s", path, why);
+static bool is_part(const char *name) {
+    return strncmp(name, "part-", 5) == 0 && leat_path_has_suffix(name, ".parquet") &&
+           strchr(name, '/') == NULL;
 }
 
-/* Whether the folder holds nothing but parts, so that it may go. */
-static leat_code check_folder(const char *path, bool replace, leat_error *err) {
-    leat_path_list names = {0};
-    LEAT_TRY(leat_path_list_dir(path, &names, err));
-    leat_code code = LEAT_OK;
-    if (names.count > 0 && !replace)
-        code = exists(path, "is a folder that is not empty; pass --replace to replace it", err);
-    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++)
-        if (strncmp(names.paths[i], "part-", 5) != 0 ||
-            !leat_path_has_suffix(names.paths[i], ".parquet"))
-            code =
-                exists(path, "holds files that are no synthetic data; choose another folder", err);
-    leat_path_list_free(&names);
-    return code;
-}
-
-static leat_code check_output(const char *path, synth_output kind, bool replace, leat_error *err) {
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
-    if (kind == SYNTH_FOLDER) {
-        if (facts.kind != LEAT_PATH_DIR) return exists(path, "is there and no folder", err);
-        return check_folder(path, replace, err);
-    }
-    if (facts.kind != LEAT_PATH_FILE) return exists(path, "is there and no file", err);
-    return replace ? LEAT_OK : exists(path, "is there; pass --replace to replace it", err);
-}
-
-static leat_code write_output(synth_job *job, const char *temp, synth_output kind,
-                              leat_error *err) {
-    leat_code code;
-    LEAT_TRY(check_output(temp, kind, true, err));
-    LEAT_TRY(leat_path_remove_tree(temp, err)); /* of a run that was killed */
-    switch (kind) {
-    case SYNTH_CSV: code = write_csv(job, temp, err); break;
-    case SYNTH_PARQUET:
-        code = leat_synth_parquet(job->synth, 0, job->synth->measurements, temp, job->writer_bytes,
-                                  advance, job, err);
-        break;
+static leat_code write_output(void *context, const char *temp, leat_error *err) {
+    synth_job *job = context;
+    switch (job->kind) {
+    case SYNTH_CSV: LEAT_TRY(write_csv(job, temp, err)); return settle(job, temp, err);
+    case SYNTH_PARQUET: return write_parquet(job, 0, job->synth->measurements, temp, err);
     default: return write_folder(job, temp, err);
     }
-    return code == LEAT_OK ? settle(job, temp, err) : code;
 }
 
-static leat_code run_job(synth_job *job, const char *out_path, synth_output kind, leat_error *err) {
-    char path[LEAT_PATH_BYTES - 8], temp[LEAT_PATH_BYTES];
-    int64_t size = (int64_t)strlen(out_path);
-    while (size > 1 && out_path[size - 1] == '/') size--;
-    if (size == 0 || size >= (int64_t)sizeof path)
-        return leat_fail(err, LEAT_ERR_LIMIT, "synthetic probes: the output's name has %lld bytes",
-                         (long long)size);
-    snprintf(path, sizeof path, "%.*s", (int)size, out_path);
-    snprintf(temp, sizeof temp, "%s.tmp", path);
-    LEAT_TRY(check_output(path, kind, job->options->replace, err));
-    leat_code code = write_output(job, temp, kind, err);
-    if (atomic_load(&job->cancelled)) code = cancelled(err);
-    if (code == LEAT_OK) code = leat_path_replace(temp, path, err);
-    /* an error while clearing up after an error would hide the first */
-    if (code != LEAT_OK && code != LEAT_ERR_EXISTS && leat_path_remove_tree(temp, NULL) != LEAT_OK)
-        return code;
+static leat_code run_job(synth_job *job, const char *out_path, leat_error *err) {
+    const leat_synth_probes_options *options = job->options;
+    leat_synth_output output = {.what = "synthetic probes",
+                                .path = out_path,
+                                .is_folder = job->kind == SYNTH_FOLDER,
+                                .replace = options->replace,
+                                .is_ours = is_part,
+                                .write = write_output,
+                                .context = job,
+                                .progress = &job->progress};
+    leat_synth_progress_init(&job->progress, "rows", options->measurements, options->progress,
+                             options->progress_user);
+    leat_code code = leat_synth_publish(&output, err);
+    leat_synth_progress_destroy(&job->progress);
     return code;
 }
 
@@ -244,16 +186,14 @@ leat_code leat_synth_probes(const char *out_path, const leat_synth_probes_option
     LEAT_TRY(check_options(options, err));
     if (probes == 0) probes = options->measurements / SYNTH_MEASUREMENTS_PER_PROBE;
     if (probes == 0) probes = 1;
-    synth_output kind = leat_path_has_suffix(out_path, ".parquet") ? SYNTH_PARQUET
-                        : leat_path_has_suffix(out_path, ".csv")   ? SYNTH_CSV
-                                                                   : SYNTH_FOLDER;
     LEAT_TRY(leat_synth_create(&synth, options->measurements, probes, options->seed, err));
     synth_job job = {.synth = synth, .options = options, .writer_bytes = SYNTH_MEMORY_WRITER};
+    job.kind = leat_path_has_suffix(out_path, ".parquet") ? SYNTH_PARQUET
+               : leat_path_has_suffix(out_path, ".csv")   ? SYNTH_CSV
+                                                          : SYNTH_FOLDER;
     job.file_count =
-        kind != SYNTH_FOLDER ? 1 : (options->measurements - 1) / options->rows_per_file + 1;
-    pthread_mutex_init(&job.lock, NULL);
-    leat_code code = run_job(&job, out_path, kind, err);
-    pthread_mutex_destroy(&job.lock);
+        job.kind != SYNTH_FOLDER ? 1 : (options->measurements - 1) / options->rows_per_file + 1;
+    leat_code code = run_job(&job, out_path, err);
     if (code == LEAT_OK)
         *result = (leat_synth_probes_result){
             .measurements = options->measurements,

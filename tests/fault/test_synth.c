@@ -69,6 +69,8 @@ static void sweep(const char *name) {
             bool reached = clear_fault();
             if (!reached) break;
             if (code != LEAT_OK) assert_true(err.code == code && err.message[0] != 0);
+            /* a thread that another one's error stopped must not hide that error */
+            assert_true(code != LEAT_ERR_CANCELLED);
             /* a fault that stays may keep us from clearing up */
             if (stays == 0) check_left(folder, name, facts.size_bytes);
         }
