@@ -78,7 +78,7 @@ typedef struct leat_cli_command {
 } leat_cli_command;
 
 extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_inspect, leat_cmd_cat,
-    leat_cmd_synth_probes, leat_cmd_batches, leat_cmd_doctor, leat_cmd_version;
+    leat_cmd_synth_probes, leat_cmd_synth_can, leat_cmd_batches, leat_cmd_doctor, leat_cmd_version;
 
 /* ---- What a command asks ----------------------------------------------------------------- */
 

@@ -10,8 +10,9 @@
 #include "frame.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes, &leat_cmd_inspect, &leat_cmd_cat,     &leat_cmd_batches,
-    &leat_cmd_synth_probes,  &leat_cmd_doctor,  &leat_cmd_version, NULL,
+    &leat_cmd_ingest_probes, &leat_cmd_inspect,      &leat_cmd_cat,
+    &leat_cmd_batches,       &leat_cmd_synth_probes, &leat_cmd_synth_can,
+    &leat_cmd_doctor,        &leat_cmd_version,      NULL,
 };
 
 /* The number of words of the command that argv begins with, and the command; 0 if there is none. */

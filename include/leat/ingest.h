@@ -1,5 +1,5 @@
 /*
- * leat/ingest.h: raw measurements in, probe rows out; and synthetic measurements.
+ * leat/ingest.h: raw measurements in, probe rows out; and synthetic data.
  */
 #ifndef LEAT_INGEST_H
 #define LEAT_INGEST_H
@@ -124,6 +124,55 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_synth_probes(const char *out_path,
                                                      const leat_synth_probes_options *options,
                                                      leat_synth_probes_result *result,
                                                      leat_error *err);
+
+/* ---- synthetic vehicle logs --------------------------------------------------------------- */
+
+typedef enum leat_synth_can_attack {
+    LEAT_SYNTH_CAN_DOS = 1,       /* identifier 000 floods the bus */
+    LEAT_SYNTH_CAN_FUZZING = 2,   /* random identifiers and payloads */
+    LEAT_SYNTH_CAN_REPLAY = 4,    /* all that was on the bus a while ago, again */
+    LEAT_SYNTH_CAN_SPOOF = 8,     /* one identifier with other values, at a higher rate */
+    LEAT_SYNTH_CAN_SUPPRESS = 16, /* one identifier is left out */
+    LEAT_SYNTH_CAN_ALL = 31,
+} leat_synth_can_attack;
+
+/* The name of attack 1 << index in files and folders, "dos", "fuzzing", ...; NULL behind the last.
+ */
+LEAT_API const char *leat_synth_can_attack_name(int index);
+
+typedef struct leat_synth_can_options {
+    int64_t vehicles; /* 1..1000 */
+    int64_t frames;   /* at most 10^10; exactly so many are written, over all files */
+    unsigned attacks; /* leat_synth_can_attack, one or more of them */
+    uint64_t seed;
+    int threads;  /* writers of files; the bytes do not depend on it */
+    bool replace; /* replace a folder of ours */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_synth_can_options;
+
+/* No frames yet, one vehicle, all attacks, seed 0, all processors. */
+LEAT_API leat_synth_can_options leat_synth_can_options_default(void);
+
+typedef struct leat_synth_can_result {
+    int64_t frames, attack_frames; /* attack_frames of them are labelled 1 */
+    int64_t vehicles, held_out;    /* held_out of them are in no training folder */
+    int64_t files, intervals;      /* of attack */
+    int64_t bytes_written, memory_peak_bytes;
+    double seconds;
+} leat_synth_can_result;
+
+/*
+ * Writes the logs of synthetic vehicles as the folder out_dir, in the form and layout that `leat
+ * ingest can` takes (docs/can.md): train_01_attack_free, train_02_with_attacks, test_01_<attack>,
+ * ... with files of four columns, and attacks.csv, which says when each attack was. The bytes
+ * depend on vehicles, frames, attacks and seed alone. The folder appears whole or not at all.
+ * LEAT_ERR_EXISTS: it is there and `replace` is not set, or it holds what this function did not
+ * make. LEAT_ERR_OPTION: a value out of its bounds, or too few frames for a hundred in each file.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_synth_can(const char *out_dir,
+                                                  const leat_synth_can_options *options,
+                                                  leat_synth_can_result *result, leat_error *err);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ def commands():
 class Help(unittest.TestCase):
     def test_commands_are_listed(self):
         self.assertEqual(commands(), ["ingest probes", "inspect", "cat", "batches", "synth probes",
-                                      "doctor", "version"])
+                                      "synth can", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -121,6 +121,15 @@ WRONG = [
                                             r"of bytes.*at least 128M"),
     ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
     ("synth probes -n 5 -o y --memory none", r"is not accepted"),
+    ("synth can -o y", r"--frames N is missing"),
+    ("synth can -n 5000", r"--output DIR is missing"),
+    ("synth can -n 5000 -o y --vehicles 1001", r"a whole number, at least 1, at most 1000"),
+    ("synth can -n 5000 -o y --attacks dos,fuzz", r'--attacks: "fuzz" is not accepted; it takes '
+                                                  r"some of dos, fuzzing, replay, spoof and supp"),
+    ("synth can -n 5000 -o y --attacks=", r'--attacks: "" is not accepted'),
+    ("synth can -n 5000 -o y --attacks dos,", r'--attacks: "" is not accepted'),
+    ("synth can -n 5000 -o y --attacks dos,spoof,dos", r"--attacks: dos is named twice"),
+    ("synth can -n 1899 -o y", r"1899 frames; at least 1900, 100 in the smallest file"),
     ("ingest probes x", r"--output DIR is missing"),
     ("ingest probes -o y", r"PATH is missing"),
     ("ingest probes x -o y --train-ratio 1.5", r"it takes a number from 0 to 1"),
@@ -217,6 +226,37 @@ class Output(unittest.TestCase):
             self.assertEqual(document["probes"], 30)
             self.assertEqual(document["bytes_written"], os.path.getsize(f"{folder}/x.csv"))
 
+    def test_vehicle_logs(self):
+        """The frames that were asked for are there, and the summary says what is."""
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["synth", "can", "--vehicles", "2", "-n", "30001", "--attacks", "spoof,dos",
+                     "-o", f"{folder}/x"]
+            done = leat(*words, "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            document = json.loads(done.stdout)
+            found = {"frames": 0, "attack_frames": 0, "files": 0}
+            for place, _, names in os.walk(f"{folder}/x"):
+                for name in names:
+                    if name == "attacks.csv":
+                        continue
+                    with open(os.path.join(place, name), encoding="ascii") as file:
+                        lines = file.read().splitlines()[1:]
+                    found["files"] += 1
+                    found["frames"] += len(lines)
+                    found["attack_frames"] += sum(line.endswith(",1") for line in lines)
+            self.assertEqual(found, {name: document[name] for name in found})
+            self.assertEqual(found["frames"], 30001)
+            self.assertEqual((document["vehicles"], document["held_out"]), (2, 1))
+            self.assertEqual(sorted(os.listdir(f"{folder}/x")),
+                             ["attacks.csv", "test_01_dos", "test_02_spoof",
+                              "test_03_unknown_vehicle", "train_01_attack_free",
+                              "train_02_with_attacks"])
+            self.assertRegex(leat(*words).stderr, r"not empty; pass --replace")
+            done = leat(*words, "--replace")
+            self.assertRegex(done.stdout, r"\Awrote 30,001 frames of 2 vehicles \(1 in tests only"
+                                          r"\), [\d,]+ of them of attackers, in 6 intervals\n"
+                                          r"to .*7 files")
+
     def test_no_progress_in_a_pipe(self):
         with tempfile.TemporaryDirectory() as folder:
             done = leat("synth", "probes", "-n", "1000000", "-o", f"{folder}/x.csv")
@@ -284,20 +324,23 @@ class Progress(unittest.TestCase):
 
 
 class Signals(unittest.TestCase):
-    def start(self, folder):
+    def start(self, folder, maker=("probes", "x.csv", "")):
+        kind, name, inside = maker
         process = subprocess.Popen(
-            [LEAT, "synth", "probes", "-n", "1000000000", "-o", f"{folder}/x.csv"],
+            [LEAT, "synth", kind, "-n", "1000000000", "-o", f"{folder}/{name}"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not (os.path.exists(f"{folder}/x.csv.tmp") and
-                                              os.path.getsize(f"{folder}/x.csv.tmp") > 1 << 20):
+        end, grown = time.monotonic() + 60, f"{folder}/{name}.tmp{inside}"
+        while time.monotonic() < end and not (os.path.exists(grown) and
+                                              os.path.getsize(grown) > 1 << 20):
             time.sleep(0.01)
         return process
 
     def test_stop_cleans_up(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        can = ("can", "x", "/train_01_attack_free/attack_free_001-1.csv")
+        for number, *maker in ((signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, can),
+                               (signal.SIGTERM, can)):
             with tempfile.TemporaryDirectory() as folder:
-                process = self.start(folder)
+                process = self.start(folder, *maker)
                 process.send_signal(number)
                 out, err = process.communicate(timeout=60)
                 self.assertEqual((process.returncode, out), (1, ""))
