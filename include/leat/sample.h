@@ -1,7 +1,8 @@
 /*
  * leat/sample.h: measurements as tokens, and the options that decide which measurements a training
- * sequence holds. Everything here is arithmetic on plain arrays: no file is opened, nothing is
- * remembered from call to call. docs/tokens.md and docs/sampling.md have the rules.
+ * sequence holds, and which graphs a training batch. Everything here is arithmetic on plain arrays:
+ * no file is opened, nothing is remembered from call to call. docs/tokens.md, docs/sampling.md and
+ * docs/can-graphs.md have the rules.
  */
 #ifndef LEAT_SAMPLE_H
 #define LEAT_SAMPLE_H
@@ -157,6 +158,104 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_sample_option_get(const leat_sample_opti
                                                           const char *name,
                                                           char text[LEAT_SAMPLE_OPTION_BYTES],
                                                           leat_error *err);
+
+/* ---- batches of graphs --------------------------------------------------------------------- */
+
+/* How the graphs of an epoch are put into batches; docs/can-graphs.md has the rules. */
+typedef enum leat_graph_pack {
+    LEAT_PACK_FFD,      /* dealt out by size, then first-fit decreasing */
+    LEAT_PACK_NEXT_FIT, /* in random order, each batch filled until a graph does not fit */
+    LEAT_PACK_BUCKET,   /* the same, in runs of graphs of like size */
+    LEAT_PACK_FIXED,    /* in random order, so many graphs each */
+} leat_graph_pack;
+/* What becomes of a graph that is over a budget alone. */
+typedef enum leat_oversize {
+    LEAT_OVERSIZE_SKIP,
+    LEAT_OVERSIZE_ALONE,
+    LEAT_OVERSIZE_FAIL
+} leat_oversize;
+/* What graphs without attack are ranked by, in tiers from easy to hard. */
+typedef enum leat_curriculum {
+    LEAT_CURRICULUM_NONE,
+    LEAT_CURRICULUM_RANDOM,
+    LEAT_CURRICULUM_SCORES,
+} leat_curriculum;
+typedef enum leat_graph_preset { LEAT_GRAPHS_DEFAULT, LEAT_GRAPHS_REFERENCE } leat_graph_preset;
+
+typedef struct leat_graph_batch_options {
+    leat_graph_pack pack;
+    int64_t batch;                /* graphs of a batch; pack fixed alone looks at it */
+    int64_t max_nodes, max_edges; /* of a batch; 0: no limit. Pack fixed looks at neither */
+    leat_oversize oversize;
+    int64_t min_steps; /* batches are made smaller where an epoch would have fewer of them */
+    uint64_t seed;
+    leat_curriculum curriculum;
+    int64_t tiers;
+    double curriculum_start, curriculum_end; /* of the ramp */
+    int64_t epochs;                          /* of the ramp and of the run; 0: without end */
+    /* reference: each tier is packed alone and by pure first-fit decreasing, batches keep their
+     * graphs from epoch to epoch (but with bucket and fixed), random ranks are torch.rand's */
+    leat_graph_preset preset;
+} leat_graph_batch_options;
+
+/* ffd, 32 graphs, 8192 nodes, 32768 edges, skip, 1 step, seed 0, no curriculum, 10 tiers from 1 to
+ * 10, without end, default. */
+LEAT_API leat_graph_batch_options leat_graph_batch_options_default(void);
+
+/* As leat_sample_options_check, leat_sample_option_name, _set and _get: "pack", "batch",
+ * "max-nodes", "max-edges", "oversize", "min-steps", "seed", "curriculum", ... */
+LEAT_API LEAT_MUST_CHECK leat_code
+leat_graph_batch_options_check(const leat_graph_batch_options *options, leat_error *err);
+LEAT_API const char *leat_graph_batch_option_name(int index);
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_batch_option_set(leat_graph_batch_options *options,
+                                                               const char *name, const char *value,
+                                                               leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code
+leat_graph_batch_option_get(const leat_graph_batch_options *options, const char *name,
+                            char text[LEAT_SAMPLE_OPTION_BYTES], leat_error *err);
+
+/* ---- how many nodes and edges a device takes ------------------------------------------------- */
+
+typedef enum leat_graph_model {
+    LEAT_GRAPH_VGAE,
+    LEAT_GRAPH_VGAE_LARGE,
+    LEAT_GRAPH_GAT,
+    LEAT_GRAPH_GAT_LARGE,
+    LEAT_GRAPH_MODELS,
+} leat_graph_model;
+
+/* "vgae", "vgae-large", "gat", "gat-large"; NULL for a number that is none. */
+LEAT_API const char *leat_graph_model_name(int model);
+
+/* What a training step takes in memory, float32: bytes = fixed + so many for each node, edge, graph
+ * of its batch. src/sample/graph_budget.c has the derivation. */
+typedef struct leat_graph_memory {
+    int64_t parameters;  /* numbers that are trained */
+    int64_t fixed_bytes; /* parameters, their gradients, Adam's two moments */
+    int64_t node_bytes, edge_bytes, graph_bytes;
+} leat_graph_memory;
+
+/* `vocabulary`: identifiers and the unknown one, 1 .. 2^24. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_memory_of(leat_graph_model model, int64_t vocabulary,
+                                                        leat_graph_memory *out, leat_error *err);
+
+/* What the graphs of a data set are like. */
+typedef struct leat_graph_totals {
+    int64_t nodes, edges;           /* of all graphs */
+    int64_t nodes_least;            /* of a graph, at least 1 */
+    int64_t nodes_most, edges_most; /* of a graph */
+} leat_graph_totals;
+
+/*
+ * The budget of a batch so that a step takes at most memory_bytes, of which nodes and edges get
+ * shares as the data set has of them. LEAT_ERR_LIMIT if that would not hold its largest graph; the
+ * message says how many bytes would.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_budget(const leat_graph_memory *memory,
+                                                     int64_t memory_bytes,
+                                                     const leat_graph_totals *totals,
+                                                     int64_t *max_nodes, int64_t *max_edges,
+                                                     leat_error *err);
 
 #ifdef __cplusplus
 }

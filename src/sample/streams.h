@@ -11,6 +11,9 @@ enum {
     LEAT_STREAM_CLIENT_STEP,     /* which probes a step holds */
     LEAT_STREAM_CLIENT_ROUND,    /* which probes a round has */
     LEAT_STREAM_ROUND_STEP,      /* which of those a step holds */
+    LEAT_STREAM_GRAPH_PACK,      /* which graphs the batches of an epoch hold */
+    LEAT_STREAM_GRAPH_STEP,      /* the order of those batches */
+    LEAT_STREAM_GRAPH_RANK,      /* random ranks of graphs, of the curriculum */
 };
 
 /* Under the key of a context, as `position` of leat_random_at: single numbers, */

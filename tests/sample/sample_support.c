@@ -14,7 +14,7 @@ json_t *load_shared_golden(const char *name) {
     char folder[700], path[800];
     struct stat facts;
     json_t *out = NULL;
-    snprintf(folder, sizeof(folder), "%s/golden/latency",
+    snprintf(folder, sizeof(folder), "%s/golden",
              shared != NULL ? shared : LEAT_SOURCE_DIR "/../shared");
     if (stat(folder, &facts) != 0) {
         printf("skipped: no golden files in %s\n", folder);

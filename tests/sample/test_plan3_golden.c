@@ -129,7 +129,7 @@ static void check_cell(const char *name, const json_t *cell, const cell_numbers 
 
 static void cells(void **state) {
     (void)state;
-    json_t *golden = load_shared_golden("plan3_ref.json");
+    json_t *golden = load_shared_golden("latency/plan3_ref.json");
     if (golden == NULL) skip();
     static cell_numbers ours;
     const char *name = NULL;

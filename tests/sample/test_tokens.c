@@ -517,7 +517,7 @@ static void words(void **state) {
 
 static int setup(void **state) {
     (void)state;
-    golden = load_shared_golden("tokens.json.gz");
+    golden = load_shared_golden("latency/tokens.json.gz");
     return 0;
 }
 
