@@ -21,6 +21,7 @@ typedef struct batches_job {
     bool times, words, json;
     int64_t first, end; /* steps; end -1: until the time is over */
     int64_t done;       /* the step after the last one that was made */
+    bool stopped;       /* by a signal, before `end` */
     int64_t begun_ns, ended_ns;
     leat_batch_hash *hash;
     leat_textbuf *text; /* of the batch at hand */

@@ -104,16 +104,19 @@ static bool take_number(const char **at, int64_t *value) {
 int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end) {
     const char *text = leat_cli_text(cli, "steps"), *at = text;
     if (text == NULL) return 0;
-    if (take_number(&at, first) && *at++ == ':' && take_number(&at, end) && *at == 0) return 0;
+    if (take_number(&at, first) && *at++ == ':' && take_number(&at, end) && *at == 0) {
+        if (text[0] == ':' || *end < 0 || *first <= *end) return 0;
+        return leat_cli_usage(cli, "--steps: \"%.100s\" ends before it begins", text);
+    }
     return leat_cli_usage(cli,
-                          "--steps: \"%.100s\" is not accepted; it takes FIRST:END, the step after "
-                          "the last wanted one",
+                          "--steps: \"%.100s\" is not accepted; it takes FIRST:END, END not among "
+                          "them: 5:6 is step 5 alone",
                           text);
 }
 
 int batches_read_steps(batches_job *job) {
-    int64_t count = leat_loader_step_count(job->loader);
-    job->first = leat_loader_step(job->loader);
+    int64_t count = leat_loader_step_count(job->loader), resumed = leat_loader_step(job->loader);
+    job->first = resumed;
     job->end = count;
     if (leat_cli_text(job->cli, "steps") == NULL) {
         if (job->words && !job->hashes && !job->times) job->end = job->first + 1;
@@ -121,6 +124,11 @@ int batches_read_steps(batches_job *job) {
     } else {
         int status = batches_split_steps(job->cli, &job->first, &job->end);
         if (status != 0) return status;
+        if (job->first != resumed && leat_cli_given(job->cli, "resume"))
+            return leat_cli_usage(job->cli,
+                                  "--steps begins at %lld and the state of --resume at %lld: leave "
+                                  "the first step out (:END)",
+                                  (long long)job->first, (long long)resumed);
         if (job->end < 0 && !job->times)
             return leat_cli_usage(job->cli,
                                   "--steps: \"%.100s\" has no end, and without --epochs "

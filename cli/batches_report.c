@@ -182,6 +182,8 @@ int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
     leat_error err = {0};
     int status = refuse_others(cli);
     if (status != 0) return status;
+    if (leat_text_can_save(leat_cli_text(cli, "report"), &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
     how.first_step = first;
     how.end_step = end;
     how.progress = leat_cli_progress;

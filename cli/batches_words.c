@@ -14,7 +14,8 @@ static void write_time(batches_job *job, const leat_loader_counters *counters) {
              leat_words_seconds(time, seconds),
              leat_words_count(rate, seconds > 0 ? (int64_t)((double)places / seconds) : 0),
              leat_words_count(one, work > 0 ? (int64_t)((double)places / work) : 0));
-    leat_out(job->cli, "stall      %.1f %% of the time, waiting for a batch\n",
+    leat_out(job->cli,
+             "stall      %.1f %% of the time, waiting for a batch (nothing else is done)\n",
              100 * ratio(counters->stall_ns, wall_ns));
 }
 
@@ -23,6 +24,10 @@ void batches_write_summary(batches_job *job) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     leat_loader_get_counters(job->loader, &counters);
     int64_t epoch = leat_loader_epoch_sequences(job->loader);
+    if (job->done == job->first) {
+        leat_out(job->cli, "steps      none: the first would be %lld\n", (long long)job->first);
+        return;
+    }
     leat_out(job->cli, "steps      %lld to %lld, %s sequences of %s tokens", (long long)job->first,
              (long long)job->done - 1, leat_words_count(a, counters.sequences),
              leat_words_count(b, job->options.sample.length));

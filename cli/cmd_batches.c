@@ -42,12 +42,16 @@ static leat_code take_batch(batches_job *job, const leat_batch *batch, leat_erro
 }
 
 /* Whether the next step is still wanted. */
-static bool goes_on(const batches_job *job) {
+static bool goes_on(batches_job *job) {
     leat_progress progress = {"batches", "steps", job->done - job->first,
                               job->end < 0 ? -1 : job->end - job->first};
     if (leat_out_broken(job->cli)) return false;
-    if (!leat_cli_progress(job->cli, &progress)) return false;
-    if (job->end >= 0) return job->done < job->end;
+    bool more = job->end < 0 || job->done < job->end;
+    if (!leat_cli_progress(job->cli, &progress)) {
+        job->stopped = job->end >= 0 && more;
+        return false;
+    }
+    if (job->end >= 0) return more;
     return leat_cli_clock_ns() - job->begun_ns < BATCHES_TIME_NS;
 }
 
@@ -58,7 +62,9 @@ static leat_code run_steps(batches_job *job, leat_error *err) {
     for (job->done = job->first; code == LEAT_OK && goes_on(job); job->done++) {
         /* a wait may be long, and a signal must still end it */
         while (!leat_loader_wait(job->loader, 200)) {
-            if (!goes_on(job)) return LEAT_OK;
+            if (goes_on(job)) continue;
+            job->ended_ns = leat_cli_clock_ns();
+            return LEAT_OK;
         }
         code = leat_loader_next(job->loader, &batch, err);
         if (code != LEAT_OK) break;
@@ -97,10 +103,22 @@ static int write_results(batches_job *job) {
     return batches_note_quarantine(job);
 }
 
+/* A hash of fewer steps than were asked for would look like one of all of them. */
+static int write_stopped(batches_job *job, const char *state) {
+    leat_cli_note(job->cli, "stopped before step %lld of %lld to %lld%s%s", (long long)job->done,
+                  (long long)job->first, (long long)job->end - 1,
+                  state == NULL ? "" : "; --resume goes on with the state in ",
+                  state == NULL ? "" : state);
+    if (!job->hashes && !job->json) (void)write_results(job);
+    return 1;
+}
+
 static int make_batches(batches_job *job) {
     leat_error err = {0};
     const char *state = leat_cli_text(job->cli, "save-state");
     int status = batches_read_steps(job);
+    if (status == 0 && state != NULL && leat_text_can_save(state, &err) != LEAT_OK)
+        status = leat_cli_fail(job->cli, &err);
     if (status == 0 && leat_loader_seek(job->loader, job->first, &err) != LEAT_OK)
         status = leat_cli_fail(job->cli, &err);
     if (status != 0) return status;
@@ -113,7 +131,7 @@ static int make_batches(batches_job *job) {
     /* the state is that of the step that was not made, so that a run can go on behind a failure */
     if (state != NULL && leat_loader_save(job->loader, state, &err) != LEAT_OK)
         return leat_cli_fail(job->cli, &err);
-    if (status == 0) return write_results(job);
+    if (status == 0) return job->stopped ? write_stopped(job, state) : write_results(job);
     (void)batches_note_quarantine(job);
     return status;
 }

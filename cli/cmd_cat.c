@@ -161,12 +161,11 @@ static int read_range(leat_cli *cli, cat_job *job) {
         good = *end == 0;
         if (last < job->end) job->end = last;
     }
-    if (good && job->first <= job->facts.row_count) return 0;
-    return leat_cli_usage(
-        cli,
-        "--rows: \"%.100s\" is not accepted; it takes FIRST:END, the row after the last "
-        "wanted one, counted from 0, and there are %lld rows",
-        text, (long long)job->facts.row_count);
+    if (good && job->first <= job->end) return 0;
+    return leat_cli_usage(cli,
+                          "--rows: \"%.100s\" is not accepted; it takes FIRST:END, END not among "
+                          "them: 5:6 is row 5 alone; there are rows 0 to %lld",
+                          text, (long long)job->facts.row_count - 1);
 }
 
 static int cat_dataset(leat_cli *cli, cat_job *job) {
@@ -186,7 +185,9 @@ static int cat_dataset(leat_cli *cli, cat_job *job) {
     leat_row_destroy(job->cursor);
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     if (job->source == NULL || job->found) return 0;
-    leat_cli_note(cli, "no row of the source \"%.100s\" (it is compared as it was stored)",
+    leat_cli_note(cli,
+                  "no row of the source \"%.100s\": it must be written as in the input, and "
+                  "leat inspect shows some",
                   job->source);
     return 1;
 }

@@ -88,6 +88,8 @@ static int run_inspect(leat_cli *cli) {
     leat_error err = {0};
     int status = refuse_other_inputs(cli);
     if (status != 0) return status;
+    if (leat_cli_given(cli, "html") && leat_text_can_save(leat_cli_text(cli, "html"), &err))
+        return leat_cli_fail(cli, &err);
     leat_cli_cancellable(cli);
     if (leat_cli_flag(cli, "verify") && verify(cli, &checked, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);

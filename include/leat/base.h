@@ -128,6 +128,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_textbuf_finish(leat_textbuf *text, const
 /* Writes a file whole or not at all: a temporary name, fsync, rename. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_text_save(const char *path, const char *text,
                                                   int64_t size_bytes, leat_error *err);
+/* Whether leat_text_save could begin: asked before the work whose result it is to save. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_text_can_save(const char *path, leat_error *err);
 
 /*
  * One ping measurement, as rows hold it and tokens are made of it. How long the texts live, the

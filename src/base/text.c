@@ -68,3 +68,14 @@ leat_code leat_textbuf_finish(leat_textbuf *text, const char **words, int64_t *s
 leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes, leat_error *err) {
     return leat_file_save(path, text, size_bytes, err);
 }
+
+leat_code leat_text_can_save(const char *path, leat_error *err) {
+    leat_path_facts facts;
+    leat_file *file = NULL;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_DIR)
+        return leat_fail(err, LEAT_ERR_EXISTS, "\"%s\" is a folder: name a file to write", path);
+    LEAT_TRY(leat_file_open_draft(&file, path, err));
+    leat_file_close(file); /* a draft that is not published leaves nothing */
+    return LEAT_OK;
+}

@@ -212,13 +212,21 @@ class States(unittest.TestCase):
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
                 time.sleep(1)
                 made.send_signal(number)
-                made.communicate(timeout=30)
+                out, err = made.communicate(timeout=30)
             self.assertEqual(os.path.exists(state), number == signal.SIGTERM)
+        self.assertEqual(made.returncode, 1)  # not all steps that were asked for
+        self.assertIn(b"steps      0 to ", out)
+        self.assertRegex(err.decode(), r"\Aleat: stopped before step \d+ of 0 to 999999999; "
+                                       rf"--resume goes on with the state in {state}\n\Z")
         with open(state, encoding="utf-8") as file:
             step = json.load(file)["step"]
         self.assertGreater(step, 0)
         self.assertEqual(batches("--resume", state, "--steps", f":{step + 1}", "--hash"),
                          batches("--steps", f"{step}:{step + 1}", "--hash"))
+        done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--resume", state,
+                   "--steps", f"{step + 1}:{step + 2}")
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, rf"begins at {step + 1} and the state of --resume at {step}:")
         mine = [set(os.listdir("/tmp")) - before[0], set(os.listdir("/dev/shm")) - before[1]]
         self.assertEqual([name for names in mine for name in names if "leat" in name], [])
 
@@ -280,6 +288,25 @@ class Words(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("5 are wanted, but only 4 can be drawn", done.stderr)
 
+    def test_a_stopped_run_has_no_hash(self):
+        for more in ((), ("--json",)):
+            with subprocess.Popen([LEAT, "batches", os.path.join(DATA, "set"), "--steps",
+                                   "0:1000000000", "--hash", *more],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
+                time.sleep(0.5)
+                made.send_signal(signal.SIGINT)
+                out, err = made.communicate(timeout=30)
+            self.assertEqual((made.returncode, out), (1, b""))
+            self.assertRegex(err, rb"\Aleat: stopped before step \d+ of 0 to 999999999\n\Z")
+
+    def test_files_that_cannot_be_written_are_told_before_the_work(self):
+        for option in ("--save-state", "--report"):
+            for path in (DATA, os.path.join(DATA, "no", "such", "file")):
+                done = run("batches", os.path.join(DATA, "set"), "--steps", "0:1000000000", option,
+                           path)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(path, done.stderr)
+
     def test_refused(self):
         for line, words in (("--hosts 3", "3 hosts cannot share a batch of 8 rows"),
                             ("--host 1", "host is 1, must be 0 to 0"),
@@ -289,6 +316,7 @@ class Words(unittest.TestCase):
                             ("--memory 100K", "memory_bytes is 102400, but [0-9]+ are needed"),
                             ("--steps 5", '--steps: "5" is not accepted'),
                             ("--steps 5:", "has no end"),
+                            ("--steps 5:3", "5:3\" ends before it begins"),
                             ("--timestamp-modes 1,2,3", "timestamp-modes"),
                             ("--explain 5 8", "no row 8 of step 5"),
                             ("--clients-per-round 3", "is for --by client"),

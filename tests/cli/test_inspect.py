@@ -238,8 +238,11 @@ class Html(unittest.TestCase):
     def test_a_page_that_cannot_be_written(self):
         done = leat("inspect", os.path.join(DATA, "set"), "--html",
                     os.path.join(DATA, "no", "such", "folder.html"))
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))  # before the work
         self.assertIn("folder.html", done.stderr)
+        done = leat("inspect", os.path.join(DATA, "set"), "--html", DATA)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("is a folder", done.stderr)
 
     def test_chromium_draws_it(self):
         path, _ = self.page(os.path.join(DATA, "set"))

@@ -112,7 +112,7 @@ class Pipeline(unittest.TestCase):
                                                                              blocks[399:])):
             self.assertEqual(self.good("cat", data, "-f", "words", "--rows", rows),
                              "".join("row " + block for block in wanted), rows)
-        for rows in ("", "5", "a:b", "-1:3", "401:", "1:2:3"):
+        for rows in ("", "5", "a:b", "-1:3", "401:", "1:2:3", "5:2"):
             done = leat("cat", data, f"--rows={rows}")
             self.assertEqual((done.returncode, done.stdout), (2, ""), rows)
         lines = self.good("cat", data).splitlines()
