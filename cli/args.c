@@ -137,7 +137,7 @@ static bool read_size(const char *text, int64_t *value) {
     if (*end == 0) return true;
     char upper = *end >= 'a' && *end <= 'z' ? (char)(*end - 'a' + 'A') : *end;
     const char *letter = strchr(letters, upper);
-    if (letter == NULL || end[1] != 0) return false;
+    if (letter == NULL || (end[1] != 0 && strcmp(end + 1, "iB") != 0)) return false;
     int shift = 10 * (int)(letter - letters + 1);
     if (*value > INT64_MAX >> shift) return false;
     *value <<= shift;
@@ -259,7 +259,8 @@ static int take_option(leat_cli *cli, int count, char **argv, int *at) {
         if (value != NULL) return leat_cli_usage(cli, "--%s takes no value", options[index].name);
     } else if (value == NULL || is_pair) {
         if (value != NULL || *at + 1 + is_pair >= count || strncmp(argv[*at + 1], "--", 2) == 0)
-            return leat_cli_usage(cli, "--%s needs a value (%s)", options[index].name,
+            return leat_cli_usage(cli, "--%s needs %s (%s)", options[index].name,
+                                  is_pair ? "two values" : "a value",
                                   options[index].kind == LEAT_CLI_CHOICE ? options[index].choices
                                                                          : options[index].value);
         value = argv[++*at];

@@ -22,11 +22,12 @@ static void put_options(leat_textbuf *out, const batches_report *job) {
         char text[LEAT_SAMPLE_OPTION_BYTES];
         leat_error err = {0};
         if (leat_sample_option_get(&job->options->sample, name, text, &err) == LEAT_OK)
-            leat_textbuf_printf(out, "--%s %s ", name, text);
+            leat_textbuf_printf(out, "<span class=\"item\">--%s %s</span>", name, text);
     }
-    leat_textbuf_printf(
-        out, "--batch %lld%s</code>, split: %s.</p>\n", (long long)job->report->batch,
-        job->options->by_client ? " --by client" : "", leat_split_words(job->options->split));
+    leat_textbuf_printf(out, "<span class=\"item\">--batch %lld%s</span></code> split: %s</p>\n",
+                        (long long)job->report->batch,
+                        job->options->by_client ? " --by client" : "",
+                        leat_split_words(job->options->split));
 }
 
 static void put_header(leat_textbuf *out, const batches_report *job) {

@@ -95,6 +95,8 @@ double leat_cli_double(const leat_cli *cli, const char *name);
 bool leat_cli_given(const leat_cli *cli, const char *name);
 
 int leat_cli_argument_count(const leat_cli *cli);
+/* 0, or 2 after telling that an argument is no data set by its name (raw_inputs.c). */
+int leat_cli_refuse_raw(leat_cli *cli);
 const char *leat_cli_argument(const leat_cli *cli, int index);
 const char *const *leat_cli_arguments(const leat_cli *cli);
 
@@ -110,7 +112,8 @@ bool leat_out_is_file(void);
 /* Whether writing to stdout has failed (reader gone, disk full): more output is in vain. */
 bool leat_out_broken(const leat_cli *cli);
 
-/* stderr, each a line "leat: ...", after clearing the progress line. */
+/* stderr, each a line "leat: ...", after clearing the progress line. Control characters, which a
+ * file's name may hold, are shown as '?'. */
 void leat_cli_note(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 /* The error of a library call; returns the exit status: 1, or 2 for LEAT_ERR_OPTION. */
 int leat_cli_fail(leat_cli *cli, const leat_error *err);
@@ -134,6 +137,8 @@ int64_t leat_cli_clock_ns(void);
 #define LEAT_WORDS_BYTES LEAT_TIME_TEXT_BYTES
 const char *leat_words_bytes(char text[LEAT_WORDS_BYTES], int64_t size_bytes); /* 1024 based */
 const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count);
+/* "1 row", "2,345 rows". */
+const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing);
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds);
 /* Microseconds since 1970 as "2025-07-01T12:00:00.000000Z". */
 const char *leat_words_time(char text[LEAT_WORDS_BYTES], int64_t time_us);

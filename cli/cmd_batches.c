@@ -172,6 +172,8 @@ static int run_batches(leat_cli *cli) {
     leat_error err = {0};
     leat_dataset_options options = leat_dataset_options_default();
     const char *hash = leat_cli_text(cli, "hash");
+    int status = leat_cli_refuse_raw(cli);
+    if (status != 0) return status;
     job.hashes = hash != NULL;
     job.lines = hash != NULL && strcmp(hash, "rows") == 0;
     job.times = leat_cli_flag(cli, "time");
@@ -183,7 +185,7 @@ static int run_batches(leat_cli *cli) {
     if (leat_dataset_open(&job.dataset, leat_cli_arguments(cli), leat_cli_argument_count(cli),
                           &options, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    int status = with_dataset(&job);
+    status = with_dataset(&job);
     leat_dataset_close(job.dataset);
     return status;
 }

@@ -196,11 +196,13 @@ static int run_cat(leat_cli *cli) {
     cat_job job = {.cli = cli};
     leat_dataset *dataset = NULL;
     leat_error err = {0};
+    int status = leat_cli_refuse_raw(cli);
+    if (status != 0) return status;
     if (leat_dataset_open(&dataset, leat_cli_arguments(cli), leat_cli_argument_count(cli), NULL,
                           &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     job.dataset = dataset;
-    int status = cat_dataset(cli, &job);
+    status = cat_dataset(cli, &job);
     leat_dataset_close(dataset);
     return status;
 }

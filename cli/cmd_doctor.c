@@ -78,7 +78,7 @@ static void tell_disk(doctor *doc, const char *path, const leat_machine *machine
     char words[LEAT_WORDS_BYTES], what[512];
     if (machine->disk_free_bytes < 0) {
         snprintf(what, sizeof what, "disk at \"%.300s\": free space not known", path);
-        tell(doc, VERDICT_NOTE, what, "");
+        tell(doc, VERDICT_NOTE, what, "is there a folder of that name? pass another one as --temp");
         return;
     }
     snprintf(what, sizeof what, "disk at \"%.300s\": %s free", path,

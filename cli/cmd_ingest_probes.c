@@ -89,20 +89,19 @@ static int read_options(leat_cli *cli, column_names *names, leat_probes_ingest_o
 static void write_counts(leat_cli *cli, const char *out, const leat_probes_ingest_result *result) {
     static const char *const splits[2] = {"train", "test"};
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s %s of %lld %s = %s written + %s set aside\n",
-             leat_words_count(a, result->rows_read), result->rows_read == 1 ? "record" : "records",
-             (long long)result->files, result->files == 1 ? "file" : "files",
-             leat_words_count(b, result->measurements), leat_words_count(c, result->rejected));
+    leat_out(cli, "read    %s of %s = ", leat_things(a, result->rows_read, "record"),
+             leat_things(b, result->files, "file"));
+    leat_out(cli, "%s written + %s set aside\n", leat_words_count(a, result->measurements),
+             leat_words_count(b, result->rejected));
     for (int i = 0; i < result->reject_reasons && i < LEAT_REJECT_REASONS_MAX; i++)
         if (result->reject_count[i] > 0)
             leat_out(cli, "        set aside: %s %s\n",
                      leat_words_count(a, result->reject_count[i]), result->reject_reason[i]);
     if (result->rejected > 0) leat_out(cli, "        see %s/rejected.csv\n", out);
     for (int i = 0; i < 2; i++)
-        leat_out(cli, "%-7s %s probes in %s rows, %s %s\n", splits[i],
-                 leat_words_count(a, result->probes[i]), leat_words_count(b, result->rows[i]),
-                 leat_words_count(c, result->shards[i]),
-                 result->shards[i] == 1 ? "shard" : "shards");
+        leat_out(cli, "%-7s %s in %s, %s\n", splits[i], leat_things(a, result->probes[i], "probe"),
+                 leat_things(b, result->rows[i], "row"),
+                 leat_things(c, result->shards[i], "shard"));
     if (result->rows_split > 0)
         leat_out(cli, "        %s rows go on with the probe of the row before (--max-row-size)\n",
                  leat_words_count(a, result->rows_split));
@@ -164,6 +163,7 @@ static void json_members(leat_json *json, const char *out, int64_t memory_bytes,
     leat_json_member_double(json, "seconds_scan", result->seconds_scan);
     leat_json_member_double(json, "seconds_written", result->seconds_written);
     leat_json_member_double(json, "seconds", result->seconds_total);
+    leat_json_member_bool(json, "was_complete", result->was_complete);
     leat_json_member_bool(json, "resumed", result->resumed);
     leat_json_member_int(json, "shards_resumed", result->shards_resumed);
 }
@@ -190,13 +190,21 @@ static int run_ingest_probes(leat_cli *cli) {
     int status = read_options(cli, &names, &options);
     if (status != 0) return status;
     leat_cli_cancellable(cli);
-    if (leat_probes_ingest(leat_cli_arguments(cli), leat_cli_argument_count(cli), out, &options,
-                           &result, &err) != LEAT_OK)
-        return leat_cli_fail(cli, &err);
+    leat_code code = leat_probes_ingest(leat_cli_arguments(cli), leat_cli_argument_count(cli), out,
+                                        &options, &result, &err);
+    if (code == LEAT_ERR_CANCELLED) {
+        leat_cli_note(cli,
+                      "%s; the same command goes on with --resume, and begins anew with --replace",
+                      err.message);
+        return 1;
+    }
+    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
     if (leat_cli_flag(cli, "json")) return write_json(cli, out, options.memory_bytes, &result);
     write_counts(cli, out, &result);
-    write_costs(cli, out, options.memory_bytes, &result);
+    if (result.was_complete)
+        leat_out(cli, "nothing was done: %s is what an earlier run made of these inputs\n", out);
+    else write_costs(cli, out, options.memory_bytes, &result);
     return 0;
 }
 

@@ -9,26 +9,6 @@
 
 #include "inspect.h"
 
-/* Formats that look like a likely mistake, by what the file is called. */
-static int refuse_other_inputs(leat_cli *cli) {
-    static const char *const suffixes[] = {".parquet", ".csv",       ".csv.gz",
-                                           ".ndjson",  ".ndjson.gz", ".json",
-                                           ".jsonl",   ".json.gz",   ".jsonl.gz"};
-    for (int i = 0; i < leat_cli_argument_count(cli); i++) {
-        const char *path = leat_cli_argument(cli, i);
-        size_t size = strlen(path);
-        for (size_t k = 0; k < sizeof suffixes / sizeof suffixes[0]; k++) {
-            size_t end = strlen(suffixes[k]);
-            if (size <= end || strcmp(path + size - end, suffixes[k]) != 0) continue;
-            return leat_cli_usage(cli,
-                                  "\"%.200s\" holds raw measurements; inspect looks at data sets: "
-                                  "run `leat ingest probes` on it first",
-                                  path);
-        }
-    }
-    return 0;
-}
-
 static leat_code verify(leat_cli *cli, leat_verify_report **out, leat_error *err) {
     leat_verify_options options = leat_verify_options_default();
     if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
@@ -86,7 +66,7 @@ static int run_inspect(leat_cli *cli) {
     leat_verify_report *checked = NULL;
     leat_summary *summary = NULL;
     leat_error err = {0};
-    int status = refuse_other_inputs(cli);
+    int status = leat_cli_refuse_raw(cli);
     if (status != 0) return status;
     if (leat_cli_given(cli, "html") && leat_text_can_save(leat_cli_text(cli, "html"), &err))
         return leat_cli_fail(cli, &err);

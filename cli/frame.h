@@ -58,7 +58,7 @@ void leat_cli_help_words(const leat_cli_option *option, char *text, int text_byt
 /* Whether a command has options of kind SIZE, and what is then said once below them. */
 bool leat_cli_has_sizes(const leat_cli_command *command);
 #define LEAT_CLI_SIZE_NOTE                                                                         \
-    "SIZE is a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T after it."
+    "SIZE is a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T after it: 512M."
 /* The size as a user would type it: "512M". */
 const char *leat_words_size(char text[LEAT_WORDS_BYTES], int64_t size_bytes);
 

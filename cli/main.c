@@ -60,7 +60,11 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
     if (by_one.best != NULL && by_two.best != NULL && by_one.best_distance < by_two.best_distance)
         is_two = false;
     const char *best = is_two ? by_two.best : by_one.best;
-    if (best == NULL) return leat_cli_usage(cli, "unknown command \"%s\"", is_two ? two : one);
+    if (best == NULL && is_two) { /* the first word is good: what it has is listed shortly */
+        leat_cli_note(cli, "unknown command \"%s\"; see leat %s --help", two, one);
+        return 2;
+    }
+    if (best == NULL) return leat_cli_usage(cli, "unknown command \"%s\"", one);
     return leat_cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", is_two ? two : one,
                           best);
 }

@@ -29,6 +29,9 @@ static void hold_standard_files(void) {
     }
 }
 
+/* A message of the library and what a command says around it. */
+#define NOTE_BYTES (2 * LEAT_MESSAGE_BYTES)
+
 void leat_out_start(leat_cli *cli) {
     hold_standard_files();
     signal(SIGPIPE, SIG_IGN); /* EPIPE says the same and can be handled */
@@ -90,12 +93,15 @@ void leat_out_terminal(const char *bytes, int size_bytes) {
 }
 
 static void write_note(leat_cli *cli, const char *format, va_list arguments, const char *more) {
+    char text[NOTE_BYTES];
     leat_cli_progress_end(cli);
     if (fflush(stdout) != 0) keep_failure(cli); /* words in the order in which they were said */
-    fputs("leat: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputs(more, stderr);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, arguments);
+    size_t size = strlen(text);
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = '?';
+    bool asks = size > 0 && text[size - 1] == '?' && more[0] == ';';
+    fprintf(stderr, "leat: %s%s%s\n", text, asks ? " S" : more, asks ? more + 3 : "");
 }
 
 void leat_cli_note(leat_cli *cli, const char *format, ...) {
@@ -123,7 +129,7 @@ int leat_cli_fail(leat_cli *cli, const leat_error *err) {
 
 int leat_out_columns(void) {
     struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20) return 80;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
     return size.ws_col;
 }
 

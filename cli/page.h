@@ -24,8 +24,6 @@ typedef enum leat_unit {
 const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double value);
 /* "2019-04-24 20:00:00.000000": for people, UTC. */
 const char *leat_time_words(char text[LEAT_WORDS_BYTES], int64_t time_us);
-/* "1 row", "2,345 rows". */
-const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing);
 /* a / b, 0 if b is 0. */
 double leat_ratio(int64_t a, int64_t b);
 /* "IPv4", "IPv6", "IPv4 and IPv6". */

@@ -99,13 +99,6 @@ void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_cou
     }
 }
 
-const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing) {
-    char words[LEAT_WORDS_BYTES];
-    snprintf(text, LEAT_WORDS_BYTES, "%s %s%s", leat_words_count(words, count), thing,
-             count == 1 ? "" : "s");
-    return text;
-}
-
 void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale) {
     static const struct {
         const char *name;

@@ -59,13 +59,20 @@ static void begin_stage(leat_cli *cli, const leat_progress *progress, int64_t no
     cli->stage_start_done = progress->done;
 }
 
+static bool is_bytes(const leat_progress *progress) { return strcmp(progress->unit, "bytes") == 0; }
+
+static const char *amount(char words[LEAT_WORDS_BYTES], const leat_progress *progress,
+                          int64_t value) {
+    return is_bytes(progress) ? leat_words_bytes(words, value) : leat_words_count(words, value);
+}
+
 static int add_rate(const leat_cli *cli, const leat_progress *progress, int64_t now_ns, char *line,
                     int room) {
     char words[LEAT_WORDS_BYTES];
     double seconds = (double)(now_ns - cli->stage_start_ns) * 1e-9;
     double rate = (double)(progress->done - cli->stage_start_done) / seconds;
     if (seconds < 0.5 || rate <= 0) return 0;
-    int size = snprintf(line, (size_t)room, ", %s/s", leat_words_count(words, (int64_t)rate));
+    int size = snprintf(line, (size_t)room, ", %s/s", amount(words, progress, (int64_t)rate));
     if (progress->total > progress->done && size < room)
         size +=
             snprintf(line + size, (size_t)(room - size), ", %s left",
@@ -78,13 +85,13 @@ static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
     int limit = leat_out_columns();
     if (limit > 400) limit = 400;
     int size = 1 + snprintf(line + 1, 200, "%.60s: %s", progress->stage,
-                            leat_words_count(words, progress->done));
+                            amount(words, progress, progress->done));
     if (progress->total >= 0)
-        size += snprintf(line + size, 60, " of %s", leat_words_count(words, progress->total));
-    size += snprintf(line + size, 32, " %.24s", progress->unit);
+        size += snprintf(line + size, 60, " of %s", amount(words, progress, progress->total));
+    if (!is_bytes(progress)) size += snprintf(line + size, 32, " %.24s", progress->unit);
     size += add_rate(cli, progress, now_ns, line + size, 100);
     int64_t rss = leat_out_rss_bytes();
-    if (rss >= 0) size += snprintf(line + size, 60, ", %s", leat_words_bytes(words, rss));
+    if (rss >= 0) size += snprintf(line + size, 60, ", memory %s", leat_words_bytes(words, rss));
     if (size > limit)
         size = limit; /* the carriage return takes no column, the last one stays free */
     memcpy(line + size, "\033[K", 3);

@@ -42,6 +42,13 @@ const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count) {
     return text;
 }
 
+const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing) {
+    char words[LEAT_WORDS_BYTES];
+    snprintf(text, LEAT_WORDS_BYTES, "%s %s%s", leat_words_count(words, count), thing,
+             count == 1 ? "" : "s");
+    return text;
+}
+
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds) {
     if (!(seconds >= 0) || seconds > 1e9) seconds = 1e9;
     long long whole = (long long)(seconds + 0.5);

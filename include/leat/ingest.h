@@ -64,6 +64,7 @@ typedef struct leat_probes_ingest_result {
     double seconds_scan;       /* until the last input row was partitioned */
     double seconds_written;    /* until the last byte was written */
     double seconds_total;      /* until all of it was on the disk and published */
+    bool was_complete;         /* an earlier run had made all of it: nothing was done (resume) */
     bool resumed;              /* the scan of an interrupted run was used */
     int64_t shards_resumed;    /* shards that an interrupted run had finished */
 } leat_probes_ingest_result;

@@ -529,9 +529,16 @@ leat_code leat_path_list_dir(const char *path, leat_path_list *list, leat_error 
     return code;
 }
 
+/* A folder that is not there has no matches; one that cannot be read may have. */
+static int is_unreadable(const char *path, int number) {
+    (void)path;
+    return number != ENOENT && number != ENOTDIR;
+}
+
 leat_code leat_path_glob(const char *pattern, leat_path_list *list, leat_error *err) {
     glob_t found = {0};
-    int result = LEAT_FAULT(LEAT_FAULT_PATH) ? GLOB_ABORTED : glob(pattern, GLOB_ERR, NULL, &found);
+    int result =
+        LEAT_FAULT(LEAT_FAULT_PATH) ? GLOB_ABORTED : glob(pattern, 0, is_unreadable, &found);
     leat_code code = LEAT_OK;
     if (result == GLOB_NOMATCH) {
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "no file matches \"%s\"", pattern);

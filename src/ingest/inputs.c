@@ -33,7 +33,10 @@ static bool is_input_name(const leat_input_kind *kind, const char *name) {
 static leat_code add_file(leat_input_list *inputs, const char *path, const leat_path_facts *facts,
                           leat_error *err) {
     if (facts->kind != LEAT_PATH_FILE) {
-        return leat_fail(err, LEAT_ERR_INPUT, "input \"%s\" is no regular file", path);
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "input \"%s\" is no regular file: it is read more than once, so save it "
+                         "to one first",
+                         path);
     }
     if (inputs->count == INPUTS_MAX) {
         return leat_fail(err, LEAT_ERR_LIMIT, "more than %lld input files", (long long)INPUTS_MAX);
@@ -97,6 +100,14 @@ static leat_code add_path(const search *to, const char *path, leat_error *err) {
     int64_t before = to->inputs->count;
     LEAT_TRY(add_folder(to, folder, 0, err));
     if (to->inputs->count > before) return LEAT_OK;
+    if (leat_path_join(folder, sizeof folder, path, LEAT_MANIFEST_NAME, NULL) == LEAT_OK &&
+        leat_path_stat(folder, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE) {
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "folder \"%s\" holds a data set, which is what an ingest makes: `leat cat` "
+            "gives its measurements back as input",
+            path);
+    }
     return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" holds no %s (or .gz)", path,
                      to->kind->shown);
 }
@@ -149,6 +160,15 @@ static void drop_doubles(leat_input_list *inputs) {
 
 /* ---- formats ---- */
 
+/* Another kind of compression, UTF-16, a program: none has a first line without control bytes. */
+static bool is_binary(const leat_line *line) {
+    for (int64_t i = 0; i < line->size_bytes; i++) {
+        unsigned char byte = (unsigned char)line->data[i];
+        if (byte < 0x20 && byte != '\t' && byte != '\r' && byte != '\n') return true;
+    }
+    return false;
+}
+
 /* CSV or NDJSON, by the first line that is not blank. */
 static leat_code tell_text(leat_input *input, leat_error *err) {
     leat_lines_options options = {.gzip = input->gzip};
@@ -167,7 +187,12 @@ static leat_code tell_text(leat_input *input, leat_error *err) {
         while (at < line.size_bytes && (line.data[at] == ' ' || line.data[at] == '\t')) at++;
         char first = at < line.size_bytes ? line.data[at] : 0;
         if (first == '{') input->format = LEAT_INPUT_NDJSON;
-        if (first == '[') {
+        if (is_binary(&line)) {
+            code = leat_fail(err, LEAT_ERR_INPUT,
+                             "\"%s\" is no text: inputs are Parquet, and CSV or NDJSON in UTF-8, "
+                             "plain or gzipped",
+                             input->path);
+        } else if (first == '[') {
             code = leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\" is one JSON array: give one object a line (jq -c '.[]')",
                              input->path);

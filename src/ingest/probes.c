@@ -116,6 +116,7 @@ static leat_code run_finished(leat_job *job, leat_error *err) {
     if (job->folder.finished) LEAT_TRY(leat_job_is_finished(job, &finished, err));
     if (!finished) return leat_job_folder_refuse(&job->folder, err);
     LEAT_TRY(check_strict(job, err));
+    job->result->was_complete = job->folder.finished;
     job->result->resumed = true;
     job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
     LEAT_TRY(leat_job_count(job, err));

@@ -178,6 +178,20 @@ static leat_code check_options(const leat_synth_probes_options *options, leat_er
     return LEAT_OK;
 }
 
+/* Who names a file of another kind does not want a folder of that name. */
+static leat_code check_out_name(const char *path, leat_error *err) {
+    static const char *const suffixes[] = {".gz",     ".zst", ".json", ".jsonl",
+                                           ".ndjson", ".txt", ".tsv",  ".pq"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (!leat_path_has_suffix(path, suffixes[i])) continue;
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "synthetic probes: no *%s is written, as \"%s\" asks for: name "
+                         "FILE.parquet, FILE.csv or a folder",
+                         suffixes[i], path);
+    }
+    return LEAT_OK;
+}
+
 leat_code leat_synth_probes(const char *out_path, const leat_synth_probes_options *options,
                             leat_synth_probes_result *result, leat_error *err) {
     int64_t start_ns = leat_clock_ns(), probes = options->probes;
@@ -186,6 +200,7 @@ leat_code leat_synth_probes(const char *out_path, const leat_synth_probes_option
     LEAT_TRY(check_options(options, err));
     if (probes == 0) probes = options->measurements / SYNTH_MEASUREMENTS_PER_PROBE;
     if (probes == 0) probes = 1;
+    LEAT_TRY(check_out_name(out_path, err));
     LEAT_TRY(leat_synth_create(&synth, options->measurements, probes, options->seed, err));
     synth_job job = {.synth = synth, .options = options, .writer_bytes = SYNTH_MEMORY_WRITER};
     job.kind = leat_path_has_suffix(out_path, ".parquet") ? SYNTH_PARQUET

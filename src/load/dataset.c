@@ -27,8 +27,9 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
         LEAT_TRY(leat_path_stat(path, &facts, err));
         if (facts.kind != LEAT_PATH_NONE && path_count > 1) {
             return leat_fail(err, LEAT_ERR_OPTION,
-                             "\"%s\" is a data set of its own: give it alone, or its files",
-                             paths[i]);
+                             "\"%s\" is a data set of its own and cannot be joined with \"%s\": "
+                             "give it alone, or its files",
+                             paths[i], paths[i == 0 ? 1 : 0]);
         }
         if (facts.kind != LEAT_PATH_NONE) {
             *ours = true;

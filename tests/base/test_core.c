@@ -428,6 +428,7 @@ static void names_of_paths(void **state) {
     assert_string_equal(list.paths[1], in_folder("names/c.x"));
     leat_path_list_free(&list);
     assert_int_equal(leat_path_glob(in_folder("names/*.y"), &list, &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_path_glob(in_folder("none/*.y"), &list, &err), LEAT_ERR_NOT_FOUND);
     assert_int_equal(list.count, 0);
     assert_int_equal(leat_path_list_dir(in_folder("nowhere"), &list, &err), LEAT_ERR_NOT_FOUND);
     assert_ok(leat_path_join(path, sizeof path, "1234567", "1234567", err));

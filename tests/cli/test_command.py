@@ -93,7 +93,8 @@ class Help(unittest.TestCase):
 WRONG = [
     ("", r"no command is given"),
     ("foo", r'unknown command "foo"; see leat --help'),
-    ("docter", r'unknown command "docter"; did you mean "doctor"\?'),
+    ("docter", r'unknown command "docter"; did you mean "doctor"\? See leat --help'),
+    ("ingest foo", r'unknown command "ingest foo"; see leat ingest --help'),
     ("ingest prbes x", r'unknown command "ingest prbes"; did you mean "ingest probes"\?'),
     ("ingst probes x", r'did you mean "ingest probes"\?'),
     ("synth", r"leat synth needs one more word"),
@@ -120,6 +121,9 @@ WRONG = [
     ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a number "
                                             r"of bytes.*at least 128M"),
     ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
+    ("synth probes -n 5 -o y --memory 512MB", r"is not accepted"),
+    ("synth probes -n 5 -o y --memory 512iB", r"is not accepted"),
+    ("synth probes -n 5 -o y --memory 1MiB", r"at least 128M"),
     ("synth probes -n 5 -o y --memory none", r"is not accepted"),
     ("synth can -o y", r"--frames N is missing"),
     ("synth can -n 5000", r"--output DIR is missing"),
@@ -145,8 +149,8 @@ WRONG = [
     ("ingest probes x -o y --shards 3 --probes-per-shard 5", r"give one of them"),
     ("batches", r"PATH is missing"),
     ("batches x --hash=lines", r'--hash: "lines" is not accepted; it takes one of all\|rows'),
-    ("batches x --explain 5", r"--explain needs a value \(STEP ROW\)"),
-    ("batches x --explain=5", r"--explain needs a value"),
+    ("batches x --explain 5", r"--explain needs two values \(STEP ROW\)"),
+    ("batches x --explain=5", r"--explain needs two values"),
     ("batches x --explain 5 y", r'--explain: "y" is not accepted; it takes two whole numbers'),
     ("batches x --explain -1 0", r'"-1" is not accepted'),
     ("batches x --length 63", r"a whole number, at least 64, at most 1048576"),
@@ -168,12 +172,19 @@ class Usage(unittest.TestCase):
             self.assertEqual((done.returncode, done.stdout), (1, ""), line)
             self.assertRegex(done.stderr, r"\Aleat: .*/nowhere")
 
+    def test_names_cannot_move_the_cursor(self):
+        for line in (["cat", "no\033[31m\n\177"], ["cat", "x", "no\r"], ["\033[2J"]):
+            done = leat(*line)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"\Aleat: [ -~]+\n\Z")
+
     def test_forms_of_options(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "-x.csv")
             forms = [("-n", "50", "-o", path), ("-n50", f"-o{path}"),
                      ("--measurements=50", f"--output={path}"),
-                     ("--measurements", "50", "--output", path, "--")]
+                     ("--measurements", "50", "--output", path, "--"),
+                     ("-n", "50", "-o", path, "--memory", "256MiB")]
             texts = set()
             for form in forms:
                 done = leat("synth", "probes", "--replace", *form)
@@ -291,7 +302,8 @@ class Progress(unittest.TestCase):
                 ["synth", "probes", "-n", "1500000", "-o", f"{folder}/x.csv"], 120)
         self.assertEqual(status, 0)
         lines = seen.split("\r")
-        self.assertRegex(lines[1], r"\Awriting: [\d,]+ of 1,500,000 rows.*[KMG]iB\x1b\[K\Z")
+        self.assertRegex(lines[1],
+                         r"\Awriting: [\d,]+ of 1,500,000 rows.*, memory [\d.]+ [KMG]iB\x1b\[K\Z")
         self.assertTrue(any(re.search(r"rows, [\d,]+/s, .* left, ", line) for line in lines), lines)
         self.assertEqual(lines[-1], "\x1b[K") # nothing stays
         self.assertNotIn("\n", seen)
@@ -346,6 +358,23 @@ class Signals(unittest.TestCase):
                 self.assertEqual((process.returncode, out), (1, ""))
                 self.assertRegex(err, r"\Aleat: .*stopped as asked, nothing is kept\n\Z")
                 self.assertEqual(os.listdir(folder), [])
+
+    def test_a_stopped_ingest_says_how_to_go_on(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(leat("synth", "probes", "-n", "1000000", "-o",
+                                  f"{folder}/x.csv").returncode, 0)
+            with subprocess.Popen([LEAT, "ingest", "probes", f"{folder}/x.csv", "-o",
+                                   f"{folder}/data", "--threads", "1"], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                while process.poll() is None and not os.path.exists(f"{folder}/data/.leat/temp"):
+                    time.sleep(0.001)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=60)
+            self.assertEqual((process.returncode, out), (1, ""))
+            self.assertRegex(err, r"\Aleat: .*stopped.*; the same command goes on with --resume, "
+                                  r"and begins anew with --replace\n\Z")
+            self.assertEqual(leat("ingest", "probes", f"{folder}/x.csv", "-o", f"{folder}/data",
+                                  "--resume").returncode, 0)
 
     def test_second_signal_ends_at_once(self):
         with tempfile.TemporaryDirectory() as folder:

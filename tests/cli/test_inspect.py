@@ -97,6 +97,13 @@ class Words(unittest.TestCase):
         done = leat("inspect", os.path.join(DATA, "pings.csv"))
         self.assertEqual(done.returncode, 2)
         self.assertIn("leat ingest probes", done.stderr)
+        for words in ("cat", "batches"):
+            done = leat(words, os.path.join(DATA, "pings.csv"))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("leat ingest probes", done.stderr)
+        done = leat("inspect", os.path.join(DATA, "set", "manifest.json"))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give its folder", done.stderr)
         done = leat("inspect", os.path.join(DATA, "nothing"))
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing", done.stderr)

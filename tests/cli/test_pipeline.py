@@ -183,6 +183,11 @@ class Pipeline(unittest.TestCase):
         text = self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("data"))
         self.assertRegex(text, r"read +3 records of 1 file = 1 written \+ 2 set aside")
         self.assertIn("rejected.csv", text)
+        self.assertIn("1 probe in 1 row, 1 shard", text)
+        text = self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("data"),
+                         "--resume")
+        self.assertRegex(text, r"\nnothing was done: \S+data is what an earlier run made")
+        self.assertNotIn("memory", text)
         done = leat("ingest", "probes", self.path("x.csv"), "-o", self.path("strict"), "--strict")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertRegex(done.stderr, r"\Aleat: .*x\.csv")

@@ -372,7 +372,7 @@ static void finished(void **state) {
         if (left > 1) core_save(core_path("finished_run/.leat/lock"), "", 0);
         assert_ok(run(out, &options, &again, err));
         assert_same_dataset(out, want);
-        assert_true(again.resumed);
+        assert_true(again.resumed && again.was_complete && !first.was_complete);
         assert_int_equal(again.measurements, first.measurements);
         assert_int_equal(again.rows_read, first.rows_read);
         assert_int_equal(again.rejected, first.rejected);

@@ -160,6 +160,17 @@ static void test_failures(void **state) {
     source_text("array.json", "[{\"a\":1}]");
     source_text("no.parquet", "something else");
     source_text("secret", "PARE....");
+    core_save(core_path("wide.csv"),
+              "\xff\xfe"
+              "e\0v\0e\0n\0t\0\n\0",
+              14);
+    core_save(core_path("program"),
+              "\x7f"
+              "ELF\x02\x01\x01",
+              7);
+    assert_ok(leat_path_make_dir(core_path("made"), err));
+    source_text("made/manifest.json", "{}");
+    source_text("made/index.bin", "");
     source_gzip("packed.parquet.gz", "PAR1....", 8, 1);
     core_save(core_path("cut.csv.gz"), "\x1f\x8b\x08", 3);
     if (access(core_path("pipe"), F_OK) != 0) mkfifo(core_path("pipe"), 0600);
@@ -169,7 +180,11 @@ static void test_failures(void **state) {
     } cases[] = {
         {"nothing.csv", "nothing.csv\" is not there", LEAT_ERR_NOT_FOUND},
         {"nothing*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
+        {"nowhere/*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
         {"empty", "holds no *.parquet", LEAT_ERR_NOT_FOUND},
+        {"made", "holds a data set", LEAT_ERR_INPUT},
+        {"wide.csv", "is no text", LEAT_ERR_INPUT},
+        {"program", "is no text", LEAT_ERR_INPUT},
         {"array.json", "one JSON array", LEAT_ERR_INPUT},
         {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
         {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},

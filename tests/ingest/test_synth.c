@@ -359,6 +359,7 @@ static void test_output_refused(void **state) {
     options.replace = true;
     assert_int_equal(write_rows("dir.csv", &options, &result), LEAT_ERR_EXISTS);
     assert_int_equal(write_rows("no/folder/x.csv", &options, &result), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(write_rows("x.csv.gz", &options, &result), LEAT_ERR_OPTION);
     assert_int_equal(leat_path_make_dir(path_of("mine"), NULL), LEAT_OK);
     assert_int_equal(leat_file_save(path_of("mine/thesis.tex"), "x", 1, NULL), LEAT_OK);
     assert_int_equal(write_rows("mine", &options, &result), LEAT_ERR_EXISTS);
