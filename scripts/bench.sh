@@ -4,6 +4,12 @@
 # that show no more than that they run. A name is that of a script in bench/; its options follow.
 # Tables go to stdout as Markdown, samples to build/bench/NAME.json; nothing here fails on a timing.
 set -u
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+case ${1:-} in
+--help) usage; exit ;;
+--quick | [!-]* | '') ;;
+*) usage >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 # Rivals need .deps/venv; without it leat is measured alone.
 scripts/python-env.sh >&2 || true

@@ -1,13 +1,18 @@
 #!/bin/sh
-# The main job end to end on synthetic data, in build/demo: raw measurements in Parquet become
-# probe rows, which are verified, looked at, and read back; then training batches are made of them,
-# timed, read, and looked at. A second call starts afresh; the raw file is kept, as making it again
-# would give the same bytes.
+# The main job end to end on synthetic data, in build/demo: scripts/demo.sh [MEASUREMENTS]. Raw
+# measurements in Parquet (5 million, if no number is given) become probe rows, which are verified,
+# looked at, and read back; then training batches are made of them, timed, read, and looked at. A
+# second call starts afresh; the raw file is kept, as making it again would give the same bytes.
 set -eu
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+measurements=${1:-5000000}
+case $measurements in
+--help) usage; exit ;;
+*[!0-9]*) usage >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 leat=build/leat
 out=build/demo
-measurements=${1:-5000000}
 mkdir -p "$out"
 
 step() {

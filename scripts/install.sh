@@ -10,6 +10,12 @@
 # from the npm registry into .deps/duckdb, pinned by version and SHA-512. Where something is needed
 # and cannot be installed, it says what and why, and fails. A second call finds everything there.
 set -eu
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+case $#${1:-} in
+0 | 1--all) ;;
+1--help) usage; exit ;;
+*) usage >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 deps=$PWD/.deps
 

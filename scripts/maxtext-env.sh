@@ -11,6 +11,8 @@
 # process namespace of their own: MaxText kills orphaned worker processes that it finds in /proc,
 # and must find only its own. Exit status 77, after one line that says why, where it cannot be made.
 set -eu
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+[ "${1:-}" != --help ] || { usage; exit; }
 
 suite=trixie
 packages=python3,python3-venv,ca-certificates,libzstd1,libxxhash0,libssl3t64,libjansson4,zlib1g

@@ -9,13 +9,18 @@
 # Needs Python 3.11, which Debian 12 has, and PyPI. Exit status 1, after one line that says why, if
 # it cannot be made; tests that need it then skip.
 set -eu
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+case $#${1:-} in
+0 | 1train) ;;
+1--help) usage; exit ;;
+*) usage >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 case ${1:-} in
 '') venv=.deps/venv pins=scripts/requirements/oracles.txt
   without="comparisons with PyArrow, array_record, DuckDB and safetensors" ;;
 train) venv=.deps/venv-train pins=scripts/requirements/train.txt
   without="the Python package's tests" ;;
-*) sed -n '2,/^set/s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac
 
 skip() {
