@@ -29,9 +29,14 @@ static int64_t scan_rest(int64_t limit, int64_t resident, int threads, int64_t s
     return limit - resident - slack_of(limit) - source_bytes - threads * THREAD_BYTES;
 }
 
+static int64_t reject_least(int threads) {
+    int64_t workers = threads * LEAT_REJECT_WORKER_BYTES_MIN;
+    return workers > REJECT_BYTES_MIN ? workers : REJECT_BYTES_MIN;
+}
+
 static int64_t scan_least(int threads, double train_ratio, bool separate) {
     int64_t spill = spill_bytes(BUCKET_BITS_MIN, LEAT_SPILL_BLOCK_MIN, train_ratio, separate);
-    return REJECT_BYTES_MIN + threads * (spill + TABLE_BYTES_MIN * 3 / 2);
+    return reject_least(threads) + threads * (spill + TABLE_BYTES_MIN * 3 / 2);
 }
 
 leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
@@ -53,9 +58,10 @@ leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
                          "%lld MiB",
                          (long long)(limit / MIB), (long long)((limit + missing) / MIB + 1));
     }
+    /* Each part has its least; what is more than that is shared out. */
+    int64_t more = rest - least, source_more = more / 8;
     plan->threads = t;
-    plan->reject_bytes = rest / 16 > REJECT_BYTES_MIN ? rest / 16 : REJECT_BYTES_MIN;
-    int64_t source_more = rest / 8;
+    plan->reject_bytes = reject_least(t) + more / 16;
     plan->source_bytes = source_min[t] + source_more;
     rest -= plan->reject_bytes + source_more;
     plan->bucket_bits = BUCKET_BITS_MAX;
@@ -76,16 +82,25 @@ leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
     return LEAT_OK;
 }
 
-/* What a compressor keeps besides the record: its state, and room for its output. */
-static int64_t codec_bytes(const leat_ar_options *record, int64_t record_bytes) {
-    int64_t output = record_bytes + record_bytes / 8;
-    switch (record->compression) {
+/* The most that a compressor's state was seen to take, and some: with the windows of ar_codec.c,
+ * for bytes of any kind (brotli takes most for what it compresses well). The level is a known one.
+ */
+static int64_t codec_state_bytes(leat_compression compression, int level) {
+    switch (compression) {
     case LEAT_COMPRESSION_NONE: return 0;
-    case LEAT_COMPRESSION_SNAPPY: return output + 1 * MIB;
-    case LEAT_COMPRESSION_ZSTD: return output + (record->level < 10 ? 8 : 48) * MIB;
-    case LEAT_COMPRESSION_BROTLI: return output + (record->level < 10 ? 48 : 64) * MIB;
+    case LEAT_COMPRESSION_SNAPPY: return 1 * MIB;
+    case LEAT_COMPRESSION_ZSTD: return (level < 9 ? 10 : 24) * MIB;
+    case LEAT_COMPRESSION_BROTLI:
+        return (level < 4 ? 32 : level < 7 ? 56 : level < 10 ? 88 : 112) * MIB;
     }
     return 0;
+}
+
+/* What a compressor keeps besides the record: its state, and room for its output. */
+static int64_t codec_bytes(const leat_ar_options *record, int64_t record_bytes) {
+    if (record->compression == LEAT_COMPRESSION_NONE) return 0;
+    int64_t output = record_bytes + record_bytes / 8;
+    return output + codec_state_bytes(record->compression, record->level);
 }
 
 /* Sorting in less than this makes thousands of runs out of a bucket that was meant to fit. */

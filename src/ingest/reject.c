@@ -14,7 +14,6 @@
 #include "base/file.h"
 #include "ingest/values.h"
 
-#define BLOCK_MIN (INT64_C(48) << 10)
 #define BLOCK_MAX (INT64_C(8) << 20)
 #define WRITE_BYTES (INT64_C(16) << 10)
 /* A cursor's buffer holds the longest entry. */
@@ -71,7 +70,9 @@ leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_kind *
     log->worker_count = workers;
     log->memory_bytes = memory_bytes;
     int64_t share = memory_bytes / workers;
-    log->block_bytes = share < BLOCK_MIN ? BLOCK_MIN : share > BLOCK_MAX ? BLOCK_MAX : share;
+    log->block_bytes = share < LEAT_REJECT_WORKER_BYTES_MIN ? LEAT_REJECT_WORKER_BYTES_MIN
+                       : share > BLOCK_MAX                  ? BLOCK_MAX
+                                                            : share;
     log->block_bytes &= ~INT64_C(7);
     pthread_mutex_init(&log->lock, NULL);
     leat_code code = LEAT_NEW(&log->workers, workers, err);
