@@ -23,13 +23,20 @@ static char plain[256];
 #else
 #define COUNTS 1
 /* These stand before libc's for the whole program; what they count is every call there is. */
-static atomic_long locks, allocations;
+static atomic_long locks, allocations, joins;
 
 int pthread_mutex_lock(pthread_mutex_t *mutex) {
     static int (*_Atomic real)(pthread_mutex_t *);
     if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_lock");
     atomic_fetch_add(&locks, 1);
     return real(mutex);
+}
+
+int pthread_join(pthread_t thread, void **result) {
+    static int (*_Atomic real)(pthread_t, void **);
+    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_join");
+    atomic_fetch_add(&joins, 1);
+    return real(thread, result);
 }
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
@@ -223,7 +230,13 @@ static void in_child(leat_loader *loader, const leat_dataset *dataset, const lea
     if (leat_loader_explain(loader, 0, 0, &told, NULL) != LEAT_ERR_OPTION) _exit(4);
     if (!leat_loader_wait(loader, -1)) _exit(5);
     leat_batch_release(held);
+#if COUNTS
+    long joined = atomic_load(&joins);
+    leat_loader_destroy(loader); /* its threads are not here, so nobody may wait for them */
+    if (atomic_load(&joins) != joined) _exit(11);
+#else
     leat_loader_destroy(loader);
+#endif
     if (leat_loader_create(&own, dataset, &options, &err) != LEAT_ERR_OPTION) _exit(6);
     if (strstr(err.message, "before fork") == NULL) _exit(7);
     leat_dataset *mine = NULL;
@@ -232,6 +245,9 @@ static void in_child(leat_loader *loader, const leat_dataset *dataset, const lea
     if (leat_loader_next(own, &batch, NULL) != LEAT_OK || batch->step != 0) _exit(10);
     leat_batch_release(batch);
     leat_loader_destroy(own);
+#if COUNTS
+    if (atomic_load(&joins) <= joined) _exit(12); /* they are counted at all */
+#endif
     leat_dataset_close(mine);
     _exit(0);
 }
