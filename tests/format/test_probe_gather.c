@@ -229,11 +229,44 @@ static void test_bad_values(void **state) {
     }
 }
 
+/* What is wanted of a place: the pages of its bytes, those behind a block header as well. */
+static void test_wanted_pages(void **state) {
+    (void)state;
+    enum { PAGES = 64 };
+    static uint8_t file[PAGES * LEAT_PAGE_BYTES];
+    _Atomic uint64_t checked[1] = {0};
+    leat_paged paged = {.data = file, .size_bytes = sizeof file, .checked = checked};
+    leat_place place = {.data = file, .paged = &paged};
+    int tried = 0, cut = 0;
+    for (int64_t size = 1; size < 3 * LEAT_PAGE_BYTES; size += size < 100 ? 1 : 997) {
+        for (int64_t before = -LEAT_AR_BLOCK_HEADER_BYTES; before <= size + 2;
+             before += 1 + before / 100) {
+            uint64_t expected = 0, wanted = 0;
+            leat_look look = {.paged = &paged, .page = -1};
+            int64_t at = 2 * LEAT_AR_BLOCK_BYTES - before;
+            if (before <= 0 && before > -LEAT_AR_BLOCK_HEADER_BYTES) continue; /* in the header */
+            for (int64_t i = 0; i < size; i++) {
+                bool behind = before > 0 && i >= before;
+                int64_t position = at + i + (behind ? LEAT_AR_BLOCK_HEADER_BYTES : 0);
+                expected |= UINT64_C(1) << (position / LEAT_PAGE_BYTES);
+            }
+            leat_place_want(&place, &look, at, size);
+            for (int i = 0; i < look.unchecked_count; i++) {
+                wanted |= UINT64_C(1) << look.unchecked[i];
+            }
+            if (wanted != expected)
+                fail_msg("%lld bytes, %lld before the header", (long long)size, (long long)before);
+            cut += leat_place_cut(&place, at, size);
+            tried++;
+        }
+    }
+    assert_true(tried > 6000 && cut > 5000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known),
-        cmocka_unit_test(test_not_known),
-        cmocka_unit_test(test_out_of_the_ordinary),
+        cmocka_unit_test(test_known),      cmocka_unit_test(test_wanted_pages),
+        cmocka_unit_test(test_not_known),  cmocka_unit_test(test_out_of_the_ordinary),
         cmocka_unit_test(test_bad_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
