@@ -1,7 +1,8 @@
 /*
  * plan3 with --packing none against what the Python system's sampler does
  * (shared/golden/latency/plan3_ref.json): every number within 4 standard errors, both sides' errors
- * counted. Of IPv6 rows of 34 measurements and more only what stands before its cut is compared.
+ * counted. Of IPv6 rows of 34 measurements and more, and of the real sample, only what stands
+ * before its cut is compared.
  */
 #include <math.h>
 
@@ -95,19 +96,25 @@ static double get(const json_t *cell, const char *key) {
     return json_number_value(value);
 }
 
-static void check_cell(const char *name, const json_t *cell, const cell_numbers *ours) {
+/* What does not depend on the texts of a row. */
+static void compare_numbers(const char *name, const json_t *cell, const cell_numbers *ours) {
     static const char *const modes[] = {"full", "partial", "none"};
     compare_deciles(name, "window_deciles", &ours->window, json_object_get(cell, "window_deciles"));
     compare_mean(name, "window_mean_ln", &ours->ln_window, get(cell, "window_mean_ln"));
     compare_deciles(name, "measurements_deciles", &ours->measurements,
                     json_object_get(cell, "measurements_deciles"));
     compare_mean(name, "measurements_mean", &ours->measurements, get(cell, "measurements_mean"));
-    compare_mean(name, "tokens_before_cut_mean", &ours->drawn_tokens,
-                 get(cell, "tokens_before_cut_mean"));
     for (int m = 0; m < 3; m++) {
         compare_mean(name, modes[m], &ours->mode[m],
                      get(json_object_get(cell, "mode_share"), modes[m]));
     }
+}
+
+static void check_cell(const char *name, const json_t *cell, const cell_numbers *ours) {
+    static const char *const modes[] = {"full", "partial", "none"};
+    compare_numbers(name, cell, ours);
+    compare_mean(name, "tokens_before_cut_mean", &ours->drawn_tokens,
+                 get(cell, "tokens_before_cut_mean"));
     if (get(cell, "ip_version") != 4) return;
     compare_mean(name, "padding_mean", &ours->padding, get(cell, "padding_mean"));
     compare_deciles(name, "padding_deciles", &ours->padding,
@@ -148,6 +155,94 @@ static void cells(void **state) {
     json_decref(golden);
 }
 
+/* ---- the real sample ---- */
+
+typedef struct row_sizes { /* so many rows have n measurements */
+    int64_t n, rows;
+} row_sizes;
+
+/* Measurements per src_addr of shared/data/latency/atlas_builtin_masked.parquet, whose splits are
+ * those of its addresses in byte order; checked against the golden file's own numbers. */
+static const row_sizes real_train[] = {{10, 1},   {32, 1},   {48, 1},  {138, 1}, {165, 1},
+                                       {180, 27}, {181, 1},  {360, 7}, {361, 1}, {511, 1},
+                                       {525, 2},  {540, 44}, {541, 1}, {542, 2}};
+static const row_sizes real_test[] = {{180, 1}, {360, 1}, {525, 1}, {540, 8}};
+
+static test_rows *make_real_rows(const row_sizes *sizes, const json_t *split) {
+    test_rows *rows = make_rows(ROWS_CLOCK, 1, (int64_t)get(split, "rows"), 1, 4);
+    int64_t made = 0, measurements = 0;
+    int by_k[17] = {0};
+    while (made < rows->count) {
+        for (int64_t i = 0; i < sizes->rows; i++) rows->n[made++] = sizes->n;
+        int64_t k = (sizes->n + 29) / 30;
+        by_k[k > 16 ? 16 : k] += (int)sizes->rows;
+        measurements += sizes->n * sizes->rows;
+        sizes++;
+    }
+    assert_int_equal(made, rows->count);
+    assert_true(measurements == (int64_t)get(split, "measurements"));
+    for (int k = 1; k <= 16; k++) {
+        char key[8];
+        snprintf(key, sizeof key, "%d", k);
+        const json_t *theirs = json_object_get(json_object_get(split, "rows_by_K"), key);
+        assert_int_equal(json_integer_value(theirs), by_k[k]);
+    }
+    return rows;
+}
+
+/* The Python system takes rows of less than 34 whole, ceil(n / 30) times; ours are in blocks. */
+static void add_small_rows(cell_numbers *to, const test_rows *rows) {
+    for (int64_t row = 0; row < rows->count; row++) {
+        double n = (double)rows->n[row];
+        for (int64_t k = 0; n < 34 && k < (rows->n[row] + 29) / 30; k++) {
+            add(&to->window, n);
+            add(&to->ln_window, log(n));
+            add(&to->measurements, n);
+        }
+    }
+}
+
+static void sample_real(cell_numbers *out, test_rows *rows, int64_t epochs) {
+    leat_sample_options options = leat_sample_options_default();
+    options.packing = LEAT_PACKING_NONE;
+    options.seed = 5;
+    maker *it = make_maker(&options, rows);
+    int64_t sequences = leat_anchors_first(it->anchors, rows->count);
+    memset(out, 0, sizeof(*out));
+    for (int64_t s = 0; s < epochs * sequences; s++) {
+        make_sequence(it, s);
+        const context_fact *fact = &it->facts[0];
+        for (int m = 0; m < 3; m++) add(&out->mode[m], m == (int)fact->mode);
+        if (rows->n[fact->row] < 34) continue;
+        add(&out->window, (double)fact->window);
+        add(&out->ln_window, log((double)fact->window));
+        add(&out->measurements, fact->drawn);
+    }
+    for (int64_t epoch = 0; epoch < epochs; epoch++) add_small_rows(out, rows);
+    free_maker(it);
+}
+
+static void real_sample(void **state) {
+    (void)state;
+    static const struct {
+        const char *split;
+        const row_sizes *sizes;
+    } splits[] = {{"train", real_train}, {"test", real_test}};
+    json_t *golden = load_shared_golden("plan3_ref.json");
+    if (golden == NULL) skip();
+    static cell_numbers ours;
+    for (int i = 0; i < 2; i++) {
+        const char *name = splits[i].split;
+        const json_t *split = json_object_get(json_object_get(golden, "real_sample"), name);
+        test_rows *rows = make_real_rows(splits[i].sizes, split);
+        sample_real(&ours, rows, (int64_t)get(split, "epochs"));
+        assert_int_equal(ours.window.count, (int64_t)get(split, "contexts"));
+        compare_numbers(name, split, &ours);
+        free_rows(rows);
+    }
+    json_decref(golden);
+}
+
 /* A window that does not fit is drawn whole, and what is left out is counted. */
 static void left_out(void **state) {
     (void)state;
@@ -175,6 +270,7 @@ static void left_out(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cells),
+        cmocka_unit_test(real_sample),
         cmocka_unit_test(left_out),
     };
     return cmocka_run_group_tests_name("plan3 beside the Python system", tests, NULL, NULL);
