@@ -117,7 +117,8 @@ class Contexts:
 
 
 class Sequences:
-    def __init__(self, *words):
+    def __init__(self, *words, data="set"):
+        self.data = os.path.join(DATA, data)
         self.sums, self.types = collections.Counter(), collections.Counter()
         self.fields, self.segments = collections.Counter(), []
         self.anchors, self.fillers = Contexts(), Contexts()
@@ -128,12 +129,14 @@ class Sequences:
             self.sums["repeated_in_batch"] += sum(count - 1 for count in batch.values())
 
     def add(self, step, row, words):
-        done = leat("batches", os.path.join(DATA, "set"), "--explain", str(step), str(row),
-                    "--json", *words)
+        done = leat("batches", self.data, "--explain", str(step), str(row), "--json", *words)
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
         inside = collections.Counter()
         if told["past_end"]:
+            return inside
+        if told["masked"]:
+            self.sums.update(sequences=1, masked=1, padding=len(told["inputs"]))
             return inside
         used = sum(segment["token_count"] for segment in told["segments"])
         for i, segment in enumerate(told["segments"]):
@@ -192,7 +195,7 @@ class Numbers(unittest.TestCase):
             self.same_dist(told[name], counted.lists[name])
 
     def same_sequences(self, told, counted):
-        for name in ("sequences", "tokens", "padding", "repeated_in_sequence",
+        for name in ("sequences", "masked", "tokens", "padding", "repeated_in_sequence",
                      "repeated_in_batch"):
             self.assertEqual(told[name], counted.sums[name], name)
         places = counted.sums["tokens"] + counted.sums["padding"]
@@ -219,6 +222,24 @@ class Numbers(unittest.TestCase):
         told = report("--length", "1024", "--batch", "64")["asked"]
         self.assertGreater(told["repeated_in_batch"], told["repeated_in_sequence"])
         self.assertGreater(told["repeated_in_sequence"], 0)
+
+    def test_masked_sequences_repeat_nothing(self):
+        """What a sequence had drawn before its damage was met is not counted."""
+        damaged = os.path.join(DATA, "masked")
+        shutil.copytree(os.path.join(DATA, "set"), damaged)
+        for shard in range(3):
+            path = os.path.join(damaged, "train", f"train_shard_0000{shard}.arrayrecord")
+            with open(path, "r+b") as file:
+                file.seek(os.path.getsize(path) // 3)
+                byte = file.read(1)[0]
+                file.seek(-1, os.SEEK_CUR)
+                file.write(bytes([byte ^ 8]))
+        words = ("--length", "1024", "--batch", str(BATCH), "--on-corrupt", "mask")
+        told = report(*words, "--steps", f"0:{STEPS}", data="masked")
+        counted = Sequences(*words, data="masked")
+        self.same_sequences(told["asked"], counted)
+        self.assertGreater(counted.sums["masked"], 5)
+        self.assertGreater(counted.sums["repeated_in_batch"], 5)
 
     def test_chunks(self):
         for length in (64, 1024):
