@@ -2,8 +2,8 @@
  * One sequence: where it comes from, its measurements fetched, its six arrays written.
  *
  * Room sample decides everything; a maker only gives it what it asks for, row sizes from the index
- * and measurements from the shards. While one context is made, the row of the next is looked up and
- * its bytes asked for, so that they are on their way when they are needed.
+ * and measurements from the shards. The waits for memory overlap within a context
+ * (format/probe_gather.c); to fetch the next one's row ahead as well gains nothing that shows.
  */
 #include <string.h>
 
