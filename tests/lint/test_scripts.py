@@ -4,13 +4,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = ["bench.sh", "check", "demo.sh", "install.sh", "lint", "maxtext-env.sh", "python-env.sh"]
 # Enough to print help, and nothing that could install, fetch or build.
-TOOLS = ["dirname", "env", "python3", "sed", "sh"]
+TOOLS = ["dirname", "env", "sed", "sh"]
 
 
 def head_of(path):
@@ -38,6 +39,7 @@ class Scripts(unittest.TestCase):
         os.mkdir(self.tools)
         for tool in TOOLS:
             os.symlink(shutil.which(tool), os.path.join(self.tools, tool))
+        os.symlink(os.path.realpath(sys.executable), os.path.join(self.tools, "python3"))
 
     def run_script(self, name, *words):
         return subprocess.run([os.path.join("scripts", name), *words], cwd=self.tree, text=True,
