@@ -110,9 +110,13 @@ def report_memory(report, options, data):
                    goal=f"<= {limit // measure.MIB} MiB", met=most <= limit)
 
 
+def package_home(options):
+    return os.path.join(options.work, "python")
+
+
 def with_package(options, command):
     """The command where `import leat` finds the package of this tree with the library built."""
-    home = os.path.join(options.work, "python")
+    home = package_home(options)
     measure.remove(home)
     shutil.copytree(os.path.join(measure.HOME, "python", "leat"), os.path.join(home, "leat"))
     shutil.copy2(program(options, "libleat.so"), os.path.join(home, "leat"))
@@ -169,6 +173,7 @@ def body():
     large = make_dataset(options, options.large_probes)
     report = Report("batches", options)
     samples = rounds(sides_of(options, data, large), options.runs, options.warmup)
+    measure.remove(package_home(options))
     report.samples = samples
     facts = samples["leat"][0]
     report.note(f"{facts['measurements']:,} measurements in {facts['rows']:,} rows of together "
