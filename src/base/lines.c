@@ -346,15 +346,15 @@ static int64_t behind_lines(const char *data, int64_t size_bytes, int64_t count)
     return at - data;
 }
 
-/* The line at `begin` by itself: it is too long, or the last and without an end. */
+/* The line at `begin`, which is too long, by itself. */
 static leat_code take_one(leat_lines *lines, char *to, leat_line_run *run, leat_error *err) {
     leat_line line;
     bool found = false;
     LEAT_TRY(leat_lines_next(lines, &line, &found, err));
     LEAT_ASSERT(found);
     memcpy(to, line.data, (size_t)line.size_bytes);
-    run->size_bytes += line.size_bytes;
-    run->line_count++;
+    run->size_bytes = line.size_bytes;
+    run->line_count = 1;
     run->fault = line.fault;
     return LEAT_OK;
 }
@@ -377,10 +377,11 @@ leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes, int64
                 continue;
             }
             if (lines->begin == lines->end) break;
-            return take_one(lines, to + run->size_bytes, run, err);
+            size = lines->end - lines->begin; /* the last line, without an end */
         }
         const char *data = lines->data + lines->begin;
         int64_t count = count_feeds(data, size), left = want_lines - run->line_count;
+        if (count == 0) count = 1;
         if (count > left) {
             count = left;
             size = behind_lines(data, size, count);

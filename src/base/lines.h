@@ -52,9 +52,8 @@ LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bo
 /* Whole lines in a row, with their ends, as they stand in the file: for readers that part lines
  * themselves, in several threads. */
 typedef struct leat_line_run {
-    int64_t size_bytes; /* 0: the end of the file */
-    int64_t line_count;
-    int64_t number; /* of the first line */
+    int64_t size_bytes, line_count; /* 0: the end of the file */
+    int64_t number;                 /* of the first line */
     leat_line_fault fault;
 } leat_line_run;
 

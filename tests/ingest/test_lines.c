@@ -111,6 +111,7 @@ static const struct {
     {"a\r\nb\r\n", "1:a|2:b|", NULL},
     {"a\r", "1:a|", NULL},
     {"a\rb\n", "1:a\rb|", NULL},
+    {"a\n\r", "1:a|2:|", NULL},
     {"\n", "1:|", NULL},
     {"\n\na\n", "1:|2:|3:a|", NULL},
     {"\r\n\r\n", "1:|2:|", NULL},
