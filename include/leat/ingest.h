@@ -89,6 +89,26 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(char *version, int64_t vers
                                                      char *path, int64_t path_bytes,
                                                      leat_error *err);
 
+/* ---- vehicle logs: formats of CAN frames (docs/can.md) -------------------------------------- */
+
+typedef enum leat_can_format {
+    LEAT_CAN_AUTO,      /* told by content */
+    LEAT_CAN_CSV,       /* columns timestamp, arbitration_id, data_field, attack */
+    LEAT_CAN_HCRL,      /* HCRL Car-Hacking: time, identifier, DLC, bytes, R or T */
+    LEAT_CAN_HCRL_TEXT, /* "Timestamp: ... ID: ... DLC: ..." */
+    LEAT_CAN_SURVIVAL,  /* HCRL Survival: as LEAT_CAN_HCRL, or bytes parted by blanks, or no R or T
+                         */
+    LEAT_CAN_GVRET,     /* SavvyCAN's CSV */
+    LEAT_CAN_CANDUMP,   /* candump -l */
+    LEAT_CAN_FORMATS
+} leat_can_format;
+
+/* "auto", "csv", "hcrl", "hcrl-text", "survival", "gvret", "candump"; "" for what is none. */
+LEAT_API const char *leat_can_format_name(leat_can_format format);
+/* LEAT_ERR_OPTION lists the names. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_format_parse(const char *text, leat_can_format *format,
+                                                         leat_error *err);
+
 /* ---- synthetic measurements --------------------------------------------------------------- */
 
 typedef struct leat_synth_probes_options {
