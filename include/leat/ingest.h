@@ -96,8 +96,7 @@ typedef enum leat_can_format {
     LEAT_CAN_CSV,       /* columns timestamp, arbitration_id, data_field, attack */
     LEAT_CAN_HCRL,      /* HCRL Car-Hacking: time, identifier, DLC, bytes, R or T */
     LEAT_CAN_HCRL_TEXT, /* "Timestamp: ... ID: ... DLC: ..." */
-    LEAT_CAN_SURVIVAL,  /* HCRL Survival: as LEAT_CAN_HCRL, or bytes parted by blanks, or no R or T
-                         */
+    LEAT_CAN_SURVIVAL,  /* HCRL Survival: bytes also parted by blanks, maybe without R or T */
     LEAT_CAN_GVRET,     /* SavvyCAN's CSV */
     LEAT_CAN_CANDUMP,   /* candump -l */
     LEAT_CAN_FORMATS

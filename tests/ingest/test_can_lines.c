@@ -484,72 +484,80 @@ static void test_every_pair(void **state) {
 
 /* ---- formats ---- */
 
+static const struct {
+    const char *text;
+    leat_can_format wanted, format;
+    bool labelled;
+    const char *rest;  /* where the frames begin */
+    const char *words; /* of the error, else NULL */
+} detect_cases[] = {
+    {"timestamp,arbitration_id,data_field,attack\n1,2,00,0\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, true,
+     "1,2,00,0\n", NULL},
+    {"\n\r\npayload,arb_id,timestamp\r\n\n00,1,2", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "00,1,2",
+     NULL},
+    {"timestamp,arbitration_id,data_field\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "", NULL},
+    {"1,0316,1,05,R\n1,0316,1,05,T\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL, true,
+     "1,0316,1,05,R\n1,0316,1,05,T\n", NULL},
+    {"1,0316,1,05,R\n", LEAT_CAN_SURVIVAL, LEAT_CAN_SURVIVAL, true, "1,0316,1,05,R\n", NULL},
+    {"1,0316,2,05 01,R\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, true, "1,0316,2,05 01,R\n", NULL},
+    {"1,0316,2,05 01\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, false, "1,0316,2,05 01\n", NULL},
+    {"1,0316,2,05,01\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, false, "1,0316,2,05,01\n", NULL},
+    {"garbage\n1,0316,1,05,R\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL, true, "garbage\n1,0316,1,05,R\n",
+     NULL},
+    {"Timestamp: 1 ID: 2 000 DLC: 0\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL_TEXT, false,
+     "Timestamp: 1 ID: 2 000 DLC: 0\n", NULL},
+    {"Time Stamp,ID,Extended,Bus,LEN,D1\n1,2,false,0,0\n", LEAT_CAN_AUTO, LEAT_CAN_GVRET, false,
+     "1,2,false,0,0\n", NULL},
+    {"TIME STAMP,ID,EXTENDED,DIR,BUS,LEN,D1\n1,2,false,Rx,0,0\n", LEAT_CAN_GVRET, LEAT_CAN_GVRET,
+     false, "1,2,false,Rx,0,0\n", NULL},
+    {"(1) can0 123#\n", LEAT_CAN_AUTO, LEAT_CAN_CANDUMP, false, "(1) can0 123#\n", NULL},
+    {"(1) can0 123#R", LEAT_CAN_AUTO, LEAT_CAN_CANDUMP, false, "(1) can0 123#R", NULL},
+    {"what\xff is\tthis\n", LEAT_CAN_AUTO, 0, false, NULL,
+     "of no format of vehicle logs (csv needs a header with timestamp, arbitration_id or "
+     "arb_id, data_field or payload): what? is this"},
+    {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, 0, false, NULL, "of no format of vehicle logs"},
+    {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
+     "csv needs a header"},
+    {"timestamp,arb_id,payload,attack,attack\n1,2,00,0,0\n", LEAT_CAN_CSV, 0, false, NULL,
+     "csv needs a header"},
+    {"timestamp,arb_id,payload,\"attack\n", LEAT_CAN_CSV, 0, false, NULL, "csv needs a header"},
+    {"(1) can0 123#\n", LEAT_CAN_HCRL, 0, false, NULL,
+     "not of format hcrl; the file looks like candump (pass --format candump or auto): (1) "
+     "can0 123#"},
+    {"1,0316,2,05 01,R\n", LEAT_CAN_CSV, 0, false, NULL, "looks like survival"},
+    {"nothing\n", LEAT_CAN_GVRET, 0, false, NULL, "not of format gvret, nor of another"},
+};
+
 static void test_detect(void **state) {
     (void)state;
-    static const struct {
-        const char *text;
-        leat_can_format wanted, format;
-        bool labelled;
-        const char *rest;  /* where the frames begin */
-        const char *words; /* of the error, else NULL */
-    } cases[] = {
-        {"timestamp,arbitration_id,data_field,attack\n1,2,00,0\n", LEAT_CAN_AUTO, LEAT_CAN_CSV,
-         true, "1,2,00,0\n", NULL},
-        {"\n\r\npayload,arb_id,timestamp\r\n\n00,1,2", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "00,1,2",
-         NULL},
-        {"timestamp,arbitration_id,data_field\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "", NULL},
-        {"1,0316,1,05,R\n1,0316,1,05,T\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL, true,
-         "1,0316,1,05,R\n1,0316,1,05,T\n", NULL},
-        {"1,0316,1,05,R\n", LEAT_CAN_SURVIVAL, LEAT_CAN_SURVIVAL, true, "1,0316,1,05,R\n", NULL},
-        {"1,0316,2,05 01,R\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, true, "1,0316,2,05 01,R\n", NULL},
-        {"1,0316,2,05 01\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, false, "1,0316,2,05 01\n", NULL},
-        {"1,0316,2,05,01\n", LEAT_CAN_AUTO, LEAT_CAN_SURVIVAL, false, "1,0316,2,05,01\n", NULL},
-        {"garbage\n1,0316,1,05,R\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL, true, "garbage\n1,0316,1,05,R\n",
-         NULL},
-        {"Timestamp: 1 ID: 2 000 DLC: 0\n", LEAT_CAN_AUTO, LEAT_CAN_HCRL_TEXT, false,
-         "Timestamp: 1 ID: 2 000 DLC: 0\n", NULL},
-        {"Time Stamp,ID,Extended,Bus,LEN,D1\n1,2,false,0,0\n", LEAT_CAN_AUTO, LEAT_CAN_GVRET, false,
-         "1,2,false,0,0\n", NULL},
-        {"TIME STAMP,ID,EXTENDED,DIR,BUS,LEN,D1\n1,2,false,Rx,0,0\n", LEAT_CAN_GVRET,
-         LEAT_CAN_GVRET, false, "1,2,false,Rx,0,0\n", NULL},
-        {"(1) can0 123#\n", LEAT_CAN_AUTO, LEAT_CAN_CANDUMP, false, "(1) can0 123#\n", NULL},
-        {"(1) can0 123#R", LEAT_CAN_AUTO, LEAT_CAN_CANDUMP, false, "(1) can0 123#R", NULL},
-        {"what\xff is\tthis\n", LEAT_CAN_AUTO, 0, false, NULL,
-         "of no format of vehicle logs (csv needs a header with timestamp, arbitration_id or "
-         "arb_id, data_field or payload): what? is this"},
-        {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, 0, false, NULL, "of no format of vehicle logs"},
-        {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
-         "csv needs a header"},
-        {"timestamp,arb_id,payload,attack,attack\n1,2,00,0,0\n", LEAT_CAN_CSV, 0, false, NULL,
-         "csv needs a header"},
-        {"timestamp,arb_id,payload,\"attack\n", LEAT_CAN_CSV, 0, false, NULL, "csv needs a header"},
-        {"(1) can0 123#\n", LEAT_CAN_HCRL, 0, false, NULL,
-         "not of format hcrl; the file looks like candump (pass --format candump or auto): (1) "
-         "can0 123#"},
-        {"1,0316,2,05 01,R\n", LEAT_CAN_CSV, 0, false, NULL, "looks like survival"},
-        {"nothing\n", LEAT_CAN_GVRET, 0, false, NULL, "not of format gvret, nor of another"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof detect_cases / sizeof *detect_cases; i++) {
         leat_can_layout layout;
         leat_can_format looks;
-        int64_t skip = -1, size = (int64_t)strlen(cases[i].text);
+        int64_t skip = -1, size = (int64_t)strlen(detect_cases[i].text);
         bool found = false;
         leat_can_line_options options = options_of("");
-        if (cases[i].words != NULL) {
-            assert_fails(leat_can_detect(cases[i].text, size, "x.log", cases[i].wanted, &options,
-                                         &layout, &looks, &skip, &found, err),
-                         LEAT_ERR_INPUT, cases[i].words);
+        if (detect_cases[i].words != NULL) {
+            assert_fails(leat_can_detect(detect_cases[i].text, size, "x.log",
+                                         detect_cases[i].wanted, &options, &layout, &looks, &skip,
+                                         &found, err),
+                         LEAT_ERR_INPUT, detect_cases[i].words);
             assert_int_equal(skip, 0);
             continue;
         }
-        assert_ok(leat_can_detect(cases[i].text, size, "x.log", cases[i].wanted, &options, &layout,
-                                  &looks, &skip, &found, err));
+        assert_ok(leat_can_detect(detect_cases[i].text, size, "x.log", detect_cases[i].wanted,
+                                  &options, &layout, &looks, &skip, &found, err));
         assert_true(found);
-        if (layout.format != cases[i].format) fail_msg("%zu: format %d", i, (int)layout.format);
-        assert_int_equal(layout.labelled, cases[i].labelled);
-        assert_string_equal(cases[i].text + skip, cases[i].rest);
-        if (cases[i].wanted == LEAT_CAN_AUTO) assert_int_equal(looks, cases[i].format);
+        if (layout.format != detect_cases[i].format)
+            fail_msg("%zu: format %d", i, (int)layout.format);
+        assert_int_equal(layout.labelled, detect_cases[i].labelled);
+        assert_string_equal(detect_cases[i].text + skip, detect_cases[i].rest);
+        if (detect_cases[i].wanted == LEAT_CAN_AUTO)
+            assert_int_equal(looks, detect_cases[i].format);
     }
+}
+
+static void test_detect_nothing(void **state) {
+    (void)state;
     leat_can_layout layout;
     leat_can_format looks;
     int64_t skip;
@@ -616,11 +624,17 @@ static void test_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),        cmocka_unit_test(test_hcrl),
-        cmocka_unit_test(test_hcrl_text),  cmocka_unit_test(test_gvret),
-        cmocka_unit_test(test_candump),    cmocka_unit_test(test_buses),
-        cmocka_unit_test(test_every_pair), cmocka_unit_test(test_detect),
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_times),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_hcrl),
+        cmocka_unit_test(test_hcrl_text),
+        cmocka_unit_test(test_gvret),
+        cmocka_unit_test(test_candump),
+        cmocka_unit_test(test_buses),
+        cmocka_unit_test(test_every_pair),
+        cmocka_unit_test(test_detect),
+        cmocka_unit_test(test_detect_nothing),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
