@@ -78,6 +78,15 @@ leat_code leat_json_get_int(const json_t *object, const char *key, int64_t min, 
     return LEAT_OK;
 }
 
+leat_code leat_json_get_double(const json_t *object, const char *key, double *out, const char *what,
+                               leat_error *err) {
+    const json_t *value = json_object_get(object, key);
+    *out = json_number_value(value) + 0.0; /* no negative zero: it would be written as -0 */
+    if (json_is_number(value)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" %s", what, key,
+                     value == NULL ? "is missing" : "must be a number");
+}
+
 leat_code leat_json_get_string(const json_t *object, const char *key, const char **out,
                                const char *what, leat_error *err) {
     const json_t *value = NULL;

@@ -13,6 +13,9 @@ LEAT_MUST_CHECK leat_code leat_json_parse(const char *text, int64_t size_bytes, 
 LEAT_MUST_CHECK leat_code leat_json_get_int(const json_t *object, const char *key, int64_t min,
                                             int64_t max, int64_t *out, const char *what,
                                             leat_error *err);
+/* An integer or a real. */
+LEAT_MUST_CHECK leat_code leat_json_get_double(const json_t *object, const char *key, double *out,
+                                               const char *what, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_get_string(const json_t *object, const char *key,
                                                const char **out, const char *what, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_get_array(const json_t *object, const char *key,

@@ -74,6 +74,14 @@ static void members(void **state) {
     leat_error err = {0};
     assert_int_equal(leat_json_get_int(root, "m", 0, 9, &number, "doc", &err), LEAT_ERR_CORRUPT);
     assert_string_equal(err.message, "doc: member \"m\" is missing");
+    double real = -1;
+    assert_int_equal(leat_json_get_double(root, "r", &real, "doc", NULL), LEAT_OK);
+    assert_true(real == 5);
+    assert_int_equal(leat_json_get_double(root, "n", &real, "doc", NULL), LEAT_OK);
+    assert_int_equal(leat_json_get_double(root, "s", &real, "doc", NULL), LEAT_ERR_CORRUPT);
+    assert_true(real == 0);
+    assert_int_equal(leat_json_get_double(root, "m", &real, "doc", &err), LEAT_ERR_CORRUPT);
+    assert_string_equal(err.message, "doc: member \"m\" is missing");
     assert_int_equal(leat_json_get_string(root, "s", &words, "doc", NULL), LEAT_OK);
     assert_string_equal(words, "x");
     assert_int_equal(leat_json_get_string(root, "n", &words, "doc", NULL), LEAT_ERR_CORRUPT);
