@@ -6,6 +6,7 @@
 
 #include "leat/base.h"
 #include "leat/format.h"
+#include "leat/graph.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -107,6 +108,115 @@ LEAT_API const char *leat_can_format_name(leat_can_format format);
 /* LEAT_ERR_OPTION lists the names. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_format_parse(const char *text, leat_can_format *format,
                                                          leat_error *err);
+
+/* ---- can: vehicle logs to a cache of window graphs ------------------------------------------ */
+
+typedef enum leat_can_captures { LEAT_CAPTURES_SEPARATE, LEAT_CAPTURES_MERGED } leat_can_captures;
+typedef enum leat_can_payload { LEAT_PAYLOAD_STRICT, LEAT_PAYLOAD_LENIENT } leat_can_payload;
+typedef enum leat_can_fd { LEAT_CAN_FD_CUT, LEAT_CAN_FD_REFUSE } leat_can_fd;
+typedef enum leat_can_identifiers { LEAT_IDS_CANONICAL, LEAT_IDS_WRITTEN } leat_can_identifiers;
+typedef enum leat_can_val_split { LEAT_VAL_BLOCKS, LEAT_VAL_RANDOM } leat_can_val_split;
+typedef enum leat_can_attack_type { LEAT_ATTACK_FRAME, LEAT_ATTACK_FILE } leat_can_attack_type;
+typedef enum leat_can_attack_codes { LEAT_CODES_LONG, LEAT_CODES_SHORT } leat_can_attack_codes;
+typedef enum leat_can_vocab { LEAT_VOCAB_TRAIN, LEAT_VOCAB_ALL } leat_can_vocab;
+typedef enum leat_can_scaler {
+    LEAT_SCALER_Z_BENIGN,
+    LEAT_SCALER_Z_ALL,
+    LEAT_SCALER_ROBUST_BENIGN,
+    LEAT_SCALER_NONE
+} leat_can_scaler;
+typedef enum leat_can_stored { LEAT_STORE_FEATURES, LEAT_STORE_FRAMES } leat_can_stored;
+
+#define LEAT_BUS_SEPARATE (-1) /* each bus of a log is a capture of its own */
+#define LEAT_BUS_MERGE (-2)    /* buses are mixed */
+
+/* What decides the content of a cache, each by its name in it (leat_can_setting_name). */
+typedef struct leat_can_settings {
+    leat_can_format format;
+    int64_t window, stride; /* frames */
+    leat_can_captures captures;
+    int64_t bus; /* LEAT_BUS_SEPARATE, LEAT_BUS_MERGE, or the only one that is taken */
+    leat_can_payload payload;
+    leat_can_fd fd;
+    leat_can_identifiers identifiers;
+    leat_can_val_split val_split;
+    double val_fraction; /* 0 to below 1 */
+    leat_edge_step edge_step;
+    leat_self_loops self_loops;
+    leat_can_attack_type attack_type;
+    leat_can_attack_codes attack_codes;
+    leat_can_vocab vocab;
+    leat_can_scaler scaler;
+    leat_can_stored store;
+    uint64_t seed; /* of the choice of validation */
+} leat_can_settings;
+
+/* The names of the settings as the command line and the cache have them, "window", "val-split",
+ * ...; NULL behind the last. */
+LEAT_API const char *leat_can_setting_name(int index);
+/* Sets one by name from a text, and writes it as such a text; LEAT_ERR_OPTION if there is no such
+ * setting or the text is no value of it. */
+#define LEAT_CAN_SETTING_BYTES 32
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_setting_set(leat_can_settings *settings,
+                                                        const char *name, const char *value,
+                                                        leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_setting_get(const leat_can_settings *settings,
+                                                        const char *name,
+                                                        char text[LEAT_CAN_SETTING_BYTES],
+                                                        leat_error *err);
+/* "default", or "reference": as the reference system has them, with its surprises. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_settings_preset(leat_can_settings *settings,
+                                                            const char *name, leat_error *err);
+
+typedef struct leat_can_ingest_options {
+    leat_can_settings settings;
+    const char *dataset;      /* a name of the catalog, whose folders the splits are; may be NULL */
+    const char *const *train; /* patterns of folders or files; together none: see docs/can.md */
+    const char *const *test;
+    int64_t train_count, test_count;
+    int64_t memory_bytes; /* bound on the peak resident set of the whole process */
+    int threads;          /* 1..256; the output does not depend on it */
+    bool resume;          /* go on behind the scan of an interrupted ingest */
+    bool verify;          /* hash the inputs before an existing cache is taken for theirs */
+    const char *temp_dir; /* for spilled frames; NULL: in the cache's parent */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_can_ingest_options;
+
+/* The preset "default", 512 MiB, all processors. */
+LEAT_API leat_can_ingest_options leat_can_ingest_options_default(void);
+
+#define LEAT_CAN_SPLITS_MAX 256
+
+typedef struct leat_can_ingest_result {
+    char cache[4096]; /* the folder of the cache, inside the one that was named */
+    char digest[65];  /* of all that decides its content */
+    bool found;       /* it was there already: nothing was made */
+    bool resumed;     /* the scan of an interrupted run was used */
+    int64_t files, lines_read, frames, rejected;
+    int64_t captures, identifiers, vocabulary; /* identifiers met; those that have a number > 0 */
+    /* Frames by what became of them; together `frames`. */
+    int64_t frames_windowed, frames_between, frames_tail, frames_dropped;
+    int64_t frames_left_out; /* of other buses than --bus N */
+    int64_t windows_dropped; /* over a cut between training and validation, and the next ones */
+    int split_count;         /* train, val, then tests */
+    char split_name[LEAT_CAN_SPLITS_MAX][128];
+    int64_t split_graphs[LEAT_CAN_SPLITS_MAX];
+    int64_t split_attacks[LEAT_CAN_SPLITS_MAX]; /* graphs with an attack; 0 if `found` */
+    int64_t bytes_written, bytes_spilled, memory_peak_bytes;
+    double seconds_scan, seconds_written, seconds_total;
+} leat_can_ingest_result;
+
+/*
+ * Reads the vehicle logs of `paths` (files, shell patterns, folders) and makes the cache of their
+ * window graphs, a folder in `cache_dir` whose name carries a digest of the inputs and settings; it
+ * appears whole or not at all. One that is there already is found and nothing is read. The bytes
+ * depend on the inputs and settings alone. Errors as leat_probes_ingest.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_ingest(const char *const *paths, int64_t path_count,
+                                                   const char *cache_dir,
+                                                   const leat_can_ingest_options *options,
+                                                   leat_can_ingest_result *result, leat_error *err);
 
 /* ---- synthetic measurements --------------------------------------------------------------- */
 

@@ -1,0 +1,218 @@
+/* The metadata of a cache: see can_describe.h. */
+#include "ingest/can_describe.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+/* Settings that a preset says nothing of: they suit data and machine, not the reference. */
+static bool is_free(const char *name) {
+    static const char *const names[] = {"format",       "window", "stride",
+                                        "val-fraction", "seed",   "store"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], name) == 0) return true;
+    }
+    return false;
+}
+
+static leat_code is_preset(const leat_can_settings *settings, const char *preset, bool *is,
+                           leat_error *err) {
+    leat_can_settings wanted;
+    const char *name = NULL;
+    LEAT_TRY(leat_can_settings_preset(&wanted, preset, err));
+    *is = true;
+    for (int i = 0; (name = leat_can_setting_name(i)) != NULL; i++) {
+        char a[LEAT_CAN_SETTING_BYTES], b[LEAT_CAN_SETTING_BYTES];
+        LEAT_TRY(leat_can_setting_get(settings, name, a, err));
+        LEAT_TRY(leat_can_setting_get(&wanted, name, b, err));
+        *is = *is && (is_free(name) || strcmp(a, b) == 0);
+    }
+    return LEAT_OK;
+}
+
+static leat_code describe_settings(const leat_can_settings *settings, leat_can_meta *meta,
+                                   leat_error *err) {
+    bool plain = false, reference = false;
+    const char *name = NULL;
+    LEAT_TRY(is_preset(settings, "default", &plain, err));
+    LEAT_TRY(is_preset(settings, "reference", &reference, err));
+    snprintf(meta->preset, sizeof meta->preset, "%s",
+             plain       ? "default"
+             : reference ? "reference"
+                         : "own");
+    for (int i = 0; (name = leat_can_setting_name(i)) != NULL; i++) {
+        char value[LEAT_CAN_SETTING_BYTES];
+        LEAT_TRY(leat_can_setting_get(settings, name, value, err));
+        LEAT_TRY(leat_can_meta_set(meta, name, value, err));
+        if (strcmp(name, "scaler") == 0)
+            snprintf(meta->scaler_strategy, sizeof meta->scaler_strategy, "%s", value);
+    }
+    meta->window = settings->window;
+    meta->stride = settings->stride;
+    meta->seed = (int64_t)settings->seed;
+    meta->val_fraction = settings->val_fraction;
+    meta->frames = settings->store == LEAT_STORE_FRAMES;
+    return LEAT_OK;
+}
+
+/* ---- identifiers ---------------------------------------------------------------------------- */
+
+static leat_code describe_ids(const leat_can_names *names, leat_can_ids *ids, leat_error *err) {
+    _Static_assert((int)LEAT_CAN_ID_TEXT_BYTES == (int)LEAT_CAN_ID_NAME_BYTES, "the same texts");
+    LEAT_TRY(LEAT_NEW(&ids->text, names->count, err));
+    memcpy(ids->text, names->name, (size_t)names->count * sizeof *ids->text);
+    ids->count = ids->capacity = names->count;
+    ids->known = names->known;
+    return LEAT_OK;
+}
+
+/* ---- splits --------------------------------------------------------------------------------- */
+
+/* Node counts of a part, whose windows are in their order. */
+typedef struct part_sizes {
+    const leat_can_plan *plan;
+    const uint32_t *order;
+    int64_t count;
+} part_sizes;
+
+static double nodes_at(const part_sizes *part, int64_t i) {
+    return (double)part->plan->windows[part->order[i]].nodes;
+}
+
+/* Between two neighbours, as numpy does; told in single precision, as the reference tells it. */
+static double percentile(const part_sizes *part, double share) {
+    double place = (double)(part->count - 1) * share, below = floor(place), rest = place - below;
+    double a = nodes_at(part, (int64_t)below), b = nodes_at(part, (int64_t)ceil(place));
+    return (double)(float)(a + (b - a) * rest);
+}
+
+static void describe_sizes(const part_sizes *part, int64_t nodes, leat_can_meta_split *split) {
+    int64_t edges = leat_graph_edge_count(part->plan->settings->window);
+    if (part->count == 0) return;
+    split->node_count = (leat_can_sizes){
+        .min = (int64_t)nodes_at(part, 0),
+        .max = (int64_t)nodes_at(part, part->count - 1),
+        .mean = (double)(float)((double)nodes / (double)part->count),
+        .p95 = percentile(part, 0.95),
+        .p99 = percentile(part, 0.99),
+    };
+    split->edge_count = (leat_can_sizes){edges, edges, (double)edges, (double)edges, (double)edges};
+}
+
+static void describe_balance(const part_sizes *part, leat_can_meta_split *split) {
+    int64_t windows[LEAT_CAN_ATTACKS_MAX] = {0};
+    for (int64_t i = 0; i < part->count; i++)
+        windows[part->plan->windows[part->order[i]].attack_type]++;
+    for (int code = 0; code < LEAT_CAN_ATTACKS_MAX; code++) {
+        if (windows[code] == 0) continue;
+        leat_can_balance *at = &split->balance[split->balance_count++];
+        snprintf(at->attack, sizeof at->attack, "%s", leat_can_attack_name(code));
+        at->windows = windows[code];
+    }
+}
+
+/* Folders and frames of the inputs' split `number`. */
+static leat_code describe_sources(const leat_can_description *of, int number,
+                                  leat_can_meta_split *split, leat_error *err) {
+    const char *last = NULL;
+    for (int64_t i = 0; i < of->splits->inputs.count; i++) {
+        const leat_can_source *file = &of->splits->files[i];
+        if (file->split != number) continue;
+        if (last == NULL || strcmp(last, file->folder) != 0)
+            LEAT_TRY(leat_path_list_add(&split->source_dirs, file->folder, err));
+        last = file->folder;
+    }
+    for (int32_t i = 0; i < of->plan->stream_count; i++) {
+        if (of->plan->streams[i].split == number) split->raw_samples += of->plan->streams[i].frames;
+    }
+    return LEAT_OK;
+}
+
+static leat_code describe_split(const leat_can_description *of, int part,
+                                leat_can_meta_split *split, leat_error *err) {
+    const leat_can_plan *plan = of->plan;
+    const part_sizes sizes = {plan, plan->order + plan->part_begin[part],
+                              plan->part_begin[part + 1] - plan->part_begin[part]};
+    const char *name = part == 0   ? LEAT_CAN_SPLIT_TRAIN
+                       : part == 1 ? LEAT_CAN_SPLIT_VAL
+                                   : of->splits->name[part - 1];
+    snprintf(split->name, sizeof split->name, "%s", name);
+    for (int64_t i = 0; i < sizes.count; i++) split->nodes += plan->windows[sizes.order[i]].nodes;
+    split->graphs = sizes.count;
+    split->edges = sizes.count * leat_graph_edge_count(plan->settings->window);
+    split->file_bytes = of->file_bytes[part];
+    split->pages_hash = of->pages_hash[part];
+    describe_sizes(&sizes, split->nodes, split);
+    describe_balance(&sizes, split);
+    return part == 1 ? LEAT_OK : describe_sources(of, part == 0 ? 0 : part - 1, split, err);
+}
+
+/* ---- captures ------------------------------------------------------------------------------- */
+
+/* Lines set aside: of the stream's file with its first bus, or of all files of its split. */
+static int64_t rejected_of(const leat_can_description *of, int32_t number) {
+    const leat_can_stream *streams = of->plan->streams, *stream = &streams[number];
+    int64_t rejected = 0;
+    if (stream->file >= 0) {
+        bool first = number == 0 || streams[number - 1].file != stream->file;
+        const leat_can_file *file = &of->files[stream->file];
+        return first ? file->lines - file->frames : 0;
+    }
+    for (int64_t i = 0; i < of->splits->inputs.count; i++) {
+        if (of->splits->files[i].split == stream->split)
+            rejected += of->files[i].lines - of->files[i].frames;
+    }
+    return rejected;
+}
+
+static leat_code describe_capture(const leat_can_description *of, int32_t number,
+                                  leat_can_meta_capture *capture, leat_error *err) {
+    const leat_can_stream *stream = &of->plan->streams[number];
+    const leat_can_source *file = stream->file < 0 ? NULL : &of->splits->files[stream->file];
+    LEAT_TRY(leat_strdup(&capture->file, file == NULL ? "" : file->name, err));
+    LEAT_TRY(leat_strdup(&capture->folder, file == NULL ? "" : file->folder, err));
+    snprintf(capture->split, sizeof capture->split, "%s", of->splits->name[stream->split]);
+    capture->bus = stream->bus;
+    capture->vehicle = file == NULL ? 0 : leat_can_vehicle(file->name);
+    capture->frames = stream->frames;
+    capture->windows = stream->windows;
+    capture->tail = stream->tail;
+    capture->between = stream->between;
+    capture->dropped = stream->dropped;
+    capture->rejected = rejected_of(of, number);
+    capture->first_s = stream->first_s;
+    capture->last_s = stream->last_s;
+    LEAT_TRY(LEAT_NEW(&capture->intervals, stream->interval_count, err));
+    memcpy(capture->intervals, stream->intervals,
+           (size_t)stream->interval_count * sizeof *stream->intervals);
+    capture->interval_count = capture->interval_capacity = stream->interval_count;
+    return LEAT_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+leat_code leat_can_describe(const leat_can_description *of, leat_can_meta *meta, leat_error *err) {
+    const leat_can_plan *plan = of->plan;
+    const char *dataset = of->options->dataset;
+    snprintf(meta->digest, sizeof meta->digest, "%s", of->digest);
+    snprintf(meta->dataset, sizeof meta->dataset, "%s", dataset != NULL ? dataset : "");
+    snprintf(meta->preprocessing_version, sizeof meta->preprocessing_version, "leat %s",
+             leat_version());
+    LEAT_TRY(describe_settings(plan->settings, meta, err));
+    LEAT_TRY(describe_ids(of->names, &meta->ids, err));
+    meta->windows_dropped = plan->windows_dropped;
+    LEAT_TRY(LEAT_NEW(&meta->splits, plan->part_count, err));
+    for (int part = 0; part < plan->part_count; part++) {
+        meta->split_count = part + 1;
+        LEAT_TRY(describe_split(of, part, &meta->splits[part], err));
+    }
+    LEAT_TRY(LEAT_NEW(&meta->captures, plan->stream_count, err));
+    meta->capture_capacity = plan->stream_count;
+    for (int32_t i = 0; i < plan->stream_count; i++) {
+        meta->capture_count = i + 1;
+        LEAT_TRY(describe_capture(of, i, &meta->captures[i], err));
+    }
+    return LEAT_OK;
+}

@@ -1,0 +1,339 @@
+/* Caches by their content: see can_folder.h. */
+#include "ingest/can_folder.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/thread.h"
+
+/* Letters of the digest in the names of folders. */
+enum { DIGEST_LETTERS = 16 };
+#define INPUTS_BYTES_MAX (INT64_C(256) << 20)
+enum { LOCK_TRIES = 100, WAIT_MS = 100 };
+
+/* ---- what a cache is made of ---------------------------------------------------------------- */
+
+/* Everything but the inputs, a line each. */
+static leat_code settings_text(const leat_can_settings *settings, leat_buf *text, leat_error *err) {
+    LEAT_TRY(leat_buf_printf(text, err, "leat %s can cache %d\n", leat_version(),
+                             LEAT_CAN_CACHE_VERSION));
+    const char *name = NULL;
+    for (int i = 0; (name = leat_can_setting_name(i)) != NULL; i++) {
+        char value[LEAT_CAN_SETTING_BYTES];
+        LEAT_TRY(leat_can_setting_get(settings, name, value, err));
+        LEAT_TRY(leat_buf_printf(text, err, "%s %s\n", name, value));
+    }
+    return leat_buf_append(text, "", 1, err); /* ends as a text */
+}
+
+/* Files by split, folder and name, since those decide types of attack and vehicles, and content. */
+static leat_code digest_of(const leat_can_splits *splits, const leat_can_settings *settings,
+                           char digest[65], leat_error *err) {
+    leat_buf text = {0};
+    leat_code code = settings_text(settings, &text, err);
+    for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
+        const leat_can_source *file = &splits->files[i];
+        char content[65];
+        leat_sha256_hex(file->sha256, content);
+        code = leat_buf_printf(&text, err, "%s\n%s\n%s\n%s\n", splits->name[file->split],
+                               file->folder, file->name, content);
+    }
+    leat_sha256 sha;
+    uint8_t bytes[32];
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, text.data, text.size);
+    leat_sha256_final(&sha, bytes);
+    leat_sha256_hex(bytes, digest);
+    leat_buf_free(&text);
+    return code;
+}
+
+typedef struct hashing {
+    leat_can_splits *splits;
+    leat_ticker *ticker;
+    atomic_llong next;
+    atomic_bool stop;
+} hashing;
+
+static leat_code hash_files(void *context, int index, leat_error *err) {
+    (void)index;
+    hashing *job = context;
+    leat_code code = LEAT_OK;
+    while (code == LEAT_OK && !atomic_load(&job->stop)) {
+        int64_t i = atomic_fetch_add(&job->next, 1);
+        if (i >= job->splits->inputs.count) break;
+        code =
+            leat_file_sha256(job->splits->inputs.items[i].path, job->splits->files[i].sha256, err);
+        if (code == LEAT_OK && !leat_ticker_add(job->ticker, 1))
+            code = leat_ticker_check(job->ticker, err);
+    }
+    if (code != LEAT_OK) atomic_store(&job->stop, true);
+    return code;
+}
+
+static leat_code hash_inputs(leat_can_splits *splits, int threads, leat_ticker *ticker,
+                             leat_error *err) {
+    hashing job = {.splits = splits, .ticker = ticker};
+    leat_ticker_stage(ticker, "hashing inputs", "files", splits->inputs.count);
+    return leat_threads_run(threads, hash_files, &job, err);
+}
+
+/* ---- inputs.json ---------------------------------------------------------------------------- */
+
+static void write_inputs(leat_json *json, const leat_can_splits *splits, const char *settings) {
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "settings", settings);
+    leat_json_key(json, "files");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        const leat_input *input = &splits->inputs.items[i];
+        char content[65];
+        leat_sha256_hex(splits->files[i].sha256, content);
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "split", splits->name[splits->files[i].split]);
+        leat_json_member_string(json, "path", input->path);
+        leat_json_member_int(json, "size_bytes", input->facts.size_bytes);
+        leat_json_member_int(json, "mtime_ns", input->facts.mtime_ns);
+        leat_json_member_string(json, "sha256", content);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
+static leat_code save_inputs(const char *dir, const leat_can_splits *splits,
+                             const leat_can_settings *settings, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_buf text = {0};
+    leat_json *json = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, err));
+    leat_code code = settings_text(settings, &text, err);
+    if (code == LEAT_OK) code = leat_json_create(&json, false, err);
+    if (code == LEAT_OK) {
+        write_inputs(json, splits, (const char *)text.data);
+        code = leat_json_save(json, path, err);
+    }
+    leat_buf_free(&text);
+    return code;
+}
+
+/* Whether this is the file that was read, as far as its path, size and age tell. */
+static bool is_same_file(const json_t *item, const leat_can_splits *splits, int64_t i,
+                         uint8_t sha256[32]) {
+    static const char what[] = LEAT_CAN_INPUTS_NAME;
+    const char *split = NULL, *path = NULL, *content = NULL;
+    int64_t size = 0, mtime = 0;
+    const leat_input *input = &splits->inputs.items[i];
+    if (leat_json_get_string(item, "split", &split, what, NULL) != LEAT_OK) return false;
+    if (leat_json_get_string(item, "path", &path, what, NULL) != LEAT_OK) return false;
+    if (leat_json_get_string(item, "sha256", &content, what, NULL) != LEAT_OK) return false;
+    if (leat_json_get_int(item, "size_bytes", 0, INT64_MAX, &size, what, NULL) != LEAT_OK ||
+        leat_json_get_int(item, "mtime_ns", INT64_MIN, INT64_MAX, &mtime, what, NULL) != LEAT_OK)
+        return false;
+    return strcmp(split, splits->name[splits->files[i].split]) == 0 &&
+           strcmp(path, input->path) == 0 && size == input->facts.size_bytes &&
+           mtime == input->facts.mtime_ns && leat_sha256_parse(content, sha256);
+}
+
+/* Whether the cache in `dir` is of these inputs and settings; then their hashes are filled in. */
+static bool is_same_cache(const char *dir, leat_can_splits *splits, const char *settings) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    json_t *root = NULL;
+    const char *said = NULL;
+    const json_t *files = NULL;
+    leat_path_facts facts;
+    if (leat_path_join(path, sizeof path, dir, LEAT_CAN_COMPLETE_NAME, NULL) != LEAT_OK ||
+        leat_path_stat(path, &facts, NULL) != LEAT_OK || facts.kind != LEAT_PATH_FILE)
+        return false;
+    if (leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, NULL) != LEAT_OK ||
+        leat_file_load(path, INPUTS_BYTES_MAX, &text, &size, NULL) != LEAT_OK)
+        return false;
+    bool same = leat_json_parse((const char *)text, size, path, &root, NULL) == LEAT_OK &&
+                leat_json_get_string(root, "settings", &said, path, NULL) == LEAT_OK &&
+                leat_json_get_array(root, "files", &files, path, NULL) == LEAT_OK &&
+                strcmp(said, settings) == 0 &&
+                json_array_size(files) == (size_t)splits->inputs.count;
+    for (int64_t i = 0; same && i < splits->inputs.count; i++) {
+        same = is_same_file(json_array_get(files, (size_t)i), splits, i, splits->files[i].sha256);
+    }
+    json_decref(root);
+    leat_free(text);
+    return same;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* "set_01-0123456789abcdef": of the data set, or of the folder or file that was named. */
+static void name_of(const leat_can_splits *splits, const leat_can_ingest_options *options,
+                    char name[LEAT_CAN_NAME_BYTES]) {
+    const char *from = options->dataset;
+    char first[LEAT_CAN_NAME_BYTES] = "can";
+    if (from == NULL && splits->inputs.count == 1) {
+        snprintf(first, sizeof first, "%.60s", splits->files[0].name);
+        first[strcspn(first, ".")] = 0;
+    }
+    if (from == NULL) from = first[0] != 0 ? first : "can";
+    int size = snprintf(name, LEAT_CAN_NAME_BYTES, "%.60s", from);
+    for (int i = 0; i < size && name[i] != 0; i++) {
+        if (!isalnum((unsigned char)name[i]) && strchr("-_", name[i]) == NULL) name[i] = '_';
+    }
+}
+
+static leat_code join(char out[LEAT_PATH_BYTES], const char *parent, leat_error *err,
+                      const char *format, ...) LEAT_PRINTF(4, 5);
+static leat_code join(char out[LEAT_PATH_BYTES], const char *parent, leat_error *err,
+                      const char *format, ...) {
+    char name[LEAT_CAN_NAME_BYTES + 64];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    return leat_path_join(out, LEAT_PATH_BYTES, parent, name, err);
+}
+
+static leat_code set_paths(leat_can_folder *folder, const char *parent, const char *name,
+                           leat_error *err) {
+    int letters = DIGEST_LETTERS;
+    LEAT_TRY(join(folder->cache, parent, err, "%s-%.*s", name, letters, folder->digest));
+    LEAT_TRY(join(folder->work, parent, err, ".leat-%.*s", letters, folder->digest));
+    return join(folder->lock_path, parent, err, ".leat-%.*s.lock", letters, folder->digest);
+}
+
+static leat_code is_complete(const char *cache, bool *complete, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_join(path, sizeof path, cache, LEAT_CAN_COMPLETE_NAME, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    *complete = facts.kind == LEAT_PATH_FILE;
+    return LEAT_OK;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* Looks through the parent for a cache of these inputs, by what its inputs.json says. */
+static leat_code find_known(leat_can_folder *folder, const char *parent, leat_can_splits *splits,
+                            const leat_can_settings *settings, leat_error *err) {
+    leat_path_list names = {0};
+    leat_buf text = {0};
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(parent, &facts, err));
+    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
+    leat_code code = leat_path_list_dir(parent, &names, err);
+    if (code == LEAT_OK) code = settings_text(settings, &text, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK && !folder->found; i++) {
+        const char *dash = strrchr(names.paths[i], '-');
+        if (names.paths[i][0] == '.' || dash == NULL || strlen(dash + 1) != DIGEST_LETTERS)
+            continue;
+        code = leat_path_join(folder->cache, sizeof folder->cache, parent, names.paths[i], err);
+        if (code != LEAT_OK || !is_same_cache(folder->cache, splits, (const char *)text.data))
+            continue;
+        code = digest_of(splits, settings, folder->digest, err);
+        folder->found = memcmp(folder->digest, dash + 1, DIGEST_LETTERS) == 0;
+    }
+    leat_buf_free(&text);
+    leat_path_list_free(&names);
+    return code;
+}
+
+static leat_code try_lock(leat_can_folder *folder, leat_error *err) {
+    leat_code code = leat_file_open(&folder->lock, folder->lock_path, LEAT_FILE_NEW, err);
+    if (code == LEAT_ERR_EXISTS)
+        code = leat_file_open(&folder->lock, folder->lock_path, LEAT_FILE_UPDATE, err);
+    if (code == LEAT_OK) code = leat_file_lock(folder->lock, err);
+    if (code == LEAT_OK) return LEAT_OK;
+    leat_file_close(folder->lock);
+    folder->lock = NULL;
+    return code;
+}
+
+/* The lock, or the cache if another process has finished it meanwhile. */
+static leat_code lock_or_find(leat_can_folder *folder, leat_ticker *ticker, leat_error *err) {
+    bool waiting = false;
+    for (int gone = 0; gone < LOCK_TRIES;) {
+        LEAT_TRY(is_complete(folder->cache, &folder->found, err));
+        if (folder->found) return LEAT_OK;
+        leat_code code = try_lock(folder, err);
+        if (code == LEAT_OK) { /* it may have been finished before the lock was free */
+            LEAT_TRY(is_complete(folder->cache, &folder->found, err));
+            if (folder->found) leat_can_folder_close(folder, false);
+            return LEAT_OK;
+        }
+        if (code == LEAT_ERR_NOT_FOUND) { /* its holder has just ended */
+            gone++;
+            continue;
+        }
+        if (code != LEAT_ERR_BUSY) return code;
+        if (!waiting) leat_ticker_stage(ticker, "waiting for another process", "", -1);
+        waiting = true;
+        if (!leat_ticker_add(ticker, 0)) return leat_ticker_check(ticker, err);
+        struct timespec pause = {.tv_nsec = WAIT_MS * 1000000L};
+        nanosleep(&pause, NULL);
+    }
+    return leat_fail(err, LEAT_ERR_BUSY, "lock \"%s\" comes and goes", folder->lock_path);
+}
+
+/* The inputs have the same content, but another path or age than the cache knows: the next time
+ * they need not be hashed. Nothing is lost if this cannot be written, or if another does it. */
+static void remember(leat_can_folder *folder, const leat_can_splits *splits,
+                     const leat_can_settings *settings) {
+    if (try_lock(folder, NULL) != LEAT_OK) return;
+    if (save_inputs(folder->cache, splits, settings, NULL) != LEAT_OK) {
+        /* they are hashed again */
+    }
+    leat_path_discard(folder->lock_path);
+    leat_file_close(folder->lock);
+    folder->lock = NULL;
+}
+
+leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat_can_splits *splits,
+                               const leat_can_ingest_options *options, leat_ticker *ticker,
+                               leat_error *err) {
+    *folder = (leat_can_folder){0};
+    char name[LEAT_CAN_NAME_BYTES];
+    name_of(splits, options, name);
+    if (!options->verify) {
+        LEAT_TRY(find_known(folder, parent, splits, &options->settings, err));
+        if (folder->found) return LEAT_OK;
+    }
+    LEAT_TRY(hash_inputs(splits, options->threads, ticker, err));
+    LEAT_TRY(digest_of(splits, &options->settings, folder->digest, err));
+    LEAT_TRY(set_paths(folder, parent, name, err));
+    LEAT_TRY(leat_path_make_dir(parent, err));
+    LEAT_TRY(lock_or_find(folder, ticker, err));
+    if (folder->found) {
+        remember(folder, splits, &options->settings);
+        return LEAT_OK;
+    }
+    leat_code code = LEAT_OK;
+    if (!options->resume) code = leat_path_remove_tree(folder->work, err);
+    if (code == LEAT_OK) code = leat_path_make_dir(folder->work, err);
+    if (code != LEAT_OK) leat_can_folder_close(folder, true);
+    return code;
+}
+
+leat_code leat_can_folder_describe(const leat_can_folder *folder, const leat_can_splits *splits,
+                                   const leat_can_settings *settings, leat_error *err) {
+    return save_inputs(folder->work, splits, settings, err);
+}
+
+leat_code leat_can_folder_publish(leat_can_folder *folder, leat_error *err) {
+    LEAT_TRY(leat_path_sync_dir(folder->work, err));
+    return leat_path_replace(folder->work, folder->cache, err);
+}
+
+void leat_can_folder_close(leat_can_folder *folder, bool resumable) {
+    if (folder->lock == NULL) return;
+    if (!resumable && leat_path_remove_tree(folder->work, NULL) != LEAT_OK) {
+        /* what is left goes with the next run */
+    }
+    leat_path_discard(folder->lock_path);
+    leat_file_close(folder->lock);
+    folder->lock = NULL;
+}

@@ -1,0 +1,451 @@
+/* `leat ingest can` as a function: options checked, steps in order, one way out. See can_job.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/thread.h"
+#include "format/manifest.h"
+#include "ingest/can_describe.h"
+#include "ingest/can_folder.h"
+#include "ingest/can_vocab.h"
+#include "ingest/can_write.h"
+
+/* What the process takes besides the parts that are planned. */
+#define SLACK_BYTES (INT64_C(16) << 20)
+#define REJECT_BYTES (INT64_C(4) << 20)
+#define PAGES_BYTES_MAX (INT64_C(1) << 30)
+#define STATE_NAME "scan.state"
+#define COUNTS_NAME "scan.json"
+
+leat_can_ingest_options leat_can_ingest_options_default(void) {
+    leat_can_ingest_options options = {
+        .memory_bytes = INT64_C(512) << 20,
+        .threads = leat_cpu_count(),
+    };
+    leat_code code = leat_can_settings_preset(&options.settings, "default", NULL);
+    LEAT_ASSERT(code == LEAT_OK);
+    return options;
+}
+
+typedef struct can_job {
+    const leat_can_ingest_options *options;
+    leat_can_ingest_result *result;
+    leat_can_splits splits;
+    leat_can_folder folder;
+    leat_can_store *store;
+    leat_can_names names;
+    leat_can_plan plan;
+    leat_can_file *files; /* what the scan found in each */
+    const char **paths;   /* of the files, for the reject log */
+    leat_reject_log *rejects;
+    int64_t bytes_reported;
+    leat_ticker ticker;
+    int64_t begin_ns, resident;
+    bool scanned; /* the store is whole and saved: the run may go on from here */
+} can_job;
+
+static double seconds(const can_job *job) {
+    return (double)(leat_clock_ns() - job->begin_ns) * 1e-9;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* What is left of --memory for the store's tables and buffers while others take `taken`. */
+static leat_code store_memory(const can_job *job, int64_t taken, int64_t *left, leat_error *err) {
+    const int64_t least = INT64_C(8) << 20;
+    *left = job->options->memory_bytes - job->resident - SLACK_BYTES - taken;
+    if (*left >= least) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_LIMIT, "--memory: %lld MiB with %d threads; %lld MiB would do",
+                     (long long)(job->options->memory_bytes >> 20), job->options->threads,
+                     (long long)((job->options->memory_bytes + least - *left) >> 20) + 1);
+}
+
+/* ---- scan ----------------------------------------------------------------------------------- */
+
+static bool report_scan(void *context, int64_t bytes_done, int64_t lines_done) {
+    can_job *job = context;
+    (void)lines_done;
+    bool go_on = leat_ticker_add(&job->ticker, bytes_done - job->bytes_reported);
+    job->bytes_reported = bytes_done;
+    return go_on;
+}
+
+/* Lines into the store; rejected.csv in the work folder. */
+static leat_code scan_lines(can_job *job, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    const leat_can_settings *settings = &job->options->settings;
+    const leat_can_scan_options options = {
+        .format = settings->format,
+        .lines = {.canonical = settings->identifiers == LEAT_IDS_CANONICAL,
+                  .strict = settings->payload == LEAT_PAYLOAD_STRICT,
+                  .fd_refuse = settings->fd == LEAT_CAN_FD_REFUSE},
+        .threads = job->options->threads,
+        .rejects = job->rejects,
+        .batch = leat_can_store_take,
+        .batch_context = job->store,
+        .progress = report_scan,
+        .progress_context = job,
+    };
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < job->splits.inputs.count; i++)
+        bytes += job->splits.inputs.items[i].facts.size_bytes;
+    leat_ticker_stage(&job->ticker, "reading", "bytes", bytes);
+    LEAT_TRY(leat_can_scan(&job->splits.inputs, &options, job->files, err));
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.work, LEAT_REJECTED_NAME, err));
+    LEAT_TRY(leat_reject_log_save(job->rejects, path, err));
+    return leat_can_store_finish(job->store, err);
+}
+
+static leat_code create_rejects(can_job *job, const char *temp_dir, leat_error *err) {
+    int64_t count = job->splits.inputs.count;
+    LEAT_TRY(LEAT_NEW(&job->paths, count, err));
+    for (int64_t i = 0; i < count; i++) job->paths[i] = job->splits.inputs.items[i].path;
+    return leat_reject_log_create(&job->rejects, &leat_can_rejects, job->paths, false,
+                                  job->options->threads, REJECT_BYTES, temp_dir, err);
+}
+
+/* The store as an interrupted run has left it, and what it found in the files; *loaded false if
+ * there is none, or none that is whole. */
+static leat_code resume(can_job *job, const leat_can_store_options *options, const char *state,
+                        const char *counts, bool *loaded, leat_error *err) {
+    int64_t files = job->splits.inputs.count;
+    *loaded = false;
+    leat_code code = leat_can_store_load(&job->store, options, state, err);
+    if (code == LEAT_OK) code = leat_can_counts_load(job->files, files, counts, err);
+    *loaded = code == LEAT_OK;
+    if (code != LEAT_ERR_NOT_FOUND && code != LEAT_ERR_CORRUPT) return code;
+    leat_can_store_destroy(job->store);
+    job->store = NULL;
+    return LEAT_OK;
+}
+
+static leat_code scan(can_job *job, leat_error *err) {
+    char state[LEAT_PATH_BYTES], counts[LEAT_PATH_BYTES];
+    const leat_can_ingest_options *o = job->options;
+    int64_t files = job->splits.inputs.count;
+    leat_can_store_options options = {
+        .temp_dir = o->temp_dir != NULL ? o->temp_dir : job->folder.work,
+        .workers = o->threads,
+        .file_count = (int32_t)files,
+    };
+    LEAT_TRY(leat_path_join(state, sizeof state, job->folder.work, STATE_NAME, err));
+    LEAT_TRY(leat_path_join(counts, sizeof counts, job->folder.work, COUNTS_NAME, err));
+    LEAT_TRY(store_memory(job, leat_can_scan_memory(o->threads) + REJECT_BYTES,
+                          &options.memory_bytes, err));
+    LEAT_TRY(LEAT_NEW(&job->files, files, err));
+    if (o->resume) LEAT_TRY(resume(job, &options, state, counts, &job->scanned, err));
+    job->result->resumed = job->scanned;
+    if (job->scanned) return LEAT_OK;
+    LEAT_TRY(leat_can_store_create(&job->store, &options, err));
+    LEAT_TRY(create_rejects(job, options.temp_dir, err));
+    LEAT_TRY(scan_lines(job, err));
+    LEAT_TRY(leat_can_counts_save(job->files, files, counts, err));
+    LEAT_TRY(leat_can_store_save(job->store, state, err));
+    job->scanned = true;
+    return LEAT_OK;
+}
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+typedef struct can_streams {
+    int32_t *of; /* the stream of each capture of the store; -1: left out */
+    leat_can_stream *items;
+    int32_t count;
+} can_streams;
+
+/* Whether a capture belongs to the stream of the one before it. */
+static bool goes_on(const can_job *job, const leat_can_capture *before,
+                    const leat_can_capture *capture) {
+    const leat_can_settings *settings = &job->options->settings;
+    const leat_can_source *files = job->splits.files;
+    if (settings->captures == LEAT_CAPTURES_MERGED)
+        return files[capture->file_index].split == files[before->file_index].split;
+    return settings->bus == LEAT_BUS_MERGE && capture->file_index == before->file_index;
+}
+
+/* Captures are in the order of files, so those of one stream are neighbours. */
+static leat_code make_streams(can_job *job, can_streams *streams, leat_error *err) {
+    const leat_can_capture *captures = NULL, *before = NULL;
+    int64_t count = leat_can_store_captures(job->store, &captures);
+    int64_t bus = job->options->settings.bus;
+    bool merged = job->options->settings.captures == LEAT_CAPTURES_MERGED;
+    LEAT_TRY(LEAT_NEW(&streams->of, count, err));
+    LEAT_TRY(LEAT_NEW(&streams->items, count, err));
+    for (int64_t i = 0; i < count; i++) {
+        const leat_can_capture *capture = &captures[i];
+        streams->of[i] = -1;
+        if (bus >= 0 && capture->bus != bus) {
+            job->result->frames_left_out += capture->frames;
+            continue;
+        }
+        if (before == NULL || !goes_on(job, before, capture)) {
+            streams->items[streams->count++] = (leat_can_stream){
+                .split = job->splits.files[capture->file_index].split,
+                .file = merged ? -1 : capture->file_index,
+                .bus = merged || bus == LEAT_BUS_MERGE ? -1 : capture->bus,
+                .first_s = capture->first_s,
+                .last_s = capture->last_s,
+            };
+        }
+        leat_can_stream *stream = &streams->items[streams->count - 1];
+        stream->frames += capture->frames;
+        if (capture->first_s < stream->first_s) stream->first_s = capture->first_s;
+        if (capture->last_s > stream->last_s) stream->last_s = capture->last_s;
+        streams->of[i] = streams->count - 1;
+        before = capture;
+    }
+    if (streams->count > 0 && streams->items[0].split == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "the training logs hold no frame%s",
+                     bus >= 0 ? " of the bus that --bus names" : "");
+}
+
+/* ---- plan ----------------------------------------------------------------------------------- */
+
+static leat_code check_plan_memory(const can_job *job, const can_streams *streams,
+                                   leat_error *err) {
+    const leat_can_settings *settings = &job->options->settings;
+    int64_t windows = 0;
+    for (int32_t i = 0; i < streams->count; i++)
+        windows += streams->items[i].frames / settings->stride + 1;
+    int64_t least = leat_rss_bytes() + leat_can_plan_bytes(windows) +
+                    leat_can_write_bytes(settings->window) * job->options->threads;
+    if (least <= job->options->memory_bytes) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_LIMIT,
+                     "%lld windows of %lld frames take %lld MiB with %d threads: give --memory so "
+                     "much, a larger --stride, or fewer --threads",
+                     (long long)windows, (long long)settings->window, (long long)(least >> 20) + 1,
+                     job->options->threads);
+}
+
+static leat_code make_plan(can_job *job, leat_error *err) {
+    const leat_can_ingest_options *o = job->options;
+    can_streams streams = {0};
+    leat_ticker_stage(&job->ticker, "sorting", "frames", -1);
+    leat_code code = make_streams(job, &streams, err);
+    if (code == LEAT_OK)
+        code = leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, err);
+    if (code == LEAT_OK)
+        code = leat_can_store_order(job->store, streams.of, streams.count, job->names.number,
+                                    o->threads, err);
+    if (code == LEAT_OK) code = check_plan_memory(job, &streams, err);
+    if (code == LEAT_OK)
+        code = leat_can_plan_make(&job->plan, job->store, streams.items, streams.count,
+                                  &job->splits, &o->settings, o->threads, &job->ticker, err);
+    leat_free(streams.of);
+    leat_free(streams.items);
+    return code;
+}
+
+/* Frames in = frames in windows, between, behind, dropped, left out: or nothing is published. */
+static void count_frames(can_job *job) {
+    leat_can_ingest_result *result = job->result;
+    int64_t frames = 0, frames_in = 0;
+    for (int64_t i = 0; i < job->splits.inputs.count; i++) {
+        const leat_can_file *file = &job->files[i];
+        frames_in += file->frames;
+        result->lines_read += file->lines;
+        result->rejected += file->lines - file->frames;
+    }
+    for (int32_t i = 0; i < job->plan.stream_count; i++) {
+        const leat_can_stream *stream = &job->plan.streams[i];
+        int64_t rest = stream->between + stream->tail + stream->dropped;
+        LEAT_ASSERT(stream->between >= 0 && stream->tail >= 0 && rest <= stream->frames);
+        result->frames_between += stream->between;
+        result->frames_tail += stream->tail;
+        result->frames_dropped += stream->dropped;
+        result->frames_windowed += stream->frames - rest;
+        frames += stream->frames;
+    }
+    LEAT_ASSERT(frames + result->frames_left_out == frames_in);
+    result->frames = frames_in;
+    result->windows_dropped = job->plan.windows_dropped;
+}
+
+/* ---- write ---------------------------------------------------------------------------------- */
+
+/* What is known of the parts' files. */
+typedef struct can_parts {
+    int64_t file_bytes[LEAT_CAN_SPLITS_MAX];
+    uint64_t pages_hash[LEAT_CAN_SPLITS_MAX];
+} can_parts;
+
+static const char *part_name(const can_job *job, int part) {
+    return part == 0   ? LEAT_CAN_SPLIT_TRAIN
+           : part == 1 ? LEAT_CAN_SPLIT_VAL
+                       : job->splits.name[part - 1];
+}
+
+static leat_code part_path(const can_job *job, int part, const char *suffix,
+                           char path[LEAT_PATH_BYTES], leat_error *err) {
+    char name[LEAT_CAN_NAME_BYTES + 16];
+    snprintf(name, sizeof name, "%s%s", part_name(job, part), suffix);
+    return leat_path_join(path, LEAT_PATH_BYTES, job->folder.work, name, err);
+}
+
+static leat_code hash_pages(const char *path, uint64_t *hash, leat_error *err) {
+    uint8_t *bytes = NULL;
+    int64_t size = 0;
+    LEAT_TRY(leat_file_load(path, PAGES_BYTES_MAX, &bytes, &size, err));
+    *hash = leat_xxh3(bytes, size);
+    leat_free(bytes);
+    return LEAT_OK;
+}
+
+static leat_code write_parts(can_job *job, leat_can_write *write, can_parts *parts,
+                             leat_error *err) {
+    leat_ticker_stage(&job->ticker, "writing", "graphs",
+                      job->plan.part_begin[job->plan.part_count]);
+    for (int part = 0; part < job->plan.part_count; part++) {
+        char path[LEAT_PATH_BYTES], pages[LEAT_PATH_BYTES];
+        LEAT_TRY(part_path(job, part, LEAT_CAN_TENSORS_SUFFIX, path, err));
+        LEAT_TRY(part_path(job, part, LEAT_CAN_PAGES_SUFFIX, pages, err));
+        LEAT_TRY(leat_can_write_part(write, part, path, pages, &parts->file_bytes[part], err));
+        LEAT_TRY(hash_pages(pages, &parts->pages_hash[part], err));
+        job->result->bytes_written += parts->file_bytes[part];
+    }
+    job->result->seconds_written = seconds(job);
+    return LEAT_OK;
+}
+
+static leat_code write_cache(can_job *job, can_parts *parts, leat_can_meta *meta, leat_error *err) {
+    leat_can_write write = {.plan = &job->plan,
+                            .store = job->store,
+                            .vocab_count = (uint32_t)job->names.known,
+                            .threads = job->options->threads,
+                            .ticker = &job->ticker};
+    const leat_can_description description = {
+        .options = job->options,
+        .splits = &job->splits,
+        .files = job->files,
+        .plan = &job->plan,
+        .names = &job->names,
+        .digest = job->folder.digest,
+        .file_bytes = parts->file_bytes,
+        .pages_hash = parts->pages_hash,
+    };
+    LEAT_TRY(write_parts(job, &write, parts, err));
+    LEAT_TRY(leat_can_write_scaler(&write, &meta->scaler, err));
+    LEAT_TRY(leat_can_describe(&description, meta, err));
+    LEAT_TRY(leat_can_folder_describe(&job->folder, &job->splits, &job->options->settings, err));
+    return leat_can_meta_save(meta, job->folder.work, err);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void fill_result(can_job *job, const leat_can_meta *meta) {
+    leat_can_ingest_result *result = job->result;
+    snprintf(result->cache, sizeof result->cache, "%s", job->folder.cache);
+    snprintf(result->digest, sizeof result->digest, "%s", meta->digest);
+    result->files = job->splits.inputs.count;
+    result->captures = meta->capture_count;
+    result->identifiers = meta->ids.count;
+    result->vocabulary = meta->ids.known;
+    result->split_count = meta->split_count;
+    for (int i = 0; i < meta->split_count; i++) {
+        const leat_can_meta_split *split = &meta->splits[i];
+        snprintf(result->split_name[i], sizeof result->split_name[i], "%s", split->name);
+        result->split_graphs[i] = split->graphs;
+    }
+    result->memory_peak_bytes = leat_rss_peak_bytes();
+    result->seconds_total = seconds(job);
+}
+
+/* A cache that is there already: what it says. */
+static leat_code report_found(can_job *job, leat_error *err) {
+    leat_can_meta meta;
+    job->result->found = true;
+    LEAT_TRY(leat_can_meta_load(&meta, job->folder.cache, false, err));
+    fill_result(job, &meta);
+    leat_can_meta_free(&meta);
+    return LEAT_OK;
+}
+
+static void count_attacks(can_job *job) {
+    for (int part = 0; part < job->plan.part_count; part++) {
+        for (int64_t i = job->plan.part_begin[part]; i < job->plan.part_begin[part + 1]; i++) {
+            bool attack = job->plan.windows[job->plan.order[i]].attack_count > 0;
+            job->result->split_attacks[part] += attack;
+        }
+    }
+}
+
+static leat_code make_cache(can_job *job, leat_error *err) {
+    can_parts *parts = NULL;
+    leat_can_meta *meta = NULL;
+    LEAT_TRY(scan(job, err));
+    job->result->seconds_scan = seconds(job);
+    LEAT_TRY(make_plan(job, err));
+    count_frames(job);
+    leat_code code = LEAT_NEW(&parts, 1, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&meta, 1, err);
+    if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
+    if (code == LEAT_OK) count_attacks(job);
+    if (code == LEAT_OK) fill_result(job, meta);
+    if (meta != NULL) leat_can_meta_free(meta);
+    leat_free(meta);
+    leat_free(parts);
+    return code;
+}
+
+/* The spill and the state of the scan go, then the work folder is the cache. */
+static leat_code publish(can_job *job, leat_error *err) {
+    static const char *const names[] = {STATE_NAME, COUNTS_NAME};
+    leat_can_store_destroy(job->store);
+    job->store = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[LEAT_PATH_BYTES];
+        LEAT_TRY(leat_path_join(path, sizeof path, job->folder.work, names[i], err));
+        LEAT_TRY(leat_path_remove(path, err));
+    }
+    return leat_can_folder_publish(&job->folder, err);
+}
+
+static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
+                     const char *cache_dir, leat_error *err) {
+    const leat_can_ingest_options *o = job->options;
+    LEAT_TRY(leat_can_settings_check(&o->settings, err));
+    if (o->settings.seed > INT64_MAX) {
+        return leat_fail(err, LEAT_ERR_OPTION, "seed: %llu; a cache takes 0 to 2^63 - 1",
+                         (unsigned long long)o->settings.seed);
+    }
+    LEAT_TRY(leat_can_splits_find(paths, path_count, o, &job->splits, err));
+    LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
+    if (job->folder.found) return report_found(job, err);
+    leat_error failure = {0};
+    leat_code code = make_cache(job, &failure);
+    bool resumable = job->scanned && (code == LEAT_ERR_CANCELLED || o->resume);
+    if (code != LEAT_OK && resumable && job->store != NULL) leat_can_store_keep(job->store);
+    if (code == LEAT_OK) code = publish(job, &failure);
+    leat_can_store_destroy(job->store);
+    job->store = NULL;
+    leat_can_folder_close(&job->folder, code != LEAT_OK && resumable);
+    return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &failure);
+}
+
+leat_code leat_can_ingest(const char *const *paths, int64_t path_count, const char *cache_dir,
+                          const leat_can_ingest_options *options, leat_can_ingest_result *result,
+                          leat_error *err) {
+    *result = (leat_can_ingest_result){0};
+    if (options->threads < 1 || options->threads > LEAT_THREADS_MAX) {
+        return leat_fail(err, LEAT_ERR_OPTION, "threads %d: give 1 to %d", options->threads,
+                         LEAT_THREADS_MAX);
+    }
+    can_job *job = NULL;
+    LEAT_TRY(LEAT_NEW(&job, 1, err));
+    job->options = options;
+    job->result = result;
+    job->begin_ns = leat_clock_ns();
+    job->resident = leat_rss_bytes();
+    leat_ticker_create(&job->ticker, options->progress, options->progress_user);
+    leat_code code = run(job, paths, path_count, cache_dir, err);
+    leat_ticker_destroy(&job->ticker);
+    leat_reject_log_destroy(job->rejects);
+    leat_can_plan_free(&job->plan);
+    leat_can_names_free(&job->names);
+    leat_can_splits_free(&job->splits);
+    leat_free(job->files);
+    leat_free(job->paths);
+    leat_free(job);
+    if (code != LEAT_OK) *result = (leat_can_ingest_result){0};
+    return code;
+}
