@@ -77,8 +77,9 @@ typedef struct leat_cli_command {
     int (*run)(leat_cli *cli);
 } leat_cli_command;
 
-extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_inspect, leat_cmd_cat,
-    leat_cmd_synth_probes, leat_cmd_synth_can, leat_cmd_batches, leat_cmd_doctor, leat_cmd_version;
+extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_ingest_can, leat_cmd_inspect,
+    leat_cmd_cat, leat_cmd_synth_probes, leat_cmd_synth_can, leat_cmd_batches, leat_cmd_doctor,
+    leat_cmd_version;
 
 /* ---- What a command asks ----------------------------------------------------------------- */
 

@@ -10,9 +10,11 @@
 #include "frame.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes, &leat_cmd_inspect,      &leat_cmd_cat,
-    &leat_cmd_batches,       &leat_cmd_synth_probes, &leat_cmd_synth_can,
-    &leat_cmd_doctor,        &leat_cmd_version,      NULL,
+    &leat_cmd_ingest_probes, &leat_cmd_ingest_can,
+    &leat_cmd_inspect,       &leat_cmd_cat,
+    &leat_cmd_batches,       &leat_cmd_synth_probes,
+    &leat_cmd_synth_can,     &leat_cmd_doctor,
+    &leat_cmd_version,       NULL,
 };
 
 /* The number of words of the command that argv begins with, and the command; 0 if there is none. */
@@ -56,8 +58,10 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
         leat_cli_nearest_add(&by_one, leat_cli_commands[i]->words);
         if (has_two) leat_cli_nearest_add(&by_two, leat_cli_commands[i]->words);
     }
-    bool is_two = by_two.best != NULL || (has_two && is_first_word(argv[0]));
-    if (by_one.best != NULL && by_two.best != NULL && by_one.best_distance < by_two.best_distance)
+    bool first_is_good = has_two && is_first_word(argv[0]);
+    bool is_two = by_two.best != NULL || first_is_good;
+    if (!first_is_good && by_one.best != NULL && is_two &&
+        by_one.best_distance < by_two.best_distance)
         is_two = false;
     const char *best = is_two ? by_two.best : by_one.best;
     if (best == NULL && is_two) { /* the first word is good: what it has is listed shortly */

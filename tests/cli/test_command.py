@@ -33,8 +33,8 @@ def commands():
 
 class Help(unittest.TestCase):
     def test_commands_are_listed(self):
-        self.assertEqual(commands(), ["ingest probes", "inspect", "cat", "batches", "synth probes",
-                                      "synth can", "doctor", "version"])
+        self.assertEqual(commands(), ["ingest probes", "ingest can", "inspect", "cat", "batches",
+                                      "synth probes", "synth can", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -94,7 +94,7 @@ WRONG = [
     ("", r"no command is given"),
     ("foo", r'unknown command "foo"; see leat --help'),
     ("docter", r'unknown command "docter"; did you mean "doctor"\? See leat --help'),
-    ("ingest foo", r'unknown command "ingest foo"; see leat ingest --help'),
+    ("ingest frobnicate", r'unknown command "ingest frobnicate"; see leat ingest --help'),
     ("ingest prbes x", r'unknown command "ingest prbes"; did you mean "ingest probes"\?'),
     ("ingst probes x", r'did you mean "ingest probes"\?'),
     ("synth", r"leat synth needs one more word"),

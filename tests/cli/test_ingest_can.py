@@ -1,0 +1,352 @@
+"""leat ingest can: the reference's graphs, the same bytes whatever the machine, caches found again,
+kills and crowds. Golden files are read without their library: nothing but Python is needed."""
+import glob
+import hashlib
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+GOLDEN = os.path.join(SHARED, "golden", "can")
+SAMPLES = os.path.join(SHARED, "data", "can")
+KINDS = {"F32": ("f", 4), "F64": ("d", 8), "I64": ("q", 8), "I32": ("i", 4), "U32": ("I", 4),
+         "I16": ("h", 2)}
+FIRST_HALF = 29  # column of x
+
+
+def read_tensors(path):
+    """Each tensor as (shape, flat values)."""
+    with open(path, "rb") as file:
+        data = file.read()
+    size, = struct.unpack_from("<Q", data)
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    tensors = {}
+    for key, tensor in header.items():
+        first, last = (8 + size + at for at in tensor["data_offsets"])
+        letter, item = KINDS[tensor["dtype"]]
+        values = struct.unpack(f"<{(last - first) // item}{letter}", data[first:last])
+        tensors[key] = (tensor["shape"], values)
+    return tensors
+
+
+def graphs_of(tensors, into):
+    """Graphs by the frame that they begin with."""
+    flat = {key: values for key, (_, values) in tensors.items()}
+    edges = tensors["edge_index"][0][1]
+    for g, start in enumerate(flat["window_start"]):
+        n, m = flat["node_ptr"][g:g + 2], flat["edge_ptr"][g:g + 2]
+        into[start] = {
+            "x": flat["x"][35 * n[0]:35 * n[1]],
+            "node_id": flat["node_id"][n[0]:n[1]],
+            "edge_attr": flat["edge_attr"][11 * m[0]:11 * m[1]],
+            "source": flat["edge_index"][m[0]:m[1]],
+            "target": flat["edge_index"][edges + m[0]:edges + m[1]],
+            "y": flat["y"][g],
+            "attack_type": flat["attack_type"][g] if "attack_type" in flat else None,
+        }
+    return into
+
+
+def write_log(path, frames, step=0.001, attack=None, begin=1000.0):
+    """A small four-column log of a few identifiers; `attack` is a range of labelled frames."""
+    with open(path, "w", encoding="ascii") as file:
+        file.write("timestamp,arbitration_id,data_field,attack\n")
+        for i in range(frames):
+            label = int(attack is not None and i in attack)
+            file.write(f"{begin + i * step:.6f},{0x100 + i * i % 13:03X},"
+                       f"{(i * 2654435761) % 2 ** 64:016X},{label}\n")
+
+
+def content(folder):
+    """Every file of a cache by its bytes, but for what tells when it was made."""
+    found = {}
+    for name in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, name), "rb") as file:
+            if name != "inputs.json":
+                found[name] = hashlib.sha256(file.read()).hexdigest()
+    return found
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="leat-can-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def make(self, *names):
+        os.makedirs(self.path(*names))
+        return self.path(*names)
+
+    def ingest(self, *words, out="cache", status=0):
+        done = subprocess.run([LEAT, "ingest", "can", *words, "-o", self.path(out), "--json"],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads(done.stdout) if status == 0 else done.stderr
+
+
+class Numbers(Case):
+    """Beside the reference system."""
+    def setUp(self):
+        super().setUp()
+        if not os.path.isdir(SHARED):
+            self.skipTest(f"no {SHARED} with the golden files")
+
+    def compare(self, ours, golden, labels=True, skip=()):
+        self.assertEqual(sorted(ours), sorted(golden))
+        for start, wanted in golden.items():
+            graph = ours[start]
+            for key in ("node_id", "source", "target", "edge_attr", "y"):
+                self.assertEqual(graph[key], wanted[key], (start, key))
+            if labels:
+                self.assertEqual(graph["attack_type"], wanted["attack_type"], start)
+            for i, (a, b) in enumerate(zip(graph["x"], wanted["x"])):
+                if i % 35 not in skip:
+                    self.assertLessEqual(abs(a - b), 1e-6 * max(abs(b), 1e-3), (start, i % 35))
+
+    def check(self, case, name, *words, labels=True, skip=()):
+        result = self.ingest(os.path.join(GOLDEN, "input", case), "--preset", "reference", *words)
+        ours = {}
+        for split in ("train", "val"):
+            graphs_of(read_tensors(os.path.join(result["cache"], f"{split}.safetensors")), ours)
+        tensors = read_tensors(os.path.join(GOLDEN, f"{name}.safetensors"))
+        self.compare(ours, graphs_of({key: value for key, value in tensors.items()
+                                      if "/" not in key}, {}), labels, skip)
+        return result, tensors
+
+    def test_real_logs(self):
+        result, tensors = self.check("v40_cut", "features_ref")
+        test = read_tensors(os.path.join(result["cache"], "test_02_fuzzing.safetensors"))
+        self.compare(graphs_of(test, {}), graphs_of(
+            {key[5:]: value for key, value in tensors.items() if key.startswith("test/")}, {}))
+        with open(os.path.join(GOLDEN, "features_ref.json"), encoding="utf-8") as file:
+            split = json.load(file)["split"]
+        val = read_tensors(os.path.join(result["cache"], "val.safetensors"))["window_start"][1]
+        starts = tensors["window_start"][1]
+        self.assertEqual(sorted(val), sorted(starts[i] for i in split["val"]))
+        with open(os.path.join(result["cache"], "vocab.json"), "rb") as ours, \
+                open(os.path.join(GOLDEN, "cache", "vocab.json"), "rb") as theirs:
+            self.assertEqual(ours.read(), theirs.read())
+
+    def test_scalers(self):
+        wanted = read_tensors(os.path.join(GOLDEN, "features_scaled_ref.safetensors"))
+        for strategy, center, scale in (("z_benign", "mean", "scale"),
+                                        ("robust_benign", "robust_center", "robust_scale")):
+            result = self.ingest(os.path.join(GOLDEN, "input", "v40_cut"), "--preset", "reference",
+                                 "--scaler", strategy)
+            with open(os.path.join(result["cache"], "scaler.json"), encoding="utf-8") as file:
+                found = json.load(file)
+            for part, slack in (("x", 1e-6), ("edge", 1e-12)):
+                for name, key in (("center", center), ("scale", scale)):
+                    for a, b in zip(found[f"{part}_{name}"], wanted[f"scaler/{part}_{key}"][1]):
+                        self.assertLessEqual(abs(a - b), slack * abs(b), (strategy, part, name))
+
+    def test_windows_and_strides(self):
+        self.check("v40_w50", "features_w50_ref", "--window", "50", "--stride", "50")
+        self.check("v40_s200", "features_s200_ref", "--stride", "200")
+
+    def test_awkward_logs(self):
+        for stride, name, labels, skip in (
+                (10, "features_awkward_ref", True, ()),
+                (15, "features_awkward_s15_ref", True, (FIRST_HALF,)),  # theirs is misplaced there
+                (4, "features_overlap_indep", False, ())):
+            self.check("awkward", name, "--window", "10", "--stride", str(stride), labels=labels,
+                       skip=skip)
+        self.check("awkward", "features_awkward_w4_ref", "--window", "4", "--stride", "4")
+        self.check("awkward_hex", "features_awkward_hex_ref", "--window", "11", "--stride", "11")
+        self.check("page_example", "features_page_example_ref", "--window", "10", "--stride", "10")
+
+    def test_all_samples(self):
+        lines = {"candump/truck_15s.log": 1, "gvret/kona_no_key.csv.gz": 1,
+                 "gvret/outlander_parking_brake.csv.gz": 1, "v40": 3}
+        for sample in lines:
+            result = self.ingest(os.path.join(SAMPLES, sample))
+            self.assertEqual(result["frames"], sum(result[f"frames_{what}"] for what in (
+                "windowed", "between", "tail", "dropped", "left_out")), sample)
+            self.assertGreater(result["splits"]["train"]["graphs"], 50, sample)
+            self.assertEqual(result["set_aside"], 0, sample)
+
+
+class Bytes(Case):
+    """The same cache, whatever makes it."""
+    def logs(self):
+        folder = self.make("logs", "train_a")
+        write_log(os.path.join(folder, "drive_1.csv"), 30_000)
+        write_log(os.path.join(folder, "dos_2.csv"), 17_321, attack=range(9000, 9500), begin=1010)
+        write_log(os.path.join(self.make("logs", "test_x"), "fuzzing_1.csv"), 5_001,
+                  attack=range(100, 200))
+        # times step back, within a block and over many
+        with open(os.path.join(folder, "back.csv"), "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,attack\n")
+            for i in range(40_000):
+                file.write(f"{5000 + (i * 7919 % 40_000) * 1e-3:.3f},{i % 31:03X},0011,0\n")
+        return self.path("logs")
+
+    def test_threads_and_memory(self):
+        logs = self.logs()
+        for words in ((), ("--captures", "merged", "--scaler", "robust_benign"),
+                      ("--store", "frames"), ("--window", "40", "--stride", "7")):
+            wanted = None
+            for threads, memory in ((1, "512M"), (2, "96M"), (3, "64M"), (8, "512M")):
+                out = f"cache-{threads}"
+                result = self.ingest(logs, *words, "--threads", str(threads), "--memory", memory,
+                                     out=out)
+                self.assertLessEqual(result["memory_peak_bytes"], int(memory[:-1]) << 20)
+                found = content(result["cache"])
+                wanted = wanted or found
+                self.assertEqual(found, wanted, (words, threads, memory))
+                shutil.rmtree(self.path(out))
+
+    def test_a_cache_is_found_again(self):
+        logs = self.logs()
+        first = self.ingest(logs)
+        before = content(first["cache"])
+        self.assertFalse(first["found"])
+        self.assertTrue(self.ingest(logs)["found"])
+        self.assertTrue(self.ingest(logs, "--verify")["found"])
+        log = os.path.join(logs, "train_a", "drive_1.csv")
+        os.utime(log, (1, 1))  # touched: hashed, and found
+        again = self.ingest(logs)
+        self.assertTrue(again["found"])
+        self.assertEqual(content(again["cache"]), before)
+        other = self.ingest(logs, "--seed", "7")
+        self.assertFalse(other["found"])
+        self.assertNotEqual(other["cache"], first["cache"])
+        with open(log, "a", encoding="ascii") as file:
+            file.write("2000.0,100,00,0\n")
+        changed = self.ingest(logs)
+        self.assertFalse(changed["found"])
+        self.assertEqual(changed["frames"], first["frames"] + 1)
+        self.assertEqual(len(os.listdir(self.path("cache"))), 3)
+
+    def test_validation_keeps_its_distance(self):
+        write_log(os.path.join(self.make("logs"), "drive.csv"), 100_000)
+        result = self.ingest(self.path("logs"))
+        sides = {}
+        for side in ("train", "val"):
+            tensors = read_tensors(os.path.join(result["cache"], f"{side}.safetensors"))
+            sides.update(dict.fromkeys(tensors["window_start"][1], side))
+        cuts = 0
+        for start in range(0, 99_900, 100):
+            here, later = sides.get(start), sides.get(start + 100)
+            if here is not None and later is not None:
+                self.assertEqual(here, later, start)
+            cuts += here is not None and later is None
+        self.assertIn(cuts, range(2, 9))  # four blocks of twenty
+        self.assertEqual(len(sides) + result["windows_dropped"], 1000)
+        self.assertIn(result["windows_dropped"], range(cuts, 2 * cuts + 1))
+        share = result["splits"]["val"]["graphs"] / 1000
+        self.assertAlmostEqual(share, 0.2, delta=0.02)
+
+    def test_killed_and_resumed(self):
+        logs = self.logs()
+        wanted = content(self.ingest(logs, out="whole")["cache"])
+        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--resume"]
+        for delay in (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12):
+            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            time.sleep(delay)
+            process.kill()
+            process.wait()
+        result = self.ingest(logs, "--resume")
+        self.assertEqual(content(result["cache"]), wanted)
+        self.assertEqual(os.listdir(self.path("cache")), [os.path.basename(result["cache"])])
+
+    def test_stopped_leaves_nothing_or_what_resumes(self):
+        logs = self.logs()
+        wanted = content(self.ingest(logs, out="whole")["cache"])
+        process = subprocess.Popen([LEAT, "ingest", "can", logs, "-o", self.path("cache")],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.03)
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        self.assertEqual([name for name in os.listdir(self.path("cache"))
+                          if name.endswith(".lock")], [])
+        self.assertEqual(content(self.ingest(logs, "--resume")["cache"]), wanted)
+
+    def test_two_at_once(self):
+        logs = self.logs()
+        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--json"]
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+        results = [json.loads(process.communicate(timeout=200)[0]) for process in both]
+        self.assertEqual({process.returncode for process in both}, {0})
+        self.assertEqual(len({result["cache"] for result in results}), 1)
+        self.assertEqual(sum(not result["found"] for result in results), 1)
+        self.assertEqual(len(os.listdir(self.path("cache"))), 1)
+
+
+class Bad(Case):
+    """What cannot be read is said, and nothing is left behind."""
+    def test_inputs(self):
+        empty, folder = self.make("empty"), self.make("logs")
+        write_log(os.path.join(folder, "short.csv"), 50)
+        with open(self.path("words.csv"), "w", encoding="ascii") as file:
+            file.write("some words\n" * 500)
+        for words, status, says in (
+                ((self.path("none"),), 1, "not there"),
+                ((empty,), 1, "empty"),
+                ((self.path("words.csv"),), 1, "words.csv"),
+                ((folder, "--window", "2"), 2, "window"),
+                ((folder, "--stride", "0"), 2, "stride"),
+                ((folder, "--scaler", "no"), 2, "scaler"),
+                ((folder, "--bus", "-1"), 2, "bus"),
+                ((folder, "--dataset", "set_01"), 1, "train_01_attack_free"),
+                ((folder, "--train", "nothing*"), 1, "nothing*"),
+                ((folder, "--train", "*.csv", "--test", "*.csv"), 1, "same file"),
+                ((), 2, "no input"),
+                ((folder, "--memory", "2M"), 1, "would do")):
+            self.assertIn(says, self.ingest(*words, status=status), words)
+            left = glob.glob(self.path("cache", ".*")) + glob.glob(self.path("cache", "*"))
+            self.assertEqual(left, [], words)
+
+    def test_splits_by_pattern(self):
+        for name in ("a", "b", "c"):
+            write_log(os.path.join(self.make("logs", name), "log.csv"), 500, begin=1000)
+        result = self.ingest(self.path("logs"), "--train", "a", "--test", "c,b")
+        self.assertEqual(list(result["splits"]), ["train", "val", "test_b", "test_c"])
+        self.assertIn("seed", self.ingest(self.path("logs"), "--seed", str(2 ** 63), status=2))
+
+    def test_a_log_that_is_too_short(self):
+        folder = self.make("logs")
+        write_log(os.path.join(folder, "short.csv"), 50)
+        result = self.ingest(folder)
+        self.assertEqual((result["frames"], result["frames_tail"]), (50, 50))
+        self.assertEqual(result["splits"], {"train": {"graphs": 0, "attacks": 0},
+                                            "val": {"graphs": 0, "attacks": 0}})
+
+    def test_lines_are_set_aside(self):
+        folder = self.make("logs")
+        write_log(os.path.join(folder, "log.csv"), 5000)
+        with open(os.path.join(folder, "log.csv"), "a", encoding="ascii") as file:
+            file.write("1.0,XYZ,00,0\nnoon,100,00,0\n2.0,100,0,0\n2.0,100,GG,0\n2.0,100\n")
+        result = self.ingest(folder)
+        self.assertEqual((result["frames"], result["set_aside"]), (5000, 5))
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            rejected = file.read().splitlines()
+        self.assertEqual(len(rejected), 6)
+        self.assertIn(",5002,identifier_unparsable,", rejected[1])
+
+    def test_a_full_disk(self):
+        folder = self.make("logs")
+        write_log(os.path.join(folder, "log.csv"), 60_000)
+        small = self.make("small")
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", small], check=False,
+                          stderr=subprocess.DEVNULL).returncode != 0:
+            self.skipTest("cannot mount a small file system")
+        self.addCleanup(subprocess.run, ["umount", small], check=False)
+        self.assertIn("No space left", self.ingest(folder, out="small", status=1))
+        self.assertEqual(os.listdir(small), [])
+
+
+if __name__ == "__main__":
+    sys.exit(0 if unittest.main(exit=False).result.wasSuccessful() else 1)
