@@ -274,9 +274,27 @@ static leat_code sync_parent(const char *path, leat_error *err) {
     return leat_path_sync_dir(parent, err);
 }
 
+/* Where a draft of this name goes in the end: a link is followed, and what is no file stays. */
+static leat_code find_target(const char **path, char room[LEAT_PATH_BYTES], leat_error *err) {
+    leat_path_facts facts;
+    struct stat found;
+    LEAT_TRY(leat_path_stat(*path, &facts, err));
+    if (facts.kind == LEAT_PATH_DIR || facts.kind == LEAT_PATH_OTHER) {
+        return leat_fail(err, LEAT_ERR_EXISTS, "\"%s\" is %s: name a file to write", *path,
+                         facts.kind == LEAT_PATH_DIR ? "a folder" : "no regular file");
+    }
+    if (facts.kind == LEAT_PATH_NONE || lstat(*path, &found) != 0 || !S_ISLNK(found.st_mode))
+        return LEAT_OK;
+    if (realpath(*path, room) == NULL)
+        return leat_fail_errno(err, errno, "cannot follow the link \"%s\"", *path);
+    *path = room;
+    return LEAT_OK;
+}
+
 leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err) {
-    char temporary[LEAT_PATH_BYTES], *target = NULL;
+    char temporary[LEAT_PATH_BYTES], room[LEAT_PATH_BYTES], *target = NULL;
     *out = NULL;
+    LEAT_TRY(find_target(&path, room, err));
     if (snprintf(temporary, sizeof temporary, "%s.tmp", path) >= (int)sizeof temporary) {
         return leat_fail(err, LEAT_ERR_LIMIT, "path \"%.64s...\" is too long", path);
     }

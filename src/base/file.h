@@ -41,7 +41,8 @@ void leat_file_punch(leat_file *file, int64_t offset, int64_t size_bytes);
 void leat_file_will_need(leat_file *file, int64_t offset, int64_t size_bytes);
 
 /* A file that appears whole or not at all: opens "<path>.tmp", made or emptied, read and write.
- * Closed before it is published, it is removed. */
+ * Closed before it is published, it is removed. A link is followed; LEAT_ERR_EXISTS if something
+ * stands there that is no file: a folder, a device, a pipe. */
 LEAT_MUST_CHECK leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err);
 /* Gives a draft its name, in place of what stood there. `durable`: syncs the file before and its
  * folder after, so that the file is whole after a power failure too. On failure it stays a draft,

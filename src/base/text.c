@@ -70,11 +70,7 @@ leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes,
 }
 
 leat_code leat_text_can_save(const char *path, leat_error *err) {
-    leat_path_facts facts;
     leat_file *file = NULL;
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind == LEAT_PATH_DIR)
-        return leat_fail(err, LEAT_ERR_EXISTS, "\"%s\" is a folder: name a file to write", path);
     LEAT_TRY(leat_file_open_draft(&file, path, err));
     leat_file_close(file); /* a draft that is not published leaves nothing */
     return LEAT_OK;

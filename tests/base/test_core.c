@@ -383,6 +383,34 @@ static void replacing(void **state) {
                      LEAT_ERR_NOT_FOUND);
 }
 
+/* A name that is a link stays one: what it leads to is replaced. What is no file stays as it is. */
+static void drafts_of_no_file(void **state) {
+    (void)state;
+    char link[300], target[300];
+    struct stat found;
+    leat_error err = {0};
+    snprintf(link, sizeof link, "%s", in_folder("draft_link"));
+    snprintf(target, sizeof target, "%s", in_folder("draft_target"));
+    assert_ok(leat_file_save(target, "old", 3, err));
+    assert_int_equal(symlink("draft_target", link), 0);
+    assert_ok(leat_file_save(link, "new", 3, err));
+    assert_true(lstat(link, &found) == 0 && S_ISLNK(found.st_mode));
+    assert_string_equal(content_of(target), "new");
+    assert_int_equal(unlink(link), 0);
+    static const char *const others[] = {"draft_fifo", "draft_folder", "draft_device"};
+    assert_int_equal(mkfifo(in_folder(others[0]), 0600), 0);
+    assert_int_equal(mkdir(in_folder(others[1]), 0700), 0);
+    assert_int_equal(symlink("/dev/null", in_folder(others[2])), 0);
+    for (int i = 0; i < 3; i++) {
+        const char *path = in_folder(others[i]);
+        assert_int_equal(leat_file_save(path, "new", 3, &err), LEAT_ERR_EXISTS);
+        assert_non_null(strstr(err.message, "name a file to write"));
+        assert_int_equal(leat_text_can_save(path, NULL), LEAT_ERR_EXISTS);
+        assert_true(stat(path, &found) == 0 && !S_ISREG(found.st_mode));
+        leat_path_discard(in_folder(others[i]));
+    }
+}
+
 static void drafts(void **state) {
     (void)state;
     leat_file *file = NULL;
@@ -742,6 +770,7 @@ int main(void) {
         cmocka_unit_test(folders),
         cmocka_unit_test(replacing),
         cmocka_unit_test(drafts),
+        cmocka_unit_test(drafts_of_no_file),
         cmocka_unit_test(names_of_paths),
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_beside),
