@@ -404,8 +404,8 @@ typedef struct leat_batch {
 
 /*
  * The next batch, the caller's until leat_batch_release and unchanged until then; *out NULL at the
- * end (only with epochs). A step that failed fails again at every call until leat_loader_seek, with
- * the error of its lowest row.
+ * end: of the epochs, or after 2^40 steps. A step that failed fails again at every call until
+ * leat_loader_seek, with the error of its lowest row.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_next(leat_loader *loader, const leat_batch **out,
                                                     leat_error *err);

@@ -64,8 +64,8 @@ static leat_code fill(leat_loader *loader, const leat_loader_options *options, l
     LEAT_TRY(leat_plan_budget(plan, &loader->prefetch, &loader->memory_bytes, err));
     loader->payload_before = leat_dataset_payload_bytes(plan->dataset);
     leat_ring_work work = leat_token_work(plan);
-    int64_t end = plan->step_count < 0 ? INT64_MAX : plan->step_count;
-    return leat_ring_create(&loader->ring, &work, loader->prefetch, end, options->threads, err);
+    return leat_ring_create(&loader->ring, &work, loader->prefetch, leat_plan_end(plan),
+                            options->threads, err);
 }
 
 leat_code leat_loader_create(leat_loader **out, const leat_dataset *dataset,
@@ -100,8 +100,7 @@ void leat_loader_destroy(leat_loader *loader) {
  */
 
 static bool at_end(const leat_loader *loader) {
-    int64_t count = loader->plan->step_count;
-    return count >= 0 && leat_ring_step(loader->ring) >= count;
+    return leat_ring_step(loader->ring) >= leat_plan_end(loader->plan);
 }
 
 bool leat_loader_wait(leat_loader *loader, int64_t timeout_ms) {
@@ -124,13 +123,13 @@ leat_code leat_loader_next(leat_loader *loader, const leat_batch **out, leat_err
 
 leat_code leat_loader_seek(leat_loader *loader, int64_t step, leat_error *err) {
     LEAT_TRY(leat_ring_check_process(loader->ring, err));
-    int64_t count = loader->plan->step_count, most = count < 0 ? LEAT_STEPS_MAX : count;
-    if (step < 0 || step > most) {
+    int64_t end = leat_plan_end(loader->plan);
+    if (step < 0 || step > end) {
         return leat_fail(err, LEAT_ERR_OPTION, "no step %lld: it must be 0 to %lld",
-                         (long long)step, (long long)most);
+                         (long long)step, (long long)end);
     }
     leat_ring_park(loader->ring);
-    leat_ring_seek(loader->ring, step, count < 0 ? INT64_MAX : count);
+    leat_ring_seek(loader->ring, step, end);
     return LEAT_OK;
 }
 

@@ -109,11 +109,11 @@ static leat_code explain(const leat_plan *plan, leat_maker *maker, leat_explanat
 }
 
 static leat_code check_place(const leat_plan *plan, int64_t step, int64_t row, leat_error *err) {
-    int64_t most = plan->step_count < 0 ? LEAT_STEPS_MAX : plan->step_count;
-    if (step >= 0 && step < most && row >= 0 && row < plan->options.batch) return LEAT_OK;
+    int64_t end = leat_plan_end(plan);
+    if (step >= 0 && step < end && row >= 0 && row < plan->options.batch) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "explain: no row %lld of step %lld: steps are 0 to %lld, rows 0 to %lld",
-                     (long long)row, (long long)step, (long long)most - 1,
+                     (long long)row, (long long)step, (long long)end - 1,
                      (long long)plan->options.batch - 1);
 }
 

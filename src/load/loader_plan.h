@@ -67,6 +67,10 @@ LEAT_MUST_CHECK leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefe
 LEAT_MUST_CHECK leat_code leat_plan_create(leat_plan **out, const leat_dataset *dataset,
                                            const leat_loader_options *options, leat_error *err);
 void leat_plan_destroy(leat_plan *plan);
+/* Steps are below this: their number, or where steps without end have theirs all the same. */
+static inline int64_t leat_plan_end(const leat_plan *plan) {
+    return plan->step_count < 0 ? LEAT_STEPS_MAX : plan->step_count;
+}
 /* The data set's row of a row of the split. */
 int64_t leat_plan_row(const leat_plan *plan, int64_t split_row);
 

@@ -83,7 +83,7 @@ static leat_code check(const leat_batch_report_options *options, leat_error *err
 static leat_code choose_steps(const leat_plan *plan, const leat_batch_report_options *options,
                               leat_batch_report *report, leat_error *err) {
     int64_t batch = plan->options.batch, end = options->end_step;
-    int64_t last = plan->step_count < 0 ? LEAT_STEPS_MAX : plan->step_count;
+    int64_t last = leat_plan_end(plan);
     int64_t most = options->sequence_max / batch > 0 ? options->sequence_max / batch : 1;
     if (end < 0) end = most < last - options->first_step ? options->first_step + most : last;
     if (end > last) end = last;

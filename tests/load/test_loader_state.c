@@ -332,6 +332,34 @@ static void far_steps(void **state) {
     for (int i = 1; i < 5; i++) assert_in_range(bytes[i], bytes[0] / 2, bytes[0] * 2);
 }
 
+/* Without epochs the steps end all the same, where no number made of them overflows. */
+static void last_step(void **state) {
+    (void)state;
+    const int64_t end = INT64_C(1) << 40;
+    leat_dataset *dataset = loader_open(plain);
+    leat_loader_options options = loader_options();
+    leat_loader *loader = loader_create(dataset, &options);
+    leat_explanation *told = NULL;
+    const leat_batch *batch = NULL;
+    must(leat_loader_seek(loader, end - 1, NULL), NULL);
+    batch = loader_next(loader);
+    assert_true(batch->step == end - 1);
+    leat_batch_release(batch);
+    must(leat_loader_explain(loader, end - 1, 0, &told, NULL), NULL);
+    leat_explanation_destroy(told);
+    assert_int_equal(leat_loader_explain(loader, end, 0, &told, NULL), LEAT_ERR_OPTION);
+    for (int i = 0; i < 2; i++) {
+        assert_true(leat_loader_wait(loader, 0));
+        must(leat_loader_next(loader, &batch, NULL), NULL);
+        assert_null(batch);
+        must(leat_loader_seek(loader, end, NULL), NULL);
+    }
+    assert_int_equal(leat_loader_seek(loader, end + 1, NULL), LEAT_ERR_OPTION);
+    assert_int_equal(leat_loader_step_count(loader), -1);
+    leat_loader_destroy(loader);
+    leat_dataset_close(dataset);
+}
+
 static int setup(void **state) {
     (void)state;
     make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
@@ -349,6 +377,7 @@ int main(void) {
         cmocka_unit_test(killed), /* forks, so before there were threads */
         cmocka_unit_test(every_step), cmocka_unit_test(step_alone), cmocka_unit_test(other_hosts),
         cmocka_unit_test(refusals),   cmocka_unit_test(files),      cmocka_unit_test(far_steps),
+        cmocka_unit_test(last_step),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
