@@ -67,7 +67,7 @@ static leat_code run_steps(batches_job *job, leat_error *err) {
             return LEAT_OK;
         }
         code = leat_loader_next(job->loader, &batch, err);
-        if (code != LEAT_OK) break;
+        if (code != LEAT_OK || batch == NULL) break; /* NULL: steps end, those without epochs too */
         code = take_batch(job, batch, err);
         leat_batch_release(batch);
         if (code != LEAT_OK) break;

@@ -251,6 +251,14 @@ class Words(unittest.TestCase):
         self.assertEqual([line.endswith(zeros) for line in lines],
                          [number >= anchors for number in range(len(lines))])
 
+    def test_steps_without_epochs_end_too(self):
+        last = 2 ** 40 - 1
+        for words in ((), ("--by", "client", "--batch", 2)):
+            lines = batches("--hash=rows", "--steps", f"{last}:{last + 3}", *words).splitlines()
+            self.assertEqual({line.split()[0] for line in lines}, {str(last)})
+            told = json.loads(batches("--steps", f"{last + 1}:{last + 3}", "--json", *words))
+            self.assertEqual(told["counters"]["batches"], 0)
+
     def test_words_and_explain_agree(self):
         words = batches("--words", "--batch", 3, "--steps", "5:6")
         parts = re.split(r"(?m)^step 5 row \d+\n", words)[1:]
