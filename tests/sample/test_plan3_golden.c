@@ -228,7 +228,7 @@ static void real_sample(void **state) {
         const char *split;
         const row_sizes *sizes;
     } splits[] = {{"train", real_train}, {"test", real_test}};
-    json_t *golden = load_shared_golden("plan3_ref.json");
+    json_t *golden = load_shared_golden("latency/plan3_ref.json");
     if (golden == NULL) skip();
     static cell_numbers ours;
     for (int i = 0; i < 2; i++) {
