@@ -49,6 +49,7 @@ CASES = [
     ("rooms", "cli/main.c", '#include "base/count.h"\n', "public headers only"),
     ("rooms", "include/leat/format.h", '/* x */\n#include "base/count.h"\n', "public header"),
     ("rooms", "include/leat/base.h", '#include "leat/load.h"\n', "base may not see load"),
+    ("rooms", "src/base/count.c", '#include "leat/load_can.h"\n', "base may not see load"),
     ("rooms", "scripts/rooms.txt", "graph: train\ntrain: graph\n", "graph sees train"),
     ("cycles", "src/base/count.h", '#include "base/count.h"\n', "src/base/count.h -> src/base/"),
     ("doors", "src/format/zip.c", "void *a = malloc(3);\n", "malloc(): the heap"),
