@@ -1,0 +1,262 @@
+/*
+ * One graph out of a file.
+ *
+ * Stored features are read where they are mapped and written once, to where they shall stand,
+ * scaled on the way; so a batch costs little more than a memcpy of it. What that waits for is
+ * memory, since the graphs of a batch lie anywhere in the file: while one is copied the bytes of
+ * the next are asked for. Stored frames are copied out first, and what is made of them is copied
+ * like stored features.
+ */
+#include "load/graph_copy.h"
+
+/* As in leat_paged_read: each try but the last follows the failure of one more page. */
+enum { TRIES_MAX = 1000 };
+
+struct leat_graph_copier {
+    const leat_graph_file *file;
+    const leat_graph_scale *scale;
+    bool stream;
+    /* with stored frames: those of the graph at hand */
+    leat_graph_workspace *workspace;
+    double *time;
+    uint32_t *id;
+    int16_t (*bytes)[LEAT_CAN_BYTES];
+};
+
+/* ---- scaling ------------------------------------------------------------------------------------
+ */
+
+static void repeat(float *rows, const double *row, int columns) {
+    int count = LEAT_SCALE_ROWS * columns + LEAT_PUT_SPARE;
+    for (int i = 0; i < count; i++) rows[i] = (float)row[i % columns];
+}
+
+void leat_graph_scale_make(leat_graph_scale *scale, const leat_can_scaler_values *scaler) {
+    repeat(scale->x_center, scaler->x_center, LEAT_NODE_FEATURES);
+    repeat(scale->x_scale, scaler->x_scale, LEAT_NODE_FEATURES);
+    repeat(scale->edge_center, scaler->edge_center, LEAT_EDGE_FEATURES);
+    repeat(scale->edge_scale, scaler->edge_scale, LEAT_EDGE_FEATURES);
+}
+
+/* ---- made and destroyed ------------------------------------------------------------------------
+ */
+
+static leat_code make_room(leat_graph_copier *copier, leat_error *err) {
+    int64_t window = copier->file->shape.window;
+    if (!copier->file->shape.frames) return LEAT_OK;
+    LEAT_TRY(leat_graph_workspace_create(&copier->workspace, window, err));
+    LEAT_TRY(LEAT_NEW(&copier->time, window, err));
+    LEAT_TRY(LEAT_NEW(&copier->id, window, err));
+    return LEAT_NEW(&copier->bytes, window, err);
+}
+
+leat_code leat_graph_copier_create(leat_graph_copier **out, const leat_graph_file *file,
+                                   const leat_graph_scale *scale, bool stream, leat_error *err) {
+    leat_graph_copier *copier = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&copier, 1, err));
+    copier->file = file;
+    copier->scale = scale;
+    copier->stream = stream;
+    leat_code code = make_room(copier, err);
+    if (code != LEAT_OK) {
+        leat_graph_copier_destroy(copier);
+        return code;
+    }
+    *out = copier;
+    return LEAT_OK;
+}
+
+void leat_graph_copier_destroy(leat_graph_copier *copier) {
+    if (copier == NULL) return;
+    leat_graph_workspace_destroy(copier->workspace);
+    leat_free(copier->time);
+    leat_free(copier->id);
+    leat_free(copier->bytes);
+    leat_free(copier);
+}
+
+int64_t leat_graph_copier_bytes(const leat_graph_file *file) {
+    int64_t window = file->shape.window;
+    if (!file->shape.frames) return 0;
+    return window * (1024 + 28) + 2 * window * window; /* see leat_graph_workspace_create */
+}
+
+/* ---- a graph ------------------------------------------------------------------------------------
+ */
+
+/* Rows of a graph in its file. */
+typedef struct extent {
+    int64_t node, edge; /* the first ones */
+    int64_t nodes, edges;
+} extent;
+
+static extent extent_of(const leat_graph_file *file, int64_t graph) {
+    extent e = {.node = file->node_ptr[graph], .edge = file->edge_ptr[graph]};
+    e.nodes = file->node_ptr[graph + 1] - e.node;
+    e.edges = file->edge_ptr[graph + 1] - e.edge;
+    return e;
+}
+
+static const uint8_t *tensor_at(const leat_graph_file *file, leat_can_tensor tensor, int64_t row,
+                                int64_t row_bytes) {
+    return file->paged.data + file->at[tensor] + row * row_bytes;
+}
+
+enum { X_BYTES = LEAT_NODE_FEATURES * 4, EDGE_BYTES = LEAT_EDGE_FEATURES * 4 };
+
+static leat_put_rows node_rows(const leat_graph_copier *copier, const float *values,
+                               int64_t nodes) {
+    const leat_graph_scale *scale = copier->scale;
+    return (leat_put_rows){.values = values,
+                           .center = scale == NULL ? NULL : scale->x_center,
+                           .scale = scale == NULL ? NULL : scale->x_scale,
+                           .count = nodes * LEAT_NODE_FEATURES,
+                           .period = LEAT_SCALE_ROWS * LEAT_NODE_FEATURES,
+                           .stream = copier->stream};
+}
+
+static leat_put_rows edge_rows(const leat_graph_copier *copier, const float *values,
+                               int64_t edges) {
+    const leat_graph_scale *scale = copier->scale;
+    return (leat_put_rows){.values = values,
+                           .center = scale == NULL ? NULL : scale->edge_center,
+                           .scale = scale == NULL ? NULL : scale->edge_scale,
+                           .count = edges * LEAT_EDGE_FEATURES,
+                           .period = LEAT_SCALE_ROWS * LEAT_EDGE_FEATURES,
+                           .stream = copier->stream};
+}
+
+/* What is wrong inside of a graph although its bytes are those that were written. */
+static leat_code refuse(const leat_graph_file *file, int64_t graph, const char *what,
+                        leat_error *err) {
+    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\": graph %lld: %s; ingest it again",
+                     leat_map_path(file->paged.map), (long long)graph, what);
+}
+
+/* ---- stored features ----------------------------------------------------------------------------
+ */
+
+static void want(leat_look *look, int64_t offset, int64_t size_bytes) {
+    if (size_bytes > 0) leat_look_want(look, offset, size_bytes);
+}
+
+static void want_graph(leat_look *look, const leat_graph_file *file, const extent *e) {
+    const int64_t *at = file->at;
+    int64_t sources = at[LEAT_CAN_EDGE_INDEX] + e->edge * 4;
+    want(look, at[LEAT_CAN_X] + e->node * X_BYTES, e->nodes * X_BYTES);
+    want(look, at[LEAT_CAN_EDGE_ATTR] + e->edge * EDGE_BYTES, e->edges * EDGE_BYTES);
+    want(look, sources, e->edges * 4);
+    want(look, sources + file->shape.edges * 4, e->edges * 4);
+    want(look, at[LEAT_CAN_NODE_ID] + e->node * 4, e->nodes * 4);
+}
+
+static void fetch_numbers(const leat_graph_file *file, const extent *next) {
+    leat_ahead source = {tensor_at(file, LEAT_CAN_EDGE_INDEX, next->edge, 4), next->edges * 4};
+    leat_ahead target = {source.data + file->shape.edges * 4, source.size_bytes};
+    leat_ahead ids = {tensor_at(file, LEAT_CAN_NODE_ID, next->node, 4), next->nodes * 4};
+    leat_ahead_fetch(&source);
+    leat_ahead_fetch(&target);
+    leat_ahead_fetch(&ids);
+}
+
+/* Of checked pages; false: numbers of nodes or identifiers that there are none of. */
+static bool put_stored(const leat_graph_copier *copier, const extent *e, const extent *next,
+                       const leat_graph_place *place) {
+    const leat_graph_file *file = copier->file;
+    const uint8_t *x = tensor_at(file, LEAT_CAN_X, e->node, X_BYTES);
+    const uint8_t *edge_attr = tensor_at(file, LEAT_CAN_EDGE_ATTR, e->edge, EDGE_BYTES);
+    const uint8_t *source = tensor_at(file, LEAT_CAN_EDGE_INDEX, e->edge, 4);
+    const uint8_t *target = source + file->shape.edges * 4;
+    const uint8_t *ids = tensor_at(file, LEAT_CAN_NODE_ID, e->node, 4);
+    leat_put_rows nodes = node_rows(copier, (const float *)(const void *)x, e->nodes);
+    leat_put_rows edges = edge_rows(copier, (const float *)(const void *)edge_attr, e->edges);
+    fetch_numbers(file, next);
+    nodes.ahead =
+        (leat_ahead){tensor_at(file, LEAT_CAN_X, next->node, X_BYTES), next->nodes * X_BYTES};
+    edges.ahead = (leat_ahead){tensor_at(file, LEAT_CAN_EDGE_ATTR, next->edge, EDGE_BYTES),
+                               next->edges * EDGE_BYTES};
+    leat_put_rows_to(place->x, &nodes);
+    leat_put_rows_to(place->edge_attr, &edges);
+    int32_t last = (int32_t)e->nodes - 1;
+    bool good = leat_put_numbers(place->source, (const int32_t *)(const void *)source, e->edges,
+                                 last, place->first_node);
+    good &= leat_put_numbers(place->target, (const int32_t *)(const void *)target, e->edges, last,
+                             place->first_node);
+    good &= leat_put_numbers(place->node_id, (const int32_t *)(const void *)ids, e->nodes,
+                             (int32_t)file->vocab_count, 0);
+    return good;
+}
+
+static leat_code copy_stored(const leat_graph_copier *copier, int64_t graph, const extent *next,
+                             const leat_graph_place *place, leat_error *err) {
+    const leat_graph_file *file = copier->file;
+    extent e = extent_of(file, graph);
+    leat_look look;
+    for (int try = 0; try < TRIES_MAX; try++) {
+        bool good = false;
+        leat_look_begin(&look, &file->paged);
+        want_graph(&look, file, &e);
+        leat_code code = leat_look_check(&look, err);
+        if (code == LEAT_OK) good = put_stored(copier, &e, next, place);
+        if (!leat_look_holds(&look)) continue;
+        if (code != LEAT_OK || good) return code;
+        return refuse(file, graph, "an edge ends outside of it, or a node's identifier is none",
+                      err);
+    }
+    return leat_map_check(file->paged.map, err);
+}
+
+/* ---- stored frames ------------------------------------------------------------------------------
+ */
+
+static leat_code read_frames(const leat_graph_copier *copier, int64_t graph, leat_error *err) {
+    const leat_graph_file *file = copier->file;
+    int64_t window = file->shape.window, first = graph * window;
+    LEAT_TRY(leat_paged_read(&file->paged, file->at[LEAT_CAN_FRAME_TIME] + first * 8, window * 8,
+                             copier->time, err));
+    LEAT_TRY(leat_paged_read(&file->paged, file->at[LEAT_CAN_FRAME_ID] + first * 4, window * 4,
+                             copier->id, err));
+    LEAT_TRY(leat_paged_read(&file->paged,
+                             file->at[LEAT_CAN_FRAME_BYTES] + first * (2 * LEAT_CAN_BYTES),
+                             window * (2 * LEAT_CAN_BYTES), copier->bytes, err));
+    uint32_t most = 0;
+    for (int64_t i = 0; i < window; i++) most = copier->id[i] > most ? copier->id[i] : most;
+    return most < file->id_count ? LEAT_OK
+                                 : refuse(file, graph, "a frame's identifier is none", err);
+}
+
+static leat_code copy_frames(const leat_graph_copier *copier, int64_t graph,
+                             const leat_graph_place *place, leat_error *err) {
+    const leat_graph_file *file = copier->file;
+    const leat_can_frames frames = {copier->time, copier->id,
+                                    (const int16_t(*)[LEAT_CAN_BYTES])copier->bytes,
+                                    file->shape.window};
+    extent e = extent_of(file, graph);
+    leat_graph made;
+    LEAT_TRY(read_frames(copier, graph, err));
+    leat_graph_make(copier->workspace, &file->options, &frames, &made);
+    if (made.node_count != e.nodes || made.edge_count != e.edges)
+        return refuse(file, graph, "its frames make another one", err);
+    leat_put_rows nodes = node_rows(copier, made.x, e.nodes);
+    leat_put_rows edges = edge_rows(copier, made.edge_attr, e.edges);
+    leat_put_rows_to(place->x, &nodes);
+    leat_put_rows_to(place->edge_attr, &edges);
+    for (int64_t i = 0; i < e.edges; i++) {
+        place->source[i] = made.source[i] + place->first_node;
+        place->target[i] = made.target[i] + place->first_node;
+    }
+    for (int64_t i = 0; i < e.nodes; i++) {
+        bool known = made.node[i] < file->vocab_count;
+        place->node_id[i] = known ? (int32_t)made.node[i] + 1 : 0;
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_graph_copy(leat_graph_copier *copier, int64_t graph, int64_t next,
+                          const leat_graph_place *place, leat_error *err) {
+    extent then = {0};
+    if (copier->file->shape.frames) return copy_frames(copier, graph, place, err);
+    if (next >= 0) then = extent_of(copier->file, next);
+    return copy_stored(copier, graph, &then, place, err);
+}

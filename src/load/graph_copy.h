@@ -1,0 +1,45 @@
+/* One graph out of a file to where it shall stand, checked, scaled, and numbered anew. */
+#ifndef LEAT_LOAD_GRAPH_COPY_H
+#define LEAT_LOAD_GRAPH_COPY_H
+
+#include "load/graph_file.h"
+#include "load/graph_put.h"
+
+/* Rows of center and scale, repeated so that loops over them need not look for the end of each. */
+#define LEAT_SCALE_ROWS 8
+typedef struct leat_graph_scale {
+    float x_center[LEAT_SCALE_ROWS * LEAT_NODE_FEATURES + LEAT_PUT_SPARE];
+    float x_scale[LEAT_SCALE_ROWS * LEAT_NODE_FEATURES + LEAT_PUT_SPARE];
+    float edge_center[LEAT_SCALE_ROWS * LEAT_EDGE_FEATURES + LEAT_PUT_SPARE];
+    float edge_scale[LEAT_SCALE_ROWS * LEAT_EDGE_FEATURES + LEAT_PUT_SPARE];
+} leat_graph_scale;
+void leat_graph_scale_make(leat_graph_scale *scale, const leat_can_scaler_values *scaler);
+
+/* Where a graph goes: rows of its own nodes and edges. */
+typedef struct leat_graph_place {
+    float *x, *edge_attr;
+    int32_t *node_id, *source, *target;
+    int32_t first_node; /* added to source and target */
+} leat_graph_place;
+
+/* What a thread needs to copy graphs of one file. */
+typedef struct leat_graph_copier leat_graph_copier;
+/* NULL scale: values stay as they are. `stream`: see leat_put_rows; leat_put_settle is left to the
+ * caller. File and scale outlive the copier. */
+LEAT_MUST_CHECK leat_code leat_graph_copier_create(leat_graph_copier **out,
+                                                   const leat_graph_file *file,
+                                                   const leat_graph_scale *scale, bool stream,
+                                                   leat_error *err);
+void leat_graph_copier_destroy(leat_graph_copier *copier);
+/* Bytes that it takes for graphs of such windows. */
+int64_t leat_graph_copier_bytes(const leat_graph_file *file);
+
+/*
+ * Copies a graph of the file. `next` is the one that will be copied then, whose bytes are fetched
+ * meanwhile; -1: none. LEAT_ERR_CORRUPT or LEAT_ERR_IO name file, page or graph; the place then
+ * holds anything.
+ */
+LEAT_MUST_CHECK leat_code leat_graph_copy(leat_graph_copier *copier, int64_t graph, int64_t next,
+                                          const leat_graph_place *place, leat_error *err);
+
+#endif

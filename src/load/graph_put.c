@@ -1,0 +1,164 @@
+/*
+ * Rows and numbers, eight at a time: see graph_put.h.
+ *
+ * What takes time is memory: the source lies anywhere in a large file, so the bytes of the next
+ * graph are asked for while one is put; and the destination is large, so whole cache lines are
+ * written past the caches, which need not be read first then.
+ *
+ * The loops exist for what every processor has and for AVX2. That is worth more than its width:
+ * after other code has used wide registers, some processors make each narrow instruction wait for
+ * the one before it.
+ */
+#include "load/graph_put.h"
+
+#include <string.h>
+
+#if defined(__x86_64__)
+#define LEAT_PUT_AVX2 1
+#include <immintrin.h>
+#else
+#define LEAT_PUT_AVX2 0
+#endif
+
+enum { LANES = 8, LINE_BYTES = 64, LINE = LINE_BYTES / 4 };
+typedef float lanes __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint32_t whole_lanes __attribute__((vector_size(32), aligned(4), may_alias));
+
+/* Written once, compiled for each of the two. */
+#define EITHER static inline __attribute__((always_inline))
+
+EITHER void fetch(const leat_ahead *ahead, int64_t begin, int64_t end) {
+    if (end > ahead->size_bytes) end = ahead->size_bytes;
+    for (int64_t at = begin; at < end; at += LINE_BYTES) {
+        __builtin_prefetch(ahead->data + at, 0, 0);
+    }
+}
+
+void leat_ahead_fetch(const leat_ahead *ahead) { fetch(ahead, 0, ahead->size_bytes); }
+
+/* ---- rows ---------------------------------------------------------------------------------------
+ */
+
+EITHER void scale(float *restrict out, const float *in, const float *center, const float *by,
+                  int64_t count) {
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        *(lanes *)(out + i) =
+            (*(const lanes *)(in + i) - *(const lanes *)(center + i)) / *(const lanes *)(by + i);
+    }
+    for (; i < count; i++) out[i] = (in[i] - center[i]) / by[i];
+}
+
+EITHER void put_rows(float *out, const leat_put_rows *rows) {
+    for (int64_t begin = 0; begin < rows->count; begin += rows->period) {
+        int64_t left = rows->count - begin, count = left < rows->period ? left : rows->period;
+        fetch(&rows->ahead, begin * 4, (begin + count) * 4);
+        if (rows->scale != NULL)
+            scale(out + begin, rows->values + begin, rows->center, rows->scale, count);
+        else memcpy(out + begin, rows->values + begin, (size_t)count * 4);
+    }
+}
+
+void leat_put_rows_portable(float *out, const leat_put_rows *rows) { put_rows(out, rows); }
+
+/* ---- numbers ------------------------------------------------------------------------------------
+ */
+
+EITHER bool put_numbers(int32_t *restrict out, const int32_t *in, int64_t count, int32_t limit,
+                        int32_t add) {
+    /* what is not in range sets the top bit of itself or of what it lacks to the limit */
+    whole_lanes outside = {0}, most = (whole_lanes){0} + (uint32_t)limit;
+    uint32_t rest = 0;
+    int64_t i = 0;
+    for (; i + LANES <= count; i += LANES) {
+        whole_lanes v = *(const whole_lanes *)(in + i);
+        outside |= v | (most - v);
+        *(whole_lanes *)(out + i) = v + (uint32_t)add;
+    }
+    for (; i < count; i++) {
+        uint32_t v = (uint32_t)in[i];
+        rest |= v | ((uint32_t)limit - v);
+        out[i] = (int32_t)(v + (uint32_t)add);
+    }
+    for (int k = 0; k < LANES; k++) rest |= outside[k];
+    return rest >> 31 == 0;
+}
+
+bool leat_put_numbers_portable(int32_t *out, const int32_t *in, int64_t count, int32_t limit,
+                               int32_t add) {
+    return put_numbers(out, in, count, limit, add);
+}
+
+/* ---- with AVX2 ----------------------------------------------------------------------------------
+ */
+
+#if LEAT_PUT_AVX2
+#define LEAT_AVX2 __attribute__((target("avx2")))
+
+/* Values `at` .. at + count - 1 one by one, that begin at `phase` of a period. */
+LEAT_AVX2 static void put_few(float *out, const leat_put_rows *rows, int64_t at, int64_t count,
+                              int64_t phase) {
+    for (int64_t i = 0; i < count; i++) {
+        float value = rows->values[at + i];
+        if (rows->scale != NULL) value = (value - rows->center[phase + i]) / rows->scale[phase + i];
+        out[at + i] = value;
+    }
+}
+
+LEAT_AVX2 static inline __m256 load_scaled(const leat_put_rows *rows, int64_t at, int64_t phase) {
+    __m256 values = _mm256_loadu_ps(rows->values + at);
+    if (rows->scale == NULL) return values;
+    values = _mm256_sub_ps(values, _mm256_loadu_ps(rows->center + phase));
+    return _mm256_div_ps(values, _mm256_loadu_ps(rows->scale + phase));
+}
+
+/* Line by line of the destination; what lies on a part of a line is written as usual. */
+LEAT_AVX2 static void stream_rows(float *out, const leat_put_rows *rows) {
+    int64_t at = -((intptr_t)(uintptr_t)out / 4) & (LINE - 1);
+    if (at > rows->count) at = rows->count;
+    put_few(out, rows, 0, at, 0);
+    int64_t phase = at;
+    for (; at + LINE <= rows->count; at += LINE) {
+        fetch(&rows->ahead, at * 4, at * 4 + 1);
+        _mm256_stream_ps(out + at, load_scaled(rows, at, phase));
+        _mm256_stream_ps(out + at + LANES, load_scaled(rows, at + LANES, phase + LANES));
+        phase += LINE;
+        if (phase >= rows->period) phase -= rows->period;
+    }
+    put_few(out, rows, at, rows->count - at, phase);
+    fetch(&rows->ahead, at * 4, rows->ahead.size_bytes);
+}
+
+LEAT_AVX2 static void put_rows_avx2(float *out, const leat_put_rows *rows) {
+    if (rows->stream) stream_rows(out, rows);
+    else put_rows(out, rows);
+}
+
+LEAT_AVX2 static bool put_numbers_avx2(int32_t *out, const int32_t *in, int64_t count,
+                                       int32_t limit, int32_t add) {
+    return put_numbers(out, in, count, limit, add);
+}
+#endif
+
+void leat_put_rows_to(float *out, const leat_put_rows *rows) {
+#if LEAT_PUT_AVX2
+    if (__builtin_cpu_supports("avx2")) {
+        put_rows_avx2(out, rows);
+        return;
+    }
+#endif
+    put_rows(out, rows);
+}
+
+bool leat_put_numbers(int32_t *out, const int32_t *in, int64_t count, int32_t limit, int32_t add) {
+#if LEAT_PUT_AVX2
+    if (__builtin_cpu_supports("avx2")) return put_numbers_avx2(out, in, count, limit, add);
+#endif
+    return put_numbers(out, in, count, limit, add);
+}
+
+void leat_put_settle(void) {
+#if LEAT_PUT_AVX2
+    _mm_sfence();
+#endif
+}
