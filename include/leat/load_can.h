@@ -1,6 +1,6 @@
 /*
- * leat/load_can.h: CAN caches opened for reading, graphs one by one. Beside leat/load.h, which is
- * about probe rows.
+ * leat/load_can.h: CAN caches opened for reading: graphs one by one, and the loader that makes
+ * training batches of them. Beside leat/load.h, which is about probe rows.
  */
 #ifndef LEAT_LOAD_CAN_H
 #define LEAT_LOAD_CAN_H
@@ -132,6 +132,141 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_facts(leat_can_reader *reader
 /* The arrays belong to the reader, until its next graph. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_graph(leat_can_reader *reader, int64_t graph,
                                                          leat_can_graph *out, leat_error *err);
+
+/* ---- Batches of graphs -------------------------------------------------------------------- */
+
+/*
+ * A leat_loader for the graphs of one split: a batch is a pure function of cache, split, options,
+ * epoch and its number in the epoch, and what leat/load.h says of threads, slots, waiting and
+ * processes holds here too. Batches are drawn anew each epoch, so epochs differ in how many they
+ * have.
+ */
+typedef struct leat_graph_loader leat_graph_loader;
+
+typedef struct leat_graph_loader_options {
+    /* Packing, budgets, curriculum, seed (below 2^63), epochs: leat/sample.h. */
+    leat_graph_batch_options batches;
+    leat_scale scale;
+    const char *split;  /* as `scores`, looked at by create alone */
+    const char *scores; /* file of the scores of a curriculum by scores; NULL: none */
+    /* Step s of an epoch is its batch s host_count + host_index, of no graph where there is none
+     * such, so that all hosts have as many steps. */
+    int64_t host_index, host_count;
+    int threads;      /* 1 .. 256 */
+    int64_t prefetch; /* as in leat_loader_options */
+    int64_t memory_bytes;
+} leat_graph_loader_options;
+/* Default batches, stored scale, train, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
+LEAT_API leat_graph_loader_options leat_graph_loader_options_default(void);
+/* The options that decide bytes, but for split and scores, by name: "scale", and those of
+ * leat_graph_batch_option_name; NULL behind the last. Set and get as there. */
+LEAT_API const char *leat_graph_loader_option_name(int index);
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_option_set(leat_graph_loader_options *options,
+                                                                const char *name, const char *value,
+                                                                leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code
+leat_graph_loader_option_get(const leat_graph_loader_options *options, const char *name,
+                             char text[LEAT_SAMPLE_OPTION_BYTES], leat_error *err);
+
+/* The cache must outlive the loader. NULL options: the defaults. */
+LEAT_API LEAT_MUST_CHECK leat_code
+leat_graph_loader_create(leat_graph_loader **out, const leat_can_cache *cache,
+                         const leat_graph_loader_options *options, leat_error *err);
+LEAT_API void leat_graph_loader_destroy(leat_graph_loader *loader);
+
+/* The disjoint union of G graphs, with N nodes and E edges; each array on pages of its own, to be
+ * read only. */
+typedef struct leat_graph_batch {
+    int64_t epoch;
+    int64_t batch, batch_count; /* its number in the epoch, and how many the epoch has */
+    int64_t graph_count, node_count, edge_count;
+    const float *x;                     /* [N, LEAT_NODE_FEATURES] */
+    const float *edge_attr;             /* [E, LEAT_EDGE_FEATURES] */
+    const int32_t *edge_index;          /* [2, E] nodes 0 .. N - 1: sources, then targets */
+    const int32_t *node_id;             /* [N] number of the identifier; 0: unknown */
+    const int32_t *node_graph;          /* [N] 0 .. G - 1, ascending */
+    const int64_t *node_ptr, *edge_ptr; /* [G + 1] first node and edge of each graph */
+    const int32_t *y, *attack_type;     /* [G] */
+    const int64_t *graph;               /* [G] number in the split */
+} leat_graph_batch;
+
+/* The next batch, the caller's until leat_graph_batch_release; *out NULL at the end of the epochs.
+ * A step that failed fails again until leat_graph_loader_seek, with its first graph's error. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_next(leat_graph_loader *loader,
+                                                          const leat_graph_batch **out,
+                                                          leat_error *err);
+LEAT_API bool leat_graph_loader_wait(leat_graph_loader *loader, int64_t timeout_ms);
+LEAT_API void leat_graph_batch_retain(const leat_graph_batch *batch);
+LEAT_API void leat_graph_batch_release(const leat_graph_batch *batch);
+
+/* The place: epoch of the next batch, and how many batches of it are done, by all hosts together.
+ */
+LEAT_API void leat_graph_loader_place(const leat_graph_loader *loader, int64_t *epoch,
+                                      int64_t *batch);
+/* On to a place; `batch` is a multiple of host_count. Plans that epoch, as create does the first.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_seek(leat_graph_loader *loader, int64_t epoch,
+                                                          int64_t batch, leat_error *err);
+/* As leat_loader_state, with the place {"epoch", "batch"}: a run may go on with other hosts where
+ * their number divides `batch`. */
+LEAT_API void leat_graph_loader_state(const leat_graph_loader *loader,
+                                      char text[LEAT_LOADER_STATE_BYTES]);
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_restore(leat_graph_loader *loader,
+                                                             const char *text, leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_save(const leat_graph_loader *loader,
+                                                          const char *path, leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_load(leat_graph_loader *loader,
+                                                          const char *path, leat_error *err);
+
+typedef struct leat_graph_loader_facts {
+    int64_t split_graphs;
+    int64_t graphs;           /* of them, in batches: without those skipped */
+    const uint32_t *oversize; /* graphs over a budget, ascending; the loader's */
+    int64_t oversize_count;   /* skipped, or a batch of their own, as the option says */
+    int64_t most_graphs, most_nodes, most_edges; /* that a batch can have */
+} leat_graph_loader_facts;
+LEAT_API void leat_graph_loader_get_facts(const leat_graph_loader *loader,
+                                          leat_graph_loader_facts *out);
+
+typedef struct leat_graph_epoch_facts {
+    int64_t batch_count, step_count; /* step_count: of each host, at least 1 */
+    int64_t graph_count;
+    int64_t tiers; /* of the curriculum, that are active */
+} leat_graph_epoch_facts;
+/* Plans the epoch to see; any thread. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_get_epoch(const leat_graph_loader *loader,
+                                                               int64_t epoch,
+                                                               leat_graph_epoch_facts *out,
+                                                               leat_error *err);
+
+typedef struct leat_graph_loader_counters { /* of the batches that were handed out, if not said */
+    int64_t batches, graphs, nodes, edges;
+    int64_t payload_bytes; /* of the split's file, read and checked since create, each page once */
+    int64_t stall_ns;      /* that the caller has waited, a wait that goes on included */
+    int64_t work_ns;       /* that the threads have worked, all together */
+    int64_t memory_bytes;  /* that the loader needs by its own count */
+    int64_t prefetch;      /* in use */
+} leat_graph_loader_counters;
+LEAT_API void leat_graph_loader_get_counters(const leat_graph_loader *loader,
+                                             leat_graph_loader_counters *out);
+
+/* leat_batch_hash_add for graphs: a batch's line is "epoch batch sha256", over its arrays in the
+ * order of leat_graph_batch, little-endian; one without graphs has none. */
+LEAT_API void leat_batch_hash_add_graphs(leat_batch_hash *hash, const leat_graph_batch *batch,
+                                         leat_textbuf *lines);
+
+typedef struct leat_graph_explanation {
+    int64_t epoch, batch, batch_count;
+    int64_t tiers;
+    int64_t graph_count, node_count, edge_count;
+    leat_can_graph_facts *graphs; /* in the order of the batch */
+} leat_graph_explanation;
+/* Says which graphs a batch of any host holds, by planning its epoch again; any thread. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_explain(const leat_graph_loader *loader,
+                                                             int64_t epoch, int64_t batch,
+                                                             leat_graph_explanation **out,
+                                                             leat_error *err);
+LEAT_API void leat_graph_explanation_destroy(leat_graph_explanation *explanation);
 
 #ifdef __cplusplus
 }

@@ -188,28 +188,24 @@ static int64_t fixed_bytes(const leat_plan *plan) {
 leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch, int64_t *memory_bytes,
                            leat_error *err) {
     const leat_loader_options *options = &plan->options;
-    int64_t fixed = fixed_bytes(plan), slot = 0;
-    bool is_auto = options->prefetch == LEAT_PREFETCH_AUTO;
-    int64_t depth = is_auto ? 8 : options->prefetch > 0 ? options->prefetch : 1;
+    int64_t fixed = fixed_bytes(plan), slot = 0, depth = 0, need = 0;
     *prefetch = *memory_bytes = 0;
     if (!leat_token_slot_bytes(plan->row_count, plan->sample.length, &slot) ||
-        slot > (INT64_MAX - fixed) / (LEAT_PREFETCH_MAX + 1)) {
+        !leat_ring_budget(fixed, slot, options->prefetch, options->memory_bytes, &depth, &need)) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "loader: a batch of %lld rows of %d tokens is too large",
                          (long long)plan->row_count, plan->sample.length);
     }
-    while (is_auto && depth > 1 && fixed + (depth + 1) * slot > options->memory_bytes) depth--;
-    int64_t need = fixed + (depth + 1) * slot;
     if (need > options->memory_bytes) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "loader: memory_bytes is %lld, but %lld are needed: %lld for %lld batches "
                          "of %lld rows of %d tokens, %lld for tables, threads and cache; allow "
                          "more memory, or lower batch, prefetch or threads",
                          (long long)options->memory_bytes, (long long)need,
-                         (long long)((depth + 1) * slot), (long long)depth + 1,
+                         (long long)(need - fixed), (long long)((need - fixed) / slot),
                          (long long)plan->row_count, plan->sample.length, (long long)fixed);
     }
-    *prefetch = is_auto ? depth : options->prefetch;
+    *prefetch = depth;
     *memory_bytes = need;
     return LEAT_OK;
 }

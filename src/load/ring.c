@@ -5,6 +5,20 @@
 
 #include <unistd.h>
 
+#include "leat/load.h"
+
+bool leat_ring_budget(int64_t fixed_bytes, int64_t slot_bytes, int64_t wanted, int64_t limit_bytes,
+                      int64_t *prefetch, int64_t *need_bytes) {
+    bool is_auto = wanted == LEAT_PREFETCH_AUTO;
+    int64_t depth = is_auto ? 8 : wanted > 0 ? wanted : 1;
+    *prefetch = *need_bytes = 0;
+    if (slot_bytes > (INT64_MAX - fixed_bytes) / (LEAT_PREFETCH_MAX + 1)) return false;
+    while (is_auto && depth > 1 && fixed_bytes + (depth + 1) * slot_bytes > limit_bytes) depth--;
+    *prefetch = is_auto ? depth : wanted;
+    *need_bytes = fixed_bytes + (depth + 1) * slot_bytes;
+    return true;
+}
+
 static leat_slot **place_of(leat_ring *ring, int64_t step) {
     return &ring->places[step % ring->ring_size];
 }

@@ -89,6 +89,14 @@ void leat_slot_release(leat_slot *slot);
 
 typedef struct leat_ring leat_ring;
 
+/*
+ * How many steps are made ahead, and the bytes that it takes with those of one that was handed out
+ * and of `fixed_bytes`. `wanted` LEAT_PREFETCH_AUTO: as many as fit in limit_bytes, at most 8. More
+ * than limit_bytes if that is too little; false if the bytes overflow.
+ */
+bool leat_ring_budget(int64_t fixed_bytes, int64_t slot_bytes, int64_t wanted, int64_t limit_bytes,
+                      int64_t *prefetch, int64_t *need_bytes);
+
 /* Begins at step 0, with `prefetch` steps made ahead (0: one is begun when it is asked for); steps
  * below `end` can be made. What work->plan points to outlives the ring. */
 LEAT_MUST_CHECK leat_code leat_ring_create(leat_ring **out, const leat_ring_work *work,

@@ -1,0 +1,56 @@
+/* What a batch holds: its graphs, planned again, with what the cache says of each. */
+#include "load/graph_loader.h"
+
+static leat_code list_graphs(const leat_graph_loader *loader, const leat_graph_epoch *epoch,
+                             leat_graph_explanation *out, leat_error *err) {
+    const uint32_t *graphs = epoch->graph + epoch->first[out->batch];
+    out->batch_count = epoch->batch_count;
+    out->tiers = epoch->tiers;
+    out->graph_count = epoch->first[out->batch + 1] - epoch->first[out->batch];
+    LEAT_TRY(LEAT_NEW(&out->graphs, out->graph_count, err));
+    for (int64_t i = 0; i < out->graph_count; i++) {
+        leat_can_graph_facts *facts = &out->graphs[i];
+        LEAT_TRY(leat_graph_file_facts_of(loader->file, graphs[i], facts, err));
+        out->node_count += facts->node_count;
+        out->edge_count += facts->edge_count;
+    }
+    return LEAT_OK;
+}
+
+static leat_code explain(const leat_graph_loader *loader, leat_graph_explanation *out,
+                         leat_error *err) {
+    leat_graph_epoch epoch = {0};
+    leat_code code = leat_graph_plan_again(loader, out->epoch, &epoch, err);
+    if (code == LEAT_OK && (out->batch < 0 || out->batch >= epoch.batch_count)) {
+        code =
+            leat_fail(err, LEAT_ERR_OPTION, "explain: no batch %lld: epoch %lld has %lld",
+                      (long long)out->batch, (long long)out->epoch, (long long)epoch.batch_count);
+    }
+    if (code == LEAT_OK) code = list_graphs(loader, &epoch, out, err);
+    leat_graph_epoch_free(&epoch);
+    return code;
+}
+
+leat_code leat_graph_loader_explain(const leat_graph_loader *loader, int64_t epoch, int64_t batch,
+                                    leat_graph_explanation **out, leat_error *err) {
+    leat_graph_explanation *made = NULL;
+    *out = NULL;
+    LEAT_TRY(leat_ring_check_process(loader->ring, err));
+    LEAT_TRY(leat_graph_loader_check_epoch(loader, epoch, err));
+    LEAT_TRY(LEAT_NEW(&made, 1, err));
+    made->epoch = epoch;
+    made->batch = batch;
+    leat_code code = explain(loader, made, err);
+    if (code != LEAT_OK) {
+        leat_graph_explanation_destroy(made);
+        return code;
+    }
+    *out = made;
+    return LEAT_OK;
+}
+
+void leat_graph_explanation_destroy(leat_graph_explanation *explanation) {
+    if (explanation == NULL) return;
+    leat_free(explanation->graphs);
+    leat_free(explanation);
+}
