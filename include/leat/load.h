@@ -40,7 +40,8 @@ LEAT_API leat_dataset_options leat_dataset_options_default(void);
  * Opens one folder of ours, or any number of files of others: ArrayRecord files, and folders, which
  * stand for the *.arrayrecord in them and in their folders "train" and "test", by name. Rows are
  * numbered through all shards in this order (ours: train shards, then test shards). NULL options:
- * the defaults. The data set is closed by leat_dataset_close, after its cursors.
+ * the defaults. The data set is closed by leat_dataset_close, after its cursors. A forked child
+ * opens its own: another thread of the parent may have held a lock of this one.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_open(leat_dataset **out, const char *const *paths,
                                                      int64_t path_count,

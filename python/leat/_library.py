@@ -6,6 +6,7 @@ those take well under a microsecond, less than giving the GIL back and taking it
 from __future__ import annotations
 
 import ctypes as c
+import operator
 import os
 from typing import Any
 
@@ -45,6 +46,22 @@ def call(function: Any, *arguments: Any) -> None:
     error = _abi.Error()
     if function(*arguments, c.byref(error)) != 0:
         raise fail(error)
+
+
+def integer(name: str, value: Any, bits: int = 64) -> int:
+    """A number for a signed C type of so many bits, of which ctypes would take the lowest ones."""
+    number = operator.index(value)
+    if not -1 << bits - 1 <= number < 1 << bits - 1:
+        raise errors.OptionError(f"{name} is {number}, which no whole number of {bits} bits is")
+    return number
+
+
+def encoded(text: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
+    """A text or path for C, where it would end at a null character."""
+    found = os.fsencode(text)
+    if b"\0" in found:
+        raise ValueError(f"{text!r} has a null character in it")
+    return found
 
 
 def version() -> str:

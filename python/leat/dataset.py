@@ -5,6 +5,7 @@ import collections
 import ctypes as c
 import datetime
 import os
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, overload
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from leat import _abi
-from leat._library import call, held, lib
+from leat._library import call, encoded, held, integer, lib
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _SPLITS = ("train", "test", None)  # by leat_split
@@ -35,28 +36,60 @@ class Shard(NamedTuple):
     file_bytes: int
 
 
+_reopening = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _reopening
+    _reopening = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class Handle:
-    """An open leat_dataset and its idle cursors; closed when the last user lets go of it."""
+    """An open leat_dataset and its idle cursors; closed when the last user lets go of it.
+
+    A forked child opens its own: another thread of the parent may have held locks of the parent's,
+    which nobody gives back in the child.
+    """
 
     def __init__(self, paths: Sequence[str], cache_bytes: int | None,
                  addresses: str | None) -> None:
-        self.pointer = c.c_void_p()
+        self._pointer, self._pid = c.c_void_p(), -1
         self.indexed = False  # then facts of a row are at hand, else its record is decoded
-        self._cursors: collections.deque[c.c_void_p] = collections.deque()
-        options = lib.leat_dataset_options_default()
+        self.cursors: collections.deque[c.c_void_p] = collections.deque()
+        self._options = lib.leat_dataset_options_default()
         if cache_bytes is not None:
-            options.cache_bytes = cache_bytes
+            self._options.cache_bytes = integer("cache_bytes", cache_bytes)
         if addresses is not None:
-            options.addresses = os.fsencode(addresses)
-        texts = (c.c_char_p * len(paths))(*(os.fsencode(path) for path in paths))
-        call(lib.leat_dataset_open, c.byref(self.pointer), texts, len(paths), c.byref(options))
+            self._options.addresses = encoded(addresses)
+        self._paths = (c.c_char_p * len(paths))(*(encoded(path) for path in paths))
+        self._reopen()
 
-    def __del__(self, destroy: Any = lib.leat_row_destroy,
-                close: Any = lib.leat_dataset_close) -> None:
-        while self._cursors:
-            destroy(self._cursors.pop())
-        if self.pointer:
-            close(self.pointer)
+    def _reopen(self) -> None:
+        pointer = c.c_void_p()
+        call(lib.leat_dataset_open, c.byref(pointer), self._paths, len(self._paths),
+             c.byref(self._options))
+        self.cursors, self._pointer = collections.deque(), pointer
+        self._pid = os.getpid()
+
+    @property
+    def pointer(self) -> c.c_void_p:
+        """The leat_dataset of this process."""
+        if self._pid != os.getpid():
+            with _reopening:
+                if self._pid != os.getpid():
+                    self._reopen()
+        return self._pointer
+
+    def __del__(self, destroy: Any = lib.leat_row_destroy, close: Any = lib.leat_dataset_close,
+                getpid: Any = os.getpid) -> None:
+        if self._pid != getpid():
+            return
+        while self.cursors:
+            destroy(self.cursors.pop())
+        close(self._pointer)
 
 
 class Cursor:
@@ -66,21 +99,22 @@ class Cursor:
         self._handle, self._row = handle, row
 
     def __enter__(self) -> c.c_void_p:
-        handle = self._handle
+        dataset = self._handle.pointer
+        self._idle = self._handle.cursors
         try:
-            self._pointer = handle._cursors.pop()
+            self._pointer = self._idle.pop()
         except IndexError:  # as many cursors as threads that read at once
             self._pointer = c.c_void_p()
-            call(lib.leat_row_create, c.byref(self._pointer), handle.pointer)
+            call(lib.leat_row_create, c.byref(self._pointer), dataset)
         try:
-            call(lib.leat_dataset_row_open, handle.pointer, self._row, self._pointer)
+            call(lib.leat_dataset_row_open, dataset, self._row, self._pointer)
         except BaseException:
-            handle._cursors.append(self._pointer)
+            self._idle.append(self._pointer)
             raise
         return self._pointer
 
     def __exit__(self, *_: object) -> None:
-        self._handle._cursors.append(self._pointer)
+        self._idle.append(self._pointer)
 
 
 def _copy(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -199,7 +233,7 @@ class ProbeDataset(Sequence[ProbeRow]):
 
     A data set of ours opens in milliseconds and reading checks the pages that it touches, each
     once. Any number of threads may read at once; reading lets other Python threads run. It can be
-    pickled (it is opened again by its paths) and used in a child after fork. Use it in a `with`,
+    pickled and used in a child after fork (it is opened again by its paths). Use it in a `with`,
     call close(), or leave it to the garbage collector: the files are closed when nobody, loaders
     included, uses them any more.
 

@@ -1,6 +1,7 @@
 """Training batches: the iterator, its state, and what a row of a batch holds."""
 from __future__ import annotations
 
+import contextlib
 import ctypes as c
 import json
 import os
@@ -13,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leat import _abi
-from leat._library import call, fail, held, lib
-from leat.dataset import Path, ProbeDataset
+from leat._library import call, encoded, fail, held, integer, lib
+from leat.dataset import Handle, Path, ProbeDataset
 
 Arrays = dict[str, npt.NDArray[np.int32]]
 
@@ -23,6 +24,15 @@ KEYS = ("inputs", "targets", "inputs_position", "targets_position", "inputs_segm
 _WAIT_MS = 100  # then Python looks for signals (Ctrl-C) and waits on
 _SPLITS = ("train", "test", None)  # by leat_split
 _NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
+
+
+class _Open(c.c_void_p):
+    """A leat_loader, destroyed when nobody holds it: a call at work does, in whatever thread."""
+    data: Handle  # which must outlive it
+
+    def __del__(self, destroy: Any = lib.leat_loader_destroy) -> None:
+        if self:
+            destroy(self)
 
 
 class _Held:
@@ -213,29 +223,33 @@ class Loader:
                  steps_per_round: int = 0, threads: int | None = None,
                  prefetch: int | None = None, memory: int | None = None, io: str = "mmap",
                  on_corrupt: str = "fail") -> None:
-        self._pointer: c.c_void_p | None = None
+        self._pointer: _Open | None = None
         self._pid, self._lock = os.getpid(), threading.Lock()
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
-        self._handle = self._data._handle  # stays open for the loader, whatever happens to _data
         options = lib.leat_loader_options_default()
         sample = {"sampler": sampler, "length": str(length), "seed": str(seed),
                   "timestamp-modes": ",".join(map(str, timestamp_modes)),
                   "field-order": field_order, "packing": packing, "tail": tail,
                   "boundary": boundary}
         for name, value in sample.items():
-            call(lib.leat_sample_option_set, c.byref(options.sample), name.encode(), value.encode())
+            call(lib.leat_sample_option_set, c.byref(options.sample), encoded(name), encoded(value))
         options.split = _choice("split", split, _SPLITS)
-        options.batch, options.epochs = batch, epochs
-        options.host_index, options.host_count = host, hosts
+        options.batch, options.epochs = integer("batch", batch), integer("epochs", epochs)
+        options.host_index, options.host_count = integer("host", host), integer("hosts", hosts)
         if rows is not None:
-            options.rows, options.row_count = (c.c_int64 * len(rows))(*rows), len(rows)
+            numbers = [integer("rows", row) for row in rows]
+            options.rows, options.row_count = (c.c_int64 * len(numbers))(*numbers), len(numbers)
         options.by_client = by_client
         if client_weights is not None:
-            options.client_weights = os.fsencode(client_weights)
-        options.clients_per_round, options.steps_per_round = clients_per_round, steps_per_round
-        options.threads = options.threads if threads is None else threads
-        options.prefetch = _abi.PREFETCH_AUTO if prefetch is None else prefetch
-        options.memory_bytes = options.memory_bytes if memory is None else memory
+            options.client_weights = encoded(client_weights)
+        options.clients_per_round = integer("clients_per_round", clients_per_round)
+        options.steps_per_round = integer("steps_per_round", steps_per_round)
+        if threads is not None:
+            options.threads = integer("threads", threads, 32)
+        options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
+                            integer("prefetch", prefetch))
+        if memory is not None:
+            options.memory_bytes = integer("memory", memory)
         options.io = _choice("io", io, ("mmap", "pread"))
         options.on_corrupt = _choice("on_corrupt", on_corrupt, ("fail", "mask"))
         words = {**sample, "batch": batch, "epochs": epochs, "split": split,
@@ -248,15 +262,22 @@ class Loader:
             *(f"--{name}={value}" for name, value in words.items() if value is not None)]
         self.batch = batch    #: rows of the global batch
         self.length = length  #: tokens of a sequence
-        pointer = c.c_void_p()
-        call(lib.leat_loader_create, c.byref(pointer), self._handle.pointer, c.byref(options))
+        pointer = _Open()
+        pointer.data = self._data._handle  # stays open for the loader, whatever happens to _data
+        call(lib.leat_loader_create, c.byref(pointer), pointer.data.pointer, c.byref(options))
         self._pointer = pointer
         #: the rows of the global batch that this loader makes
         self.rows: Sequence[int] = (range(host * batch // hosts, (host + 1) * batch // hosts)
                                     if rows is None else tuple(rows))
 
     @property
-    def _open(self) -> c.c_void_p:
+    def _alone(self) -> contextlib.AbstractContextManager[Any]:
+        """The lock of the place; in a forked child nobody could give it back, and none is needed:
+        there the library refuses."""
+        return self._lock if os.getpid() == self._pid else contextlib.nullcontext()
+
+    @property
+    def _open(self) -> _Open:
         if self._pointer is None:
             raise ValueError("the loader is closed")
         return self._pointer
@@ -272,7 +293,7 @@ class Loader:
     def __next__(self) -> Arrays:
         """The next batch; StopIteration at the end (only with `epochs`)."""
         batch, error = c.POINTER(_abi.Batch)(), _abi.Error()
-        with self._lock:
+        with self._alone:
             pointer = self._open
             # When a batch is ready, the GIL stays: handing it out takes a microsecond, and giving
             # the GIL away would mean to wait for it as long as another thread computes.
@@ -320,17 +341,18 @@ class Loader:
         Costs what beginning at step 0 costs. A state of other data, options or seed is refused with
         InputError, which names what differs.
         """
-        with self._lock:
+        with self._alone:
             if isinstance(place, int):
-                call(lib.leat_loader_seek, self._open, place)
+                call(lib.leat_loader_seek, self._open, integer("step", place))
                 return
             text = place if isinstance(place, str) else json.dumps(dict(place))
-            call(lib.leat_loader_restore, self._open, text.encode("utf-8"))
+            call(lib.leat_loader_restore, self._open, encoded(text))
 
     def explain(self, step: int, row: int) -> Explanation:
         """What row 0 <= row < batch of a step holds, of any host: print() shows it in words."""
         found = c.POINTER(_abi.Explanation)()
-        call(lib.leat_loader_explain, self._open, step, row, c.byref(found))
+        call(lib.leat_loader_explain, self._open, integer("step", step), integer("row", row),
+             c.byref(found))
         try:
             return _explanation(found.contents, self._data)
         finally:
@@ -357,14 +379,9 @@ class Loader:
 
     def close(self) -> None:
         """Ends its threads and frees its memory; batches that are held stay."""
-        with self._lock:
+        with self._alone:
             pointer, self._pointer = self._pointer, None
-        if pointer:
-            lib.leat_loader_destroy(pointer)
-
-    def __del__(self, destroy: Any = lib.leat_loader_destroy) -> None:
-        if getattr(self, "_pointer", None):
-            destroy(self._pointer)
+        del pointer  # which ends the loader, unless another thread is asking it something
 
     def __enter__(self) -> Loader:
         return self

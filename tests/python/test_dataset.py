@@ -4,8 +4,10 @@ import hashlib
 import os
 import pickle
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import unittest
 
 import support
@@ -134,6 +136,34 @@ class Dataset(unittest.TestCase):
             os._exit(0 if data[5].record() == wanted else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
 
+    def test_fork_while_others_read(self):
+        """A child finds locks free that a thread of its parent had: with records decoded all the
+        time somebody has one."""
+        data = leat.ProbeDataset(support.dataset("--compression=zstd"), cache_bytes=1 << 16)
+        wanted = [row.record() for row in data]
+        row = data[7]
+        stop = threading.Event()
+
+        def read(number):
+            while not stop.is_set():
+                number = (number + 1) % len(data)
+                data[number].record()
+        threads = [threading.Thread(target=read, args=(k,)) for k in range(3)]
+        with leat.Loader(data, threads=2, batch=32) as loader:
+            for thread in threads:
+                thread.start()
+            for k in range(150):
+                next(loader)
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(20)
+                    good = data[k].record() == wanted[k] and row.record() == wanted[7]
+                    os._exit(0 if good else 1)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0, k)
+            stop.set()
+            for thread in threads:
+                thread.join()
+
     def test_arrays_are_the_callers(self):
         data = leat.ProbeDataset(self.path)
         arrays = data[0].measurements()
@@ -156,6 +186,16 @@ class Dataset(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_what_c_would_cut_short(self):
+        path = support.dataset()
+        for size in (2 ** 64 + 5, 2 ** 63, -2 ** 63 - 1):
+            self.assertRaisesRegex(leat.errors.OptionError, "cache_bytes", leat.ProbeDataset, path,
+                                   cache_bytes=size)
+        self.assertRaises(TypeError, leat.ProbeDataset, path, cache_bytes=1e6)
+        for words in (path + "\0x", [path + "\0"]):
+            self.assertRaisesRegex(ValueError, "null", leat.ProbeDataset, words)
+        self.assertRaisesRegex(ValueError, "null", leat.ProbeDataset, path, addresses="a\0b")
+
     def test_messages_are_the_librarys(self):
         nowhere = os.path.join(support.folder(), "nowhere")
         with self.assertRaises(leat.LeatError) as caught:

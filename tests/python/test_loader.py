@@ -375,6 +375,57 @@ class Threads(unittest.TestCase):
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
             self.assertEqual(digest(next(loader)), digests(2)[1])
 
+    def test_fork_while_another_waits(self):
+        """The child may end the use of a loader whose place a thread of the parent was holding."""
+        waiting = threading.Event()
+
+        class Never:  # the library, on a disk that does not answer until it is told to
+            def __init__(self, done):
+                self.done = done
+
+            def __getattr__(self, name):
+                return getattr(leat._library.held, name)
+
+            def leat_loader_wait(self, pointer, timeout_ms):
+                waiting.set()
+                return self.done.wait(timeout_ms / 1000)
+        done = threading.Event()
+        with leat.Loader(self.path, **SMALL) as loader:
+            with unittest.mock.patch.multiple(leat.loader, lib=Never(done), held=Never(done)):
+                thread = threading.Thread(target=next, args=(loader,))
+                thread.start()
+                waiting.wait()
+                child = os.fork()
+                if child == 0:
+                    signal.alarm(10)
+                    try:
+                        next(loader)
+                    except leat.errors.OptionError:
+                        self.assertRaises(leat.errors.OptionError, loader.seek, 3)
+                        loader.close()
+                        os._exit(0)
+                    os._exit(1)
+                self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+                done.set()
+                thread.join()
+
+    def test_closed_while_another_explains(self):
+        loaders = [leat.Loader(self.path, **SMALL) for _ in range(20)]
+
+        def explain(loader):
+            try:
+                for step in itertools.count():
+                    self.assertEqual(loader.explain(step, 0).step, step)
+            except ValueError as problem:
+                self.assertIn("closed", str(problem))
+                return True
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for loader in loaders:
+                explained = pool.submit(explain, loader)
+                time.sleep(0.01)
+                loader.close()
+                self.assertTrue(explained.result(20))
+
     def test_ctrl_c_while_waiting(self):
         class Never:  # the library, on a disk that does not answer
             def __getattr__(self, name):
@@ -431,6 +482,30 @@ class Threads(unittest.TestCase):
 
 
 class Errors(unittest.TestCase):
+    def test_what_c_would_cut_short(self):
+        path = support.dataset()
+        for name in ("batch", "epochs", "host", "hosts", "clients_per_round", "steps_per_round",
+                     "threads", "prefetch", "memory"):
+            for number in (2 ** 64 + 1, -2 ** 64 + 1):
+                with self.subTest(name, number=number):
+                    self.assertRaisesRegex(leat.errors.OptionError, f"{name} is {number}",
+                                           leat.Loader, path, **{name: number})
+        self.assertRaisesRegex(leat.errors.OptionError, "threads", leat.Loader, path,
+                               threads=2 ** 32 + 1)
+        self.assertRaisesRegex(leat.errors.OptionError, "rows", leat.Loader, path,
+                               rows=[0, 2 ** 64 + 1])
+        for words in ({"sampler": "plan3\0"}, {"client_weights": "a\0b", "by_client": True}):
+            self.assertRaisesRegex(ValueError, "null", leat.Loader, path, **words)
+        with leat.Loader(path) as loader:
+            loader.seek(3)
+            for step in (2 ** 64, 2 ** 64 + 5, -2 ** 64):
+                self.assertRaisesRegex(leat.errors.OptionError, "step", loader.seek, step)
+                self.assertRaisesRegex(leat.errors.OptionError, "step", loader.explain, step, 0)
+                self.assertRaisesRegex(leat.errors.OptionError, "row", loader.explain, 0, step)
+            self.assertRaisesRegex(ValueError, "null", loader.seek,
+                                   json.dumps(loader.state()) + "\0")
+            self.assertEqual(loader.step, 3)
+
     def test_options_are_named(self):
         path = support.dataset()
         for options, words in (({"batch": 0}, "batch"), ({"length": 3}, "length.*3"),
