@@ -86,6 +86,16 @@ leat_code leat_paged_read(const leat_paged *paged, int64_t offset, int64_t size_
     return leat_map_check(paged->map, err);
 }
 
+int64_t leat_paged_checked_bytes(const leat_paged *paged) {
+    int64_t words = (paged->size_bytes + 64 * LEAT_PAGE_BYTES - 1) / (64 * LEAT_PAGE_BYTES);
+    int64_t pages = 0;
+    for (int64_t i = 0; i < words; i++) {
+        pages +=
+            __builtin_popcountll(atomic_load_explicit(&paged->checked[i], memory_order_relaxed));
+    }
+    return pages * LEAT_PAGE_BYTES;
+}
+
 /* ---- looks ---- */
 
 void leat_look_begin(leat_look *look, const leat_paged *paged) {

@@ -42,6 +42,9 @@ void leat_paged_free(leat_paged *paged);
 LEAT_MUST_CHECK leat_code leat_paged_read(const leat_paged *paged, int64_t offset,
                                           int64_t size_bytes, void *out, leat_error *err);
 
+/* Bytes of the pages that were checked so far, each page once. */
+int64_t leat_paged_checked_bytes(const leat_paged *paged);
+
 /*
  * A look at single values in place, for whoever reads many at once: the bytes that will be read are
  * named first, then checked together, then read where they lie, and at the end leat_look_holds says

@@ -4,15 +4,9 @@
 #include <string.h>
 
 static leat_code page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
-    leat_graph_file *file = (leat_graph_file *)(uintptr_t)context; /* for its counter */
     (void)err;
-    *hash = file->page_hashes[page];
-    atomic_fetch_add_explicit(&file->payload_bytes, LEAT_PAGE_BYTES, memory_order_relaxed);
+    *hash = ((const uint64_t *)context)[page];
     return LEAT_OK;
-}
-
-int64_t leat_graph_file_payload_bytes(const leat_graph_file *file) {
-    return atomic_load_explicit(&file->payload_bytes, memory_order_relaxed);
 }
 
 /* ---- page hashes, and the map -------------------------------------------------------------------
@@ -45,7 +39,8 @@ static leat_code map_file(leat_graph_file *file, const leat_graph_file_facts *fa
             facts->path, (long long)leat_map_file_bytes(map), (long long)facts->split->file_bytes);
     }
     if (code == LEAT_OK)
-        code = leat_paged_init(&file->paged, map, facts->split->file_bytes, page_hash, file, err);
+        code = leat_paged_init(&file->paged, map, facts->split->file_bytes, page_hash,
+                               file->page_hashes, err);
     if (code != LEAT_OK) leat_map_close(map);
     return code;
 }

@@ -19,9 +19,8 @@ typedef struct leat_graph_file {
     leat_graph_options options;    /* with stored frames: how graphs are made of them */
     int64_t id_count, vocab_count; /* identifiers; those of them that have a number above 0 */
     int64_t capture_count;
-    int64_t *node_ptr, *edge_ptr;  /* [graphs + 1] first row of each graph */
-    int32_t *y, *attack_type;      /* [graphs] */
-    _Atomic int64_t payload_bytes; /* read and checked so far */
+    int64_t *node_ptr, *edge_ptr; /* [graphs + 1] first row of each graph */
+    int32_t *y, *attack_type;     /* [graphs] */
 } leat_graph_file;
 
 /* What the cache says of the file. */
@@ -32,7 +31,7 @@ typedef struct leat_graph_file_facts {
     leat_graph_options options; /* how graphs are made of stored frames */
 } leat_graph_file_facts;
 
-/* Maps the file and reads its header, the places of its graphs and their labels: 40 bytes a graph.
+/* Maps the file and reads its header, the places of its graphs and their labels: 24 bytes a graph.
  * LEAT_ERR_CORRUPT where it is not what was written, or contradicts itself or the facts. */
 LEAT_MUST_CHECK leat_code leat_graph_file_open(leat_graph_file **out,
                                                const leat_graph_file_facts *facts, leat_error *err);
@@ -41,7 +40,5 @@ void leat_graph_file_close(leat_graph_file *file);
 /* What the file says of a graph. */
 LEAT_MUST_CHECK leat_code leat_graph_file_facts_of(const leat_graph_file *file, int64_t graph,
                                                    leat_can_graph_facts *out, leat_error *err);
-/* Bytes of it that were read and checked so far, each page once. */
-int64_t leat_graph_file_payload_bytes(const leat_graph_file *file);
 
 #endif

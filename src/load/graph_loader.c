@@ -55,7 +55,7 @@ void leat_graph_loader_get_counters(const leat_graph_loader *loader,
         .graphs = counts[LEAT_GRAPH_COUNT_GRAPHS],
         .nodes = counts[LEAT_GRAPH_COUNT_NODES],
         .edges = counts[LEAT_GRAPH_COUNT_EDGES],
-        .payload_bytes = leat_graph_file_payload_bytes(loader->file) - loader->payload_before,
+        .payload_bytes = leat_paged_checked_bytes(&loader->file->paged) - loader->payload_before,
         .stall_ns = leat_ring_stall_ns(loader->ring),
         .work_ns = leat_ring_work_ns(loader->ring),
         .memory_bytes = loader->memory_bytes,
@@ -128,7 +128,7 @@ static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
     LEAT_TRY(make_plan(loader, options, scores_sha256, err));
     leat_graph_plan_get_facts(loader->plan, &loader->facts);
     loader->layout = leat_graph_layout_of(&loader->facts.largest);
-    loader->payload_before = leat_graph_file_payload_bytes(loader->file);
+    loader->payload_before = leat_paged_checked_bytes(&loader->file->paged);
     LEAT_TRY(leat_graph_loader_describe(loader, options->split, scores_sha256, err));
     LEAT_TRY(leat_graph_loader_budget(loader, err));
     return start(loader, err);
