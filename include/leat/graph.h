@@ -71,6 +71,8 @@ typedef struct leat_graph_workspace leat_graph_workspace;
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_workspace_create(leat_graph_workspace **out,
                                                                int64_t window, leat_error *err);
 LEAT_API void leat_graph_workspace_destroy(leat_graph_workspace *workspace);
+/* The memory that a workspace of so many frames asks for. */
+LEAT_API int64_t leat_graph_workspace_bytes(int64_t window);
 
 /* Edges of a window of so many frames: window - 2, since the step from its first frame is none. */
 LEAT_API int64_t leat_graph_edge_count(int64_t window);

@@ -53,10 +53,6 @@ static const struct {
 
 const char *leat_can_tensor_name(leat_can_tensor tensor) { return forms[tensor].name; }
 
-const char *leat_can_label_name(leat_can_label label) {
-    return forms[LEAT_CAN_Y + (int)label].name;
-}
-
 static bool is_stored(const leat_can_shape *shape, int which) {
     return (forms[which].stores & (shape->frames ? FRAMES : FEATURES)) != 0;
 }

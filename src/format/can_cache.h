@@ -59,17 +59,6 @@ typedef enum leat_can_tensor {
 } leat_can_tensor;
 const char *leat_can_tensor_name(leat_can_tensor tensor); /* "node_ptr" */
 
-/* The i32 columns of a graph, for who handles them in a loop. */
-typedef enum leat_can_label {
-    LEAT_CAN_LABEL_Y,
-    LEAT_CAN_LABEL_TYPE,
-    LEAT_CAN_LABEL_FIRST,
-    LEAT_CAN_LABEL_COUNT,
-    LEAT_CAN_LABEL_CAPTURE,
-    LEAT_CAN_LABELS
-} leat_can_label;
-const char *leat_can_label_name(leat_can_label label);
-
 typedef struct leat_can_shape {
     int64_t graphs, nodes, edges, window; /* G, N, E, W */
     bool frames;                          /* store "frames", else "features" */

@@ -45,6 +45,18 @@ static int64_t lay_out(leat_graph_workspace *workspace, char *block) {
     return used;
 }
 
+/* Places for the numbers of nodes: at most a third of them are taken. */
+static int slot_bits_of(int64_t window) {
+    int bits = 3;
+    while ((INT64_C(1) << bits) < 3 * window) bits++;
+    return bits;
+}
+
+int64_t leat_graph_workspace_bytes(int64_t window) {
+    leat_graph_workspace measured = {.window = (int32_t)window, .slot_bits = slot_bits_of(window)};
+    return (int64_t)sizeof measured + lay_out(&measured, NULL);
+}
+
 leat_code leat_graph_workspace_create(leat_graph_workspace **out, int64_t window, leat_error *err) {
     *out = NULL;
     if (window < LEAT_WINDOW_MIN || window > LEAT_WINDOW_MAX) {
@@ -55,8 +67,7 @@ leat_code leat_graph_workspace_create(leat_graph_workspace **out, int64_t window
     leat_graph_workspace *workspace = NULL;
     LEAT_TRY(LEAT_NEW(&workspace, 1, err));
     workspace->window = (int32_t)window;
-    workspace->slot_bits = 3; /* at most a third of the places are taken */
-    while ((INT64_C(1) << workspace->slot_bits) < 3 * window) workspace->slot_bits++;
+    workspace->slot_bits = slot_bits_of(window);
     workspace->block_bytes = lay_out(workspace, NULL);
     leat_code code = leat_block_alloc(&workspace->block, workspace->block_bytes, err);
     if (code != LEAT_OK) {

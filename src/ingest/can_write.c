@@ -13,6 +13,9 @@
 
 /* Graphs of a step, if they are as small as usual; and what a step may take of memory. */
 enum { STEP_GRAPHS = 64 };
+
+/* The i32 of a graph are neighbours among the tensors. */
+enum { LABELS = LEAT_CAN_CAPTURE - LEAT_CAN_Y + 1 };
 #define STEP_BYTES (INT64_C(2) << 20)
 /* A part of the file that is hashed or sent to the disk at a time. */
 #define PIECE_BYTES (INT64_C(1) << 20)
@@ -45,7 +48,7 @@ typedef struct maker {
     leat_graph_workspace *graph;
     leat_can_frames_out frames; /* of a step's windows, one behind the other */
     float *x, *edge_attr;
-    int32_t *edge_index[2], *node_id, *labels[LEAT_CAN_LABELS];
+    int32_t *edge_index[2], *node_id, *labels[LABELS];
     int64_t *node_ptr, *edge_ptr, *window_start;
     float *benign_x, *benign_edges; /* rows that the scaler is made of */
     leat_can_rows benign;
@@ -65,7 +68,7 @@ static int64_t graphs_of_step(int64_t window) {
 
 int64_t leat_can_write_bytes(int64_t window) {
     return graphs_of_step(window) * graph_bytes(window) + (INT64_C(1) << 20) +
-           window * (1024 + 2 * window); /* of a leat_graph_workspace */
+           leat_graph_workspace_bytes(window);
 }
 
 static void maker_free(maker *self) {
@@ -79,7 +82,7 @@ static void maker_free(maker *self) {
     leat_free(self->edge_index[0]);
     leat_free(self->edge_index[1]);
     leat_free(self->node_id);
-    for (int i = 0; i < LEAT_CAN_LABELS; i++) leat_free(self->labels[i]);
+    for (int i = 0; i < LABELS; i++) leat_free(self->labels[i]);
     leat_free(self->node_ptr);
     leat_free(self->edge_ptr);
     leat_free(self->window_start);
@@ -101,7 +104,7 @@ static leat_code maker_new(maker *self, int64_t window, int64_t graphs, leat_err
     LEAT_TRY(LEAT_NEW(&self->edge_index[0], frames, err));
     LEAT_TRY(LEAT_NEW(&self->edge_index[1], frames, err));
     LEAT_TRY(LEAT_NEW(&self->node_id, frames, err));
-    for (int i = 0; i < LEAT_CAN_LABELS; i++) LEAT_TRY(LEAT_NEW(&self->labels[i], graphs, err));
+    for (int i = 0; i < LABELS; i++) LEAT_TRY(LEAT_NEW(&self->labels[i], graphs, err));
     LEAT_TRY(LEAT_NEW(&self->node_ptr, graphs + 1, err));
     LEAT_TRY(LEAT_NEW(&self->edge_ptr, graphs + 1, err));
     return LEAT_NEW(&self->window_start, graphs, err);
@@ -109,20 +112,31 @@ static leat_code maker_new(maker *self, int64_t window, int64_t graphs, leat_err
 
 /* ---- one step ------------------------------------------------------------------------------- */
 
-/* Rows [begin, begin + count) of a tensor; `row` -1, or which of an edge_index's two. */
-static leat_code put(const writing *job, const char *name, const void *values, int64_t begin,
-                     int64_t count, int row, leat_error *err) {
+static const leat_tensor *tensor_of(const writing *job, leat_can_tensor which) {
+    const char *name = leat_can_tensor_name(which);
+    const leat_tensor *found = NULL;
     for (int64_t i = 0; i < job->tensor_count; i++) {
-        const leat_tensor *tensor = &job->tensors[i];
-        if (strcmp(tensor->name, name) != 0) continue;
-        int64_t first = row < 0 ? 0 : row, bytes = leat_dtype_bytes(tensor->dtype);
-        if (row < 0 && tensor->rank == 2) bytes *= tensor->shape[1];
-        int64_t offset = tensor->offset + begin * bytes;
-        if (row > 0) offset += first * tensor->shape[1] * bytes;
-        return leat_file_pwrite(job->file, values, count * bytes, offset, err);
+        if (strcmp(job->tensors[i].name, name) == 0) found = &job->tensors[i];
     }
-    LEAT_ASSERT(!"a tensor of the cache");
-    return LEAT_ERR_INPUT;
+    LEAT_ASSERT(found != NULL);
+    return found;
+}
+
+/* Rows [begin, begin + count) of a tensor. */
+static leat_code put(const writing *job, leat_can_tensor which, const void *values, int64_t begin,
+                     int64_t count, leat_error *err) {
+    const leat_tensor *tensor = tensor_of(job, which);
+    int64_t bytes = leat_dtype_bytes(tensor->dtype) * (tensor->rank == 2 ? tensor->shape[1] : 1);
+    return leat_file_pwrite(job->file, values, count * bytes, tensor->offset + begin * bytes, err);
+}
+
+/* The same of columns: one end of edges, of the tensor that has sources in its first row and
+ * targets in its second. */
+static leat_code put_ends(const writing *job, int row, const int32_t *values, int64_t begin,
+                          int64_t count, leat_error *err) {
+    const leat_tensor *tensor = tensor_of(job, LEAT_CAN_EDGE_INDEX);
+    int64_t at = row * tensor->shape[1] + begin, bytes = leat_dtype_bytes(tensor->dtype);
+    return leat_file_pwrite(job->file, values, count * bytes, tensor->offset + at * bytes, err);
 }
 
 static leat_code read_window(const writing *job, const maker *self, const leat_can_window *window,
@@ -179,34 +193,34 @@ static leat_code put_step(const writing *job, const maker *self, int64_t first, 
     int64_t window = job->plan->settings->window, edges = leat_graph_edge_count(window);
     int64_t edge_begin = first * edges;
     bool last = first + count == job->graphs;
-    for (int i = 0; i < LEAT_CAN_LABELS; i++)
-        LEAT_TRY(put(job, leat_can_label_name(i), self->labels[i], first, count, -1, err));
-    LEAT_TRY(put(job, "node_ptr", self->node_ptr, first, count + last, -1, err));
-    LEAT_TRY(put(job, "edge_ptr", self->edge_ptr, first, count + last, -1, err));
-    LEAT_TRY(put(job, "window_start", self->window_start, first, count, -1, err));
+    for (int i = 0; i < LABELS; i++)
+        LEAT_TRY(put(job, LEAT_CAN_Y + i, self->labels[i], first, count, err));
+    LEAT_TRY(put(job, LEAT_CAN_NODE_PTR, self->node_ptr, first, count + last, err));
+    LEAT_TRY(put(job, LEAT_CAN_EDGE_PTR, self->edge_ptr, first, count + last, err));
+    LEAT_TRY(put(job, LEAT_CAN_WINDOW_START, self->window_start, first, count, err));
     if (job->plan->settings->store == LEAT_STORE_FRAMES) {
         const leat_can_frames_out *frames = &self->frames;
-        LEAT_TRY(put(job, "frame_time", frames->time, first * window, count * window, -1, err));
-        LEAT_TRY(put(job, "frame_id", frames->id, first * window, count * window, -1, err));
-        return put(job, "frame_bytes", frames->bytes, first * window, count * window, -1, err);
+        int64_t at = first * window, more = count * window;
+        LEAT_TRY(put(job, LEAT_CAN_FRAME_TIME, frames->time, at, more, err));
+        LEAT_TRY(put(job, LEAT_CAN_FRAME_ID, frames->id, at, more, err));
+        return put(job, LEAT_CAN_FRAME_BYTES, frames->bytes, at, more, err);
     }
-    LEAT_TRY(put(job, "x", self->x, node_begin, nodes, -1, err));
-    LEAT_TRY(put(job, "edge_attr", self->edge_attr, edge_begin, count * edges, -1, err));
+    LEAT_TRY(put(job, LEAT_CAN_X, self->x, node_begin, nodes, err));
+    LEAT_TRY(put(job, LEAT_CAN_EDGE_ATTR, self->edge_attr, edge_begin, count * edges, err));
     for (int row = 0; row < 2; row++)
-        LEAT_TRY(
-            put(job, "edge_index", self->edge_index[row], edge_begin, count * edges, row, err));
-    return put(job, "node_id", self->node_id, node_begin, nodes, -1, err);
+        LEAT_TRY(put_ends(job, row, self->edge_index[row], edge_begin, count * edges, err));
+    return put(job, LEAT_CAN_NODE_ID, self->node_id, node_begin, nodes, err);
 }
 
 static void label(const writing *job, maker *self, const leat_can_window *window, int64_t i) {
-    const int32_t values[LEAT_CAN_LABELS] = {
-        [LEAT_CAN_LABEL_Y] = window->attack_count > 0,
-        [LEAT_CAN_LABEL_TYPE] = window->attack_type,
-        [LEAT_CAN_LABEL_FIRST] = window->attack_first,
-        [LEAT_CAN_LABEL_COUNT] = window->attack_count,
-        [LEAT_CAN_LABEL_CAPTURE] = (int32_t)window->stream,
+    const int32_t values[LABELS] = {
+        [LEAT_CAN_Y - LEAT_CAN_Y] = window->attack_count > 0,
+        [LEAT_CAN_ATTACK_TYPE - LEAT_CAN_Y] = window->attack_type,
+        [LEAT_CAN_ATTACK_FIRST - LEAT_CAN_Y] = window->attack_first,
+        [LEAT_CAN_ATTACK_COUNT - LEAT_CAN_Y] = window->attack_count,
+        [LEAT_CAN_CAPTURE - LEAT_CAN_Y] = (int32_t)window->stream,
     };
-    for (int k = 0; k < LEAT_CAN_LABELS; k++) self->labels[k][i] = values[k];
+    for (int k = 0; k < LABELS; k++) self->labels[k][i] = values[k];
     self->window_start[i] = (int64_t)window->number * job->plan->settings->stride;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "ingest/job.h"
+#include "ingest/temp.h"
 
 #define LOCK_NAME "lock"
 
@@ -212,19 +213,10 @@ static leat_code set_paths(leat_job_folder *folder, const char *out_dir, leat_er
 
 static leat_code set_temp(leat_job_folder *folder, const leat_probes_ingest_options *options,
                           leat_error *err) {
-    int64_t room = LEAT_PATH_BYTES;
     if (options->temp_dir == NULL) {
-        return leat_path_join(folder->temp, room, folder->work, "temp", err);
+        return leat_path_join(folder->temp, sizeof folder->temp, folder->work, "temp", err);
     }
-    /* Two runs may share a --temp, and call their folders alike from where they stand: what the
-     * file system calls the folder tells them apart. */
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(folder->out, &facts, err));
-    const uint64_t mark[2] = {facts.device, facts.inode};
-    char name[32];
-    snprintf(name, sizeof name, "leat-ingest-%016llx",
-             (unsigned long long)leat_xxh3(mark, (int64_t)sizeof mark));
-    return leat_path_join(folder->temp, room, options->temp_dir, name, err);
+    return leat_temp_path(folder->temp, options->temp_dir, folder->out, err);
 }
 
 /* ---- the lock ---- */

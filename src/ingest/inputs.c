@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/can_cache.h"
 #include "format/manifest.h"
 #include "ingest/source_parts.h"
 
@@ -56,7 +57,7 @@ static bool is_output(const leat_path_list *names) {
         work = work || strcmp(names->paths[i], LEAT_WORK_NAME) == 0;
         manifest = manifest || strcmp(names->paths[i], LEAT_MANIFEST_NAME) == 0;
         index = index || strcmp(names->paths[i], LEAT_INDEX_NAME) == 0;
-        graphs = graphs || strcmp(names->paths[i], "cache_metadata.json") == 0;
+        graphs = graphs || strcmp(names->paths[i], leat_can_document_name(LEAT_CAN_METADATA)) == 0;
     }
     return work || graphs || (manifest && index);
 }

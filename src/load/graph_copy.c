@@ -79,7 +79,8 @@ void leat_graph_copier_destroy(leat_graph_copier *copier) {
 int64_t leat_graph_copier_bytes(const leat_graph_file *file) {
     int64_t window = file->shape.window;
     if (!file->shape.frames) return 0;
-    return window * (1024 + 28) + 2 * window * window; /* see leat_graph_workspace_create */
+    int64_t frame_bytes = sizeof(double) + sizeof(uint32_t) + LEAT_CAN_BYTES * sizeof(int16_t);
+    return leat_graph_workspace_bytes(window) + window * frame_bytes;
 }
 
 /* ---- a graph ------------------------------------------------------------------------------------

@@ -101,11 +101,6 @@ static void tensors_of_both_stores(void **state) {
         assert_int_equal(at, count);
         leat_safetensors_destroy(read);
     }
-    assert_string_equal(leat_can_label_name(LEAT_CAN_LABEL_Y), "y");
-    assert_string_equal(leat_can_label_name(LEAT_CAN_LABEL_TYPE), "attack_type");
-    assert_string_equal(leat_can_label_name(LEAT_CAN_LABEL_FIRST), "attack_first");
-    assert_string_equal(leat_can_label_name(LEAT_CAN_LABEL_COUNT), "attack_count");
-    assert_string_equal(leat_can_label_name(LEAT_CAN_LABEL_CAPTURE), "capture");
 }
 
 /* As wide. */
