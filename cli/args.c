@@ -106,6 +106,16 @@ void leat_cli_help_words(const leat_cli_option *option, char *text, int text_byt
         snprintf(text + used, (size_t)(text_bytes - used), " (default: %s)", option->preset);
 }
 
+const char *leat_cli_heading(const leat_cli_command *command, leat_cli_data data) {
+    static const char *const headings[] = {[LEAT_CLI_ANY] = "Options",
+                                           [LEAT_CLI_PROBES] = "Options for probe rows",
+                                           [LEAT_CLI_CAN] = "Options for CAN caches"};
+    bool found = data == LEAT_CLI_ANY; /* --help at least */
+    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
+        found = found || row->of == data;
+    return found ? headings[data] : NULL;
+}
+
 bool leat_cli_has_sizes(const leat_cli_command *command) {
     for (const leat_cli_option *row = command->options; row->name != NULL; row++)
         if (row->kind == LEAT_CLI_SIZE || row->kind == LEAT_CLI_SIZE_OR_NONE) return true;

@@ -39,6 +39,14 @@ typedef enum leat_cli_kind {
 
 #define LEAT_CLI_NONE (-1)
 
+/* Commands that take several kinds of data have options that are for one of them. */
+typedef enum leat_cli_data {
+    LEAT_CLI_ANY,
+    LEAT_CLI_PROBES, /* folders and ArrayRecord files of probe rows */
+    LEAT_CLI_CAN,    /* a cache of window graphs */
+    LEAT_CLI_DATA_KINDS
+} leat_cli_data;
+
 typedef struct leat_cli_option {
     const char *name; /* without the dashes: "max-row-size" */
     char letter;      /* 'o' for -o; 0: none */
@@ -51,6 +59,7 @@ typedef struct leat_cli_option {
     int64_t min, max;    /* INT and SIZE; max 0: no upper bound */
     double low, high;    /* DOUBLE; both 0: any finite number */
     bool required;       /* missing is wrong usage */
+    leat_cli_data of;    /* given with other data it is wrong usage */
 } leat_cli_option;
 
 /* The rows that most commands have. */
@@ -96,8 +105,10 @@ double leat_cli_double(const leat_cli *cli, const char *name);
 bool leat_cli_given(const leat_cli *cli, const char *name);
 
 int leat_cli_argument_count(const leat_cli *cli);
-/* 0, or 2 after telling that an argument is no data set by its name (raw_inputs.c). */
-int leat_cli_refuse_raw(leat_cli *cli);
+/* Which kind of data the arguments are, told by what lies there: PROBES or CAN (data.c). Returns 0,
+ * or 2 after telling what is wrong: an argument that is no data by its name, an option for other
+ * data, a cache that is not the only argument. */
+int leat_cli_take_data(leat_cli *cli, leat_cli_data *data);
 const char *leat_cli_argument(const leat_cli *cli, int index);
 const char *const *leat_cli_arguments(const leat_cli *cli);
 

@@ -172,7 +172,8 @@ static int run_batches(leat_cli *cli) {
     leat_error err = {0};
     leat_dataset_options options = leat_dataset_options_default();
     const char *hash = leat_cli_text(cli, "hash");
-    int status = leat_cli_refuse_raw(cli);
+    leat_cli_data data = LEAT_CLI_ANY;
+    int status = leat_cli_take_data(cli, &data);
     if (status != 0) return status;
     job.hashes = hash != NULL;
     job.lines = hash != NULL && strcmp(hash, "rows") == 0;

@@ -196,7 +196,8 @@ static int run_cat(leat_cli *cli) {
     cat_job job = {.cli = cli};
     leat_dataset *dataset = NULL;
     leat_error err = {0};
-    int status = leat_cli_refuse_raw(cli);
+    leat_cli_data data = LEAT_CLI_ANY;
+    int status = leat_cli_take_data(cli, &data);
     if (status != 0) return status;
     if (leat_dataset_open(&dataset, leat_cli_arguments(cli), leat_cli_argument_count(cli), NULL,
                           &err) != LEAT_OK)

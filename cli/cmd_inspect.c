@@ -66,7 +66,8 @@ static int run_inspect(leat_cli *cli) {
     leat_verify_report *checked = NULL;
     leat_summary *summary = NULL;
     leat_error err = {0};
-    int status = leat_cli_refuse_raw(cli);
+    leat_cli_data data = LEAT_CLI_ANY;
+    int status = leat_cli_take_data(cli, &data);
     if (status != 0) return status;
     if (leat_cli_given(cli, "html") && leat_text_can_save(leat_cli_text(cli, "html"), &err))
         return leat_cli_fail(cli, &err);

@@ -46,6 +46,8 @@ typedef struct leat_cli_nearest {
 leat_cli_nearest leat_cli_nearest_start(const char *word);
 void leat_cli_nearest_add(leat_cli_nearest *nearest, const char *name);
 
+/* Every command has it. */
+extern const leat_cli_option leat_cli_help_option;
 /* --help of a command, of all commands, or of those whose words begin with `first_word`. */
 void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command);
 void leat_cli_help_all(leat_cli *cli, const char *first_word);
@@ -55,6 +57,8 @@ void leat_cli_man(leat_cli *cli, const leat_cli_command *command);
 void leat_cli_accepted(const leat_cli_option *option, char *text, int text_bytes);
 /* The help of an option with its range and default. */
 void leat_cli_help_words(const leat_cli_option *option, char *text, int text_bytes);
+/* The heading of the options for a kind of data, "Options for CAN caches"; NULL: it has none. */
+const char *leat_cli_heading(const leat_cli_command *command, leat_cli_data data);
 /* Whether a command has options of kind SIZE, and what is then said once below them. */
 bool leat_cli_has_sizes(const leat_cli_command *command);
 #define LEAT_CLI_SIZE_NOTE                                                                         \

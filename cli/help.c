@@ -7,6 +7,8 @@
 #define HELP_COLUMNS 80
 #define OPTION_COLUMN 30 /* where the help text of an option begins */
 
+const leat_cli_option leat_cli_help_option = {.name = "help", .letter = 'h', .help = "this text"};
+
 /* Writes the words of `text` up to an empty line or the end, with lines of at most HELP_COLUMNS;
  * the first word stands at `column` (already written up to there), later lines at `indent`.
  * Returns where it stopped. */
@@ -61,14 +63,21 @@ static void write_option(leat_cli *cli, const leat_cli_option *option) {
     write_wrapped(cli, words, OPTION_COLUMN, OPTION_COLUMN);
 }
 
+static void write_options(leat_cli *cli, const leat_cli_command *command, leat_cli_data data) {
+    const char *heading = leat_cli_heading(command, data);
+    if (heading == NULL) return;
+    leat_out(cli, "%s%s:\n", data == LEAT_CLI_ANY ? "" : "\n", heading);
+    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
+        if (row->of == data) write_option(cli, row);
+    if (data == LEAT_CLI_ANY) write_option(cli, &leat_cli_help_option);
+}
+
 void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command) {
     leat_out(cli, "leat %s: %s\n\nUsage: leat %s %s\n\n", command->words, command->purpose,
              command->words, command->usage);
     write_paragraphs(cli, command->about);
-    leat_out(cli, "Options:\n");
-    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
-        write_option(cli, row);
-    write_option(cli, &(leat_cli_option){.name = "help", .letter = 'h', .help = "this text"});
+    for (int data = LEAT_CLI_ANY; data < LEAT_CLI_DATA_KINDS; data++)
+        write_options(cli, command, data);
     if (leat_cli_has_sizes(command)) leat_out(cli, "\n%s\n", LEAT_CLI_SIZE_NOTE);
     leat_out(cli, "\nExamples:\n");
     for (const leat_cli_example *row = command->examples; row->line != NULL; row++) {

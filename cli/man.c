@@ -71,6 +71,15 @@ static void write_option(leat_cli *cli, const leat_cli_option *option) {
     leat_out(cli, "\n");
 }
 
+static void write_options(leat_cli *cli, const leat_cli_command *command, leat_cli_data data) {
+    const char *heading = leat_cli_heading(command, data);
+    if (heading == NULL) return;
+    if (data != LEAT_CLI_ANY) leat_out(cli, ".SS \"%s\"\n", heading);
+    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
+        if (row->of == data) write_option(cli, row);
+    if (data == LEAT_CLI_ANY) write_option(cli, &leat_cli_help_option);
+}
+
 static void man_of_leat(leat_cli *cli) {
     char name[LEAT_CLI_NAME_MAX];
     write_head(cli, "leat", "raw telemetry in, training data out", "", "COMMAND ...");
@@ -102,9 +111,8 @@ void leat_cli_man(leat_cli *cli, const leat_cli_command *command) {
     leat_out(cli, ".SH DESCRIPTION\n");
     write_paragraphs(cli, command->about);
     leat_out(cli, ".SH OPTIONS\n");
-    for (const leat_cli_option *row = command->options; row->name != NULL; row++)
-        write_option(cli, row);
-    write_option(cli, &(leat_cli_option){.name = "help", .letter = 'h', .help = "this text"});
+    for (int data = LEAT_CLI_ANY; data < LEAT_CLI_DATA_KINDS; data++)
+        write_options(cli, command, data);
     if (leat_cli_has_sizes(command)) leat_out(cli, ".PP\n%s\n", LEAT_CLI_SIZE_NOTE);
     leat_out(cli, ".SH EXAMPLES\n");
     for (const leat_cli_example *row = command->examples; row->line != NULL; row++) {

@@ -20,6 +20,9 @@ extern "C" {
  */
 typedef struct leat_can_cache leat_can_cache;
 
+/* Whether `path` is the folder of a cache, finished or not, or one that holds such: what
+ * leat_can_cache_open is for, and leat_dataset_open is not. */
+LEAT_API bool leat_can_cache_is_at(const char *path);
 /* The folder of a cache, or one that holds a single cache: of several, the error lists them. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_open(leat_can_cache **out, const char *path,
                                                        leat_error *err);

@@ -11,14 +11,18 @@
 /* ---- which folder -------------------------------------------------------------------------------
  */
 
-static leat_code is_cache(const char *dir, bool *out, leat_error *err) {
+static leat_code has_file(const char *dir, const char *name, bool *out, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
     *out = false;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_COMPLETE_NAME, err));
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
     *out = facts.kind == LEAT_PATH_FILE;
     return LEAT_OK;
+}
+
+static leat_code is_cache(const char *dir, bool *out, leat_error *err) {
+    return has_file(dir, LEAT_CAN_COMPLETE_NAME, out, err);
 }
 
 /* Those of the names in a folder that are caches; work folders begin with a dot. */
@@ -75,6 +79,26 @@ static leat_code find_folder(const char *path, char out[LEAT_PATH_BYTES], leat_e
     leat_path_list_free(&names);
     leat_path_list_free(&caches);
     return code;
+}
+
+static leat_code look_for_caches(const char *path, bool *found, leat_error *err) {
+    leat_path_list names = {0}, caches = {0};
+    LEAT_TRY(is_cache(path, found, err));
+    if (!*found) LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), found, err));
+    if (*found) return LEAT_OK;
+    leat_code code = leat_path_list_dir(path, &names, err);
+    if (code == LEAT_OK) code = keep_caches(path, &names, &caches, err);
+    *found = caches.count > 0;
+    leat_path_list_free(&names);
+    leat_path_list_free(&caches);
+    return code;
+}
+
+bool leat_can_cache_is_at(const char *path) {
+    leat_path_facts facts;
+    bool found = false;
+    return leat_path_stat(path, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_DIR &&
+           look_for_caches(path, &found, NULL) == LEAT_OK && found;
 }
 
 /* ---- opened and closed --------------------------------------------------------------------------
