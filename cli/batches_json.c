@@ -31,11 +31,7 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_end_object(json);
 }
 
-static leat_code put_quarantine(leat_json *json, const batches_job *job, leat_error *err) {
-    leat_quarantined *items = NULL;
-    int64_t count = 0;
-    leat_code code = leat_loader_quarantine(job->loader, &items, &count, err);
-    if (code != LEAT_OK) return code;
+static void put_quarantine(leat_json *json, const leat_quarantined *items, int64_t count) {
     leat_json_key(json, "quarantine");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < count; i++) {
@@ -48,16 +44,21 @@ static leat_code put_quarantine(leat_json *json, const batches_job *job, leat_er
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
-    leat_quarantine_free(items);
-    return LEAT_OK;
 }
 
-static leat_code put_summary(leat_json *json, batches_job *job, leat_error *err) {
+typedef struct summary_source {
+    const batches_job *job;
+    const char *text; /* of the batches, when it was asked for; NULL otherwise */
+    int64_t text_bytes;
+    leat_quarantined *items;
+    int64_t item_count;
+} summary_source;
+
+static void put_summary(leat_json *json, const void *of) {
+    const summary_source *source = of;
+    const batches_job *job = source->job;
     char state[LEAT_LOADER_STATE_BYTES], hash[65];
-    const char *text = NULL;
-    int64_t size_bytes = 0;
     leat_loader_state(job->loader, state);
-    leat_json_begin_object(json);
     leat_json_key(json, "steps");
     leat_json_begin_array(json);
     leat_json_int(json, job->first);
@@ -70,26 +71,25 @@ static leat_code put_summary(leat_json *json, batches_job *job, leat_error *err)
         leat_batch_hash_text(job->hash, hash);
         leat_json_member_string(json, "hash", hash);
     }
-    if (job->lines || job->words) {
-        leat_code code = leat_textbuf_finish(job->kept, &text, &size_bytes, err);
-        if (code != LEAT_OK) return code;
+    if (source->text != NULL) {
         leat_json_key(json, "text");
-        leat_json_text(json, text, size_bytes);
+        leat_json_text(json, source->text, source->text_bytes);
     }
     put_counters(json, job);
-    leat_code code = put_quarantine(json, job, err);
-    leat_json_end_object(json);
-    return code;
+    put_quarantine(json, source->items, source->item_count);
 }
 
 int batches_json_summary(batches_job *job) {
-    leat_json *json = NULL;
+    summary_source source = {.job = job};
     leat_error err = {0};
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(job->cli, &err);
-    int status = 0;
-    if (put_summary(json, job, &err) != LEAT_OK) status = leat_cli_fail(job->cli, &err);
-    else status = leat_out_json(job->cli, json);
-    leat_json_destroy(json);
+    leat_code code = LEAT_OK;
+    if (job->lines || job->words)
+        code = leat_textbuf_finish(job->kept, &source.text, &source.text_bytes, &err);
+    if (code == LEAT_OK)
+        code = leat_loader_quarantine(job->loader, &source.items, &source.item_count, &err);
+    int status = code == LEAT_OK ? leat_out_object(job->cli, put_summary, &source)
+                                 : leat_cli_fail(job->cli, &err);
+    leat_quarantine_free(source.items);
     return status;
 }
 

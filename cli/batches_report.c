@@ -103,12 +103,9 @@ static void put_chunks(leat_json *json, const batches_report *job) {
     leat_json_end_object(json);
 }
 
-static int write_json(const batches_report *job) {
+static void json_members(leat_json *json, const void *of) {
+    const batches_report *job = of;
     const leat_batch_report *report = job->report;
-    leat_json *json = NULL;
-    leat_error err = {0};
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(job->cli, &err);
-    leat_json_begin_object(json);
     leat_json_member_string(json, "path", job->name);
     put_options(json, job);
     leat_json_key(json, "steps");
@@ -121,10 +118,6 @@ static int write_json(const batches_report *job) {
     put_sequences(json, "asked", job, &report->asked);
     put_sequences(json, "unpacked", job, &report->unpacked);
     put_chunks(json, job);
-    leat_json_end_object(json);
-    int status = leat_out_json(job->cli, json);
-    leat_json_destroy(json);
-    return status;
 }
 
 /* ---- In words ----------------------------------------------------------------------------- */
@@ -194,7 +187,7 @@ int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
     if (code == LEAT_OK)
         code = leat_page_save(leat_cli_text(cli, "report"), batches_report_page, &job, &err);
     if (code != LEAT_OK) status = leat_cli_fail(cli, &err);
-    else if (leat_cli_flag(cli, "json")) status = write_json(&job);
+    else if (leat_cli_flag(cli, "json")) status = leat_out_object(cli, json_members, &job);
     else write_words(&job);
     leat_batch_report_destroy(job.report);
     return status;

@@ -119,6 +119,10 @@ void leat_out(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 void leat_out_bytes(leat_cli *cli, const void *bytes, int64_t size_bytes);
 /* Ends the document and writes it; `json` stays the caller's. Returns 0, or 1 (already told). */
 int leat_out_json(leat_cli *cli, leat_json *json);
+/* A document of its own: one object, whose members `members` puts from `of`. Returns 0, or 1
+ * (already told). What can fail is fetched before and stands in `of`. */
+typedef void leat_out_members_fn(leat_json *json, const void *of);
+int leat_out_object(leat_cli *cli, leat_out_members_fn *members, const void *of);
 /* Whether stdout is a regular file: then a progress line does not run through what is shown. */
 bool leat_out_is_file(void);
 /* Whether writing to stdout has failed (reader gone, disk full): more output is in vain. */

@@ -131,8 +131,14 @@ static void json_splits(leat_json *json, const leat_can_ingest_result *result) {
     leat_json_end_object(json);
 }
 
-static void json_members(leat_json *json, int64_t memory_bytes,
-                         const leat_can_ingest_result *result) {
+typedef struct json_source {
+    int64_t memory_bytes;
+    const leat_can_ingest_result *result;
+} json_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const json_source *source = of;
+    const leat_can_ingest_result *result = source->result;
     leat_json_member_string(json, "cache", result->cache);
     leat_json_member_string(json, "digest", result->digest);
     leat_json_member_bool(json, "found", result->found);
@@ -152,23 +158,11 @@ static void json_members(leat_json *json, int64_t memory_bytes,
     json_splits(json, result);
     leat_json_member_int(json, "bytes_written", result->bytes_written);
     leat_json_member_int(json, "bytes_spilled", result->bytes_spilled);
-    leat_json_member_int(json, "memory_limit_bytes", memory_bytes);
+    leat_json_member_int(json, "memory_limit_bytes", source->memory_bytes);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds_scan", result->seconds_scan);
     leat_json_member_double(json, "seconds_written", result->seconds_written);
     leat_json_member_double(json, "seconds", result->seconds_total);
-}
-
-static int write_json(leat_cli *cli, int64_t memory_bytes, const leat_can_ingest_result *result) {
-    leat_error err = {0};
-    leat_json *json = NULL;
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_json_begin_object(json);
-    json_members(json, memory_bytes, result);
-    leat_json_end_object(json);
-    int status = leat_out_json(cli, json);
-    leat_json_destroy(json);
-    return status;
 }
 
 static int run_ingest_can(leat_cli *cli) {
@@ -183,7 +177,8 @@ static int run_ingest_can(leat_cli *cli) {
                         leat_cli_text(cli, "output"), &options, &result, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
-    if (leat_cli_flag(cli, "json")) return write_json(cli, options.memory_bytes, &result);
+    json_source source = {options.memory_bytes, &result};
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
     leat_out(cli, "cache   %s%s\n", result.cache, result.found ? " was there already" : "");
     if (!result.found) write_frames(cli, &result);
     write_splits(cli, &result);

@@ -138,9 +138,16 @@ static void json_splits(leat_json *json, const char *key, const int64_t counts[2
     leat_json_end_object(json);
 }
 
-static void json_members(leat_json *json, const char *out, int64_t memory_bytes,
-                         const leat_probes_ingest_result *result) {
-    leat_json_member_string(json, "out", out);
+typedef struct json_source {
+    const char *out;
+    int64_t memory_bytes;
+    const leat_probes_ingest_result *result;
+} json_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const json_source *source = of;
+    const leat_probes_ingest_result *result = source->result;
+    leat_json_member_string(json, "out", source->out);
     leat_json_member_int(json, "files", result->files);
     leat_json_member_int(json, "records", result->rows_read);
     leat_json_member_int(json, "measurements", result->measurements);
@@ -158,7 +165,7 @@ static void json_members(leat_json *json, const char *out, int64_t memory_bytes,
     leat_json_member_int(json, "probes_over_limit", result->probes_over_limit);
     leat_json_member_int(json, "bytes_written", result->bytes_written);
     leat_json_member_int(json, "bytes_spilled", result->bytes_spilled);
-    leat_json_member_int(json, "memory_limit_bytes", memory_bytes);
+    leat_json_member_int(json, "memory_limit_bytes", source->memory_bytes);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds_scan", result->seconds_scan);
     leat_json_member_double(json, "seconds_written", result->seconds_written);
@@ -166,19 +173,6 @@ static void json_members(leat_json *json, const char *out, int64_t memory_bytes,
     leat_json_member_bool(json, "was_complete", result->was_complete);
     leat_json_member_bool(json, "resumed", result->resumed);
     leat_json_member_int(json, "shards_resumed", result->shards_resumed);
-}
-
-static int write_json(leat_cli *cli, const char *out, int64_t memory_bytes,
-                      const leat_probes_ingest_result *result) {
-    leat_error err = {0};
-    leat_json *json = NULL;
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_json_begin_object(json);
-    json_members(json, out, memory_bytes, result);
-    leat_json_end_object(json);
-    int status = leat_out_json(cli, json);
-    leat_json_destroy(json);
-    return status;
 }
 
 static int run_ingest_probes(leat_cli *cli) {
@@ -200,7 +194,8 @@ static int run_ingest_probes(leat_cli *cli) {
     }
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
-    if (leat_cli_flag(cli, "json")) return write_json(cli, out, options.memory_bytes, &result);
+    json_source source = {out, options.memory_bytes, &result};
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
     write_counts(cli, out, &result);
     if (result.was_complete)
         leat_out(cli, "nothing was done: %s is what an earlier run made of these inputs\n", out);

@@ -37,20 +37,10 @@ static leat_code summarise(leat_cli *cli, leat_summary **out, leat_error *err) {
     return code;
 }
 
-static int write_json(leat_cli *cli, const leat_report *report) {
-    leat_json *json = NULL;
-    leat_error err = {0};
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_report_json(json, report);
-    int status = leat_out_json(cli, json);
-    leat_json_destroy(json);
-    return status;
-}
-
 static int write_report(leat_cli *cli, const leat_report *report, const leat_error *failure) {
     leat_error err = {0};
     int status = 0;
-    if (leat_cli_flag(cli, "json")) status = write_json(cli, report);
+    if (leat_cli_flag(cli, "json")) status = leat_out_object(cli, leat_report_json, report);
     else leat_report_terminal(cli, report);
     if (failure->code != LEAT_OK) return leat_cli_fail(cli, failure);
     if (leat_cli_text(cli, "html") != NULL) {

@@ -17,12 +17,15 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_probe
              leat_words_bytes(peak, result->memory_peak_bytes));
 }
 
-static int write_json(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
-    leat_error err = {0};
-    leat_json *json = NULL;
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_json_begin_object(json);
-    leat_json_member_string(json, "out", out);
+typedef struct json_source {
+    const char *out;
+    const leat_synth_probes_result *result;
+} json_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const json_source *source = of;
+    const leat_synth_probes_result *result = source->result;
+    leat_json_member_string(json, "out", source->out);
     leat_json_member_int(json, "measurements", result->measurements);
     leat_json_member_int(json, "probes", result->probes);
     leat_json_member_int(json, "largest_probe", result->largest_probe);
@@ -30,10 +33,6 @@ static int write_json(leat_cli *cli, const char *out, const leat_synth_probes_re
     leat_json_member_int(json, "bytes_written", result->bytes_written);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds", result->seconds);
-    leat_json_end_object(json);
-    int status = leat_out_json(cli, json);
-    leat_json_destroy(json);
-    return status;
 }
 
 static int run_synth_probes(leat_cli *cli) {
@@ -56,7 +55,8 @@ static int run_synth_probes(leat_cli *cli) {
     leat_cli_cancellable(cli);
     if (leat_synth_probes(out, &options, &result, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
-    if (leat_cli_flag(cli, "json")) return write_json(cli, out, &result);
+    json_source source = {out, &result};
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
     write_summary(cli, out, &result);
     return 0;
 }

@@ -10,12 +10,9 @@ static void write_words(leat_cli *cli) {
         leat_out(cli, "%-9s %-12s %s\n", item.group, item.name, item.value);
 }
 
-static int write_json(leat_cli *cli) {
-    leat_error err = {0};
-    leat_json *json = NULL;
+static void json_members(leat_json *json, const void *of) {
     leat_build_item item;
-    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
-    leat_json_begin_object(json);
+    (void)of;
     leat_json_member_string(json, "version", leat_version());
     leat_json_key(json, "build");
     leat_json_begin_array(json);
@@ -27,14 +24,10 @@ static int write_json(leat_cli *cli) {
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
-    leat_json_end_object(json);
-    int status = leat_out_json(cli, json);
-    leat_json_destroy(json);
-    return status;
 }
 
 static int run_version(leat_cli *cli) {
-    if (leat_cli_flag(cli, "json")) return write_json(cli);
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, NULL);
     write_words(cli);
     return 0;
 }

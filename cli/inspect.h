@@ -12,9 +12,9 @@ typedef struct leat_report {
 
 /* `report` is a leat_report. */
 void leat_report_page(leat_textbuf *out, const void *report);
+void leat_report_json(leat_json *json, const void *report);
 /* All figures of the page. */
 void leat_report_figures(leat_textbuf *out, const leat_summary *summary);
-void leat_report_json(leat_json *json, const leat_report *report);
 void leat_report_terminal(leat_cli *cli, const leat_report *report);
 
 #endif

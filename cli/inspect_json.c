@@ -159,9 +159,9 @@ static void put_verify(leat_json *json, const leat_verify_report *verify) {
     leat_json_end_object(json);
 }
 
-void leat_report_json(leat_json *json, const leat_report *report) {
+void leat_report_json(leat_json *json, const void *of) {
+    const leat_report *report = of;
     const leat_summary *s = report->summary;
-    leat_json_begin_object(json);
     leat_json_member_string(json, "path", report->name);
     if (s != NULL) {
         leat_json_member_string(json, "kind",
@@ -190,5 +190,4 @@ void leat_report_json(leat_json *json, const leat_report *report) {
         put_shards(json, s);
     }
     if (report->verify != NULL) put_verify(json, report->verify);
-    leat_json_end_object(json);
 }

@@ -80,6 +80,18 @@ int leat_out_json(leat_cli *cli, leat_json *json) {
     return 0;
 }
 
+int leat_out_object(leat_cli *cli, leat_out_members_fn *members, const void *of) {
+    leat_json *json = NULL;
+    leat_error err = {0};
+    if (leat_json_create(&json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    leat_json_begin_object(json);
+    members(json, of);
+    leat_json_end_object(json);
+    int status = leat_out_json(cli, json);
+    leat_json_destroy(json);
+    return status;
+}
+
 bool leat_out_is_file(void) {
     struct stat facts;
     return fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode);
