@@ -5,13 +5,16 @@
 #                                  array_record, DuckDB, NumPy, safetensors)
 #   scripts/python-env.sh train    .deps/venv-train: what the Python package is built, checked and
 #                                  tried with (scikit-build-core, mypy, Grain, JAX)
+#   scripts/python-env.sh torch    .deps/venv-torch: PyTorch for the CPU and PyTorch Geometric, whose
+#                                  batches leat.torch makes; 900 MB, x86-64 only
 #
-# Needs Python 3.11, which Debian 12 has, and PyPI. Exit status 1, after one line that says why, if
-# it cannot be made; tests that need it then skip.
+# Needs Python 3.11, which Debian 12 has, and PyPI; torch also download.pytorch.org, unless pip finds
+# that wheel where it is set up to look. Exit status 1, after one line that says why, if it cannot be
+# made; tests that need it then skip.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case $#${1:-} in
-0 | 1train) ;;
+0 | 1train | 1torch) ;;
 1--help) usage; exit ;;
 *) usage >&2; exit 2 ;;
 esac
@@ -21,6 +24,8 @@ case ${1:-} in
   without="comparisons with PyArrow, array_record, DuckDB and safetensors" ;;
 train) venv=.deps/venv-train pins=scripts/requirements/train.txt
   without="the Python package's tests" ;;
+torch) venv=.deps/venv-torch pins=scripts/requirements/torch.txt
+  without="the tests of leat.torch" ;;
 esac
 
 skip() {
@@ -45,8 +50,13 @@ echo "python-env: making $venv"
 mkdir -p .deps
 rm -rf "$venv"
 log=$(mktemp)
-{ "$python" -m venv "$PWD/$venv" && "$venv/bin/pip" --disable-pip-version-check install -q \
-  --no-deps --require-hashes --only-binary=:all: -r "$pins"; } >"$log" 2>&1 || {
+install() {
+  "$venv/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
+    --only-binary=:all: -r "$pins" "$@"
+}
+# The second place is asked only after the first, since a machine without it waits for nothing.
+{ "$python" -m venv "$PWD/$venv" && { install || { [ "${1:-}" = torch ] &&
+  install --find-links https://download.pytorch.org/whl/cpu/torch/; }; }; } >"$log" 2>&1 || {
   tail -n 3 "$log" >&2
   rm -rf "$venv" "$log"
   skip "pip could not install what $pins names"
