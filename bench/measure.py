@@ -238,7 +238,7 @@ def versions(options):
     python = rival_python()
     if python:
         code = ("import json, platform\nfrom importlib.metadata import version\n"
-                "names = 'duckdb', 'pyarrow', 'array_record', 'numpy'\n"
+                "names = 'duckdb', 'pyarrow', 'array_record', 'numpy', 'polars'\n"
                 "found = {name: version(name) for name in names}\n"
                 "print(json.dumps({'python': platform.python_version(), **found}))")
         answer = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)

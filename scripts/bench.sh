@@ -11,8 +11,9 @@ case ${1:-} in
 *) usage >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
-# Rivals need .deps/venv; without it leat is measured alone.
+# Rivals need .deps/venv, those of can .deps/venv-torch too; without them leat is measured alone.
 scripts/python-env.sh >&2 || true
+case ${1:-} in can | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
 
 one() {
   program=bench/$1.py
@@ -28,7 +29,8 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open batches ingest; do
+for name in formats row_access open batches ingest can; do
   one "$name" "$@"
 done
 one ingest --large "$@"
+one can --large "$@"

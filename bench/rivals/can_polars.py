@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 """CAN logs to window graphs with Polars: the 35 node and 11 edge features of docs/can-graphs.md.
 
-can_polars.py DIR OUT: reads DIR/**/*.csv (four columns, captures merged, windows of 100 frames),
-writes x, edge_attr, edge_index, node_id, y, node_ptr and edge_ptr as a safetensors file OUT, graphs
-by (nodes, window), and answers with frames, graphs, seconds and peak memory.
+can_polars.py DIR OUT THREADS: reads DIR/*/**/*.csv (four columns, captures merged, windows of 100
+frames), writes x, edge_attr, edge_index, node_id, y, node_ptr, edge_ptr and window_start as a
+safetensors file OUT, graphs by (nodes, window), and answers with frames, graphs, seconds and peak
+memory.
 """
 import glob
+import os
 import sys
 import time
+
+if len(sys.argv) > 3:
+    os.environ["POLARS_MAX_THREADS"] = sys.argv[3]  # read when Polars is imported
 
 import numpy as np
 import polars as pl
@@ -22,7 +27,7 @@ C = pl.col
 
 def read(folder):
     """All frames by time, numbered, in whole windows, with their bytes and entropy."""
-    paths = sorted(glob.glob(f"{folder}/**/*.csv", recursive=True))
+    paths = sorted(glob.glob(f"{folder}/*/**/*.csv", recursive=True))
     parts = [pl.scan_csv(path, schema_overrides={
         "timestamp": pl.Float64, "arbitration_id": pl.String, "data_field": pl.String,
         "attack": pl.Int64}) for path in paths]
@@ -158,13 +163,13 @@ def features(frames):
     }
 
 
-def main(folder, out):
+def main(folder, out, *_):
     begun = time.monotonic()
     frames = number_ids(read(folder))
     tensors = features(frames)
     save_file({name: np.ascontiguousarray(values) for name, values in tensors.items()}, out)
-    answer(frames=frames.height, graphs=len(tensors["y"]), seconds=time.monotonic() - begun,
-           peak_bytes=peak_bytes())
+    answer(frames=frames.height, graphs=len(tensors["y"]), window=WINDOW,
+           seconds=time.monotonic() - begun, peak_bytes=peak_bytes())
 
 
 if __name__ == "__main__":
