@@ -6,6 +6,11 @@
 #include "loader_support.h"
 #include "make_graphs.h"
 
+/* Two caches of the same graphs, of stored features and of stored frames: graphs_setup makes them,
+ * loader_teardown removes them. */
+extern char graphs_stored[256], graphs_framed[256];
+int graphs_setup(void **state);
+
 /* Makes a cache in the test's folder, and gives its path. */
 void graphs_make(const char *name, const make_cache *options, char dir[256]);
 leat_can_cache *graphs_open(const char *dir);
@@ -24,8 +29,5 @@ void graphs_expect(const made_graphs *made, leat_scale how, const leat_graph_bat
 /* The hash of a run from where the loader is to its end, and of each of its batches a line; the
  * loaders are those of all hosts. *lines is to be freed. */
 void graphs_hash(leat_graph_loader **loaders, int hosts, char text[65], char **lines);
-
-/* Turns one bit of a file. */
-void graphs_flip(const char *dir, const char *name, int64_t byte, int bit);
 
 #endif

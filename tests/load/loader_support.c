@@ -14,7 +14,10 @@ const char *loader_folder(void) {
     return top;
 }
 
-int loader_clean(void) { return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1; }
+int loader_teardown(void **state) {
+    (void)state;
+    return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
+}
 
 int64_t loader_count(int64_t row) {
     if (row == 5) return 6000; /* so large that rows behind it lie past page 64 of their shard */
@@ -43,6 +46,19 @@ leat_dataset *loader_open(const char *path) {
     leat_dataset *dataset = NULL;
     must(leat_dataset_open(&dataset, &path, 1, NULL, &err), &err);
     return dataset;
+}
+
+void loader_flip(const char *dir, const char *name, int64_t byte, int bit) {
+    char path[400];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
+    int value = fgetc(file);
+    assert_int_not_equal(value, EOF);
+    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
+    fputc(value ^ 1 << bit, file);
+    assert_int_equal(fclose(file), 0);
 }
 
 leat_loader_options loader_options(void) {

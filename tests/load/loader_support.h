@@ -17,9 +17,9 @@
 
 void must(leat_code code, const leat_error *err);
 
-/* A folder of its own for a test program; removed by loader_clean. */
+/* A folder of its own for a test program; removed by loader_teardown. */
 const char *loader_folder(void);
-int loader_clean(void);
+int loader_teardown(void **state);
 
 /* 48 rows of train and 16 of test, 1 to 6,000 measurements each. */
 int64_t loader_count(int64_t row);
@@ -27,6 +27,9 @@ make_options loader_data_options(leat_compression compression);
 /* Makes it in a folder of this name, and gives the folder's path. */
 void loader_make(const char *name, const make_options *options, char dir[256]);
 leat_dataset *loader_open(const char *path);
+
+/* Turns one bit of a file of a folder. */
+void loader_flip(const char *dir, const char *name, int64_t byte, int bit);
 
 /* Small sequences, batch 12, 2 threads. */
 leat_loader_options loader_options(void);

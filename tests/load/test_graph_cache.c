@@ -17,21 +17,19 @@
 #include "load/graph_cache.h"
 #include "load/graph_put.h"
 
-static char stored[256], framed[256];
-
 /* ---- what it says -------------------------------------------------------------------------------
  */
 
 static void facts(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(framed);
+    leat_can_cache *cache = graphs_open(graphs_framed);
     leat_can_facts facts;
     leat_can_scaler_facts scaler;
     leat_can_split split;
     leat_can_capture_facts capture;
     leat_error err = {0};
     leat_can_cache_get_facts(cache, &facts);
-    assert_string_equal(facts.path, framed);
+    assert_string_equal(facts.path, graphs_framed);
     assert_string_equal(facts.dataset, "made");
     assert_int_equal(strlen(facts.fingerprint), 64);
     assert_true(facts.frames);
@@ -188,7 +186,7 @@ static void graphs(void **state) {
 
 static void readers(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_can_reader *reader = (leat_can_reader *)1;
     leat_error err = {0};
     assert_int_equal(leat_can_reader_create(&reader, cache, "test_dos", LEAT_SCALE_NONE, &err),
@@ -224,7 +222,7 @@ static void *read_all(void *context) {
 static void readers_at_once(void **state) {
     (void)state;
     for (int round = 0; round < 20; round++) {
-        leat_can_cache *cache = graphs_open(round % 2 == 0 ? stored : framed);
+        leat_can_cache *cache = graphs_open(round % 2 == 0 ? graphs_stored : graphs_framed);
         pthread_t threads[4];
         for (int t = 0; t < 4; t++)
             assert_int_equal(pthread_create(&threads[t], NULL, read_all, cache), 0);
@@ -351,10 +349,10 @@ static void flip_page(const char *dir, const made_graphs *made, int64_t size, in
     uint64_t most = (uint64_t)(left < LEAT_PAGE_BYTES ? left : LEAT_PAGE_BYTES);
     int64_t byte = page * LEAT_PAGE_BYTES +
                    (int64_t)leat_random_below(leat_random(5, 5, (uint64_t)page), most);
-    graphs_flip(dir, "train.safetensors", byte, (int)(page % 8));
+    loader_flip(dir, "train.safetensors", byte, (int)(page % 8));
     int failures = count_failures(dir, "train", made);
     if (failures == 0) fail_msg("byte %d changes and nobody sees it", (int)byte);
-    graphs_flip(dir, "train.safetensors", byte, (int)(page % 8));
+    loader_flip(dir, "train.safetensors", byte, (int)(page % 8));
 }
 
 /* A bit of every page: what lies there is an error, everything else is as it was. Of a larger file
@@ -387,7 +385,7 @@ static void damaged_pages(void **state) {
         make_cache small = make_cache_default(), large = {.graphs = {2500, 1}, .window = 10};
         char dir[256];
         small.frames = large.frames = frames;
-        pages_flipped(frames ? framed : stored, &small, true);
+        pages_flipped(frames ? graphs_framed : graphs_stored, &small, true);
         graphs_make("many", &large, dir);
         pages_flipped(dir, &large, false);
     }
@@ -401,19 +399,19 @@ static void damaged_words(void **state) {
     make_cache options = make_cache_default();
     made_graphs made = make_graphs(0, &options);
     for (int f = 0; f < 5; f++) {
-        int64_t size = size_of(stored, names[f]);
+        int64_t size = size_of(graphs_stored, names[f]);
         for (int64_t byte = 0; byte < size; byte += f == 2 ? 7 : 3) {
             leat_can_cache *cache = NULL;
-            graphs_flip(stored, names[f], byte, (int)(byte % 8));
+            loader_flip(graphs_stored, names[f], byte, (int)(byte % 8));
             if (f == 4) {
-                assert_int_equal(count_failures(stored, "train", &made), 1000);
-            } else if (leat_can_cache_open(&cache, stored, NULL) == LEAT_OK) {
+                assert_int_equal(count_failures(graphs_stored, "train", &made), 1000);
+            } else if (leat_can_cache_open(&cache, graphs_stored, NULL) == LEAT_OK) {
                 fail_msg("%s: byte %d changes and nobody sees it", names[f], (int)byte);
             }
-            graphs_flip(stored, names[f], byte, (int)(byte % 8));
+            loader_flip(graphs_stored, names[f], byte, (int)(byte % 8));
         }
     }
-    assert_int_equal(count_failures(stored, "train", &made), 0);
+    assert_int_equal(count_failures(graphs_stored, "train", &made), 0);
     made_graphs_free(&made);
 }
 
@@ -500,7 +498,7 @@ static void failing_page(void **state) {
     make_cache options = make_cache_default();
     made_graphs made = make_graphs(0, &options);
     for (int frames = 0; frames < 2; frames++) {
-        leat_can_cache *cache = graphs_open(frames ? framed : stored);
+        leat_can_cache *cache = graphs_open(frames ? graphs_framed : graphs_stored);
         const leat_graph_file *file = NULL;
         leat_can_reader *reader = NULL;
         leat_can_graph graph;
@@ -607,20 +605,6 @@ static void lies(void **state) {
     }
 }
 
-static int setup(void **state) {
-    (void)state;
-    make_cache options = make_cache_default();
-    graphs_make("stored", &options, stored);
-    options.frames = true;
-    graphs_make("framed", &options, framed);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts),
@@ -637,5 +621,5 @@ int main(void) {
         cmocka_unit_test(failing_page),
         cmocka_unit_test(lies),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, graphs_setup, loader_teardown);
 }

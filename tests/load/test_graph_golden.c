@@ -183,12 +183,7 @@ static void batch_of_reference(void **state) {
     free_golden(&theirs);
 }
 
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(batch_of_reference)};
-    return cmocka_run_group_tests(tests, NULL, teardown);
+    return cmocka_run_group_tests(tests, NULL, loader_teardown);
 }

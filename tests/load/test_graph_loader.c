@@ -10,8 +10,6 @@
 #include "check.h"
 #include "load/graph_loader.h"
 
-static char stored[256], framed[256];
-
 /* ---- what batches hold --------------------------------------------------------------------------
  */
 
@@ -63,7 +61,7 @@ static void batches(void **state) {
     int32_t *in_batch = calloc((size_t)made.graphs * 3, 4);
     for (int c = 0; c < 2 * 2 * 3; c++) {
         leat_graph_loader_options options = graphs_options();
-        leat_can_cache *cache = graphs_open(c % 2 == 0 ? stored : framed);
+        leat_can_cache *cache = graphs_open(c % 2 == 0 ? graphs_stored : graphs_framed);
         options.scale = c / 2 % 2;
         options.batches.pack = c / 4;
         expect_epochs(cache, &options, &made, in_batch);
@@ -85,7 +83,7 @@ static void batches(void **state) {
 
 static void fixed(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     options.batches.pack = LEAT_PACK_FIXED;
     options.batches.batch = 7;
@@ -125,7 +123,7 @@ static void identity(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8}, hosts[] = {1, 2, 3, 5};
     static const int64_t depths[] = {0, 1, 2, 9, LEAT_PREFETCH_AUTO};
-    leat_can_cache *caches[2] = {graphs_open(stored), graphs_open(framed)};
+    leat_can_cache *caches[2] = {graphs_open(graphs_stored), graphs_open(graphs_framed)};
     leat_graph_loader_options options = graphs_options();
     char expected[65], text[65];
     options.threads = 1;
@@ -217,7 +215,7 @@ static int by_text(const void *a, const void *b) {
 /* The lines of all hosts, sorted, are those of one. */
 static void hash_lines(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     char text[65], *lines[4], *parts[2][64];
     int counts[2] = {0};
@@ -249,7 +247,7 @@ static void hash_lines(void **state) {
 /* A host without a batch in the last step of an epoch has one of no graph. */
 static void more_hosts_than_batches(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     leat_graph_epoch_facts facts;
     options.host_count = 1000;
@@ -279,7 +277,7 @@ static void more_hosts_than_batches(void **state) {
 /* The next epoch is planned while batches of one are made, without anybody asking for them. */
 static void planned_ahead(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     options.batches.pack = LEAT_PACK_FIXED;
     options.batches.batch = 60; /* one batch an epoch */
@@ -306,7 +304,7 @@ static void options_matter(void **state) {
                  {"min-steps", "40"},    {"scale", "none"},    {"curriculum", "random"},
                  {"preset", "reference"}};
     enum { COUNT = sizeof cases / sizeof cases[0] + 2 };
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     char hashes[COUNT][65], states[COUNT][LEAT_LOADER_STATE_BYTES];
     for (int c = 0; c < COUNT; c++) {
         leat_graph_loader_options options = graphs_options();
@@ -356,7 +354,7 @@ static void options_by_name(void **state) {
 
 static void options_refused(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     static const char *const words[] = {"hosts is 0",
                                         "host is 3, must be 0 to 2",
                                         "threads is 0",
@@ -402,7 +400,7 @@ static void oversize(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
     made_graphs made = make_graphs(0, &of_cache);
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     options.batches.epochs = 1;
     int64_t over = 0, most = made.node_ptr[31] - made.node_ptr[30]; /* some have more */
@@ -477,7 +475,7 @@ static void curriculum(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
     made_graphs made = make_graphs(0, &of_cache);
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     leat_can_facts facts;
     leat_graph_epoch_facts epoch;
@@ -537,7 +535,7 @@ static void scores_refused(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
     made_graphs made = make_graphs(0, &of_cache);
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_can_facts facts;
     leat_can_cache_get_facts(cache, &facts);
     const struct {
@@ -580,7 +578,7 @@ static void explained(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
     made_graphs made = make_graphs(0, &of_cache);
-    leat_can_cache *cache = graphs_open(framed);
+    leat_can_cache *cache = graphs_open(graphs_framed);
     leat_graph_loader_options options = graphs_options();
     leat_graph_loader *loader = graphs_create(cache, &options);
     leat_graph_explanation *told = NULL;
@@ -624,7 +622,7 @@ static void held(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
     made_graphs made = make_graphs(0, &of_cache);
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     const leat_graph_batch *batch[20];
     leat_graph_loader *loader = graphs_create(cache, &options);
@@ -646,7 +644,7 @@ static void held(void **state) {
 
 static void counters(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     leat_graph_loader *loader = graphs_create(cache, &options);
     leat_graph_loader_counters counters;
@@ -677,7 +675,7 @@ static void counters(void **state) {
 /* As much prefetch as the memory holds, and no loader without the least of it. */
 static void memory(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     leat_graph_loader_counters counters;
     leat_graph_loader *loader = NULL;
@@ -700,20 +698,6 @@ static void memory(void **state) {
     leat_can_cache_close(cache);
 }
 
-static int setup(void **state) {
-    (void)state;
-    make_cache options = make_cache_default();
-    graphs_make("stored", &options, stored);
-    options.frames = true;
-    graphs_make("framed", &options, framed);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches),         cmocka_unit_test(fixed),
@@ -726,5 +710,5 @@ int main(void) {
         cmocka_unit_test(explained),       cmocka_unit_test(held),
         cmocka_unit_test(counters),        cmocka_unit_test(memory),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, graphs_setup, loader_teardown);
 }

@@ -5,15 +5,12 @@
  */
 #include "graph_support.h"
 
-#include <dlfcn.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/sink.h"
+#include "calls.h"
 #include "check.h"
-
-static char stored[256], framed[256];
 
 /* ---- the run that all others must be ------------------------------------------------------------
  */
@@ -82,7 +79,7 @@ static void expect_rest(leat_graph_loader *loader, const whole_run *run, int fir
 /* Killed before any step: a new loader goes on with the same bytes, whatever makes them. */
 static void resume(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     assert_true(run.steps > 20);
@@ -114,7 +111,7 @@ static void resume(void **state) {
 /* With other hosts, where their number divides the place. */
 static void resume_with_hosts(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     for (options.host_count = 2; options.host_count < 5; options.host_count++) {
@@ -138,7 +135,7 @@ static void resume_with_hosts(void **state) {
 /* The hosts of a run tell the same state, right for one host too. */
 static void hosts_agree(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     leat_graph_loader *loaders[3];
@@ -169,7 +166,7 @@ static void hosts_agree(void **state) {
 
 static void saved(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     char path[400];
@@ -194,7 +191,7 @@ static void saved(void **state) {
 /* More epochs, or no end, are no other run; nor is a curriculum of another length the same. */
 static void more_epochs(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     leat_error err = {0};
@@ -233,7 +230,7 @@ static void more_epochs(void **state) {
 
 static void states_refused(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     whole_run run = run_whole(cache, &options);
     leat_graph_loader *loader = graphs_create(cache, &options);
@@ -278,7 +275,7 @@ static void damage_at(const char *dir, int64_t page) {
     leat_can_cache *cache = graphs_open(dir);
     whole_run run = run_whole(cache, &options);
     leat_can_cache_close(cache);
-    graphs_flip(dir, "train.safetensors", page * LEAT_PAGE_BYTES + 1000, 3);
+    loader_flip(dir, "train.safetensors", page * LEAT_PAGE_BYTES + 1000, 3);
     int failed_before = -1;
     for (options.threads = 1; options.threads <= 3; options.threads++) {
         int failed = 0;
@@ -314,13 +311,13 @@ static void damage_at(const char *dir, int64_t page) {
         leat_graph_loader_destroy(loader);
         leat_can_cache_close(cache);
     }
-    graphs_flip(dir, "train.safetensors", page * LEAT_PAGE_BYTES + 1000, 3);
+    loader_flip(dir, "train.safetensors", page * LEAT_PAGE_BYTES + 1000, 3);
 }
 
 static void damage(void **state) {
     (void)state;
-    damage_at(stored, 12);
-    damage_at(framed, 6);
+    damage_at(graphs_stored, 12);
+    damage_at(graphs_framed, 6);
 }
 
 /* The file cut behind the back of a loader that has it mapped. */
@@ -362,7 +359,7 @@ static void cut_while_open(void **state) {
 
 static void forked(void **state) {
     (void)state;
-    leat_can_cache *cache = graphs_open(stored);
+    leat_can_cache *cache = graphs_open(graphs_stored);
     leat_graph_loader_options options = graphs_options();
     leat_graph_loader *loader = graphs_create(cache, &options);
     leat_graph_batch_release(graphs_next(loader));
@@ -390,41 +387,12 @@ static void forked(void **state) {
     leat_can_cache_close(cache);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTS 0
-#else
-#define COUNTS 1
-/* These stand before libc's for the whole program; what they count is every call there is. */
-static atomic_long locks, allocations;
-
-int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    static int (*_Atomic real)(pthread_mutex_t *);
-    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    atomic_fetch_add(&locks, 1);
-    return real(mutex);
-}
-
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-void *malloc(size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_calloc(count, size);
-}
-void *realloc(void *block, size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_realloc(block, size);
-}
-#endif
-
 /* Once every buffer is there nothing is allocated, and a lock is taken once an epoch. */
 static void steady(void **state) {
     (void)state;
 #if COUNTS
     for (int c = 0; c < 2; c++) {
-        leat_can_cache *cache = graphs_open(c == 0 ? stored : framed);
+        leat_can_cache *cache = graphs_open(c == 0 ? graphs_stored : graphs_framed);
         leat_graph_loader_options options = graphs_options();
         options.batches.epochs = 0;
         options.threads = 3;
@@ -436,6 +404,7 @@ static void steady(void **state) {
             held = batch;
         }
         long locked = atomic_load(&locks), allocated = atomic_load(&allocations);
+        assert_true(locked > 0 && allocated > 0); /* both are counted at all */
         int64_t epoch = held->epoch;
         for (int i = 0; i < 500; i++) {
             const leat_graph_batch *batch = NULL;
@@ -454,20 +423,6 @@ static void steady(void **state) {
 #endif
 }
 
-static int setup(void **state) {
-    (void)state;
-    make_cache options = make_cache_default();
-    graphs_make("stored", &options, stored);
-    options.frames = true;
-    graphs_make("framed", &options, framed);
-    return 0;
-}
-
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resume),      cmocka_unit_test(resume_with_hosts),
@@ -476,5 +431,5 @@ int main(void) {
         cmocka_unit_test(damage),      cmocka_unit_test(cut_while_open),
         cmocka_unit_test(forked),      cmocka_unit_test(steady),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, graphs_setup, loader_teardown);
 }

@@ -464,11 +464,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(identity),       cmocka_unit_test(others),
@@ -477,5 +472,5 @@ int main(void) {
         cmocka_unit_test(held_batches),   cmocka_unit_test(released_elsewhere),
         cmocka_unit_test(clients),        cmocka_unit_test(rounds),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, loader_teardown);
 }

@@ -15,19 +15,6 @@ enum { STEPS = 40, BATCH = 12, LENGTH = 256 };
 static char plain[256], packed[256];
 static run clean; /* STEPS steps of the undamaged data */
 
-static void flip(const char *dir, const char *name, int64_t byte, int bit) {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
-    int value = fgetc(file);
-    assert_int_not_equal(value, EOF);
-    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
-    fputc(value ^ 1 << bit, file);
-    assert_int_equal(fclose(file), 0);
-}
-
 /* Where the chunk of a row begins, from the index. */
 static int64_t chunk_of(const char *dir, int64_t row) {
     leat_manifest manifest = {0};
@@ -168,7 +155,7 @@ static bool check_damage(const char *dir, int64_t row, int64_t at, int64_t told_
     leat_loader_destroy(loader);
     leat_dataset_close(dataset);
     assert_true(held > 0);
-    flip(dir, "train/train_shard_00000.arrayrecord", at, 3);
+    loader_flip(dir, "train/train_shard_00000.arrayrecord", at, 3);
     dataset = loader_open(dir);
     options.on_corrupt = LEAT_CORRUPT_MASK;
     int count = count_masked(dataset, &options, masked);
@@ -183,7 +170,7 @@ static bool check_damage(const char *dir, int64_t row, int64_t at, int64_t told_
     leat_dataset_close(dataset);
     expect_agreement(dir, masked);
     expect_failure(dir, masked, "train_shard_00000.arrayrecord");
-    flip(dir, "train/train_shard_00000.arrayrecord", at, 3);
+    loader_flip(dir, "train/train_shard_00000.arrayrecord", at, 3);
     return memcmp(holds, masked, sizeof holds) == 0;
 }
 
@@ -271,14 +258,14 @@ static void damaged_footer(void **state) {
         static const char name[] = "train/train_shard_00000.arrayrecord";
         snprintf(path, sizeof path, "%s/%s", dirs[d], name);
         must(leat_path_stat(path, &facts, &err), &err);
-        flip(dirs[d], name, facts.size_bytes - 20, 1);
+        loader_flip(dirs[d], name, facts.size_bytes - 20, 1);
         leat_dataset *dataset = loader_open(dirs[d]);
         leat_loader_options options = loader_options();
         assert_int_equal(count_masked(dataset, &options, masked), 0);
         options.on_corrupt = LEAT_CORRUPT_MASK;
         assert_int_equal(count_masked(dataset, &options, masked), 0);
         leat_dataset_close(dataset);
-        flip(dirs[d], name, facts.size_bytes - 20, 1);
+        loader_flip(dirs[d], name, facts.size_bytes - 20, 1);
     }
 }
 
@@ -291,13 +278,13 @@ static void damaged_index(void **state) {
     leat_error err = {0};
     const char *path = plain;
     options.on_corrupt = LEAT_CORRUPT_MASK;
-    flip(plain, LEAT_INDEX_NAME, 100, 0);
+    loader_flip(plain, LEAT_INDEX_NAME, 100, 0);
     leat_code code = leat_dataset_open(&dataset, &path, 1, NULL, &err);
     if (code == LEAT_OK) code = leat_loader_create(&loader, dataset, &options, &err);
     assert_int_equal(code, LEAT_ERR_CORRUPT);
     assert_non_null(strstr(err.message, LEAT_INDEX_NAME));
     leat_dataset_close(dataset);
-    flip(plain, LEAT_INDEX_NAME, 100, 0);
+    loader_flip(plain, LEAT_INDEX_NAME, 100, 0);
 }
 
 /* A shard that is not there is no damage: masking it would hide a mistake. */
@@ -410,9 +397,9 @@ static void every_flip(tiny *data, const char *name, int64_t stride) {
     data->detected = data->harmless = 0;
     for (int64_t bit = 0; bit < file.size * 8; bit += stride) {
         if (!is_used(&file, bit / 8)) continue;
-        flip(data->dir, name, bit / 8, (int)(bit % 8));
+        loader_flip(data->dir, name, bit / 8, (int)(bit % 8));
         look(data, name, bit / 8);
-        flip(data->dir, name, bit / 8, (int)(bit % 8));
+        loader_flip(data->dir, name, bit / 8, (int)(bit % 8));
     }
     /* harmless is only what nothing is read from: a mapped shard's footer, padding */
     assert_true(data->detected > 0);
@@ -477,9 +464,8 @@ static int setup(void **state) {
 }
 
 static int teardown(void **state) {
-    (void)state;
     run_free(&clean);
-    return loader_clean();
+    return loader_teardown(state);
 }
 
 #ifndef TESTS

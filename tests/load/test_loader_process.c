@@ -4,55 +4,18 @@
  */
 #include "loader_support.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
+#include "calls.h"
 
 static char plain[256];
 
 /* ---- locks and allocations ----------------------------------------------------------------------
  */
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define COUNTS 0
-#else
-#define COUNTS 1
-/* These stand before libc's for the whole program; what they count is every call there is. */
-static atomic_long locks, allocations, joins;
-
-int pthread_mutex_lock(pthread_mutex_t *mutex) {
-    static int (*_Atomic real)(pthread_mutex_t *);
-    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    atomic_fetch_add(&locks, 1);
-    return real(mutex);
-}
-
-int pthread_join(pthread_t thread, void **result) {
-    static int (*_Atomic real)(pthread_t, void **);
-    if (real == NULL) *(void **)&real = dlsym(RTLD_NEXT, "pthread_join");
-    atomic_fetch_add(&joins, 1);
-    return real(thread, result);
-}
-
-extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
-void *malloc(size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_calloc(count, size);
-}
-void *realloc(void *block, size_t size) {
-    atomic_fetch_add(&allocations, 1);
-    return __libc_realloc(block, size);
-}
-#endif
 
 static void steady(void **state) {
     (void)state;
@@ -355,11 +318,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forked),  cmocka_unit_test(steady),
@@ -367,5 +325,5 @@ int main(void) {
         cmocka_unit_test(refused), cmocka_unit_test(cut_while_open),
         cmocka_unit_test(waits),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, loader_teardown);
 }

@@ -367,11 +367,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    return loader_clean();
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed), /* forks, so before there were threads */
@@ -379,5 +374,5 @@ int main(void) {
         cmocka_unit_test(refusals),   cmocka_unit_test(files),      cmocka_unit_test(far_steps),
         cmocka_unit_test(last_step),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, setup, loader_teardown);
 }
