@@ -14,15 +14,19 @@
 #include <cmocka.h>
 
 #include "format/can_cache_support.c"
-#include "points.h"
+#include "sweep.h"
 
 static char dir[] = "/tmp/leat_can_cache_XXXXXX";
 static leat_can_meta saved;
 
-static leat_code save(leat_error *err) { return leat_can_meta_save(&saved, dir, err); }
+static leat_code save(const void *of, leat_error *err) {
+    (void)of;
+    return leat_can_meta_save(&saved, dir, err);
+}
 
-static leat_code load(leat_error *err) {
+static leat_code load(const void *of, leat_error *err) {
     leat_can_meta meta;
+    (void)of;
     leat_code code = leat_can_meta_load(&meta, dir, true, err);
     if (code != LEAT_OK) {
         assert_null(meta.captures);
@@ -36,28 +40,12 @@ static leat_code load(leat_error *err) {
     return LEAT_OK;
 }
 
-static void sweep(leat_code (*work)(leat_error *err), bool leaves_nothing, long least) {
-    for (int stays = 0; stays < 2; stays++) {
-        bool reached = true;
-        long n = 0;
-        for (; reached; n++) {
-            leat_error err = {0};
-            set_fault(n, stays == 1);
-            leat_code code = work(&err);
-            reached = clear_fault();
-            if (!reached) assert_int_equal(code, LEAT_OK);
-            else if (code != LEAT_OK && code != LEAT_ERR_MEMORY && code != LEAT_ERR_IO &&
-                     code != LEAT_ERR_NO_SPACE)
-                fail_msg("call %ld: code %d: %s", n, code, err.message);
-            assert_int_equal(err.code, code);
-            if (!leaves_nothing || stays == 1 || code == LEAT_OK) continue;
-            leat_path_list left = {0};
-            assert_int_equal(leat_path_list_dir(dir, &left, NULL), LEAT_OK);
-            assert_int_equal(left.count, 0);
-            leat_path_list_free(&left);
-        }
-        assert_true(n > least);
-    }
+/* Saving that failed left nothing. */
+static void look_after(leat_code code) {
+    leat_path_list left = {0};
+    assert_int_equal(leat_path_list_dir(dir, &left, NULL), LEAT_OK);
+    if (code != LEAT_OK) assert_int_equal(left.count, 0);
+    leat_path_list_free(&left);
 }
 
 /* Documents that are written over are not complete meanwhile. */
@@ -66,9 +54,9 @@ static void complete_goes_first(void) {
     snprintf(path, sizeof path, "%s/" LEAT_CAN_COMPLETE_NAME, dir);
     for (long n = 1; n < 10; n++) {
         leat_path_facts facts;
-        assert_int_equal(save(NULL), LEAT_OK);
+        assert_int_equal(save(NULL, NULL), LEAT_OK);
         set_fault(n, true);
-        assert_int_not_equal(save(NULL), LEAT_OK);
+        assert_int_not_equal(save(NULL, NULL), LEAT_OK);
         clear_fault();
         assert_int_equal(leat_path_stat(path, &facts, NULL), LEAT_OK);
         assert_int_equal(facts.kind, LEAT_PATH_NONE);
@@ -78,8 +66,8 @@ static void complete_goes_first(void) {
 static void all(void **state) {
     (void)state;
     assert_int_equal(can_meta_fill(&saved, NULL), LEAT_OK);
-    sweep(save, true, 20);
-    sweep(load, false, 30);
+    sweep_faults(&(fault_sweep){"save", save, NULL, look_after, 20});
+    sweep_faults(&(fault_sweep){"load", load, NULL, NULL, 30});
     complete_goes_first();
     leat_can_meta_free(&saved);
 }

@@ -16,7 +16,7 @@
 
 #include "load/dataset.h"
 #include "load/make_dataset.c"
-#include "points.h"
+#include "sweep.h"
 
 static char top[] = "/tmp/leat_faults_XXXXXX";
 
@@ -63,7 +63,8 @@ static leat_code read_row(const leat_dataset *dataset, leat_row *cursor, int64_t
     return leat_dataset_row_record(cursor, &record, &size, err);
 }
 
-static leat_code read_folder(const char *path, leat_error *err) {
+static leat_code read_folder(const void *of, leat_error *err) {
+    const char *path = of;
     leat_dataset *dataset = (leat_dataset *)1;
     leat_row *cursor = NULL;
     char print[65];
@@ -82,20 +83,18 @@ static leat_code read_folder(const char *path, leat_error *err) {
     return code;
 }
 
-static leat_code read_mapped(leat_error *err) { return read_folder(folder[0], err); }
-static leat_code read_compressed(leat_error *err) { return read_folder(folder[1], err); }
-static leat_code read_others(leat_error *err) { return read_folder(folder[2], err); }
-
-static leat_code write_folder(leat_error *err) {
+static leat_code write_folder(const void *of, leat_error *err) {
     make_options options = options_of(LEAT_COMPRESSION_NONE);
+    (void)of;
     return make_dataset(written, &options, err);
 }
 
-static leat_code save_and_load_part(leat_error *err) {
+static leat_code save_and_load_part(const void *of, leat_error *err) {
     char path[64];
     leat_shard_part part = {0}, again = {0};
     leat_index_row row = {.record_bytes = 1, .chunk_offset = 64, .n_measurements = 2};
     const uint64_t hashes[2] = {1, 2};
+    (void)of;
     snprintf(path, sizeof(path), "%s/part", top);
     part.info.file_bytes = 8192;
     leat_code code = leat_shard_part_add_row(&part, &row, err);
@@ -111,42 +110,10 @@ static leat_code save_and_load_part(leat_error *err) {
 /* ---- the sweep ----------------------------------------------------------------------------------
  */
 
-static void no_temporary_files(const char *dir) {
-    leat_path_list names = {0};
-    assert_int_equal(leat_path_list_dir(dir, &names, NULL), LEAT_OK);
-    for (int64_t i = 0; i < names.count; i++) assert_null(strstr(names.paths[i], ".tmp"));
-    leat_path_list_free(&names);
-}
-
-static void sweep(const char *name, leat_code (*work)(leat_error *err)) {
-    for (int mode = 0; mode < 2; mode++) {
-        int64_t failures = 0;
-        for (int64_t n = 1;; n++) {
-            leat_error err = {0};
-            assert_true(n < 100000);
-            set_fault(n - 1, mode == 1);
-            leat_code code = work(&err);
-            bool reached = clear_fault();
-            if (code != LEAT_OK) {
-                assert_true(reached);
-                assert_int_equal(err.code, code);
-                assert_true(err.message[0] != 0);
-                bool known =
-                    code == LEAT_ERR_MEMORY || code == LEAT_ERR_IO || code == LEAT_ERR_NO_SPACE;
-                if (!known) fail_msg("%s, call %d: %s", name, (int)n, err.message);
-                failures++;
-            }
-            if (mode == 0) { /* else removing fails as well */
-                no_temporary_files(top);
-                no_temporary_files(written);
-            }
-            if (!reached) {
-                assert_int_equal(code, LEAT_OK);
-                break;
-            }
-        }
-        assert_true(failures > 3);
-    }
+static void look_after(leat_code code) {
+    (void)code;
+    expect_no_drafts(top);
+    expect_no_drafts(written);
 }
 
 static void all(void **state) {
@@ -162,11 +129,14 @@ static void all(void **state) {
     }
     snprintf(path, sizeof(path), "%s/%s", folder[2], LEAT_MANIFEST_NAME);
     assert_int_equal(leat_path_remove(path, NULL), LEAT_OK);
-    sweep("mapped", read_mapped);
-    sweep("compressed", read_compressed);
-    sweep("others", read_others);
-    sweep("part", save_and_load_part);
-    sweep("write", write_folder);
+    const fault_sweep sweeps[] = {
+        {"mapped", read_folder, folder[0], look_after, 3},
+        {"compressed", read_folder, folder[1], look_after, 3},
+        {"others", read_folder, folder[2], look_after, 3},
+        {"part", save_and_load_part, NULL, look_after, 3},
+        {"write", write_folder, NULL, look_after, 3},
+    };
+    for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0]; i++) sweep_faults(&sweeps[i]);
 }
 
 /* Once every row was open and the texts have their room, mapped rows are read without allocating.

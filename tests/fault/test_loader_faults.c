@@ -15,7 +15,7 @@
 
 #include "leat/load.h"
 #include "load/make_dataset.c"
-#include "points.h"
+#include "sweep.h"
 
 static char top[] = "/tmp/leat_loader_faults_XXXXXX";
 static char folder[3][64]; /* mapped, compressed, of others */
@@ -103,36 +103,11 @@ static leat_code do_task(const task *work, bool learn, leat_error *err) {
     return code;
 }
 
-static void no_drafts(void) {
-    leat_path_list names = {0};
-    assert_int_equal(leat_path_list_dir(top, &names, NULL), LEAT_OK);
-    for (int64_t i = 0; i < names.count; i++) assert_null(strstr(names.paths[i], ".tmp"));
-    leat_path_list_free(&names);
-}
+static leat_code do_again(const void *of, leat_error *err) { return do_task(of, false, err); }
 
-static void sweep(const task *work, bool stays) {
-    int failures = 0;
-    for (long at = 0;; at++) {
-        leat_error err = {0};
-        set_fault(at, stays);
-        leat_code code = do_task(work, false, &err);
-        bool reached = clear_fault();
-        if (code != LEAT_OK) {
-            bool known =
-                code == LEAT_ERR_MEMORY || code == LEAT_ERR_IO || code == LEAT_ERR_NO_SPACE;
-            if (!known || err.code != code || err.message[0] == 0)
-                fail_msg("%s, call %ld: code %d: %s", work->name, at, code, err.message);
-            assert_true(reached);
-            failures++;
-        }
-        if (!stays) no_drafts(); /* else removing fails as well */
-        if (!reached) {
-            assert_int_equal(code, LEAT_OK);
-            break;
-        }
-        assert_true(at < 100000);
-    }
-    assert_true(failures > 10);
+static void look_after(leat_code code) {
+    (void)code;
+    expect_no_drafts(top);
 }
 
 static void all(void **state) {
@@ -141,8 +116,7 @@ static void all(void **state) {
         leat_error err = {0};
         if (do_task(&tasks[i], true, &err) != LEAT_OK)
             fail_msg("%s: %s", tasks[i].name, err.message);
-        sweep(&tasks[i], false);
-        sweep(&tasks[i], true);
+        sweep_faults(&(fault_sweep){tasks[i].name, do_again, &tasks[i], look_after, 10});
     }
 }
 
