@@ -20,6 +20,7 @@ static const double factor_max = 1e9;
 typedef struct value {
     int choice;
     int64_t whole;
+    int32_t narrow; /* `whole` as it lies in the struct, where that is an int32_t */
     uint64_t seed;
     double real;
 } value;
@@ -34,13 +35,18 @@ const leat_setting *leat_setting_find(const leat_setting *table, const char *nam
 /* ---- in the struct -------------------------------------------------------------------------- */
 
 static size_t bytes_of(const leat_setting *setting) {
-    return setting->kind == LEAT_SETTING_CHOICE ? sizeof(int) : 8;
+    switch (setting->kind) {
+    case LEAT_SETTING_CHOICE: return sizeof(int);
+    case LEAT_SETTING_INT32: return sizeof(int32_t);
+    default: return 8;
+    }
 }
 
 static void *member(value *v, const leat_setting *setting) {
     switch (setting->kind) {
     case LEAT_SETTING_CHOICE: return &v->choice;
     case LEAT_SETTING_INT: return &v->whole;
+    case LEAT_SETTING_INT32: return &v->narrow;
     case LEAT_SETTING_SEED: return &v->seed;
     default: return &v->real;
     }
@@ -49,7 +55,13 @@ static void *member(value *v, const leat_setting *setting) {
 static value load(const leat_setting *setting, const void *options) {
     value v = {0};
     memcpy(member(&v, setting), (const char *)options + setting->place, bytes_of(setting));
+    if (setting->kind == LEAT_SETTING_INT32) v.whole = v.narrow;
     return v;
+}
+
+static void store(const leat_setting *setting, void *options, value *v) {
+    v->narrow = (int32_t)v->whole;
+    memcpy((char *)options + setting->place, member(v, setting), bytes_of(setting));
 }
 
 /* The word with this number and its length, which is 0 if there is none. */
@@ -68,7 +80,8 @@ static bool in_range(const leat_setting *setting, const value *v) {
     const char *word = NULL;
     switch (setting->kind) {
     case LEAT_SETTING_CHOICE: return choice_at(setting, v->choice, &word) > 0;
-    case LEAT_SETTING_INT: return v->whole >= setting->min && v->whole <= setting->max;
+    case LEAT_SETTING_INT:
+    case LEAT_SETTING_INT32: return v->whole >= setting->min && v->whole <= setting->max;
     case LEAT_SETTING_SEED: return true;
     case LEAT_SETTING_SHARE: return v->real >= 0 && v->real < 1;
     default: return v->real > 0 && v->real <= factor_max;
@@ -140,6 +153,7 @@ static leat_code refuse(const leat_setting *setting, const char *text, leat_erro
     switch (setting->kind) {
     case LEAT_SETTING_CHOICE: list_choices(setting, takes, sizeof takes); break;
     case LEAT_SETTING_INT:
+    case LEAT_SETTING_INT32:
         snprintf(takes, sizeof takes, "a whole number from %" PRId64 " to %" PRId64, setting->min,
                  setting->max);
         break;
@@ -158,13 +172,14 @@ leat_code leat_setting_set(const leat_setting *setting, void *options, const cha
     bool read = false;
     switch (setting->kind) {
     case LEAT_SETTING_CHOICE: read = parse_choice(setting, text, &v.choice); break;
-    case LEAT_SETTING_INT: read = parse_signed(text, &v.whole); break;
+    case LEAT_SETTING_INT:
+    case LEAT_SETTING_INT32: read = parse_signed(text, &v.whole); break;
     case LEAT_SETTING_SEED: read = parse_whole(text, &v.seed); break;
     case LEAT_SETTING_SHARE:
     case LEAT_SETTING_FACTOR: read = parse_real(text, &v.real);
     }
     if (!read || !in_range(setting, &v)) return refuse(setting, text, err);
-    memcpy((char *)options + setting->place, member(&v, setting), bytes_of(setting));
+    store(setting, options, &v);
     return LEAT_OK;
 }
 
@@ -182,7 +197,8 @@ void leat_setting_get(const leat_setting *setting, const void *options,
         if (size > 0) snprintf(text, LEAT_SETTING_BYTES, "%.*s", size, word);
         else snprintf(text, LEAT_SETTING_BYTES, "%d", v.choice);
         break;
-    case LEAT_SETTING_INT: snprintf(text, LEAT_SETTING_BYTES, "%" PRId64, v.whole); break;
+    case LEAT_SETTING_INT:
+    case LEAT_SETTING_INT32: snprintf(text, LEAT_SETTING_BYTES, "%" PRId64, v.whole); break;
     case LEAT_SETTING_SEED: snprintf(text, LEAT_SETTING_BYTES, "%" PRIu64, v.seed); break;
     case LEAT_SETTING_SHARE:
     case LEAT_SETTING_FACTOR:

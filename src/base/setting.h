@@ -10,6 +10,7 @@
 typedef enum leat_setting_kind {
     LEAT_SETTING_CHOICE, /* an enum (as wide as int), by the words of `choices` */
     LEAT_SETTING_INT,    /* int64_t in [min, max] */
+    LEAT_SETTING_INT32,  /* int32_t in [min, max] */
     LEAT_SETTING_SEED,   /* uint64_t */
     LEAT_SETTING_SHARE,  /* double in [0, 1) */
     LEAT_SETTING_FACTOR, /* double above 0, at most 10^9 */

@@ -12,6 +12,7 @@ typedef struct meal {
     int64_t guests;
     uint64_t seed;
     double share, factor;
+    int32_t chairs, tables;
 } meal;
 
 static const leat_setting table[] = {
@@ -20,10 +21,11 @@ static const leat_setting table[] = {
     {"seed", LEAT_SETTING_SEED, offsetof(meal, seed), NULL, 0, 0},
     {"share", LEAT_SETTING_SHARE, offsetof(meal, share), NULL, 0, 0},
     {"factor", LEAT_SETTING_FACTOR, offsetof(meal, factor), NULL, 0, 0},
+    {"chairs", LEAT_SETTING_INT32, offsetof(meal, chairs), NULL, -2, INT32_MAX},
     {.name = NULL},
 };
 
-static const meal usual = {SOUR, 4, 42, 0.25, 1};
+static const meal usual = {SOUR, 4, 42, 0.25, 1, 6, 1};
 
 static void taken(void **state) {
     (void)state;
@@ -31,24 +33,26 @@ static void taken(void **state) {
         const char *name, *text, *back; /* NULL: the same */
         meal want;
     } cases[] = {
-        {"taste", "sweet", NULL, {SWEET, 4, 42, 0.25, 1}},
-        {"taste", "salty", NULL, {SALTY, 4, 42, 0.25, 1}},
-        {"guests", "-2", NULL, {SOUR, -2, 42, 0.25, 1}},
-        {"guests", "100", NULL, {SOUR, 100, 42, 0.25, 1}},
-        {"guests", "007", "7", {SOUR, 7, 42, 0.25, 1}},
-        {"seed", "18446744073709551615", NULL, {SOUR, 4, UINT64_MAX, 0.25, 1}},
-        {"seed", "0", NULL, {SOUR, 4, 0, 0.25, 1}},
-        {"share", "0", NULL, {SOUR, 4, 42, 0, 1}},
-        {"share", "0.2", NULL, {SOUR, 4, 42, 0.2, 1}},
-        {"share", "1e-3", "0.001", {SOUR, 4, 42, 0.001, 1}},
-        {"share", "1e-05", NULL, {SOUR, 4, 42, 1e-5, 1}},
+        {"taste", "sweet", NULL, {SWEET, 4, 42, 0.25, 1, 6, 1}},
+        {"taste", "salty", NULL, {SALTY, 4, 42, 0.25, 1, 6, 1}},
+        {"guests", "-2", NULL, {SOUR, -2, 42, 0.25, 1, 6, 1}},
+        {"guests", "100", NULL, {SOUR, 100, 42, 0.25, 1, 6, 1}},
+        {"guests", "007", "7", {SOUR, 7, 42, 0.25, 1, 6, 1}},
+        {"seed", "18446744073709551615", NULL, {SOUR, 4, UINT64_MAX, 0.25, 1, 6, 1}},
+        {"seed", "0", NULL, {SOUR, 4, 0, 0.25, 1, 6, 1}},
+        {"share", "0", NULL, {SOUR, 4, 42, 0, 1, 6, 1}},
+        {"share", "0.2", NULL, {SOUR, 4, 42, 0.2, 1, 6, 1}},
+        {"share", "1e-3", "0.001", {SOUR, 4, 42, 0.001, 1, 6, 1}},
+        {"share", "1e-05", NULL, {SOUR, 4, 42, 1e-5, 1, 6, 1}},
         {"share",
          "0.99999999999999989",
          "0.9999999999999999",
-         {SOUR, 4, 42, 0.99999999999999989, 1}},
-        {"factor", "10", NULL, {SOUR, 4, 42, 0.25, 10}},
-        {"factor", "1e9", "1000000000", {SOUR, 4, 42, 0.25, 1e9}},
-        {"factor", "2.5e+03", "2500", {SOUR, 4, 42, 0.25, 2500}},
+         {SOUR, 4, 42, 0.99999999999999989, 1, 6, 1}},
+        {"factor", "10", NULL, {SOUR, 4, 42, 0.25, 10, 6, 1}},
+        {"factor", "1e9", "1000000000", {SOUR, 4, 42, 0.25, 1e9, 6, 1}},
+        {"factor", "2.5e+03", "2500", {SOUR, 4, 42, 0.25, 2500, 6, 1}},
+        {"chairs", "-2", NULL, {SOUR, 4, 42, 0.25, 1, -2, 1}},
+        {"chairs", "2147483647", NULL, {SOUR, 4, 42, 0.25, 1, INT32_MAX, 1}},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         meal it = usual;
@@ -59,6 +63,7 @@ static void taken(void **state) {
         assert_true(it.taste == cases[c].want.taste && it.guests == cases[c].want.guests);
         assert_true(it.seed == cases[c].want.seed && it.share == cases[c].want.share);
         assert_true(it.factor == cases[c].want.factor);
+        assert_true(it.chairs == cases[c].want.chairs && it.tables == cases[c].want.tables);
         leat_setting_get(setting, &it, text);
         assert_string_equal(text, cases[c].back != NULL ? cases[c].back : cases[c].text);
     }
@@ -96,6 +101,9 @@ static void refused_texts(void **state) {
         {"factor", "1e-400", "factor"},
         {"factor", "1000000001", "factor"},
         {"factor", "inf", "factor"},
+        {"chairs", "2147483648", "chairs: \"2147483648\"; it is a whole number from -2"},
+        {"chairs", "4294967296", "chairs"}, /* 0 in 32 bits */
+        {"chairs", "-3", "chairs"},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         meal it = usual;
@@ -113,15 +121,16 @@ static void refused_values(void **state) {
         meal it;
         const char *says;
     } cases[] = {
-        {{(taste)3, 4, 42, 0.25, 1}, "taste: \"3\"; it is sweet"},
-        {{(taste)-1, 4, 42, 0.25, 1}, "taste: \"-1\"; it is sweet"},
-        {{SOUR, -3, 42, 0.25, 1}, "guests: \"-3\""},
-        {{SOUR, INT64_MAX, 42, 0.25, 1}, "guests: \"9223372036854775807\""},
-        {{SOUR, 4, 42, -0.5, 1}, "share: \"-0.5\""},
-        {{SOUR, 4, 42, 1, 1}, "share: \"1\""},
-        {{SOUR, 4, 42, NAN, 1}, "share: \""},
-        {{SOUR, 4, 42, 0.25, 0}, "factor: \"0\""},
-        {{SOUR, 4, 42, 0.25, INFINITY}, "factor: \"inf\""},
+        {{(taste)3, 4, 42, 0.25, 1, 6, 1}, "taste: \"3\"; it is sweet"},
+        {{(taste)-1, 4, 42, 0.25, 1, 6, 1}, "taste: \"-1\"; it is sweet"},
+        {{SOUR, -3, 42, 0.25, 1, 6, 1}, "guests: \"-3\""},
+        {{SOUR, INT64_MAX, 42, 0.25, 1, 6, 1}, "guests: \"9223372036854775807\""},
+        {{SOUR, 4, 42, -0.5, 1, 6, 1}, "share: \"-0.5\""},
+        {{SOUR, 4, 42, 1, 1, 6, 1}, "share: \"1\""},
+        {{SOUR, 4, 42, NAN, 1, 6, 1}, "share: \""},
+        {{SOUR, 4, 42, 0.25, 0, 6, 1}, "factor: \"0\""},
+        {{SOUR, 4, 42, 0.25, INFINITY, 6, 1}, "factor: \"inf\""},
+        {{SOUR, 4, 42, 0.25, 1, -3, 1}, "chairs: \"-3\""},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         leat_error err = {0};

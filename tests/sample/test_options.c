@@ -64,7 +64,7 @@ static void refused_texts(void **state) {
         {"sampler", "plan4", "sampler: \"plan4\"; it is plan3, plan2 or all"},
         {"sampler", "", "sampler: \"\""},
         {"packing", "Fill", "packing: \"Fill\"; it is fill or none"},
-        {"length", "63", "length: \"63\"; it is 64 to 1048576 tokens"},
+        {"length", "63", "length: \"63\"; it is a whole number from 64 to 1048576"},
         {"length", "1048577", "length"},
         {"length", "99999999999999999999999", "length"},
         {"length", "-64", "length"},
@@ -76,6 +76,8 @@ static void refused_texts(void **state) {
         {"timestamp-modes", "40,30", "three percents"},
         {"timestamp-modes", "40,30,30,0", "three percents"},
         {"timestamp-modes", "40,30,", "three percents"},
+        {"timestamp-modes", "40,,60", "three percents"},
+        {"timestamp-modes", "40, 30,30", "three percents"},
         {"timestamp-modes", "40,30,31", "40 + 30 + 31 percent is 101; the sum must be 100"},
         {"timestamp-modes", "140,-30,-10", "three percents"},
         {"timestamp-modes", "00000000040,30,30", "three percents"},
@@ -99,16 +101,16 @@ static void refused_values(void **state) {
     const leat_sample_options good = leat_sample_options_default();
     leat_sample_options cases[10];
     static const char *const says[] = {
-        "sampler: choice number 3; it is plan3, plan2 or all",
-        "sampler: choice number -1",
-        "length: 63 tokens",
-        "length: 1048577 tokens",
+        "sampler: \"3\"; it is plan3, plan2 or all",
+        "sampler: \"-1\"",
+        "length: \"63\"",
+        "length: \"1048577\"",
         "timestamp-modes: -10 is no share",
         "timestamp-modes: 40 + 30 + 20 percent is 90",
-        "field-order: choice number 2; it is random or content",
-        "packing: choice number 2",
-        "tail: choice number 7",
-        "boundary: choice number -2",
+        "field-order: \"2\"; it is random or content",
+        "packing: \"2\"",
+        "tail: \"7\"",
+        "boundary: \"-2\"",
     };
     for (int c = 0; c < 10; c++) cases[c] = good;
     cases[0].sampler = (leat_sampler)3;
