@@ -137,9 +137,10 @@ int leat_cli_fail(leat_cli *cli, const leat_error *err);
 int leat_cli_usage(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 
 /*
- * A leat_progress_fn whose `user` is the leat_cli: one line on a terminal, nothing in a pipe. From
- * leat_cli_cancellable on, the first SIGINT or SIGTERM makes it return false, so that the library
- * cleans up; the second ends the process at once. Before that, signals act as they always do.
+ * A leat_progress_fn whose `user` is the leat_cli: one line on a terminal, nothing in a pipe or
+ * where TERM is "dumb" or not set. From leat_cli_cancellable on, the first SIGINT or SIGTERM makes
+ * it return false, so that the library cleans up; the second ends the process at once. Before that,
+ * signals act as they always do.
  */
 bool leat_cli_progress(void *user, const leat_progress *progress);
 void leat_cli_cancellable(leat_cli *cli);

@@ -23,7 +23,7 @@ struct leat_cli {
 
     int out_errno; /* the first failure of stdout; 0: none */
 
-    bool progress_possible; /* stderr is a terminal */
+    bool progress_possible; /* stderr is a terminal whose lines can be cleared */
     bool progress_shown;
     char stage[64];
     int64_t stage_start_ns, stage_start_done, next_ns;

@@ -32,11 +32,18 @@ static void hold_standard_files(void) {
 /* A message of the library and what a command says around it. */
 #define NOTE_BYTES (2 * LEAT_MESSAGE_BYTES)
 
+/* A line that is written over needs a terminal that clears it: TERM is not set, or "dumb", where
+ * there is none (an editor's shell). */
+static bool clears_lines(void) {
+    const char *kind = getenv("TERM");
+    return isatty(STDERR_FILENO) == 1 && kind != NULL && kind[0] != 0 && strcmp(kind, "dumb") != 0;
+}
+
 void leat_out_start(leat_cli *cli) {
     hold_standard_files();
     signal(SIGPIPE, SIG_IGN); /* EPIPE says the same and can be handled */
     setvbuf(stdout, NULL, _IOFBF, 64 * 1024);
-    cli->progress_possible = isatty(STDERR_FILENO) == 1;
+    cli->progress_possible = clears_lines();
 }
 
 static void keep_failure(leat_cli *cli) {

@@ -274,10 +274,14 @@ class Output(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
-def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL):
+def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL, kind="xterm"):
     """The command with stderr on a terminal; what it wrote there, and its exit status."""
     ours, theirs = pty.openpty()
-    with subprocess.Popen([LEAT, *words], stdout=stdout, stderr=theirs) as process:
+    surroundings = {name: value for name, value in os.environ.items() if name != "TERM"}
+    if kind is not None:
+        surroundings["TERM"] = kind
+    with subprocess.Popen([LEAT, *words], stdout=stdout, stderr=theirs,
+                          env=surroundings) as process:
         os.close(theirs)
         seen, end = b"", time.monotonic() + seconds
         while time.monotonic() < end:
@@ -326,6 +330,18 @@ class Progress(unittest.TestCase):
                 self.assertEqual(sum(1 for _ in out), 400000)
             seen, status = run_on_terminal(["cat", f"{folder}/data"], 120)
             self.assertEqual((seen, status), ("", 0))
+
+    def test_none_where_lines_cannot_be_cleared(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in ("dumb", "", None):
+                seen, status = run_on_terminal(
+                    ["synth", "probes", "-n", "1000000", "-o", f"{folder}/x.csv", "--replace"],
+                    120, kind=kind)
+                self.assertEqual((seen, status), ("", 0), kind)
+                seen, status = run_on_terminal(["synth", "probes", "-n", "100", "-o",
+                                                f"{folder}/no/x.csv"], 60, kind=kind)
+                self.assertEqual(status, 1)
+                self.assertRegex(seen, r"\Aleat: [^\r\x1b]*\r?\n\Z")
 
     def test_cleared_before_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
