@@ -1,7 +1,10 @@
 /* leat doctor: what is missing on this machine, or wrong with a data set, and what to do about it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "leat/ingest.h"
@@ -74,6 +77,21 @@ static void tell_memory(doctor *doc, const leat_machine *machine) {
          enough ? "" : "pass a smaller --memory to ingest, whose default is 512M");
 }
 
+/* Of a folder that is there: an ingest would find out when it begins. */
+static void tell_writing(doctor *doc, const char *path) {
+    struct stat facts;
+    char what[512];
+    const char *why = NULL;
+    if (stat(path, &facts) != 0) return; /* what is told about its free space is enough */
+    if (!S_ISDIR(facts.st_mode)) why = "it is no folder";
+    else if (access(path, W_OK | X_OK) != 0) why = strerror(errno);
+    if (why == NULL) return;
+    snprintf(what, sizeof what, "folder \"%.300s\": nothing can be written there: %.100s", path,
+             why);
+    tell(doc, leat_cli_given(doc->cli, "temp") ? VERDICT_PROBLEM : VERDICT_NOTE, what,
+         "pass --temp and -o folders that can be written");
+}
+
 static void tell_disk(doctor *doc, const char *path, const leat_machine *machine) {
     char words[LEAT_WORDS_BYTES], what[512];
     if (machine->disk_free_bytes < 0) {
@@ -98,6 +116,7 @@ static void tell_machine(doctor *doc, const char *path) {
     tell(doc, VERDICT_OK, what, "");
     tell_memory(doc, &machine);
     tell_disk(doc, path, &machine);
+    tell_writing(doc, path);
     snprintf(what, sizeof what, "open files: at most %lld", (long long)machine.open_files_max);
     bool enough = machine.open_files_max < 0 || machine.open_files_max >= 1024;
     tell(doc, enough ? VERDICT_OK : VERDICT_NOTE, what,
@@ -207,7 +226,9 @@ static const leat_cli_option options[] = {
     {.name = "temp",
      .kind = LEAT_CLI_TEXT,
      .value = "DIR",
-     .help = "the folder whose free disk space matters: where an ingest would write",
+     .help =
+         "the folder whose free disk space matters, and which must be open to writing: where an "
+         "ingest would write",
      .preset = "."},
     {0},
 };

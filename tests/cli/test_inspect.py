@@ -271,6 +271,28 @@ class Doctor(unittest.TestCase):
         # What is wrong with this machine, if anything, is Parquet's library alone.
         self.assertTrue(all("Parquet" in words for words in self.problems()), self.problems())
 
+    def test_folder_to_write_to(self):
+        def told(folder, **more):
+            done = leat("doctor", "--json", "--temp", folder, **more)
+            return [item for item in json.loads(done.stdout)["findings"]
+                    if "nothing can be written" in item["what"]]
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(told(folder), [])
+            self.assertEqual(told(os.path.join(folder, "no")), [])
+            plain = os.path.join(folder, "plain")
+            with open(plain, "w", encoding="utf-8"):
+                pass
+            self.assertEqual([item["verdict"] for item in told(plain)], ["problem"])
+            self.assertIn("it is no folder", told(plain)[0]["what"])
+            os.chmod(folder, 0o555)
+            try: # root may write everywhere
+                closed = told(folder, user=65534) if os.geteuid() == 0 else told(folder)
+            except PermissionError:
+                self.skipTest("nobody may not run the command where it lies")
+            finally:
+                os.chmod(folder, 0o755)
+            self.assertIn("Permission denied", closed[0]["what"])
+
     def test_data(self):
         here = set(self.problems())
         self.assertEqual(set(self.problems(os.path.join(DATA, "set"))), here)
