@@ -94,6 +94,38 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_get_capture(const leat_can_cac
                                                               leat_can_capture_facts *out,
                                                               leat_error *err);
 
+/* ---- Copied to fast storage --------------------------------------------------------------- */
+
+typedef struct leat_can_stage_options {
+    int threads; /* 1 .. 256 */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_can_stage_options;
+/* All processors, no progress. */
+LEAT_API leat_can_stage_options leat_can_stage_options_default(void);
+
+#define LEAT_CAN_STAGE_PATH_BYTES 4096
+typedef struct leat_can_stage_result {
+    char path[LEAT_CAN_STAGE_PATH_BYTES]; /* of the copy: opened as any cache is */
+    bool reused;                          /* it was there */
+    int64_t size_bytes;                   /* of its files */
+} leat_can_stage_result;
+
+/*
+ * Copies the cache (a path as for leat_can_cache_open) to "<dir>/<name of its folder>", unless that
+ * is there and whole: sizes and JSON are looked at then, and pages are checked when they are
+ * loaded, as always. Every byte is held against its hash on the way, and the copy gets its name
+ * when it is on the disk, so a folder of that name is whole; one that was cut, or is of an earlier
+ * cache of the same inputs, is replaced. Of several processes one copies and the others wait.
+ * LEAT_ERR_NO_SPACE says how many bytes are needed, LEAT_ERR_EXISTS that something else has the
+ * name, LEAT_ERR_CORRUPT which byte of the cache is damaged. A failure leaves nothing behind, and
+ * what a killed process left goes with the next call. NULL options: the defaults.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_stage(const char *cache, const char *dir,
+                                                        const leat_can_stage_options *options,
+                                                        leat_can_stage_result *result,
+                                                        leat_error *err);
+
 /* ---- Graphs one by one -------------------------------------------------------------------- */
 
 /* What is known of a graph without looking at it. */

@@ -61,7 +61,7 @@ static leat_code choose(const char *dir, const leat_path_list *caches, char path
                      dir);
 }
 
-static leat_code find_folder(const char *path, char out[LEAT_PATH_BYTES], leat_error *err) {
+leat_code leat_can_cache_find(const char *path, char out[LEAT_PATH_BYTES], leat_error *err) {
     leat_path_list names = {0}, caches = {0};
     leat_path_facts facts;
     bool found = false;
@@ -122,7 +122,7 @@ static leat_code list_attacks(leat_can_cache *cache, leat_error *err) {
 }
 
 static leat_code fill(leat_can_cache *cache, const char *path, leat_error *err) {
-    LEAT_TRY(find_folder(path, cache->path, err));
+    LEAT_TRY(leat_can_cache_find(path, cache->path, err));
     LEAT_TRY(leat_can_meta_load(&cache->meta, cache->path, false, err));
     LEAT_TRY(list_attacks(cache, err));
     return LEAT_NEW(&cache->files, cache->meta.split_count, err);
