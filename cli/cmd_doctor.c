@@ -1,10 +1,7 @@
 /* leat doctor: what is missing on this machine, or wrong with a data set, and what to do about it.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "leat/ingest.h"
@@ -77,18 +74,13 @@ static void tell_memory(doctor *doc, const leat_machine *machine) {
          enough ? "" : "pass a smaller --memory to ingest, whose default is 512M");
 }
 
-/* Of a folder that is there: an ingest would find out when it begins. */
+/* An ingest would find out when it begins. */
 static void tell_writing(doctor *doc, const char *path) {
-    struct stat facts;
-    char what[512];
-    const char *why = NULL;
-    if (stat(path, &facts) != 0) return; /* what is told about its free space is enough */
-    if (!S_ISDIR(facts.st_mode)) why = "it is no folder";
-    else if (access(path, W_OK | X_OK) != 0) why = strerror(errno);
-    if (why == NULL) return;
-    snprintf(what, sizeof what, "folder \"%.300s\": nothing can be written there: %.100s", path,
-             why);
-    tell(doc, leat_cli_given(doc->cli, "temp") ? VERDICT_PROBLEM : VERDICT_NOTE, what,
+    leat_error err = {0};
+    leat_code code = leat_folder_can_write(path, &err);
+    if (code == LEAT_OK || code == LEAT_ERR_NOT_FOUND)
+        return; /* what is not there an ingest makes */
+    tell(doc, leat_cli_given(doc->cli, "temp") ? VERDICT_PROBLEM : VERDICT_NOTE, err.message,
          "pass --temp and -o folders that can be written");
 }
 

@@ -130,6 +130,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_text_save(const char *path, const char *
                                                   int64_t size_bytes, leat_error *err);
 /* Whether leat_text_save could begin: asked before the work whose result it is to save. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_text_can_save(const char *path, leat_error *err);
+/* Whether this process may make files in a folder; only looks. LEAT_ERR_NOT_FOUND: there is none.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_folder_can_write(const char *path, leat_error *err);
 
 /*
  * One ping measurement, as rows hold it and tokens are made of it. How long the texts live, the

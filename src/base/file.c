@@ -480,6 +480,18 @@ leat_code leat_path_remove_tree(const char *path, leat_error *err) {
     return remove_tree(path, 0, err);
 }
 
+leat_code leat_folder_can_write(const char *path, leat_error *err) {
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no folder \"%s\"", path);
+    if (facts.kind != LEAT_PATH_DIR)
+        return leat_fail(err, LEAT_ERR_EXISTS, "\"%s\" is no folder", path);
+    if (access(path, W_OK | X_OK) != 0)
+        return leat_fail_errno(err, errno, "cannot write to folder \"%s\"", path);
+    return LEAT_OK;
+}
+
 int64_t leat_path_free_bytes(const char *path) {
     struct statvfs facts;
     if (statvfs(path, &facts) != 0) return -1;

@@ -411,6 +411,20 @@ static void drafts_of_no_file(void **state) {
     }
 }
 
+static void folders_to_write_to(void **state) {
+    (void)state;
+    leat_error err = {0};
+    assert_ok(leat_folder_can_write(in_folder("."), err));
+    assert_int_equal(leat_folder_can_write(in_folder("none"), &err), LEAT_ERR_NOT_FOUND);
+    assert_ok(leat_file_save(in_folder("plain"), "x", 1, err));
+    assert_int_equal(leat_folder_can_write(in_folder("plain"), &err), LEAT_ERR_EXISTS);
+    assert_non_null(strstr(err.message, "is no folder"));
+    if (geteuid() == 0) return; /* may write everywhere */
+    assert_int_equal(mkdir(in_folder("closed"), 0500), 0);
+    assert_int_equal(leat_folder_can_write(in_folder("closed"), &err), LEAT_ERR_IO);
+    assert_non_null(strstr(err.message, "Permission denied"));
+}
+
 static void drafts(void **state) {
     (void)state;
     leat_file *file = NULL;
@@ -769,6 +783,7 @@ int main(void) {
         cmocka_unit_test(locks),
         cmocka_unit_test(folders),
         cmocka_unit_test(replacing),
+        cmocka_unit_test(folders_to_write_to),
         cmocka_unit_test(drafts),
         cmocka_unit_test(drafts_of_no_file),
         cmocka_unit_test(names_of_paths),
