@@ -22,6 +22,7 @@ leat_code leat_can_store_new(leat_can_store **out, const leat_can_store_options 
     LEAT_TRY(LEAT_NEW(&store, 1, err));
     store->memory_bytes = options->memory_bytes;
     store->file_count = options->file_count;
+    store->ticker = options->ticker;
     store->spill_count = spill_count;
     leat_code code = leat_strdup(&store->temp_dir, options->temp_dir, err);
     if (code == LEAT_OK) code = LEAT_CAN_ROOM_NEW(store, &store->spills, spill_count, err);
@@ -53,6 +54,11 @@ leat_code leat_can_store_create(leat_can_store **out, const leat_can_store_optio
 }
 
 void leat_can_store_keep(leat_can_store *store) { store->keep = true; }
+
+leat_code leat_can_store_tick(const leat_can_store *store, int64_t more, leat_error *err) {
+    if (store->ticker == NULL || leat_ticker_add(store->ticker, more)) return LEAT_OK;
+    return leat_ticker_check(store->ticker, err);
+}
 
 static void remove_file(const leat_can_store *store, const leat_file *file) {
     if (file != NULL && !store->keep) leat_path_discard(leat_file_path(file));
@@ -163,6 +169,12 @@ leat_code leat_can_store_finish(leat_can_store *store, leat_error *err) {
     LEAT_TRY(leat_can_store_make_captures(store, err));
     store->finished = true;
     return LEAT_OK;
+}
+
+int64_t leat_can_store_spilled(const leat_can_store *store) {
+    int64_t bytes = store->merged_bytes;
+    for (int i = 0; i < store->spill_count; i++) bytes += store->spills[i].size_bytes;
+    return bytes;
 }
 
 int64_t leat_can_store_captures(const leat_can_store *store, const leat_can_capture **captures) {

@@ -12,6 +12,7 @@
 #ifndef LEAT_INGEST_CAN_STORE_H
 #define LEAT_INGEST_CAN_STORE_H
 
+#include "base/ticker.h"
 #include "ingest/can_lines.h"
 
 /* What a store counts with: files, lines of a block, blocks of a file, identifiers of a worker. */
@@ -43,6 +44,7 @@ typedef struct leat_can_store_options {
     int workers;          /* 1..LEAT_THREADS_MAX */
     int64_t memory_bytes; /* of all its tables and buffers */
     int32_t file_count;   /* 1..LEAT_CAN_FILES_MAX */
+    leat_ticker *ticker;  /* what load and order tell of; lives as long; may be NULL */
 } leat_can_store_options;
 
 LEAT_MUST_CHECK leat_code leat_can_store_create(leat_can_store **out,
@@ -68,7 +70,8 @@ bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_in
  * For a run that may be killed and go on. save syncs the spilled frames and writes `path`, whole or
  * not at all. load makes a finished store of it, in the same temp_dir (options->workers does not
  * matter): LEAT_ERR_NOT_FOUND if there is no `path`, LEAT_ERR_CORRUPT if it or a spilled frame is
- * damaged or gone; all bytes are checked. A load that fails removes nothing.
+ * damaged or gone; all bytes are checked, under the ticker's stage "checking". A load that fails
+ * removes nothing.
  */
 LEAT_MUST_CHECK leat_code leat_can_store_save(leat_can_store *store, const char *path,
                                               leat_error *err);
@@ -83,14 +86,15 @@ void leat_can_store_keep(leat_can_store *store);
  * capture c, -1 to leave it out; captures of one stream are merged. id_number[i] is what frames
  * with identifier i are called by leat_can_store_read. An order from before is forgotten. Takes up
  * to `threads`, fewer where memory does not allow for them; LEAT_ERR_LIMIT names the least
- * memory_bytes that would do.
+ * memory_bytes that would do. The ticker's stage is "sorting", of frames.
  */
 LEAT_MUST_CHECK leat_code leat_can_store_order(leat_can_store *store, const int32_t *streams,
                                                int32_t stream_count, const uint32_t *id_number,
                                                int threads, leat_error *err);
 int64_t leat_can_store_frames(const leat_can_store *store, int32_t stream);
-/* Frames that had to be written once more: those of blocks that overlap in time, where they do. */
-int64_t leat_can_store_copied(const leat_can_store *store);
+/* Bytes that were written to temporary files: every frame by the scan, and by the order those of
+ * blocks that overlap in time, where they do, once for each pass that merges them. */
+int64_t leat_can_store_spilled(const leat_can_store *store);
 
 /* Where frames go: arrays of the caller, each may be NULL. */
 typedef struct leat_can_frames_out {

@@ -65,7 +65,8 @@ struct leat_can_merger {
     cursor **heap; /* the open ones, then the idle ones */
     leat_can_row *slab, *out;
     sink order;
-    int64_t copied;
+    int64_t written_bytes;
+    int64_t told; /* rows of the task that the store's ticker knows of */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -150,7 +151,7 @@ void leat_can_merger_destroy(leat_can_merger *self) {
     leat_free(self);
 }
 
-int64_t leat_can_merger_copied(const leat_can_merger *self) { return self->copied; }
+int64_t leat_can_merger_written(const leat_can_merger *self) { return self->written_bytes; }
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
@@ -213,10 +214,13 @@ static int64_t most_open(const leat_can_merger *self, const run *runs, int64_t c
 
 static leat_code flush(leat_can_merger *self, sink *to, leat_error *err) {
     int64_t size_bytes = to->pending * LEAT_CAN_ROW_BYTES;
+    int64_t placed = to->task != NULL ? to->pending : 0;
     LEAT_TRY(leat_file_pwrite(to->file, self->out, size_bytes, to->size_bytes, err));
     to->size_bytes += size_bytes;
     to->pending = 0;
-    return LEAT_OK;
+    self->written_bytes += size_bytes;
+    self->told += placed;
+    return leat_can_store_tick(self->store, placed, err);
 }
 
 /* The last segment if rows at `offset` of the file continue it; else NULL. */
@@ -253,7 +257,6 @@ static leat_code put_rows(leat_can_merger *self, sink *to, const run *from,
     if (to->task != NULL) {
         int64_t at = to->size_bytes + to->pending * LEAT_CAN_ROW_BYTES;
         add_segment(to->task, to->source, -1, at, count);
-        self->copied += count;
     }
     for (int64_t i = 0; i < count; i++) {
         if (to->pending == OUT_ROWS) LEAT_TRY(flush(self, to, err));
@@ -330,6 +333,7 @@ static leat_code refill(const sweep *self, cursor *cursor, leat_error *err) {
 }
 
 static leat_code open_next(sweep *self, leat_error *err) {
+    LEAT_TRY(leat_can_store_tick(self->merger->store, 0, err));
     if (self->open == self->most) return changed(self->next, "times are not as they were", err);
     cursor *cursor = self->heap[self->open];
     cursor->run = self->next;
@@ -494,6 +498,7 @@ static leat_code merge_runs(leat_can_merger *self, run *runs, int64_t count, int
 }
 
 leat_code leat_can_merger_run(leat_can_merger *self, leat_can_task *task, leat_error *err) {
+    int64_t rows = 0;
     LEAT_ASSERT(task->block_count <= self->room.runs);
     for (int64_t i = 0; i < task->block_count; i++) {
         const leat_can_block *block = &self->store->blocks[task->first_block + i];
@@ -505,7 +510,10 @@ leat_code leat_can_merger_run(leat_can_merger *self, leat_can_task *task, leat_e
                               .from = &self->store->spills[block->spill],
                               .source = block->spill,
                               .file = leat_can_block_file(block)};
+        rows += block->count;
     }
     self->order.task = task;
-    return merge_runs(self, self->runs, task->block_count, 0, &self->order, err);
+    self->told = 0;
+    LEAT_TRY(merge_runs(self, self->runs, task->block_count, 0, &self->order, err));
+    return leat_can_store_tick(self->store, rows - self->told, err);
 }

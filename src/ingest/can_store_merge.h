@@ -41,7 +41,7 @@ LEAT_MUST_CHECK leat_code leat_can_merger_create(leat_can_merger **out, leat_can
 void leat_can_merger_destroy(leat_can_merger *merger);
 LEAT_MUST_CHECK leat_code leat_can_merger_run(leat_can_merger *merger, leat_can_task *task,
                                               leat_error *err);
-/* Rows that were written to the order file. */
-int64_t leat_can_merger_copied(const leat_can_merger *merger);
+/* Bytes that were written, to the order file and by passes before. */
+int64_t leat_can_merger_written(const leat_can_merger *merger);
 
 #endif

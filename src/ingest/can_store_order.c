@@ -24,7 +24,7 @@ typedef struct ordering {
     int threads;
     _Atomic int64_t next_task;
     _Atomic bool stop;
-    _Atomic int64_t copied;
+    _Atomic int64_t merged_bytes;
 } ordering;
 
 void leat_can_store_clear_order(leat_can_store *store) {
@@ -45,7 +45,7 @@ void leat_can_store_clear_order(leat_can_store *store) {
     LEAT_CAN_ROOM_FREE(store, store->streams, store->stream_count);
     store->streams = NULL;
     store->stream_count = 0;
-    store->copied = 0;
+    store->merged_bytes = 0;
 }
 
 /* ---- blocks and tasks ------------------------------------------------------------------------ */
@@ -174,7 +174,7 @@ static leat_code run_tasks(void *context, int index, leat_error *err) {
         code = leat_can_merger_run(merger, &self->tasks[next], err);
     }
     if (code != LEAT_OK) atomic_store(&self->stop, true);
-    else atomic_fetch_add(&self->copied, leat_can_merger_copied(merger));
+    else atomic_fetch_add(&self->merged_bytes, leat_can_merger_written(merger));
     leat_can_merger_destroy(merger);
     return code;
 }
@@ -196,7 +196,7 @@ static leat_code merge(ordering *self, leat_error *err) {
     LEAT_TRY(leat_can_room_take(store, rooms_bytes, err));
     leat_code code = leat_threads_run(self->threads, run_tasks, self, err);
     leat_can_room_give(store, rooms_bytes);
-    store->copied = atomic_load(&self->copied);
+    store->merged_bytes = atomic_load(&self->merged_bytes);
     return code;
 }
 
@@ -262,11 +262,19 @@ static leat_code name_ids(leat_can_store *store, const uint32_t *id_number, leat
     return LEAT_OK;
 }
 
+static void begin_stage(const leat_can_store *store) {
+    int64_t frames = 0;
+    if (store->ticker == NULL) return;
+    for (int32_t s = 0; s < store->stream_count; s++) frames += store->streams[s].frames;
+    leat_ticker_stage(store->ticker, "sorting", "frames", frames);
+}
+
 static leat_code put_in_order(ordering *self, const uint32_t *id_number, leat_error *err) {
     leat_can_store *store = self->store;
     LEAT_TRY(name_ids(store, id_number, err));
     LEAT_TRY(LEAT_CAN_ROOM_NEW(store, &self->tasks, self->task_count, err));
     make_tasks(self);
+    begin_stage(store);
     LEAT_TRY(leat_can_room_take(store, self->segments_bytes, err));
     leat_code code = leat_block_alloc((void **)&self->segments, self->segments_bytes, err);
     if (code == LEAT_OK) code = merge(self, err);
@@ -297,5 +305,3 @@ int64_t leat_can_store_frames(const leat_can_store *store, int32_t stream) {
     LEAT_ASSERT(stream >= 0 && stream < store->stream_count);
     return store->streams[stream].frames;
 }
-
-int64_t leat_can_store_copied(const leat_can_store *store) { return store->copied; }

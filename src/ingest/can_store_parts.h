@@ -132,6 +132,7 @@ struct leat_can_store {
     int64_t memory_bytes;
     _Atomic int64_t memory_used;
     int32_t file_count;
+    leat_ticker *ticker; /* NULL: none */
     bool finished, keep;
 
     leat_can_worker **workers; /* until finished */
@@ -154,7 +155,7 @@ struct leat_can_store {
     int64_t segment_count;
     leat_can_stream_parts *streams;
     int32_t stream_count;
-    int64_t copied;
+    int64_t merged_bytes; /* written by the order */
 };
 
 /* ---- memory: every table and buffer is counted (can_store_room.c) ---------------------------- */
@@ -195,6 +196,9 @@ LEAT_MUST_CHECK leat_code leat_can_store_new(leat_can_store **out,
 /* "<temp_dir>/can_spill_003" */
 LEAT_MUST_CHECK leat_code leat_can_store_spill_path(const leat_can_store *store, int number,
                                                     char path[LEAT_PATH_BYTES], leat_error *err);
+/* Tells the ticker of more that is done; LEAT_ERR_CANCELLED when its owner wants no more. */
+LEAT_MUST_CHECK leat_code leat_can_store_tick(const leat_can_store *store, int64_t more,
+                                              leat_error *err);
 /* Sorts the blocks and makes the captures of them. */
 LEAT_MUST_CHECK leat_code leat_can_store_make_captures(leat_can_store *store, leat_error *err);
 /* Forgets an order. */

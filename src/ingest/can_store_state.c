@@ -224,10 +224,12 @@ static leat_code open_spills(leat_can_store *store, leat_error *err) {
 
 /* Every spilled row is there as it was. */
 static leat_code check_spills(leat_can_store *store, leat_error *err) {
-    int64_t most = 1;
+    int64_t most = 1, all_bytes = 0;
     for (int64_t i = 0; i < store->block_count; i++) {
         if (store->blocks[i].count > most) most = store->blocks[i].count;
+        all_bytes += store->blocks[i].count * LEAT_CAN_ROW_BYTES;
     }
+    if (store->ticker != NULL) leat_ticker_stage(store->ticker, "checking", "bytes", all_bytes);
     uint8_t *rows = NULL;
     LEAT_TRY(leat_can_room_take(store, most * LEAT_CAN_ROW_BYTES, err));
     leat_code code = leat_block_alloc((void **)&rows, most * LEAT_CAN_ROW_BYTES, err);
@@ -239,6 +241,7 @@ static leat_code check_spills(leat_can_store *store, leat_error *err) {
         if (code == LEAT_OK && leat_xxh3(rows, size_bytes) != block->hash) {
             code = damaged(leat_file_path(file), "a block of frames has another hash", err);
         }
+        if (code == LEAT_OK) code = leat_can_store_tick(store, size_bytes, err);
     }
     leat_block_free(rows, most * LEAT_CAN_ROW_BYTES);
     leat_can_room_give(store, most * LEAT_CAN_ROW_BYTES);

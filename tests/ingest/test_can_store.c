@@ -111,6 +111,16 @@ static void against_sort(void **state) {
     nothing_left();
 }
 
+/* Sizes of all its temporary files: those of spills, and of merged rows. */
+static int64_t file_bytes(const leat_can_store *store) {
+    int64_t all = 0, size = 0;
+    for (int i = 0; i < store->spill_count; i++, all += size)
+        assert_ok(leat_file_size(store->spills[i].file, &size, err));
+    for (int i = 0; i < store->ordered_count; i++, all += size)
+        assert_ok(leat_file_size(store->ordered[i].file, &size, err));
+    return all;
+}
+
 /* What need not be copied is not. */
 static void copies(void **state) {
     (void)state;
@@ -138,7 +148,9 @@ static void copies(void **state) {
         can_frames frames = can_frames_make(&shape);
         leat_can_store *store = stored(&frames, 2, 8 * MIB);
         check_order(&frames, store, cases[c].way, 2);
-        assert_in_range(leat_can_store_copied(store), cases[c].least, cases[c].most);
+        int64_t copied = leat_can_store_spilled(store) / LEAT_CAN_ROW_BYTES - frames.count;
+        assert_in_range(copied, cases[c].least, cases[c].most);
+        assert_int_equal(leat_can_store_spilled(store), file_bytes(store));
         leat_can_store_destroy(store);
         can_frames_free(&frames);
     }
@@ -157,7 +169,7 @@ static void not_read(void **state) {
     leat_can_store *store = stored(&frames, 1, 8 * MIB);
     core_save(core_path("can_spill_000"), "", 0);
     assert_ok(put_in_order(store, CAN_SEPARATE, 2, err));
-    assert_int_equal(leat_can_store_copied(store), 0);
+    assert_int_equal(leat_can_store_spilled(store), frames.count * LEAT_CAN_ROW_BYTES);
     leat_can_store_destroy(store);
     can_frames_free(&frames);
 }
@@ -283,6 +295,61 @@ static void tables(void **state) {
     }
 }
 
+/* ---- progress -------------------------------------------------------------------------------- */
+
+typedef struct watch {
+    const char *stop_at; /* stage; NULL: never */
+    int64_t total;
+} watch;
+
+static bool watching(void *user, const leat_progress *progress) {
+    watch *self = user;
+    if (progress->total >= 0) self->total = progress->total;
+    return self->stop_at == NULL || strcmp(self->stop_at, progress->stage) != 0;
+}
+
+/* Each frame of a stream is told of once, however many passes there are; whoever wants no more is
+ * obeyed, and the store is as it was. */
+static void check_progress(can_order order) {
+    can_shape shape = {
+        .order = order, .files = 2, .buses = 2, .ids = 9, .lines = 9000, .block_lines = 100};
+    can_frames frames = can_frames_make(&shape);
+    for (int way = 0; way < CAN_STREAMS; way++) {
+        for (int threads = 1; threads <= 3; threads += 2) {
+            leat_can_store *store = stored(&frames, 2, 900 << 10);
+            int64_t count = 0, used = atomic_load(&store->memory_used);
+            leat_ticker ticker;
+            watch look = {.stop_at = "sorting"};
+            leat_ticker_create(&ticker, watching, &look);
+            store->ticker = &ticker;
+            assert_fails(put_in_order(store, way, threads, err), LEAT_ERR_CANCELLED,
+                         "stopped while sorting");
+            assert_int_equal(atomic_load(&store->memory_used), used);
+            leat_ticker_destroy(&ticker);
+            look = (watch){0};
+            leat_ticker_create(&ticker, watching, &look);
+            assert_ok(put_in_order(store, way, threads, err));
+            for (int32_t s = 0; s < store->stream_count; s++)
+                count += leat_can_store_frames(store, s);
+            assert_int_equal(look.total, count);
+            assert_int_equal(atomic_load(&ticker.done), count);
+            leat_ticker_destroy(&ticker);
+            store->ticker = NULL;
+            check_order(&frames, store, way, threads);
+            leat_can_store_destroy(store);
+        }
+    }
+    can_frames_free(&frames);
+    nothing_left();
+}
+
+static void progress(void **state) {
+    (void)state;
+    check_progress(CAN_SHUFFLED);
+    check_progress(CAN_ASCENDING);
+    check_progress(CAN_STEPPING);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /* A scan that was saved, to be loaded with less memory than it took. */
@@ -350,6 +417,7 @@ static void least_memory(void **state) {
         }
         assert_true(order_limits <= 1); /* the first number that it names will do */
         assert_true(atomic_load(&store->memory_used) <= kib << 10);
+        if (c == 0) assert_true(leat_can_store_spilled(store) > file_bytes(store)); /* passes */
         check_order(&frames, store, cases[c].way, 1);
         leat_can_store_keep(store);
         leat_can_store_destroy(store);
@@ -472,6 +540,31 @@ static void damage(void **state) {
     nothing_left();
 }
 
+/* All bytes are told of while they are checked; a load that is stopped removes nothing. */
+static void load_stopped(void **state) {
+    (void)state;
+    can_frames frames = can_frames_make(&state_shape);
+    const char *path = saved(&frames, 2);
+    leat_can_store *store = NULL;
+    leat_ticker ticker;
+    watch look = {.stop_at = "checking"};
+    leat_can_store_options options = options_of(1, 8 * MIB, state_shape.files);
+    options.ticker = &ticker;
+    leat_ticker_create(&ticker, watching, &look);
+    assert_fails(leat_can_store_load(&store, &options, path, err), LEAT_ERR_CANCELLED, "checking");
+    assert_null(store);
+    leat_ticker_destroy(&ticker);
+    look = (watch){0};
+    leat_ticker_create(&ticker, watching, &look);
+    assert_ok(leat_can_store_load(&store, &options, path, err));
+    assert_int_equal(look.total, frames.count * LEAT_CAN_ROW_BYTES);
+    assert_int_equal(atomic_load(&ticker.done), look.total);
+    leat_can_store_destroy(store);
+    leat_ticker_destroy(&ticker);
+    can_frames_free(&frames);
+    nothing_left();
+}
+
 /* A spill that changes under a store is an error where it is read, never a wild read. */
 static void changed_while_open(void **state) {
     (void)state;
@@ -553,6 +646,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_sort),    cmocka_unit_test(copies),
         cmocka_unit_test(not_read),        cmocka_unit_test(columns),
+        cmocka_unit_test(progress),        cmocka_unit_test(load_stopped),
         cmocka_unit_test(tables),          cmocka_unit_test(least_memory),
         cmocka_unit_test(scan_limit),      cmocka_unit_test(saved_and_loaded),
         cmocka_unit_test(damage),          cmocka_unit_test(changed_while_open),
