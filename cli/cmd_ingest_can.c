@@ -136,6 +136,11 @@ typedef struct json_source {
     const leat_can_ingest_result *result;
 } json_source;
 
+/* A cache that was found does not know everything of its making. */
+static void json_member_known(leat_json *json, const char *name, int64_t value) {
+    if (value >= 0) leat_json_member_int(json, name, value);
+}
+
 static void json_members(leat_json *json, const void *of) {
     const json_source *source = of;
     const leat_can_ingest_result *result = source->result;
@@ -147,21 +152,23 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "captures", result->captures);
     leat_json_member_int(json, "identifiers", result->identifiers);
     leat_json_member_int(json, "vocabulary", result->vocabulary);
-    leat_json_member_int(json, "frames", result->frames);
+    json_member_known(json, "frames", result->frames);
     leat_json_member_int(json, "frames_windowed", result->frames_windowed);
     leat_json_member_int(json, "frames_between", result->frames_between);
     leat_json_member_int(json, "frames_tail", result->frames_tail);
     leat_json_member_int(json, "frames_dropped", result->frames_dropped);
-    leat_json_member_int(json, "frames_left_out", result->frames_left_out);
+    json_member_known(json, "frames_left_out", result->frames_left_out);
     leat_json_member_int(json, "windows_dropped", result->windows_dropped);
-    leat_json_member_int(json, "set_aside", result->rejected);
+    json_member_known(json, "set_aside", result->rejected);
     json_splits(json, result);
-    leat_json_member_int(json, "bytes_written", result->bytes_written);
-    leat_json_member_int(json, "bytes_spilled", result->bytes_spilled);
+    if (!result->found) {
+        leat_json_member_int(json, "bytes_written", result->bytes_written);
+        leat_json_member_int(json, "bytes_spilled", result->bytes_spilled);
+        leat_json_member_double(json, "seconds_scan", result->seconds_scan);
+        leat_json_member_double(json, "seconds_written", result->seconds_written);
+    }
     leat_json_member_int(json, "memory_limit_bytes", source->memory_bytes);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds_scan", result->seconds_scan);
-    leat_json_member_double(json, "seconds_written", result->seconds_written);
     leat_json_member_double(json, "seconds", result->seconds_total);
 }
 
@@ -260,7 +267,8 @@ static const leat_cli_option options[] = {
     {.name = "temp",
      .kind = LEAT_CLI_TEXT,
      .value = "DIR",
-     .help = "where frames are spilled to, instead of CACHE"},
+     .help = "frames are spilled to a folder made in DIR, instead of in CACHE; --resume needs the "
+             "same one"},
     LEAT_CLI_OPTION_JSON,
     {.name = NULL},
 };

@@ -178,7 +178,7 @@ typedef struct leat_can_ingest_options {
     int threads;          /* 1..256; the output does not depend on it */
     bool resume;          /* go on behind the scan of an interrupted ingest */
     bool verify;          /* hash the inputs before an existing cache is taken for theirs */
-    const char *temp_dir; /* for spilled frames; NULL: in the cache's parent */
+    const char *temp_dir; /* where a folder for spilled frames is made; NULL: in cache_dir */
     leat_progress_fn progress;
     void *progress_user;
 } leat_can_ingest_options;
@@ -188,22 +188,28 @@ LEAT_API leat_can_ingest_options leat_can_ingest_options_default(void);
 
 #define LEAT_CAN_SPLITS_MAX 256
 
+/* Of a cache that was found: what its metadata says of it; what was done to make it is 0, and
+ * what is not known any more is -1. */
 typedef struct leat_can_ingest_result {
     char cache[4096]; /* the folder of the cache, inside the one that was named */
     char digest[65];  /* of all that decides its content */
     bool found;       /* it was there already: nothing was made */
     bool resumed;     /* the scan of an interrupted run was used */
-    int64_t files, lines_read, frames, rejected;
+    int64_t files;
+    int64_t lines_read, rejected;              /* -1 if `found` */
+    int64_t frames;                            /* -1 if `found` and with --bus N */
     int64_t captures, identifiers, vocabulary; /* identifiers met; those that have a number > 0 */
     /* Frames by what became of them; together `frames`. */
     int64_t frames_windowed, frames_between, frames_tail, frames_dropped;
-    int64_t frames_left_out; /* of other buses than --bus N */
+    int64_t frames_left_out; /* of other buses than --bus N; -1 if `found` and with it */
     int64_t windows_dropped; /* over a cut between training and validation, and the next ones */
     int split_count;         /* train, val, then tests */
     char split_name[LEAT_CAN_SPLITS_MAX][128];
     int64_t split_graphs[LEAT_CAN_SPLITS_MAX];
     int64_t split_attacks[LEAT_CAN_SPLITS_MAX]; /* graphs with an attack; 0 if `found` */
-    int64_t bytes_written, bytes_spilled, memory_peak_bytes;
+    int64_t bytes_written;                      /* of all splits */
+    int64_t bytes_spilled; /* to temporary files; of what was resumed, the scan's too */
+    int64_t memory_peak_bytes;
     double seconds_scan, seconds_written, seconds_total;
 } leat_can_ingest_result;
 
@@ -211,7 +217,10 @@ typedef struct leat_can_ingest_result {
  * Reads the vehicle logs of `paths` (files, shell patterns, folders) and makes the cache of their
  * window graphs, a folder in `cache_dir` whose name carries a digest of the inputs and settings; it
  * appears whole or not at all. One that is there already is found and nothing is read. The bytes
- * depend on the inputs and settings alone. Errors as leat_probes_ingest.
+ * depend on the inputs and settings alone. Errors as leat_probes_ingest: they leave nothing behind
+ * but cache_dir; a run that is killed or cancelled behind its scan leaves what `resume` goes on
+ * with, and so does one that fails while it resumes, unless what it resumes is damaged: then, or if
+ * there is none, it begins anew.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_ingest(const char *const *paths, int64_t path_count,
                                                    const char *cache_dir,

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/thread.h"
+#include "ingest/temp.h"
 
 /* Letters of the digest in the names of folders. */
 enum { DIGEST_LETTERS = 16 };
@@ -244,13 +245,32 @@ static leat_code find_known(leat_can_folder *folder, const char *parent, leat_ca
 
 static leat_code try_lock(leat_can_folder *folder, leat_error *err) {
     leat_code code = leat_file_open(&folder->lock, folder->lock_path, LEAT_FILE_NEW, err);
+    bool made = code == LEAT_OK;
     if (code == LEAT_ERR_EXISTS)
         code = leat_file_open(&folder->lock, folder->lock_path, LEAT_FILE_UPDATE, err);
     if (code == LEAT_OK) code = leat_file_lock(folder->lock, err);
     if (code == LEAT_OK) return LEAT_OK;
+    if (made && code != LEAT_ERR_BUSY && code != LEAT_ERR_NOT_FOUND)
+        leat_path_discard(folder->lock_path);
     leat_file_close(folder->lock);
     folder->lock = NULL;
     return code;
+}
+
+static void unlock(leat_can_folder *folder) {
+    leat_path_discard(folder->lock_path);
+    leat_file_close(folder->lock);
+    folder->lock = NULL;
+}
+
+/* A run that was killed when its cache was at its place has left no more than its lock. */
+static void discard_lock(leat_can_folder *folder, const char *parent) {
+    leat_path_facts facts;
+    if (join(folder->lock_path, parent, NULL, ".leat-%.*s.lock", (int)DIGEST_LETTERS,
+             folder->digest) != LEAT_OK ||
+        leat_path_stat(folder->lock_path, &facts, NULL) != LEAT_OK || facts.kind == LEAT_PATH_NONE)
+        return;
+    if (try_lock(folder, NULL) == LEAT_OK) unlock(folder);
 }
 
 /* The lock, or the cache if another process has finished it meanwhile. */
@@ -261,9 +281,9 @@ static leat_code lock_or_find(leat_can_folder *folder, leat_ticker *ticker, leat
         if (folder->found) return LEAT_OK;
         leat_code code = try_lock(folder, err);
         if (code == LEAT_OK) { /* it may have been finished before the lock was free */
-            LEAT_TRY(is_complete(folder->cache, &folder->found, err));
-            if (folder->found) leat_can_folder_close(folder, false);
-            return LEAT_OK;
+            code = is_complete(folder->cache, &folder->found, err);
+            if (code != LEAT_OK || folder->found) unlock(folder);
+            return code;
         }
         if (code == LEAT_ERR_NOT_FOUND) { /* its holder has just ended */
             gone++;
@@ -287,9 +307,35 @@ static void remember(leat_can_folder *folder, const leat_can_splits *splits,
     if (save_inputs(folder->cache, splits, settings, NULL) != LEAT_OK) {
         /* they are hashed again */
     }
-    leat_path_discard(folder->lock_path);
-    leat_file_close(folder->lock);
-    folder->lock = NULL;
+    unlock(folder);
+}
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+leat_code leat_can_folder_clear(const leat_can_folder *folder, leat_error *err) {
+    leat_path_list names = {0};
+    LEAT_TRY(leat_path_remove_tree(folder->temp, err));
+    leat_code code = leat_path_list_dir(folder->work, &names, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+        char path[LEAT_PATH_BYTES];
+        code = leat_path_join(path, sizeof path, folder->work, names.paths[i], err);
+        if (code == LEAT_OK) code = leat_path_remove_tree(path, err);
+    }
+    leat_path_list_free(&names);
+    return code == LEAT_OK ? leat_path_make_dir(folder->temp, err) : code;
+}
+
+/* The work folder of a run before is emptied, not made anew: temp_dir knows it by its number. */
+static leat_code prepare(leat_can_folder *folder, const leat_can_ingest_options *options,
+                         leat_error *err) {
+    LEAT_TRY(leat_path_make_dir(folder->work, err));
+    if (options->temp_dir != NULL) {
+        LEAT_TRY(leat_temp_path(folder->temp, options->temp_dir, folder->work, err));
+    } else {
+        LEAT_TRY(leat_path_join(folder->temp, sizeof folder->temp, folder->work, "temp", err));
+    }
+    if (!options->resume) return leat_can_folder_clear(folder, err);
+    return leat_path_make_dir(folder->temp, err);
 }
 
 leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat_can_splits *splits,
@@ -300,7 +346,10 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     name_of(splits, options, name);
     if (!options->verify) {
         LEAT_TRY(find_known(folder, parent, splits, &options->settings, err));
-        if (folder->found) return LEAT_OK;
+        if (folder->found) {
+            discard_lock(folder, parent);
+            return LEAT_OK;
+        }
     }
     LEAT_TRY(hash_inputs(splits, options->threads, ticker, err));
     LEAT_TRY(digest_of(splits, &options->settings, folder->digest, err));
@@ -311,10 +360,8 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
         remember(folder, splits, &options->settings);
         return LEAT_OK;
     }
-    leat_code code = LEAT_OK;
-    if (!options->resume) code = leat_path_remove_tree(folder->work, err);
-    if (code == LEAT_OK) code = leat_path_make_dir(folder->work, err);
-    if (code != LEAT_OK) leat_can_folder_close(folder, true);
+    leat_code code = prepare(folder, options, err);
+    if (code != LEAT_OK) leat_can_folder_close(folder, options->resume);
     return code;
 }
 
@@ -324,16 +371,20 @@ leat_code leat_can_folder_describe(const leat_can_folder *folder, const leat_can
 }
 
 leat_code leat_can_folder_publish(leat_can_folder *folder, leat_error *err) {
+    LEAT_TRY(leat_path_remove_tree(folder->temp, err));
     LEAT_TRY(leat_path_sync_dir(folder->work, err));
     return leat_path_replace(folder->work, folder->cache, err);
 }
 
+/* What is left goes with the next run: without its work folder, `temp` is nobody's. */
+static void discard(const leat_can_folder *folder) {
+    leat_code code = folder->temp[0] == 0 ? LEAT_OK : leat_path_remove_tree(folder->temp, NULL);
+    if (code == LEAT_OK) code = leat_path_remove_tree(folder->work, NULL);
+    (void)code;
+}
+
 void leat_can_folder_close(leat_can_folder *folder, bool resumable) {
     if (folder->lock == NULL) return;
-    if (!resumable && leat_path_remove_tree(folder->work, NULL) != LEAT_OK) {
-        /* what is left goes with the next run */
-    }
-    leat_path_discard(folder->lock_path);
-    leat_file_close(folder->lock);
-    folder->lock = NULL;
+    if (!resumable) discard(folder);
+    unlock(folder);
 }

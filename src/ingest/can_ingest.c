@@ -41,7 +41,7 @@ typedef struct can_job {
     int64_t bytes_reported;
     leat_ticker ticker;
     int64_t begin_ns, resident;
-    bool scanned; /* the store is whole and saved: the run may go on from here */
+    bool resumable; /* the scan is saved, by this run or by one before: --resume has a use for it */
 } can_job;
 
 static double seconds(const can_job *job) {
@@ -62,6 +62,18 @@ static leat_code store_memory(const can_job *job, int64_t taken, int64_t *left, 
 
 /* ---- scan ----------------------------------------------------------------------------------- */
 
+/* What a scan leaves in the work folder. */
+typedef struct can_saved {
+    char state[LEAT_PATH_BYTES], counts[LEAT_PATH_BYTES], rejects[LEAT_PATH_BYTES];
+} can_saved;
+
+static leat_code saved_paths(const can_job *job, can_saved *saved, leat_error *err) {
+    const char *work = job->folder.work;
+    LEAT_TRY(leat_path_join(saved->state, sizeof saved->state, work, STATE_NAME, err));
+    LEAT_TRY(leat_path_join(saved->counts, sizeof saved->counts, work, COUNTS_NAME, err));
+    return leat_path_join(saved->rejects, sizeof saved->rejects, work, LEAT_REJECTED_NAME, err);
+}
+
 static bool report_scan(void *context, int64_t bytes_done, int64_t lines_done) {
     can_job *job = context;
     (void)lines_done;
@@ -70,9 +82,17 @@ static bool report_scan(void *context, int64_t bytes_done, int64_t lines_done) {
     return go_on;
 }
 
+/* A full disk is where --temp points to, and need not be where the cache is. */
+static leat_code name_temp(const can_job *job, leat_code code, leat_error *err) {
+    if (code != LEAT_ERR_NO_SPACE) return code;
+    return leat_error_context(err, code,
+                              "frames are spilled to \"%s\": make room there, or name a folder on "
+                              "another disk with --temp",
+                              job->folder.temp);
+}
+
 /* Lines into the store; rejected.csv in the work folder. */
-static leat_code scan_lines(can_job *job, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
+static leat_code scan_lines(can_job *job, const can_saved *saved, leat_error *err) {
     const leat_can_settings *settings = &job->options->settings;
     const leat_can_scan_options options = {
         .format = settings->format,
@@ -90,58 +110,69 @@ static leat_code scan_lines(can_job *job, leat_error *err) {
     for (int64_t i = 0; i < job->splits.inputs.count; i++)
         bytes += job->splits.inputs.items[i].facts.size_bytes;
     leat_ticker_stage(&job->ticker, "reading", "bytes", bytes);
-    LEAT_TRY(leat_can_scan(&job->splits.inputs, &options, job->files, err));
-    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.work, LEAT_REJECTED_NAME, err));
-    LEAT_TRY(leat_reject_log_save(job->rejects, path, err));
+    leat_code code = leat_can_scan(&job->splits.inputs, &options, job->files, err);
+    if (code != LEAT_OK) return name_temp(job, code, err);
+    LEAT_TRY(leat_reject_log_save(job->rejects, saved->rejects, err));
     return leat_can_store_finish(job->store, err);
 }
 
-static leat_code create_rejects(can_job *job, const char *temp_dir, leat_error *err) {
+static leat_code create_rejects(can_job *job, leat_error *err) {
     int64_t count = job->splits.inputs.count;
     LEAT_TRY(LEAT_NEW(&job->paths, count, err));
     for (int64_t i = 0; i < count; i++) job->paths[i] = job->splits.inputs.items[i].path;
     return leat_reject_log_create(&job->rejects, &leat_can_rejects, job->paths, false,
-                                  job->options->threads, REJECT_BYTES, temp_dir, err);
+                                  job->options->threads, REJECT_BYTES, job->folder.temp, err);
 }
 
-/* The store as an interrupted run has left it, and what it found in the files; *loaded false if
- * there is none, or none that is whole. */
-static leat_code resume(can_job *job, const leat_can_store_options *options, const char *state,
-                        const char *counts, bool *loaded, leat_error *err) {
-    int64_t files = job->splits.inputs.count;
-    *loaded = false;
-    leat_code code = leat_can_store_load(&job->store, options, state, err);
-    if (code == LEAT_OK) code = leat_can_counts_load(job->files, files, counts, err);
-    *loaded = code == LEAT_OK;
-    if (code != LEAT_ERR_NOT_FOUND && code != LEAT_ERR_CORRUPT) return code;
+static leat_code load_saved(can_job *job, const leat_can_store_options *options,
+                            const can_saved *saved, leat_error *err) {
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(saved->rejects, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" is gone", saved->rejects);
+    LEAT_TRY(leat_can_store_load(&job->store, options, saved->state, err));
+    return leat_can_counts_load(job->files, job->splits.inputs.count, job->store, saved->counts,
+                                err);
+}
+
+/* The store as an interrupted run has left it, and what it found in the files. Where there is none,
+ * or none that is whole, the run begins anew. */
+static leat_code resume(can_job *job, const leat_can_store_options *options, const can_saved *saved,
+                        leat_error *err) {
+    leat_code code = load_saved(job, options, saved, err);
+    job->result->resumed = code == LEAT_OK;
+    if (code == LEAT_OK) return LEAT_OK;
+    if (job->store != NULL) leat_can_store_keep(job->store);
     leat_can_store_destroy(job->store);
     job->store = NULL;
-    return LEAT_OK;
+    if (code != LEAT_ERR_NOT_FOUND && code != LEAT_ERR_CORRUPT) return code;
+    job->resumable = false;
+    return leat_can_folder_clear(&job->folder, err);
 }
 
 static leat_code scan(can_job *job, leat_error *err) {
-    char state[LEAT_PATH_BYTES], counts[LEAT_PATH_BYTES];
+    can_saved saved;
     const leat_can_ingest_options *o = job->options;
     int64_t files = job->splits.inputs.count;
     leat_can_store_options options = {
-        .temp_dir = o->temp_dir != NULL ? o->temp_dir : job->folder.work,
+        .temp_dir = job->folder.temp,
         .workers = o->threads,
         .file_count = (int32_t)files,
+        .ticker = &job->ticker,
     };
-    LEAT_TRY(leat_path_join(state, sizeof state, job->folder.work, STATE_NAME, err));
-    LEAT_TRY(leat_path_join(counts, sizeof counts, job->folder.work, COUNTS_NAME, err));
+    job->resumable = o->resume; /* whatever an interrupted run has left, until it is seen */
+    LEAT_TRY(saved_paths(job, &saved, err));
     LEAT_TRY(store_memory(job, leat_can_scan_memory(o->threads) + REJECT_BYTES,
                           &options.memory_bytes, err));
     LEAT_TRY(LEAT_NEW(&job->files, files, err));
-    if (o->resume) LEAT_TRY(resume(job, &options, state, counts, &job->scanned, err));
-    job->result->resumed = job->scanned;
-    if (job->scanned) return LEAT_OK;
+    if (o->resume) LEAT_TRY(resume(job, &options, &saved, err));
+    if (job->result->resumed) return LEAT_OK;
     LEAT_TRY(leat_can_store_create(&job->store, &options, err));
-    LEAT_TRY(create_rejects(job, options.temp_dir, err));
-    LEAT_TRY(scan_lines(job, err));
-    LEAT_TRY(leat_can_counts_save(job->files, files, counts, err));
-    LEAT_TRY(leat_can_store_save(job->store, state, err));
-    job->scanned = true;
+    LEAT_TRY(create_rejects(job, err));
+    LEAT_TRY(scan_lines(job, &saved, err));
+    LEAT_TRY(leat_can_counts_save(job->files, files, saved.counts, err));
+    LEAT_TRY(leat_can_store_save(job->store, saved.state, err));
+    job->resumable = true;
     return LEAT_OK;
 }
 
@@ -220,13 +251,13 @@ static leat_code check_plan_memory(const can_job *job, const can_streams *stream
 static leat_code make_plan(can_job *job, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     can_streams streams = {0};
-    leat_ticker_stage(&job->ticker, "sorting", "frames", -1);
     leat_code code = make_streams(job, &streams, err);
     if (code == LEAT_OK)
         code = leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, err);
     if (code == LEAT_OK)
         code = leat_can_store_order(job->store, streams.of, streams.count, job->names.number,
                                     o->threads, err);
+    code = name_temp(job, code, err);
     if (code == LEAT_OK) code = check_plan_memory(job, &streams, err);
     if (code == LEAT_OK)
         code = leat_can_plan_make(&job->plan, job->store, streams.items, streams.count,
@@ -350,12 +381,26 @@ static void fill_result(can_job *job, const leat_can_meta *meta) {
     result->seconds_total = seconds(job);
 }
 
-/* A cache that is there already: what it says. */
+/* A cache that is there already: what it says. It has neither the lines of its logs nor the frames
+ * of buses that it left out. */
 static leat_code report_found(can_job *job, leat_error *err) {
     leat_can_meta meta;
-    job->result->found = true;
+    leat_can_ingest_result *result = job->result;
+    result->found = true;
     LEAT_TRY(leat_can_meta_load(&meta, job->folder.cache, false, err));
     fill_result(job, &meta);
+    for (int64_t i = 0; i < meta.capture_count; i++) {
+        const leat_can_meta_capture *capture = &meta.captures[i];
+        result->frames += capture->frames;
+        result->frames_between += capture->between;
+        result->frames_tail += capture->tail;
+        result->frames_dropped += capture->dropped;
+    }
+    result->frames_windowed =
+        result->frames - result->frames_between - result->frames_tail - result->frames_dropped;
+    result->windows_dropped = meta.windows_dropped;
+    result->lines_read = result->rejected = -1;
+    if (job->options->settings.bus >= 0) result->frames = result->frames_left_out = -1;
     leat_can_meta_free(&meta);
     return LEAT_OK;
 }
@@ -376,6 +421,7 @@ static leat_code make_cache(can_job *job, leat_error *err) {
     job->result->seconds_scan = seconds(job);
     LEAT_TRY(make_plan(job, err));
     count_frames(job);
+    job->result->bytes_spilled = leat_can_store_spilled(job->store);
     leat_code code = LEAT_NEW(&parts, 1, err);
     if (code == LEAT_OK) code = LEAT_NEW(&meta, 1, err);
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
@@ -413,12 +459,12 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     if (job->folder.found) return report_found(job, err);
     leat_error failure = {0};
     leat_code code = make_cache(job, &failure);
-    bool resumable = job->scanned && (code == LEAT_ERR_CANCELLED || o->resume);
-    if (code != LEAT_OK && resumable && job->store != NULL) leat_can_store_keep(job->store);
+    bool keep = code != LEAT_OK && job->resumable && (code == LEAT_ERR_CANCELLED || o->resume);
+    if (keep && job->store != NULL) leat_can_store_keep(job->store);
     if (code == LEAT_OK) code = publish(job, &failure);
     leat_can_store_destroy(job->store);
     job->store = NULL;
-    leat_can_folder_close(&job->folder, code != LEAT_OK && resumable);
+    leat_can_folder_close(&job->folder, keep);
     return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &failure);
 }
 

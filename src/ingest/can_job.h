@@ -104,9 +104,10 @@ int64_t leat_can_plan_bytes(int64_t windows);
 /* can_counts.c */
 LEAT_MUST_CHECK leat_code leat_can_counts_save(const leat_can_file *files, int64_t count,
                                                const char *path, leat_error *err);
-/* LEAT_ERR_CORRUPT: it is none, or of other files. */
+/* LEAT_ERR_CORRUPT: it is damaged, or of another scan than the one that filled the store. */
 LEAT_MUST_CHECK leat_code leat_can_counts_load(leat_can_file *files, int64_t count,
-                                               const char *path, leat_error *err);
+                                               const leat_can_store *store, const char *path,
+                                               leat_error *err);
 
 /* can_blocks.c: which part of time is validation. */
 enum { LEAT_CAN_BLOCKS = 20 };

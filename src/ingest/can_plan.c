@@ -70,6 +70,7 @@ static leat_code measure_stream(planning *job, planner *self, int32_t number, le
     for (int64_t at = 0; at < stream->frames; at += STEP_FRAMES) {
         int64_t count = stream->frames - at < STEP_FRAMES ? stream->frames - at : STEP_FRAMES;
         LEAT_TRY(leat_can_store_read(job->store, number, at, count, &out, err));
+        if (!leat_ticker_add(job->ticker, 0)) return leat_ticker_check(job->ticker, err);
         for (int64_t i = 0; i < count; i++) {
             struct seen *seen = &self->seen[self->id[i]];
             if (seen->frames++ == 0) seen->first_s = self->time[i];

@@ -222,6 +222,15 @@ class Bytes(Case):
         again = self.ingest(logs)
         self.assertTrue(again["found"])
         self.assertEqual(content(again["cache"]), before)
+        # what it says of the cache is what was said when it was made; of its making, nothing
+        unknown = {"set_aside", "bytes_written", "bytes_spilled", "seconds_scan",
+                   "seconds_written"}
+        self.assertEqual(set(first) - set(again), unknown)
+        own = unknown | {"found", "splits", "seconds", "memory_peak_bytes"}
+        self.assertEqual({key: value for key, value in again.items() if key not in own},
+                         {key: value for key, value in first.items() if key not in own})
+        for split, says in again["splits"].items():
+            self.assertEqual(says, {"graphs": first["splits"][split]["graphs"]})
         other = self.ingest(logs, "--seed", "7")
         self.assertFalse(other["found"])
         self.assertNotEqual(other["cache"], first["cache"])
@@ -275,6 +284,38 @@ class Bytes(Case):
         self.assertEqual([name for name in os.listdir(self.path("cache"))
                           if name.endswith(".lock")], [])
         self.assertEqual(content(self.ingest(logs, "--resume")["cache"]), wanted)
+
+    def test_one_temp_for_many(self):
+        """Runs that share --temp leave each other alone, and nothing in it."""
+        logs, temp = self.logs(), self.make("temp")
+        ways = [("--seed", str(seed)) for seed in range(3)] + [("--captures", "merged")]
+        wanted = [content(self.ingest(logs, *way, out="alone")["cache"]) for way in ways]
+        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--temp", temp, "--json"]
+        for _ in range(3):
+            shutil.rmtree(self.path("cache"), ignore_errors=True)
+            runs = [subprocess.Popen([*command, *way], stdout=subprocess.PIPE) for way in ways]
+            results = [run.communicate(timeout=200)[0] for run in runs]
+            self.assertEqual([run.returncode for run in runs], [0] * len(ways))
+            for result, want in zip(results, wanted):
+                self.assertEqual(content(json.loads(result)["cache"]), want)
+            self.assertEqual(os.listdir(temp), [])
+
+    def test_killed_with_temp(self):
+        logs, temp = self.logs(), self.make("temp")
+        wanted = content(self.ingest(logs, out="whole")["cache"])
+        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--temp", temp]
+        for last in (["--resume"], []):
+            for delay in (0.01, 0.02, 0.03, 0.04, 0.06, 0.08):
+                process = subprocess.Popen([*command, "--resume", "--threads", "8"],
+                                           stdout=subprocess.DEVNULL)
+                time.sleep(delay)
+                process.kill()
+                process.wait()
+            result = self.ingest(logs, "--temp", temp, "--threads", "2", *last)
+            self.assertEqual(content(result["cache"]), wanted)
+            self.assertEqual(os.listdir(temp), [])
+            self.assertEqual(os.listdir(self.path("cache")), [os.path.basename(result["cache"])])
+            shutil.rmtree(self.path("cache"))
 
     def test_two_at_once(self):
         logs = self.logs()
@@ -346,8 +387,17 @@ class Bad(Case):
                           stderr=subprocess.DEVNULL).returncode != 0:
             self.skipTest("cannot mount a small file system")
         self.addCleanup(subprocess.run, ["umount", small], check=False)
-        self.assertIn("No space left", self.ingest(folder, out="small", status=1))
+        says = self.ingest(folder, out="small", status=1)
+        self.assertIn("No space left", says)
+        self.assertNotIn("--temp", says)  # it was the cache that did not fit
         self.assertEqual(os.listdir(small), [])
+        write_log(os.path.join(folder, "log.csv"), 120_000)
+        says = self.ingest(folder, "--temp", small, status=1)
+        self.assertIn(f'frames are spilled to "{small}', says)
+        self.assertEqual(os.listdir(small), [])
+        self.assertEqual(os.listdir(self.path("cache")), [])
+        write_log(os.path.join(folder, "log.csv"), 1_000)
+        self.assertEqual(self.ingest(folder, "--temp", small)["frames"], 1_000)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,375 @@
+/*
+ * The whole of `leat ingest can`: going on behind a scan, from whatever is left of it; temporary
+ * folders; what the result says of a cache that is made and of one that is found.
+ */
+#include "can_logs.h"
+#include "core_support.h"
+#include "ingest_support.h"
+
+#include "base/hash.h"
+#include "ingest/can_lines.h"
+
+static can_digest want;
+
+static leat_code run(const leat_can_ingest_options *options, leat_can_ingest_result *result,
+                     leat_error *err) {
+    return can_logs_ingest(core_path("logs"), core_path("out"), options, result, err);
+}
+
+static void check_cache(void) {
+    assert_string_equal(can_cache_digest(core_path("out")).text, want.text);
+    assert_int_equal(dir_count(core_path("out")), 1);
+}
+
+/* Stopped when its scan was saved; returns the work folder. */
+static const char *interrupted(const char *temp) {
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    options.temp_dir = temp;
+    options.progress = can_logs_stop;
+    options.progress_user = "planning";
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    assert_int_equal(run(&options, &result, NULL), LEAT_ERR_CANCELLED);
+    const char *work = can_work(core_path("out"));
+    assert_non_null(work);
+    return work;
+}
+
+static void goes_on(const char *temp, bool resumed, const char *why) {
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    leat_error err = {0};
+    options.temp_dir = temp;
+    options.resume = true;
+    if (run(&options, &result, &err) != LEAT_OK) fail_msg("%s: %s", why, err.message);
+    if (result.resumed != resumed) fail_msg("%s: it went on: %d", why, result.resumed);
+    assert_int_equal(result.frames, CAN_LOGS_FRAMES);
+    assert_int_equal(result.rejected, CAN_LOGS_REJECTED);
+    check_cache();
+}
+
+/* ---- what an interrupted run has left -------------------------------------------------------- */
+
+/* The files of an interrupted run, to be put back as often as one likes. */
+enum { STATE, COUNTS, REJECTED, SPILL, LEFT };
+static const char *const left_names[LEFT] = {"scan.state", "scan.json", "rejected.csv",
+                                             "temp/can_spill_000"};
+typedef struct left_over {
+    char work[LEAT_PATH_BYTES];
+    core_image files[LEFT];
+} left_over;
+
+static const char *left_path(const left_over *left, int which) {
+    static char path[LEAT_PATH_BYTES + 32];
+    snprintf(path, sizeof path, "%s/%s", left->work, left_names[which]);
+    return path;
+}
+
+static left_over keep_left(void) {
+    left_over left;
+    snprintf(left.work, sizeof left.work, "%s", interrupted(NULL));
+    for (int i = 0; i < LEFT; i++) left.files[i] = core_load(left_path(&left, i));
+    return left;
+}
+
+static void put_left(const left_over *left) {
+    char temp[LEAT_PATH_BYTES + 8];
+    snprintf(temp, sizeof temp, "%s/temp", left->work);
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    assert_ok(leat_path_make_dir(temp, err));
+    for (int i = 0; i < LEFT; i++)
+        core_save(left_path(left, i), left->files[i].data, left->files[i].size_bytes);
+}
+
+static void free_left(left_over *left) {
+    for (int i = 0; i < LEFT; i++) free(left->files[i].data);
+}
+
+static void cut_short(void **state) {
+    (void)state;
+    left_over left = keep_left();
+    put_left(&left);
+    goes_on(NULL, true, "as it was");
+    for (int which = 0; which < LEFT; which++) {
+        const core_image *image = &left.files[which];
+        int64_t step = which == SPILL ? 5003 : 1;
+        if (which == REJECTED) continue; /* only that it is there is looked at */
+        for (int64_t size = 0; size < image->size_bytes; size += step) {
+            put_left(&left);
+            core_save(left_path(&left, which), image->data, size);
+            /* a text without the end of its last line says as much */
+            bool whole = which == COUNTS && image->data[size] == '\n';
+            goes_on(NULL, whole, left_names[which]);
+        }
+    }
+    for (int which = 0; which < LEFT; which++) {
+        put_left(&left);
+        assert_ok(leat_path_remove(left_path(&left, which), err));
+        goes_on(NULL, false, left_names[which]);
+    }
+    free_left(&left);
+}
+
+/* ---- edited counts --------------------------------------------------------------------------- */
+
+enum { FORMAT, LOOKS, LABELLED, LINES, FRAMES, FIRST, REJECTS };
+enum { PER_FILE = REJECTS + LEAT_CAN_REJECT_COUNT, FILES = 3, NUMBERS = FILES * PER_FILE };
+
+static void read_counts(const core_image *image, int64_t numbers[NUMBERS + 1]) {
+    const char *at = strchr((const char *)image->data, '[');
+    assert_non_null(at);
+    for (int i = 0; i <= NUMBERS; i++) {
+        char *end = NULL;
+        numbers[i] = strtoll(at + 1, &end, 10);
+        assert_true(end != at + 1);
+        at = strpbrk(end, ",]");
+        assert_non_null(at);
+    }
+}
+
+/* With the hash of these numbers behind them, or as it was. */
+static void save_counts(const char *path, int64_t numbers[NUMBERS + 1], bool seal) {
+    char text[NUMBERS * 24];
+    int size = 0;
+    if (seal) numbers[NUMBERS] = (int64_t)(leat_xxh3(numbers, NUMBERS * 8) >> 1);
+    for (int i = 0; i <= NUMBERS; i++)
+        size += snprintf(text + size, sizeof text - (size_t)size, "%c%lld", i == 0 ? '[' : ',',
+                         (long long)numbers[i]);
+    text[size++] = ']';
+    core_save(path, text, size);
+}
+
+/* Numbers that no scan of these files gives, one change or two, each with a hash that is right. */
+static void edited(void **state) {
+    (void)state;
+    static const struct {
+        const char *what;
+        struct {
+            int file, number;
+            int64_t value;
+            bool added;
+        } edits[2];
+    } cases[] = {
+        {"a format that is none", {{0, FORMAT, LEAT_CAN_FORMATS, false}}},
+        {"a format by its low bits", {{0, FORMAT, (INT64_C(1) << 32) + LEAT_CAN_CSV, false}}},
+        {"looks like none", {{1, LOOKS, 1000, false}}},
+        {"negative", {{1, LOOKS, -1, false}}},
+        {"neither labelled nor not", {{0, LABELLED, 2, false}}},
+        {"a line more", {{2, LINES, 1, true}}},
+        {"a frame less", {{2, FRAMES, -1, true}}},
+        {"a frame less, a line less", {{2, FRAMES, -1, true}, {2, LINES, -1, true}}},
+        {"a frame set aside", {{0, FRAMES, -1, true}, {0, REJECTS + 5, 1, true}}},
+        {"no first malformed line", {{0, FIRST, 0, false}}},
+        {"more lines than there can be", {{0, LINES, INT64_MAX, false}}},
+        {"sums that overflow",
+         {{0, REJECTS, INT64_MAX, false}, {0, REJECTS + 1, INT64_MAX, false}}},
+    };
+    left_over left = keep_left();
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int64_t numbers[NUMBERS + 1];
+        read_counts(&left.files[COUNTS], numbers);
+        for (int e = 0; e < 2; e++) {
+            int at = cases[c].edits[e].file * PER_FILE + cases[c].edits[e].number;
+            if (e == 1 && cases[c].edits[e].value == 0) break;
+            numbers[at] = cases[c].edits[e].value + (cases[c].edits[e].added ? numbers[at] : 0);
+        }
+        put_left(&left);
+        save_counts(left_path(&left, COUNTS), numbers, true);
+        goes_on(NULL, false, cases[c].what);
+    }
+    int64_t numbers[NUMBERS + 1];
+    read_counts(&left.files[COUNTS], numbers);
+    put_left(&left);
+    save_counts(left_path(&left, COUNTS), numbers, true); /* the hash is made here as there */
+    goes_on(NULL, true, "unedited");
+    numbers[PER_FILE + FORMAT]++; /* nothing but the hash tells */
+    put_left(&left);
+    save_counts(left_path(&left, COUNTS), numbers, false);
+    goes_on(NULL, false, "another format");
+    /* frames of one file that are said to be another's */
+    read_counts(&left.files[COUNTS], numbers);
+    for (int i = 0; i < PER_FILE; i++) {
+        int64_t other = numbers[i];
+        numbers[i] = numbers[PER_FILE + i];
+        numbers[PER_FILE + i] = other;
+    }
+    put_left(&left);
+    save_counts(left_path(&left, COUNTS), numbers, true);
+    goes_on(NULL, false, "files exchanged");
+    free_left(&left);
+}
+
+/* A failure while it resumes, of whatever kind, leaves what the next one goes on with. */
+static void resume_fails(void **state) {
+    (void)state;
+    leat_can_ingest_result result;
+    interrupted(core_path("temp"));
+    for (int i = 0; i < 2; i++) {
+        leat_can_ingest_options options = can_logs_options();
+        options.temp_dir = core_path("temp");
+        options.resume = true;
+        if (i == 0) options.memory_bytes = 1 << 20;
+        options.progress = can_logs_stop;
+        options.progress_user = "checking";
+        assert_int_equal(run(&options, &result, NULL),
+                         i == 0 ? LEAT_ERR_LIMIT : LEAT_ERR_CANCELLED);
+        assert_non_null(can_work(core_path("out")));
+        assert_int_equal(dir_count(core_path("temp")), 1);
+    }
+    goes_on(core_path("temp"), true, "after failures");
+    assert_int_equal(dir_count(core_path("temp")), 0);
+}
+
+/* ---- temporary files ------------------------------------------------------------------------- */
+
+/* A run goes on with the files that it left, and nothing of it stays in --temp. */
+static void own_temp(void **state) {
+    (void)state;
+    const char *temp = core_path("temp");
+    assert_ok(leat_path_remove_tree(temp, err));
+    assert_ok(leat_path_make_dir(temp, err));
+    core_save(core_path("temp/can_spill_000"), "another's", 9);
+    interrupted(temp);
+    assert_int_equal(dir_count(temp), 2);
+    goes_on(temp, true, "with --temp");
+    assert_int_equal(dir_count(temp), 1);
+    /* without --resume it begins anew, and removes them all the same */
+    interrupted(temp);
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    options.temp_dir = temp;
+    assert_ok(run(&options, &result, err));
+    assert_false(result.resumed);
+    check_cache();
+    assert_int_equal(dir_count(temp), 1);
+    core_image image = core_load(core_path("temp/can_spill_000"));
+    assert_string_equal((char *)image.data, "another's");
+    free(image.data);
+    /* nor does a run stay that fails before its scan is whole */
+    options.progress = can_logs_stop;
+    options.progress_user = "reading";
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    assert_int_equal(run(&options, &result, NULL), LEAT_ERR_CANCELLED);
+    assert_int_equal(dir_count(core_path("out")), 0);
+    assert_int_equal(dir_count(temp), 1);
+}
+
+/* Sizes of the spilled files when planning begins. */
+static bool measure(void *user, const leat_progress *progress) {
+    int64_t *spilled = user;
+    leat_path_list names = {0};
+    if (strcmp(progress->stage, "planning") != 0) return true;
+    *spilled = 0;
+    if (leat_path_glob(core_path("temp/leat-ingest-*/can_spill_*"), &names, NULL) != LEAT_OK)
+        return false;
+    for (int64_t i = 0; i < names.count; i++) {
+        leat_path_facts facts;
+        if (leat_path_stat(names.paths[i], &facts, NULL) != LEAT_OK) return false;
+        *spilled += facts.size_bytes;
+    }
+    leat_path_list_free(&names);
+    return true;
+}
+
+/* Whoever begins anew keeps nothing of the spill that is of no use. */
+static void no_old_spill(void **state) {
+    (void)state;
+    char path[LEAT_PATH_BYTES];
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    int64_t scanned = -1;
+    assert_ok(leat_path_remove_tree(core_path("temp"), err));
+    snprintf(path, sizeof path, "%s/scan.state", interrupted(core_path("temp")));
+    core_save(path, "none", 4);
+    leat_path_list temp = {0};
+    assert_ok(leat_path_list_dir(core_path("temp"), &temp, err));
+    assert_int_equal(temp.count, 1);
+    snprintf(path, sizeof path, "%s/%s/can_spill_007", core_path("temp"), temp.paths[0]);
+    core_save(path, "of an eighth thread", 19);
+    leat_path_list_free(&temp);
+    options.temp_dir = core_path("temp");
+    options.resume = true;
+    options.progress = measure;
+    options.progress_user = &scanned;
+    assert_ok(run(&options, &result, err));
+    assert_int_equal(scanned, CAN_LOGS_FRAMES * 24);
+    check_cache();
+}
+
+static void spilled(void **state) {
+    (void)state;
+    for (int merged = 0; merged < 2; merged++) {
+        leat_can_ingest_options options = can_logs_options();
+        leat_can_ingest_result result;
+        int64_t scanned = -1;
+        options.temp_dir = core_path("temp");
+        options.threads = 2;
+        options.settings.captures = merged ? LEAT_CAPTURES_MERGED : LEAT_CAPTURES_SEPARATE;
+        options.progress = measure;
+        options.progress_user = &scanned;
+        assert_ok(leat_path_remove_tree(core_path("out"), err));
+        assert_ok(run(&options, &result, err));
+        assert_int_equal(scanned, CAN_LOGS_FRAMES * 24);
+        if (!merged) assert_int_equal(result.bytes_spilled, scanned);
+        else assert_in_range(result.bytes_spilled, scanned + 300 * 24, 2 * scanned);
+    }
+}
+
+/* ---- what the result says -------------------------------------------------------------------- */
+
+static void found(void **state) {
+    (void)state;
+    leat_can_ingest_result made, again;
+    leat_can_ingest_options options = can_logs_options();
+    options.settings.stride = 13;
+    for (int bus = -1; bus <= 0; bus++) {
+        options.settings.bus = bus == 0 ? 0 : options.settings.bus;
+        assert_ok(leat_path_remove_tree(core_path("out"), err));
+        assert_ok(run(&options, &made, err));
+        assert_ok(run(&options, &again, err));
+        assert_true(!made.found && again.found);
+        assert_int_equal(made.lines_read, CAN_LOGS_FRAMES + CAN_LOGS_REJECTED);
+        assert_int_equal(again.lines_read, -1);
+        assert_int_equal(again.rejected, -1);
+        assert_int_equal(again.frames, bus == 0 ? -1 : made.frames);
+        assert_int_equal(again.frames_left_out, bus == 0 ? -1 : 0);
+        assert_true(made.frames_between > 0 && made.frames_tail > 0 && made.frames_dropped > 0);
+        assert_int_equal(again.frames_windowed, made.frames_windowed);
+        assert_int_equal(again.frames_between, made.frames_between);
+        assert_int_equal(again.frames_tail, made.frames_tail);
+        assert_int_equal(again.frames_dropped, made.frames_dropped);
+        assert_int_equal(again.windows_dropped, made.windows_dropped);
+        assert_int_equal(again.captures, made.captures);
+        assert_int_equal(again.identifiers, made.identifiers);
+        assert_int_equal(again.vocabulary, made.vocabulary);
+        assert_int_equal(again.files, made.files);
+        for (int i = 0; i < made.split_count; i++)
+            assert_int_equal(again.split_graphs[i], made.split_graphs[i]);
+    }
+}
+
+static int setup(void **state) {
+    (void)state;
+    core_in_memory(INT64_C(64) << 20);
+    can_logs_write(core_path("logs"));
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    assert_ok(run(&options, &result, err));
+    want = can_cache_digest(core_path("out"));
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    core_dir_remove();
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cut_short), cmocka_unit_test(edited),       cmocka_unit_test(resume_fails),
+        cmocka_unit_test(own_temp),  cmocka_unit_test(no_old_spill), cmocka_unit_test(spilled),
+        cmocka_unit_test(found),
+    };
+    return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
+}
