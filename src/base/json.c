@@ -96,6 +96,15 @@ leat_code leat_json_get_string(const json_t *object, const char *key, const char
     return LEAT_OK;
 }
 
+leat_code leat_json_expect_string(const json_t *object, const char *key, const char *expected,
+                                  const char *what, leat_error *err) {
+    const char *text = NULL;
+    LEAT_TRY(leat_json_get_string(object, key, &text, what, err));
+    if (strcmp(text, expected) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is \"%.80s\", must be \"%s\"", what,
+                     key, text, expected);
+}
+
 leat_code leat_json_get_array(const json_t *object, const char *key, const json_t **out,
                               const char *what, leat_error *err) {
     return member(object, key, JSON_ARRAY, "an array", out, what, err);

@@ -18,6 +18,10 @@ LEAT_MUST_CHECK leat_code leat_json_get_double(const json_t *object, const char 
                                                const char *what, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_get_string(const json_t *object, const char *key,
                                                const char **out, const char *what, leat_error *err);
+/* A string that can have one value only. */
+LEAT_MUST_CHECK leat_code leat_json_expect_string(const json_t *object, const char *key,
+                                                  const char *expected, const char *what,
+                                                  leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_get_array(const json_t *object, const char *key,
                                               const json_t **out, const char *what,
                                               leat_error *err);

@@ -67,15 +67,6 @@ static leat_code expect_int(const json_t *object, const char *key, int64_t expec
                      (long long)value, (long long)expected);
 }
 
-static leat_code expect_text(const json_t *object, const char *key, const char *expected,
-                             const char *what, leat_error *err) {
-    const char *text = NULL;
-    LEAT_TRY(leat_json_get_string(object, key, &text, what, err));
-    if (strcmp(text, expected) == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is \"%.80s\", must be \"%s\"", what,
-                     key, text, expected);
-}
-
 /* The piece of the document that must be there. */
 static leat_code expect_span(leat_json_span span, const char *key, const char *what,
                              leat_error *err) {
@@ -136,7 +127,8 @@ static leat_code parse_vocab(leat_can_meta *meta, leat_json_span text, const cha
     if (code == LEAT_OK) code = expect_int(root, "unk_index", 0, what, err);
     if (code == LEAT_OK) code = parse_entries(&meta->ids, entries, what, err);
     leat_can_vocab_digest(&meta->ids, meta->vocab_digest);
-    if (code == LEAT_OK) code = expect_text(root, "digest", meta->vocab_digest, what, err);
+    if (code == LEAT_OK)
+        code = leat_json_expect_string(root, "digest", meta->vocab_digest, what, err);
     json_decref(root);
     return code;
 }
@@ -213,7 +205,7 @@ static leat_code read_source(const leat_can_meta *meta, const json_t *object,
                              leat_can_meta_split *split, const char *what, leat_error *err) {
     const json_t *list = NULL;
     if (strcmp(split->name, LEAT_CAN_SPLIT_VAL) == 0) {
-        LEAT_TRY(expect_text(object, "derived_from", LEAT_CAN_SPLIT_TRAIN, what, err));
+        LEAT_TRY(leat_json_expect_string(object, "derived_from", LEAT_CAN_SPLIT_TRAIN, what, err));
         LEAT_TRY(leat_json_get_array(object, "val_fraction_seed", &list, what, err));
         bool same = json_array_size(list) == 2 &&
                     json_number_value(json_array_get(list, 0)) == meta->val_fraction &&
@@ -429,7 +421,7 @@ static leat_code parse_unknown(leat_can_ids *ids, leat_json_span text, const cha
 
 static leat_code check_format(const json_t *root, const char *what, leat_error *err) {
     int64_t version = 0;
-    LEAT_TRY(expect_text(root, "format", LEAT_CAN_CACHE_FORMAT, what, err));
+    LEAT_TRY(leat_json_expect_string(root, "format", LEAT_CAN_CACHE_FORMAT, what, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, INT32_MAX, &version, what, err));
     if (version == LEAT_CAN_CACHE_VERSION)
         return expect_int(root, "metadata_schema_version", SCHEMA_VERSION, what, err);
@@ -477,11 +469,11 @@ static leat_code read_facts(leat_can_meta *meta, const json_t *root, const char 
     LEAT_TRY(leat_json_get_double(root, "val_fraction", &meta->val_fraction, what, err));
     LEAT_TRY(leat_json_get_string(root, "store", &store, what, err));
     meta->frames = strcmp(store, "frames") == 0;
-    if (!meta->frames) LEAT_TRY(expect_text(root, "store", "features", what, err));
+    if (!meta->frames) LEAT_TRY(leat_json_expect_string(root, "store", "features", what, err));
     LEAT_TRY(read_settings(meta, root, what, err));
     LEAT_TRY(expect_int(root, "num_arb_ids", meta->ids.known + 1, what, err));
     leat_can_vocab_digest(&meta->ids, meta->vocab_digest);
-    return expect_text(root, "vocab_digest", meta->vocab_digest, what, err);
+    return leat_json_expect_string(root, "vocab_digest", meta->vocab_digest, what, err);
 }
 
 static leat_code read_sums(leat_can_meta *meta, const json_t *root, const char *what,

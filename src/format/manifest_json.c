@@ -175,16 +175,6 @@ static leat_code get_sha256(const json_t *object, const char *key, uint8_t diges
     return LEAT_OK;
 }
 
-/* A member that can have one value only. */
-static leat_code expect_text(const json_t *object, const char *key, const char *expected,
-                             const char *what, leat_error *err) {
-    const char *text = NULL;
-    LEAT_TRY(leat_json_get_string(object, key, &text, what, err));
-    if (strcmp(text, expected) == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is \"%.80s\", must be \"%s\"", what,
-                     key, text, expected);
-}
-
 static leat_code get_time(const json_t *object, const char *key, bool any, int64_t *us,
                           const char *what, leat_error *err) {
     *us = 0;
@@ -324,7 +314,7 @@ static leat_code get_manifest(const json_t *root, leat_json_span list, leat_mani
                               const char *what, leat_error *err) {
     const json_t *index = NULL;
     int64_t version = 0;
-    LEAT_TRY(expect_text(root, "format", FORMAT_NAME, what, err));
+    LEAT_TRY(leat_json_expect_string(root, "format", FORMAT_NAME, what, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, INT32_MAX, &version, what, err));
     if (version != FORMAT_VERSION) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
@@ -333,7 +323,7 @@ static leat_code get_manifest(const json_t *root, leat_json_span list, leat_mani
     }
     LEAT_TRY(get_options(root, manifest, what, err));
     LEAT_TRY(leat_json_get_object(root, "index", &index, what, err));
-    LEAT_TRY(expect_text(index, "file", LEAT_INDEX_NAME, what, err));
+    LEAT_TRY(leat_json_expect_string(index, "file", LEAT_INDEX_NAME, what, err));
     LEAT_TRY(leat_json_get_int(index, "bytes", 1, INT64_MAX, &manifest->index_bytes, what, err));
     LEAT_TRY(get_sha256(index, "table_sha256", manifest->index_sha256, what, err));
     if (list.text == NULL) {

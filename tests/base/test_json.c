@@ -82,6 +82,10 @@ static void members(void **state) {
     assert_true(real == 0);
     assert_int_equal(leat_json_get_double(root, "m", &real, "doc", &err), LEAT_ERR_CORRUPT);
     assert_string_equal(err.message, "doc: member \"m\" is missing");
+    assert_int_equal(leat_json_expect_string(root, "s", "x", "doc", NULL), LEAT_OK);
+    assert_int_equal(leat_json_expect_string(root, "n", "5", "doc", NULL), LEAT_ERR_CORRUPT);
+    assert_int_equal(leat_json_expect_string(root, "s", "xy", "doc", &err), LEAT_ERR_CORRUPT);
+    assert_string_equal(err.message, "doc: member \"s\" is \"x\", must be \"xy\"");
     assert_int_equal(leat_json_get_string(root, "s", &words, "doc", NULL), LEAT_OK);
     assert_string_equal(words, "x");
     assert_int_equal(leat_json_get_string(root, "n", &words, "doc", NULL), LEAT_ERR_CORRUPT);
