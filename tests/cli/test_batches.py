@@ -5,7 +5,6 @@ Runs the command named by LEAT (default: build/leat).
 import hashlib
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -13,6 +12,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+
+import pings
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
@@ -34,25 +35,11 @@ def batches(*words, path="set"):
     return done.stdout
 
 
-def write_csv(path):
-    """Some 9,000 measurements of 150 probes."""
-    draw = random.Random(5)
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
-        for probe in range(150):
-            four = probe % 3 != 0
-            src = f"192.0.2.{probe}" if four else f"2001:db8::{probe + 1:x}"
-            for i in range(1 + probe * probe % 97 if probe % 50 else 900):
-                dst = "198.51.100.7" if four else "2001:db8:1::7"
-                rtt = "-1" if draw.random() < 0.05 else f"{draw.lognormvariate(3.9, 0.8):.3f}"
-                out.write(f"{1556136000 + probe + i * 240},{src},{dst},{4 if four else 6},{rtt}\n")
-
-
 def setUpModule():
     global DATA
     DATA = tempfile.mkdtemp(prefix="leat-batches-")
     source = os.path.join(DATA, "pings.csv")
-    write_csv(source)
+    pings.write_csv(source)
     for name, more in (("set", ()), ("packed", ("--compression", "zstd"))):
         done = run("ingest", "probes", source, "-o", os.path.join(DATA, name),
                    "--probes-per-shard", 30, "--max-row-size", "16K", *more)
@@ -67,14 +54,6 @@ def copied(name):
     to = os.path.join(DATA, name)
     shutil.copytree(os.path.join(DATA, "set"), to)
     return to
-
-
-def flip(path, offset):
-    with open(path, "r+b") as file:
-        file.seek(offset)
-        byte = file.read(1)[0]
-        file.seek(offset)
-        file.write(bytes([byte ^ 1]))
 
 
 def by_row(lines):
@@ -346,7 +325,7 @@ class Damage(unittest.TestCase):
     def test_fail_and_mask(self):
         path = copied("damaged")
         shard = os.path.join("train", "train_shard_00001.arrayrecord")
-        flip(os.path.join(path, shard), 5000)
+        pings.flip(os.path.join(path, shard), 5000)
         words = ("batches", path, "--length", 128, "--epochs", 1)
         done = run(*words)
         self.assertEqual((done.returncode, done.stdout), (1, ""))

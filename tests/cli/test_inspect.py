@@ -6,7 +6,6 @@ installed.
 """
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ import tempfile
 import unittest
 
 import pages
+import pings
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
@@ -29,31 +29,10 @@ def leat(*words, **more):
                           stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
-def write_csv(path):
-    """Some 9,000 measurements of 150 probes; returns what is known of them."""
-    draw = random.Random(5)
-    known = {"measurements": 0, "failures": 0, "by_source": {}}
-    with open(path, "w", encoding="utf-8") as out:
-        out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
-        for probe in range(150):
-            four = probe % 3 != 0
-            src = f"192.0.2.{probe}" if four else f"2001:db8::{probe + 1:x}"
-            count = 1 + probe * probe % 97 if probe % 50 else 900
-            known["by_source"][src] = count
-            for i in range(count):
-                dst = "198.51.100.7" if four else "2001:db8:1::7"
-                failed = draw.random() < 0.05
-                rtt = "-1" if failed else f"{draw.lognormvariate(3.9, 0.8):.3f}"
-                out.write(f"{1556136000 + probe + i * 240},{src},{dst},{4 if four else 6},{rtt}\n")
-                known["measurements"] += 1
-                known["failures"] += failed
-    return known
-
-
 def setUpModule():
     global DATA, KNOWN
     DATA = tempfile.mkdtemp(prefix="leat-inspect-")
-    KNOWN = write_csv(os.path.join(DATA, "pings.csv"))
+    KNOWN = pings.write_csv(os.path.join(DATA, "pings.csv"))
     done = leat("ingest", "probes", os.path.join(DATA, "pings.csv"), "-o",
                 os.path.join(DATA, "set"), "--probes-per-shard", "30", "--max-row-size", "16K")
     assert done.returncode == 0, done.stderr
@@ -67,14 +46,6 @@ def copied(name):
     to = os.path.join(DATA, name)
     shutil.copytree(os.path.join(DATA, "set"), to)
     return to
-
-
-def flip(path, offset, bit=0):
-    with open(path, "r+b") as file:
-        file.seek(offset)
-        byte = file.read(1)[0]
-        file.seek(offset)
-        file.write(bytes([byte ^ 1 << bit]))
 
 
 class Words(unittest.TestCase):
@@ -154,7 +125,7 @@ class Verification(unittest.TestCase):
 
     def test_damage_is_named(self):
         damaged = copied("damaged")
-        flip(os.path.join(damaged, "train", "train_shard_00001.arrayrecord"), 5000)
+        pings.flip(os.path.join(damaged, "train", "train_shard_00001.arrayrecord"), 5000)
         done, verdict = self.verdict(damaged)
         self.assertEqual(done.returncode, 1)
         self.assertFalse(verdict["ok"])

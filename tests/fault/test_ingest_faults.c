@@ -232,16 +232,10 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    core_dir_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_files), cmocka_unit_test(plain),   cmocka_unit_test(ordered),
         cmocka_unit_test(replaces),    cmocka_unit_test(resumes), cmocka_unit_test(threads),
     };
-    return cmocka_run_group_tests_name("faults of the ingest", tests, setup, teardown);
+    return cmocka_run_group_tests_name("faults of the ingest", tests, setup, core_teardown);
 }

@@ -351,12 +351,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    core_dir_remove();
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fresh),          cmocka_unit_test(with_temp),
@@ -364,5 +358,5 @@ int main(void) {
         cmocka_unit_test(fresh_replaced), cmocka_unit_test(replacing_replaced),
         cmocka_unit_test(power_fails),
     };
-    return cmocka_run_group_tests_name("ingest killed", tests, setup, teardown);
+    return cmocka_run_group_tests_name("ingest killed", tests, setup, core_teardown);
 }

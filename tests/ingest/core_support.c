@@ -207,3 +207,9 @@ void core_spills_close(core_spills *self) {
     free(self->each);
     *self = (core_spills){0};
 }
+
+int core_teardown(void **state) {
+    (void)state;
+    core_dir_remove();
+    return 0;
+}

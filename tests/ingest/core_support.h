@@ -36,6 +36,7 @@ void core_in_memory(int64_t room_bytes);
 /* A folder of this program under TMPDIR, made at the first call; and its removal. */
 const char *core_dir(void);
 void core_dir_remove(void);
+int core_teardown(void **state); /* the same, for a group of tests */
 /* "<folder>/<name>", valid until core_dir_remove. */
 const char *core_path(const char *name);
 

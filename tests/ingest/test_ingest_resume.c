@@ -37,12 +37,6 @@ static int setup(void **state) {
     return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    core_dir_remove();
-    return 0;
-}
-
 /* ---- cancelled ---- */
 
 /* Stops at the k-th report. Each takes as long as the ticker waits, so that nothing is missed. */
@@ -640,5 +634,5 @@ int main(void) {
         cmocka_unit_test(missing_spill),      cmocka_unit_test(files_of_others),
         cmocka_unit_test(other_manifests),
     };
-    return cmocka_run_group_tests_name("ingest resumed", tests, setup, teardown);
+    return cmocka_run_group_tests_name("ingest resumed", tests, setup, core_teardown);
 }

@@ -51,14 +51,7 @@ leat_dataset *loader_open(const char *path) {
 void loader_flip(const char *dir, const char *name, int64_t byte, int bit) {
     char path[400];
     snprintf(path, sizeof path, "%s/%s", dir, name);
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
-    int value = fgetc(file);
-    assert_int_not_equal(value, EOF);
-    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
-    fputc(value ^ 1 << bit, file);
-    assert_int_equal(fclose(file), 0);
+    make_flip(path, byte, bit);
 }
 
 leat_loader_options loader_options(void) {

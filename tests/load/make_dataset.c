@@ -1,8 +1,12 @@
 /* Small data sets for tests: see make_dataset.h. */
 #include "make_dataset.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "base/address.h"
 #include "format/arrayrecord.h"
@@ -183,4 +187,15 @@ leat_code make_dataset(const char *dir, const make_options *options, leat_error 
     if (code == LEAT_OK) code = leat_manifest_save(&work.manifest, dir, err);
     leat_manifest_free(&work.manifest);
     return code;
+}
+
+void make_flip(const char *path, int64_t byte, int bit) {
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
+    int value = fgetc(file);
+    assert_int_not_equal(value, EOF);
+    assert_int_equal(fseek(file, byte, SEEK_SET), 0);
+    fputc(value ^ 1 << bit, file);
+    assert_int_equal(fclose(file), 0);
 }

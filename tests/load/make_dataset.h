@@ -38,4 +38,7 @@ leat_code make_record(const make_options *options, int64_t row, uint8_t **record
 /* Writes a whole data set into a folder, which is made. */
 leat_code make_dataset(const char *dir, const make_options *options, leat_error *err);
 
+/* Turns one bit of a file. */
+void make_flip(const char *path, int64_t byte, int bit);
+
 #endif

@@ -442,3 +442,9 @@ void plant(const char *dir, const plant_options *options) {
     leat_manifest_free(&f->manifest);
     free(f);
 }
+
+bool plant_stop_at_once(void *user, const leat_progress *progress) {
+    (void)user;
+    assert_true(progress->done <= progress->total);
+    return false;
+}

@@ -65,4 +65,7 @@ plant_value plant_measurement(int probe, int64_t i);
 /* Writes the data set; fails the test when it cannot. */
 void plant(const char *dir, const plant_options *options);
 
+/* Progress of work on such a data set that ends the work. */
+bool plant_stop_at_once(void *user, const leat_progress *progress);
+
 #endif

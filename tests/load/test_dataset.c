@@ -196,16 +196,6 @@ static void kinds(void **state) {
 /* ---- damage -------------------------------------------------------------------------------------
  */
 
-static void flip(const char *path, int64_t at) {
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    fseek(file, at, SEEK_SET);
-    int byte = fgetc(file);
-    fseek(file, at, SEEK_SET);
-    fputc(byte ^ 0x10, file);
-    fclose(file);
-}
-
 /* What reading a whole data set gives: rows refused (bits), -1 if a wrong value came out. */
 static int64_t refused_rows(leat_dataset *dataset, leat_error *last) {
     int64_t refused = 0;
@@ -252,7 +242,7 @@ static void damaged(void **state) {
         for (int64_t k = 0; k < 60; k++) {
             int64_t at = 64 + (int64_t)leat_random_below(leat_random(3, 0, (uint64_t)k),
                                                          (uint64_t)shard.file_bytes - 64);
-            flip(path, at);
+            make_flip(path, at, 4);
             leat_error last = {0};
             const char *paths[] = {dir};
             leat_code code = leat_dataset_open(&dataset, paths, 1, NULL, &last);
@@ -267,7 +257,7 @@ static void damaged(void **state) {
                 seen++;
             }
             leat_dataset_close(dataset);
-            flip(path, at);
+            make_flip(path, at, 4);
         }
         /* the large row fills nearly all of its shard; zstd makes it small beside the padding */
         assert_true(c == 0 ? seen > 50 : seen > 5);
@@ -284,7 +274,7 @@ static void one_page(void **state) {
     make_options options = make_options_default();
     make("one_page", &options, dir);
     snprintf(path, sizeof(path), "%s/train/train_shard_00001.arrayrecord", dir);
-    flip(path, 200000);
+    make_flip(path, 200000, 4);
     leat_dataset *dataset = open_at(dir);
     must(leat_row_create(&cursor, dataset, &err), &err);
     must(leat_dataset_row_open(dataset, BIG, cursor, &err), &err);

@@ -267,16 +267,6 @@ static void chunk_heads(void **state) {
 
 /* ---- damage ------------------------------------------------------------------------------- */
 
-static void flip(const char *path, int64_t at) {
-    FILE *file = fopen(path, "r+b");
-    assert_non_null(file);
-    fseek(file, at, SEEK_SET);
-    int byte = fgetc(file);
-    fseek(file, at, SEEK_SET);
-    fputc(byte ^ 0x10, file);
-    fclose(file);
-}
-
 /* A set is refused exactly if one of its measurements is, alone. */
 static void compare_with_single(leat_row *cursor, uint64_t seed, int64_t count_max, int *good,
                                 int *bad) {
@@ -321,7 +311,7 @@ static void one_page(void **state) {
     int64_t at[] = {100000, 12 * n + source + 2 * n, size - 5 * n - 100000, size - 2 * n};
     for (int c = 0; c < 4; c++) {
         int good = 0, bad = 0;
-        flip(path, leat_ar_byte_at(begin, 48 + at[c]));
+        make_flip(path, leat_ar_byte_at(begin, 48 + at[c]), 4);
         dataset = reopen(dataset, dir);
         leat_row *cursor = cursor_of(dataset);
         must(leat_dataset_row_open(dataset, BIG, cursor, &err), &err);
@@ -329,7 +319,7 @@ static void one_page(void **state) {
             compare_with_single(cursor, 1000 * (uint64_t)c + set, 60, &good, &bad);
         if (good < 10 || bad < 10) fail_msg("place %d: %d good, %d bad", c, good, bad);
         leat_row_destroy(cursor);
-        flip(path, leat_ar_byte_at(begin, 48 + at[c]));
+        make_flip(path, leat_ar_byte_at(begin, 48 + at[c]), 4);
     }
     leat_dataset_close(dataset);
 }
@@ -347,7 +337,7 @@ static void head_page(void **state) {
     snprintf(path, sizeof(path), "%s/train/train_shard_00001.arrayrecord", dir);
     for (int tail = 0; tail < 2; tail++) {
         int64_t at = tail ? leat_ar_byte_at(begin, facts.record_bytes) : begin + 500;
-        flip(path, at);
+        make_flip(path, at, 4);
         dataset = reopen(dataset, dir);
         leat_row *cursor = cursor_of(dataset);
         leat_measurement point;
@@ -361,7 +351,7 @@ static void head_page(void **state) {
         check_row(dataset, cursor, BIG + 2);
         check_row(dataset, cursor, BIG - 5);
         leat_row_destroy(cursor);
-        flip(path, at);
+        make_flip(path, at, 4);
     }
     leat_dataset_close(dataset);
 }

@@ -432,12 +432,6 @@ static void test_damaged_row(void **state) {
     }
 }
 
-static bool stop_at_once(void *user, const leat_progress *progress) {
-    (void)user;
-    assert_true(progress->done <= progress->total);
-    return false;
-}
-
 static void test_refusals(void **state) {
     (void)state;
     char dir[256];
@@ -459,7 +453,7 @@ static void test_refusals(void **state) {
     assert_int_equal(leat_summary_create(&summary, dataset, &options, &err), LEAT_OK);
     assert_int_equal(summary->row_count, summary->all.rows);
     leat_summary_destroy(summary);
-    options.progress = stop_at_once;
+    options.progress = plant_stop_at_once;
     assert_int_equal(leat_summary_create(&summary, dataset, &options, &err), LEAT_ERR_CANCELLED);
     assert_null(summary);
     leat_dataset_close(dataset);

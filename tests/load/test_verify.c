@@ -493,12 +493,6 @@ static void test_others(void **state) {
     leat_verify_report_destroy(report);
 }
 
-static bool stop_at_once(void *user, const leat_progress *progress) {
-    (void)user;
-    assert_true(progress->done <= progress->total);
-    return false;
-}
-
 static void test_refusals(void **state) {
     (void)state;
     char dir[256];
@@ -514,7 +508,7 @@ static void test_refusals(void **state) {
     options.threads = 0;
     assert_int_equal(leat_verify(paths, 1, &options, &report, &err), LEAT_ERR_OPTION);
     options.threads = 2;
-    options.progress = stop_at_once;
+    options.progress = plant_stop_at_once;
     assert_int_equal(leat_verify(paths, 1, &options, &report, &err), LEAT_ERR_CANCELLED);
     assert_null(report);
     options.progress = NULL;
