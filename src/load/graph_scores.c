@@ -79,9 +79,11 @@ static leat_code put_score(const leat_graph_file *file, const window *windows,
     bool in_range = fabs(item[CAPTURE]) < 0x1p31 && fabs(item[WINDOW_START]) < 0x1p53;
     window key = {.window_start = in_range ? (int64_t)item[WINDOW_START] : -1,
                   .capture = in_range ? (int32_t)item[CAPTURE] : -1};
+    bool whole =
+        item[CAPTURE] == (double)key.capture && item[WINDOW_START] == (double)key.window_start;
     const window *found =
         bsearch(&key, windows, (size_t)file->shape.graphs, sizeof *windows, by_window);
-    if (found == NULL) {
+    if (found == NULL || !whole) {
         return leat_fail(err, LEAT_ERR_INPUT,
                          "the split %s has no graph of capture %g, window %g: these are the scores "
                          "of other graphs",

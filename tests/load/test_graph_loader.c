@@ -442,7 +442,7 @@ static void oversize(void **state) {
 
 typedef struct score_file {
     const char *fingerprint;
-    int missing, twice, short_by, text, other; /* graphs and items that are wrong; -1: none */
+    int missing, twice, short_by, text, other, part; /* what is wrong, of which item; -1: none */
 } score_file;
 
 static void write_scores(const char *path, const made_graphs *made, const score_file *file) {
@@ -461,6 +461,7 @@ static void write_scores(const char *path, const made_graphs *made, const score_
             first = false;
             if (list == 0) fprintf(out, "%d", i == file->other ? 9 : made->capture[g]);
             if (list == 1) fprintf(out, "%lld", (long long)made->window_start[g]);
+            if (list < 2 && i == file->part) fputs(".5", out);
             if (list == 2 && i == file->text) fputs("\"much\"", out);
             if (list == 2 && i != file->text) fprintf(out, "%g", (double)(g * 37 % 60) / 3);
         }
@@ -482,7 +483,7 @@ static void curriculum(void **state) {
     char path[400], text[2][LEAT_LOADER_STATE_BYTES];
     leat_can_cache_get_facts(cache, &facts);
     snprintf(path, sizeof path, "%s/scores.json", loader_folder());
-    const score_file good = {facts.fingerprint, -1, -1, -1, -1, -1};
+    const score_file good = {facts.fingerprint, -1, -1, -1, -1, -1, -1};
     write_scores(path, &made, &good);
     options.batches.curriculum = LEAT_CURRICULUM_SCORES;
     options.batches.epochs = 10;
@@ -542,12 +543,13 @@ static void scores_refused(void **state) {
         score_file file;
         const char *words;
     } cases[] = {
-        {{"0123", -1, -1, -1, -1, -1}, "scores of a cache with fingerprint 0123"},
-        {{facts.fingerprint, 4, -1, -1, -1, -1}, "graph 4 has"}, /* a benign one without score */
-        {{facts.fingerprint, -1, 4, -1, -1, -1}, "comes twice"},
-        {{facts.fingerprint, -1, -1, 1, -1, -1}, "different lengths"},
-        {{facts.fingerprint, -1, -1, -1, 4, -1}, "not a number"},
-        {{facts.fingerprint, -1, -1, -1, -1, 4}, "no graph of capture 9"},
+        {{"0123", -1, -1, -1, -1, -1, -1}, "scores of a cache with fingerprint 0123"},
+        {{facts.fingerprint, 4, -1, -1, -1, -1, -1}, "graph 4 has"}, /* benign, without score */
+        {{facts.fingerprint, -1, 4, -1, -1, -1, -1}, "comes twice"},
+        {{facts.fingerprint, -1, -1, 1, -1, -1, -1}, "different lengths"},
+        {{facts.fingerprint, -1, -1, -1, 4, -1, -1}, "not a number"},
+        {{facts.fingerprint, -1, -1, -1, -1, 4, -1}, "no graph of capture 9"},
+        {{facts.fingerprint, -1, -1, -1, -1, -1, 4}, "window 40.5: these are"},
     };
     char path[400];
     snprintf(path, sizeof path, "%s/bad_scores.json", loader_folder());
