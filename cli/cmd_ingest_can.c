@@ -3,6 +3,7 @@
 
 #include "cli.h"
 #include "leat/ingest.h"
+#include "leat/load_can.h"
 
 enum { PATTERNS_MAX = 256, PATTERNS_BYTES = 16384 };
 
@@ -134,6 +135,7 @@ static void json_splits(leat_json *json, const leat_can_ingest_result *result) {
 typedef struct json_source {
     int64_t memory_bytes;
     const leat_can_ingest_result *result;
+    const leat_can_stage_result *staged; /* without a path: it is not */
 } json_source;
 
 /* A cache that was found does not know everything of its making. */
@@ -170,12 +172,41 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "memory_limit_bytes", source->memory_bytes);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds", result->seconds_total);
+    if (source->staged->path[0] == 0) return;
+    leat_json_member_string(json, "staged", source->staged->path);
+    leat_json_member_bool(json, "staged_before", source->staged->reused);
+    leat_json_member_int(json, "bytes_staged", source->staged->size_bytes);
+}
+
+static void write_summary(leat_cli *cli, const json_source *of) {
+    const leat_can_ingest_result *result = of->result;
+    char a[LEAT_WORDS_BYTES];
+    leat_out(cli, "cache   %s%s\n", result->cache, result->found ? " was there already" : "");
+    if (!result->found) write_frames(cli, result);
+    write_splits(cli, result);
+    if (!result->found) write_costs(cli, of->memory_bytes, result);
+    if (of->staged->path[0] == 0) return;
+    leat_out(cli, "staged  %s, %s%s\n", of->staged->path,
+             leat_words_bytes(a, of->staged->size_bytes),
+             of->staged->reused ? ", which was there" : "");
+}
+
+/* ---- The command ------------------------------------------------------------------------- */
+
+static leat_code stage(leat_cli *cli, const char *cache, int threads, leat_can_stage_result *staged,
+                       leat_error *err) {
+    const char *dir = leat_cli_text(cli, "stage");
+    if (dir == NULL) return LEAT_OK;
+    const leat_can_stage_options options = {
+        .threads = threads, .progress = leat_cli_progress, .progress_user = cli};
+    return leat_can_cache_stage(cache, dir, &options, staged, err);
 }
 
 static int run_ingest_can(leat_cli *cli) {
     can_words words = {0};
     leat_can_ingest_result result;
     leat_can_ingest_options options;
+    leat_can_stage_result staged = {0};
     leat_error err = {0};
     int status = read_options(cli, &words, &options);
     if (status != 0) return status;
@@ -183,13 +214,12 @@ static int run_ingest_can(leat_cli *cli) {
     if (leat_can_ingest(leat_cli_arguments(cli), leat_cli_argument_count(cli),
                         leat_cli_text(cli, "output"), &options, &result, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
+    if (stage(cli, result.cache, options.threads, &staged, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
-    json_source source = {options.memory_bytes, &result};
+    json_source source = {options.memory_bytes, &result, &staged};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
-    leat_out(cli, "cache   %s%s\n", result.cache, result.found ? " was there already" : "");
-    if (!result.found) write_frames(cli, &result);
-    write_splits(cli, &result);
-    if (!result.found) write_costs(cli, options.memory_bytes, &result);
+    write_summary(cli, &source);
     return 0;
 }
 
@@ -269,6 +299,10 @@ static const leat_cli_option options[] = {
      .value = "DIR",
      .help = "frames are spilled to a folder made in DIR, instead of in CACHE; --resume needs the "
              "same one"},
+    {.name = "stage",
+     .kind = LEAT_CLI_TEXT,
+     .value = "DIR",
+     .help = "copy the finished cache to fast storage too, verified, unless it is there"},
     LEAT_CLI_OPTION_JSON,
     {.name = NULL},
 };

@@ -241,6 +241,32 @@ class Bytes(Case):
         self.assertEqual(changed["frames"], first["frames"] + 1)
         self.assertEqual(len(os.listdir(self.path("cache"))), 3)
 
+    def test_staged(self):
+        logs, fast = self.logs(), self.path("fast")
+        result = self.ingest(logs, "--stage", fast)
+        self.assertEqual(result["staged"], os.path.join(fast, os.path.basename(result["cache"])))
+        self.assertFalse(result["staged_before"])
+        self.assertEqual(content(result["staged"]), content(result["cache"]))
+        sizes = [os.path.getsize(path) for path in glob.glob(result["staged"] + "/*")
+                 + glob.glob(result["staged"] + "/.*")]
+        self.assertEqual(result["bytes_staged"], sum(sizes))
+        again = self.ingest(logs, "--stage", fast)
+        self.assertTrue(again["found"] and again["staged_before"])
+        os.truncate(os.path.join(result["staged"], "train.safetensors"), 4096)
+        mended = self.ingest(logs, "--stage", fast)
+        self.assertFalse(mended["staged_before"])
+        self.assertEqual(content(mended["staged"]), content(result["cache"]))
+        self.assertEqual(os.listdir(fast), [os.path.basename(result["cache"])])
+        # what cannot be copied is said, and the cache is there all the same
+        with open(os.path.join(result["cache"], "train.safetensors"), "r+b") as file:
+            file.seek(5000)
+            file.write(b"damage")
+        says = self.ingest(logs, "--stage", self.path("other"), status=1)
+        self.assertIn("train.safetensors", says)
+        self.assertEqual(glob.glob(self.path("other", "*")), [])
+        self.assertEqual(glob.glob(self.path("other", ".*")), [])
+        self.assertNotIn("staged", self.ingest(logs))
+
     def test_validation_keeps_its_distance(self):
         write_log(os.path.join(self.make("logs"), "drive.csv"), 100_000)
         result = self.ingest(self.path("logs"))
