@@ -4,8 +4,9 @@
  * Stored features are read where they are mapped and written once, to where they shall stand,
  * scaled on the way; so a batch costs little more than a memcpy of it. What that waits for is
  * memory, since the graphs of a batch lie anywhere in the file: while one is copied the bytes of
- * the next are asked for. Stored frames are copied out first, and what is made of them is copied
- * like stored features.
+ * the next are asked for, and before that, for some graphs at once, where their pages lie, which a
+ * processor knows of few pages. Stored frames are copied out first, and what is made of them is
+ * copied like stored features.
  */
 #include "load/graph_copy.h"
 
@@ -99,11 +100,6 @@ static extent extent_of(const leat_graph_file *file, int64_t graph) {
     return e;
 }
 
-static const uint8_t *tensor_at(const leat_graph_file *file, leat_can_tensor tensor, int64_t row,
-                                int64_t row_bytes) {
-    return file->paged.data + file->at[tensor] + row * row_bytes;
-}
-
 enum { X_BYTES = LEAT_NODE_FEATURES * 4, EDGE_BYTES = LEAT_EDGE_FEATURES * 4 };
 
 static leat_put_rows node_rows(const leat_graph_copier *copier, const float *values,
@@ -138,54 +134,53 @@ static leat_code refuse(const leat_graph_file *file, int64_t graph, const char *
 /* ---- stored features ----------------------------------------------------------------------------
  */
 
-static void want(leat_look *look, int64_t offset, int64_t size_bytes) {
-    if (size_bytes > 0) leat_look_want(look, offset, size_bytes);
-}
+/* The bytes of a graph, in places of the file. */
+enum { X, EDGE_ATTR, SOURCE, TARGET, NODE_ID, SPANS };
+typedef struct span {
+    int64_t offset, size_bytes;
+} span;
 
-static void want_graph(leat_look *look, const leat_graph_file *file, const extent *e) {
+static void find_stored(const leat_graph_file *file, const extent *e, span spans[SPANS]) {
     const int64_t *at = file->at;
-    int64_t sources = at[LEAT_CAN_EDGE_INDEX] + e->edge * 4;
-    want(look, at[LEAT_CAN_X] + e->node * X_BYTES, e->nodes * X_BYTES);
-    want(look, at[LEAT_CAN_EDGE_ATTR] + e->edge * EDGE_BYTES, e->edges * EDGE_BYTES);
-    want(look, sources, e->edges * 4);
-    want(look, sources + file->shape.edges * 4, e->edges * 4);
-    want(look, at[LEAT_CAN_NODE_ID] + e->node * 4, e->nodes * 4);
+    int64_t source = at[LEAT_CAN_EDGE_INDEX] + e->edge * 4;
+    spans[X] = (span){at[LEAT_CAN_X] + e->node * X_BYTES, e->nodes * X_BYTES};
+    spans[EDGE_ATTR] = (span){at[LEAT_CAN_EDGE_ATTR] + e->edge * EDGE_BYTES, e->edges * EDGE_BYTES};
+    spans[SOURCE] = (span){source, e->edges * 4};
+    spans[TARGET] = (span){source + file->shape.edges * 4, e->edges * 4};
+    spans[NODE_ID] = (span){at[LEAT_CAN_NODE_ID] + e->node * 4, e->nodes * 4};
 }
 
-static void fetch_numbers(const leat_graph_file *file, const extent *next) {
-    leat_ahead source = {tensor_at(file, LEAT_CAN_EDGE_INDEX, next->edge, 4), next->edges * 4};
-    leat_ahead target = {source.data + file->shape.edges * 4, source.size_bytes};
-    leat_ahead ids = {tensor_at(file, LEAT_CAN_NODE_ID, next->node, 4), next->nodes * 4};
-    leat_ahead_fetch(&source);
-    leat_ahead_fetch(&target);
-    leat_ahead_fetch(&ids);
+static void want_graph(leat_look *look, const span spans[SPANS]) {
+    for (int k = 0; k < SPANS; k++) {
+        if (spans[k].size_bytes > 0) leat_look_want(look, spans[k].offset, spans[k].size_bytes);
+    }
+}
+
+static leat_ahead ahead_of(const leat_graph_file *file, const span *s) {
+    return (leat_ahead){file->paged.data + s->offset, s->size_bytes};
 }
 
 /* Of checked pages; false: numbers of nodes or identifiers that there are none of. */
-static bool put_stored(const leat_graph_copier *copier, const extent *e, const extent *next,
-                       const leat_graph_place *place) {
+static bool put_stored(const leat_graph_copier *copier, const extent *e, const span here[SPANS],
+                       const span next[SPANS], const leat_graph_place *place) {
     const leat_graph_file *file = copier->file;
-    const uint8_t *x = tensor_at(file, LEAT_CAN_X, e->node, X_BYTES);
-    const uint8_t *edge_attr = tensor_at(file, LEAT_CAN_EDGE_ATTR, e->edge, EDGE_BYTES);
-    const uint8_t *source = tensor_at(file, LEAT_CAN_EDGE_INDEX, e->edge, 4);
-    const uint8_t *target = source + file->shape.edges * 4;
-    const uint8_t *ids = tensor_at(file, LEAT_CAN_NODE_ID, e->node, 4);
-    leat_put_rows nodes = node_rows(copier, (const float *)(const void *)x, e->nodes);
-    leat_put_rows edges = edge_rows(copier, (const float *)(const void *)edge_attr, e->edges);
-    fetch_numbers(file, next);
-    nodes.ahead =
-        (leat_ahead){tensor_at(file, LEAT_CAN_X, next->node, X_BYTES), next->nodes * X_BYTES};
-    edges.ahead = (leat_ahead){tensor_at(file, LEAT_CAN_EDGE_ATTR, next->edge, EDGE_BYTES),
-                               next->edges * EDGE_BYTES};
+    const void *from[SPANS];
+    for (int k = 0; k < SPANS; k++) from[k] = file->paged.data + here[k].offset;
+    leat_put_rows nodes = node_rows(copier, from[X], e->nodes);
+    leat_put_rows edges = edge_rows(copier, from[EDGE_ATTR], e->edges);
+    for (int k = SOURCE; k < SPANS; k++) {
+        leat_ahead ahead = ahead_of(file, &next[k]);
+        leat_ahead_fetch(&ahead);
+    }
+    nodes.ahead = ahead_of(file, &next[X]);
+    edges.ahead = ahead_of(file, &next[EDGE_ATTR]);
     leat_put_rows_to(place->x, &nodes);
     leat_put_rows_to(place->edge_attr, &edges);
     int32_t last = (int32_t)e->nodes - 1;
-    bool good = leat_put_numbers(place->source, (const int32_t *)(const void *)source, e->edges,
-                                 last, place->first_node);
-    good &= leat_put_numbers(place->target, (const int32_t *)(const void *)target, e->edges, last,
-                             place->first_node);
-    good &= leat_put_numbers(place->node_id, (const int32_t *)(const void *)ids, e->nodes,
-                             (int32_t)file->vocab_count, 0);
+    bool good = leat_put_numbers(place->source, from[SOURCE], e->edges, last, place->first_node);
+    good &= leat_put_numbers(place->target, from[TARGET], e->edges, last, place->first_node);
+    good &=
+        leat_put_numbers(place->node_id, from[NODE_ID], e->nodes, (int32_t)file->vocab_count, 0);
     return good;
 }
 
@@ -193,19 +188,38 @@ static leat_code copy_stored(const leat_graph_copier *copier, int64_t graph, con
                              const leat_graph_place *place, leat_error *err) {
     const leat_graph_file *file = copier->file;
     extent e = extent_of(file, graph);
+    span here[SPANS], then[SPANS];
     leat_look look;
+    find_stored(file, &e, here);
+    find_stored(file, next, then);
     for (int try = 0; try < TRIES_MAX; try++) {
         bool good = false;
         leat_look_begin(&look, &file->paged);
-        want_graph(&look, file, &e);
+        want_graph(&look, here);
         leat_code code = leat_look_check(&look, err);
-        if (code == LEAT_OK) good = put_stored(copier, &e, next, place);
+        if (code == LEAT_OK) good = put_stored(copier, &e, here, then, place);
         if (!leat_look_holds(&look)) continue;
         if (code != LEAT_OK || good) return code;
         return refuse(file, graph, "an edge ends outside of it, or a node's identifier is none",
                       err);
     }
     return leat_map_check(file->paged.map, err);
+}
+
+void leat_graph_copy_soon(const leat_graph_copier *copier, const uint32_t *graphs, int64_t count) {
+    const leat_graph_file *file = copier->file;
+    if (file->shape.frames) return;
+    for (int64_t i = 0; i < count; i++) {
+        extent e = extent_of(file, graphs[i]);
+        span spans[SPANS];
+        find_stored(file, &e, spans);
+        for (int k = 0; k < SPANS; k++) {
+            int64_t end = spans[k].offset + spans[k].size_bytes;
+            for (int64_t at = spans[k].offset; at < end; at = (at | (LEAT_PAGE_BYTES - 1)) + 1) {
+                __builtin_prefetch(file->paged.data + at, 0, 3);
+            }
+        }
+    }
 }
 
 /* ---- stored frames ------------------------------------------------------------------------------

@@ -35,6 +35,13 @@ void leat_graph_copier_destroy(leat_graph_copier *copier);
 int64_t leat_graph_copier_bytes(const leat_graph_file *file);
 
 /*
+ * These graphs will be copied soon: asks the processor to find their pages, of all of them side by
+ * side. Worth it for LEAT_SOON_GRAPHS or so at once.
+ */
+#define LEAT_SOON_GRAPHS 32
+void leat_graph_copy_soon(const leat_graph_copier *copier, const uint32_t *graphs, int64_t count);
+
+/*
  * Copies a graph of the file. `next` is the one that will be copied then, whose bytes are fetched
  * meanwhile; -1: none. LEAT_ERR_CORRUPT or LEAT_ERR_IO name file, page or graph; the place then
  * holds anything.

@@ -94,39 +94,62 @@ bool leat_put_numbers_portable(int32_t *out, const int32_t *in, int64_t count, i
 
 #if LEAT_PUT_AVX2
 #define LEAT_AVX2 __attribute__((target("avx2")))
+#define LEAT_AVX2_INLINE LEAT_AVX2 static inline __attribute__((always_inline))
 
-/* Values `at` .. at + count - 1 one by one, that begin at `phase` of a period. */
-LEAT_AVX2 static void put_few(float *out, const leat_put_rows *rows, int64_t at, int64_t count,
-                              int64_t phase) {
-    for (int64_t i = 0; i < count; i++) {
-        float value = rows->values[at + i];
-        if (rows->scale != NULL) value = (value - rows->center[phase + i]) / rows->scale[phase + i];
-        out[at + i] = value;
-    }
+/* The rows while they are put: held apart, since what is written might be any of this otherwise. */
+typedef struct putting {
+    const float *values, *center, *scale;
+    bool is_scaled;
+} putting;
+
+/* The first of them stands at `phase` of a period. */
+LEAT_AVX2_INLINE __m256 scaled(const putting *from, __m256 values, int64_t phase) {
+    if (!from->is_scaled) return values;
+    values = _mm256_sub_ps(values, _mm256_loadu_ps(from->center + phase));
+    return _mm256_div_ps(values, _mm256_loadu_ps(from->scale + phase));
 }
 
-LEAT_AVX2 static inline __m256 load_scaled(const leat_put_rows *rows, int64_t at, int64_t phase) {
-    __m256 values = _mm256_loadu_ps(rows->values + at);
-    if (rows->scale == NULL) return values;
-    values = _mm256_sub_ps(values, _mm256_loadu_ps(rows->center + phase));
-    return _mm256_div_ps(values, _mm256_loadu_ps(rows->scale + phase));
+/* Fewer values than a line has. */
+LEAT_AVX2_INLINE void put_few(float *out, const putting *from, int64_t at, int64_t count,
+                              int64_t phase) {
+    static const int32_t masks[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    for (; count > 0; at += LANES, phase += LANES, count -= LANES) {
+        const int32_t *mask_at = masks + LANES - (count < LANES ? count : LANES);
+        __m256i mask = _mm256_loadu_si256((const __m256i *)(const void *)mask_at);
+        __m256 values = _mm256_maskload_ps(from->values + at, mask);
+        _mm256_maskstore_ps(out + at, mask, scaled(from, values, phase));
+    }
 }
 
 /* Line by line of the destination; what lies on a part of a line is written as usual. */
-LEAT_AVX2 static void stream_rows(float *out, const leat_put_rows *rows) {
+LEAT_AVX2_INLINE void stream(float *out, const leat_put_rows *rows, bool is_scaled) {
+    const putting from = {rows->values, rows->center, rows->scale, is_scaled};
+    const leat_ahead ahead = rows->ahead;
+    int64_t count = rows->count, period = rows->period, fetched = 0;
     int64_t at = -((intptr_t)(uintptr_t)out / 4) & (LINE - 1);
-    if (at > rows->count) at = rows->count;
-    put_few(out, rows, 0, at, 0);
+    if (at > count) at = count;
+    put_few(out, &from, 0, at, 0);
     int64_t phase = at;
-    for (; at + LINE <= rows->count; at += LINE) {
-        fetch(&rows->ahead, at * 4, at * 4 + 1);
-        _mm256_stream_ps(out + at, load_scaled(rows, at, phase));
-        _mm256_stream_ps(out + at + LANES, load_scaled(rows, at + LANES, phase + LANES));
+    for (; at + LINE <= count; at += LINE) {
+        if (fetched < ahead.size_bytes) {
+            __builtin_prefetch(ahead.data + fetched, 0, 0);
+            fetched += LINE_BYTES;
+        }
+        __m256 low = scaled(&from, _mm256_loadu_ps(from.values + at), phase);
+        __m256 high = scaled(&from, _mm256_loadu_ps(from.values + at + LANES), phase + LANES);
+        _mm256_stream_ps(out + at, low);
+        _mm256_stream_ps(out + at + LANES, high);
         phase += LINE;
-        if (phase >= rows->period) phase -= rows->period;
+        if (phase >= period) phase -= period;
     }
-    put_few(out, rows, at, rows->count - at, phase);
-    fetch(&rows->ahead, at * 4, rows->ahead.size_bytes);
+    put_few(out, &from, at, count - at, phase);
+    fetch(&ahead, fetched, ahead.size_bytes);
+}
+
+/* Two loops, so that neither asks of every line which it is. */
+LEAT_AVX2 static void stream_rows(float *out, const leat_put_rows *rows) {
+    if (rows->scale != NULL) stream(out, rows, true);
+    else stream(out, rows, false);
 }
 
 LEAT_AVX2 static void put_rows_avx2(float *out, const leat_put_rows *rows) {

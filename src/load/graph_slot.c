@@ -141,6 +141,11 @@ static leat_code make_part(void *context, leat_slot *slot, int64_t part, leat_er
                 s.edge_count <= most->edges);
     if (part == 0) describe(ours, turn, number, &s);
     for (int64_t i = s.begin; i < s.end; i++) {
+        if ((i - s.begin) % LEAT_SOON_GRAPHS == 0) {
+            int64_t left = s.end - i;
+            leat_graph_copy_soon(self->copier, s.graphs + i,
+                                 left < LEAT_SOON_GRAPHS ? left : LEAT_SOON_GRAPHS);
+        }
         leat_code code = put_graph(self, &ours->batch, &s, i, err);
         if (code != LEAT_OK) {
             return leat_error_context(err, code, "epoch %lld, batch %lld, %s graph %u",
