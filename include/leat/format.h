@@ -226,6 +226,12 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_probe_table_decode(const void *stream, i
                                                            const leat_probe_read_options *options,
                                                            leat_measurements *out, leat_error *err);
 
+/* ---- CAN caches --------------------------------------------------------------------------- */
+
+/* The name of an attack by its code in attack_type: "benign", "dos", ...; "" for a number that is
+ * none. */
+LEAT_API const char *leat_can_attack_name(int code);
+
 #ifdef __cplusplus
 }
 #endif

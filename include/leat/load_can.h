@@ -168,6 +168,103 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_facts(leat_can_reader *reader
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_graph(leat_can_reader *reader, int64_t graph,
                                                          leat_can_graph *out, leat_error *err);
 
+/* ---- Summary and verification ---------------------------------------------------------------- */
+
+typedef struct leat_can_summary_options {
+    int threads;            /* 1..256; the result does not depend on it */
+    int64_t read_bytes_max; /* graphs of about so many bytes are read; -1: all; 0: none */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_can_summary_options;
+/* All processors, 4 GiB. */
+LEAT_API leat_can_summary_options leat_can_summary_options_default(void);
+
+typedef struct leat_can_summary_attack {
+    int32_t type; /* leat_can_attack_name has its name */
+    int64_t graphs;
+    int64_t frames; /* labelled ones of those graphs; where windows overlap, of each window */
+} leat_can_summary_attack;
+
+typedef struct leat_can_summary_id {
+    const char *text;
+    int64_t frames;
+} leat_can_summary_id;
+
+#define LEAT_CAN_SUMMARY_ATTACKS 64
+#define LEAT_CAN_SUMMARY_IDS 8
+typedef struct leat_can_summary_split {
+    leat_can_split facts;
+    leat_dist nodes;                                           /* of a graph */
+    int64_t attack_count;                                      /* graphs with y = 1 */
+    leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS]; /* by type, those there are */
+    int attack_types;
+    /* Of the split's captures; those of val are counted in train. Frames in no window: at the end,
+     * between windows, in windows dropped at a cut; lines set aside. */
+    int64_t captures, tail, between, dropped, rejected;
+    /* Identifiers without a number that its captures have, by metadata, the most frequent first. */
+    int64_t unknown_ids, unknown_frames;
+    leat_can_summary_id unknown[LEAT_CAN_SUMMARY_IDS];
+    int unknown_shown;
+    /* Of the graphs that were read: nodes, and those of them without a number. */
+    int64_t read_graphs, read_nodes, unknown_nodes;
+} leat_can_summary_split;
+
+#define LEAT_CAN_COURSE 128
+typedef struct leat_can_summary_capture {
+    leat_can_capture_facts facts;
+    int64_t graphs, attack_graphs; /* of all splits */
+    /* Those whose window has a part in each LEAT_CAN_COURSE-th of its frames. */
+    int32_t course[LEAT_CAN_COURSE], attack_course[LEAT_CAN_COURSE];
+} leat_can_summary_capture;
+
+typedef struct leat_can_feature_facts {
+    double min, mean, max;
+    double zeros; /* share of the values that are 0 */
+} leat_can_feature_facts;
+
+/* Texts are the cache's. */
+typedef struct leat_can_summary {
+    leat_can_summary_split *splits;
+    int split_count;
+    leat_can_summary_capture *captures;
+    int64_t capture_count;
+    int64_t graphs, read_graphs; /* of all splits that are looked into for the following */
+    /* Unscaled, of the graphs of train that were read: all of them, or a sample by number alone. */
+    leat_can_feature_facts x[LEAT_NODE_FEATURES], edge_attr[LEAT_EDGE_FEATURES];
+} leat_can_summary;
+
+/*
+ * Summarises a cache, which must outlive the summary: labels and sizes are of every graph, features
+ * of those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 40
+ * KB a split, 1.3 KB a capture, its identifiers while it is made, and 2 MB.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_summary_create(leat_can_summary **out,
+                                                           const leat_can_cache *cache,
+                                                           const leat_can_summary_options *options,
+                                                           leat_error *err);
+LEAT_API void leat_can_summary_destroy(leat_can_summary *summary);
+
+typedef struct leat_can_verify_report {
+    int64_t splits, captures, graphs, nodes, edges, file_bytes; /* read and checked */
+    /* Input files where inputs.json remembers them: the same content, another, not there. */
+    int64_t inputs_same, inputs_changed, inputs_missing;
+    int64_t problem_count, note_count;
+    leat_verify_finding *findings; /* by file, byte and graph; what concerns the whole comes last */
+    int64_t finding_count;
+} leat_can_verify_report;
+
+/*
+ * Reads all of a cache and checks it (docs/inspect.md lists what). As leat_verify: damage is no
+ * failure of the call, and findings tell graphs where that tells records. NULL options: the
+ * defaults. Memory: 8 bytes a page of the largest split, 40 bytes a graph of all, its JSON, and 2
+ * MB a thread.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_verify(const char *path,
+                                                         const leat_verify_options *options,
+                                                         leat_can_verify_report **out,
+                                                         leat_error *err);
+LEAT_API void leat_can_verify_report_destroy(leat_can_verify_report *report);
+
 /* ---- Batches of graphs -------------------------------------------------------------------- */
 
 /*

@@ -5,10 +5,12 @@
 #include "format/can_cache.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "leat/format.h"
 
 bool leat_can_split_is_name(const char *name) {
     if (strcmp(name, LEAT_CAN_SPLIT_TRAIN) == 0 || strcmp(name, LEAT_CAN_SPLIT_VAL) == 0)
@@ -140,6 +142,62 @@ void leat_can_vocab_digest(const leat_can_ids *ids, char digest[65]) {
     }
     leat_sha256_update(&sha, "]", 1);
     leat_sha256_final(&sha, bytes);
+    leat_sha256_hex(bytes, digest);
+}
+
+/* ---- attacks, sizes ------------------------------------------------------------------------- */
+
+static const char *const attack_names[] = {
+    "benign",        "dos",        "fuzzing",    "gear",     "rpm",        "flooding",
+    "malfunction",   "double",     "triple",     "interval", "speed",      "speed-accessory",
+    "rpm-accessory", "standstill", "systematic", "suppress", "masquerade", "replay",
+    "spoof",
+};
+
+const char *leat_can_attack_name(int code) {
+    int count = (int)(sizeof attack_names / sizeof *attack_names);
+    return code >= 0 && code < count ? attack_names[code] : "";
+}
+
+/* Between two neighbours. */
+static double percentile(leat_can_size_fn size, const void *context, int64_t count, double share) {
+    double place = (double)(count - 1) * share, below = floor(place), rest = place - below;
+    double a = (double)size(context, (int64_t)below),
+           b = (double)size(context, (int64_t)ceil(place));
+    return (double)(float)(a + (b - a) * rest);
+}
+
+leat_can_sizes leat_can_sizes_of(leat_can_size_fn size, const void *context, int64_t count,
+                                 int64_t sum) {
+    if (count == 0) return (leat_can_sizes){0};
+    return (leat_can_sizes){
+        .min = size(context, 0),
+        .max = size(context, count - 1),
+        .mean = (double)(float)((double)sum / (double)count),
+        .p95 = percentile(size, context, count, 0.95),
+        .p99 = percentile(size, context, count, 0.99),
+    };
+}
+
+/* ---- digest --------------------------------------------------------------------------------- */
+
+void leat_can_digest_begin(leat_sha256 *sha, const char *settings) {
+    leat_sha256_init(sha);
+    leat_sha256_update(sha, settings, (int64_t)strlen(settings) + 1);
+}
+
+void leat_can_digest_file(leat_sha256 *sha, const char *split, const char *folder, const char *name,
+                          const char *content) {
+    const char *const lines[] = {split, folder, name, content};
+    for (int i = 0; i < 4; i++) {
+        leat_sha256_update(sha, lines[i], (int64_t)strlen(lines[i]));
+        leat_sha256_update(sha, "\n", 1);
+    }
+}
+
+void leat_can_digest_end(leat_sha256 *sha, char digest[65]) {
+    uint8_t bytes[32];
+    leat_sha256_final(sha, bytes);
     leat_sha256_hex(bytes, digest);
 }
 

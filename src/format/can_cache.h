@@ -10,6 +10,7 @@
 #ifndef LEAT_FORMAT_CAN_CACHE_H
 #define LEAT_FORMAT_CAN_CACHE_H
 
+#include "base/hash.h"
 #include "base/json.h"
 #include "format/safetensors.h"
 
@@ -123,6 +124,13 @@ typedef struct leat_can_sizes {
     double mean, p95, p99;
 } leat_can_sizes; /* all 0 without graphs */
 
+/* Of `count` graphs with size(i) rows, ascending, `sum` all together. Percentiles lie between two
+ * neighbours, as in numpy; reals are told in single precision, as the reference system tells them.
+ */
+typedef int64_t (*leat_can_size_fn)(const void *context, int64_t i);
+leat_can_sizes leat_can_sizes_of(leat_can_size_fn size, const void *context, int64_t count,
+                                 int64_t sum);
+
 #define LEAT_CAN_ATTACKS_MAX 64
 typedef struct leat_can_balance {
     char attack[LEAT_CAN_WORD_BYTES]; /* "benign", "dos", ... */
@@ -145,6 +153,13 @@ typedef struct leat_can_meta_split {
 typedef struct leat_can_meta_setting {
     char name[LEAT_CAN_WORD_BYTES], value[LEAT_CAN_WORD_BYTES];
 } leat_can_meta_setting;
+
+/* The digest of a cache: of its settings, a text of lines, and of its input files in their order,
+ * `content` being the SHA-256 of a file in hexadecimal digits. */
+void leat_can_digest_begin(leat_sha256 *sha, const char *settings);
+void leat_can_digest_file(leat_sha256 *sha, const char *split, const char *folder, const char *name,
+                          const char *content);
+void leat_can_digest_end(leat_sha256 *sha, char digest[65]);
 
 /* {0} is the empty one. Arrays are the struct's own, from leat_alloc. */
 typedef struct leat_can_meta {
@@ -198,6 +213,9 @@ LEAT_MUST_CHECK leat_code leat_can_meta_save(leat_can_meta *meta, const char *di
  */
 LEAT_MUST_CHECK leat_code leat_can_meta_load(leat_can_meta *meta, const char *dir, bool intervals,
                                              leat_error *err);
+/* The same with all of it; *file is the name of the file that the failure is about. */
+LEAT_MUST_CHECK leat_code leat_can_meta_load_all(leat_can_meta *meta, const char *dir,
+                                                 const char **file, leat_error *err);
 
 /* ---- Single documents --------------------------------------------------------------------- */
 

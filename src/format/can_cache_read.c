@@ -574,13 +574,15 @@ static leat_code load_complete(const char *dir, char sha256[LEAT_CAN_DOCUMENTS][
                      path);
 }
 
-leat_code leat_can_meta_load(leat_can_meta *meta, const char *dir, bool intervals,
-                             leat_error *err) {
+static leat_code load(leat_can_meta *meta, const char *dir, bool intervals, const char **file,
+                      leat_error *err) {
     char sha256[LEAT_CAN_DOCUMENTS][65];
     char strategy[LEAT_CAN_WORD_BYTES] = "";
     *meta = (leat_can_meta){0};
+    *file = LEAT_CAN_COMPLETE_NAME;
     leat_code code = load_complete(dir, sha256, err);
     for (int i = 0; i < LEAT_CAN_DOCUMENTS && code == LEAT_OK; i++) {
+        *file = leat_can_document_name((leat_can_document)i);
         code = load_document(meta, (leat_can_document)i, dir, sha256[i], intervals, err);
         if (i == LEAT_CAN_SCALER) memcpy(strategy, meta->scaler_strategy, sizeof strategy);
     }
@@ -591,4 +593,15 @@ leat_code leat_can_meta_load(leat_can_meta *meta, const char *dir, bool interval
     }
     if (code != LEAT_OK) leat_can_meta_free(meta);
     return code;
+}
+
+leat_code leat_can_meta_load(leat_can_meta *meta, const char *dir, bool intervals,
+                             leat_error *err) {
+    const char *file = NULL;
+    return load(meta, dir, intervals, &file, err);
+}
+
+leat_code leat_can_meta_load_all(leat_can_meta *meta, const char *dir, const char **file,
+                                 leat_error *err) {
+    return load(meta, dir, true, file, err);
 }

@@ -1,7 +1,6 @@
 /* The metadata of a cache: see can_describe.h. */
 #include "ingest/can_describe.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,27 +76,15 @@ typedef struct part_sizes {
     int64_t count;
 } part_sizes;
 
-static double nodes_at(const part_sizes *part, int64_t i) {
-    return (double)part->plan->windows[part->order[i]].nodes;
+static int64_t nodes_at(const void *context, int64_t i) {
+    const part_sizes *part = context;
+    return part->plan->windows[part->order[i]].nodes;
 }
 
-/* Between two neighbours, as numpy does; told in single precision, as the reference tells it. */
-static double percentile(const part_sizes *part, double share) {
-    double place = (double)(part->count - 1) * share, below = floor(place), rest = place - below;
-    double a = nodes_at(part, (int64_t)below), b = nodes_at(part, (int64_t)ceil(place));
-    return (double)(float)(a + (b - a) * rest);
-}
-
-static void describe_sizes(const part_sizes *part, int64_t nodes, leat_can_meta_split *split) {
+static void describe_sizes(const part_sizes *part, leat_can_meta_split *split) {
     int64_t edges = leat_graph_edge_count(part->plan->settings->window);
+    split->node_count = leat_can_sizes_of(nodes_at, part, part->count, split->nodes);
     if (part->count == 0) return;
-    split->node_count = (leat_can_sizes){
-        .min = (int64_t)nodes_at(part, 0),
-        .max = (int64_t)nodes_at(part, part->count - 1),
-        .mean = (double)(float)((double)nodes / (double)part->count),
-        .p95 = percentile(part, 0.95),
-        .p99 = percentile(part, 0.99),
-    };
     split->edge_count = (leat_can_sizes){edges, edges, (double)edges, (double)edges, (double)edges};
 }
 
@@ -144,7 +131,7 @@ static leat_code describe_split(const leat_can_description *of, int part,
     split->edges = sizes.count * leat_graph_edge_count(plan->settings->window);
     split->file_bytes = of->file_bytes[part];
     split->pages_hash = of->pages_hash[part];
-    describe_sizes(&sizes, split->nodes, split);
+    describe_sizes(&sizes, split);
     describe_balance(&sizes, split);
     return part == 1 ? LEAT_OK : describe_sources(of, part == 0 ? 0 : part - 1, split, err);
 }

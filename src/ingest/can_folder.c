@@ -36,20 +36,16 @@ static leat_code settings_text(const leat_can_settings *settings, leat_buf *text
 static leat_code digest_of(const leat_can_splits *splits, const leat_can_settings *settings,
                            char digest[65], leat_error *err) {
     leat_buf text = {0};
+    leat_sha256 sha;
     leat_code code = settings_text(settings, &text, err);
+    if (code == LEAT_OK) leat_can_digest_begin(&sha, (const char *)text.data);
     for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
         const leat_can_source *file = &splits->files[i];
         char content[65];
         leat_sha256_hex(file->sha256, content);
-        code = leat_buf_printf(&text, err, "%s\n%s\n%s\n%s\n", splits->name[file->split],
-                               file->folder, file->name, content);
+        leat_can_digest_file(&sha, splits->name[file->split], file->folder, file->name, content);
     }
-    leat_sha256 sha;
-    uint8_t bytes[32];
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text.data, text.size);
-    leat_sha256_final(&sha, bytes);
-    leat_sha256_hex(bytes, digest);
+    if (code == LEAT_OK) leat_can_digest_end(&sha, digest);
     leat_buf_free(&text);
     return code;
 }

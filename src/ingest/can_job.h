@@ -48,8 +48,6 @@ void leat_can_splits_free(leat_can_splits *splits);
 /* The code of the attack that a file's name tells of (page 1.5); 0: none. `longer`: the later list.
  */
 int leat_can_attack_code(const char *name, const char *folder, bool longer);
-/* Its name: "benign", "dos", ...; "" for a number that is none. */
-const char *leat_can_attack_name(int code);
 
 /* One window. */
 typedef struct leat_can_window {

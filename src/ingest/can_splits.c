@@ -31,18 +31,6 @@ static const keyword long_list[] = {
     {"masquerade", 16},    {"replay", 17},     {"spoof", 18},        {NULL, 0},
 };
 
-static const char *const attack_names[] = {
-    "benign",        "dos",        "fuzzing",    "gear",     "rpm",        "flooding",
-    "malfunction",   "double",     "triple",     "interval", "speed",      "speed-accessory",
-    "rpm-accessory", "standstill", "systematic", "suppress", "masquerade", "replay",
-    "spoof",
-};
-
-const char *leat_can_attack_name(int code) {
-    int count = (int)(sizeof attack_names / sizeof *attack_names);
-    return code >= 0 && code < count ? attack_names[code] : "";
-}
-
 /* The name without ".gz" and without its last suffix. */
 static size_t stem_bytes(const char *name) {
     size_t size = strlen(name);

@@ -61,7 +61,8 @@ static leat_code choose(const char *dir, const leat_path_list *caches, char path
                      dir);
 }
 
-leat_code leat_can_cache_find(const char *path, char out[LEAT_PATH_BYTES], leat_error *err) {
+leat_code leat_can_cache_find(const char *path, bool torn, char out[LEAT_PATH_BYTES],
+                              leat_error *err) {
     leat_path_list names = {0}, caches = {0};
     leat_path_facts facts;
     bool found = false;
@@ -69,6 +70,8 @@ leat_code leat_can_cache_find(const char *path, char out[LEAT_PATH_BYTES], leat_
     if (facts.kind != LEAT_PATH_DIR)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" is no folder", path);
     LEAT_TRY(is_cache(path, &found, err));
+    if (!found && torn)
+        LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), &found, err));
     if (found && strlen(path) < LEAT_PATH_BYTES) {
         memcpy(out, path, strlen(path) + 1);
         return LEAT_OK;
@@ -122,7 +125,7 @@ static leat_code list_attacks(leat_can_cache *cache, leat_error *err) {
 }
 
 static leat_code fill(leat_can_cache *cache, const char *path, leat_error *err) {
-    LEAT_TRY(leat_can_cache_find(path, cache->path, err));
+    LEAT_TRY(leat_can_cache_find(path, false, cache->path, err));
     LEAT_TRY(leat_can_meta_load(&cache->meta, cache->path, false, err));
     LEAT_TRY(list_attacks(cache, err));
     return LEAT_NEW(&cache->files, cache->meta.split_count, err);

@@ -15,9 +15,10 @@ struct leat_can_cache {
     int64_t process; /* that opened it */
 };
 
-/* The folder of the cache that `path` names, as leat_can_cache_open takes it. */
-LEAT_MUST_CHECK leat_code leat_can_cache_find(const char *path, char out[LEAT_PATH_BYTES],
-                                              leat_error *err);
+/* The folder of the cache that a path names: itself, or the only one that it holds. `torn`: a
+ * folder without .complete is one too, if it is named itself. */
+LEAT_MUST_CHECK leat_code leat_can_cache_find(const char *path, bool torn,
+                                              char out[LEAT_PATH_BYTES], leat_error *err);
 /* LEAT_ERR_OPTION in a forked child: a thread may have been at the cache when it was forked. */
 LEAT_MUST_CHECK leat_code leat_can_cache_check_process(const leat_can_cache *cache,
                                                        leat_error *err);

@@ -67,7 +67,7 @@ static leat_code load_complete(const char *dir, uint8_t **text, int64_t *size_by
 
 /* .complete is read first: what the copy gets is held against it at the end. */
 static leat_code look_at_source(stage_job *job, const char *cache, leat_error *err) {
-    LEAT_TRY(leat_can_cache_find(cache, job->from, err));
+    LEAT_TRY(leat_can_cache_find(cache, false, job->from, err));
     LEAT_TRY(load_complete(job->from, &job->complete, &job->complete_bytes, err));
     LEAT_TRY(leat_can_meta_load(&job->meta, job->from, false, err));
     job->size_bytes = job->complete_bytes;

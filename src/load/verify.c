@@ -7,9 +7,6 @@
 #include "load/verify.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
@@ -23,52 +20,6 @@ struct leat_verify_shared {
 
 leat_verify_options leat_verify_options_default(void) {
     return (leat_verify_options){.threads = leat_cpu_count(), .finding_max = 1000};
-}
-
-/* ---- Findings ----------------------------------------------------------------------------- */
-
-static void copy_name(char to[256], const char *name) {
-    size_t size = strlen(name);
-    if (size < 256) memcpy(to, name, size + 1);
-    else snprintf(to, 256, "...%s", name + size - 252);
-}
-
-void leat_findings_add(leat_findings *list, bool note, const char *file, int64_t record,
-                       const char *format, ...) {
-    if (note) list->notes++;
-    else list->problems++;
-    if (list->count >= list->kept_max || list->failure.code != LEAT_OK) return;
-    if (LEAT_GROW(&list->items, &list->capacity, list->count + 1, &list->failure) != LEAT_OK)
-        return;
-    leat_verify_finding *item = &list->items[list->count++];
-    memset(item, 0, sizeof *item);
-    item->note = note;
-    item->record = record;
-    copy_name(item->file, file);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(item->reason, sizeof item->reason, format, arguments);
-    va_end(arguments);
-}
-
-void leat_findings_free(leat_findings *list) {
-    leat_free(list->items);
-    list->items = NULL;
-    list->count = list->capacity = 0;
-}
-
-static leat_code append_findings(leat_findings *to, leat_findings *from, leat_error *err) {
-    if (from->failure.code != LEAT_OK) return leat_error_copy(err, &from->failure);
-    to->problems += from->problems;
-    to->notes += from->notes;
-    int64_t take = to->kept_max - to->count < from->count ? to->kept_max - to->count : from->count;
-    if (take > 0) {
-        LEAT_TRY(LEAT_GROW(&to->items, &to->capacity, to->count + take, err));
-        memcpy(to->items + to->count, from->items, (size_t)take * sizeof *to->items);
-        to->count += take;
-    }
-    leat_findings_free(from);
-    return LEAT_OK;
 }
 
 /* ---- Threads ------------------------------------------------------------------------------ */
@@ -95,7 +46,7 @@ static leat_code advance_frontier(leat_verify_job *job, leat_verify_shard *finis
     finished->done = true;
     while (code == LEAT_OK && shared->frontier < job->shard_count &&
            job->shards[shared->frontier].done)
-        code = append_findings(&job->findings, &job->shards[shared->frontier++].findings, err);
+        code = leat_findings_append(&job->findings, &job->shards[shared->frontier++].findings, err);
     pthread_mutex_unlock(&shared->lock);
     return code;
 }
@@ -125,7 +76,7 @@ static leat_code run(leat_verify_job *job, const char *const *paths, int64_t pat
     LEAT_TRY(leat_threads_run(job->options.threads, verify_shards, job, err));
     if (atomic_load(&job->stop)) return leat_fail(err, LEAT_ERR_CANCELLED, "verify: cancelled");
     if (!job->options.quick) LEAT_TRY(leat_verify_whole(job, err));
-    return append_findings(&job->findings, &job->folder, err);
+    return leat_findings_append(&job->findings, &job->folder, err);
 }
 
 static void free_job(leat_verify_job *job) {

@@ -13,23 +13,7 @@
 #include "format/index.h"
 #include "format/manifest.h"
 #include "leat/load.h"
-
-/* Findings in order; all are counted, the first `kept_max` kept. {0} but for kept_max. */
-typedef struct leat_findings {
-    leat_verify_finding *items;
-    int64_t count, capacity, kept_max;
-    int64_t problems, notes;
-    leat_error failure; /* no memory to keep one: the verification fails */
-} leat_findings;
-
-/* record -1: the file as a whole. */
-void leat_findings_add(leat_findings *list, bool note, const char *file, int64_t record,
-                       const char *format, ...) LEAT_PRINTF(5, 6);
-#define LEAT_PROBLEM(list, file, record, ...)                                                      \
-    leat_findings_add((list), false, (file), (record), __VA_ARGS__)
-#define LEAT_NOTE(list, file, record, ...)                                                         \
-    leat_findings_add((list), true, (file), (record), __VA_ARGS__)
-void leat_findings_free(leat_findings *list);
+#include "load/findings.h"
 
 /* The rules that the manifest's options state; a data set of ours keeps them exactly. */
 typedef struct leat_verify_rules {

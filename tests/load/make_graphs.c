@@ -7,19 +7,22 @@
 
 #include "base/rng.h"
 #include "base/sink.h"
+#include "leat/format.h"
 
 /* ---- windows ------------------------------------------------------------------------------------
  */
 
-static void make_window(int split, int64_t g, int64_t graphs, made_graphs *made) {
-    int64_t first = g * made->window;
+static void make_window(int split, int64_t g, int64_t at, const make_cache *of_cache,
+                        made_graphs *made) {
+    int64_t first = at * made->window, graphs = of_cache->graphs[split];
+    uint64_t jitter = of_cache->whole ? 61 : 97; /* more would go back in time */
     uint64_t most = made->window < MAKE_IDS ? (uint64_t)made->window : MAKE_IDS;
     uint64_t ids = 2 + leat_random_below(leat_random(7, 1, (uint64_t)g), most - 1);
     ids = (ids + 2 + (most - 2) * (uint64_t)g / (uint64_t)graphs) / 2; /* more and more */
     for (int64_t i = 0; i < made->window; i++) {
-        uint64_t draw = leat_random((uint64_t)split, 2, (uint64_t)(first + i));
+        uint64_t draw = leat_random((uint64_t)split, 2, (uint64_t)(g * made->window + i));
         uint64_t pick = leat_random_below(draw, ids) * 7 + (uint64_t)g;
-        made->frame_time[first + i] = (double)(first + i) / 1024 + (double)(draw % 97) / 65536;
+        made->frame_time[first + i] = (double)(first + i) / 1024 + (double)(draw % jitter) / 65536;
         made->frame_id[first + i] = (uint32_t)(pick % MAKE_IDS);
         for (int k = 0; k < LEAT_CAN_BYTES; k++)
             made->frame_bytes[first + i][k] = (int16_t)(draw >> (8 * k) & (k < 3 ? 0xff : 0x3));
@@ -30,7 +33,9 @@ static void *grow(void *array, int64_t count, int64_t item_bytes) {
     return realloc(array, (size_t)(count * item_bytes + 1));
 }
 
-static void add_graph(made_graphs *made, int64_t g, const leat_graph *graph, int32_t **ends) {
+/* Graph `number` at place g. */
+static void add_graph(made_graphs *made, int64_t g, int64_t number, const leat_graph *graph,
+                      int32_t **ends) {
     int64_t n = graph->node_count, e = graph->edge_count, at = made->nodes, edge = made->edges;
     made->x = grow(made->x, (at + n) * LEAT_NODE_FEATURES, 4);
     made->node_id = grow(made->node_id, at + n, 4);
@@ -45,12 +50,51 @@ static void add_graph(made_graphs *made, int64_t g, const leat_graph *graph, int
     made->edges += e;
     made->node_ptr[g + 1] = made->nodes;
     made->edge_ptr[g + 1] = made->edges;
-    made->window_start[g] = g * 10;
-    made->capture[g] = (int32_t)(g % 2);
-    made->y[g] = g % 5 == 3;
-    made->attack_type[g] = g % 5 == 3 ? 1 + (int32_t)(g % 4) : 0;
-    made->attack_first[g] = g % 5 == 3 ? 4 : -1;
-    made->attack_count[g] = g % 5 == 3 ? 6 : 0;
+    made->window_start[g] = number * 10;
+    made->capture[g] = (int32_t)(number % 2);
+    made->y[g] = number % 5 == 3;
+    made->attack_type[g] = number % 5 == 3 ? 1 + (int32_t)(number % 4) : 0;
+    made->attack_first[g] = number % 5 == 3 ? 4 : -1;
+    made->attack_count[g] = number % 5 == 3 ? 6 : 0;
+}
+
+/* ---- whole caches -------------------------------------------------------------------------------
+ *
+ * Each of the two captures has windows of train, two that are dropped, and windows of val.
+ */
+
+enum { STRIDE = 10, TAIL = 3, GAP = 2 };
+
+static int64_t windows_of(const make_cache *of_cache) {
+    return of_cache->graphs[0] / 2 + GAP + of_cache->graphs[1] / 2;
+}
+
+static int64_t start_of(int split, int64_t number, const make_cache *of_cache) {
+    return ((split == 0 ? 0 : of_cache->graphs[0] / 2 + GAP) + number / 2) * STRIDE;
+}
+
+static int64_t frames_of(const make_cache *of_cache) {
+    return (windows_of(of_cache) - 1) * STRIDE + of_cache->window + TAIL;
+}
+
+/* Numbers of graphs by (nodes, capture, window). */
+static int64_t *order_graphs(int split, const make_cache *of_cache, made_graphs *made,
+                             leat_graph_workspace *workspace) {
+    int64_t graphs = made->graphs, at = 0;
+    int64_t *order = calloc((size_t)graphs, 8), *nodes = calloc((size_t)graphs, 8);
+    for (int64_t g = 0; g < graphs; g++) {
+        make_window(split, g, g, of_cache, made);
+        nodes[g] =
+            leat_graph_node_count(workspace, made->frame_id + g * made->window, made->window);
+    }
+    for (int64_t size = 0; size <= MAKE_IDS; size++) {
+        for (int64_t i = 0; i < graphs; i++) {
+            int64_t number = i < graphs / 2 ? 2 * i : 2 * (i - graphs / 2) + 1;
+            if (nodes[number] == size) order[at++] = number;
+        }
+    }
+    free(nodes);
+    return order;
 }
 
 made_graphs make_graphs(int split, const make_cache *of_cache) {
@@ -73,15 +117,19 @@ made_graphs make_graphs(int split, const make_cache *of_cache) {
                           &made.attack_count};
     for (int i = 0; i < 5; i++) *labels[i] = calloc((size_t)graphs, 4);
     if (leat_graph_workspace_create(&workspace, window, NULL) != LEAT_OK) abort();
+    int64_t *order = of_cache->whole ? order_graphs(split, of_cache, &made, workspace) : NULL;
     for (int64_t g = 0; g < graphs; g++) {
         leat_graph graph;
-        make_window(split, g, graphs, &made);
+        int64_t number = order != NULL ? order[g] : g;
+        make_window(split, number, g, of_cache, &made);
         const leat_can_frames of_window = {
             made.frame_time + g * window, made.frame_id + g * window,
             (const int16_t(*)[LEAT_CAN_BYTES])made.frame_bytes + g * window, window};
         leat_graph_make(workspace, &options, &of_window, &graph);
-        add_graph(&made, g, &graph, (int32_t *[]){ends, ends + edges});
+        add_graph(&made, g, number, &graph, (int32_t *[]){ends, ends + edges});
+        if (of_cache->whole) made.window_start[g] = start_of(split, number, of_cache);
     }
+    free(order);
     made.edge_index = ends;
     leat_graph_workspace_destroy(workspace);
     return made;
@@ -160,13 +208,15 @@ leat_code make_pages(const char *dir, const char *split, const uint8_t *bytes, i
     return code;
 }
 
-static leat_code save_split(const char *dir, const made_graphs *made, bool frames,
+static leat_code save_split(const char *dir, const made_graphs *made, const make_cache *options,
                             leat_can_meta_split *split, leat_error *err) {
-    leat_can_shape shape = {made->graphs, made->nodes, made->edges, made->window, frames};
+    leat_can_shape shape = {made->graphs, made->nodes, made->edges, made->window, options->frames};
+    const char *const metadata[] = {"format", LEAT_CAN_CACHE_FORMAT};
     leat_tensor tensors[LEAT_CAN_TENSORS];
     leat_buf header = {0};
     int64_t count = leat_can_tensors(&shape, tensors);
-    LEAT_TRY(leat_safetensors_plan(tensors, count, NULL, 0, &header, &split->file_bytes, err));
+    LEAT_TRY(leat_safetensors_plan(tensors, count, metadata, options->whole, &header,
+                                   &split->file_bytes, err));
     uint8_t *bytes = calloc(1, (size_t)split->file_bytes);
     memcpy(bytes, header.data, (size_t)header.size);
     for (int64_t i = 0; i < count; i++) {
@@ -207,6 +257,39 @@ static void describe_split(const made_graphs *made, leat_can_meta_split *split) 
     split->balance_count = 2;
 }
 
+static int64_t nodes_at(const void *context, int64_t i) {
+    const made_graphs *made = context;
+    return made->node_ptr[i + 1] - made->node_ptr[i];
+}
+
+static void describe_whole(const made_graphs *made, const make_cache *options,
+                           leat_can_meta_split *split) {
+    split->node_count = leat_can_sizes_of(nodes_at, made, made->graphs, made->nodes);
+    if (split->raw_samples > 0) split->raw_samples = 2 * frames_of(options);
+    split->balance_count = 0;
+    for (int type = 0; type < 5; type++) {
+        leat_can_balance *of = &split->balance[split->balance_count];
+        *of = (leat_can_balance){0};
+        snprintf(of->attack, sizeof of->attack, "%s", leat_can_attack_name(type));
+        for (int64_t g = 0; g < made->graphs; g++) of->windows += made->attack_type[g] == type;
+        split->balance_count += of->windows > 0;
+    }
+}
+
+static leat_code whole_capture(const make_cache *options, leat_can_meta_capture *capture,
+                               leat_error *err) {
+    capture->windows = windows_of(options);
+    capture->frames = frames_of(options);
+    capture->tail = TAIL;
+    capture->dropped =
+        start_of(1, 0, options) - start_of(0, options->graphs[0] - 1, options) - options->window;
+    LEAT_TRY(LEAT_NEW(&capture->intervals, 2, err));
+    capture->interval_count = capture->interval_capacity = 2;
+    capture->intervals[0] = (leat_can_interval){2, 10, 0.5};
+    capture->intervals[1] = (leat_can_interval){MAKE_VOCAB + 1, capture->frames - 10, 0.25};
+    return LEAT_OK;
+}
+
 static leat_code describe_cache(const make_cache *options, leat_can_meta *meta, leat_error *err) {
     memset(meta->digest, '0', 64);
     meta->digest[0] = options->frames ? 'f' : 'e';
@@ -236,7 +319,12 @@ static leat_code describe_cache(const make_cache *options, leat_can_meta *meta, 
         snprintf(capture->split, sizeof capture->split, "train");
         capture->vehicle = 1 + c;
         capture->last_s = 10;
+        if (options->whole) LEAT_TRY(whole_capture(options, capture, err));
     }
+    if (!options->whole) return LEAT_OK;
+    meta->windows_dropped = 2 * GAP;
+    LEAT_TRY(leat_can_meta_set(meta, "attack-type", "frame", err));
+    LEAT_TRY(leat_can_meta_set(meta, "val-split", "blocks", err));
     return LEAT_OK;
 }
 
@@ -250,8 +338,9 @@ static leat_code make_splits(const char *dir, const make_cache *options, leat_ca
         made_graphs made = options->given != NULL ? options->given[s] : make_graphs(s, options);
         snprintf(split->name, sizeof split->name, "%s", names[s]);
         describe_split(&made, split);
+        if (options->whole) describe_whole(&made, options, split);
         if (s == 0 && options->change != NULL) options->change(&made);
-        leat_code code = save_split(dir, &made, options->frames, split, err);
+        leat_code code = save_split(dir, &made, options, split, err);
         if (options->given == NULL) made_graphs_free(&made);
         if (code != LEAT_OK) return code;
     }
@@ -265,6 +354,7 @@ leat_code make_can_cache(const char *dir, const make_cache *options, leat_error 
     LEAT_TRY(leat_path_make_dir(dir, err));
     leat_code code = describe_cache(options, &meta, err);
     if (code == LEAT_OK) code = make_splits(dir, options, &meta, err);
+    if (code == LEAT_OK && options->change_meta != NULL) options->change_meta(&meta);
     if (code == LEAT_OK) code = leat_can_meta_save(&meta, dir, err);
     leat_can_meta_free(&meta);
     return code;

@@ -25,7 +25,11 @@ typedef struct made_graphs {
 typedef struct make_cache {
     int64_t graphs[2], window; /* of train and val */
     bool frames, own_step, no_loops;
+    /* What the cache says holds, as in one that was ingested: order, windows, captures, counts. The
+     * numbers of graphs are even then. */
+    bool whole;
     void (*change)(made_graphs *train); /* before it is written; NULL: as it is */
+    void (*change_meta)(leat_can_meta *meta);
     /* Instead of what make_graphs makes: both splits, with a scaler and so many identifiers, all
      * of them known. */
     const made_graphs *given;
