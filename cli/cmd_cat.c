@@ -1,9 +1,10 @@
-/* leat cat: the measurements of a data set, complete, as text that ingest reads again. */
+/* leat cat: the measurements of a data set, complete, as text that ingest reads again; graphs of a
+ * CAN cache are in cat_can.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "cat.h"
 #include "leat/load.h"
 
 typedef void (*write_fn)(leat_cli *cli, const leat_measurement *measurement);
@@ -24,8 +25,7 @@ typedef struct cat_job {
 
 /* ---- Forms ------------------------------------------------------------------------------- */
 
-/* A JSON text. What is stored need not be an address, nor text at all, in files of others. */
-static void write_json_text(leat_cli *cli, const char *bytes, int32_t size_bytes) {
+void leat_cat_json_text(leat_cli *cli, const char *bytes, int32_t size_bytes) {
     int32_t plain = 0;
     leat_out_bytes(cli, "\"", 1);
     for (int32_t i = 0; i < size_bytes; i++) {
@@ -45,9 +45,9 @@ static void write_ndjson(leat_cli *cli, const leat_measurement *measurement) {
     char time[LEAT_WORDS_BYTES], rtt[LEAT_WORDS_BYTES];
     leat_out(cli,
              "{\"event_time\":\"%s\",\"src_addr\":", leat_words_time(time, measurement->time_us));
-    write_json_text(cli, measurement->src, measurement->src_size);
+    leat_cat_json_text(cli, measurement->src, measurement->src_size);
     leat_out(cli, ",\"dst_addr\":");
-    write_json_text(cli, measurement->dst, measurement->dst_size);
+    leat_cat_json_text(cli, measurement->dst, measurement->dst_size);
     leat_out(cli, ",\"ip_version\":%d,\"rtt\":%s}\n", measurement->ip_version,
              isfinite(measurement->rtt) ? leat_words_float(rtt, measurement->rtt) : "null");
 }
@@ -145,27 +145,29 @@ static leat_code write_rows(cat_job *job, leat_error *err) {
     return code;
 }
 
-/* "A:B", each may be left out; 0, or 2 after telling what is wrong. */
-static int read_range(leat_cli *cli, cat_job *job) {
-    const char *text = leat_cli_text(cli, "rows");
+int leat_cat_read_range(leat_cli *cli, const char *option, const char *things, int64_t count,
+                        leat_cat_range *out) {
+    const char *text = leat_cli_text(cli, option);
     char *end = NULL;
-    job->first = 0;
-    job->end = job->facts.row_count;
+    *out = (leat_cat_range){0, count};
     if (text == NULL) return 0;
-    bool good = strspn(text, "0123456789:") == strlen(text) && strlen(text) < 40;
-    if (good && text[0] != ':') job->first = strtoll(text, &end, 10);
+    bool good = strspn(text, "0123456789:") == strlen(text) && strlen(text) < 40 && text[0] != 0;
+    if (good && text[0] != ':') out->first = strtoll(text, &end, 10);
     const char *rest = end == NULL ? text : end;
-    good = good && rest[0] == ':';
-    if (good && rest[1] != 0) {
+    bool alone = good && rest[0] == 0;
+    if (alone) {
+        good = out->first < count;
+        out->end = out->first + good;
+    } else if (good && rest[1] != 0) {
         long long last = strtoll(rest + 1, &end, 10);
         good = *end == 0;
-        if (last < job->end) job->end = last;
+        if (last < out->end) out->end = last;
     }
-    if (good && job->first <= job->end) return 0;
+    if (good && out->first <= out->end) return 0;
     return leat_cli_usage(cli,
-                          "--rows: \"%.100s\" is not accepted; it takes FIRST:END, END not among "
-                          "them: 5:6 is row 5 alone; there are rows 0 to %lld",
-                          text, (long long)job->facts.row_count - 1);
+                          "--%s: \"%.100s\" is not accepted; it takes FIRST:END, END not among "
+                          "them, or one number; there are %ss 0 to %lld",
+                          option, text, things, (long long)count - 1);
 }
 
 static int cat_dataset(leat_cli *cli, cat_job *job) {
@@ -176,8 +178,11 @@ static int cat_dataset(leat_cli *cli, cat_job *job) {
     job->to_file = leat_out_is_file();
     job->write = job->words ? write_words : strcmp(format, "csv") == 0 ? write_csv : write_ndjson;
     leat_dataset_get_facts(job->dataset, &job->facts);
-    int status = read_range(cli, job);
+    leat_cat_range range;
+    int status = leat_cat_read_range(cli, "rows", "row", job->facts.row_count, &range);
     if (status != 0) return status;
+    job->first = range.first;
+    job->end = range.end;
     if (leat_row_create(&job->cursor, job->dataset, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     if (job->write == write_csv) leat_out(cli, "event_time,src_addr,dst_addr,ip_version,rtt\n");
@@ -199,6 +204,7 @@ static int run_cat(leat_cli *cli) {
     leat_cli_data data = LEAT_CLI_ANY;
     int status = leat_cli_take_data(cli, &data);
     if (status != 0) return status;
+    if (data == LEAT_CLI_CAN) return leat_cat_can(cli);
     if (leat_dataset_open(&dataset, leat_cli_arguments(cli), leat_cli_argument_count(cli), NULL,
                           &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
@@ -213,17 +219,38 @@ static const leat_cli_option options[] = {
      .letter = 'f',
      .kind = LEAT_CLI_CHOICE,
      .choices = "ndjson|csv|words",
-     .help = "ndjson and csv hold all five columns and can be ingested again; words is for reading",
+     .help = "ndjson holds everything, a measurement or a graph a line; csv, of measurements, too, "
+             "and both can be ingested again; words is for reading",
      .preset = "ndjson"},
     {.name = "rows",
      .kind = LEAT_CLI_TEXT,
      .value = "FIRST:END",
      .help = "only these rows of the data set, counted from 0, END not among them; either may be "
-             "left out"},
+             "left out",
+     .of = LEAT_CLI_PROBES},
     {.name = "src",
      .kind = LEAT_CLI_TEXT,
      .value = "ADDRESS",
-     .help = "only the probe with this address, written as it was in the input"},
+     .help = "only the probe with this address, written as it was in the input",
+     .of = LEAT_CLI_PROBES},
+    {.name = "graph",
+     .kind = LEAT_CLI_TEXT,
+     .value = "I",
+     .help = "only this graph of the split, counted from 0, or graphs FIRST:END, END not among "
+             "them",
+     .of = LEAT_CLI_CAN},
+    {.name = "split",
+     .kind = LEAT_CLI_TEXT,
+     .value = "NAME",
+     .help = "train, val or a test; leat inspect lists them",
+     .preset = "train",
+     .of = LEAT_CLI_CAN},
+    {.name = "scale",
+     .kind = LEAT_CLI_CHOICE,
+     .choices = "none|stored",
+     .help = "features as they are stored, or scaled with the cache's scaler as loading does",
+     .preset = "none",
+     .of = LEAT_CLI_CAN},
     {0},
 };
 
@@ -232,18 +259,22 @@ static const leat_cli_example examples[] = {
     {"leat cat data --format csv --src 192.0.2.7 > probe.csv", "all measurements of one probe"},
     {"leat cat data/test/test_shard_00000.arrayrecord --format words --rows 0:3",
      "three rows of one shard in words"},
+    {"leat cat cache --graph 5 --format words", "a window of CAN frames as a graph, in words"},
     {0},
 };
 
 const leat_cli_command leat_cmd_cat = {
     .words = "cat",
-    .purpose = "the measurements of a data set back, as text",
+    .purpose = "the measurements of a data set, or the graphs of a CAN cache, as text",
     .usage = "PATH... [options]",
-    .about = "Writes the measurements of a data set, or of ArrayRecord files of probe rows, to "
-             "stdout: all columns, row by row in the order of the files. Round-trip times have the "
-             "fewest digits that read back as the same number.\n\n"
-             "Everything written was checked first; a damaged record ends the output with an error "
-             "that names it.",
+    .about =
+        "Writes the measurements of a data set, or of ArrayRecord files of probe rows, to "
+        "stdout: all columns, row by row in the order of the files. Round-trip times have the "
+        "fewest digits that read back as the same number.\n\n"
+        "Of a CAN cache: the graphs of one split, all tensors of a graph in one JSON line, with "
+        "the capture, the frames and the identifiers that it is made of.\n\n"
+        "Everything written was checked first; a damaged record ends the output with an error "
+        "that names it.",
     .argument = "PATH",
     .min_arguments = 1,
     .max_arguments = -1,

@@ -62,6 +62,7 @@ static int run_inspect(leat_cli *cli) {
     if (leat_cli_given(cli, "html") && leat_text_can_save(leat_cli_text(cli, "html"), &err))
         return leat_cli_fail(cli, &err);
     leat_cli_cancellable(cli);
+    if (data == LEAT_CLI_CAN) return leat_inspect_can(cli);
     if (leat_cli_flag(cli, "verify") && verify(cli, &checked, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     leat_code code = summarise(cli, &summary, &err);
@@ -89,18 +90,21 @@ static const leat_cli_option options[] = {
      .help = "describe N rows in words, spread evenly over the data set",
      .preset = "3",
      .min = 0,
-     .max = LEAT_SUMMARY_ROWS_MAX},
+     .max = LEAT_SUMMARY_ROWS_MAX,
+     .of = LEAT_CLI_PROBES},
     {.name = "read",
      .kind = LEAT_CLI_SIZE_OR_NONE,
      .value = "SIZE",
-     .help = "where the rows take more than this, look for round trips, gaps and failures in a "
-             "sample of about this size, chosen by row number alone; none: read every row",
+     .help = "where rows or graphs take more than this, look for values (round trips, gaps, "
+             "failures; features) in a sample of about this size, chosen by number alone; none: "
+             "read all",
      .preset = "4G",
      .min = 0},
     {.name = "verify",
      .kind = LEAT_CLI_FLAG,
-     .help = "read everything and check everything: hashes, structure, every row, their order, "
-             "the index, that no probe is in both splits; exit status 1 if something is wrong"},
+     .help = "read everything and check everything: hashes, structure, every row or graph, their "
+             "order, index or metadata, that no probe or window is in two splits; exit status 1 if "
+             "something is wrong"},
     {.name = "threads",
      .kind = LEAT_CLI_INT,
      .value = "N",
@@ -114,19 +118,22 @@ static const leat_cli_example examples[] = {
     {"leat inspect data", "sizes, distributions, largest probes, three rows in words"},
     {"leat inspect data --html data.html", "the same as a page with plots"},
     {"leat inspect data --verify --json | jq .verification", "is every byte right?"},
+    {"leat inspect cache --html cache.html", "the graphs, attacks and features of a CAN cache"},
     {0},
 };
 
 const leat_cli_command leat_cmd_inspect = {
     .words = "inspect",
-    .purpose = "what is in a data set: sizes, distributions, rows in words; verification",
+    .purpose = "what is in a data set or CAN cache: sizes, distributions; verification",
     .usage = "PATH... [options]",
     .about = "Looks at a data set that an ingest wrote, or at ArrayRecord files of probe rows "
              "written by others. Counts, sizes and time spans come from the index and are of every "
              "row; values (round trips, gaps, failures, the course over time) are read from the "
              "rows, and the output says of how many.\n\n"
+             "Of a CAN cache: graphs, nodes and attacks of each split, captures, identifiers that "
+             "training does not know, ranges of features.\n\n"
              "With --verify everything is read and checked, and each thing found wrong is named "
-             "with file and record.",
+             "with file and record or graph.",
     .argument = "PATH",
     .min_arguments = 1,
     .max_arguments = -1,

@@ -134,7 +134,26 @@ static void put_shards(leat_json *json, const leat_summary *s) {
     leat_json_end_array(json);
 }
 
+void leat_found_json(leat_json *json, const leat_found *found) {
+    leat_json_member_int(json, "problems", found->problems);
+    leat_json_member_int(json, "notes", found->notes);
+    leat_json_key(json, "findings");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < found->count; i++) {
+        const leat_verify_finding *finding = &found->items[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "kind", finding->note ? "note" : "problem");
+        leat_json_member_string(json, "file", finding->file);
+        if (finding->record >= 0) leat_json_member_int(json, found->record, finding->record);
+        leat_json_member_string(json, "reason", finding->reason);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_verify(leat_json *json, const leat_verify_report *verify) {
+    const leat_found found = {verify->findings, verify->finding_count, verify->problem_count,
+                              verify->note_count, "record"};
     leat_json_key(json, "verification");
     leat_json_begin_object(json);
     leat_json_member_bool(json, "ok", verify->problem_count == 0);
@@ -142,20 +161,7 @@ static void put_verify(leat_json *json, const leat_verify_report *verify) {
     leat_json_member_int(json, "rows", verify->rows);
     leat_json_member_int(json, "measurements", verify->measurements);
     leat_json_member_int(json, "file_bytes", verify->file_bytes);
-    leat_json_member_int(json, "problems", verify->problem_count);
-    leat_json_member_int(json, "notes", verify->note_count);
-    leat_json_key(json, "findings");
-    leat_json_begin_array(json);
-    for (int64_t i = 0; i < verify->finding_count; i++) {
-        const leat_verify_finding *finding = &verify->findings[i];
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "kind", finding->note ? "note" : "problem");
-        leat_json_member_string(json, "file", finding->file);
-        if (finding->record >= 0) leat_json_member_int(json, "record", finding->record);
-        leat_json_member_string(json, "reason", finding->reason);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
+    leat_found_json(json, &found);
     leat_json_end_object(json);
 }
 

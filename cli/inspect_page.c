@@ -30,40 +30,51 @@ static void put_header(leat_textbuf *out, const leat_report *report) {
     leat_textbuf_put(out, "</div>\n");
 }
 
-static void put_verdict(leat_textbuf *out, const leat_verify_report *verify) {
+static void put_finding(leat_textbuf *out, const leat_verify_finding *finding, const char *record) {
+    leat_textbuf_put(out, finding->note ? "<li>note: <code>" : "<li><code>");
+    leat_html_text(out, finding->file);
+    leat_textbuf_put(out, "</code>");
+    if (finding->record >= 0)
+        leat_textbuf_printf(out, ", %s %lld", record, (long long)finding->record);
+    leat_textbuf_put(out, ": ");
+    leat_html_text(out, finding->reason);
+    leat_textbuf_put(out, "</li>\n");
+}
+
+#define FINDINGS_LISTED 100
+
+void leat_found_page(leat_textbuf *out, const leat_found *found, const char *read) {
     char words[LEAT_WORDS_BYTES];
-    if (verify == NULL) return;
     leat_textbuf_printf(out, "<div class=\"panel verdict%s\">\n<p><b>",
-                        verify->problem_count > 0 ? " bad" : "");
-    if (verify->problem_count > 0)
-        leat_textbuf_printf(out, "Verification found %s problem%s.</b> ",
-                            leat_words_count(words, verify->problem_count),
-                            verify->problem_count == 1 ? "" : "s");
+                        found->problems > 0 ? " bad" : "");
+    if (found->problems > 0)
+        leat_textbuf_printf(out, "Verification found %s.</b> ",
+                            leat_things(words, found->problems, "problem"));
     else leat_textbuf_put(out, "Verified: no problem found.</b> ");
-    leat_textbuf_printf(out, "Read and checked: %s, ", leat_things(words, verify->shards, "shard"));
-    leat_textbuf_printf(out, "%s, ", leat_things(words, verify->rows, "row"));
-    leat_textbuf_printf(out, "%s, ", leat_things(words, verify->measurements, "measurement"));
-    leat_textbuf_printf(out, "%s.</p>\n", leat_words_bytes(words, verify->file_bytes));
-    if (verify->finding_count > 0) leat_textbuf_put(out, "<ul>\n");
-    for (int64_t i = 0; i < verify->finding_count && i < 100; i++) {
-        const leat_verify_finding *finding = &verify->findings[i];
-        leat_textbuf_put(out, finding->note ? "<li>note: <code>" : "<li><code>");
-        leat_html_text(out, finding->file);
-        leat_textbuf_put(out, "</code>");
-        if (finding->record >= 0)
-            leat_textbuf_printf(out, ", record %lld", (long long)finding->record);
-        leat_textbuf_put(out, ": ");
-        leat_html_text(out, finding->reason);
-        leat_textbuf_put(out, "</li>\n");
-    }
-    if (verify->finding_count > 0) leat_textbuf_put(out, "</ul>\n");
-    int64_t more = verify->problem_count + verify->note_count -
-                   (verify->finding_count < 100 ? verify->finding_count : 100);
+    leat_textbuf_printf(out, "Read and checked: %s.</p>\n", read);
+    int64_t listed = found->count < FINDINGS_LISTED ? found->count : FINDINGS_LISTED;
+    if (listed > 0) leat_textbuf_put(out, "<ul>\n");
+    for (int64_t i = 0; i < listed; i++) put_finding(out, &found->items[i], found->record);
+    if (listed > 0) leat_textbuf_put(out, "</ul>\n");
+    int64_t more = found->problems + found->notes - listed;
     if (more > 0)
         leat_textbuf_printf(out,
                             "<p class=\"note\">and %s more: leat inspect --verify --json</p>\n",
                             leat_words_count(words, more));
     leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_verdict(leat_textbuf *out, const leat_verify_report *verify) {
+    char read[4 * LEAT_WORDS_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    char c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
+    if (verify == NULL) return;
+    const leat_found found = {verify->findings, verify->finding_count, verify->problem_count,
+                              verify->note_count, "record"};
+    snprintf(read, sizeof read, "%s, %s, %s, %s", leat_things(a, verify->shards, "shard"),
+             leat_things(b, verify->rows, "row"),
+             leat_things(c, verify->measurements, "measurement"),
+             leat_words_bytes(d, verify->file_bytes));
+    leat_found_page(out, &found, read);
 }
 
 static void part_row(leat_textbuf *out, const char *name, const leat_summary_part *part,

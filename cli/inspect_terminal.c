@@ -9,7 +9,7 @@
 #define SPARKS 24
 
 /* Whether the user's locale writes UTF-8. The program itself stays in the C locale. */
-static bool writes_utf8(void) {
+bool leat_terminal_has_sparks(void) {
     locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
     if (locale == (locale_t)0) return false;
     bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
@@ -17,16 +17,15 @@ static bool writes_utf8(void) {
     return utf8;
 }
 
-/* Text from data: control characters would let it move the cursor; they are shown as '?'. */
-static const char *plain(char text[128], const char *from) {
+const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from) {
     int i = 0;
-    for (; from[i] != 0 && i < 127; i++)
+    for (; from[i] != 0 && i < LEAT_PLAIN_BYTES - 1; i++)
         text[i] = (unsigned char)from[i] < 32 || from[i] == 127 ? '?' : from[i];
     text[i] = 0;
     return text;
 }
 
-static void put_sparks(leat_cli *cli, const leat_dist *dist) {
+void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist) {
     static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                          "\u2585", "\u2586", "\u2587", "\u2588"};
     leat_columns columns;
@@ -54,13 +53,13 @@ static void put_dist(leat_cli *cli, const char *name, leat_unit unit, const leat
         leat_out(cli, " %12s", leat_unit_words(words, unit, leat_dist_quantile(dist, shares[i])));
     if (sparks) {
         leat_out(cli, "  ");
-        put_sparks(cli, dist);
+        leat_terminal_sparks(cli, dist);
     }
     leat_out(cli, "\n");
 }
 
 static void put_distributions(leat_cli *cli, const leat_summary *s) {
-    bool sparks = writes_utf8();
+    bool sparks = leat_terminal_has_sparks();
     leat_out(cli, "\n  %-24s %12s %12s %12s %12s %12s%s\n", "", "min", "median", "p90", "p99",
              "max", sparks ? "  log scale" : "");
     put_dist(cli, "measurements per row", LEAT_UNIT_COUNT, &s->row_measurements, sparks);
@@ -138,7 +137,7 @@ static void put_top(leat_cli *cli, const leat_summary *s) {
     for (int i = 0; i < s->top_count; i++) {
         const leat_summary_probe *probe = &s->top[i];
         leat_out(cli, "  %-40s %19lld %5s %14s %7s %6s\n",
-                 probe->src[0] != 0 ? plain(text, probe->src) : "(no address)",
+                 probe->src[0] != 0 ? leat_plain(text, probe->src) : "(no address)",
                  (long long)probe->src_id, leat_split_words(probe->split),
                  leat_words_count(a, probe->measurements),
                  leat_unit_words(b, LEAT_UNIT_SHARE,
@@ -150,9 +149,9 @@ static void put_top(leat_cli *cli, const leat_summary *s) {
 static void put_row(leat_cli *cli, const leat_summary *s, const leat_summary_row *row) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], text[128], path[128];
     leat_out(cli, "\n  row %s (%s, record %lld)\n", leat_words_count(a, row->row),
-             plain(path, s->shards[row->shard].path), (long long)row->record);
+             leat_plain(path, s->shards[row->shard].path), (long long)row->record);
     leat_out(cli, "  probe %s (%s, src_id %lld): %s measurement%s",
-             row->src[0] != 0 ? plain(text, row->src) : "(no address)",
+             row->src[0] != 0 ? leat_plain(text, row->src) : "(no address)",
              leat_version_words(row->ip_version), (long long)row->src_id,
              leat_words_count(a, row->measurements), row->measurements == 1 ? "" : "s");
     leat_out(cli, " from %s to %s, %s failed\n", leat_time_words(a, row->first_us),
@@ -160,41 +159,48 @@ static void put_row(leat_cli *cli, const leat_summary *s, const leat_summary_row
              row->failures == 0 ? "none" : leat_words_count(text, row->failures));
     for (int i = 0; i < row->shown_count; i++) {
         const leat_summary_measurement *m = &row->shown[i];
-        leat_out(cli, "    %s -> %s %s%s\n", leat_time_words(a, m->time_us), plain(text, m->dst),
-                 m->rtt < 0 ? "failed" : leat_words_float(b, m->rtt), m->rtt < 0 ? "" : " ms");
+        leat_out(cli, "    %s -> %s %s%s\n", leat_time_words(a, m->time_us),
+                 leat_plain(text, m->dst), m->rtt < 0 ? "failed" : leat_words_float(b, m->rtt),
+                 m->rtt < 0 ? "" : " ms");
     }
     if (row->measurements > row->shown_count)
         leat_out(cli, "    and %s more\n",
                  leat_words_count(a, row->measurements - row->shown_count));
 }
 
+void leat_found_terminal(leat_cli *cli, const leat_found *found) {
+    char words[LEAT_WORDS_BYTES];
+    for (int64_t i = 0; i < found->count; i++) {
+        const leat_verify_finding *finding = &found->items[i];
+        char text[LEAT_PLAIN_BYTES];
+        leat_out(cli, "    %s %s",
+                 finding->note ? "note:   " : "problem:", leat_plain(text, finding->file));
+        if (finding->record >= 0)
+            leat_out(cli, ", %s %lld", found->record, (long long)finding->record);
+        leat_out(cli, ": %s\n", finding->reason);
+    }
+    int64_t more = found->problems + found->notes - found->count;
+    if (more > 0) leat_out(cli, "    and %s more\n", leat_words_count(words, more));
+    if (found->problems == 0) leat_out(cli, "  no problem found\n");
+    else leat_out(cli, "  %s found\n", leat_things(words, found->problems, "problem"));
+}
+
 static void put_verify(leat_cli *cli, const leat_verify_report *verify) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
+    const leat_found found = {verify->findings, verify->finding_count, verify->problem_count,
+                              verify->note_count, "record"};
     leat_out(cli, "\n  verification: %s, %s, %s, %s read and checked\n",
              leat_things(a, verify->shards, "shard"), leat_things(b, verify->rows, "row"),
              leat_things(c, verify->measurements, "measurement"),
              leat_words_bytes(d, verify->file_bytes));
-    for (int64_t i = 0; i < verify->finding_count; i++) {
-        const leat_verify_finding *finding = &verify->findings[i];
-        char text[128];
-        leat_out(cli, "    %s %s",
-                 finding->note ? "note:   " : "problem:", plain(text, finding->file));
-        if (finding->record >= 0) leat_out(cli, ", record %lld", (long long)finding->record);
-        leat_out(cli, ": %s\n", finding->reason);
-    }
-    int64_t more = verify->problem_count + verify->note_count - verify->finding_count;
-    if (more > 0) leat_out(cli, "    and %s more\n", leat_words_count(a, more));
-    if (verify->problem_count == 0) leat_out(cli, "  no problem found\n");
-    else
-        leat_out(cli, "  %s problem%s found\n", leat_words_count(a, verify->problem_count),
-                 verify->problem_count == 1 ? "" : "s");
+    leat_found_terminal(cli, &found);
 }
 
 void leat_report_terminal(leat_cli *cli, const leat_report *report) {
     const leat_summary *s = report->summary;
     if (s != NULL) {
         char text[128];
-        leat_out(cli, "%s: %s\n", plain(text, report->name),
+        leat_out(cli, "%s: %s\n", leat_plain(text, report->name),
                  s->ours ? "a data set of leat" : "ArrayRecord files of probe rows");
         put_parts(cli, s);
         put_facts(cli, s);

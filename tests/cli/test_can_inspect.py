@@ -1,0 +1,402 @@
+"""leat inspect and leat cat of CAN caches, made of synthetic and of known logs: text, JSON, page,
+verification, graphs, as a user runs them. Runs the command named by LEAT (default: build/leat)."""
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+
+import pages
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+GOLDEN = os.path.join(SHARED, "golden", "can")
+
+DATA = None  # a folder with `logs`, `features`, `frames` and what the tests put beside them
+CACHES = {}  # the caches of stored features and of stored frames
+
+
+def leat(*words, **more):
+    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
+
+
+def setUpModule():
+    global DATA
+    DATA = tempfile.mkdtemp(prefix="leat-can-inspect-")
+    logs = os.path.join(DATA, "logs")
+    done = leat("synth", "can", "--frames", "30000", "--vehicles", "2", "-o", logs)
+    assert done.returncode == 0, done.stderr
+    for store in ("features", "frames"):
+        done = leat("ingest", "can", logs, "-o", os.path.join(DATA, store), "--store", store,
+                    "--json")
+        assert done.returncode == 0, done.stderr
+        CACHES[store] = json.loads(done.stdout)
+
+
+def tearDownModule():
+    shutil.rmtree(DATA)
+
+
+def copied(name, store="features"):
+    to = os.path.join(DATA, name)
+    shutil.copytree(CACHES[store]["cache"], to)
+    return to
+
+
+def flip(path, offset, bit=0):
+    with open(path, "r+b") as file:
+        file.seek(offset)
+        byte = file.read(1)[0]
+        file.seek(offset)
+        file.write(bytes([byte ^ 1 << bit]))
+
+
+class Words(unittest.TestCase):
+    def test_text(self):
+        done = leat("inspect", CACHES["features"]["cache"], env=dict(os.environ, LC_ALL="C"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(done.stdout.isascii(), "block characters in the C locale")
+        for words in ("a CAN cache", "train", "val", "test_01_dos", "benign", "fuzzing",
+                      "without a number", "of every graph", "byte_0-7_mean", "edge_freq", "digest",
+                      "attack_free_001-1.csv"):
+            self.assertIn(words, done.stdout)
+        self.assertLess(max(map(len, done.stdout.split("\n"))), 200)
+
+    def test_blocks_where_the_terminal_has_them(self):
+        done = leat("inspect", DATA + "/features", env=dict(os.environ, LC_ALL="C.UTF-8"))
+        self.assertIn("\u2588", done.stdout)
+
+    def test_options_for_other_data(self):
+        cache = CACHES["features"]["cache"]
+        for words in (("inspect", "--rows", "3"), ("cat", "--rows", "0:1"), ("cat", "--src", "1"),
+                      ("cat", "--format", "csv")):
+            done = leat(*words, cache)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("probe rows", done.stderr)
+        for words in (("--graph", "1"), ("--split", "val"), ("--scale", "stored")):
+            done = leat("cat", *words, os.path.join(DATA, "logs"))
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("is for CAN caches", done.stderr)
+        done = leat("inspect", cache, cache)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("give it alone", done.stderr)
+
+    def test_several_caches_are_listed(self):
+        both = os.path.join(DATA, "both")
+        for store in CACHES:
+            shutil.copytree(CACHES[store]["cache"], os.path.join(both, store))
+        for words in (("inspect",), ("inspect", "--verify"), ("cat",)):
+            done = leat(*words, both)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("holds 2 caches, name one of them: features, frames", done.stderr)
+
+
+class Json(unittest.TestCase):
+    def test_numbers(self):
+        cache = CACHES["features"]
+        done = leat("inspect", cache["cache"], "--json", "--verify")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        told = json.loads(done.stdout)
+        self.assertEqual(told["fingerprint"], cache["digest"])
+        self.assertEqual({name: (split["graphs"], split["graphs_with_attack"])
+                          for name, split in told["splits"].items()},
+                         {name: (split["graphs"], split["attacks"])
+                          for name, split in cache["splits"].items()})
+        self.assertEqual(told["vocabulary"], cache["vocabulary"])
+        self.assertEqual(told["identifiers"], cache["identifiers"])
+        self.assertEqual(told["windows_dropped"], cache["windows_dropped"])
+        splits = told["splits"].values()
+        self.assertEqual(sum(split["frames"] for split in splits), cache["frames"])
+        for name in ("tail", "between", "dropped"):
+            self.assertEqual(sum(split[f"frames_{name}"] for split in splits),
+                             cache[f"frames_{name}"])
+        for split in splits:
+            self.assertEqual(sum(attack["graphs"] for attack in split["attacks"]),
+                             split["graphs"])
+            self.assertEqual(split["nodes_per_graph_histogram"]["count"], split["graphs"])
+        fuzzing = told["splits"]["test_02_fuzzing"]["unknown_identifiers"]
+        self.assertGreater(fuzzing["count"], 10)
+        self.assertGreater(fuzzing["nodes"], 10)
+        self.assertGreaterEqual(fuzzing["frames"], fuzzing["count"])
+        self.assertEqual(told["splits"]["train"]["unknown_identifiers"]["count"], 0)
+        self.assertEqual(len(told["values"]["x"]), 35)
+        self.assertEqual(len(told["values"]["edge_attr"]), 11)
+        self.assertTrue(told["values"]["of_every_graph"])
+        self.assertEqual(len(told["captures"]), cache["captures"])
+        self.assertEqual(sum(capture["graphs"] for capture in told["captures"]),
+                         sum(split["graphs"] for split in splits))
+        self.assertTrue(told["verification"]["ok"], told["verification"]["findings"])
+        self.assertEqual(told["verification"]["notes"], 0)
+        self.assertEqual(told["verification"]["inputs_unchanged"], cache["files"])
+
+    def test_stores_and_threads_change_nothing(self):
+        texts = set()
+        for store in CACHES:
+            for threads in ("1", "2", "3", "8"):
+                done = leat("inspect", CACHES[store]["cache"], "--json", "--threads", threads)
+                told = json.loads(done.stdout)
+                for name in ("path", "cache", "fingerprint", "store", "settings"):
+                    del told[name]
+                for split in told["splits"].values():
+                    del split["file_bytes"]
+                texts.add(json.dumps(told))
+        self.assertEqual(len(texts), 1)
+
+    def test_sample_is_said(self):
+        cache = CACHES["features"]["cache"]
+        values = json.loads(leat("inspect", cache, "--json", "--read", "400K").stdout)["values"]
+        self.assertFalse(values["of_every_graph"])
+        self.assertIn(values["graphs_read"], range(1, 100))
+        self.assertIn("of a sample", leat("inspect", cache, "--read", "400K").stdout)
+
+
+class Verification(unittest.TestCase):
+    def verdict(self, path):
+        done = leat("inspect", "--verify", "--json", path)
+        told = json.loads(done.stdout)["verification"]
+        self.assertEqual(done.returncode, 0 if told["ok"] else 1)
+        return told
+
+    def test_right_whatever_the_settings(self):
+        logs = os.path.join(DATA, "logs")
+        for words in ((), ("--store", "frames", "--window", "40", "--stride", "7"),
+                      ("--preset", "reference"), ("--captures", "merged", "--vocab", "all"),
+                      ("--window", "10", "--stride", "25", "--edge-step", "own"),
+                      ("--val-fraction", "0"), ("--attack-type", "file", "--window", "4096")):
+            out = os.path.join(DATA, "some")
+            done = leat("ingest", "can", logs, "-o", out, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = self.verdict(out)
+            self.assertTrue(told["ok"], (words, told["findings"]))
+            self.assertEqual(told["notes"], 0)
+            shutil.rmtree(out)
+
+    def test_every_file(self):
+        """One bit of it, cut, gone: each is found, and the file is named."""
+        draw = random.Random(7)
+        for store in CACHES:
+            cache = copied(f"broken-{store}", store)
+            for name in sorted(os.listdir(cache)):
+                path = os.path.join(cache, name)
+                with open(path, "rb") as file:
+                    data = file.read()
+                places = [draw.randrange(len(data)) for _ in range(4)] + [len(data) - 1]
+                if name == "inputs.json":  # times and folders are not those of the content
+                    places = [data.index(b"sha256") + 20, data.index(b"window 100"),
+                              data.index(b'"split"') + 11, 0]
+                for place in places:
+                    flip(path, place, draw.randrange(8) if name != "inputs.json" else 0)
+                    self.expect_named(cache, name)
+                    with open(path, "wb") as file:
+                        file.write(data)
+                os.truncate(path, len(data) - 1 - draw.randrange(len(data) // 2))
+                self.expect_named(cache, name)
+                os.unlink(path)
+                if name == "inputs.json":
+                    self.assertEqual(self.verdict(cache)["notes"], 1)
+                else:
+                    self.expect_named(cache, name)
+                with open(path, "wb") as file:
+                    file.write(data)
+            self.assertTrue(self.verdict(cache)["ok"])
+
+    def expect_named(self, cache, name):
+        told = self.verdict(cache)
+        self.assertFalse(told["ok"], name)
+        problems = [finding for finding in told["findings"] if finding["kind"] == "problem"]
+        # a wrong hash in .complete makes a document the one that differs
+        wanted = {"vocab.json", "scaler.json", "cache_metadata.json", ".complete"} \
+            if name == ".complete" else {name}
+        self.assertTrue(wanted & {finding["file"] for finding in problems}, (name, problems))
+
+    def test_page_is_placed(self):
+        cache = copied("placed")
+        flip(os.path.join(cache, "train.safetensors"), 5 * 4096 + 9)
+        told = self.verdict(cache)
+        self.assertEqual(told["problems"], 1)
+        self.assertIn("bytes 20480 to 24575", told["findings"][0]["reason"])
+        done = leat("inspect", "--verify", cache)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("problem: train.safetensors", done.stdout)
+
+    def test_threads_change_nothing(self):
+        cache = copied("threads")
+        for split in ("train", "val", "test_01_dos"):
+            flip(os.path.join(cache, f"{split}.safetensors"), 4097)
+        texts = {leat("inspect", "--verify", "--json", cache, "--threads", n).stdout
+                 for n in ("1", "2", "3", "8")}
+        self.assertEqual(len(texts), 1)
+
+    def test_inputs(self):
+        logs = os.path.join(DATA, "other-logs")
+        shutil.copytree(os.path.join(DATA, "logs"), logs)
+        out = os.path.join(DATA, "other")
+        self.assertEqual(leat("ingest", "can", logs, "-o", out).returncode, 0)
+        names = sorted(os.path.join(folder, name) for folder, _, files in os.walk(logs)
+                       for name in files if folder != logs)
+        with open(names[0], "a", encoding="ascii") as file:
+            file.write("\n")
+        os.unlink(names[1])
+        os.utime(names[2], (1, 1))
+        told = self.verdict(out)
+        self.assertTrue(told["ok"], told["findings"])
+        self.assertEqual((told["inputs_changed"], told["inputs_not_there"]), (1, 1))
+        self.assertEqual(told["inputs_unchanged"], len(names) - 2)
+        self.assertEqual(told["notes"], 2)
+
+
+class Cat(unittest.TestCase):
+    def graphs(self, *words, store="features"):
+        done = leat("cat", CACHES[store]["cache"], *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_all_graphs_and_some(self):
+        for split, facts in CACHES["features"]["splits"].items():
+            found = self.graphs("--split", split)
+            self.assertEqual([graph["graph"] for graph in found], list(range(facts["graphs"])))
+            self.assertEqual(sum(graph["y"] for graph in found), facts["attacks"])
+        every = self.graphs("--split", "val")
+        self.assertEqual(self.graphs("--split", "val", "--graph", "3"), every[3:4])
+        self.assertEqual(self.graphs("--split", "val", "--graph", "3:9"), every[3:9])
+        self.assertEqual(self.graphs("--split", "val", "--graph", "5:"), every[5:])
+        self.assertEqual(self.graphs("--split", "val", "--graph", ":2"), every[:2])
+        for graph in every:
+            self.assertEqual(len(graph["identifiers"]), len(graph["x"]))
+            self.assertEqual(len(graph["edge_attr"]), 98)
+            self.assertLess(max(graph["edge_index"][0] + graph["edge_index"][1]),
+                            len(graph["node_id"]))
+            self.assertEqual([identifier is None for identifier in graph["identifiers"]],
+                             [number == 0 for number in graph["node_id"]])
+
+    def test_stores_print_the_same(self):
+        for words in (("--split", "test_02_fuzzing"), ("--scale", "stored", "--graph", ":9"),
+                      ("--format", "words", "--graph", "7")):
+            texts = {leat("cat", CACHES[store]["cache"], *words).stdout for store in CACHES}
+            self.assertEqual(len(texts), 1, words)
+            self.assertGreater(len(texts.pop()), 1000)
+
+    def test_words(self):
+        done = leat("cat", CACHES["features"]["cache"], "--split", "test_01_dos", "--graph", "0",
+                    "--format", "words")
+        self.assertEqual(done.returncode, 0)
+        for words in ("graph 0 of test_01_dos: test_01_dos/dos_001-1.csv, bus 0, vehicle 1, frames",
+                      "msg_count", "98 edges in order of time", " -> ", " ms, edge_freq"):
+            self.assertIn(words, done.stdout)
+
+    def test_scaled(self):
+        cache = CACHES["features"]["cache"]
+        with open(os.path.join(cache, "scaler.json"), encoding="utf-8") as file:
+            scaler = json.load(file)
+        raw, scaled = (self.graphs("--graph", "4", "--scale", how)[0] for how in ("none", "stored"))
+        for i, row in enumerate(raw["x"]):
+            for k, value in enumerate(row):
+                wanted = (value - scaler["x_center"][k]) / scaler["x_scale"][k]
+                self.assertAlmostEqual(scaled["x"][i][k], wanted, delta=1e-4 * max(1, abs(wanted)))
+
+    def test_bad_words(self):
+        cache = CACHES["features"]["cache"]
+        count = CACHES["features"]["splits"]["train"]["graphs"]
+        for words in (("--graph", str(count)), ("--graph", "x"), ("--graph", ""),
+                      ("--graph", "5:3"), ("--graph", "-1"), ("--split", "none"),
+                      ("--scale", "much")):
+            self.assertEqual(leat("cat", cache, *words).returncode, 2, words)
+        self.assertIn(f"graphs 0 to {count - 1}", leat("cat", cache, "--graph", "x").stderr)
+        self.assertIn("train, val", leat("cat", cache, "--split", "none").stderr)
+
+    def test_damage_is_told(self):
+        cache = copied("cat-broken")
+        with open(os.path.join(cache, "train.safetensors"), "rb") as file:
+            size, = struct.unpack("<Q", file.read(8))
+            header = json.loads(file.read(size))
+        at = 8 + size + header["x"]["data_offsets"][0]
+        flip(os.path.join(cache, "train.safetensors"), at + 8192)
+        done = leat("cat", cache)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("hash mismatch", done.stderr)
+
+    def test_the_reference_systems_graph(self):
+        """The window of the golden page example, node by node and edge by edge."""
+        if not os.path.isdir(GOLDEN):
+            self.skipTest(f"no {GOLDEN} with the golden files")
+        out = os.path.join(DATA, "golden")
+        done = leat("ingest", "can", os.path.join(GOLDEN, "input", "page_example"), "-o", out,
+                    "--preset", "reference", "--window", "10", "--stride", "10")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        graph, = (json.loads(line) for line in leat("cat", out).stdout.splitlines())
+        self.assertEqual(graph["identifiers"], ["0C1", "0C9", "316", "7DF"])
+        self.assertEqual(graph["node_id"], [1, 2, 3, 4])
+        with open(os.path.join(GOLDEN, "features_page_example_ref.safetensors"), "rb") as file:
+            data = file.read()
+        size, = struct.unpack_from("<Q", data)
+        header = json.loads(data[8:8 + size])
+
+        def tensor(name, letter):
+            first, last = (8 + size + at for at in header[name]["data_offsets"])
+            item = struct.calcsize(letter)
+            return struct.unpack(f"<{(last - first) // item}{letter}", data[first:last])
+
+        for key in ("x", "edge_attr"):
+            ours = [value for row in graph[key] for value in row]
+            theirs = tensor(key, "f")
+            self.assertEqual(len(ours), len(theirs))
+            for a, b in zip(ours, theirs):
+                self.assertLessEqual(abs(a - b), 1e-6 * max(abs(b), 1e-3))
+        index = tensor("edge_index", "i" if header["edge_index"]["dtype"] == "I32" else "q")
+        self.assertEqual(graph["edge_index"][0] + graph["edge_index"][1], list(index))
+        self.assertEqual(graph["y"], 1)
+
+
+class Page(unittest.TestCase):
+    def page(self, *words):
+        path = os.path.join(DATA, "page.html")
+        done = leat("inspect", *words, "--html", path)
+        with open(path, encoding="utf-8") as file:
+            return done, file.read()
+
+    def test_page(self):
+        done, text = self.page(CACHES["features"]["cache"], "--verify")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        page = pages.check_stands_alone(self, text)
+        pages.check_labels(self, text)
+        self.assertGreater(page.tags["svg"], 50)
+        for words in ("Verified: no problem found.", "test_06_unknown_vehicle", "fuzzing",
+                      "node_iat_mean", "Captures", "Identifiers"):
+            self.assertIn(words, text)
+
+    def test_damaged(self):
+        cache = copied("page-broken")
+        flip(os.path.join(cache, "val.pages"), 3)
+        done = leat("inspect", cache, "--verify")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("val.pages", done.stdout)
+        done = leat("inspect", cache)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("val.pages", done.stderr)
+
+    def test_names_are_text(self):
+        logs = os.path.join(DATA, "<b>'&logs", "train_<i>")
+        os.makedirs(logs)
+        shutil.copy(os.path.join(DATA, "logs", "train_01_attack_free", "attack_free_001-1.csv"),
+                    os.path.join(logs, "<u>-1.csv"))
+        out = os.path.join(DATA, "<cache>")
+        self.assertEqual(leat("ingest", "can", os.path.dirname(logs), "-o", out).returncode, 0)
+        done, text = self.page(out, "--read", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        pages.check_stands_alone(self, text)
+        self.assertNotRegex(text, r"<(u|i|cache)>")
+        self.assertIn("&lt;u&gt;-1.csv", text)
+
+    def test_in_a_browser(self):
+        self.page(CACHES["features"]["cache"])
+        pages.check_in_browser(self, os.path.join(DATA, "page.html"), DATA)
+
+
+if __name__ == "__main__":
+    unittest.main()
