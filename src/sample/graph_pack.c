@@ -137,6 +137,33 @@ static void put(leat_packer *packer, int64_t bin, int32_t n, int32_t e) {
     heap_push(packer->asleep, &packer->asleep_count, (uint64_t)its->nodes << 32 | (uint64_t)bin);
 }
 
+/* Which batch a graph has to try first. Those lie anywhere, so each is found, and its room asked
+ * for, AHEAD graphs before. */
+enum { AHEAD = 16 };
+typedef struct dealer {
+    uint64_t key;
+    int64_t batches, count; /* count: of graphs */
+    uint32_t first[AHEAD];
+} dealer;
+
+static void deal(dealer *dealer, const leat_packer *packer, int64_t i) {
+    if (i >= dealer->count) return;
+    int64_t batches = dealer->batches;
+    uint64_t key = leat_random_at(dealer->key, (uint64_t)(i / batches));
+    int64_t bin = leat_permute(key, batches, i % batches);
+    dealer->first[i % AHEAD] = (uint32_t)bin;
+    __builtin_prefetch(&packer->room[bin], 1);
+    __builtin_prefetch(&packer->most[packer->leaves + bin], 1);
+}
+
+/* The batch of graph i, and that of one farther on is found; -1: the graph does not fit there. */
+static int64_t dealt_bin(dealer *dealer, const leat_packer *packer, int64_t i, room needed) {
+    int64_t bin = dealer->first[i % AHEAD];
+    const room *its = &packer->room[bin];
+    deal(dealer, packer, i + AHEAD);
+    return its->nodes >= needed.nodes && its->edges >= needed.edges ? bin : -1;
+}
+
 /* `dealt` batches are open from the start, 0: none; of those each graph has one to try first. */
 static leat_code pack(leat_packer *packer, const leat_graph_sizes *sizes,
                       const leat_graph_limits *limits, const uint32_t *order, int64_t count,
@@ -144,20 +171,18 @@ static leat_code pack(leat_packer *packer, const leat_graph_sizes *sizes,
     packer->bin_count = packer->leaves = packer->asleep_count = 0;
     LEAT_TRY(make_tree(packer, dealt, 0, err));
     int32_t before = INT32_MAX;
+    dealer dealer = {.key = key, .batches = dealt, .count = dealt > 0 ? count : 0};
     for (int64_t i = 0; i < dealt; i++) {
         LEAT_TRY(open_bin(packer, limits, 0, err));
         set_leaf(packer, i, packer->room[i].edges);
     }
+    for (int64_t i = 0; i < AHEAD; i++) deal(&dealer, packer, i);
     for (int64_t i = 0; i < count; i++) {
         int32_t n = sizes->nodes[order[i]], e = sizes->edges[order[i]];
         LEAT_ASSERT(n <= before && leat_graph_fits(sizes, limits, order[i]));
         before = n;
         wake(packer, n);
-        int64_t at = -1;
-        if (dealt > 0) {
-            at = leat_permute(leat_random_at(key, (uint64_t)(i / dealt)), dealt, i % dealt);
-            if (packer->room[at].nodes < n || packer->room[at].edges < e) at = -1;
-        }
+        int64_t at = dealt > 0 ? dealt_bin(&dealer, packer, i, (room){n, e}) : -1;
         if (at < 0) at = find_bin(packer, e);
         if (at < 0) {
             at = packer->bin_count;
