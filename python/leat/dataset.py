@@ -1,11 +1,9 @@
 """Data sets of probe rows opened for reading: facts of any row, its measurements, its bytes."""
 from __future__ import annotations
 
-import collections
 import ctypes as c
 import datetime
 import os
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, overload
@@ -13,7 +11,8 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from leat import _abi
+from leat import _abi, _handle
+from leat._handle import Path, copy_of
 from leat._library import call, encoded, held, integer, lib
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
@@ -22,8 +21,6 @@ _ADDRESS = np.dtype({"names": ["text", "text_bytes"], "formats": ["S46", "u1"],
                      "offsets": [_abi.ProbeAddress.text.offset,
                                  _abi.ProbeAddress.text_bytes.offset],
                      "itemsize": c.sizeof(_abi.ProbeAddress)})
-
-Path = str | os.PathLike[str]
 
 
 class Shard(NamedTuple):
@@ -36,95 +33,50 @@ class Shard(NamedTuple):
     file_bytes: int
 
 
-_reopening = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _reopening
-    _reopening = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_after_fork)
-
-
-class Handle:
-    """An open leat_dataset and its idle cursors; closed when the last user lets go of it.
-
-    A forked child opens its own: another thread of the parent may have held locks of the parent's,
-    which nobody gives back in the child.
-    """
+class Handle(_handle.Handle):
+    """An open leat_dataset; its readers are of type leat_row."""
+    close, destroy = lib.leat_dataset_close, lib.leat_row_destroy
 
     def __init__(self, paths: Sequence[str], cache_bytes: int | None,
                  addresses: str | None) -> None:
-        self._pointer, self._pid = c.c_void_p(), -1
         self.indexed = False  # then facts of a row are at hand, else its record is decoded
-        self.cursors: collections.deque[c.c_void_p] = collections.deque()
         self._options = lib.leat_dataset_options_default()
         if cache_bytes is not None:
             self._options.cache_bytes = integer("cache_bytes", cache_bytes)
         if addresses is not None:
             self._options.addresses = encoded(addresses)
         self._paths = (c.c_char_p * len(paths))(*(encoded(path) for path in paths))
-        self._reopen()
+        super().__init__()
 
-    def _reopen(self) -> None:
+    def open(self) -> c.c_void_p:
+        """The leat_dataset, opened anew."""
         pointer = c.c_void_p()
         call(lib.leat_dataset_open, c.byref(pointer), self._paths, len(self._paths),
              c.byref(self._options))
-        self.cursors, self._pointer = collections.deque(), pointer
-        self._pid = os.getpid()
+        return pointer
 
-    @property
-    def pointer(self) -> c.c_void_p:
-        """The leat_dataset of this process."""
-        if self._pid != os.getpid():
-            with _reopening:
-                if self._pid != os.getpid():
-                    self._reopen()
-        return self._pointer
-
-    def __del__(self, destroy: Any = lib.leat_row_destroy, close: Any = lib.leat_dataset_close,
-                getpid: Any = os.getpid) -> None:
-        if self._pid != getpid():
-            return
-        while self.cursors:
-            destroy(self.cursors.pop())
-        close(self._pointer)
+    def reader(self, kind: Any) -> c.c_void_p:
+        """A new leat_row."""
+        pointer = c.c_void_p()
+        call(lib.leat_row_create, c.byref(pointer), self.pointer)
+        return pointer
 
 
-class Cursor:
+class Cursor(_handle.Reader):
     """`with Cursor(handle, row) as pointer`: a leat_row on which that row is open."""
 
     def __init__(self, handle: Handle, row: int) -> None:
-        self._handle, self._row = handle, row
+        super().__init__(handle)
+        self._row = row
 
     def __enter__(self) -> c.c_void_p:
-        dataset = self._handle.pointer
-        self._idle = self._handle.cursors
+        pointer = super().__enter__()
         try:
-            self._pointer = self._idle.pop()
-        except IndexError:  # as many cursors as threads that read at once
-            self._pointer = c.c_void_p()
-            call(lib.leat_row_create, c.byref(self._pointer), dataset)
-        try:
-            call(lib.leat_dataset_row_open, dataset, self._row, self._pointer)
+            call(lib.leat_dataset_row_open, self._handle.pointer, self._row, pointer)
         except BaseException:
-            self._idle.append(self._pointer)
+            self.__exit__()
             raise
-        return self._pointer
-
-    def __exit__(self, *_: object) -> None:
-        self._idle.append(self._pointer)
-
-
-def _copy(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A copy of `count` items at an address of the library."""
-    if not count or address is None:
-        return np.empty(0, dtype)
-    size = count * np.dtype(dtype).itemsize
-    there = memoryview((c.c_char * size).from_address(address))
-    copy: npt.NDArray[Any] = np.frombuffer(there, np.dtype(dtype), count).copy()
-    return copy
+        return pointer
 
 
 def decode(handle: Handle, row: int) -> dict[str, npt.NDArray[Any]]:
@@ -134,15 +86,15 @@ def decode(handle: Handle, row: int) -> dict[str, npt.NDArray[Any]]:
         try:
             call(lib.leat_dataset_row_decode, cursor, c.byref(found))
             count = found.count
-            addresses = _copy(found.addresses, found.address_count, _ADDRESS)
+            addresses = copy_of(found.addresses, found.address_count, _ADDRESS)
             width = max(1, addresses["text_bytes"].max(initial=0))
             texts = addresses["text"].astype(f"U{width}")
             return {
-                "event_time": _copy(found.time_us, count, "datetime64[us]"),
-                "src_addr": texts[_copy(found.src, count, np.int32)],
-                "dst_addr": texts[_copy(found.dst, count, np.int32)],
-                "ip_version": _copy(found.ip_version, count, np.int8),
-                "rtt": _copy(found.rtt, count, np.float32),
+                "event_time": copy_of(found.time_us, count, "datetime64[us]"),
+                "src_addr": texts[copy_of(found.src, count, np.int32)],
+                "dst_addr": texts[copy_of(found.dst, count, np.int32)],
+                "ip_version": copy_of(found.ip_version, count, np.int8),
+                "rtt": copy_of(found.rtt, count, np.float32),
             }
         finally:
             lib.leat_measurements_free(c.byref(found))

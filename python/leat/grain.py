@@ -17,7 +17,8 @@ import grain.experimental
 import numpy as np
 import numpy.typing as npt
 
-from leat.dataset import Path, ProbeDataset
+from leat._handle import Path
+from leat.dataset import ProbeDataset
 from leat.loader import Arrays, Loader
 
 

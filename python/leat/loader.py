@@ -1,64 +1,44 @@
 """Training batches: the iterator, its state, and what a row of a batch holds."""
 from __future__ import annotations
 
-import contextlib
 import ctypes as c
-import json
 import os
-import threading
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from leat import _abi
-from leat._library import call, encoded, fail, held, integer, lib
-from leat.dataset import Handle, Path, ProbeDataset
+from leat import _abi, _ring
+from leat._handle import Path, copy_of
+from leat._library import call, encoded, held, integer, lib
+from leat._ring import choice
+from leat.dataset import ProbeDataset
 
 Arrays = dict[str, npt.NDArray[np.int32]]
 
 KEYS = ("inputs", "targets", "inputs_position", "targets_position", "inputs_segmentation",
         "targets_segmentation")
-_WAIT_MS = 100  # then Python looks for signals (Ctrl-C) and waits on
 _SPLITS = ("train", "test", None)  # by leat_split
 _NUMPY = tuple(int(part) for part in np.__version__.split(".")[:2])
 
 
-class _Open(c.c_void_p):
-    """A leat_loader, destroyed when nobody holds it: a call at work does, in whatever thread."""
-    data: Handle  # which must outlive it
-
-    def __del__(self, destroy: Any = lib.leat_loader_destroy) -> None:
-        if self:
-            destroy(self)
+class _Open(_ring.Open):
+    """A leat_loader."""
+    destroy = lib.leat_loader_destroy
 
 
-class _Held:
-    """A batch that was handed out. Arrays that show it keep it; the last one gives it back."""
-    __slots__ = ("pointer", "__array_interface__")
-    __array_interface__: dict[str, Any]
-
-    def __init__(self, pointer: int) -> None:
-        self.pointer = pointer
-
-    def __del__(self, release: Any = held.leat_batch_release) -> None:
-        release(self.pointer)
+class _Held(_ring.Held):
+    """A leat_batch."""
+    __slots__ = ()
+    release = held.leat_batch_release
 
 
-def _arrays(batch: Any) -> Arrays:
+def _arrays(found: Any) -> Arrays:
     """The six arrays of a leat_batch that this function now owns; nothing is copied."""
-    found = batch.contents
     holder = _Held(c.addressof(found))
     shape = (found.row_count, found.length)
-    arrays = {}
-    for key in KEYS:
-        # NumPy keeps `holder` alive by this protocol, and knows no way to make it writable
-        holder.__array_interface__ = {"version": 3, "typestr": "<i4", "shape": shape,
-                                      "data": (getattr(found, key), True)}
-        arrays[key] = np.asarray(holder)
-    return arrays
+    return {key: holder.array(getattr(found, key), shape, "<i4") for key in KEYS}
 
 
 class DLPack:
@@ -180,7 +160,7 @@ def words(inputs: npt.ArrayLike, segmentation: npt.ArrayLike | None = None) -> s
         lib.leat_textbuf_destroy(text)
 
 
-class Loader:
+class Loader(_ring.Ring):
     """Training batches of a data set: an iterator of dicts of six int32 arrays [rows, length].
 
     data: a ProbeDataset, or the path of one. The bytes of a batch depend on the rows of the data
@@ -213,6 +193,8 @@ class Loader:
     that failed raises again until seek().
     """
 
+    _name, _batch, _counters = "leat_loader", _abi.Batch, _abi.LoaderCounters
+
     def __init__(self, data: ProbeDataset | Path, *, batch: int = 8, length: int = 1024,
                  seed: int = 0, split: str | None = "train", sampler: str = "plan3",
                  timestamp_modes: Sequence[int] = (40, 30, 30), field_order: str = "random",
@@ -223,8 +205,7 @@ class Loader:
                  steps_per_round: int = 0, threads: int | None = None,
                  prefetch: int | None = None, memory: int | None = None, io: str = "mmap",
                  on_corrupt: str = "fail") -> None:
-        self._pointer: _Open | None = None
-        self._pid, self._lock = os.getpid(), threading.Lock()
+        super().__init__()
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
         options = lib.leat_loader_options_default()
         sample = {"sampler": sampler, "length": str(length), "seed": str(seed),
@@ -233,7 +214,7 @@ class Loader:
                   "boundary": boundary}
         for name, value in sample.items():
             call(lib.leat_sample_option_set, c.byref(options.sample), encoded(name), encoded(value))
-        options.split = _choice("split", split, _SPLITS)
+        options.split = choice("split", split, _SPLITS)
         options.batch, options.epochs = integer("batch", batch), integer("epochs", epochs)
         options.host_index, options.host_count = integer("host", host), integer("hosts", hosts)
         if rows is not None:
@@ -250,8 +231,8 @@ class Loader:
                             integer("prefetch", prefetch))
         if memory is not None:
             options.memory_bytes = integer("memory", memory)
-        options.io = _choice("io", io, ("mmap", "pread"))
-        options.on_corrupt = _choice("on_corrupt", on_corrupt, ("fail", "mask"))
+        options.io = choice("io", io, ("mmap", "pread"))
+        options.on_corrupt = choice("on_corrupt", on_corrupt, ("fail", "mask"))
         words = {**sample, "batch": batch, "epochs": epochs, "split": split,
                  "by": "client" if by_client else None, "client-weights": client_weights,
                  "clients-per-round": clients_per_round or None,
@@ -271,40 +252,13 @@ class Loader:
                                     if rows is None else tuple(rows))
 
     @property
-    def _alone(self) -> contextlib.AbstractContextManager[Any]:
-        """The lock of the place; in a forked child nobody could give it back, and none is needed:
-        there the library refuses."""
-        return self._lock if os.getpid() == self._pid else contextlib.nullcontext()
-
-    @property
-    def _open(self) -> _Open:
-        if self._pointer is None:
-            raise ValueError("the loader is closed")
-        return self._pointer
-
-    @property
     def data(self) -> ProbeDataset:
         """The data set."""
         return self._data
 
-    def __iter__(self) -> Loader:
-        return self
-
     def __next__(self) -> Arrays:
         """The next batch; StopIteration at the end (only with `epochs`)."""
-        batch, error = c.POINTER(_abi.Batch)(), _abi.Error()
-        with self._alone:
-            pointer = self._open
-            # When a batch is ready, the GIL stays: handing it out takes a microsecond, and giving
-            # the GIL away would mean to wait for it as long as another thread computes.
-            if not held.leat_loader_wait(pointer, 0) and os.getpid() == self._pid:
-                while not lib.leat_loader_wait(pointer, _WAIT_MS):
-                    pass
-            if held.leat_loader_next(pointer, c.byref(batch), c.byref(error)):
-                raise fail(error)
-        if not batch:
-            raise StopIteration
-        return _arrays(batch)
+        return _arrays(self._take())
 
     @property
     def step(self) -> int:
@@ -330,10 +284,7 @@ class Loader:
         A function of these alone and JSON of at most 256 bytes: version, fingerprint of the data,
         hash of the options that decide bytes, seed, step of the next batch.
         """
-        text = (c.c_char * _abi.LOADER_STATE_BYTES)()
-        held.leat_loader_state(self._open, text)
-        state: dict[str, int | str] = json.loads(text.value)
-        return state
+        return super().state()
 
     def seek(self, place: int | str | Mapping[str, Any]) -> None:
         """Goes to a step, or to a state (as state() gave it, or its JSON).
@@ -345,8 +296,7 @@ class Loader:
             if isinstance(place, int):
                 call(lib.leat_loader_seek, self._open, integer("step", place))
                 return
-            text = place if isinstance(place, str) else json.dumps(dict(place))
-            call(lib.leat_loader_restore, self._open, encoded(text))
+            self._restore(place)
 
     def explain(self, step: int, row: int) -> Explanation:
         """What row 0 <= row < batch of a step holds, of any host: print() shows it in words."""
@@ -362,9 +312,7 @@ class Loader:
         """Of the batches that were handed out: batches, sequences, masked, tokens, padding,
         segments, measurements, dropped; payload_bytes read, stall_ns (waited for batches), work_ns
         (of all threads), memory_bytes, prefetch."""
-        found = _abi.LoaderCounters()
-        held.leat_loader_get_counters(self._open, c.byref(found))
-        return {field[0]: getattr(found, field[0]) for field in found._fields_}
+        return super().counters()
 
     def quarantine(self) -> list[Quarantined]:
         """The records that sequences were masked for so far (on_corrupt="mask")."""
@@ -377,34 +325,9 @@ class Loader:
         finally:
             lib.leat_quarantine_free(items)
 
-    def close(self) -> None:
-        """Ends its threads and frees its memory; batches that are held stay."""
-        with self._alone:
-            pointer, self._pointer = self._pointer, None
-        del pointer  # which ends the loader, unless another thread is asking it something
-
-    def __enter__(self) -> Loader:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
-                 trace: TracebackType | None) -> None:
-        self.close()
-
     def __repr__(self) -> str:
         where = "closed" if self._pointer is None else f"next step {self.step}"
         return f"<leat.Loader of {', '.join(self._data.paths)}: {where}>"
-
-
-def _choice(name: str, value: str | None, accepted: Sequence[str | None]) -> int:
-    if value not in accepted:
-        raise ValueError(f"{name} {value!r} is not accepted: " +
-                         ", ".join(repr(each) for each in accepted))
-    return accepted.index(value)
-
-
-def _copy(address: int, length: int) -> npt.NDArray[np.int32]:
-    return np.frombuffer(c.string_at(address, 4 * length), np.int32) if address else \
-        np.zeros(length, np.int32)
 
 
 def _explanation(found: _abi.Explanation, data: ProbeDataset) -> Explanation:
@@ -421,4 +344,5 @@ def _explanation(found: _abi.Explanation, data: ProbeDataset) -> Explanation:
     return Explanation(
         found.step, found.row, found.sequence, found.epoch, found.position, found.anchor,
         found.past_end, found.masked, found.reason.decode("utf-8", "replace"), tuple(segments),
-        _copy(found.inputs, found.length), _copy(found.segmentation, found.length))
+        copy_of(found.inputs, found.length, np.int32),
+        copy_of(found.segmentation, found.length, np.int32))

@@ -21,6 +21,7 @@ support.need("numpy", "leat")
 import numpy as np  # noqa: E402
 
 import leat  # noqa: E402
+import leat._ring  # noqa: E402
 import leat.errors  # noqa: E402
 import leat.loader  # noqa: E402
 
@@ -391,7 +392,7 @@ class Threads(unittest.TestCase):
                 return self.done.wait(timeout_ms / 1000)
         done = threading.Event()
         with leat.Loader(self.path, **SMALL) as loader:
-            with unittest.mock.patch.multiple(leat.loader, lib=Never(done), held=Never(done)):
+            with unittest.mock.patch.multiple(leat._ring, lib=Never(done), held=Never(done)):
                 thread = threading.Thread(target=next, args=(loader,))
                 thread.start()
                 waiting.wait()
@@ -435,7 +436,7 @@ class Threads(unittest.TestCase):
                 time.sleep(timeout_ms / 1000)
                 return False
         with leat.Loader(self.path, **SMALL) as loader:
-            with unittest.mock.patch.multiple(leat.loader, lib=Never(), held=Never()):
+            with unittest.mock.patch.multiple(leat._ring, lib=Never(), held=Never()):
                 timer = threading.Timer(0.2, signal.pthread_kill,
                                         (threading.main_thread().ident, signal.SIGINT))
                 timer.start()

@@ -1,0 +1,104 @@
+"""What data sets of either kind are made of: something of the library that is open, and readers."""
+from __future__ import annotations
+
+import collections
+import ctypes as c
+import os
+import threading
+from collections.abc import Hashable
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+Path = str | os.PathLike[str]
+
+_reopening = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _reopening
+    _reopening = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Handle:
+    """An open data set and its idle readers; closed when the last user lets go of it.
+
+    A forked child opens its own: another thread of the parent may have held locks of the parent's,
+    which nobody gives back in the child.
+    """
+    close: ClassVar[Any]    # the library's functions, which end the use of it
+    destroy: ClassVar[Any]  # and of a reader
+    _pid = -1  # that opened it
+
+    def __init__(self) -> None:
+        self._reopen()
+
+    def open(self) -> c.c_void_p:
+        """The data set, opened anew."""
+        raise NotImplementedError
+
+    def reader(self, kind: Any) -> c.c_void_p:
+        """A new reader."""
+        raise NotImplementedError
+
+    def _reopen(self) -> None:
+        pointer = self.open()
+        self._idle: dict[Hashable, collections.deque[c.c_void_p]] = {}
+        self._pointer, self._pid = pointer, os.getpid()
+
+    def _own(self) -> None:
+        if self._pid != os.getpid():
+            with _reopening:
+                if self._pid != os.getpid():
+                    self._reopen()
+
+    @property
+    def pointer(self) -> c.c_void_p:
+        """The data set of this process."""
+        self._own()
+        return self._pointer
+
+    def idle(self, kind: Hashable) -> collections.deque[c.c_void_p]:
+        """The readers of a kind that nobody uses, of this process."""
+        self._own()
+        return self._idle.setdefault(kind, collections.deque())
+
+    def __del__(self, getpid: Any = os.getpid) -> None:
+        if self._pid != getpid():
+            return
+        for readers in self._idle.values():
+            while readers:
+                self.destroy(readers.pop())
+        self.close(self._pointer)
+
+
+class Reader:
+    """`with Reader(handle, kind) as pointer`: a reader that nobody else uses meanwhile."""
+
+    def __init__(self, handle: Handle, kind: Hashable = None) -> None:
+        self._handle, self._kind = handle, kind
+
+    def __enter__(self) -> c.c_void_p:
+        self._idle = self._handle.idle(self._kind)
+        try:
+            self._pointer = self._idle.pop()
+        except IndexError:  # as many readers as threads that read at once
+            self._pointer = self._handle.reader(self._kind)
+        return self._pointer
+
+    def __exit__(self, *_: object) -> None:
+        self._idle.append(self._pointer)
+
+
+def copy_of(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A copy of `count` items at an address of the library; zeros where there is none."""
+    if not count or address is None:
+        return np.zeros(count, dtype)
+    size = count * np.dtype(dtype).itemsize
+    there = memoryview((c.c_char * size).from_address(address))
+    copy: npt.NDArray[Any] = np.frombuffer(there, np.dtype(dtype), count).copy()
+    return copy
