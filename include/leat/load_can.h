@@ -307,7 +307,7 @@ leat_graph_loader_create(leat_graph_loader **out, const leat_can_cache *cache,
 LEAT_API void leat_graph_loader_destroy(leat_graph_loader *loader);
 
 /* The disjoint union of G graphs, with N nodes and E edges; each array on pages of its own, to be
- * read only. */
+ * read only: but who holds a batch alone may write to its arrays until it is released. */
 typedef struct leat_graph_batch {
     int64_t epoch;
     int64_t batch, batch_count; /* its number in the epoch, and how many the epoch has */

@@ -1,19 +1,26 @@
-"""leat: Internet latency measurements as training data, in C.
+"""leat: raw telemetry as training data, in C: Internet latency measurements, vehicle logs.
 
     data = leat.ProbeDataset("probes")       # what `leat ingest probes` wrote, or files of others
     data[0].measurements()                   # one probe's measurements as numpy arrays
     for batch in leat.Loader(data, batch=8, length=1024):
         batch["inputs"]                      # six int32 arrays [8, 1024], nothing copied
 
-leat.grain has both for Grain, leat.maxtext a launcher of MaxText's trainer.
+    data = leat.CanDataset("cache")          # what `leat ingest can` wrote
+    for batch in leat.GraphLoader(data, max_nodes=8192, epochs=1):
+        batch.x, batch.edge_index            # one disjoint union of graphs, nothing copied
+
+leat.grain has measurements for Grain, leat.maxtext a launcher of MaxText's trainer, leat.torch
+graphs for PyTorch Geometric.
 
 Errors are leat.LeatError (leat.errors has one class a code); their text is the library's own.
 """
 from leat._library import version as _version
+from leat.can import CanDataset, CanSplit, Graph, GraphBatch, GraphLoader
 from leat.dataset import ProbeDataset, ProbeRow, Shard
 from leat.errors import LeatError
 from leat.loader import KEYS, DLPack, Explanation, Loader, Quarantined, Segment, words
 
 __version__ = _version()
-__all__ = ["KEYS", "DLPack", "Explanation", "LeatError", "Loader", "ProbeDataset", "ProbeRow",
-           "Quarantined", "Segment", "Shard", "__version__", "words"]
+__all__ = ["KEYS", "CanDataset", "CanSplit", "DLPack", "Explanation", "Graph", "GraphBatch",
+           "GraphLoader", "LeatError", "Loader", "ProbeDataset", "ProbeRow", "Quarantined",
+           "Segment", "Shard", "__version__", "words"]

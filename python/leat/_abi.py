@@ -1,7 +1,7 @@
 """The C API of include/leat/*.h as ctypes sees it: structs, constants and prototypes, no more.
 
-Written by hand from the headers; tests/python/test_abi.py compiles them and compares every size,
-offset and number. Nothing here opens the library, so that the comparison needs no build.
+Written by hand from the headers; tests/lint/test_python_abi.py compiles them and compares every
+size, offset and number. Nothing here opens the library, so that the comparison needs no build.
 """
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ ENUMS = {
     "SPLIT": ("TRAIN", "TEST", "NONE"),
     "SAMPLER": ("PLAN3", "PLAN2", "ALL"),
     "IO": ("MMAP", "PREAD"),
+    "SCALE": ("STORED", "NONE"),
 }
+NODE_FEATURES, EDGE_FEATURES = 35, 11
+PREFETCH_AUTO = -1
+LOADER_STATE_BYTES = 257
 
 
 class Error(c.Structure):
@@ -164,8 +168,140 @@ class Explanation(c.Structure):
     ]
 
 
-PREFETCH_AUTO = -1
-LOADER_STATE_BYTES = 257
+class CanFacts(c.Structure):
+    """leat_can_facts"""
+    _fields_ = [
+        ("path", c.c_char_p), ("fingerprint", c.c_char_p), ("dataset", c.c_char_p),
+        ("preset", c.c_char_p), ("built_at", c.c_char_p), ("window", c.c_int64),
+        ("stride", c.c_int64), ("frames", c.c_bool), ("split_count", c.c_int),
+        ("vocab_count", c.c_int64), ("id_count", c.c_int64), ("capture_count", c.c_int64),
+        ("windows_dropped", c.c_int64),
+    ]
+
+
+class CanScalerFacts(c.Structure):
+    """leat_can_scaler_facts"""
+    _fields_ = [
+        ("strategy", c.c_char_p), ("x_center", c.c_double * NODE_FEATURES),
+        ("x_scale", c.c_double * NODE_FEATURES), ("edge_center", c.c_double * EDGE_FEATURES),
+        ("edge_scale", c.c_double * EDGE_FEATURES),
+    ]
+
+
+class CanSizesFacts(c.Structure):
+    """leat_can_sizes_facts"""
+    _fields_ = [
+        ("min", c.c_int64), ("max", c.c_int64), ("mean", c.c_double), ("p95", c.c_double),
+        ("p99", c.c_double),
+    ]
+
+
+class CanAttackCount(c.Structure):
+    """leat_can_attack_count"""
+    _fields_ = [("name", c.c_char_p), ("graphs", c.c_int64)]
+
+
+class CanSplit(c.Structure):
+    """leat_can_split"""
+    _fields_ = [
+        ("name", c.c_char_p), ("graph_count", c.c_int64), ("node_count", c.c_int64),
+        ("edge_count", c.c_int64), ("nodes", CanSizesFacts), ("edges", CanSizesFacts),
+        ("frames", c.c_int64), ("file_bytes", c.c_int64), ("attacks", c.POINTER(CanAttackCount)),
+        ("attack_count", c.c_int),
+    ]
+
+
+class CanCaptureFacts(c.Structure):
+    """leat_can_capture_facts"""
+    _fields_ = [
+        ("file", c.c_char_p), ("folder", c.c_char_p), ("split", c.c_char_p), ("bus", c.c_int32),
+        ("vehicle", c.c_int32), ("frames", c.c_int64), ("windows", c.c_int64),
+        ("tail", c.c_int64), ("between", c.c_int64), ("dropped", c.c_int64),
+        ("rejected", c.c_int64), ("first_s", c.c_double), ("last_s", c.c_double),
+    ]
+
+
+class CanGraphFacts(c.Structure):
+    """leat_can_graph_facts"""
+    _fields_ = [
+        ("graph", c.c_int64), ("window_start", c.c_int64), ("capture", c.c_int32),
+        ("node_count", c.c_int32), ("edge_count", c.c_int32), ("y", c.c_int32),
+        ("attack_type", c.c_int32), ("attack_first", c.c_int32), ("attack_count", c.c_int32),
+    ]
+
+
+class CanGraph(c.Structure):
+    """leat_can_graph"""
+    _fields_ = [
+        ("facts", CanGraphFacts), ("x", c.c_void_p), ("edge_attr", c.c_void_p),
+        ("edge_index", c.c_void_p), ("node_id", c.c_void_p),
+    ]
+
+
+class GraphBatchOptions(c.Structure):
+    """leat_graph_batch_options"""
+    _fields_ = [
+        ("pack", c.c_int), ("batch", c.c_int64), ("max_nodes", c.c_int64),
+        ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
+        ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
+        ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
+        ("preset", c.c_int),
+    ]
+
+
+class GraphLoaderOptions(c.Structure):
+    """leat_graph_loader_options"""
+    _fields_ = [
+        ("batches", GraphBatchOptions), ("scale", c.c_int), ("split", c.c_char_p),
+        ("scores", c.c_char_p), ("host_index", c.c_int64), ("host_count", c.c_int64),
+        ("threads", c.c_int), ("prefetch", c.c_int64), ("memory_bytes", c.c_int64),
+    ]
+
+
+class GraphBatch(c.Structure):
+    """leat_graph_batch"""
+    _fields_ = [
+        ("epoch", c.c_int64), ("batch", c.c_int64), ("batch_count", c.c_int64),
+        ("graph_count", c.c_int64), ("node_count", c.c_int64), ("edge_count", c.c_int64),
+        ("x", c.c_void_p), ("edge_attr", c.c_void_p), ("edge_index", c.c_void_p),
+        ("node_id", c.c_void_p), ("node_graph", c.c_void_p), ("node_ptr", c.c_void_p),
+        ("edge_ptr", c.c_void_p), ("y", c.c_void_p), ("attack_type", c.c_void_p),
+        ("graph", c.c_void_p),
+    ]
+
+
+class GraphLoaderFacts(c.Structure):
+    """leat_graph_loader_facts"""
+    _fields_ = [
+        ("split_graphs", c.c_int64), ("graphs", c.c_int64), ("oversize", c.c_void_p),
+        ("oversize_count", c.c_int64), ("most_graphs", c.c_int64), ("most_nodes", c.c_int64),
+        ("most_edges", c.c_int64),
+    ]
+
+
+class GraphEpochFacts(c.Structure):
+    """leat_graph_epoch_facts"""
+    _fields_ = [
+        ("batch_count", c.c_int64), ("step_count", c.c_int64), ("graph_count", c.c_int64),
+        ("tiers", c.c_int64),
+    ]
+
+
+class GraphLoaderCounters(c.Structure):
+    """leat_graph_loader_counters"""
+    _fields_ = [(name, c.c_int64) for name in (
+        "batches", "graphs", "nodes", "edges", "payload_bytes", "stall_ns", "work_ns",
+        "memory_bytes", "prefetch")]
+
+
+class GraphExplanation(c.Structure):
+    """leat_graph_explanation"""
+    _fields_ = [
+        ("epoch", c.c_int64), ("batch", c.c_int64), ("batch_count", c.c_int64),
+        ("tiers", c.c_int64), ("graph_count", c.c_int64), ("node_count", c.c_int64),
+        ("edge_count", c.c_int64), ("graphs", c.POINTER(CanGraphFacts)),
+    ]
+
 
 # the C name of each struct above
 STRUCTS: dict[str, type[c.Structure]] = {
@@ -185,6 +321,21 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_explained_measurement": ExplainedMeasurement,
     "leat_explained_segment": ExplainedSegment,
     "leat_explanation": Explanation,
+    "leat_can_facts": CanFacts,
+    "leat_can_scaler_facts": CanScalerFacts,
+    "leat_can_sizes_facts": CanSizesFacts,
+    "leat_can_attack_count": CanAttackCount,
+    "leat_can_split": CanSplit,
+    "leat_can_capture_facts": CanCaptureFacts,
+    "leat_can_graph_facts": CanGraphFacts,
+    "leat_can_graph": CanGraph,
+    "leat_graph_batch_options": GraphBatchOptions,
+    "leat_graph_loader_options": GraphLoaderOptions,
+    "leat_graph_batch": GraphBatch,
+    "leat_graph_loader_facts": GraphLoaderFacts,
+    "leat_graph_epoch_facts": GraphEpochFacts,
+    "leat_graph_loader_counters": GraphLoaderCounters,
+    "leat_graph_explanation": GraphExplanation,
 }
 
 _handle = c.c_void_p
@@ -224,6 +375,8 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
     "leat_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
     "leat_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_loader_get_counters": (None, (_handle, c.POINTER(LoaderCounters))),
     "leat_loader_quarantine": (c.c_int, (_handle, c.POINTER(c.POINTER(Quarantined)),
                                          c.POINTER(c.c_int64), _error)),
@@ -236,4 +389,41 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_textbuf_finish": (c.c_int, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),
                                       _error)),
     "leat_textbuf_destroy": (None, (_handle,)),
+    "leat_can_cache_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_can_cache_close": (None, (_handle,)),
+    "leat_can_cache_get_facts": (None, (_handle, c.POINTER(CanFacts))),
+    "leat_can_cache_setting": (c.c_char_p, (_handle, c.c_char_p)),
+    "leat_can_cache_setting_name": (c.c_char_p, (_handle, c.c_int)),
+    "leat_can_cache_identifier": (c.c_char_p, (_handle, c.c_int64)),
+    "leat_can_cache_get_scaler": (None, (_handle, c.POINTER(CanScalerFacts))),
+    "leat_can_cache_get_split": (c.c_int, (_handle, c.c_int, c.POINTER(CanSplit), _error)),
+    "leat_can_cache_get_capture": (c.c_int, (_handle, c.c_int64, c.POINTER(CanCaptureFacts),
+                                             _error)),
+    "leat_can_reader_create": (c.c_int, (c.POINTER(_handle), _handle, c.c_char_p, c.c_int,
+                                         _error)),
+    "leat_can_reader_destroy": (None, (_handle,)),
+    "leat_can_reader_facts": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraphFacts), _error)),
+    "leat_can_reader_graph": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraph), _error)),
+    "leat_graph_loader_options_default": (GraphLoaderOptions, ()),
+    "leat_graph_loader_option_set": (c.c_int, (c.POINTER(GraphLoaderOptions), c.c_char_p,
+                                               c.c_char_p, _error)),
+    "leat_graph_loader_create": (c.c_int, (c.POINTER(_handle), _handle,
+                                           c.POINTER(GraphLoaderOptions), _error)),
+    "leat_graph_loader_destroy": (None, (_handle,)),
+    "leat_graph_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(GraphBatch)), _error)),
+    "leat_graph_loader_wait": (c.c_bool, (_handle, c.c_int64)),
+    "leat_graph_batch_release": (None, (_handle,)),
+    "leat_graph_loader_place": (None, (_handle, c.POINTER(c.c_int64), c.POINTER(c.c_int64))),
+    "leat_graph_loader_seek": (c.c_int, (_handle, c.c_int64, c.c_int64, _error)),
+    "leat_graph_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
+    "leat_graph_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_get_facts": (None, (_handle, c.POINTER(GraphLoaderFacts))),
+    "leat_graph_loader_get_epoch": (c.c_int, (_handle, c.c_int64, c.POINTER(GraphEpochFacts),
+                                              _error)),
+    "leat_graph_loader_get_counters": (None, (_handle, c.POINTER(GraphLoaderCounters))),
+    "leat_graph_loader_explain": (c.c_int, (_handle, c.c_int64, c.c_int64,
+                                            c.POINTER(c.POINTER(GraphExplanation)), _error)),
+    "leat_graph_explanation_destroy": (None, (c.POINTER(GraphExplanation),)),
 }

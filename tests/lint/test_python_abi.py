@@ -84,7 +84,9 @@ class Abi(unittest.TestCase):
         wanted = {f"LEAT_{name}": number for name, number in self.abi.CODES.items()}
         for enum, names in self.abi.ENUMS.items():
             wanted.update({f"LEAT_{enum}_{name}": i for i, name in enumerate(names)})
-        wanted["LEAT_MESSAGE_BYTES"] = self.abi.MESSAGE_BYTES
+        wanted.update({f"LEAT_{name}": getattr(self.abi, name) for name in (
+            "MESSAGE_BYTES", "LOADER_STATE_BYTES", "PREFETCH_AUTO", "NODE_FEATURES",
+            "EDGE_FEATURES")})
         self.compare(wanted)
         count = len(re.findall(r"\bX\(LEAT_\w+,", self.headers["base.h"]))
         self.assertEqual(count, len(self.abi.CODES), "a code is missing in _abi.py")

@@ -2,6 +2,7 @@
 import atexit
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,16 +11,18 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
 LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 SKIPPED = 77
 
 
-def need(*modules):
+def need(*modules, environment="train"):
     """Ends the program as skipped where one of these cannot be imported."""
     for name in modules:
         try:
             __import__(name)
         except ImportError as problem:
-            print(f"skipped: {problem} (scripts/python-env.sh train makes the environment)")
+            print(f"skipped: {problem} (scripts/python-env.sh {environment} makes the "
+                  "environment)")
             sys.exit(SKIPPED)
 
 
@@ -52,6 +55,38 @@ def dataset(*options, count=20000, probes=400, seed=3):
                 "-o", csv)
         run("ingest", "probes", csv, "-o", path, *options)
     return path
+
+
+def can_cache(*options, frames=40000, vehicles=2, seed=5):
+    """The path of a cache of synthetic vehicles' graphs, made once."""
+    name = f"can-{frames}-{vehicles}-{seed}"
+    path = os.path.join(folder(), f"{name}-cache" + "".join(options))
+    if not os.path.exists(path):
+        logs = os.path.join(folder(), name)
+        if not os.path.exists(logs):
+            run("synth", "can", "--frames", str(frames), "--vehicles", str(vehicles), "--seed",
+                str(seed), "-o", logs)
+        run("ingest", "can", logs, "-o", path, *options)
+    return path
+
+
+def run_examples(wanted):
+    """Runs the examples of docs/python.md for which `wanted` is true, in order in one program,
+    beside a data set `probes` and a cache `cache`. Gives how many there are, and how the program ended."""
+    with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
+        page = file.read()
+    blocks = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+              if wanted(block)]
+    with tempfile.TemporaryDirectory() as place:
+        shutil.copytree(dataset(), os.path.join(place, "probes"))
+        shutil.copytree(can_cache(), os.path.join(place, "cache"))
+        path = os.path.join(place, "examples.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("\n\n".join(blocks))
+        return len(blocks), subprocess.run(
+            [sys.executable, path], cwd=place, capture_output=True, text=True, timeout=300,
+            check=False,
+            env={**os.environ, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"})
 
 
 def cat(path):

@@ -1,0 +1,530 @@
+"""Vehicle logs as graphs: caches opened for reading, their graphs one by one, batches of them."""
+from __future__ import annotations
+
+import ctypes as c
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from leat import _abi, _handle, _ring
+from leat._handle import Path, copy_of
+from leat._library import call, encoded, held, integer, lib
+from leat._ring import choice
+
+NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
+_SCALES = ("stored", "none")  # by leat_scale
+
+
+class Sizes(NamedTuple):
+    """How many nodes, or edges, the graphs of a split have."""
+    min: int
+    max: int
+    mean: float
+    p95: float
+    p99: float
+
+
+class _SplitFacts(NamedTuple):
+    name: str
+    graph_count: int
+    node_count: int
+    edge_count: int
+    frames: int
+    file_bytes: int
+    nodes: Sizes
+    edges: Sizes
+    attacks: dict[str, int]
+
+
+class Capture(NamedTuple):
+    """One bus of one log; where captures are merged, all logs of a split."""
+    file: str            #: name; "" where captures are merged
+    folder: str
+    split: str           #: "train" (validation included) or a test
+    bus: int | None      #: None: buses are mixed
+    vehicle: int | None  #: by the file's name
+    frames: int
+    windows: int
+    tail: int            #: frames behind the last window,
+    between: int         #: between windows,
+    dropped: int         #: and in windows dropped between training and validation alone
+    rejected: int        #: lines that were set aside
+    first_s: float       #: times of the first and the last frame
+    last_s: float
+
+
+class Scaler(NamedTuple):
+    """A feature f becomes float32(f - center) / scale, both rounded to float32 first."""
+    strategy: str                          #: "z_benign", ...
+    x_center: npt.NDArray[np.float64]      #: [35]
+    x_scale: npt.NDArray[np.float64]       #: [35]
+    edge_center: npt.NDArray[np.float64]   #: [11]
+    edge_scale: npt.NDArray[np.float64]    #: [11]
+
+
+class GraphFacts(NamedTuple):
+    """What is known of a graph without reading it."""
+    graph: int         #: number in its split
+    window_start: int  #: first frame of the window, in its capture
+    capture: int       #: in CanDataset.captures
+    node_count: int
+    edge_count: int
+    y: int             #: 1: some frame of the window is labelled an attack
+    attack_type: int   #: 0: none
+    attack_first: int  #: first labelled frame of the window, -1: none
+    attack_count: int  #: labelled frames
+
+
+class Graph(NamedTuple):
+    """A graph with arrays of its own."""
+    facts: GraphFacts
+    x: npt.NDArray[np.float32]          #: [N, 35] features of nodes
+    edge_attr: npt.NDArray[np.float32]  #: [E, 11] features of edges
+    edge_index: npt.NDArray[np.int32]   #: [2, E] nodes 0 .. N - 1: sources, then targets
+    node_id: npt.NDArray[np.int32]      #: [N] number of the identifier; 0: unknown
+
+
+class GraphBatch(NamedTuple):
+    """A disjoint union of G graphs with N nodes and E edges. The arrays show the loader's memory,
+    read-only, as those of leat.Loader do."""
+    epoch: int
+    batch: int        #: its number in the epoch, of all hosts together
+    batch_count: int  #: of the epoch
+    x: npt.NDArray[np.float32]           #: [N, 35]
+    edge_attr: npt.NDArray[np.float32]   #: [E, 11]
+    edge_index: npt.NDArray[np.int32]    #: [2, E] nodes of the batch: sources, then targets
+    node_id: npt.NDArray[np.int32]       #: [N] number of the identifier; 0: unknown
+    node_graph: npt.NDArray[np.int32]    #: [N] the node's graph, 0 .. G - 1, ascending
+    node_ptr: npt.NDArray[np.int64]      #: [G + 1] first node of each graph
+    edge_ptr: npt.NDArray[np.int64]      #: [G + 1] first edge
+    y: npt.NDArray[np.int32]             #: [G]
+    attack_type: npt.NDArray[np.int32]   #: [G]
+    graph: npt.NDArray[np.int64]         #: [G] number in the split
+
+
+class EpochFacts(NamedTuple):
+    """What an epoch is planned to be."""
+    batches: int
+    steps: int   #: of each host, at least 1
+    graphs: int
+    tiers: int   #: of the curriculum, that are active
+
+
+class GraphExplanation(NamedTuple):
+    """What a batch of any host holds; str() of it is in words."""
+    epoch: int
+    batch: int
+    batch_count: int
+    tiers: int
+    node_count: int
+    edge_count: int
+    graphs: tuple[GraphFacts, ...]  #: in the order of the batch
+
+    def __str__(self) -> str:
+        head = (f"epoch {self.epoch} batch {self.batch} of {self.batch_count}: {len(self.graphs)} "
+                f"graphs, {self.node_count} nodes, {self.edge_count} edges\n")
+        return head + "".join(
+            f"graph {one.graph}: capture {one.capture}, frames from {one.window_start}, "
+            f"{one.node_count} nodes, {one.edge_count} edges, " +
+            (f"attack {one.attack_type}, {one.attack_count} frames from {one.attack_first}"
+             if one.y else "benign") + "\n" for one in self.graphs)
+
+
+def _text(found: bytes | None) -> str:
+    return (found or b"").decode("utf-8", "replace")
+
+
+def _facts(found: Any) -> GraphFacts:
+    return GraphFacts(*(getattr(found, name) for name in GraphFacts._fields))
+
+
+class _Handle(_handle.Handle):
+    """An open leat_can_cache; its readers, by (split, scale), are of type leat_can_reader."""
+    close, destroy = lib.leat_can_cache_close, lib.leat_can_reader_destroy
+
+    def __init__(self, path: str) -> None:
+        self._path = encoded(path)
+        super().__init__()
+
+    def open(self) -> c.c_void_p:
+        """The leat_can_cache, opened anew."""
+        pointer = c.c_void_p()
+        call(lib.leat_can_cache_open, c.byref(pointer), self._path)
+        return pointer
+
+    def reader(self, kind: tuple[str, int]) -> c.c_void_p:
+        """A new leat_can_reader."""
+        pointer = c.c_void_p()
+        call(lib.leat_can_reader_create, c.byref(pointer), self.pointer, encoded(kind[0]), kind[1])
+        return pointer
+
+
+class CanSplit(Sequence[Graph]):
+    """The graphs of one split: a sequence of Graph, by (number of nodes, capture, window start).
+
+    Reading checks the pages that it touches, each once; CorruptError and InputOutputError name file
+    and byte. Any number of threads may read; reading lets other Python threads run.
+    """
+
+    def __init__(self, handle: _Handle, facts: _SplitFacts, scale: str) -> None:
+        self._handle, self._count = handle, facts.graph_count
+        self._kind = (facts.name, choice("scale", scale, _SCALES))
+        self.scale = scale        #: "stored": by the cache's scaler; "none": as they are stored
+        self.name = facts.name    #: "train", "val", "test_..."
+        self.node_count = facts.node_count  #: of all graphs
+        self.edge_count = facts.edge_count
+        self.nodes = facts.nodes  #: of a graph
+        self.edges = facts.edges
+        self.frames = facts.frames  #: of its logs; those of val are counted in train
+        self.file_bytes = facts.file_bytes
+        #: graphs of each attack type, "benign" among them
+        self.attacks: dict[str, int] = dict(facts.attacks)
+
+    def _number(self, graph: int) -> int:
+        try:
+            return range(self._count)[graph]
+        except IndexError:
+            raise IndexError(f"graph {graph} of split {self.name}, which has {self._count}") \
+                from None
+
+    def facts(self, graph: int) -> GraphFacts:
+        """What is known of a graph without reading it."""
+        found = _abi.CanGraphFacts()
+        with _handle.Reader(self._handle, self._kind) as reader:
+            call(lib.leat_can_reader_facts, reader, self._number(graph), c.byref(found))
+        return _facts(found)
+
+    def _graph(self, graph: int) -> Graph:
+        found = _abi.CanGraph()
+        with _handle.Reader(self._handle, self._kind) as reader:
+            call(lib.leat_can_reader_graph, reader, graph, c.byref(found))
+            facts = _facts(found.facts)
+            nodes, edges = facts.node_count, facts.edge_count
+            return Graph(
+                facts,
+                copy_of(found.x, nodes * NODE_FEATURES, np.float32).reshape(nodes, -1),
+                copy_of(found.edge_attr, edges * EDGE_FEATURES,
+                        np.float32).reshape(edges, EDGE_FEATURES),
+                copy_of(found.edge_index, 2 * edges, np.int32).reshape(2, edges),
+                copy_of(found.node_id, nodes, np.int32))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, item: int) -> Graph: ...
+    @overload
+    def __getitem__(self, item: slice) -> Sequence[Graph]: ...
+
+    def __getitem__(self, item: int | slice) -> Any:
+        if isinstance(item, slice):
+            return [self._graph(each) for each in range(self._count)[item]]
+        return self._graph(self._number(item))
+
+    def __repr__(self) -> str:
+        return f"<leat.CanSplit {self.name}: {self._count} graphs>"
+
+
+class CanDataset(Mapping[str, CanSplit]):
+    """A cache of `leat ingest can`: a mapping from the names of its splits to their graphs.
+
+    path: the folder of a cache, or one that holds a single cache. Opening reads its JSON alone; a
+    split is mapped at its first touch. The files are ordinary safetensors as well
+    (docs/can-graphs.md); what is read here is checked and scaled.
+
+    Any number of threads may read. It can be pickled and used in a child after fork (it is opened
+    again by its path). Use it in a `with`, call close(), or leave it to the garbage collector: the
+    files are closed when nobody, splits and loaders included, uses them any more.
+
+    Raises NotFoundError, CorruptError, InputError, InputOutputError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._argument = os.fspath(path)
+        self._open: _Handle | None = _Handle(self._argument)
+        found, scaler = _abi.CanFacts(), _abi.CanScalerFacts()
+        pointer = self._open.pointer
+        held.leat_can_cache_get_facts(pointer, c.byref(found))
+        held.leat_can_cache_get_scaler(pointer, c.byref(scaler))
+        self.path: str = os.fsdecode(found.path)  #: of the cache's own folder
+        self.fingerprint = _text(found.fingerprint)  #: of inputs, settings and version
+        self.dataset, self.preset = _text(found.dataset), _text(found.preset)
+        self.built_at = _text(found.built_at)  #: UTC
+        self.window: int = found.window  #: frames
+        self.stride: int = found.stride
+        self.frames_stored: bool = found.frames  #: frames are, and graphs made of them in reading
+        self.windows_dropped: int = found.windows_dropped  #: between training and validation
+        #: identifiers without a number, which came in no training log
+        self.unknown: tuple[str, ...] = tuple(
+            _text(lib.leat_can_cache_identifier(pointer, index))
+            for index in range(found.vocab_count, found.id_count))
+        #: identifier to its number, from 1
+        self.vocabulary: dict[str, int] = {
+            _text(lib.leat_can_cache_identifier(pointer, index)): index + 1
+            for index in range(found.vocab_count)}
+        #: what the cache was made with, by the names of the command's options
+        self.settings: dict[str, str] = dict(self._settings(pointer))
+        self.scaler = Scaler(_text(scaler.strategy), *(
+            np.array(getattr(scaler, name)) for name in Scaler._fields[1:]))
+        self.captures: tuple[Capture, ...] = tuple(
+            self._capture(pointer, index) for index in range(found.capture_count))
+        self._splits = {facts.name: facts for facts in (
+            self._split(pointer, index) for index in range(found.split_count))}
+
+    @staticmethod
+    def _settings(pointer: c.c_void_p) -> Iterator[tuple[str, str]]:
+        index = 0
+        while name := lib.leat_can_cache_setting_name(pointer, index):
+            yield _text(name), _text(lib.leat_can_cache_setting(pointer, name))
+            index += 1
+
+    @staticmethod
+    def _capture(pointer: c.c_void_p, index: int) -> Capture:
+        found = _abi.CanCaptureFacts()
+        call(held.leat_can_cache_get_capture, pointer, index, c.byref(found))
+        return Capture(os.fsdecode(found.file), os.fsdecode(found.folder), _text(found.split),
+                       found.bus if found.bus >= 0 else None, found.vehicle or None,
+                       *(getattr(found, name) for name in Capture._fields[5:]))
+
+    @staticmethod
+    def _split(pointer: c.c_void_p, index: int) -> _SplitFacts:
+        found = _abi.CanSplit()
+        call(held.leat_can_cache_get_split, pointer, index, c.byref(found))
+        nodes, edges = (Sizes(*(getattr(sizes, name) for name in Sizes._fields))
+                        for sizes in (found.nodes, found.edges))
+        return _SplitFacts(
+            _text(found.name), found.graph_count, found.node_count, found.edge_count, found.frames,
+            found.file_bytes, nodes, edges,
+            {_text(one.name): one.graphs for one in found.attacks[:found.attack_count]})
+
+    @property
+    def _handle(self) -> _Handle:
+        if self._open is None:
+            raise ValueError("the data set is closed")
+        return self._open
+
+    def split(self, name: str, *, scale: str = "stored") -> CanSplit:
+        """The graphs of a split; scale "none": as they are stored."""
+        handle = self._handle
+        if name not in self._splits:
+            raise KeyError(f"no split {name!r}: the cache has {', '.join(self._splits)}")
+        return CanSplit(handle, self._splits[name], scale)
+
+    def graph(self, split: str, graph: int, *, scale: str = "stored") -> Graph:
+        """One graph."""
+        return self.split(split, scale=scale)[graph]
+
+    def __getitem__(self, name: str) -> CanSplit:
+        return self.split(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the splits: train, val, then tests."""
+        return iter(self._splits)
+
+    def __len__(self) -> int:
+        """How many splits there are; of graphs: len(data["train"])."""
+        return len(self._splits)
+
+    __eq__, __hash__ = object.__eq__, object.__hash__  # itself alone, as other data sets
+
+    def close(self) -> None:
+        """Ends the use of the data set; splits and loaders that were made of it stay usable."""
+        self._open = None
+
+    @property
+    def closed(self) -> bool:
+        """Whether close() was called."""
+        return self._open is None
+
+    def __enter__(self) -> CanDataset:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+    def __reduce__(self) -> Any:
+        return CanDataset, (self._argument,)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{name} {split.graph_count}" for name, split in self._splits.items())
+        return f"<leat.CanDataset {self._argument}: {sizes}>"
+
+
+class _Open(_ring.Open):
+    """A leat_graph_loader."""
+    destroy = lib.leat_graph_loader_destroy
+
+
+class _Held(_ring.Held):
+    """A leat_graph_batch."""
+    __slots__ = ()
+    release = held.leat_graph_batch_release
+
+
+def _arrays(found: Any, writable: bool) -> GraphBatch:
+    """The arrays of a leat_graph_batch that this function now owns; nothing is copied."""
+    holder = _Held(c.addressof(found))
+    graphs, nodes, edges = found.graph_count, found.node_count, found.edge_count
+
+    def array(name: str, kind: str, *shape: int) -> npt.NDArray[Any]:
+        return holder.array(getattr(found, name), shape, kind, writable)
+    return GraphBatch(
+        found.epoch, found.batch, found.batch_count,
+        x=array("x", "<f4", nodes, NODE_FEATURES),
+        edge_attr=array("edge_attr", "<f4", edges, EDGE_FEATURES),
+        edge_index=array("edge_index", "<i4", 2, edges), node_id=array("node_id", "<i4", nodes),
+        node_graph=array("node_graph", "<i4", nodes),
+        node_ptr=array("node_ptr", "<i8", graphs + 1),
+        edge_ptr=array("edge_ptr", "<i8", graphs + 1), y=array("y", "<i4", graphs),
+        attack_type=array("attack_type", "<i4", graphs), graph=array("graph", "<i8", graphs))
+
+
+class GraphLoader(_ring.Ring):
+    """Batches of graphs of one split: an iterator of GraphBatch.
+
+    data: a CanDataset, or the path of one. A batch is a function of the cache, `split`, its epoch
+    and number, and the options of docs/can-graphs.md alone:
+
+    pack "ffd", "next-fit", "bucket" (as many graphs as max_nodes and max_edges hold; 0: no limit),
+    or "fixed" (`batch` graphs); oversize "skip", "alone" or "fail": graphs over a budget alone;
+    min_steps of an epoch; seed; curriculum None, "random", or the path of a file of scores, with
+    tiers, curriculum_start, curriculum_end, epochs; preset "default" or "reference"; scale
+    "stored" or "none".
+
+    Each epoch is drawn anew; after `epochs` of them the iterator ends (0: never). Host `host` of
+    `hosts` gets every hosts-th batch, in each epoch as many as the others: at its end perhaps one
+    of no graph.
+
+    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes)
+    decide speed, no byte. What leat.Loader promises of arrays, threads, waiting and processes holds
+    here too.
+
+    Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
+    that failed raises again until seek().
+    """
+
+    _name, _batch, _counters = "leat_graph_loader", _abi.GraphBatch, _abi.GraphLoaderCounters
+
+    def __init__(self, data: CanDataset | Path, split: str = "train", *, pack: str = "ffd",
+                 max_nodes: int = 8192, max_edges: int = 32768, batch: int = 32,
+                 oversize: str = "skip", min_steps: int = 1, seed: int = 0,
+                 curriculum: Path | None = None, tiers: int = 10, curriculum_start: float = 1,
+                 curriculum_end: float = 10, epochs: int = 0, preset: str = "default",
+                 scale: str = "stored", host: int = 0, hosts: int = 1,
+                 threads: int | None = None, prefetch: int | None = None,
+                 memory: int | None = None) -> None:
+        super().__init__()
+        self._data = data if isinstance(data, CanDataset) else CanDataset(data)
+        options = lib.leat_graph_loader_options_default()
+        by_scores = curriculum not in (None, "none", "random")
+        words = {"pack": pack, "max-nodes": max_nodes, "max-edges": max_edges, "batch": batch,
+                 "oversize": oversize, "min-steps": min_steps, "seed": seed,
+                 "curriculum": "scores" if by_scores else curriculum or "none", "tiers": tiers,
+                 "curriculum-start": curriculum_start, "curriculum-end": curriculum_end,
+                 "epochs": epochs, "preset": preset, "scale": scale}
+        for name, value in words.items():
+            call(lib.leat_graph_loader_option_set, c.byref(options), encoded(name),
+                 encoded(str(value)))
+        options.split = encoded(split)
+        if by_scores and curriculum is not None:
+            options.scores = encoded(curriculum)
+        options.host_index, options.host_count = integer("host", host), integer("hosts", hosts)
+        if threads is not None:
+            options.threads = integer("threads", threads, 32)
+        options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
+                            integer("prefetch", prefetch))
+        if memory is not None:
+            options.memory_bytes = integer("memory", memory)
+        pointer = _Open()
+        pointer.data = self._data._handle  # stays open for the loader, whatever happens to _data
+        call(lib.leat_graph_loader_create, c.byref(pointer), pointer.data.pointer,
+             c.byref(options))
+        self._pointer = pointer
+        self.split, self.host, self.hosts, self.epochs = split, host, hosts, epochs
+        found = _abi.GraphLoaderFacts()
+        held.leat_graph_loader_get_facts(pointer, c.byref(found))
+        self.split_graphs: int = found.split_graphs
+        self.graphs: int = found.graphs  #: of them, in batches: without those skipped
+        #: graphs over a budget: skipped, or a batch of their own
+        self.oversize: npt.NDArray[np.uint32] = copy_of(found.oversize, found.oversize_count,
+                                                        np.uint32)
+        self.most_graphs: int = found.most_graphs  #: that a batch can have
+        self.most_nodes: int = found.most_nodes
+        self.most_edges: int = found.most_edges
+
+    @property
+    def data(self) -> CanDataset:
+        """The data set."""
+        return self._data
+
+    def __next__(self) -> GraphBatch:
+        """The next batch; StopIteration at the end (only with `epochs`)."""
+        return _arrays(self._take(), False)
+
+    def _next_writable(self) -> GraphBatch:
+        """As next(), but the arrays may be written to: nobody else has the batch until it is given
+        back, and the loader then makes every byte anew."""
+        return _arrays(self._take(), True)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Epoch of the next batch, and how many batches of it are done, by all hosts together."""
+        epoch, batch = c.c_int64(), c.c_int64()
+        held.leat_graph_loader_place(self._open, c.byref(epoch), c.byref(batch))
+        return epoch.value, batch.value
+
+    def epoch(self, number: int) -> EpochFacts:
+        """How many batches an epoch has; it is planned to see, as seek() does."""
+        found = _abi.GraphEpochFacts()
+        call(lib.leat_graph_loader_get_epoch, self._open, integer("epoch", number),
+             c.byref(found))
+        return EpochFacts(found.batch_count, found.step_count, found.graph_count, found.tiers)
+
+    def state(self) -> dict[str, int | str]:
+        """Where it is, to go on from there: {"v", "data", "options", "seed", "epoch", "batch"}.
+
+        JSON of at most 256 bytes, the same on all hosts; a run may go on with other hosts where
+        their number divides "batch".
+        """
+        return super().state()
+
+    def seek(self, place: tuple[int, int] | str | Mapping[str, Any]) -> None:
+        """Goes to a place (epoch, batch), or to a state (as state() gave it, or its JSON).
+
+        `batch` is a multiple of `hosts`. A state of other data, options or seed is refused with
+        InputError, which names what differs.
+        """
+        with self._alone:
+            if isinstance(place, tuple):
+                epoch, batch = place
+                call(lib.leat_graph_loader_seek, self._open, integer("epoch", epoch),
+                     integer("batch", batch))
+            else:
+                self._restore(place)
+
+    def explain(self, epoch: int, batch: int) -> GraphExplanation:
+        """Which graphs a batch holds, of any host."""
+        found = c.POINTER(_abi.GraphExplanation)()
+        call(lib.leat_graph_loader_explain, self._open, integer("epoch", epoch),
+             integer("batch", batch), c.byref(found))
+        try:
+            one = found.contents
+            return GraphExplanation(
+                one.epoch, one.batch, one.batch_count, one.tiers, one.node_count, one.edge_count,
+                tuple(_facts(each) for each in one.graphs[:one.graph_count]))
+        finally:
+            lib.leat_graph_explanation_destroy(found)
+
+    def counters(self) -> dict[str, int]:
+        """Of the batches that were handed out: batches, graphs, nodes, edges; payload_bytes read,
+        stall_ns (waited for batches), work_ns (of all threads), memory_bytes, prefetch."""
+        return super().counters()
+
+    def __repr__(self) -> str:
+        where = "closed" if self._pointer is None else "next epoch {}, batch {}".format(*self.place)
+        return f"<leat.GraphLoader of {self._data.path} {self.split}: {where}>"
