@@ -5,7 +5,7 @@
 # tests/<folder>/tool_*.c: programs that these call, tests/<folder>_tool_* in LEAT_BUILD.
 # Labels: the folder's name; `slow` and `oracle` (compares with software of others) for names with
 # _slow or _oracle in them; `threads` where a test names them, for the thread sanitizer. make check
-# leaves out slow, oracle, fault, fuzz, python and maxtext, make check-all none.
+# leaves out slow, oracle, fault, fuzz, python, torch and maxtext, make check-all none.
 
 enable_testing()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -88,7 +88,7 @@ foreach(source ${tool_sources})
 endforeach()
 
 # Python tests run in the environment of scripts/python-env.sh where it was made (tests/python: in
-# that with Grain and JAX).
+# that with Grain and JAX; tests/torch: in that with PyTorch).
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*/test_*.py tests/*/test_*.sh)
 foreach(source ${script_tests})
   get_filename_component(name ${source} NAME_WE)

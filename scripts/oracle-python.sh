@@ -1,11 +1,16 @@
 #!/bin/sh
 # Python for tests: that of scripts/python-env.sh where it was made, else the system's. Tests of the
-# Python package (tests/python) get the environment with Grain and JAX, and the package of the build.
+# Python package get the package of the build, and the environment with Grain and JAX (tests/python)
+# or the one with PyTorch (tests/torch, which have tests/python/support.py too).
 deps=$(dirname "$0")/../.deps
 case $1 in
 */tests/python/*)
   venv=$deps/venv-train/bin/python3
   export PYTHONPATH="$LEAT_BUILD/python"
+  ;;
+*/tests/torch/*)
+  venv=$deps/venv-torch/bin/python3
+  export PYTHONPATH="$LEAT_BUILD/python:$(dirname "$1")/../python"
   ;;
 *) venv=$deps/venv/bin/python3 ;;
 esac

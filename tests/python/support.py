@@ -72,7 +72,8 @@ def can_cache(*options, frames=40000, vehicles=2, seed=5):
 
 def run_examples(wanted):
     """Runs the examples of docs/python.md for which `wanted` is true, in order in one program,
-    beside a data set `probes` and a cache `cache`. Gives how many there are, and how the program ended."""
+    beside a data set `probes` and a cache `cache`. Gives how many there are, and how the program
+    ended."""
     with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
         page = file.read()
     blocks = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)

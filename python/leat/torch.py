@@ -1,0 +1,264 @@
+"""leat for PyTorch Geometric: batches of graphs as torch_geometric.data.Batch.
+
+    loader = leat.torch.graph_loader("cache", max_nodes=8192, max_edges=32768, seed=1)
+    for epoch in range(10):
+        for batch in loader:             # each pass is an epoch, drawn anew
+            model(batch.x, batch.edge_index, batch.edge_attr, batch.batch)
+
+A batch is what Batch.from_data_list makes of the same graphs, tensor by tensor, but without
+looking at them one by one: leat's threads made it, ahead of time.
+"""
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch_geometric.data import Batch, Data
+
+from leat._handle import Path
+from leat.can import CanDataset, Graph, GraphBatch, GraphLoader
+from leat.errors import LeatError
+
+Place = tuple[int, int]  # epoch, and batches of it that are done, by all hosts together
+
+
+def to_data(graph: Graph) -> Data:
+    """A graph as a torch_geometric.data.Data, as batches hold it: x and edge_attr float32;
+    edge_index, y, node_id, attack_type int64."""
+    return Data(x=torch.from_numpy(graph.x),
+                edge_index=torch.from_numpy(graph.edge_index).long(),
+                edge_attr=torch.from_numpy(graph.edge_attr),
+                y=torch.tensor([graph.facts.y]), node_id=torch.from_numpy(graph.node_id).long(),
+                attack_type=torch.tensor([graph.facts.attack_type]))
+
+
+def _arrays(found: GraphBatch) -> dict[str, npt.NDArray[Any]]:
+    """What becomes the tensors of a Batch, by its names and in its order."""
+    return {"x": found.x, "edge_index": found.edge_index, "edge_attr": found.edge_attr,
+            "y": found.y, "node_id": found.node_id, "attack_type": found.attack_type,
+            "batch": found.node_graph, "ptr": found.node_ptr}
+
+
+def _wide(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """PyTorch Geometric's integers have 64 bits. (By NumPy: PyTorch would share this little work
+    among its threads, and wait for all of them.)"""
+    return array.astype(np.int64, copy=False) if array.dtype.kind == "i" else array
+
+
+def _pinned(tensor: torch.Tensor) -> torch.Tensor:
+    """A copy in memory that a device reads by itself. PyTorch keeps such memory for reuse, and
+    reuses none before the copies from it are through."""
+    copied = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+    np.copyto(copied.numpy(), tensor.numpy())
+    return copied
+
+
+_EMPTY = Batch(_base_cls=Data)
+
+
+def _batch(found: GraphBatch, tensors: Mapping[str, torch.Tensor]) -> Batch:
+    """The Batch, with what PyTorch Geometric takes it apart by: where each graph's part of a tensor
+    is, and what was added to it. These stay in main memory, as its own do."""
+    batch = copy.copy(_EMPTY)  # to make one by its class costs ten times as much
+    for key, tensor in tensors.items():
+        batch.stores[0][key] = tensor
+    count = len(found.y)
+    # copies: they are small, and must not keep the loader's memory
+    nodes, edges = torch.tensor(found.node_ptr), torch.tensor(found.edge_ptr)
+    each, none = torch.arange(count + 1), torch.zeros(count, dtype=torch.long)
+    slices = {"x": nodes, "edge_index": edges, "edge_attr": edges, "y": each, "node_id": nodes,
+              "attack_type": each}
+    batch._num_graphs = count
+    batch._slice_dict = slices
+    batch._inc_dict = {key: nodes[:-1] if key == "edge_index" else none for key in slices}
+    return batch
+
+
+class _Source:
+    """Takes batches from a loader, in main memory, pinned or not."""
+
+    def __init__(self, loader: GraphLoader, pin: bool) -> None:
+        self._loader, self._pin = loader, pin
+
+    @property
+    def place(self) -> Place:
+        """Of the next batch that is handed out."""
+        return self._loader.place
+
+    def seek(self, place: Place | Mapping[str, Any]) -> None:
+        """Goes to a place or state."""
+        self._loader.seek(place)
+
+    def next(self) -> Batch:
+        """The next batch."""
+        found = self._loader._next_writable()
+        tensors = {key: torch.from_numpy(_wide(each)) for key, each in _arrays(found).items()}
+        if self._pin:
+            tensors = {key: _pinned(each) for key, each in tensors.items()}
+        return _batch(found, tensors)
+
+
+class _DeviceSource(_Source):
+    """The same on a CUDA device: while a batch is computed with, the next one is copied there, on a
+    stream of its own."""
+
+    def __init__(self, loader: GraphLoader, pin: bool, device: torch.device) -> None:
+        super().__init__(loader, pin)
+        self._device = torch.device("cuda", torch.cuda.current_device()
+                                    if device.index is None else device.index)
+        self._stream = torch.cuda.Stream(self._device)
+        self._sent: tuple[Place, Batch] | None = None
+
+    @property
+    def place(self) -> Place:
+        """Of the next batch that is handed out: the loader is one ahead of it."""
+        return self._loader.place if self._sent is None else self._sent[0]
+
+    def seek(self, place: Place | Mapping[str, Any]) -> None:
+        """Goes to a place or state."""
+        self._loader.seek(place)
+        self._sent = None
+
+    def _send(self) -> tuple[Place, Batch]:
+        place, found = self._loader.place, self._loader._next_writable()
+        here = {key: torch.from_numpy(each) for key, each in _arrays(found).items()}
+        if self._pin:
+            here = {key: _pinned(each) for key, each in here.items()}
+        with torch.cuda.stream(self._stream):  # integers become 64 bits wide there
+            there = {key: each.to(self._device, non_blocking=self._pin)
+                     for key, each in here.items()}
+            there = {key: each if each.is_floating_point() else each.long()
+                     for key, each in there.items()}
+        return place, _batch(found, there)
+
+    def next(self) -> Batch:
+        """The next batch, for the stream that is current."""
+        batch = (self._sent or self._send())[1]
+        self._sent = None
+        now = torch.cuda.current_stream(self._device)
+        now.wait_stream(self._stream)
+        batch.record_stream(now)  # its memory is not reused before this stream is through with it
+        try:
+            self._sent = self._send()
+        except (StopIteration, LeatError):
+            pass  # the end; or a failure, which comes again when it is this batch's turn
+        return batch
+
+
+class GraphBatches:
+    """What graph_loader() makes: iter() of an epoch, its len(), and a state.
+
+    Use it where a torch.utils.data.DataLoader is expected: a training loop, Lightning's Trainer. It
+    needs no workers: the threads are leat's.
+    """
+
+    def __init__(self, loader: GraphLoader, source: _Source) -> None:
+        self.loader = loader  #: explain(), counters(), data
+        self._source = source
+        self._epoch, self._begun = loader.place[0], False
+        self._turn = 0  # of the iterator that may go on
+        self._length: tuple[int, int] | None = None  # epoch and its steps
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that is under way; between epochs, the one that comes next."""
+        return self._epoch
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next iter() gives this epoch, from its first batch."""
+        self._seek((epoch, 0))
+
+    def __len__(self) -> int:
+        """Batches of the epoch; epochs may differ in it, since each is drawn anew."""
+        epochs = self.loader.epochs
+        if epochs and self._epoch >= epochs:
+            return 0
+        if self._length is None or self._length[0] != self._epoch:
+            self._length = self._epoch, self.loader.epoch(self._epoch).steps
+        return self._length[1]
+
+    def _seek(self, place: Place | Mapping[str, Any]) -> None:
+        self._source.seek(place)
+        self._epoch, self._begun = self.loader.place[0], False
+        self._turn += 1
+
+    def __iter__(self) -> Iterator[Batch]:
+        """The batches of one epoch: the one that was set, or what is left of the one in which a
+        state stands, else the next one. An epoch that was left early is not taken up again. Ends an
+        earlier iterator."""
+        if self._begun:
+            self._leave()
+        self._turn += 1
+        return self._iterate(self._turn)
+
+    def _leave(self) -> None:
+        """On to the next epoch, where the loader already is after the last batch."""
+        if self._source.place[0] == self._epoch:
+            self._seek((self._epoch + 1, 0))
+        self._epoch, self._begun = self._source.place[0], False
+
+    def _iterate(self, turn: int) -> Iterator[Batch]:
+        steps = len(self)
+        step = self._source.place[1] // self.loader.hosts
+        while step < steps:
+            if turn != self._turn:
+                raise RuntimeError("another iter() or another place of this loader has ended this "
+                                   "iterator")
+            batch = self._source.next()
+            step, self._begun = step + 1, True
+            yield batch
+        if turn == self._turn and self._begun:
+            self._leave()
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is, to go on from there: after the last batch that was handed out. The same on
+        every host; JSON of at most 256 bytes."""
+        epoch, batch = self._source.place
+        return {**self.loader.state(), "epoch": epoch, "batch": batch}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes to a state: the next iter() gives what is left of its epoch. A state of other data,
+        options or seed is refused with InputError, which names what differs."""
+        self._seek(state_dict)
+
+    def close(self) -> None:
+        """Ends the loader; batches that are held stay."""
+        self.loader.close()
+
+    def __repr__(self) -> str:
+        return f"<leat.torch.GraphBatches of {self.loader.data.path} {self.loader.split}>"
+
+
+def graph_loader(data: CanDataset | Path, split: str = "train", *,
+                 device: torch.device | str | None = None, pin_memory: bool | None = None,
+                 **options: Any) -> GraphBatches:
+    """Batches of graphs of one split as torch_geometric.data.Batch.
+
+    data: a CanDataset, or the path of one. options: those of leat.GraphLoader (max_nodes,
+    max_edges, pack, batch, seed, curriculum, epochs, host, hosts, threads, memory, ...).
+
+    The tensors: x [N, 35], edge_attr [E, 11] float32; edge_index [2, E], y [G], node_id [N],
+    attack_type [G], batch [N], ptr [G + 1] int64. Without a device they are in main memory: x and
+    edge_attr in the loader's, and a batch stays as it is as long as any of its tensors lives.
+    Writing to them is allowed and changes no other batch.
+
+    device: a CUDA device that batches are copied to, the next one while one is computed with.
+    pin_memory: copies go through pinned memory, asynchronously; without a device batches are in
+    pinned memory, for batch.to(device, non_blocking=True). None or True: where there is CUDA;
+    False: never.
+
+    With several hosts, the last batches of an epoch may hold no graph on some of them, so that all
+    have as many steps.
+    """
+    where = None if device is None else torch.device(device)
+    if where is not None and where.type not in ("cpu", "cuda"):
+        raise ValueError(f"device {device!r} is not accepted: a CUDA device, \"cpu\" or None")
+    pin = torch.cuda.is_available() and pin_memory is not False
+    loader = GraphLoader(data, split, **options)
+    if where is not None and where.type == "cuda":
+        return GraphBatches(loader, _DeviceSource(loader, pin, where))
+    return GraphBatches(loader, _Source(loader, pin))
