@@ -15,7 +15,7 @@
 /* Letters of the digest in the names of folders. */
 enum { DIGEST_LETTERS = 16 };
 #define INPUTS_BYTES_MAX (INT64_C(256) << 20)
-enum { LOCK_TRIES = 100, WAIT_MS = 100 };
+enum { LOCK_TRIES = 100, WAIT_MS = 100, HASH_BYTES = 65536 };
 
 /* ---- what a cache is made of ---------------------------------------------------------------- */
 
@@ -57,6 +57,31 @@ typedef struct hashing {
     atomic_bool stop;
 } hashing;
 
+static leat_code hash_open(leat_file *file, leat_ticker *ticker, uint8_t digest[32],
+                           leat_error *err) {
+    uint8_t piece[HASH_BYTES];
+    int64_t size = 0;
+    leat_sha256 sha;
+    leat_sha256_init(&sha);
+    LEAT_TRY(leat_file_size(file, &size, err));
+    for (int64_t at = 0; at < size; at += HASH_BYTES) {
+        int64_t count = size - at < HASH_BYTES ? size - at : HASH_BYTES;
+        LEAT_TRY(leat_file_pread(file, piece, count, at, err));
+        leat_sha256_update(&sha, piece, count);
+        if (!leat_ticker_add(ticker, count)) return leat_ticker_check(ticker, err);
+    }
+    leat_sha256_final(&sha, digest);
+    return LEAT_OK;
+}
+
+static leat_code hash_file(const hashing *job, int64_t i, leat_error *err) {
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open(&file, job->splits->inputs.items[i].path, LEAT_FILE_READ, err));
+    leat_code code = hash_open(file, job->ticker, job->splits->files[i].sha256, err);
+    leat_file_close(file);
+    return code;
+}
+
 static leat_code hash_files(void *context, int index, leat_error *err) {
     (void)index;
     hashing *job = context;
@@ -64,10 +89,7 @@ static leat_code hash_files(void *context, int index, leat_error *err) {
     while (code == LEAT_OK && !atomic_load(&job->stop)) {
         int64_t i = atomic_fetch_add(&job->next, 1);
         if (i >= job->splits->inputs.count) break;
-        code =
-            leat_file_sha256(job->splits->inputs.items[i].path, job->splits->files[i].sha256, err);
-        if (code == LEAT_OK && !leat_ticker_add(job->ticker, 1))
-            code = leat_ticker_check(job->ticker, err);
+        code = hash_file(job, i, err);
     }
     if (code != LEAT_OK) atomic_store(&job->stop, true);
     return code;
@@ -76,7 +98,10 @@ static leat_code hash_files(void *context, int index, leat_error *err) {
 static leat_code hash_inputs(leat_can_splits *splits, int threads, leat_ticker *ticker,
                              leat_error *err) {
     hashing job = {.splits = splits, .ticker = ticker};
-    leat_ticker_stage(ticker, "hashing inputs", "files", splits->inputs.count);
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < splits->inputs.count; i++)
+        bytes += splits->inputs.items[i].facts.size_bytes;
+    leat_ticker_stage(ticker, "hashing inputs", "bytes", bytes);
     return leat_threads_run(threads, hash_files, &job, err);
 }
 

@@ -127,12 +127,13 @@ static leat_code create_rejects(can_job *job, leat_error *err) {
 static leat_code load_saved(can_job *job, const leat_can_store_options *options,
                             const can_saved *saved, leat_error *err) {
     leat_path_facts facts;
-    LEAT_TRY(leat_path_stat(saved->rejects, &facts, err));
-    if (facts.kind != LEAT_PATH_FILE)
-        return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" is gone", saved->rejects);
+    int64_t count = job->splits.inputs.count, rejected = 0;
     LEAT_TRY(leat_can_store_load(&job->store, options, saved->state, err));
-    return leat_can_counts_load(job->files, job->splits.inputs.count, job->store, saved->counts,
-                                err);
+    LEAT_TRY(leat_can_counts_load(job->files, count, job->store, saved->counts, err));
+    for (int64_t i = 0; i < count; i++) rejected += job->files[i].lines - job->files[i].frames;
+    LEAT_TRY(leat_path_stat(saved->rejects, &facts, err));
+    if (facts.kind == LEAT_PATH_FILE || rejected == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" is gone", saved->rejects);
 }
 
 /* The store as an interrupted run has left it, and what it found in the files. Where there is none,

@@ -161,7 +161,7 @@ static void found(void **state) {
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(64) << 20);
-    can_logs_write(core_path("logs"));
+    can_logs_write(core_path("logs"), false);
     return 0;
 }
 

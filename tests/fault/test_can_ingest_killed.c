@@ -135,7 +135,7 @@ static void begun_anew(void **state) {
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(64) << 20);
-    can_logs_write(core_path("logs"));
+    can_logs_write(core_path("logs"), false);
     leat_can_ingest_options options = options_now(NULL, 1);
     leat_can_ingest_result result;
     assert_ok(run(&options, &result, err));

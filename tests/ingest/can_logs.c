@@ -5,9 +5,9 @@
 #include "core_support.h"
 #include "ingest_support.h"
 
-/* A frame a millisecond, `attack` of them labelled; `back`: each half stands before the other. */
+/* A frame a millisecond, some of them labelled; `back`: the second half stands first. */
 static void write_log(const char *path, int frames, double begin, int attack_from, int attack_to,
-                      bool back) {
+                      bool back, bool clean) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "timestamp,arbitration_id,data_field,attack\n");
@@ -15,12 +15,12 @@ static void write_log(const char *path, int frames, double begin, int attack_fro
         int at = back ? (i + frames / 2) % frames : i;
         fprintf(file, "%.6f,%03X,%04X,%d\n", begin + at * 1e-3, 0x100 + at * at % 13,
                 at * 40503 % 65536, at >= attack_from && at < attack_to);
-        if (i % 400 == 50) fprintf(file, "%.6f,%03X,%04X,none\n", begin, 0x100, i);
+        if (!clean && i % 400 == 50) fprintf(file, "%.6f,%03X,%04X,none\n", begin, 0x100, i);
     }
     assert_int_equal(fclose(file), 0);
 }
 
-void can_logs_write(const char *dir) {
+void can_logs_write(const char *dir, bool clean) {
     static const char *const folders[] = {"train_a", "test_x"};
     char path[LEAT_PATH_BYTES];
     for (int i = 0; i < 2; i++) {
@@ -28,11 +28,11 @@ void can_logs_write(const char *dir) {
         assert_ok(leat_path_make_dir(path, err));
     }
     snprintf(path, sizeof path, "%s/train_a/drive.csv", dir);
-    write_log(path, 600, 1000, 0, 0, true);
+    write_log(path, 600, 1000, 0, 0, true, clean);
     snprintf(path, sizeof path, "%s/train_a/dos.csv", dir);
-    write_log(path, 300, 1000.2, 100, 140, false);
+    write_log(path, 300, 1000.2, 100, 140, false, clean);
     snprintf(path, sizeof path, "%s/test_x/fuzzing.csv", dir);
-    write_log(path, 130, 2000, 20, 60, false);
+    write_log(path, 130, 2000, 20, 60, false, clean);
 }
 
 leat_can_ingest_options can_logs_options(void) {

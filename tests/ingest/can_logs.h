@@ -10,9 +10,9 @@
 /* Frames of all logs, and lines of them that are none. */
 enum { CAN_LOGS_FRAMES = 1030, CAN_LOGS_REJECTED = 4 };
 
-/* Writes train_a/{drive,dos}.csv and test_x/fuzzing.csv into `dir`: some attacks, some lines that
- * are set aside, times that step back over blocks. */
-void can_logs_write(const char *dir);
+/* Writes train_a/{drive,dos}.csv and test_x/fuzzing.csv into `dir`: some attacks, times that step
+ * back, some lines that are set aside, unless `clean`. */
+void can_logs_write(const char *dir, bool clean);
 /* Windows of 10 frames, one thread, memory enough. */
 leat_can_ingest_options can_logs_options(void);
 leat_code can_logs_ingest(const char *dir, const char *parent,

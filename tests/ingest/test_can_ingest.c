@@ -110,6 +110,26 @@ static void cut_short(void **state) {
     free_left(&left);
 }
 
+/* Where no line was set aside there is no rejected.csv, and none is missed. */
+static void no_rejects(void **state) {
+    (void)state;
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    can_logs_write(core_path("clean"), true);
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    for (int again = 0; again < 2; again++) {
+        leat_error err = {0};
+        options.resume = again == 1;
+        options.progress = again == 1 ? NULL : can_logs_stop;
+        options.progress_user = "planning";
+        leat_code code =
+            can_logs_ingest(core_path("clean"), core_path("out"), &options, &result, &err);
+        assert_int_equal(code, again == 1 ? LEAT_OK : LEAT_ERR_CANCELLED);
+    }
+    assert_true(result.resumed);
+    assert_int_equal(result.rejected, 0);
+}
+
 /* ---- edited counts --------------------------------------------------------------------------- */
 
 enum { FORMAT, LOOKS, LABELLED, LINES, FRAMES, FIRST, REJECTS };
@@ -351,7 +371,7 @@ static void found(void **state) {
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(64) << 20);
-    can_logs_write(core_path("logs"));
+    can_logs_write(core_path("logs"), false);
     leat_can_ingest_options options = can_logs_options();
     leat_can_ingest_result result;
     assert_ok(run(&options, &result, err));
@@ -367,9 +387,10 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_short), cmocka_unit_test(edited),       cmocka_unit_test(resume_fails),
-        cmocka_unit_test(own_temp),  cmocka_unit_test(no_old_spill), cmocka_unit_test(spilled),
-        cmocka_unit_test(found),
+        cmocka_unit_test(cut_short), cmocka_unit_test(no_rejects),
+        cmocka_unit_test(edited),    cmocka_unit_test(resume_fails),
+        cmocka_unit_test(own_temp),  cmocka_unit_test(no_old_spill),
+        cmocka_unit_test(spilled),   cmocka_unit_test(found),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
