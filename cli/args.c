@@ -264,6 +264,11 @@ static int take_option(leat_cli *cli, int count, char **argv, int *at) {
     }
     if (options[index].name == NULL) return unknown_option(cli, typed, name_size);
     bool is_pair = options[index].kind == LEAT_CLI_INT_PAIR;
+    if (options[index].second_optional) {
+        int64_t second = 0;
+        is_pair = value == NULL && *at + 2 < count && read_int(argv[*at + 2], &second);
+        cli->seconds[index] = LEAT_CLI_NONE;
+    }
     if (value == NULL && options[index].bare != NULL) value = options[index].bare;
     if (options[index].kind == LEAT_CLI_FLAG) {
         if (value != NULL) return leat_cli_usage(cli, "--%s takes no value", options[index].name);

@@ -4,7 +4,7 @@
 static void put_counters(leat_json *json, const batches_job *job) {
     leat_loader_counters counters;
     leat_loader_get_counters(job->loader, &counters);
-    int64_t wall_ns = job->ended_ns - job->begun_ns;
+    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -19,7 +19,7 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_member_int(json, "memory_bytes", counters.memory_bytes);
     leat_json_member_int(json, "prefetch", counters.prefetch);
     leat_json_end_object(json);
-    if (!job->times) return;
+    if (!job->run.times) return;
     double seconds = (double)wall_ns * 1e-9, work = (double)counters.work_ns * 1e-9;
     double places = (double)(counters.tokens + counters.padding);
     leat_json_key(json, "time");
@@ -61,14 +61,14 @@ static void put_summary(leat_json *json, const void *of) {
     leat_loader_state(job->loader, state);
     leat_json_key(json, "steps");
     leat_json_begin_array(json);
-    leat_json_int(json, job->first);
-    leat_json_int(json, job->done);
+    leat_json_int(json, job->run.first);
+    leat_json_int(json, job->run.done);
     leat_json_end_array(json);
     leat_json_member_int(json, "epoch_sequences", leat_loader_epoch_sequences(job->loader));
     leat_json_member_int(json, "step_count", leat_loader_step_count(job->loader));
     leat_json_member_string(json, "state", state);
-    if (job->hashes) {
-        leat_batch_hash_text(job->hash, hash);
+    if (job->run.hashes) {
+        leat_batch_hash_text(job->run.hash, hash);
         leat_json_member_string(json, "hash", hash);
     }
     if (source->text != NULL) {
@@ -83,12 +83,12 @@ int batches_json_summary(batches_job *job) {
     summary_source source = {.job = job};
     leat_error err = {0};
     leat_code code = LEAT_OK;
-    if (job->lines || job->words)
-        code = leat_textbuf_finish(job->kept, &source.text, &source.text_bytes, &err);
+    if (job->run.lines || job->run.words)
+        code = leat_textbuf_finish(job->run.kept, &source.text, &source.text_bytes, &err);
     if (code == LEAT_OK)
         code = leat_loader_quarantine(job->loader, &source.items, &source.item_count, &err);
-    int status = code == LEAT_OK ? leat_out_object(job->cli, put_summary, &source)
-                                 : leat_cli_fail(job->cli, &err);
+    int status = code == LEAT_OK ? leat_out_object(job->run.cli, put_summary, &source)
+                                 : leat_cli_fail(job->run.cli, &err);
     leat_quarantine_free(source.items);
     return status;
 }
@@ -159,11 +159,11 @@ static leat_code put_explanation(leat_json *json, const batches_job *job,
 int batches_json_explanation(batches_job *job, const leat_explanation *explanation) {
     leat_json *json = NULL;
     leat_error err = {0};
-    if (leat_json_create(&json, true, &err) != LEAT_OK) return leat_cli_fail(job->cli, &err);
+    if (leat_json_create(&json, true, &err) != LEAT_OK) return leat_cli_fail(job->run.cli, &err);
     int status = 0;
     if (put_explanation(json, job, explanation, &err) != LEAT_OK)
-        status = leat_cli_fail(job->cli, &err);
-    else status = leat_out_json(job->cli, json);
+        status = leat_cli_fail(job->run.cli, &err);
+    else status = leat_out_json(job->run.cli, json);
     leat_json_destroy(json);
     return status;
 }

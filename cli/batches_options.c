@@ -6,16 +6,16 @@
 
 /* "3,1,2" as numbers. */
 static int read_rows(batches_job *job) {
-    const char *text = leat_cli_text(job->cli, "rows");
+    const char *text = leat_cli_text(job->run.cli, "rows");
     int64_t count = 0;
     if (text == NULL) return 0;
     for (const char *at = text;; count++) {
         char *end = NULL;
         if (count == BATCHES_ROWS_MAX)
-            return leat_cli_usage(job->cli, "--rows takes at most %d rows", BATCHES_ROWS_MAX);
+            return leat_cli_usage(job->run.cli, "--rows takes at most %d rows", BATCHES_ROWS_MAX);
         if (*at >= '0' && *at <= '9') job->rows[count] = strtoll(at, &end, 10);
         if (end == NULL || (*end != ',' && *end != 0)) {
-            return leat_cli_usage(job->cli,
+            return leat_cli_usage(job->run.cli,
                                   "--rows: \"%.100s\" is not accepted; it takes rows of the batch "
                                   "as 0,1,2",
                                   text);
@@ -33,16 +33,16 @@ static int read_sample(batches_job *job) {
     const char *name = NULL;
     for (int i = 0; (name = leat_sample_option_name(i)) != NULL; i++) {
         leat_error err = {0};
-        const char *text = leat_cli_text(job->cli, name);
+        const char *text = leat_cli_text(job->run.cli, name);
         if (text == NULL) continue;
         if (leat_sample_option_set(&job->options.sample, name, text, &err) != LEAT_OK)
-            return leat_cli_usage(job->cli, "--%s: %s", name, err.message);
+            return leat_cli_usage(job->run.cli, "--%s: %s", name, err.message);
     }
     return 0;
 }
 
 static int read_clients(batches_job *job) {
-    leat_cli *cli = job->cli;
+    leat_cli *cli = job->run.cli;
     static const char *const needs_client[] = {"client-weights", "clients-per-round",
                                                "steps-per-round"};
     job->options.by_client = leat_cli_given(cli, "by");
@@ -58,28 +58,33 @@ static int read_clients(batches_job *job) {
     return 0;
 }
 
-static leat_split choose_split(const batches_job *job) {
-    const char *text = leat_cli_text(job->cli, "split");
-    if (text == NULL) {
-        bool has_train = job->facts.split_rows[LEAT_SPLIT_TRAIN] > 0;
-        return has_train ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_NONE;
-    }
-    return strcmp(text, "train") == 0 ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_TEST;
+static int read_split(batches_job *job) {
+    const char *text = leat_cli_text(job->run.cli, "split");
+    bool has_train = job->facts.split_rows[LEAT_SPLIT_TRAIN] > 0;
+    if (text == NULL) job->options.split = has_train ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_NONE;
+    else if (strcmp(text, "train") == 0) job->options.split = LEAT_SPLIT_TRAIN;
+    else if (strcmp(text, "test") == 0) job->options.split = LEAT_SPLIT_TEST;
+    else
+        return leat_cli_usage(job->run.cli,
+                              "--split: \"%.100s\" is not accepted; it takes one of train|test for "
+                              "probe rows",
+                              text);
+    return 0;
 }
 
 int batches_read_options(batches_job *job) {
-    leat_cli *cli = job->cli;
+    leat_cli *cli = job->run.cli;
     leat_loader_options *options = &job->options;
     *options = leat_loader_options_default();
     int status = read_sample(job);
     if (status == 0) status = read_clients(job);
     if (status == 0) status = read_rows(job);
+    if (status == 0) status = read_split(job);
     if (status != 0) return status;
     if (options->rows != NULL && (leat_cli_given(cli, "host") || leat_cli_given(cli, "hosts")))
         return leat_cli_usage(cli, "--rows says which rows are made, --host and --hosts say it "
                                    "too: give one of them");
-    options->split = choose_split(job);
-    options->batch = leat_cli_int(cli, "batch");
+    options->batch = leat_cli_given(cli, "batch") ? leat_cli_int(cli, "batch") : BATCHES_PROBE_ROWS;
     options->host_index = leat_cli_int(cli, "host");
     options->host_count = leat_cli_int(cli, "hosts");
     options->epochs = leat_cli_int(cli, "epochs");
@@ -116,25 +121,27 @@ int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end) {
 
 int batches_read_steps(batches_job *job) {
     int64_t count = leat_loader_step_count(job->loader), resumed = leat_loader_step(job->loader);
-    job->first = resumed;
-    job->end = count;
-    if (leat_cli_text(job->cli, "steps") == NULL) {
-        if (job->words && !job->hashes && !job->times) job->end = job->first + 1;
-        else if (count < 0 && !job->times) job->end = job->first + BATCHES_STEPS;
+    job->run.first = resumed;
+    job->run.end = count;
+    if (leat_cli_text(job->run.cli, "steps") == NULL) {
+        if (job->run.words && !job->run.hashes && !job->run.times)
+            job->run.end = job->run.first + 1;
+        else if (count < 0 && !job->run.times) job->run.end = job->run.first + BATCHES_STEPS;
     } else {
-        int status = batches_split_steps(job->cli, &job->first, &job->end);
+        int status = batches_split_steps(job->run.cli, &job->run.first, &job->run.end);
         if (status != 0) return status;
-        if (job->first != resumed && leat_cli_given(job->cli, "resume"))
-            return leat_cli_usage(job->cli,
+        if (job->run.first != resumed && leat_cli_given(job->run.cli, "resume"))
+            return leat_cli_usage(job->run.cli,
                                   "--steps begins at %lld and the state of --resume at %lld: leave "
                                   "the first step out (:END)",
-                                  (long long)job->first, (long long)resumed);
-        if (job->end < 0 && !job->times)
-            return leat_cli_usage(job->cli,
+                                  (long long)job->run.first, (long long)resumed);
+        if (job->run.end < 0 && !job->run.times)
+            return leat_cli_usage(job->run.cli,
                                   "--steps: \"%.100s\" has no end, and without --epochs "
                                   "the data has none",
-                                  leat_cli_text(job->cli, "steps"));
+                                  leat_cli_text(job->run.cli, "steps"));
     }
-    if (count >= 0 && (job->end > count || job->end < 0)) job->end = count;
+    if (count >= 0 && (job->run.end > count || job->run.end < 0)) job->run.end = count;
+    job->run.ends = job->run.end >= 0;
     return 0;
 }

@@ -156,24 +156,12 @@ static void write_words(const batches_report *job) {
 
 /* ---- The whole of it ---------------------------------------------------------------------- */
 
-/* What makes batches or tells of a few of them is another job. */
-static int refuse_others(leat_cli *cli) {
-    static const char *const others[] = {"hash",    "time",   "words",
-                                         "explain", "resume", "save-state"};
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (leat_cli_given(cli, others[i]))
-            return leat_cli_usage(cli, "--report and --%s are two jobs: ask for one at a time",
-                                  others[i]);
-    }
-    return 0;
-}
-
 int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
                          const leat_loader_options *options, int64_t first, int64_t end) {
     batches_report job = {.cli = cli, .name = leat_cli_argument(cli, 0), .options = options};
     leat_batch_report_options how = leat_batch_report_options_default();
     leat_error err = {0};
-    int status = refuse_others(cli);
+    int status = batches_refuse_jobs(cli);
     if (status != 0) return status;
     if (leat_text_can_save(leat_cli_text(cli, "report"), &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);

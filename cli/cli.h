@@ -51,15 +51,16 @@ typedef struct leat_cli_option {
     const char *name; /* without the dashes: "max-row-size" */
     char letter;      /* 'o' for -o; 0: none */
     leat_cli_kind kind;
-    const char *value;   /* what stands for the value in help: "SIZE"; NULL for a flag */
-    const char *help;    /* a sentence, no full stop; wrapped by the frame */
-    const char *preset;  /* the default as a user would type it; NULL: none (see leat_cli_given) */
-    const char *choices; /* LEAT_CLI_CHOICE only */
-    const char *bare;    /* the value of the option when it stands alone: others need "=" then */
-    int64_t min, max;    /* INT and SIZE; max 0: no upper bound */
-    double low, high;    /* DOUBLE; both 0: any finite number */
-    bool required;       /* missing is wrong usage */
-    leat_cli_data of;    /* given with other data it is wrong usage */
+    const char *value;    /* what stands for the value in help: "SIZE"; NULL for a flag */
+    const char *help;     /* a sentence, no full stop; wrapped by the frame */
+    const char *preset;   /* the default as a user would type it; NULL: none (see leat_cli_given) */
+    const char *choices;  /* LEAT_CLI_CHOICE only */
+    const char *bare;     /* the value of the option when it stands alone: others need "=" then */
+    int64_t min, max;     /* INT and SIZE; max 0: no upper bound */
+    double low, high;     /* DOUBLE; both 0: any finite number */
+    bool required;        /* missing is wrong usage */
+    bool second_optional; /* INT_PAIR: a word that is no whole number is not its second */
+    leat_cli_data of;     /* given with other data it is wrong usage */
 } leat_cli_option;
 
 /* The rows that most commands have. */
@@ -98,7 +99,7 @@ bool leat_cli_flag(const leat_cli *cli, const char *name);
 const char *leat_cli_text(const leat_cli *cli, const char *name);
 /* The value or the default; 0 if neither. */
 int64_t leat_cli_int(const leat_cli *cli, const char *name);
-/* The second number of an INT_PAIR. */
+/* The second number of an INT_PAIR; LEAT_CLI_NONE where it may be missing and is. */
 int64_t leat_cli_second(const leat_cli *cli, const char *name);
 double leat_cli_double(const leat_cli *cli, const char *name);
 /* Whether the user typed it. */

@@ -6,7 +6,7 @@
 
 #include "cli.h"
 
-#define LEAT_CLI_OPTIONS_MAX 48
+#define LEAT_CLI_OPTIONS_MAX 64
 #define LEAT_CLI_NAME_MAX 64 /* the longest option or command name that is compared */
 
 struct leat_cli {
@@ -28,6 +28,7 @@ struct leat_cli {
     char stage[64];
     int64_t stage_start_ns, stage_start_done, next_ns;
 
+    bool cancellable;
     atomic_int signal_number; /* the signal that asked us to stop; 0: none */
 };
 

@@ -44,6 +44,8 @@ static void *wait_for_signal(void *argument) {
 void leat_cli_cancellable(leat_cli *cli) {
     sigset_t set, before;
     pthread_t thread;
+    if (cli->cancellable) return; /* a second thread would take the second signal */
+    cli->cancellable = true;
     stop_signals(&set);
     if (pthread_sigmask(SIG_BLOCK, &set, &before) != 0) return;
     if (pthread_create(&thread, NULL, wait_for_signal, cli) != 0) {

@@ -400,6 +400,25 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_explain(const leat_graph_lo
                                                              leat_error *err);
 LEAT_API void leat_graph_explanation_destroy(leat_graph_explanation *explanation);
 
+/* All batches of an epoch, of all hosts: batch b has the graphs graph[first[b] .. first[b + 1] -
+ * 1].
+ */
+typedef struct leat_graph_epoch_lists {
+    int64_t epoch, batch_count, graph_count;
+    int64_t tiers;
+    int64_t max_nodes, max_edges; /* of a batch, by budget and min_steps; INT32_MAX: no limit */
+    const uint32_t *first;        /* [batch_count + 1] */
+    const uint32_t *graph;        /* [graph_count] */
+    /* Of each graph of the split; the loader's and its cache's. */
+    const int32_t *nodes, *edges, *y;
+} leat_graph_epoch_lists;
+/* Plans the epoch; reads no graph. Any thread. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_list_epoch(const leat_graph_loader *loader,
+                                                                int64_t epoch,
+                                                                leat_graph_epoch_lists **out,
+                                                                leat_error *err);
+LEAT_API void leat_graph_epoch_lists_destroy(leat_graph_epoch_lists *lists);
+
 #ifdef __cplusplus
 }
 #endif

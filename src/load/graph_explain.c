@@ -1,4 +1,5 @@
-/* What a batch holds: its graphs, planned again, with what the cache says of each. */
+/* What batches hold, planned again: one, with what the cache says of each graph; or all of an
+ * epoch, as lists. */
 #include "load/graph_loader.h"
 
 static leat_code list_graphs(const leat_graph_loader *loader, const leat_graph_epoch *epoch,
@@ -53,4 +54,46 @@ void leat_graph_explanation_destroy(leat_graph_explanation *explanation) {
     if (explanation == NULL) return;
     leat_free(explanation->graphs);
     leat_free(explanation);
+}
+
+/* The lists handed out, and the plan that they are of. */
+typedef struct graph_lists {
+    leat_graph_epoch_lists lists; /* first: what a caller has is a pointer to it */
+    leat_graph_epoch epoch;
+} graph_lists;
+
+leat_code leat_graph_loader_list_epoch(const leat_graph_loader *loader, int64_t number,
+                                       leat_graph_epoch_lists **out, leat_error *err) {
+    graph_lists *made = NULL;
+    *out = NULL;
+    LEAT_TRY(leat_ring_check_process(loader->ring, err));
+    LEAT_TRY(leat_graph_loader_check_epoch(loader, number, err));
+    LEAT_TRY(LEAT_NEW(&made, 1, err));
+    leat_graph_epoch *epoch = &made->epoch;
+    leat_code code = leat_graph_plan_again(loader, number, epoch, err);
+    if (code != LEAT_OK) {
+        leat_graph_epoch_lists_destroy(&made->lists);
+        return code;
+    }
+    made->lists = (leat_graph_epoch_lists){
+        .epoch = number,
+        .batch_count = epoch->batch_count,
+        .graph_count = epoch->graph_count,
+        .tiers = epoch->tiers,
+        .max_nodes = epoch->limits.nodes,
+        .max_edges = epoch->limits.edges,
+        .first = epoch->first,
+        .graph = epoch->graph,
+        .nodes = loader->nodes,
+        .edges = loader->edges,
+        .y = loader->file->y,
+    };
+    *out = &made->lists;
+    return LEAT_OK;
+}
+
+void leat_graph_epoch_lists_destroy(leat_graph_epoch_lists *lists) {
+    if (lists == NULL) return;
+    leat_graph_epoch_free(&((graph_lists *)lists)->epoch);
+    leat_free(lists);
 }

@@ -74,6 +74,12 @@ static leat_code look(leat_graph_loader *loader, leat_error *err) {
     if (code != LEAT_OK) assert_null(told);
     else assert_int_equal(told->batch_count, facts.batch_count);
     leat_graph_explanation_destroy(told);
+    if (code != LEAT_OK) return code;
+    leat_graph_epoch_lists *lists = (leat_graph_epoch_lists *)1;
+    code = leat_graph_loader_list_epoch(loader, 1, &lists, err);
+    if (code != LEAT_OK) assert_null(lists);
+    else assert_int_equal(lists->batch_count, facts.batch_count);
+    if (code == LEAT_OK) leat_graph_epoch_lists_destroy(lists);
     return code;
 }
 

@@ -576,6 +576,50 @@ static void scores_refused(void **state) {
 /* ---- what stands beside batches -----------------------------------------------------------------
  */
 
+/* A batch that was handed out is the one of the lists. */
+static void expect_listed(const leat_graph_epoch_lists *lists, const leat_graph_batch *batch) {
+    const uint32_t *graph = lists->graph + lists->first[batch->batch];
+    assert_int_equal(lists->batch_count, batch->batch_count);
+    assert_int_equal(lists->first[batch->batch + 1] - lists->first[batch->batch],
+                     batch->graph_count);
+    for (int64_t i = 0; i < batch->graph_count; i++) {
+        assert_int_equal(graph[i], batch->graph[i]);
+        assert_int_equal(lists->nodes[graph[i]], batch->node_ptr[i + 1] - batch->node_ptr[i]);
+        assert_int_equal(lists->edges[graph[i]], batch->edge_ptr[i + 1] - batch->edge_ptr[i]);
+        assert_int_equal(lists->y[graph[i]], batch->y[i]);
+    }
+    assert_true(batch->node_count <= lists->max_nodes && batch->edge_count <= lists->max_edges);
+}
+
+static void listed(void **state) {
+    (void)state;
+    leat_can_cache *cache = graphs_open(graphs_stored);
+    leat_graph_loader_options options = graphs_options();
+    options.batches.curriculum = LEAT_CURRICULUM_RANDOM;
+    leat_graph_loader *loader = graphs_create(cache, &options);
+    leat_graph_epoch_lists *lists = NULL;
+    leat_error err = {0};
+    for (const leat_graph_batch *batch; (batch = graphs_next(loader)) != NULL;) {
+        leat_graph_epoch_facts facts;
+        must(leat_graph_loader_list_epoch(loader, batch->epoch, &lists, &err), &err);
+        must(leat_graph_loader_get_epoch(loader, batch->epoch, &facts, &err), &err);
+        assert_int_equal(lists->epoch, batch->epoch);
+        assert_int_equal(lists->tiers, facts.tiers);
+        assert_int_equal(lists->graph_count, facts.graph_count);
+        assert_int_equal(lists->first[lists->batch_count], facts.graph_count);
+        assert_int_equal(lists->max_nodes, options.batches.max_nodes);
+        expect_listed(lists, batch);
+        leat_graph_epoch_lists_destroy(lists);
+        leat_graph_batch_release(batch);
+    }
+    lists = (leat_graph_epoch_lists *)1;
+    assert_int_equal(leat_graph_loader_list_epoch(loader, 3, &lists, &err), LEAT_ERR_OPTION);
+    assert_null(lists);
+    leat_graph_epoch_lists_destroy(NULL);
+    leat_graph_loader_destroy(loader);
+    leat_can_cache_close(cache);
+}
+
 static void explained(void **state) {
     (void)state;
     make_cache of_cache = make_cache_default();
@@ -702,15 +746,25 @@ static void memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches),         cmocka_unit_test(fixed),
-        cmocka_unit_test(identity),        cmocka_unit_test(large),
-        cmocka_unit_test(hash_lines),      cmocka_unit_test(hash_of_arrays),
-        cmocka_unit_test(planned_ahead),   cmocka_unit_test(more_hosts_than_batches),
-        cmocka_unit_test(options_matter),  cmocka_unit_test(options_by_name),
-        cmocka_unit_test(options_refused), cmocka_unit_test(oversize),
-        cmocka_unit_test(curriculum),      cmocka_unit_test(scores_refused),
-        cmocka_unit_test(explained),       cmocka_unit_test(held),
-        cmocka_unit_test(counters),        cmocka_unit_test(memory),
+        cmocka_unit_test(batches),
+        cmocka_unit_test(fixed),
+        cmocka_unit_test(identity),
+        cmocka_unit_test(large),
+        cmocka_unit_test(hash_lines),
+        cmocka_unit_test(hash_of_arrays),
+        cmocka_unit_test(planned_ahead),
+        cmocka_unit_test(more_hosts_than_batches),
+        cmocka_unit_test(options_matter),
+        cmocka_unit_test(options_by_name),
+        cmocka_unit_test(options_refused),
+        cmocka_unit_test(oversize),
+        cmocka_unit_test(curriculum),
+        cmocka_unit_test(scores_refused),
+        cmocka_unit_test(explained),
+        cmocka_unit_test(listed),
+        cmocka_unit_test(held),
+        cmocka_unit_test(counters),
+        cmocka_unit_test(memory),
     };
     return cmocka_run_group_tests(tests, graphs_setup, loader_teardown);
 }
