@@ -1,6 +1,7 @@
 # The commands of the README; each prints its steps, and a second call does nothing twice.
 #
 #   make demo            installs what is missing, builds, runs the main job on synthetic data
+#   make demo-can        the same with vehicle logs: seconds
 #   make check           installs what is missing, builds, runs lint and the tests
 #   make check-all       and the sanitizers, fault sweeps, fuzz corpora, comparisons with Python
 #   make check-maxtext   the real MaxText trains on leat's batches (part of check-all)
@@ -15,7 +16,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo check check-all check-rest check-maxtext lint bench wheel install format clean
+.PHONY: build all demo demo-can check check-all check-rest check-maxtext lint bench wheel install
+.PHONY: format clean
 
 # The preset's build folder, configured anew when something was installed since.
 configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ]; then \
@@ -40,6 +42,12 @@ demo:
 	@scripts/install.sh
 	@$(MAKE) -s build
 	@scripts/demo.sh
+
+demo-can:
+	@echo "== install what is missing"
+	@scripts/install.sh
+	@$(MAKE) -s build
+	@scripts/demo.sh --can
 
 check:
 	@echo "== install what is missing"

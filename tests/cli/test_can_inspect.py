@@ -1,5 +1,6 @@
 """leat inspect and leat cat of CAN caches, made of synthetic and of known logs: text, JSON, page,
 verification, graphs, as a user runs them. Runs the command named by LEAT (default: build/leat)."""
+import hashlib
 import json
 import os
 import random
@@ -181,12 +182,16 @@ class Verification(unittest.TestCase):
         """One bit of it, cut, gone: each is found, and the file is named."""
         draw = random.Random(7)
         for store in CACHES:
-            cache = copied(f"broken-{store}", store)
+            done = leat("ingest", "can", os.path.join(DATA, "logs"), "--train", "train_*", "--test",
+                        "test_01*", "-o", os.path.join(DATA, f"broken-{store}"), "--store", store,
+                        "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            cache = json.loads(done.stdout)["cache"]
             for name in sorted(os.listdir(cache)):
                 path = os.path.join(cache, name)
                 with open(path, "rb") as file:
                     data = file.read()
-                places = [draw.randrange(len(data)) for _ in range(4)] + [len(data) - 1]
+                places = [draw.randrange(len(data)) for _ in range(2)] + [len(data) - 1]
                 if name == "inputs.json":  # times and folders are not those of the content
                     places = [data.index(b"sha256") + 20, data.index(b"window 100"),
                               data.index(b'"split"') + 11, 0]
@@ -205,6 +210,24 @@ class Verification(unittest.TestCase):
                 with open(path, "wb") as file:
                     file.write(data)
             self.assertTrue(self.verdict(cache)["ok"])
+
+    def test_edited_document(self):
+        """Says the same, and its hash is in .complete: but not as leat writes it."""
+        cache = copied("edited")
+        path, complete = os.path.join(cache, "scaler.json"), os.path.join(cache, ".complete")
+        with open(path, "rb") as file:
+            data = file.read()
+        with open(path, "wb") as file:
+            file.write(data + b"\n")
+        with open(complete, encoding="ascii") as file:
+            text = file.read()
+        with open(complete, "w", encoding="ascii") as file:
+            file.write(text.replace(hashlib.sha256(data).hexdigest(),
+                                    hashlib.sha256(data + b"\n").hexdigest()))
+        told = self.verdict(cache)
+        self.assertEqual([(finding["file"], finding["kind"]) for finding in told["findings"]],
+                         [("scaler.json", "problem")])
+        self.assertIn("it was edited", told["findings"][0]["reason"])
 
     def expect_named(self, cache, name):
         told = self.verdict(cache)

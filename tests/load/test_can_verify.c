@@ -406,6 +406,14 @@ static void expect_column(const leat_can_feature_facts *facts, const float *rows
     assert_true(fabs(facts->zeros - zeros / (double)count) < 1e-15);
 }
 
+static void expect_columns(const leat_can_summary *summary, const made_graphs *train) {
+    for (int k = 0; k < LEAT_NODE_FEATURES; k++)
+        expect_column(&summary->x[k], train->x, train->nodes, LEAT_NODE_FEATURES, k);
+    for (int k = 0; k < LEAT_EDGE_FEATURES; k++)
+        expect_column(&summary->edge_attr[k], train->edge_attr, train->edges, LEAT_EDGE_FEATURES,
+                      k);
+}
+
 static void expect_summary(const leat_can_summary *summary, const made_graphs *train) {
     const leat_can_summary_split *split = &summary->splits[0];
     int64_t attacks = 0, frames = 0, unknown = 0;
@@ -429,11 +437,7 @@ static void expect_summary(const leat_can_summary *summary, const made_graphs *t
     assert_int_equal(split->read_graphs, train->graphs);
     assert_int_equal(split->read_nodes, train->nodes);
     assert_int_equal(split->unknown_nodes, unknown);
-    for (int k = 0; k < LEAT_NODE_FEATURES; k++)
-        expect_column(&summary->x[k], train->x, train->nodes, LEAT_NODE_FEATURES, k);
-    for (int k = 0; k < LEAT_EDGE_FEATURES; k++)
-        expect_column(&summary->edge_attr[k], train->edge_attr, train->edges, LEAT_EDGE_FEATURES,
-                      k);
+    expect_columns(summary, train);
     assert_int_equal(summary->capture_count, 2);
     assert_int_equal(summary->captures[0].graphs + summary->captures[1].graphs, 72);
     assert_true(summary->captures[0].course[0] > 0);
@@ -468,11 +472,14 @@ static void summary_threads(void **state) {
     char dir[256];
     make_cache options = {.graphs = {3000, 500}, .window = 20};
     make_whole(options, dir);
+    options.whole = true;
+    made_graphs train = make_graphs(0, &options);
     leat_can_cache *cache = graphs_open(dir);
     for (int sample = 0; sample < 2; sample++) {
         int64_t read_bytes = sample == 0 ? -1 : 2000000;
         leat_can_summary *first = summarise(cache, 1, read_bytes);
         if (sample == 1) assert_in_range(first->read_graphs, 200, 2000);
+        else expect_columns(first, &train);
         for (int count = 2; count <= 8; count += count == 3 ? 5 : 1) {
             leat_can_summary *summary = summarise(cache, count, read_bytes);
             assert_memory_equal(summary->x, first->x, sizeof first->x);
@@ -484,6 +491,7 @@ static void summary_threads(void **state) {
         }
         leat_can_summary_destroy(first);
     }
+    made_graphs_free(&train);
     leat_can_summary_options none = leat_can_summary_options_default();
     leat_can_summary *summary = NULL;
     leat_error err = {0};
