@@ -7,6 +7,7 @@ ingest   features  leat ingest can, features stored, with --threads and --memory
          polars    the same features with Polars, of fewer frames; any memory
          disk      as many bytes as `features` wrote, to one new file, with fsync
 batches  features  leat_graph_loader_next, one thread: an epoch at first touch, then another one
+         cold      the same where the file is not in the page cache at first
          frames    the same where frames are stored and features made of them
          small     graphs of 64 edges: windows of 66 frames
          pyg       Batch.from_data_list of the graphs of `features`, in memory
@@ -36,7 +37,7 @@ SIZES = {
     "warmup": (1, 1, "rounds before them"),
 }
 PARTS = ("ingest", "batches", "open")
-SIDES = ("frames", "polars", "disk", "small", "pyg", "pyg_small")
+SIDES = ("frames", "polars", "disk", "cold", "small", "pyg", "pyg_small")
 WAYS = {"ffd": "first-fit decreasing", "next_fit": "next-fit", "bucket": "buckets",
         "fixed": "a fixed number"}
 SMALL_WINDOW = 66
@@ -272,13 +273,29 @@ def only_folder(caches):
     return os.path.join(caches, name)
 
 
+def forget(folder):
+    """Takes the files of a folder out of the page cache."""
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def cold(options, caches):
+    folder = only_folder(caches)
+    forget(folder)
+    sample = run([program(options, "bench_can"), "batches", caches, str(options.max_nodes)])
+    forget(folder)  # its pages are large ones now, which would make the other sides faster
+    measure.read_through(folder)
+    return sample
+
+
 def batch_sides(options, report):
     def leat(caches):
         return lambda _: run([program(options, "bench_can"), "batches", caches,
                               str(options.max_nodes)])
 
     features, _ = make_cache(options, "features", options.frames)
-    sides = {"features": leat(features)}
+    sides = {"features": leat(features), "cold": lambda _: cold(options, features)}
     if "frames" not in options.skip:
         sides["frames"] = leat(make_cache(options, "frames", options.frames, "--store",
                                           "frames")[0])
@@ -345,6 +362,15 @@ def measure_batches(options, report):
     report_bytes(report, "features stored", samples["features"], samples["features"], goal=True)
     if "frames" in samples:
         report_bytes(report, "frames stored", samples["frames"], samples["features"], goal=False)
+    if "cold" in samples:
+        report.row("features stored: an epoch with nothing in the page cache",
+                   giga(samples["cold"], "fresh_bytes_per_s").text(" GB/s"))
+        report.row("features stored: the next one, in large pages where the system has them, "
+                   "beside memcpy of as many bytes, in these too",
+                   giga(samples["cold"], "bytes_per_s").text(" GB/s"),
+                   giga(samples["cold"], "copy_bytes_per_s").text(" GB/s"),
+                   ratio(giga(samples["cold"], "bytes_per_s"),
+                         giga(samples["cold"], "copy_bytes_per_s")).text("x the speed"))
     if "pyg" in samples:
         report_pyg(report, "graphs/s, beside Batch.from_data_list of the same graphs",
                    samples["features"], samples["pyg"], GOAL_PYG)

@@ -251,6 +251,14 @@ void leat_map_close(leat_map *map) {
     leat_free(map);
 }
 
+void leat_map_expect_all(const leat_map *map) {
+#ifdef MADV_HUGEPAGE
+    if (map->data != NULL) (void)madvise(map->data, (size_t)map->size_bytes, MADV_HUGEPAGE);
+#else
+    (void)map;
+#endif
+}
+
 const uint8_t *leat_map_data(const leat_map *map) { return map->data; }
 int64_t leat_map_size(const leat_map *map) { return map->size_bytes; }
 int64_t leat_map_file_bytes(const leat_map *map) { return map->file_bytes; }

@@ -19,6 +19,12 @@ LEAT_MUST_CHECK leat_code leat_map_open_sized(leat_map **out, const char *path, 
 /* A map of no bytes, which never fails: stands for a file whose bytes are read in other ways. */
 LEAT_MUST_CHECK leat_code leat_map_create_empty(leat_map **out, const char *path, leat_error *err);
 void leat_map_close(leat_map *map);
+/*
+ * All of the map will be read, in any order: asks the system to read it in large pieces and to keep
+ * it in large pages, where it can, instead of page by page. For files that memory holds with room
+ * to spare; where the disk fails, more bytes around the place are lost than one page.
+ */
+void leat_map_expect_all(const leat_map *map);
 /* Bytes that the file had when it was mapped; leat_map_size is what was mapped. */
 int64_t leat_map_file_bytes(const leat_map *map);
 const uint8_t *leat_map_data(const leat_map *map);

@@ -110,6 +110,14 @@ static leat_code start(leat_graph_loader *loader, leat_error *err) {
     return code;
 }
 
+/* An epoch reads the whole split, graphs from anywhere: in large pieces if memory keeps them. */
+static void expect_split(const leat_graph_file *file) {
+    leat_machine machine;
+    leat_machine_look(leat_map_path(file->paged.map), &machine);
+    if (leat_map_size(file->paged.map) <= machine.available_bytes / 2)
+        leat_map_expect_all(file->paged.map);
+}
+
 static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
                       const leat_graph_loader_options *options, leat_error *err) {
     char scores_sha256[65];
@@ -128,6 +136,7 @@ static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
     LEAT_TRY(make_plan(loader, options, scores_sha256, err));
     leat_graph_plan_get_facts(loader->plan, &loader->facts);
     loader->layout = leat_graph_layout_of(&loader->facts.largest);
+    expect_split(loader->file);
     loader->payload_before = leat_paged_checked_bytes(&loader->file->paged);
     LEAT_TRY(leat_graph_loader_describe(loader, options->split, scores_sha256, err));
     LEAT_TRY(leat_graph_loader_budget(loader, err));

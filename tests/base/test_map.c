@@ -1,4 +1,5 @@
 /* Mapped files: bytes, and what happens when the file is cut while it is mapped. */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -151,6 +152,35 @@ static void cut(void **state) {
     leat_map_close(map);
 }
 
+/* The same in large pages, where the system has them for files: read from the disk, then cut. */
+static void large_pages(void **state) {
+    (void)state;
+    enum { MANY = 4 * 512 + 3 };
+    char path[64];
+    leat_map *map = NULL;
+    make_file("large", path, MANY);
+    int fd = open(path, O_RDONLY);
+    assert_int_equal(fsync(fd), 0);
+    assert_int_equal(posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    close(fd);
+    assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+    leat_map_expect_all(map);
+    const volatile uint8_t *data = leat_map_data(map);
+    for (int i = MANY - 1; i >= 0; i--) assert_int_equal(data[i * PAGE + i % PAGE], 1 + i % 200);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    assert_int_equal(truncate(path, 700 * PAGE), 0);
+    assert_int_equal(data[699 * PAGE], 1 + 699 % 200);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_OK);
+    assert_int_equal(data[900 * PAGE], 0);
+    assert_int_equal(leat_map_check(map, NULL), LEAT_ERR_IO);
+    assert_int_equal(data[5 * PAGE], 6);
+    leat_map_close(map);
+    make_file("none", path, 0);
+    assert_int_equal(leat_map_open(&map, path, NULL), LEAT_OK);
+    leat_map_expect_all(map);
+    leat_map_close(map);
+}
+
 static leat_map *shared_map;
 static atomic_int wrong;
 
@@ -256,9 +286,9 @@ int main(int argc, char **argv) {
     }
     if (mkdtemp(dir) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes),   cmocka_unit_test(sized),   cmocka_unit_test(forked),
-        cmocka_unit_test(cut),     cmocka_unit_test(threads), cmocka_unit_test(open_close),
-        cmocka_unit_test(chained),
+        cmocka_unit_test(bytes),      cmocka_unit_test(sized),       cmocka_unit_test(forked),
+        cmocka_unit_test(cut),        cmocka_unit_test(large_pages), cmocka_unit_test(threads),
+        cmocka_unit_test(open_close), cmocka_unit_test(chained),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (leat_path_remove_tree(dir, NULL) != LEAT_OK) return 1;
