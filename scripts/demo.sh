@@ -3,8 +3,8 @@
 # measurements in Parquet (5 million, if no number is given) become probe rows, which are verified,
 # looked at, and read back; then training batches are made of them, timed, read, and looked at.
 # scripts/demo.sh --can [FRAMES]: the same of vehicle logs (200,000 frames), which become graphs of
-# windows. A second call starts afresh; raw files are kept, as making them again would give the same
-# bytes.
+# windows, and batches of those. A second call starts afresh; raw files are kept, as making them
+# again would give the same bytes.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 job=probes
@@ -84,11 +84,14 @@ demo_can() {
   step "a window under attack as a graph, its head and first nodes" \
     "$leat" cat "$out/cache" --split test_01_dos --graph 0 --format words "| head -n 8"
   "$leat" cat "$out/cache" --split test_01_dos --graph 0 --format words | head -n 8
+  run "make training batches for 3 seconds: how full, how fast" "$leat" batches "$out/cache" --time
+  run "what batches hold, drawn" "$leat" batches "$out/cache" --report "$out/can-batches.html"
 
   cat <<END
 
 == done. Look at
   $out/can.html              graphs, attacks, captures and features: open it in a browser
+  $out/can-batches.html      what training batches of them hold: fill, sizes, attacks
   $out/cache/                the graphs: safetensors, vocabulary, scaler, metadata
   $leat --help               what else there is; every command has --help with an example
 END
