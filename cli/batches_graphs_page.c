@@ -201,7 +201,7 @@ static void put_tiers(leat_textbuf *out, const graphs_report *report) {
 
 static void put_figures(leat_textbuf *out, const graphs_report *report) {
     static const leat_histogram graphs = {.title = "Graphs of a batch",
-                                          .x_label = "graphs (log scale)",
+                                          .x_label = "graphs",
                                           .y_label = "share of the batches",
                                           .things = "batches",
                                           .empty = "no batches"},

@@ -156,6 +156,23 @@ static void put_epochs(leat_json *json, const graphs_report *report) {
     leat_json_end_array(json);
 }
 
+/* What the page draws batch by batch. */
+static void put_columns(leat_json *json, const graphs_report *report) {
+    leat_json_key(json, "in_order");
+    leat_json_begin_array(json);
+    for (int i = 0; i < report->column_count; i++) {
+        const graphs_sums *column = &report->column[i];
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "batches", column->batches);
+        leat_json_member_int(json, "graphs", column->graphs);
+        leat_json_member_int(json, "nodes", column->nodes);
+        leat_json_member_int(json, "edges", column->edges);
+        leat_json_member_int(json, "attacks", column->attacks);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_place(leat_json *json, const char *name, graphs_place place) {
     leat_json_key(json, name);
     leat_json_begin_array(json);
@@ -187,6 +204,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_dist(json, "batch_nodes", &report->nodes, 1);
     leat_json_dist(json, "batch_edges", &report->edges, 1);
     leat_json_dist(json, "graph_nodes", &report->graph_nodes, 1);
+    put_columns(json, report);
     put_epochs(json, report);
     graphs_json_oversize(json, report->job);
 }

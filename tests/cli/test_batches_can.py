@@ -150,7 +150,7 @@ class States(Case):
         state = self.path("state.json")
         batches(*self.WORDS, "--steps", "0:0", "--save-state", state)
         got = []
-        for end in (3, 4, 15, 16, len(want)):
+        for end in (3, 4, 15, 16, len(want) - 9, len(want) - 5, len(want)):
             got += batches(*self.WORDS, "--resume", state, "--steps", f":{end}", "--save-state",
                            state, "--threads", 1 + end % 3).splitlines()
             self.assertEqual(got, want[:end])
@@ -378,6 +378,10 @@ class Reports(Case):
         self.assertEqual(document["graph_nodes"]["max"], max(graph["nodes"] for graph in graphs))
         self.assertEqual((document["first"], document["last"]),
                          ([0, 0], [0, document["batches"] - 1]))
+        self.assertEqual(document["in_order"], [
+            {"batches": 1, "graphs": len(batch["graphs"]), "nodes": batch["nodes"],
+             "edges": batch["edges"], "attacks": sum(graph["y"] for graph in batch["graphs"])}
+            for batch in everything])
         shown = " ".join(pages.check_stands_alone(self, text).texts)
         for part in (f"{100 * document['node_fill']:.1f} %", f"{len(graphs):,} graphs", "benign",
                      "dos", "fuzzing", "--max-nodes 1000"):
@@ -393,7 +397,13 @@ class Reports(Case):
         document, _, _ = self.report(*SMALL, "--steps", "1:2", "--hosts", 4)
         self.assertEqual((document["first"], document["last"]), ([0, 4], [0, 7]))
         many, _, _ = self.report(*SMALL, "--steps", f"0:{20 * epoch}")
-        self.assertGreaterEqual(many["batches"], 19 * epoch)
+        self.assertEqual(many["batches"], 20 * epoch)
+        columns = many["in_order"]
+        self.assertIn(len(columns), range(64, 129))
+        self.assertEqual({column["batches"] for column in columns[:-1]},
+                         {1 << (-(-20 * epoch // 128) - 1).bit_length()})
+        for name in ("batches", "graphs", "nodes", "edges", "attacks"):
+            self.assertEqual(sum(column[name] for column in columns), many[name])
         page = self.path("none.html")
         for words in (("--hash",), ("--time",), ("--explain", 0), ("--steps", "7"),
                       ("--steps", "5:5"), ("--save-state", "s")):
