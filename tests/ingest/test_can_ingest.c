@@ -240,6 +240,18 @@ static void resume_fails(void **state) {
     assert_int_equal(dir_count(core_path("temp")), 0);
 }
 
+/* In the first file already, before there is a folder to leave. */
+static void hashing_stopped(void **state) {
+    (void)state;
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    options.progress = can_logs_stop;
+    options.progress_user = "hashing inputs";
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    assert_fails(run(&options, &result, err), LEAT_ERR_CANCELLED, "stopped while hashing");
+    assert_false(path_exists(core_path("out")));
+}
+
 /* ---- temporary files ------------------------------------------------------------------------- */
 
 /* A run goes on with the files that it left, and nothing of it stays in --temp. */
@@ -387,10 +399,11 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_short), cmocka_unit_test(no_rejects),
-        cmocka_unit_test(edited),    cmocka_unit_test(resume_fails),
-        cmocka_unit_test(own_temp),  cmocka_unit_test(no_old_spill),
-        cmocka_unit_test(spilled),   cmocka_unit_test(found),
+        cmocka_unit_test(cut_short),       cmocka_unit_test(no_rejects),
+        cmocka_unit_test(hashing_stopped), cmocka_unit_test(edited),
+        cmocka_unit_test(resume_fails),    cmocka_unit_test(own_temp),
+        cmocka_unit_test(no_old_spill),    cmocka_unit_test(spilled),
+        cmocka_unit_test(found),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
