@@ -15,7 +15,8 @@
 #include "base/ticker.h"
 #include "load/graph_cache.h"
 
-#define PIECE_BYTES (INT64_C(1) << 20) /* that a thread takes at once; a multiple of pages */
+/* That a thread takes at once; as large as large pages are, which the copy's are in memory then. */
+#define PIECE_BYTES (INT64_C(2) << 20)
 #define COMPLETE_BYTES_MAX 4096
 enum { LOCK_TRIES = 100, WAIT_MS = 100, DIGEST_LETTERS = 16 };
 
