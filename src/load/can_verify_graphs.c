@@ -15,6 +15,7 @@ typedef struct looker {
     leat_graph_copier *copier;
     float *x, *edge_attr;
     int32_t *node_id, *source, *target;
+    double *time;      /* of stored frames */
     int32_t *in, *out; /* degrees */
 } looker;
 
@@ -36,6 +37,7 @@ static leat_code looker_make(looker *self, const leat_graph_file *file, leat_err
     LEAT_TRY(LEAT_NEW(&self->node_id, window, err));
     LEAT_TRY(LEAT_NEW(&self->source, window, err));
     LEAT_TRY(LEAT_NEW(&self->target, window, err));
+    LEAT_TRY(LEAT_NEW(&self->time, window, err));
     LEAT_TRY(LEAT_NEW(&self->in, window, err));
     return LEAT_NEW(&self->out, window, err);
 }
@@ -47,6 +49,7 @@ static void looker_free(looker *self) {
     leat_free(self->node_id);
     leat_free(self->source);
     leat_free(self->target);
+    leat_free(self->time);
     leat_free(self->in);
     leat_free(self->out);
 }
@@ -139,12 +142,28 @@ static const char *values_problem(looker *self, const leat_can_graph_facts *fact
     return problem != NULL ? problem : degrees_problem(self, nodes, edges, window);
 }
 
+/* Edges tell of no time of the last frame. */
+static leat_code read_times(const looking *of, looker *self, int64_t graph, const char **problem,
+                            leat_error *err) {
+    const leat_graph_file *file = of->file;
+    int64_t window = file->shape.window, bytes = window * (int64_t)sizeof(double);
+    if (!file->shape.frames) return LEAT_OK;
+    LEAT_TRY(leat_paged_read(&file->paged, file->at[LEAT_CAN_FRAME_TIME] + graph * bytes, bytes,
+                             self->time, err));
+    for (int64_t i = 0; i < window; i++) {
+        if (!isfinite(self->time[i])) *problem = "frame_time has a value that is no number";
+        else if (i > 0 && self->time[i] < self->time[i - 1]) *problem = "frame_time goes back";
+    }
+    return LEAT_OK;
+}
+
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 static leat_code check_graph(looking *of, looker *self, int64_t graph,
                              const leat_can_graph_facts *before, leat_can_graph_facts *facts,
                              leat_findings *findings, leat_error *err) {
     leat_error cause = {0};
+    const char *problem = NULL;
     int64_t window = of->file->shape.window;
     const leat_graph_place place = {.x = self->x,
                                     .edge_attr = self->edge_attr,
@@ -153,8 +172,9 @@ static leat_code check_graph(looking *of, looker *self, int64_t graph,
                                     .target = self->target};
     leat_code code = leat_graph_file_facts_of(of->file, graph, facts, &cause);
     if (code == LEAT_OK) code = leat_graph_copy(self->copier, graph, -1, &place, &cause);
+    if (code == LEAT_OK) code = read_times(of, self, graph, &problem, &cause);
     if (code != LEAT_OK) return leat_can_verify_tell(findings, of->name, graph, &cause, err);
-    const char *problem = labels_problem(facts, window);
+    if (problem == NULL) problem = labels_problem(facts, window);
     if (problem == NULL) problem = place_problem(of, before, facts);
     if (problem == NULL) problem = values_problem(self, facts, window);
     if (problem != NULL) LEAT_PROBLEM(findings, of->name, graph, "%s", problem);

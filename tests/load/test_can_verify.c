@@ -155,6 +155,9 @@ static void bad_frame_nodes(made_graphs *t) {
 static void bad_frame_time(made_graphs *t) { t->frame_time[300] = NAN; }
 static void bad_frame_order(made_graphs *t) { t->frame_time[305] -= 1; }
 
+static void bad_frame_last(made_graphs *t) { t->frame_time[319] = INFINITY; }
+static void bad_frame_last_order(made_graphs *t) { t->frame_time[319] = t->frame_time[317]; }
+
 static const struct bug {
     void (*change)(made_graphs *train);
     const char *words;
@@ -183,8 +186,10 @@ static const struct bug {
     {bad_ptr, "node_ptr", 3},
     {bad_frame_id, "a frame's identifier is none", 2},
     {bad_frame_nodes, "its frames make another one", 2},
-    {bad_frame_time, "that is no number", 2},
-    {bad_frame_order, "time goes back", 2},
+    {bad_frame_time, "frame_time has a value that is no number", 2},
+    {bad_frame_order, "frame_time goes back", 2},
+    {bad_frame_last, "frame_time has a value that is no number", 2},
+    {bad_frame_last_order, "frame_time goes back", 2},
 };
 
 static void seeded(void **state) {
