@@ -42,9 +42,9 @@ LEAT_MUST_CHECK leat_code graphs_place_of_step(graphs_job *job, int64_t step, gr
 
 /* ---- batches_graphs_words.c ---- */
 void graphs_write_summary(graphs_job *job);
+/* Nothing unless --device-memory was given. */
 void graphs_write_budget(graphs_job *job);
 void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *explanation);
-/* "--device-memory 16G --model gat: 444,797 nodes, ..." as the summary has it. */
 
 /* ---- batches_graphs_json.c ---- */
 int graphs_json_summary(graphs_job *job);

@@ -74,8 +74,8 @@ static void write_epoch(graphs_job *job) {
     leat_error err = {0};
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (leat_graph_loader_get_epoch(job->loader, job->first.epoch, &facts, &err) != LEAT_OK) return;
-    leat_out(job->run.cli, "epoch      %lld has %s of %s", (long long)job->first.epoch,
-             leat_things(a, facts.batch_count, facts.batch_count == 1 ? "batch" : "batche"),
+    leat_out(job->run.cli, "epoch      %lld has %s batch%s of %s", (long long)job->first.epoch,
+             leat_words_count(a, facts.batch_count), facts.batch_count == 1 ? "" : "es",
              leat_things(b, facts.graph_count, "graph"));
     if (job->options.host_count > 1)
         leat_out(job->run.cli, ", %s a host", leat_things(a, facts.step_count, "step"));
