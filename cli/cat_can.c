@@ -104,6 +104,8 @@ static void write_head(const cat_graphs *job, const leat_can_graph *graph,
                        const leat_can_capture_facts *capture) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     const leat_can_graph_facts *facts = &graph->facts;
+    /* a damaged one may begin anywhere */
+    int64_t last = (int64_t)((uint64_t)facts->window_start + (uint64_t)job->facts.window - 1);
     leat_cli *cli = job->cli;
     leat_out(cli, "graph %s of %s: ", leat_words_count(a, facts->graph), job->split);
     if (capture->file[0] != 0) leat_out(cli, "%s/%s", capture->folder, capture->file);
@@ -111,8 +113,7 @@ static void write_head(const cat_graphs *job, const leat_can_graph *graph,
     if (capture->bus >= 0) leat_out(cli, ", bus %d", capture->bus);
     if (capture->vehicle > 0) leat_out(cli, ", vehicle %d", capture->vehicle);
     leat_out(cli, ", frames %s to %s of %s\n", leat_words_count(a, facts->window_start),
-             leat_words_count(b, facts->window_start + job->facts.window - 1),
-             leat_words_count(c, capture->frames));
+             leat_words_count(b, last), leat_words_count(c, capture->frames));
     if (facts->y == 0 && facts->attack_type == 0) leat_out(cli, "  benign\n");
     else if (facts->y == 0)
         leat_out(cli, "  benign, of a log of %s\n", leat_can_attack_name(facts->attack_type));

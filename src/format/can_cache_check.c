@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "format/can_cache.h"
 
 /* ---- words ---------------------------------------------------------------------------------- */
@@ -189,6 +190,7 @@ static const char *capture_problem(const leat_can_meta *meta,
     if (capture->vehicle < 0 || capture->vehicle > 999999) return "vehicle out of range";
     if (capture->frames < 0 || capture->windows < 0 || capture->rejected < 0)
         return "a count below 0";
+    if (capture->windows > capture->frames) return "more windows than frames";
     for (int i = 0; i < 3; i++) {
         if (left[i] < 0 || left[i] > frames) return "more frames without a window than frames";
         frames -= left[i];
@@ -202,8 +204,13 @@ static const char *capture_problem(const leat_can_meta *meta,
 static leat_code check_captures(const leat_can_meta *meta, leat_error *err) {
     if (meta->capture_count < 0 || meta->capture_count > INT32_MAX)
         return bad(err, "captures", "more than there can be");
+    int64_t frames = 0, rejected = 0;
     for (int64_t i = 0; i < meta->capture_count; i++) {
-        const char *problem = capture_problem(meta, &meta->captures[i]);
+        const leat_can_meta_capture *capture = &meta->captures[i];
+        const char *problem = capture_problem(meta, capture);
+        if (problem == NULL && (!leat_add_size(frames, capture->frames, &frames) ||
+                                !leat_add_size(rejected, capture->rejected, &rejected)))
+            problem = "frames or lines of all captures pass 2^63";
         if (problem != NULL)
             return leat_fail(err, LEAT_ERR_INPUT, "capture %lld: %s", (long long)i, problem);
     }
