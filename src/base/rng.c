@@ -64,3 +64,38 @@ int64_t leat_permute(uint64_t key, int64_t size, int64_t position) {
 int64_t leat_permute_inverse(uint64_t key, int64_t size, int64_t value) {
     return permute(key, size, value, true);
 }
+
+/* As many as a processor works on at once; what waits in one is what the round before gave. */
+enum { ABREAST = 4 };
+
+/* Even rounds of permute_bits and odd ones, of sizes of two bits and more. */
+static void permute_abreast(uint64_t key, int bits, int64_t first, uint64_t out[ABREAST]) {
+    int low_bits = bits / 2, high_bits = bits - low_bits, rounds = count_rounds(bits);
+    uint64_t low[ABREAST], high[ABREAST];
+    for (int k = 0; k < ABREAST; k++) {
+        low[k] = (uint64_t)(first + k) & ((UINT64_C(1) << low_bits) - 1);
+        high[k] = (uint64_t)(first + k) >> low_bits;
+    }
+    for (int i = 0; i < rounds; i += 2) {
+        for (int k = 0; k < ABREAST; k++) high[k] ^= round_bits(key, i, low[k]) >> (64 - high_bits);
+        for (int k = 0; k < ABREAST; k++)
+            low[k] ^= round_bits(key, i + 1, high[k]) >> (64 - low_bits);
+    }
+    for (int k = 0; k < ABREAST; k++) out[k] = high[k] << low_bits | low[k];
+}
+
+void leat_permute_some(uint64_t key, int64_t size, int64_t first, int64_t count, uint32_t *out) {
+    LEAT_ASSERT(size >= 1 && size <= INT64_C(1) << 32 && first >= 0 && count >= 0 &&
+                count <= size - first);
+    int bits = size <= 2 ? 0 : 64 - __builtin_clzll((uint64_t)(size - 1));
+    int64_t i = 0;
+    for (; bits > 0 && i + ABREAST <= count; i += ABREAST) {
+        uint64_t value[ABREAST];
+        permute_abreast(key, bits, first + i, value);
+        for (int k = 0; k < ABREAST; k++) {
+            while (value[k] >= (uint64_t)size) value[k] = permute_bits(key, bits, value[k], false);
+            out[i + k] = (uint32_t)value[k];
+        }
+    }
+    for (; i < count; i++) out[i] = (uint32_t)leat_permute(key, size, first + i);
+}

@@ -36,5 +36,7 @@ uint64_t leat_random_below(uint64_t bits, uint64_t bound);
 #define LEAT_PERMUTE_SIZE_MAX (INT64_C(1) << 62)
 int64_t leat_permute(uint64_t key, int64_t size, int64_t position);
 int64_t leat_permute_inverse(uint64_t key, int64_t size, int64_t value);
+/* Where positions first .. first + count - 1 go, several side by side; size <= 2^32. */
+void leat_permute_some(uint64_t key, int64_t size, int64_t first, int64_t count, uint32_t *out);
 
 #endif

@@ -137,30 +137,37 @@ static void put(leat_packer *packer, int64_t bin, int32_t n, int32_t e) {
     heap_push(packer->asleep, &packer->asleep_count, (uint64_t)its->nodes << 32 | (uint64_t)bin);
 }
 
-/* Which batch a graph has to try first. Those lie anywhere, so each is found, and its room asked
- * for, AHEAD graphs before. */
+/* Which batch a graph has to try first. Those lie anywhere, so they are found, and their rooms
+ * asked for, AHEAD graphs before: as many at a time. */
 enum { AHEAD = 16 };
 typedef struct dealer {
     uint64_t key;
     int64_t batches, count; /* count: of graphs */
-    uint32_t first[AHEAD];
+    uint32_t first[2 * AHEAD];
 } dealer;
 
+/* For graphs i .. i + AHEAD - 1, i a multiple of AHEAD. */
 static void deal(dealer *dealer, const leat_packer *packer, int64_t i) {
-    if (i >= dealer->count) return;
-    int64_t batches = dealer->batches;
-    uint64_t key = leat_random_at(dealer->key, (uint64_t)(i / batches));
-    int64_t bin = leat_permute(key, batches, i % batches);
-    dealer->first[i % AHEAD] = (uint32_t)bin;
-    __builtin_prefetch(&packer->room[bin], 1);
-    __builtin_prefetch(&packer->most[packer->leaves + bin], 1);
+    int64_t batches = dealer->batches, left = dealer->count - i;
+    int64_t end = i + (left < AHEAD ? left : AHEAD);
+    while (i < end) {
+        uint32_t *first = dealer->first + i % (2 * AHEAD);
+        int64_t of_run = batches - i % batches, some = of_run < end - i ? of_run : end - i;
+        uint64_t key = leat_random_at(dealer->key, (uint64_t)(i / batches));
+        leat_permute_some(key, batches, i % batches, some, first);
+        for (int64_t k = 0; k < some; k++) {
+            __builtin_prefetch(&packer->room[first[k]], 1);
+            __builtin_prefetch(&packer->most[packer->leaves + first[k]], 1);
+        }
+        i += some;
+    }
 }
 
-/* The batch of graph i, and that of one farther on is found; -1: the graph does not fit there. */
+/* The batch of graph i, after those before it; -1: the graph does not fit there. */
 static int64_t dealt_bin(dealer *dealer, const leat_packer *packer, int64_t i, room needed) {
-    int64_t bin = dealer->first[i % AHEAD];
+    if (i % AHEAD == 0) deal(dealer, packer, i + AHEAD);
+    int64_t bin = dealer->first[i % (2 * AHEAD)];
     const room *its = &packer->room[bin];
-    deal(dealer, packer, i + AHEAD);
     return its->nodes >= needed.nodes && its->edges >= needed.edges ? bin : -1;
 }
 
@@ -176,7 +183,7 @@ static leat_code pack(leat_packer *packer, const leat_graph_sizes *sizes,
         LEAT_TRY(open_bin(packer, limits, 0, err));
         set_leaf(packer, i, packer->room[i].edges);
     }
-    for (int64_t i = 0; i < AHEAD; i++) deal(&dealer, packer, i);
+    deal(&dealer, packer, 0);
     for (int64_t i = 0; i < count; i++) {
         int32_t n = sizes->nodes[order[i]], e = sizes->edges[order[i]];
         LEAT_ASSERT(n <= before && leat_graph_fits(sizes, limits, order[i]));

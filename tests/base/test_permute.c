@@ -160,12 +160,48 @@ static void fixed_for_ever(void **state) {
     assert_int_equal(leat_random_at(0, 1), UINT64_C(0x6e789e6aa1b965f4));
 }
 
+/* Several at once are those one by one, wherever they begin. */
+static void abreast(void **state) {
+    (void)state;
+    static const int64_t sizes[] = {1,
+                                    2,
+                                    3,
+                                    4,
+                                    5,
+                                    7,
+                                    8,
+                                    9,
+                                    63,
+                                    129,
+                                    256,
+                                    257,
+                                    1000,
+                                    70000,
+                                    1000003,
+                                    INT32_MAX,
+                                    INT64_C(1) << 32};
+    uint32_t out[20];
+    for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+        for (int64_t trial = 0; trial < 200; trial++) {
+            uint64_t key = leat_random(7, s, (uint64_t)trial);
+            int64_t most = sizes[s] < 19 ? sizes[s] : 19, count = trial % (most + 1);
+            int64_t first = (int64_t)leat_random_below(leat_random_at(key, 1),
+                                                       (uint64_t)(sizes[s] - count + 1));
+            memset(out, 0xee, sizeof(out));
+            leat_permute_some(key, sizes[s], first, count, out);
+            for (int64_t i = 0; i < count; i++)
+                assert_int_equal(out[i], leat_permute(key, sizes[s], first + i));
+            assert_int_equal(out[count], 0xeeeeeeee);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bijections),     cmocka_unit_test(large_sizes),
         cmocka_unit_test(even),           cmocka_unit_test(all_of_four),
         cmocka_unit_test(one_large),      cmocka_unit_test(avalanche),
-        cmocka_unit_test(fixed_for_ever),
+        cmocka_unit_test(fixed_for_ever), cmocka_unit_test(abreast),
     };
     return cmocka_run_group_tests_name("permutations", tests, NULL, NULL);
 }
