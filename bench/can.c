@@ -209,7 +209,8 @@ static pass make_raw(const leat_can_cache *cache, const leat_graph_loader_option
     leat_graph_loader_options options = *scaled;
     options.scale = LEAT_SCALE_NONE;
     leat_graph_loader *loader = make_loader(cache, &options);
-    pass raw = make_epoch(loader, 0, NULL);
+    (void)make_epoch(loader, 0, NULL); /* its slots are touched now, as those of the other */
+    pass raw = make_epoch(loader, 1, NULL);
     leat_graph_loader_destroy(loader);
     return raw;
 }
