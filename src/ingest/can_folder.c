@@ -95,6 +95,25 @@ static leat_code hash_files(void *context, int index, leat_error *err) {
     return code;
 }
 
+leat_code leat_can_inputs_unchanged(const leat_can_splits *splits, leat_error *err) {
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        const leat_input *input = &splits->inputs.items[i];
+        leat_path_facts now;
+        LEAT_TRY(leat_path_stat(input->path, &now, err));
+        if (now.kind == input->facts.kind && now.size_bytes == input->facts.size_bytes &&
+            now.mtime_ns == input->facts.mtime_ns && now.device == input->facts.device &&
+            now.inode == input->facts.inode)
+            continue;
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "log \"%s\" changed while it was read: it had %lld bytes and has %lld; run "
+            "again when nothing writes to it, or on a copy",
+            input->path, (long long)input->facts.size_bytes, (long long)now.size_bytes);
+    }
+    return LEAT_OK;
+}
+
+/* The hash is then of the file that inputs.json tells of. */
 static leat_code hash_inputs(leat_can_splits *splits, int threads, leat_ticker *ticker,
                              leat_error *err) {
     hashing job = {.splits = splits, .ticker = ticker};
@@ -102,7 +121,8 @@ static leat_code hash_inputs(leat_can_splits *splits, int threads, leat_ticker *
     for (int64_t i = 0; i < splits->inputs.count; i++)
         bytes += splits->inputs.items[i].facts.size_bytes;
     leat_ticker_stage(ticker, "hashing inputs", "bytes", bytes);
-    return leat_threads_run(threads, hash_files, &job, err);
+    LEAT_TRY(leat_threads_run(threads, hash_files, &job, err));
+    return leat_can_inputs_unchanged(splits, err);
 }
 
 /* ---- inputs.json ---------------------------------------------------------------------------- */

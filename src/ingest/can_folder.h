@@ -30,6 +30,9 @@ LEAT_MUST_CHECK leat_code leat_can_folder_open(leat_can_folder *folder, const ch
                                                leat_can_splits *splits,
                                                const leat_can_ingest_options *options,
                                                leat_ticker *ticker, leat_error *err);
+/* LEAT_ERR_INPUT names a log whose size, time or inode is not what it was when it was found: what
+ * has been read of it need not be what was hashed. */
+LEAT_MUST_CHECK leat_code leat_can_inputs_unchanged(const leat_can_splits *splits, leat_error *err);
 /* Empties the work folder and `temp`: the run begins anew. */
 LEAT_MUST_CHECK leat_code leat_can_folder_clear(const leat_can_folder *folder, leat_error *err);
 /* inputs.json of the work folder. */

@@ -171,6 +171,7 @@ static leat_code scan(can_job *job, leat_error *err) {
     LEAT_TRY(leat_can_store_create(&job->store, &options, err));
     LEAT_TRY(create_rejects(job, err));
     LEAT_TRY(scan_lines(job, &saved, err));
+    LEAT_TRY(leat_can_inputs_unchanged(&job->splits, err)); /* before --resume can trust the scan */
     LEAT_TRY(leat_can_counts_save(job->files, files, saved.counts, err));
     LEAT_TRY(leat_can_store_save(job->store, saved.state, err));
     job->resumable = true;

@@ -252,6 +252,57 @@ static void hashing_stopped(void **state) {
     assert_false(path_exists(core_path("out")));
 }
 
+/* ---- logs that change ------------------------------------------------------------------------ */
+
+/* A line more, once, when a stage begins. */
+typedef struct growing {
+    const char *stage;
+    bool grown;
+} growing;
+
+static bool grow(void *user, const leat_progress *progress) {
+    growing *self = user;
+    if (self->grown || strcmp(progress->stage, self->stage) != 0) return true;
+    self->grown = true;
+    FILE *file = fopen(core_path("growing/train_a/drive.csv"), "a");
+    bool ok = file != NULL && fputs("1000.6,1A0,00,0\n", file) > 0;
+    ok = file != NULL && fclose(file) == 0 && ok;
+    return ok;
+}
+
+/* Neither a cache nor a scan to resume is left of it, and the next run is of the log as it is. */
+static void changed(void **state) {
+    (void)state;
+    static const char *const stages[] = {"hashing inputs", "reading"};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        leat_can_ingest_options options = can_logs_options();
+        leat_can_ingest_result result;
+        growing user = {.stage = stages[i]};
+        assert_ok(leat_path_remove_tree(core_path("growing"), err));
+        assert_ok(leat_path_remove_tree(core_path("grown"), err));
+        can_logs_write(core_path("growing"), true);
+        options.progress = grow;
+        options.progress_user = &user;
+        assert_fails(
+            can_logs_ingest(core_path("growing"), core_path("grown"), &options, &result, err),
+            LEAT_ERR_INPUT, "changed while it was read");
+        assert_true(user.grown);
+        if (path_exists(core_path("grown"))) assert_int_equal(dir_count(core_path("grown")), 0);
+        options.resume = true;
+        options.progress = NULL;
+        assert_ok(
+            can_logs_ingest(core_path("growing"), core_path("grown"), &options, &result, err));
+        assert_false(result.resumed);
+        /* a cache of the content that was hashed is there: it would remember the size of another */
+        can_logs_write(core_path("growing"), true);
+        user = (growing){.stage = "hashing inputs"};
+        options.progress = grow;
+        assert_fails(
+            can_logs_ingest(core_path("growing"), core_path("grown"), &options, &result, err),
+            LEAT_ERR_INPUT, "changed while it was read");
+    }
+}
+
 /* ---- temporary files ------------------------------------------------------------------------- */
 
 /* A run goes on with the files that it left, and nothing of it stays in --temp. */
@@ -403,7 +454,7 @@ int main(void) {
         cmocka_unit_test(hashing_stopped), cmocka_unit_test(edited),
         cmocka_unit_test(resume_fails),    cmocka_unit_test(own_temp),
         cmocka_unit_test(no_old_spill),    cmocka_unit_test(spilled),
-        cmocka_unit_test(found),
+        cmocka_unit_test(found),           cmocka_unit_test(changed),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
