@@ -6,10 +6,12 @@
 
 /* ---- words ------------------------------------------------------------------------------- */
 
-const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES], int32_t type) {
-    const char *name = leat_can_attack_name(type);
-    if (name[0] != 0) snprintf(text, LEAT_WORDS_BYTES, "%.30s", name);
-    else snprintf(text, LEAT_WORDS_BYTES, "type %d", type);
+const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
+                                  const leat_can_summary_attack *attack) {
+    const char *name = leat_can_attack_name(attack->type);
+    if (attack->unknown) snprintf(text, LEAT_WORDS_BYTES, "attack of no kind");
+    else if (name[0] != 0) snprintf(text, LEAT_WORDS_BYTES, "%.30s", name);
+    else snprintf(text, LEAT_WORDS_BYTES, "type %d", attack->type);
     return text;
 }
 
@@ -75,7 +77,7 @@ static void put_attacks(leat_cli *cli, const leat_can_summary *s) {
         for (int k = 0; k < split->attack_types; k++) {
             const leat_can_summary_attack *attack = &split->attacks[k];
             leat_out(cli, "  %-24s %-18s %12s %8s %16s\n", k == 0 ? split->facts.name : "",
-                     leat_can_attack_words(a, attack->type), leat_words_count(b, attack->graphs),
+                     leat_can_attack_words(a, attack), leat_words_count(b, attack->graphs),
                      leat_unit_words(c, LEAT_UNIT_SHARE,
                                      leat_ratio(attack->graphs, split->facts.graph_count)),
                      leat_words_count(d, attack->frames));

@@ -18,7 +18,8 @@ void leat_can_report_json(leat_json *json, const void *report);
 void leat_can_report_terminal(leat_cli *cli, const leat_can_report *report);
 
 /* "dos"; "type 40" for a number without a name. */
-const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES], int32_t type);
+const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
+                                  const leat_can_summary_attack *attack);
 /* "DoS-1.csv"; "all of train" where captures are merged. */
 const char *leat_can_capture_words(char text[LEAT_PLAIN_BYTES],
                                    const leat_can_capture_facts *capture);

@@ -20,7 +20,7 @@ static void put_attacks(leat_json *json, const leat_can_summary_split *split) {
         const leat_can_summary_attack *attack = &split->attacks[i];
         leat_json_begin_object(json);
         leat_json_member_int(json, "type", attack->type);
-        leat_json_member_string(json, "name", leat_can_attack_words(words, attack->type));
+        leat_json_member_string(json, "name", leat_can_attack_words(words, attack));
         leat_json_member_int(json, "graphs", attack->graphs);
         leat_json_member_int(json, "labelled_frames", attack->frames);
         leat_json_end_object(json);

@@ -83,9 +83,10 @@ static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
         const leat_can_summary_split *split = &s->splits[i];
         int kinds = 0;
         for (int k = 0; k < split->attack_types; k++) {
-            int32_t type = split->attacks[k].type;
-            shares[k] = (leat_share){leat_can_attack_words(names[k], type),
-                                     split->attacks[k].graphs, type == 0 ? 1 : keys[kinds++ % 5]};
+            const leat_can_summary_attack *attack = &split->attacks[k];
+            bool benign = attack->type == 0 && !attack->unknown;
+            shares[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs,
+                                     benign ? 1 : keys[kinds++ % 5]};
         }
         leat_page_shares(out, split->facts.name, shares, split->attack_types);
     }

@@ -181,6 +181,7 @@ LEAT_API leat_can_summary_options leat_can_summary_options_default(void);
 
 typedef struct leat_can_summary_attack {
     int32_t type; /* leat_can_attack_name has its name */
+    bool unknown; /* type 0, but frames are labelled: logs whose names tell no kind of attack */
     int64_t graphs;
     int64_t frames; /* labelled ones of those graphs; where windows overlap, of each window */
 } leat_can_summary_attack;
@@ -190,13 +191,14 @@ typedef struct leat_can_summary_id {
     int64_t frames;
 } leat_can_summary_id;
 
-#define LEAT_CAN_SUMMARY_ATTACKS 64
+#define LEAT_CAN_SUMMARY_ATTACKS 65
 #define LEAT_CAN_SUMMARY_IDS 8
 typedef struct leat_can_summary_split {
     leat_can_split facts;
     leat_dist nodes;                                           /* of a graph */
     int64_t attack_count;                                      /* graphs with y = 1 */
-    leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS]; /* by type, those there are */
+    leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS]; /* by type, those there are; the
+                                                                  unknown last */
     int attack_types;
     /* Of the split's captures; those of val are counted in train. Frames in no window: at the end,
      * between windows, in windows dropped at a cut; lines set aside. */

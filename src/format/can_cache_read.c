@@ -537,7 +537,8 @@ static leat_code load_document(leat_can_meta *meta, leat_can_document which, con
     leat_json_span span = {(const char *)text, size_bytes};
     leat_code code = LEAT_OK;
     if (memcmp(hex, sha256, 64) != 0)
-        code = corrupt(err, what, "its SHA-256 is not that in .complete; ingest it again");
+        code = corrupt(err, what,
+                       "its SHA-256 is not that in .complete; remove its folder and ingest again");
     if (code == LEAT_OK) code = leat_can_document_parse(meta, which, span, intervals, what, err);
     leat_free(text);
     return code;
@@ -570,7 +571,8 @@ static leat_code load_complete(const char *dir, char sha256[LEAT_CAN_DOCUMENTS][
     }
     leat_free(text);
     if (good && at == size_bytes) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.300s\" is not what was written; ingest it again",
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%.300s\" is not what was written; remove its folder and ingest again",
                      path);
 }
 
@@ -587,9 +589,10 @@ static leat_code load(leat_can_meta *meta, const char *dir, bool intervals, cons
         if (i == LEAT_CAN_SCALER) memcpy(strategy, meta->scaler_strategy, sizeof strategy);
     }
     if (code == LEAT_OK && strcmp(strategy, meta->scaler_strategy) != 0) {
-        code = leat_fail(err, LEAT_ERR_CORRUPT,
-                         "\"%.200s\": the scaler is %s, by the metadata %s; ingest it again", dir,
-                         strategy, meta->scaler_strategy);
+        code = leat_fail(
+            err, LEAT_ERR_CORRUPT,
+            "\"%.200s\": the scaler is %s, by the metadata %s; remove its folder and ingest again",
+            dir, strategy, meta->scaler_strategy);
     }
     if (code != LEAT_OK) leat_can_meta_free(meta);
     return code;

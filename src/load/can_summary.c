@@ -47,6 +47,9 @@ leat_can_summary_options leat_can_summary_options_default(void) {
 
 /* ---- labels and sizes ----------------------------------------------------------------------- */
 
+enum { UNKNOWN = LEAT_CAN_ATTACKS_MAX };
+_Static_assert((int)LEAT_CAN_SUMMARY_ATTACKS == (int)UNKNOWN + 1, "all types, and unknown");
+
 static int course_bin(const leat_can_summary_capture *capture, int64_t frame) {
     double share = (double)frame / (double)capture->facts.frames;
     return share >= 1 ? LEAT_CAN_COURSE - 1 : (int)(share * LEAT_CAN_COURSE);
@@ -58,8 +61,9 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
     leat_can_summary_capture *capture = &summary->captures[facts->capture];
     leat_dist_add(&split->nodes, facts->node_count, 1);
     split->attack_count += facts->y;
-    attacks[facts->attack_type].graphs++;
-    attacks[facts->attack_type].frames += facts->attack_count > 0 ? facts->attack_count : 0;
+    int kind = facts->y > 0 && facts->attack_type == 0 ? UNKNOWN : facts->attack_type;
+    attacks[kind].graphs++;
+    attacks[kind].frames += facts->attack_count > 0 ? facts->attack_count : 0;
     capture->graphs++;
     capture->attack_graphs += facts->y;
     if (facts->window_start < 0 || facts->window_start >= capture->facts.frames) return;
@@ -73,7 +77,6 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
 
 static leat_code count_split(job *work, leat_can_summary_split *split, leat_error *err) {
     leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS] = {{0}};
-    _Static_assert((int)LEAT_CAN_SUMMARY_ATTACKS == (int)LEAT_CAN_ATTACKS_MAX, "all types");
     const leat_graph_file *file = NULL;
     LEAT_TRY(leat_can_cache_file(work->cache, split->facts.name, &file, err));
     for (int64_t g = 0; g < split->facts.graph_count; g++) {
@@ -84,7 +87,8 @@ static leat_code count_split(job *work, leat_can_summary_split *split, leat_erro
     }
     for (int type = 0; type < LEAT_CAN_SUMMARY_ATTACKS; type++) {
         if (attacks[type].graphs == 0) continue;
-        attacks[type].type = type;
+        attacks[type].unknown = type == UNKNOWN;
+        attacks[type].type = type == UNKNOWN ? 0 : type;
         split->attacks[split->attack_types++] = attacks[type];
     }
     return LEAT_OK;

@@ -127,7 +127,8 @@ static leat_put_rows edge_rows(const leat_graph_copier *copier, const float *val
 /* What is wrong inside of a graph although its bytes are those that were written. */
 static leat_code refuse(const leat_graph_file *file, int64_t graph, const char *what,
                         leat_error *err) {
-    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\": graph %lld: %s; ingest it again",
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%s\": graph %lld: %s; remove its folder and ingest again",
                      leat_map_path(file->paged.map), (long long)graph, what);
 }
 

@@ -24,7 +24,8 @@ static leat_code read_page_hashes(leat_graph_file *file, const leat_graph_file_f
         leat_xxh3(file->page_hashes, expected) == facts->split->pages_hash) {
         return LEAT_OK;
     }
-    return leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" is not what was written; ingest it again",
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%s\" is not what was written; remove its folder and ingest again",
                      facts->pages_path);
 }
 
@@ -35,7 +36,8 @@ static leat_code map_file(leat_graph_file *file, const leat_graph_file_facts *fa
     leat_code code = LEAT_OK;
     if (leat_map_file_bytes(map) != facts->split->file_bytes) {
         code = leat_fail(
-            err, LEAT_ERR_CORRUPT, "\"%s\" has %lld bytes, its metadata says %lld; ingest it again",
+            err, LEAT_ERR_CORRUPT,
+            "\"%s\" has %lld bytes, its metadata says %lld; remove its folder and ingest again",
             facts->path, (long long)leat_map_file_bytes(map), (long long)facts->split->file_bytes);
     }
     if (code == LEAT_OK)
@@ -52,7 +54,7 @@ static leat_code disagree(const leat_graph_file *file, const char *what, int64_t
                           int64_t there, leat_error *err) {
     return leat_fail(err, LEAT_ERR_CORRUPT,
                      "\"%s\": %s: %lld and %lld contradict each other; "
-                     "ingest it again",
+                     "remove its folder and ingest again",
                      leat_map_path(file->paged.map), what, (long long)here, (long long)there);
 }
 
@@ -63,12 +65,14 @@ static leat_code read_header(leat_graph_file *file, leat_error *err) {
     uint64_t size = 0;
     uint8_t *bytes = NULL;
     if (paged->size_bytes < 8)
-        return leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" has no header; ingest it again", path);
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%s\" has no header; remove its folder and ingest again", path);
     LEAT_TRY(leat_paged_read(paged, 0, 8, &size, err));
     int64_t most = paged->size_bytes - 8;
     if (size > (uint64_t)most || size > LEAT_SAFETENSORS_HEADER_MAX) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\": a header of %llu bytes; ingest it again",
-                         path, (unsigned long long)size);
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%s\": a header of %llu bytes; remove its folder and ingest again", path,
+                         (unsigned long long)size);
     }
     LEAT_TRY(LEAT_NEW(&bytes, (int64_t)size + 8, err));
     leat_code code = leat_paged_read(paged, 0, (int64_t)size + 8, bytes, err);

@@ -305,9 +305,10 @@ static leat_code check_size(stage_copy *copy, leat_error *err) {
     int64_t size = 0;
     LEAT_TRY(leat_file_size(copy->from, &size, err));
     if (size == copy->size_bytes) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "\"%s\" has %lld bytes, its metadata says %lld; ingest it again",
-                     leat_file_path(copy->from), (long long)size, (long long)copy->size_bytes);
+    return leat_fail(
+        err, LEAT_ERR_CORRUPT,
+        "\"%s\" has %lld bytes, its metadata says %lld; remove its folder and ingest again",
+        leat_file_path(copy->from), (long long)size, (long long)copy->size_bytes);
 }
 
 static leat_code copy_tensors(stage_job *job, const leat_can_meta_split *split,
@@ -349,8 +350,9 @@ static leat_code copy_split(stage_job *job, const leat_can_meta_split *split, le
     if (code == LEAT_ERR_LIMIT ||
         (code == LEAT_OK &&
          (size != pages_bytes(split) || leat_xxh3(hashes, size) != split->pages_hash)))
-        code = leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" is not what was written; ingest it again",
-                         from);
+        code =
+            leat_fail(err, LEAT_ERR_CORRUPT,
+                      "\"%s\" is not what was written; remove its folder and ingest again", from);
     if (code == LEAT_OK) code = write_small(to, hashes, size, err);
     if (code == LEAT_OK) code = copy_tensors(job, split, (const uint64_t *)(void *)hashes, err);
     leat_free(hashes);

@@ -99,6 +99,20 @@ class Words(unittest.TestCase):
 
 
 class Json(unittest.TestCase):
+    def test_attacks_of_no_kind(self):
+        logs, caches = os.path.join(DATA, "unnamed"), os.path.join(DATA, "unnamed-cache")
+        os.makedirs(logs)
+        folder = os.path.join(DATA, "logs", "test_01_dos")
+        shutil.copy(os.path.join(folder, sorted(os.listdir(folder))[0]),
+                    os.path.join(logs, "capture7.csv"))
+        done = leat("ingest", "can", logs, "-o", caches, "--val-fraction", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(leat("inspect", caches, "--json").stdout)["splits"]["train"]
+        kinds = {kind["name"]: kind["graphs"] for kind in told["attacks"]}
+        self.assertEqual(set(kinds), {"benign", "attack of no kind"})
+        self.assertEqual(kinds["attack of no kind"], told["graphs_with_attack"])
+        self.assertGreater(told["graphs_with_attack"], 0)
+
     def test_numbers(self):
         cache = CACHES["features"]
         done = leat("inspect", cache["cache"], "--json", "--verify")
