@@ -326,8 +326,6 @@ static leat_code hash_pages(const char *path, uint64_t *hash, leat_error *err) {
 
 static leat_code write_parts(can_job *job, leat_can_write *write, can_parts *parts,
                              leat_error *err) {
-    leat_ticker_stage(&job->ticker, "writing", "graphs",
-                      job->plan.part_begin[job->plan.part_count]);
     for (int part = 0; part < job->plan.part_count; part++) {
         char path[LEAT_PATH_BYTES], pages[LEAT_PATH_BYTES];
         LEAT_TRY(part_path(job, part, LEAT_CAN_TENSORS_SUFFIX, path, err));
@@ -435,6 +433,12 @@ static leat_code make_cache(can_job *job, leat_error *err) {
     return code;
 }
 
+/* The last time that the caller can stop the run. */
+static leat_code may_publish(can_job *job, leat_error *err) {
+    leat_ticker_stage(&job->ticker, "publishing", "", -1);
+    return leat_ticker_check(&job->ticker, err);
+}
+
 /* The spill and the state of the scan go, then the work folder is the cache. */
 static leat_code publish(can_job *job, leat_error *err) {
     static const char *const names[] = {STATE_NAME, COUNTS_NAME};
@@ -461,6 +465,7 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     if (job->folder.found) return report_found(job, err);
     leat_error failure = {0};
     leat_code code = make_cache(job, &failure);
+    if (code == LEAT_OK) code = may_publish(job, &failure);
     bool keep = code != LEAT_OK && job->resumable && (code == LEAT_ERR_CANCELLED || o->resume);
     if (keep && job->store != NULL) leat_can_store_keep(job->store);
     if (code == LEAT_OK) code = publish(job, &failure);

@@ -287,6 +287,7 @@ static leat_code make_steps(void *context, int index, leat_error *err) {
 typedef struct hashing {
     leat_file *file, *pages;
     int64_t file_bytes;
+    leat_ticker *ticker;
     atomic_llong next;
     atomic_bool stop;
 } hashing;
@@ -301,7 +302,8 @@ static leat_code hash_piece(const hashing *job, uint8_t *bytes, int64_t offset, 
         hashes[count++] = leat_xxh3(bytes + at, page);
     }
     leat_file_start_writeback(job->file, offset, size);
-    return leat_file_pwrite(job->pages, hashes, count * 8, offset / LEAT_PAGE_BYTES * 8, err);
+    LEAT_TRY(leat_file_pwrite(job->pages, hashes, count * 8, offset / LEAT_PAGE_BYTES * 8, err));
+    return leat_ticker_add(job->ticker, size) ? LEAT_OK : leat_ticker_check(job->ticker, err);
 }
 
 static leat_code hash_pieces(void *context, int index, leat_error *err) {
@@ -320,7 +322,9 @@ static leat_code hash_pieces(void *context, int index, leat_error *err) {
 }
 
 static leat_code write_pages(writing *job, const char *path, leat_error *err) {
-    hashing pages = {.file = job->file, .file_bytes = job->file_bytes};
+    leat_ticker *ticker = job->job->ticker;
+    hashing pages = {.file = job->file, .file_bytes = job->file_bytes, .ticker = ticker};
+    leat_ticker_stage(ticker, "hashing graphs", "bytes", job->file_bytes);
     LEAT_TRY(leat_file_open(&pages.pages, path, LEAT_FILE_CREATE, err));
     leat_code code = leat_threads_run(job->job->threads, hash_pieces, &pages, err);
     if (code == LEAT_OK) code = leat_file_sync(pages.pages, err);
@@ -365,6 +369,7 @@ static leat_code write_part(writing *job, const char *path, const char *pages, l
     LEAT_TRY(count_part(job, err));
     LEAT_TRY(leat_file_open(&job->file, path, LEAT_FILE_CREATE, err));
     LEAT_TRY(begin_file(job, err));
+    leat_ticker_stage(job->job->ticker, "writing", "graphs", job->graphs);
     LEAT_TRY(leat_threads_run(job->job->threads, make_steps, job, err));
     LEAT_TRY(write_pages(job, pages, err));
     return leat_file_sync(job->file, err);
@@ -404,12 +409,15 @@ typedef struct ranking {
 static leat_code rank_graphs(void *context, int index, leat_error *err) {
     ranking *job = context;
     const leat_can_plan *plan = job->job->plan;
+    leat_ticker *ticker = job->job->ticker;
     writing step = {.job = job->job, .plan = plan, .moments = true};
     maker self;
     leat_code code = maker_new(&self, plan->settings->window, 1, err);
     while (code == LEAT_OK && !atomic_load(&job->stop)) {
         int64_t i = atomic_fetch_add(&job->next, 1);
         if (i >= job->graphs) break;
+        if (!leat_ticker_add(ticker, 1)) code = leat_ticker_check(ticker, err);
+        if (code != LEAT_OK) break;
         const leat_can_window *window = &plan->windows[plan->order[i]];
         if (!decides(&step, window)) continue;
         self.benign = (leat_can_rows){self.benign_x, self.benign_edges, 0, 0};
@@ -451,6 +459,7 @@ static leat_code scale_by_ranks(leat_can_write *write, leat_can_scaler_values *s
     LEAT_TRY(LEAT_NEW(&ranks, 1, err));
     leat_can_ranks_begin(ranks, nodes, graphs * leat_graph_edge_count(plan->settings->window));
     leat_code code = LEAT_OK;
+    leat_ticker_stage(write->ticker, "scaling", "graphs", LEAT_CAN_PASSES * plan->part_begin[1]);
     for (int pass = 0; pass < LEAT_CAN_PASSES && graphs > 0 && code == LEAT_OK; pass++)
         code = rank_pass(write, ranks, err);
     if (code == LEAT_OK) leat_can_scaler_from_ranks(scaler, ranks);

@@ -252,6 +252,30 @@ static void hashing_stopped(void **state) {
     assert_false(path_exists(core_path("out")));
 }
 
+/* Asked for in any stage behind the scan, even the last, it stops the run, which can go on. */
+static void stopped_late(void **state) {
+    (void)state;
+    static const char *const stages[] = {"planning", "writing", "hashing graphs", "scaling",
+                                         "publishing"};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        leat_can_ingest_options options = can_logs_options();
+        leat_can_ingest_result result;
+        leat_error err = {0};
+        options.settings.scaler = LEAT_SCALER_ROBUST_BENIGN;
+        options.progress = can_logs_stop;
+        options.progress_user = (void *)stages[i];
+        assert_ok(leat_path_remove_tree(core_path("out"), err));
+        if (run(&options, &result, &err) != LEAT_ERR_CANCELLED)
+            fail_msg("%s: not stopped", stages[i]);
+        assert_non_null(strstr(err.message, stages[i]));
+        assert_string_equal(can_cache_digest(core_path("out")).text, "");
+        options.progress = NULL;
+        options.resume = true;
+        assert_ok(run(&options, &result, err));
+        assert_true(result.resumed);
+    }
+}
+
 /* ---- logs that change ------------------------------------------------------------------------ */
 
 /* A line more, once, when a stage begins. */
@@ -455,6 +479,7 @@ int main(void) {
         cmocka_unit_test(resume_fails),    cmocka_unit_test(own_temp),
         cmocka_unit_test(no_old_spill),    cmocka_unit_test(spilled),
         cmocka_unit_test(found),           cmocka_unit_test(changed),
+        cmocka_unit_test(stopped_late),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
