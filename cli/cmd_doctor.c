@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "leat/ingest.h"
 #include "leat/load.h"
+#include "leat/load_can.h"
 
 typedef enum verdict { VERDICT_OK, VERDICT_NOTE, VERDICT_PROBLEM } verdict;
 
@@ -161,7 +162,7 @@ static void tell_first_row(doctor *doc, const char *path) {
     leat_dataset_close(dataset);
 }
 
-static void tell_data(doctor *doc, const char *path) {
+static void tell_rows(doctor *doc, const char *path) {
     leat_verify_options options = leat_verify_options_default();
     leat_verify_report *report = NULL;
     leat_error err = {0};
@@ -179,6 +180,67 @@ static void tell_data(doctor *doc, const char *path) {
              "a shard was read",
              "leat inspect --verify reads all");
     leat_verify_report_destroy(report);
+}
+
+/* ---- A CAN cache -------------------------------------------------------------------------- */
+
+static void tell_leftovers(doctor *doc, const char *path) {
+    char names[160], what[256], words[LEAT_WORDS_BYTES];
+    leat_error err = {0};
+    int64_t count = 0;
+    if (leat_can_leftovers(path, names, sizeof names, &count, &err) != LEAT_OK || count == 0)
+        return; /* a folder that cannot be read is told of when it is opened */
+    snprintf(what, sizeof what, "%s of an ingest or a staging, at work or killed: %s",
+             leat_things(words, count, "leftover"), names);
+    tell(doc, VERDICT_NOTE, what,
+         "run it again, which goes on or clears up, or remove them if none is at work");
+}
+
+/* Every split opens: its file is there, of the size that it should have. */
+static leat_code open_splits(const leat_can_cache *cache, int count, int64_t *graphs,
+                             leat_error *err) {
+    for (int i = 0; i < count; i++) {
+        leat_can_split split;
+        leat_can_reader *reader = NULL;
+        leat_code code = leat_can_cache_get_split(cache, i, &split, err);
+        if (code == LEAT_OK)
+            code = leat_can_reader_create(&reader, cache, split.name, LEAT_SCALE_NONE, err);
+        if (code != LEAT_OK) return code;
+        *graphs += split.graph_count;
+        leat_can_reader_destroy(reader);
+    }
+    return LEAT_OK;
+}
+
+static void tell_cache(doctor *doc, const char *path) {
+    char what[640], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_can_cache *cache = NULL;
+    leat_can_facts facts = {0};
+    leat_error err = {0};
+    int64_t graphs = 0;
+    leat_code code = leat_can_cache_open(&cache, path, &err);
+    if (code == LEAT_OK) {
+        leat_can_cache_get_facts(cache, &facts);
+        code = open_splits(cache, facts.split_count, &graphs, &err);
+    }
+    if (code != LEAT_OK) {
+        tell(doc, VERDICT_PROBLEM, err.message, "");
+    } else {
+        snprintf(what, sizeof what,
+                 "CAN cache \"%.300s\" opens: %s in %s, window %lld, stride %lld", facts.path,
+                 leat_things(a, graphs, "graph"), leat_things(b, facts.split_count, "split"),
+                 (long long)facts.window, (long long)facts.stride);
+        tell(doc, VERDICT_OK, what, "");
+        tell(doc, VERDICT_NOTE, "files are there, no graph was read",
+             "leat inspect --verify reads all");
+    }
+    leat_can_cache_close(cache);
+}
+
+static void tell_data(doctor *doc, const char *path) {
+    if (leat_can_cache_is_at(path)) tell_cache(doc, path);
+    else tell_rows(doc, path);
+    tell_leftovers(doc, path);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -227,7 +289,7 @@ static const leat_cli_option options[] = {
 
 static const leat_cli_example examples[] = {
     {"leat doctor", "has this machine what leat needs?"},
-    {"leat doctor data", "and is the data set complete, or half written?"},
+    {"leat doctor data", "and is the data set or CAN cache complete, or half written?"},
     {0},
 };
 
@@ -236,9 +298,10 @@ const leat_cli_command leat_cmd_doctor = {
     .purpose = "what is wrong here, or with a data set, and what to do about it",
     .usage = "[DATA...] [options]",
     .about =
-        "Looks at the machine (processor, memory, disk, limits, libraries) and at data sets: "
-        "leftovers of an interrupted ingest, files missing or of the wrong size, manifest and "
-        "index against each other. Each line says ok, note or problem, what it is, and what to "
+        "Looks at the machine (processor, memory, disk, limits, libraries) and at data sets and "
+        "CAN "
+        "caches: leftovers of an interrupted ingest, files missing or of the wrong size, manifest "
+        "and index against each other. Each line says ok, note or problem, what it is, and what to "
         "do. Exit status 1 if there is a problem.\n\n"
         "It changes nothing and reads no shard: leat inspect --verify does that.",
     .argument = "DATA",

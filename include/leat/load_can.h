@@ -23,6 +23,12 @@ typedef struct leat_can_cache leat_can_cache;
 /* Whether `path` is the folder of a cache, finished or not, or one that holds such: what
  * leat_can_cache_open is for, and leat_dataset_open is not. */
 LEAT_API bool leat_can_cache_is_at(const char *path);
+/* What ingests and stagings leave where caches are when they are killed, and have there while they
+ * run: names that begin ".leat-" or ".stage-", in order, ", " between them, cut to size_bytes
+ * (which is at least 1). Looks into `path`, or beside it if it is a cache itself. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_leftovers(const char *path, char *names,
+                                                      size_t size_bytes, int64_t *count,
+                                                      leat_error *err);
 /* The folder of a cache, or one that holds a single cache: of several, the error lists them. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_open(leat_can_cache **out, const char *path,
                                                        leat_error *err);

@@ -43,6 +43,7 @@ leat_code leat_files_of_path(const char *path, leat_path_list *files, leat_error
     if (files->count > before) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "\"%s\" has neither %s nor *" LEAT_SHARD_SUFFIX
-                     " files; give the folder that an ingest wrote, or ArrayRecord files",
+                     " files; give the folder that an ingest wrote, or ArrayRecord files; of raw "
+                     "logs `leat ingest probes` or `leat ingest can` makes one",
                      path, LEAT_MANIFEST_NAME);
 }

@@ -104,6 +104,38 @@ bool leat_can_cache_is_at(const char *path) {
            look_for_caches(path, &found, NULL) == LEAT_OK && found;
 }
 
+static leat_code list_beside(const char *path, leat_path_list *names, leat_error *err) {
+    char dir[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    bool itself = false;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
+    LEAT_TRY(is_cache(path, &itself, err));
+    if (!itself) LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), &itself, err));
+    if (!itself) return leat_path_list_dir(path, names, err);
+    LEAT_TRY(leat_path_join(dir, sizeof dir, path, "..", err));
+    return leat_path_list_dir(dir, names, err);
+}
+
+leat_code leat_can_leftovers(const char *path, char *text, size_t size_bytes, int64_t *count,
+                             leat_error *err) {
+    leat_path_list names = {0};
+    size_t size = 0;
+    *count = 0;
+    text[0] = 0;
+    leat_code code = list_beside(path, &names, err);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+        const char *name = names.paths[i];
+        if (strncmp(name, ".leat-", 6) != 0 && strncmp(name, ".stage-", 7) != 0) continue;
+        if (size < size_bytes)
+            size += (size_t)snprintf(text + size, size_bytes - size, "%s%s", *count > 0 ? ", " : "",
+                                     name);
+        (*count)++;
+    }
+    leat_path_list_free(&names);
+    return code;
+}
+
 /* ---- opened and closed --------------------------------------------------------------------------
  */
 

@@ -88,6 +88,34 @@ class Words(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("give it alone", done.stderr)
 
+    def test_doctor(self):
+        def told(path):
+            done = leat("doctor", "--json", path)
+            findings = json.loads(done.stdout)["findings"]
+            return {verdict: " ".join(item["what"] for item in findings
+                                      if item["verdict"] == verdict and "Parquet" not in
+                                      item["what"]) for verdict in ("ok", "note", "problem")}
+        inside = os.path.join(DATA, "doctor")
+        cache = copied(os.path.join("doctor", "cache-1"))
+        for path in (cache, inside):
+            found = told(path)
+            self.assertEqual(found["problem"], "")
+            self.assertRegex(found["ok"], r"CAN cache .* opens: [\d,]+ graphs in \d+ splits")
+            self.assertNotIn("leftover", found["note"])
+        os.mkdir(os.path.join(inside, ".leat-0123456789abcdef"))
+        os.mkdir(os.path.join(inside, ".stage-cache-1"))
+        for path in (cache, inside):
+            self.assertIn("killed: .leat-0123456789abcdef, .stage-cache-1", told(path)["note"])
+        os.remove(os.path.join(cache, "val.safetensors"))
+        self.assertIn("val.safetensors", told(cache)["problem"])
+
+    def test_raw_logs(self):
+        logs = os.path.join(DATA, "logs")
+        for words in (("doctor",), ("inspect",)):
+            done = leat(*words, logs)
+            self.assertEqual(done.returncode, 1, words)
+            self.assertIn("leat ingest can", done.stdout + done.stderr)
+
     def test_several_caches_are_listed(self):
         both = os.path.join(DATA, "both")
         for store in CACHES:
