@@ -39,7 +39,7 @@ typedef struct leat_can_facts {
     const char *path;        /* of the cache's own folder */
     const char *fingerprint; /* digest of inputs, settings and version, 64 hexadecimal digits */
     const char *dataset, *preset;
-    const char *built_at;   /* UTC */
+    const char *built_at;   /* UTC, as its maker wrote it; "" in caches of leat: equal bytes */
     int64_t window, stride; /* frames */
     bool frames;            /* frames are stored, and graphs made of them while loading */
     int split_count;

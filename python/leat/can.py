@@ -253,7 +253,7 @@ class CanDataset(Mapping[str, CanSplit]):
         self.path: str = os.fsdecode(found.path)  #: of the cache's own folder
         self.fingerprint = _text(found.fingerprint)  #: of inputs, settings and version
         self.dataset, self.preset = _text(found.dataset), _text(found.preset)
-        self.built_at = _text(found.built_at)  #: UTC
+        self.built_at = _text(found.built_at)  #: UTC; "" in caches that leat made
         self.window: int = found.window  #: frames
         self.stride: int = found.stride
         self.frames_stored: bool = found.frames  #: frames are, and graphs made of them in reading

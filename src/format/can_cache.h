@@ -167,7 +167,7 @@ typedef struct leat_can_meta {
     char dataset[LEAT_CAN_NAME_BYTES];
     char preset[LEAT_CAN_WORD_BYTES];
     char preprocessing_version[LEAT_CAN_WORD_BYTES];
-    char built_at[LEAT_CAN_WORD_BYTES]; /* the one thing that no input or setting decides */
+    char built_at[LEAT_CAN_WORD_BYTES]; /* "" of ours: equal inputs give equal bytes */
     int64_t window, stride, seed;
     double val_fraction;
     bool frames; /* the store */
