@@ -13,9 +13,10 @@
 /* ---- frames ---- */
 
 #define LEAT_CAN_ID_BYTES 16
+#define LEAT_CAN_TIME_MAX_S 1e12 /* of a frame, either way: some 30,000 years */
 
 typedef struct leat_can_line {
-    double time;                   /* seconds, finite */
+    double time;                   /* seconds, up to LEAT_CAN_TIME_MAX_S either way */
     char id[LEAT_CAN_ID_BYTES];    /* zero padded */
     int16_t bytes[LEAT_CAN_BYTES]; /* -15..255; 0 where there is none */
     uint16_t bus;                  /* 0 where the format has none */

@@ -73,8 +73,10 @@ static bool read_count(leat_text text, int max, int *count) {
     return *count <= max;
 }
 
+/* Beyond the bound a double tells no two frames apart, and gaps overflow the features' float. */
 static bool read_time(leat_text text, int shift, double *time) {
-    return leat_decimal_parse(text.data, text.size_bytes, shift, time) && isfinite(*time);
+    return leat_decimal_parse(text.data, text.size_bytes, shift, time) &&
+           fabs(*time) <= LEAT_CAN_TIME_MAX_S;
 }
 
 /* ---- hex ---- */
