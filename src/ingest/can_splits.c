@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "ingest/can_job.h"
 
 /* ---- attacks by name ------------------------------------------------------------------------ */
@@ -172,6 +173,23 @@ static leat_code by_catalog(const char *dir, const char *name, leat_can_splits *
     return LEAT_OK;
 }
 
+/* A test of another path that was given the same name would be one split with it, unsaid. */
+static leat_code check_name(const leat_can_splits *splits, int split, const char *path,
+                            leat_error *err) {
+    size_t size = strlen(path);
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        const char *before = splits->inputs.items[i].path;
+        if (splits->files[i].split != split) continue;
+        if (strncmp(before, path, size) == 0 && (before[size] == 0 || before[size] == '/'))
+            return LEAT_OK; /* the same one twice: check_doubles tells */
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "--test: \"%s\" and \"%s\" would both be split %s: name the folders that "
+                         "they are in, or rename one",
+                         before, path, splits->name[split]);
+    }
+    return LEAT_OK;
+}
+
 /* A pattern of --train or --test, inside the folder if one is given. */
 static leat_code by_pattern(const char *dir, const char *pattern, bool test,
                             leat_can_splits *splits, leat_error *err) {
@@ -194,6 +212,7 @@ static leat_code by_pattern(const char *dir, const char *pattern, bool test,
             code = leat_path_stat(found.paths[i], &facts, err);
             if (code == LEAT_OK && facts.kind == LEAT_PATH_FILE) size = stem_bytes(name);
             if (code == LEAT_OK) code = split_of(splits, "test_", name, size, &split, err);
+            if (code == LEAT_OK) code = check_name(splits, split, found.paths[i], err);
         }
         if (code == LEAT_OK) code = add_path(splits, split, found.paths[i], err);
     }
@@ -258,6 +277,13 @@ static leat_code name_file(leat_can_splits *splits, int64_t i, bool longer, leat
     size_t size = 0, folder_size = 0;
     const char *name = base_name(path, &size);
     char folder[LEAT_PATH_BYTES];
+    if (!leat_json_is_utf8(path, (int64_t)strlen(path))) {
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "log \"%s\": its path is not UTF-8, which the cache's JSON must be: rename "
+            "it",
+            path);
+    }
     snprintf(folder, sizeof folder, "%.*s", (int)(name - path), path);
     const char *last = base_name(folder, &folder_size);
     LEAT_TRY(leat_strdup(&file->name, name, err));

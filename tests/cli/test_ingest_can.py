@@ -384,6 +384,13 @@ class Bad(Case):
         result = self.ingest(self.path("logs"), "--train", "a", "--test", "c,b")
         self.assertEqual(list(result["splits"]), ["train", "val", "test_b", "test_c"])
         self.assertIn("seed", self.ingest(self.path("logs"), "--seed", str(2 ** 63), status=2))
+        # two tests of one name are no one split
+        for tests in ("b/log.csv,c/log.csv", "[bc]/*.csv"):
+            says = self.ingest(self.path("logs"), "--train", "a", "--test", tests, status=1)
+            for word in ("b/log.csv", "c/log.csv", "both be split test_log", "name the folders"):
+                self.assertIn(word, says)
+        self.assertIn("same file", self.ingest(self.path("logs"), "--train", "a", "--test",
+                                               "b,b", status=1))
 
     def test_a_log_that_is_too_short(self):
         folder = self.make("logs")

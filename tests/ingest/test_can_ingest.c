@@ -327,6 +327,25 @@ static void changed(void **state) {
     }
 }
 
+/* ---- names ----------------------------------------------------------------------------------- */
+
+/* Said before a byte is hashed, not when all is made. */
+static void not_utf8(void **state) {
+    (void)state;
+    static const char *const paths[] = {"named/caf\xe9.csv", "caf\xe9/log.csv"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        leat_can_ingest_options options = can_logs_options();
+        leat_can_ingest_result result;
+        const char *path = core_path(paths[i]);
+        options.progress = can_logs_stop;
+        options.progress_user = "hashing inputs";
+        assert_ok(leat_path_make_dir(core_path(i == 0 ? "named" : "caf\xe9"), err));
+        core_save(path, "timestamp,arbitration_id,data_field\n1,0F5,00\n", 45);
+        assert_fails(leat_can_ingest(&path, 1, core_path("grown"), &options, &result, err),
+                     LEAT_ERR_INPUT, "is not UTF-8");
+    }
+}
+
 /* ---- temporary files ------------------------------------------------------------------------- */
 
 /* A run goes on with the files that it left, and nothing of it stays in --temp. */
@@ -479,7 +498,7 @@ int main(void) {
         cmocka_unit_test(resume_fails),    cmocka_unit_test(own_temp),
         cmocka_unit_test(no_old_spill),    cmocka_unit_test(spilled),
         cmocka_unit_test(found),           cmocka_unit_test(changed),
-        cmocka_unit_test(stopped_late),
+        cmocka_unit_test(stopped_late),    cmocka_unit_test(not_utf8),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
