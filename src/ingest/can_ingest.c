@@ -334,7 +334,23 @@ static leat_code write_parts(can_job *job, leat_can_write *write, can_parts *par
         LEAT_TRY(hash_pages(pages, &parts->pages_hash[part], err));
         job->result->bytes_written += parts->file_bytes[part];
     }
-    job->result->seconds_written = seconds(job);
+    return LEAT_OK;
+}
+
+/* All at the end: while the disk writes one part the next one is made. */
+static leat_code sync_parts(can_job *job, leat_error *err) {
+    static const char *const suffixes[] = {LEAT_CAN_TENSORS_SUFFIX, LEAT_CAN_PAGES_SUFFIX};
+    leat_ticker_stage(&job->ticker, "waiting for the disk", "parts", job->plan.part_count);
+    for (int i = 0; i < 2 * job->plan.part_count; i++) {
+        char path[LEAT_PATH_BYTES];
+        leat_file *file = NULL;
+        LEAT_TRY(part_path(job, i / 2, suffixes[i % 2], path, err));
+        LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_UPDATE, err));
+        leat_code code = leat_file_sync(file, err);
+        leat_file_close(file);
+        if (code != LEAT_OK) return code;
+        if (!leat_ticker_add(&job->ticker, i % 2)) return leat_ticker_check(&job->ticker, err);
+    }
     return LEAT_OK;
 }
 
@@ -355,10 +371,12 @@ static leat_code write_cache(can_job *job, can_parts *parts, leat_can_meta *meta
         .pages_hash = parts->pages_hash,
     };
     LEAT_TRY(write_parts(job, &write, parts, err));
+    job->result->seconds_written = seconds(job);
     LEAT_TRY(leat_can_write_scaler(&write, &meta->scaler, err));
     LEAT_TRY(leat_can_describe(&description, meta, err));
     LEAT_TRY(leat_can_folder_describe(&job->folder, &job->splits, &job->options->settings, err));
-    return leat_can_meta_save(meta, job->folder.work, err);
+    LEAT_TRY(leat_can_meta_save(meta, job->folder.work, err));
+    return sync_parts(job, err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

@@ -67,7 +67,8 @@ int64_t leat_can_store_ids(const leat_can_store *store, const leat_can_id **ids)
 bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_index);
 
 /*
- * For a run that may be killed and go on. save syncs the spilled frames and writes `path`, whole or
+ * For a run that may be killed and go on. save syncs nothing, since load checks all bytes: after a
+ * loss of power the run begins anew, and no other waits for the disk. It writes `path`, whole or
  * not at all. load makes a finished store of it, in the same temp_dir (options->workers does not
  * matter): LEAT_ERR_NOT_FOUND if there is no `path`, LEAT_ERR_CORRUPT if it or a spilled frame is
  * damaged or gone; all bytes are checked, under the ticker's stage "checking". A load that fails

@@ -74,15 +74,11 @@ static leat_code put_all(const leat_can_store *store, state_file *state, leat_er
 
 leat_code leat_can_store_save(leat_can_store *store, const char *path, leat_error *err) {
     LEAT_ASSERT(store->finished);
-    for (int i = 0; i < store->spill_count; i++) {
-        LEAT_TRY(leat_file_sync(store->spills[i].file, err));
-    }
-    LEAT_TRY(leat_path_sync_dir(store->temp_dir, err));
     state_file state = {0};
     leat_sha256_init(&state.sha);
     LEAT_TRY(leat_file_open_draft(&state.file, path, err));
     leat_code code = put_all(store, &state, err);
-    if (code == LEAT_OK) code = leat_file_publish(state.file, true, err);
+    if (code == LEAT_OK) code = leat_file_publish(state.file, false, err);
     leat_file_close(state.file);
     return code;
 }

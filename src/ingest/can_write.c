@@ -19,6 +19,7 @@ enum { LABELS = LEAT_CAN_CAPTURE - LEAT_CAN_Y + 1 };
 #define STEP_BYTES (INT64_C(2) << 20)
 /* A part of the file that is hashed or sent to the disk at a time. */
 #define PIECE_BYTES (INT64_C(1) << 20)
+#define WRITEBACK_BYTES (INT64_C(128) << 10)
 
 _Static_assert((int)LEAT_CAN_X_COLUMNS == LEAT_NODE_FEATURES &&
                    (int)LEAT_CAN_EDGE_COLUMNS == LEAT_EDGE_FEATURES &&
@@ -122,12 +123,17 @@ static const leat_tensor *tensor_of(const writing *job, leat_can_tensor which) {
     return found;
 }
 
-/* Rows [begin, begin + count) of a tensor. */
+/* Rows [begin, begin + count) of a tensor. The disk begins with large pieces at once, so that it is
+ * at work while graphs are made. */
 static leat_code put(const writing *job, leat_can_tensor which, const void *values, int64_t begin,
                      int64_t count, leat_error *err) {
     const leat_tensor *tensor = tensor_of(job, which);
     int64_t bytes = leat_dtype_bytes(tensor->dtype) * (tensor->rank == 2 ? tensor->shape[1] : 1);
-    return leat_file_pwrite(job->file, values, count * bytes, tensor->offset + begin * bytes, err);
+    int64_t offset = tensor->offset + begin * bytes;
+    LEAT_TRY(leat_file_pwrite(job->file, values, count * bytes, offset, err));
+    if (count * bytes >= WRITEBACK_BYTES)
+        leat_file_start_writeback(job->file, offset, count * bytes);
+    return LEAT_OK;
 }
 
 /* The same of columns: one end of edges, of the tensor that has sources in its first row and
@@ -327,7 +333,6 @@ static leat_code write_pages(writing *job, const char *path, leat_error *err) {
     leat_ticker_stage(ticker, "hashing graphs", "bytes", job->file_bytes);
     LEAT_TRY(leat_file_open(&pages.pages, path, LEAT_FILE_CREATE, err));
     leat_code code = leat_threads_run(job->job->threads, hash_pieces, &pages, err);
-    if (code == LEAT_OK) code = leat_file_sync(pages.pages, err);
     leat_file_close(pages.pages);
     return code;
 }
@@ -371,8 +376,7 @@ static leat_code write_part(writing *job, const char *path, const char *pages, l
     LEAT_TRY(begin_file(job, err));
     leat_ticker_stage(job->job->ticker, "writing", "graphs", job->graphs);
     LEAT_TRY(leat_threads_run(job->job->threads, make_steps, job, err));
-    LEAT_TRY(write_pages(job, pages, err));
-    return leat_file_sync(job->file, err);
+    return write_pages(job, pages, err);
 }
 
 leat_code leat_can_write_part(leat_can_write *job, int part, const char *path, const char *pages,

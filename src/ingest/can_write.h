@@ -16,7 +16,8 @@ typedef struct leat_can_write {
 
 /* Bytes that a thread takes while it writes graphs of such windows. */
 int64_t leat_can_write_bytes(int64_t window);
-/* Writes the part's safetensors file and its page hashes, both on the disk when it returns. */
+/* Writes the part's safetensors file and its page hashes; the disk is at work on them when it
+ * returns. */
 LEAT_MUST_CHECK leat_code leat_can_write_part(leat_can_write *write, int part, const char *path,
                                               const char *pages, int64_t *file_bytes,
                                               leat_error *err);
