@@ -108,7 +108,8 @@ static leat_code look_at_epochs(graphs_report *report, leat_error *err) {
     return LEAT_OK;
 }
 
-/* --steps, or the first epoch; without an end the epoch of the first step. */
+/* --steps, or the first epoch. An open end is that of --epochs; of a run without end, that of the
+ * epoch of the first step. */
 static int read_extent(graphs_job *job, graphs_place *first, graphs_place *end) {
     int64_t first_step = 0, end_step = -1;
     leat_error err = {0};
@@ -116,7 +117,8 @@ static int read_extent(graphs_job *job, graphs_place *first, graphs_place *end) 
     if (status != 0) return status;
     if (graphs_place_of_step(job, first_step, first, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
-    *end = (graphs_place){first->epoch + 1, 0};
+    int64_t epochs = leat_cli_given(job->run.cli, "steps") ? job->options.batches.epochs : 0;
+    *end = (graphs_place){epochs > 0 ? epochs : first->epoch + 1, 0};
     if (end_step >= 0 && graphs_place_of_step(job, end_step, end, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
     bool none = first->epoch > end->epoch ||

@@ -394,6 +394,13 @@ class Reports(Case):
                          ([0, epoch - 2], [1, 2], 5))
         document, _, _ = self.report(*SMALL, "--steps", "3:")
         self.assertEqual((document["first"], document["last"]), ([0, 3], [0, epoch - 1]))
+        run = (*SMALL, "--curriculum", "random", "--epochs", 5)
+        steps = told(*run, "--hash")["step_count"]
+        for text, count in (("0:", steps), (f"{epoch + 2}:", steps - epoch - 2), (":7", 7)):
+            document, _, _ = self.report(*run, "--steps", text)
+            self.assertEqual(document["batches"], count, text)
+        self.refused("holds no step", "--report", self.path("none.html"), *run, "--steps",
+                     f"{steps}:")
         document, _, _ = self.report(*SMALL, "--steps", "1:2", "--hosts", 4)
         self.assertEqual((document["first"], document["last"]), ([0, 4], [0, 7]))
         many, _, _ = self.report(*SMALL, "--steps", f"0:{20 * epoch}")
