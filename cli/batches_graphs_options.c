@@ -68,6 +68,30 @@ static int check_budget_usage(leat_cli *cli) {
     return 0;
 }
 
+/* Options that decide nothing as the others stand: the run would not be the one that was meant. */
+static int refuse_idle(leat_cli *cli) {
+    static const char *const budget[] = {"max-nodes", "max-edges", "oversize"};
+    static const char *const ramp[] = {"tiers", "curriculum-start", "curriculum-end"};
+    const char *pack = leat_cli_text(cli, "pack");
+    bool fixed = strcmp(pack, "fixed") == 0;
+    if (!fixed && leat_cli_given(cli, "batch"))
+        return leat_cli_usage(cli,
+                              "--batch is for --pack fixed; batches of --pack %s are as large as "
+                              "--max-nodes and --max-edges let them",
+                              pack);
+    for (int i = 0; fixed && i < 3; i++)
+        if (leat_cli_given(cli, budget[i]))
+            return leat_cli_usage(cli,
+                                  "--pack fixed looks at no budget, and so not at --%s: --batch "
+                                  "says how many graphs a batch has",
+                                  budget[i]);
+    for (int i = 0; strcmp(leat_cli_text(cli, "curriculum"), "none") == 0 && i < 3; i++)
+        if (leat_cli_given(cli, ramp[i]))
+            return leat_cli_usage(cli, "--%s is for a curriculum: give --curriculum random or FILE",
+                                  ramp[i]);
+    return 0;
+}
+
 static int read_budget(graphs_job *job) {
     leat_cli *cli = job->run.cli;
     graphs_budget *budget = &job->budget;
@@ -99,6 +123,7 @@ int graphs_read_options(graphs_job *job) {
     leat_graph_loader_options *options = &job->options;
     *options = leat_graph_loader_options_default();
     int status = read_batch_options(job);
+    if (status == 0) status = refuse_idle(cli);
     if (status != 0) return status;
     if (leat_cli_given(cli, "split")) options->split = leat_cli_text(cli, "split");
     options->host_index = leat_cli_int(cli, "host");

@@ -114,9 +114,10 @@ class Hashes(Case):
         self.assertEqual(batches(*self.STEPS, "--hash", cache=os.path.dirname(CACHE)), want)
         seen = {want}
         for more in (("--seed", 1), ("--pack", "next-fit"), ("--pack", "bucket"),
-                     ("--pack", "fixed", "--batch", 25), ("--scale", "none"), ("--split", "val"),
-                     ("--preset", "reference"), ("--curriculum", "random")):
+                     ("--scale", "none"), ("--split", "val"), ("--preset", "reference"),
+                     ("--curriculum", "random")):
             seen.add(batches(*self.STEPS, "--hash", *more))
+        seen.add(batches("--epochs", 2, "--pack", "fixed", "--batch", 25, "--hash"))
         self.assertEqual(len(seen), 9)
 
     def test_hosts_share(self):
@@ -459,6 +460,14 @@ class Usage(Case):
                 (("--model", "gat"), "--device-memory and --model go together"),
                 (("--device-memory", "1G", "--model", "gat", "--max-edges", 7), "--max-edges"),
                 (("--device-memory", "1G", "--model", "gat", "--pack", "fixed"), "no budget"),
+                (("--batch", 64), "--batch is for --pack fixed; batches of --pack ffd"),
+                (("--pack", "bucket", "--batch", 64), "batches of --pack bucket"),
+                (("--pack", "fixed", "--max-nodes", 100), "not at --max-nodes: --batch says"),
+                (("--pack", "fixed", "--max-edges", 100), "not at --max-edges"),
+                (("--pack", "fixed", "--oversize", "fail"), "not at --oversize"),
+                (("--tiers", 3), "--tiers is for a curriculum: give --curriculum"),
+                (("--epochs", 2, "--curriculum-start", 3), "--curriculum-start is for"),
+                (("--curriculum", "none", "--curriculum-end", 3), "--curriculum-end is for"),
                 (("--model", "gta"), "one of vgae"),
                 (("--max-nodes", -1), "at least 0"),
                 (("--max-nodes", 2 ** 40), "max-nodes"),
