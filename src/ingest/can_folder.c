@@ -257,6 +257,13 @@ static leat_code is_complete(const char *cache, bool *complete, leat_error *err)
     return LEAT_OK;
 }
 
+/* Whether a name, not hidden, ends as those of caches do; *digest: its end. */
+static bool is_cache_name(const char *name, const char **digest) {
+    const char *dash = strrchr(name, '-');
+    *digest = dash != NULL ? dash + 1 : "";
+    return name[0] != '.' && strlen(*digest) == DIGEST_LETTERS;
+}
+
 /* ---- finding -------------------------------------------------------------------------------- */
 
 /* Looks through the parent for a cache of these inputs, by what its inputs.json says. */
@@ -270,16 +277,37 @@ static leat_code find_known(leat_can_folder *folder, const char *parent, leat_ca
     leat_code code = leat_path_list_dir(parent, &names, err);
     if (code == LEAT_OK) code = settings_text(settings, &text, err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK && !folder->found; i++) {
-        const char *dash = strrchr(names.paths[i], '-');
-        if (names.paths[i][0] == '.' || dash == NULL || strlen(dash + 1) != DIGEST_LETTERS)
-            continue;
+        const char *digest = NULL;
+        if (!is_cache_name(names.paths[i], &digest)) continue;
         code = leat_path_join(folder->cache, sizeof folder->cache, parent, names.paths[i], err);
         if (code != LEAT_OK || !is_same_cache(folder->cache, splits, (const char *)text.data))
             continue;
         code = digest_of(splits, settings, folder->digest, err);
-        folder->found = memcmp(folder->digest, dash + 1, DIGEST_LETTERS) == 0;
+        folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
     }
     leat_buf_free(&text);
+    leat_path_list_free(&names);
+    return code;
+}
+
+/* A cache of the digest, whatever it is named: the same logs may have been named otherwise, as a
+ * folder or as --dataset. */
+static leat_code find_complete(leat_can_folder *folder, const char *parent, leat_error *err) {
+    leat_path_list names = {0};
+    LEAT_TRY(is_complete(folder->cache, &folder->found, err));
+    if (folder->found) return LEAT_OK;
+    LEAT_TRY(leat_path_list_dir(parent, &names, err));
+    leat_code code = LEAT_OK;
+    for (int64_t i = 0; i < names.count && code == LEAT_OK && !folder->found; i++) {
+        char path[LEAT_PATH_BYTES];
+        const char *digest = NULL;
+        if (!is_cache_name(names.paths[i], &digest) ||
+            memcmp(folder->digest, digest, DIGEST_LETTERS) != 0)
+            continue;
+        code = leat_path_join(path, sizeof path, parent, names.paths[i], err);
+        if (code == LEAT_OK) code = is_complete(path, &folder->found, err);
+        if (folder->found) memcpy(folder->cache, path, sizeof path);
+    }
     leat_path_list_free(&names);
     return code;
 }
@@ -315,14 +343,15 @@ static void discard_lock(leat_can_folder *folder, const char *parent) {
 }
 
 /* The lock, or the cache if another process has finished it meanwhile. */
-static leat_code lock_or_find(leat_can_folder *folder, leat_ticker *ticker, leat_error *err) {
+static leat_code lock_or_find(leat_can_folder *folder, const char *parent, leat_ticker *ticker,
+                              leat_error *err) {
     bool waiting = false;
     for (int gone = 0; gone < LOCK_TRIES;) {
-        LEAT_TRY(is_complete(folder->cache, &folder->found, err));
+        LEAT_TRY(find_complete(folder, parent, err));
         if (folder->found) return LEAT_OK;
         leat_code code = try_lock(folder, err);
         if (code == LEAT_OK) { /* it may have been finished before the lock was free */
-            code = is_complete(folder->cache, &folder->found, err);
+            code = find_complete(folder, parent, err);
             if (code != LEAT_OK || folder->found) unlock(folder);
             return code;
         }
@@ -396,7 +425,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     LEAT_TRY(digest_of(splits, &options->settings, folder->digest, err));
     LEAT_TRY(set_paths(folder, parent, name, err));
     LEAT_TRY(leat_path_make_dir(parent, err));
-    LEAT_TRY(lock_or_find(folder, ticker, err));
+    LEAT_TRY(lock_or_find(folder, parent, ticker, err));
     if (folder->found) {
         remember(folder, splits, &options->settings);
         return LEAT_OK;

@@ -22,9 +22,9 @@ typedef struct leat_can_folder {
 } leat_can_folder;
 
 /*
- * Finds the cache of these inputs and settings, or locks its work folder, which is made, as is
- * `temp`; waits for another process that is making it. Both are empty unless the run is to resume.
- * Fills the files' sha256 unless it is found without reading.
+ * Finds the cache of these inputs and settings, whatever its name, or locks its work folder, which
+ * is made, as is `temp`; waits for another process that is making it. Both are empty unless the run
+ * is to resume. Fills the files' sha256 unless it is found without reading.
  */
 LEAT_MUST_CHECK leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent,
                                                leat_can_splits *splits,

@@ -241,6 +241,18 @@ class Bytes(Case):
         self.assertEqual(changed["frames"], first["frames"] + 1)
         self.assertEqual(len(os.listdir(self.path("cache"))), 3)
 
+    def test_a_cache_is_found_under_another_name(self):
+        folder = self.make("logs", "train_01_attack_free")
+        write_log(os.path.join(folder, "drive-1.csv"), 3_000)
+        write_log(os.path.join(self.make("logs", "train_02_with_attacks"), "dos-1.csv"), 3_000,
+                  attack=range(900, 950), begin=2000)
+        first = self.ingest(self.path("logs"))
+        for again in (self.ingest(self.path("logs"), "--dataset", "set_01", "--verify"),
+                      self.ingest(self.path("logs"), "--dataset", "set_01")):
+            self.assertTrue(again["found"])
+            self.assertEqual((again["cache"], again["digest"]), (first["cache"], first["digest"]))
+        self.assertEqual(os.listdir(self.path("cache")), [os.path.basename(first["cache"])])
+
     def test_staged(self):
         logs, fast = self.logs(), self.path("fast")
         result = self.ingest(logs, "--stage", fast)
