@@ -89,6 +89,10 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     if (result->windows_dropped > 0)
         leat_out(cli, "        %s windows over a cut between training and validation are dropped\n",
                  leat_words_count(a, result->windows_dropped));
+    if (result->frames_stepped_back > 0)
+        leat_out(cli, "        %s stepped back in time and %s sorted\n",
+                 leat_things(a, result->frames_stepped_back, "frame"),
+                 result->frames_stepped_back == 1 ? "was" : "were");
     if (result->rejected > 0)
         leat_out(cli, "        %s lines set aside: see %s/rejected.csv\n",
                  leat_words_count(a, result->rejected), result->cache);
@@ -160,6 +164,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "frames_tail", result->frames_tail);
     leat_json_member_int(json, "frames_dropped", result->frames_dropped);
     json_member_known(json, "frames_left_out", result->frames_left_out);
+    json_member_known(json, "frames_stepped_back", result->frames_stepped_back);
     leat_json_member_int(json, "windows_dropped", result->windows_dropped);
     json_member_known(json, "set_aside", result->rejected);
     json_splits(json, result);

@@ -202,6 +202,9 @@ typedef struct leat_can_ingest_result {
     /* Frames by what became of them; together `frames`. */
     int64_t frames_windowed, frames_between, frames_tail, frames_dropped;
     int64_t frames_left_out; /* of other buses than --bus N; -1 if `found` and with it */
+    /* Whose time is before that of the frame before it in their capture: they are sorted. -1 if
+     * `found`. */
+    int64_t frames_stepped_back;
     int64_t windows_dropped; /* over a cut between training and validation, and the next ones */
     int split_count;         /* train, val, then tests */
     char split_name[LEAT_CAN_SPLITS_MAX][128];

@@ -222,6 +222,7 @@ static leat_code make_streams(can_job *job, can_streams *streams, leat_error *er
         }
         leat_can_stream *stream = &streams->items[streams->count - 1];
         stream->frames += capture->frames;
+        job->result->frames_stepped_back += capture->steps_back;
         if (capture->first_s < stream->first_s) stream->first_s = capture->first_s;
         if (capture->last_s > stream->last_s) stream->last_s = capture->last_s;
         streams->of[i] = streams->count - 1;
@@ -417,7 +418,7 @@ static leat_code report_found(can_job *job, leat_error *err) {
     result->frames_windowed =
         result->frames - result->frames_between - result->frames_tail - result->frames_dropped;
     result->windows_dropped = meta.windows_dropped;
-    result->lines_read = result->rejected = -1;
+    result->lines_read = result->rejected = result->frames_stepped_back = -1;
     if (job->options->settings.bus >= 0) result->frames = result->frames_left_out = -1;
     leat_can_meta_free(&meta);
     return LEAT_OK;

@@ -223,8 +223,8 @@ class Bytes(Case):
         self.assertTrue(again["found"])
         self.assertEqual(content(again["cache"]), before)
         # what it says of the cache is what was said when it was made; of its making, nothing
-        unknown = {"set_aside", "bytes_written", "bytes_spilled", "seconds_scan",
-                   "seconds_written"}
+        unknown = {"set_aside", "frames_stepped_back", "bytes_written", "bytes_spilled",
+                   "seconds_scan", "seconds_written"}
         self.assertEqual(set(first) - set(again), unknown)
         own = unknown | {"found", "splits", "seconds", "memory_peak_bytes"}
         self.assertEqual({key: value for key, value in again.items() if key not in own},
@@ -411,6 +411,16 @@ class Bad(Case):
         self.assertEqual((result["frames"], result["frames_tail"]), (50, 50))
         self.assertEqual(result["splits"], {"train": {"graphs": 0, "attacks": 0},
                                             "val": {"graphs": 0, "attacks": 0}})
+
+    def test_times_that_step_back_are_told(self):
+        with open(os.path.join(self.make("logs"), "log.csv"), "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,attack\n")
+            for i in range(3000):  # a clock that is set back, twice
+                file.write(f"{1000 + i % 1000 * 1e-3:.3f},0F5,00,0\n")
+        self.assertEqual(self.ingest(self.path("logs"))["frames_stepped_back"], 2)
+        done = subprocess.run([LEAT, "ingest", "can", self.path("logs"), "-o", self.path("words")],
+                              capture_output=True, text=True, timeout=300, check=True)
+        self.assertIn("2 frames stepped back in time and were sorted", done.stdout)
 
     def test_lines_are_set_aside(self):
         folder = self.make("logs")

@@ -45,6 +45,7 @@ static void goes_on(const char *temp, bool resumed, const char *why) {
     if (result.resumed != resumed) fail_msg("%s: it went on: %d", why, result.resumed);
     assert_int_equal(result.frames, CAN_LOGS_FRAMES);
     assert_int_equal(result.rejected, CAN_LOGS_REJECTED);
+    assert_int_equal(result.frames_stepped_back, 1); /* kept by what is resumed, too */
     check_cache();
 }
 
@@ -457,6 +458,8 @@ static void found(void **state) {
         assert_int_equal(made.lines_read, CAN_LOGS_FRAMES + CAN_LOGS_REJECTED);
         assert_int_equal(again.lines_read, -1);
         assert_int_equal(again.rejected, -1);
+        assert_int_equal(made.frames_stepped_back, 1); /* one log has its second half in front */
+        assert_int_equal(again.frames_stepped_back, -1);
         assert_int_equal(again.frames, bus == 0 ? -1 : made.frames);
         assert_int_equal(again.frames_left_out, bus == 0 ? -1 : 0);
         assert_true(made.frames_between > 0 && made.frames_tail > 0 && made.frames_dropped > 0);
