@@ -349,6 +349,23 @@ static void sort_tests(leat_can_splits *splits) {
         splits->files[i].split = place[splits->files[i].split];
 }
 
+/* Folders test_... among other training logs: these were found deeper, or beside other paths, than
+ * folders are looked for, and a model would be trained on what it is tested with. */
+static leat_code refuse_tests(const leat_can_splits *splits, leat_error *err) {
+    const char *path = NULL;
+    bool other = false;
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        bool test = strncmp(splits->files[i].folder, "test_", 5) == 0;
+        if (test && path == NULL) path = splits->inputs.items[i].path;
+        other = other || !test;
+    }
+    if (path == NULL || !other) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" would be a training log although its folder is named a test: give the "
+                     "one folder that holds train_... and test_..., or say --train and --test",
+                     path);
+}
+
 leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
                                const leat_can_ingest_options *options, leat_can_splits *splits,
                                leat_error *err) {
@@ -382,6 +399,7 @@ leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
     if (code == LEAT_OK && (splits->inputs.count == 0 || splits->files[0].split != 0)) {
         code = leat_fail(err, LEAT_ERR_INPUT, "there is no training log: name some with --train");
     }
+    if (code == LEAT_OK && !named && splits->count == 1) code = refuse_tests(splits, err);
     if (code != LEAT_OK) leat_can_splits_free(splits);
     return code;
 }

@@ -390,6 +390,18 @@ class Bad(Case):
             left = glob.glob(self.path("cache", ".*")) + glob.glob(self.path("cache", "*"))
             self.assertEqual(left, [], words)
 
+    def test_no_test_is_trained_on(self):
+        logs = self.make("logs")
+        for name in ("car/train_01/a.csv", "car/test_01_dos/b.csv"):
+            os.makedirs(os.path.dirname(os.path.join(logs, name)))
+            write_log(os.path.join(logs, name), 3000)
+        says = self.ingest(logs, status=1)
+        self.assertIn("test_01_dos", says)
+        self.assertIn("--test", says)
+        self.ingest(os.path.join(logs, "car"))
+        self.ingest(os.path.join(logs, "car", "test_01_dos"))  # by itself it is what was asked for
+        self.ingest(logs, "--train", "car/*")
+
     def test_splits_by_pattern(self):
         for name in ("a", "b", "c"):
             write_log(os.path.join(self.make("logs", name), "log.csv"), 500, begin=1000)
