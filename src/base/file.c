@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -496,6 +497,14 @@ int64_t leat_path_free_bytes(const char *path) {
     struct statvfs facts;
     if (statvfs(path, &facts) != 0) return -1;
     return (int64_t)facts.f_bavail * (int64_t)facts.f_frsize;
+}
+
+leat_code leat_path_real(const char *path, char out[LEAT_PATH_BYTES], leat_error *err) {
+    _Static_assert(LEAT_PATH_BYTES >= PATH_MAX, "realpath writes so much");
+    if (LEAT_FAULT(LEAT_FAULT_PATH)) errno = EIO;
+    else if (realpath(path, out) != NULL) return LEAT_OK;
+    out[0] = 0;
+    return leat_fail_errno(err, errno, "cannot find out where \"%s\" is", path);
 }
 
 leat_code leat_path_join(char *out, int64_t size_bytes, const char *dir, const char *name,

@@ -119,6 +119,9 @@ LEAT_MUST_CHECK leat_code leat_path_glob(const char *pattern, leat_path_list *li
 LEAT_MUST_CHECK leat_code leat_path_join(char *out, int64_t size_bytes, const char *dir,
                                          const char *name, leat_error *err);
 #define LEAT_PATH_BYTES 4096
+/* The path from the root without links, of what is there; "" on failure. */
+LEAT_MUST_CHECK leat_code leat_path_real(const char *path, char out[LEAT_PATH_BYTES],
+                                         leat_error *err);
 /* Whether a path ends in `suffix` and has something before it. */
 bool leat_path_has_suffix(const char *path, const char *suffix);
 

@@ -382,6 +382,62 @@ static void remember(leat_can_folder *folder, const leat_can_splits *splits,
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
+/* In the work folder: where frames are spilled to, if not in it. */
+#define NOTE_NAME "temp.path"
+
+static leat_code note_path(const leat_can_folder *folder, char path[LEAT_PATH_BYTES],
+                           leat_error *err) {
+    return leat_path_join(path, LEAT_PATH_BYTES, folder->work, NOTE_NAME, err);
+}
+
+/* What the note says; "": there is none, or none that a run has written whole. */
+static leat_code read_note(const leat_can_folder *folder, char temp[LEAT_PATH_BYTES],
+                           leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    leat_path_facts facts;
+    temp[0] = 0;
+    LEAT_TRY(note_path(folder, path, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE || facts.size_bytes >= LEAT_PATH_BYTES) return LEAT_OK;
+    LEAT_TRY(leat_file_load(path, LEAT_PATH_BYTES - 1, &text, &size, err));
+    memcpy(temp, text, (size_t)size);
+    temp[size] = 0;
+    leat_free(text);
+    if ((int64_t)strlen(temp) != size || !leat_temp_is_ours(temp)) temp[0] = 0;
+    return LEAT_OK;
+}
+
+static leat_code write_note(const leat_can_folder *folder, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_file *file = NULL;
+    LEAT_TRY(note_path(folder, path, err));
+    if (!folder->temp_elsewhere) return leat_path_remove(path, err);
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_CREATE, err));
+    leat_code code = leat_file_pwrite(file, folder->temp, (int64_t)strlen(folder->temp), 0, err);
+    if (code == LEAT_OK) code = leat_file_sync(file, err);
+    leat_file_close(file);
+    return code;
+}
+
+/* Noted before it is made: whatever kills the run, the next one knows what to remove. */
+static leat_code make_temp(const leat_can_folder *folder, leat_error *err) {
+    char noted[LEAT_PATH_BYTES];
+    LEAT_TRY(read_note(folder, noted, err));
+    if (strcmp(noted, folder->temp_elsewhere ? folder->temp : "") != 0)
+        LEAT_TRY(write_note(folder, err));
+    return leat_path_make_dir(folder->temp, err);
+}
+
+/* A run that spilled elsewhere and was interrupted: nobody else knows of it. */
+static leat_code remove_noted(const leat_can_folder *folder, leat_error *err) {
+    char noted[LEAT_PATH_BYTES];
+    LEAT_TRY(read_note(folder, noted, err));
+    if (noted[0] == 0 || strcmp(noted, folder->temp) == 0) return LEAT_OK;
+    return leat_path_remove_tree(noted, err);
+}
+
 leat_code leat_can_folder_clear(const leat_can_folder *folder, leat_error *err) {
     leat_path_list names = {0};
     LEAT_TRY(leat_path_remove_tree(folder->temp, err));
@@ -392,20 +448,25 @@ leat_code leat_can_folder_clear(const leat_can_folder *folder, leat_error *err) 
         if (code == LEAT_OK) code = leat_path_remove_tree(path, err);
     }
     leat_path_list_free(&names);
-    return code == LEAT_OK ? leat_path_make_dir(folder->temp, err) : code;
+    return code == LEAT_OK ? make_temp(folder, err) : code;
 }
 
 /* The work folder of a run before is emptied, not made anew: temp_dir knows it by its number. */
 static leat_code prepare(leat_can_folder *folder, const leat_can_ingest_options *options,
                          leat_error *err) {
     LEAT_TRY(leat_path_make_dir(folder->work, err));
-    if (options->temp_dir != NULL) {
-        LEAT_TRY(leat_temp_path(folder->temp, options->temp_dir, folder->work, err));
+    folder->temp_elsewhere = options->temp_dir != NULL;
+    if (folder->temp_elsewhere) {
+        char dir[LEAT_PATH_BYTES];
+        LEAT_TRY(leat_path_make_dir(options->temp_dir, err));
+        LEAT_TRY(leat_path_real(options->temp_dir, dir, err));
+        LEAT_TRY(leat_temp_path(folder->temp, dir, folder->work, err));
     } else {
         LEAT_TRY(leat_path_join(folder->temp, sizeof folder->temp, folder->work, "temp", err));
     }
+    LEAT_TRY(remove_noted(folder, err));
     if (!options->resume) return leat_can_folder_clear(folder, err);
-    return leat_path_make_dir(folder->temp, err);
+    return make_temp(folder, err);
 }
 
 leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat_can_splits *splits,
@@ -441,14 +502,23 @@ leat_code leat_can_folder_describe(const leat_can_folder *folder, const leat_can
 }
 
 leat_code leat_can_folder_publish(leat_can_folder *folder, leat_error *err) {
-    LEAT_TRY(leat_path_remove_tree(folder->temp, err));
+    char note[LEAT_PATH_BYTES];
+    LEAT_TRY(note_path(folder, note, err));
+    /* before the rename, which takes the note of it away from whoever is killed in between */
+    leat_code removed = leat_path_remove_tree(folder->temp, folder->temp_elsewhere ? NULL : err);
+    if (removed != LEAT_OK && !folder->temp_elsewhere) return removed;
+    LEAT_TRY(leat_path_remove(note, err));
     LEAT_TRY(leat_path_sync_dir(folder->work, err));
-    return leat_path_replace(folder->work, folder->cache, err);
+    LEAT_TRY(leat_path_replace(folder->work, folder->cache, err));
+    if (removed != LEAT_OK) removed = leat_path_remove_tree(folder->temp, NULL);
+    (void)removed; /* a finished cache is not given up for files beside it */
+    return LEAT_OK;
 }
 
 /* What is left goes with the next run: without its work folder, `temp` is nobody's. */
 static void discard(const leat_can_folder *folder) {
     leat_code code = folder->temp[0] == 0 ? LEAT_OK : leat_path_remove_tree(folder->temp, NULL);
+    if (code == LEAT_OK) code = remove_noted(folder, NULL);
     if (code == LEAT_OK) code = leat_path_remove_tree(folder->work, NULL);
     (void)code;
 }

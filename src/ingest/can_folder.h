@@ -15,6 +15,7 @@ typedef struct leat_can_folder {
     char cache[LEAT_PATH_BYTES]; /* where it is, or will be */
     char work[LEAT_PATH_BYTES];
     char temp[LEAT_PATH_BYTES]; /* for temporary files */
+    bool temp_elsewhere;        /* not in `work`, where a file says then where it is */
     char lock_path[LEAT_PATH_BYTES];
     char digest[65];
     leat_file *lock;
@@ -40,7 +41,8 @@ LEAT_MUST_CHECK leat_code leat_can_folder_describe(const leat_can_folder *folder
                                                    const leat_can_splits *splits,
                                                    const leat_can_settings *settings,
                                                    leat_error *err);
-/* `temp` goes, and the work folder becomes the cache. Everything in it must be on the disk. */
+/* `temp` goes, and the work folder becomes the cache. Everything in it must be on the disk. A temp
+ * elsewhere that cannot be removed is no failure: the cache is whole without. */
 LEAT_MUST_CHECK leat_code leat_can_folder_publish(leat_can_folder *folder, leat_error *err);
 /* Gives the lock back; what is left of the work goes unless it is to be resumed. */
 void leat_can_folder_close(leat_can_folder *folder, bool resumable);

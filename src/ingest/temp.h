@@ -9,4 +9,7 @@
 LEAT_MUST_CHECK leat_code leat_temp_path(char out[LEAT_PATH_BYTES], const char *temp_dir,
                                          const char *work, leat_error *err);
 
+/* Whether a path, from the root, ends in a name that leat_temp_path gives. */
+bool leat_temp_is_ours(const char *path);
+
 #endif

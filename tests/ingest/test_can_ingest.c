@@ -6,6 +6,8 @@
 #include "core_support.h"
 #include "ingest_support.h"
 
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "ingest/can_lines.h"
 
@@ -381,6 +383,76 @@ static void own_temp(void **state) {
     assert_int_equal(dir_count(temp), 1);
 }
 
+/* What was spilled to another --temp goes, by whatever name, and nothing that is not a run's. */
+static void another_temp(void **state) {
+    (void)state;
+    const char *temp = core_path("temp"), *link_path = core_path("link");
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    char note[LEAT_PATH_BYTES + 16], here[LEAT_PATH_BYTES];
+    assert_ok(leat_path_remove_tree(temp, err));
+    interrupted(temp);
+    assert_int_equal(dir_count(temp), 1);
+    assert_ok(run(&options, &result, err));
+    check_cache();
+    assert_int_equal(dir_count(temp), 0);
+    interrupted(temp);
+    goes_on(core_path("temp2"), false, "another --temp");
+    assert_int_equal(dir_count(temp), 0);
+    assert_int_equal(dir_count(core_path("temp2")), 0);
+    /* it is the same folder: nothing is given up */
+    assert_int_equal(symlink(temp, link_path), 0);
+    interrupted(temp);
+    goes_on(link_path, true, "by a link");
+    assert_int_equal(dir_count(temp), 0);
+    /* from another folder than the one that the path was meant from */
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(temp), 0);
+    interrupted("below");
+    assert_int_equal(dir_count(core_path("temp/below")), 1);
+    assert_int_equal(chdir(here), 0);
+    assert_ok(run(&options, &result, err));
+    assert_int_equal(dir_count(core_path("temp/below")), 0);
+    /* no run has written this */
+    snprintf(note, sizeof note, "%s/temp.path", interrupted(temp));
+    core_save(core_path("temp2/mine"), "mine", 4);
+    core_save(note, core_path("temp2"), (int64_t)strlen(core_path("temp2")));
+    assert_ok(run(&options, &result, err));
+    check_cache();
+    assert_true(path_exists(core_path("temp2/mine")));
+    assert_ok(leat_path_remove_tree(temp, err));
+}
+
+/* Folders in --temp that leat does not remove, being too deep. */
+static bool dig(void *user, const leat_progress *progress) {
+    char *deep = user;
+    leat_path_list names = {0};
+    if (strcmp(progress->stage, "publishing") != 0) return true;
+    if (leat_path_glob(core_path("temp/leat-ingest-*"), &names, NULL) != LEAT_OK) return false;
+    snprintf(deep, LEAT_PATH_BYTES, "%s", names.count == 1 ? names.paths[0] : "");
+    for (int i = 0; i < 40; i++) strcat(deep, "/a");
+    leat_path_list_free(&names);
+    return leat_path_make_dir(deep, NULL) == LEAT_OK;
+}
+
+/* A finished cache is kept, whatever becomes of files beside it. */
+static void stuck_temp(void **state) {
+    (void)state;
+    char deep[LEAT_PATH_BYTES] = "";
+    leat_can_ingest_options options = can_logs_options();
+    leat_can_ingest_result result;
+    options.temp_dir = core_path("temp");
+    options.progress = dig;
+    options.progress_user = deep;
+    assert_ok(leat_path_remove_tree(core_path("out"), err));
+    assert_ok(run(&options, &result, err));
+    check_cache();
+    assert_true(path_exists(deep));
+    deep[strlen(deep) - 30] = 0;
+    assert_ok(leat_path_rename(deep, core_path("temp/rest"), err));
+    assert_ok(leat_path_remove_tree(core_path("temp"), err));
+}
+
 /* Sizes of the spilled files when planning begins. */
 static bool measure(void *user, const leat_progress *progress) {
     int64_t *spilled = user;
@@ -502,6 +574,7 @@ int main(void) {
         cmocka_unit_test(no_old_spill),    cmocka_unit_test(spilled),
         cmocka_unit_test(found),           cmocka_unit_test(changed),
         cmocka_unit_test(stopped_late),    cmocka_unit_test(not_utf8),
+        cmocka_unit_test(another_temp),    cmocka_unit_test(stuck_temp),
     };
     return cmocka_run_group_tests_name("ingest of logs", tests, setup, teardown);
 }
