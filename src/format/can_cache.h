@@ -231,6 +231,7 @@ const char *leat_can_document_name(leat_can_document which); /* "vocab.json" */
 LEAT_MUST_CHECK leat_code leat_can_document_check(const leat_can_meta *meta,
                                                   leat_can_document which, leat_error *err);
 #define LEAT_CAN_DOCUMENT_BYTES_MAX (INT64_C(1) << 30)
+#define LEAT_CAN_SPLIT_TEXT_BYTES_MAX (INT64_C(1) << 22) /* of a split in the metadata */
 
 /* The text in pieces: indented by two, keys sorted, no newline at the end. */
 LEAT_MUST_CHECK leat_code leat_can_document_write(leat_can_meta *meta, leat_can_document which,

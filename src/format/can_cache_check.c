@@ -6,8 +6,13 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/mem.h"
 #include "format/can_cache.h"
+
+/* The largest file that UINT32_MAX graphs of the largest window make is below; no sum of splits'
+ * files, or of these and their page hashes, passes 2^63. */
+#define FILE_BYTES_MAX (INT64_C(1) << 52)
+/* Frames, windows and lines of all captures. */
+#define COUNT_MAX (INT64_C(1) << 50)
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
@@ -65,10 +70,12 @@ static leat_code check_ids(const leat_can_ids *ids, leat_error *err) {
 static leat_code check_columns(const char *what, const double *center, const double *scale,
                                int count, leat_error *err) {
     for (int i = 0; i < count; i++) {
-        if (isfinite(center[i]) && isfinite(scale[i]) && scale[i] > 0) continue;
+        /* features are scaled in single precision */
+        float by = (float)scale[i];
+        if (isfinite((float)center[i]) && isfinite(by) && by > 0) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "%s, column %d: center %g, scale %g; they must be finite, the scale above "
-                         "0",
+                         "%s, column %d: center %g, scale %g; as floats they must be finite, the "
+                         "scale above 0",
                          what, i, center[i], scale[i]);
     }
     return LEAT_OK;
@@ -115,6 +122,24 @@ static const char *balance_problem(const leat_can_meta_split *split) {
     return windows == split->graphs ? NULL : "fewer windows in attack_balance than graphs";
 }
 
+/* What the text of a split takes beside the names of its folders is far below. */
+#define DIRS_BYTES_MAX (LEAT_CAN_SPLIT_TEXT_BYTES_MAX - (INT64_C(1) << 16))
+
+static const char *dirs_problem(const leat_path_list *dirs) {
+    int64_t left = DIRS_BYTES_MAX;
+    for (int64_t i = 0; i < dirs->count; i++) {
+        const char *name = dirs->paths[i];
+        if (check_text("", name, NULL) != LEAT_OK) return "a folder is not UTF-8";
+        left -= 16; /* quotes, comma, line and blanks */
+        for (; *name != 0 && left >= 0; name++) {
+            bool plain = (unsigned char)*name >= ' ' && *name != '"' && *name != '\\';
+            left -= plain ? 1 : 6;
+        }
+        if (left < 0) return "its folders' names take more than 4 MiB; give it fewer folders";
+    }
+    return NULL;
+}
+
 static const char *split_problem(const leat_can_meta *meta, const leat_can_meta_split *split) {
     bool val = strcmp(split->name, LEAT_CAN_SPLIT_VAL) == 0;
     if (split->graphs < 0 || split->graphs > UINT32_MAX) return "graphs out of range";
@@ -122,14 +147,13 @@ static const char *split_problem(const leat_can_meta *meta, const leat_can_meta_
         return "numbers of nodes contradict each other";
     if (!sizes_are_good(&split->edge_count, split->graphs, split->edges, meta->window))
         return "numbers of edges contradict each other";
-    if (split->raw_samples < 0 || (val && split->raw_samples > 0)) return "samples out of range";
+    if (split->raw_samples < 0 || split->raw_samples > (val ? 0 : COUNT_MAX))
+        return "samples out of range";
     if (split->file_bytes < 1) return "an empty file";
+    if (split->file_bytes > FILE_BYTES_MAX) return "a file above 2^52 bytes";
     if (val && split->source_dirs.count > 0) return "folders of its own";
-    for (int64_t i = 0; i < split->source_dirs.count; i++) {
-        if (check_text("", split->source_dirs.paths[i], NULL) != LEAT_OK)
-            return "a folder is not UTF-8";
-    }
-    return balance_problem(split);
+    const char *problem = dirs_problem(&split->source_dirs);
+    return problem != NULL ? problem : balance_problem(split);
 }
 
 /* Train, val, then tests by name. */
@@ -208,11 +232,13 @@ static leat_code check_captures(const leat_can_meta *meta, leat_error *err) {
     for (int64_t i = 0; i < meta->capture_count; i++) {
         const leat_can_meta_capture *capture = &meta->captures[i];
         const char *problem = capture_problem(meta, capture);
-        if (problem == NULL && (!leat_add_size(frames, capture->frames, &frames) ||
-                                !leat_add_size(rejected, capture->rejected, &rejected)))
-            problem = "frames or lines of all captures pass 2^63";
+        if (problem == NULL &&
+            (capture->frames > COUNT_MAX - frames || capture->rejected > COUNT_MAX - rejected))
+            problem = "frames or lines of all captures pass 2^50";
         if (problem != NULL)
             return leat_fail(err, LEAT_ERR_INPUT, "capture %lld: %s", (long long)i, problem);
+        frames += capture->frames;
+        rejected += capture->rejected;
     }
     return LEAT_OK;
 }
@@ -226,7 +252,8 @@ static leat_code check_numbers(const leat_can_meta *meta, leat_error *err) {
     if (meta->seed < 0) return bad(err, "seed", "below 0");
     if (!(meta->val_fraction >= 0 && meta->val_fraction < 1))
         return bad(err, "val_fraction", "out of range");
-    if (meta->windows_dropped < 0) return bad(err, "dropped windows", "below 0");
+    if (meta->windows_dropped < 0 || meta->windows_dropped > COUNT_MAX)
+        return bad(err, "dropped windows", "out of range");
     return LEAT_OK;
 }
 

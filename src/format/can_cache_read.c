@@ -13,7 +13,6 @@
 #define SCHEMA_VERSION 3
 /* Text of what is not walked; of a split; of a capture without its identifiers. */
 #define SMALL_BYTES_MAX (INT64_C(1) << 20)
-#define SPLIT_BYTES_MAX (INT64_C(1) << 22)
 #define CAPTURE_BYTES_MAX (INT64_C(1) << 16)
 #define NUMBER_BYTES_MAX 64
 #define COMPLETE_BYTES_MAX 4096
@@ -260,7 +259,7 @@ static leat_code add_split(leat_can_meta *meta, int64_t *capacity, const leat_js
     if (!leat_can_split_is_name(walk->key)) return corrupt(err, what, "not the name of a split");
     if (meta->split_count == LEAT_CAN_CACHE_SPLITS_MAX)
         return corrupt(err, what, "more splits than there can be");
-    LEAT_TRY(leat_json_walk_value(walk, SPLIT_BYTES_MAX, &object, err));
+    LEAT_TRY(leat_json_walk_value(walk, LEAT_CAN_SPLIT_TEXT_BYTES_MAX, &object, err));
     leat_code code = LEAT_GROW(&meta->splits, capacity, meta->split_count + 1, err);
     if (code == LEAT_OK) {
         leat_can_meta_split *split = &meta->splits[meta->split_count++];

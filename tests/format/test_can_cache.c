@@ -237,6 +237,8 @@ static const struct {
     {LEAT_CAN_SCALER, "    1e-06,\n", "", LEAT_ERR_CORRUPT, "must be 11 numbers"},
     {LEAT_CAN_SCALER, "1e-06", "0", LEAT_ERR_CORRUPT, "column 0: center 0, scale 0"},
     {LEAT_CAN_SCALER, "1e-06", "-1", LEAT_ERR_CORRUPT, "the scale above 0"},
+    {LEAT_CAN_SCALER, "1e-06", "1e-46", LEAT_ERR_CORRUPT, "scale 1e-46; as floats"},
+    {LEAT_CAN_SCALER, "1e-06", "1e39", LEAT_ERR_CORRUPT, "scale 1e+39; as floats"},
     {LEAT_CAN_SCALER, "1e-06", "null", LEAT_ERR_CORRUPT, "must be 11 numbers"},
     {LEAT_CAN_SCALER, "x_scale", "x_scalf", LEAT_ERR_CORRUPT, "\"x_scale\" is missing"},
     {LEAT_CAN_METADATA, "leat.can", "leat.cat", LEAT_ERR_CORRUPT, "\"format\""},
@@ -311,9 +313,9 @@ static const struct {
     {LEAT_CAN_METADATA, "\"frames\": 1030", "\"frames\": 1029", LEAT_ERR_CORRUPT,
      "more frames of identifiers"},
     {LEAT_CAN_METADATA, "\"frames\": 1030", "\"frames\": 9223372036854775807", LEAT_ERR_CORRUPT,
-     "pass 2^63"},
+     "pass 2^50"},
     {LEAT_CAN_METADATA, "\"rejected\": 2", "\"rejected\": 9223372036854775807", LEAT_ERR_CORRUPT,
-     "pass 2^63"},
+     "pass 2^50"},
     {LEAT_CAN_METADATA, "\"windows\": 9", "\"windows\": 1031", LEAT_ERR_CORRUPT,
      "more windows than frames"},
     {LEAT_CAN_METADATA, "\"first_s\": -0.5", "\"first_s\": 12.5", LEAT_ERR_CORRUPT, "last time"},
@@ -387,11 +389,28 @@ static void scale_none(leat_can_meta *meta) { meta->scaler.x_scale[34] = 0; }
 static void center_nan(leat_can_meta *meta) {
     meta->scaler.edge_center[10] = (double)(0.0f / 0.0f);
 }
+static void center_large(leat_can_meta *meta) { meta->scaler.x_center[3] = -3.5e38; }
 static void dataset_bytes(leat_can_meta *meta) { meta->dataset[0] = '\xff'; }
 static void no_digest(leat_can_meta *meta) { meta->digest[63] = 0; }
 static void no_train(leat_can_meta *meta) { meta->splits[0].name[0] = 'T'; }
 static void tests_swapped(leat_can_meta *meta) { memcpy(meta->splits[3].name, "test_00", 8); }
 static void val_with_samples(leat_can_meta *meta) { meta->splits[1].raw_samples = 1; }
+static void file_large(leat_can_meta *meta) { meta->splits[0].file_bytes = (INT64_C(1) << 52) + 1; }
+static void samples_many(leat_can_meta *meta) {
+    meta->splits[0].raw_samples = (INT64_C(1) << 50) + 1;
+}
+static void dropped_many(leat_can_meta *meta) { meta->windows_dropped = (INT64_C(1) << 50) + 1; }
+static void frames_many(leat_can_meta *meta) {
+    meta->captures[1].frames = (INT64_C(1) << 50) - meta->captures[0].frames + 1;
+}
+/* Each byte of a name takes six in the document. */
+static void dirs_many(leat_can_meta *meta) {
+    char name[256];
+    memset(name, '\1', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (int i = 0; i < 3000; i++)
+        assert_ok(leat_path_list_add(&meta->splits[0].source_dirs, name, err));
+}
 static void balance_off(leat_can_meta *meta) { meta->splits[0].balance[1].windows--; }
 static void attack_twice(leat_can_meta *meta) {
     memcpy(meta->splits[0].balance[0].attack, "benign", 7);
@@ -419,11 +438,17 @@ static const struct {
     {LEAT_CAN_VOCAB, id_endless, "identifier 1 is not 1 to 23"},
     {LEAT_CAN_SCALER, scale_none, "column 34"},
     {LEAT_CAN_SCALER, center_nan, "column 10"},
+    {LEAT_CAN_SCALER, center_large, "column 3"},
     {LEAT_CAN_METADATA, dataset_bytes, "dataset: is not UTF-8"},
     {LEAT_CAN_METADATA, no_digest, "digest"},
     {LEAT_CAN_METADATA, no_train, "not the name of a split"},
     {LEAT_CAN_METADATA, tests_swapped, "out of order"},
     {LEAT_CAN_METADATA, val_with_samples, "samples out of range"},
+    {LEAT_CAN_METADATA, file_large, "a file above 2^52 bytes"},
+    {LEAT_CAN_METADATA, samples_many, "samples out of range"},
+    {LEAT_CAN_METADATA, dropped_many, "dropped windows: out of range"},
+    {LEAT_CAN_METADATA, frames_many, "capture 1: frames or lines of all captures pass 2^50"},
+    {LEAT_CAN_METADATA, dirs_many, "take more than 4 MiB"},
     {LEAT_CAN_METADATA, balance_off, "fewer windows"},
     {LEAT_CAN_METADATA, attack_twice, "an attack comes twice"},
     {LEAT_CAN_METADATA, nodes_without_graphs, "numbers of nodes"},
