@@ -14,7 +14,6 @@ typedef struct table {
     const leat_graph_file *file; /* of the split at hand */
     int64_t *first;              /* of each capture, where its windows begin */
     uint8_t *sides;              /* of each window */
-    int64_t windows_dropped;
 } table;
 
 /* ---- marking -------------------------------------------------------------------------------- */
@@ -27,6 +26,12 @@ static leat_code mark(table *all, const leat_can_meta_split *split, int64_t grap
     leat_error cause = {0};
     if (leat_graph_file_facts_of(all->file, graph, &facts, &cause) != LEAT_OK)
         return leat_can_verify_tell(&all->job->findings, name.text, graph, &cause, err);
+    /* its graphs were right when they were looked at; the file may have changed since */
+    if (facts.capture >= meta->capture_count || facts.window_start < 0 ||
+        facts.window_start / meta->stride >= meta->captures[facts.capture].windows) {
+        LEAT_PROBLEM(&all->job->findings, name.text, graph, "changed while it was verified");
+        return LEAT_OK;
+    }
     uint8_t *at = &all->sides[all->first[facts.capture] + facts.window_start / meta->stride];
     if (*at != NOWHERE)
         LEAT_PROBLEM(&all->job->findings, name.text, graph,
@@ -57,7 +62,7 @@ static int64_t balance_of(const leat_can_meta_split *split, const char *attack) 
 static void check_facts(table *all, const leat_can_meta_split *split) {
     leat_findings *findings = &all->job->findings;
     const char *file = leat_can_document_name(LEAT_CAN_METADATA);
-    int64_t windows[LEAT_CAN_ATTACKS_MAX] = {0}, frames = 0;
+    int64_t windows[LEAT_CAN_ATTACKS_MAX] = {0};
     leat_can_sizes sizes = leat_can_sizes_of(nodes_of, all->file, split->graphs, split->nodes);
     if (!sizes_are(&sizes, &split->node_count))
         LEAT_PROBLEM(findings, file, -1,
@@ -71,14 +76,6 @@ static void check_facts(table *all, const leat_can_meta_split *split) {
                          "split %s: attack_balance has %lld windows of %s, there are %lld",
                          split->name, (long long)said, attack, (long long)windows[type]);
     }
-    if (strcmp(split->name, LEAT_CAN_SPLIT_VAL) == 0) return;
-    for (int64_t i = 0; i < all->job->meta.capture_count; i++)
-        if (strcmp(all->job->meta.captures[i].split, split->name) == 0)
-            frames += all->job->meta.captures[i].frames;
-    if (frames != split->raw_samples)
-        LEAT_PROBLEM(findings, file, -1,
-                     "split %s: num_raw_samples is %lld, its captures have %lld frames",
-                     split->name, (long long)split->raw_samples, (long long)frames);
 }
 
 static leat_code mark_split(table *all, const leat_can_meta_split *split, leat_error *err) {
@@ -129,8 +126,6 @@ static void check_capture(table *all, int64_t number) {
     const char *cuts = leat_can_meta_get(meta, "val-split");
     course at = course_of(all, number);
     int64_t frames = 0;
-    for (int64_t i = 0; i < capture->windows; i++)
-        all->windows_dropped += all->sides[all->first[number] + i] == NOWHERE;
     expect(all, number, "tail", capture->tail, capture->frames - at.end);
     expect(all, number, "between", capture->between, at.end - at.covered);
     expect(all, number, "dropped", capture->dropped, at.covered - at.kept);
@@ -144,18 +139,42 @@ static void check_capture(table *all, int64_t number) {
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+static void check_samples(table *all, const leat_can_meta_split *split) {
+    const leat_can_meta *meta = &all->job->meta;
+    int64_t frames = 0;
+    if (strcmp(split->name, LEAT_CAN_SPLIT_VAL) == 0) return;
+    for (int64_t i = 0; i < meta->capture_count; i++)
+        if (strcmp(meta->captures[i].split, split->name) == 0) frames += meta->captures[i].frames;
+    if (frames != split->raw_samples)
+        LEAT_PROBLEM(&all->job->findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
+                     "split %s: num_raw_samples is %lld, its captures have %lld frames",
+                     split->name, (long long)split->raw_samples, (long long)frames);
+}
+
 /* Windows of so many frames; what the metadata says must be that before there is a table of them.
- */
+ * A window that is no graph was dropped. */
 static leat_code count_windows(table *all, int64_t *count, leat_error *err) {
     const leat_can_meta *meta = &all->job->meta;
+    const char *file = leat_can_document_name(LEAT_CAN_METADATA);
     LEAT_TRY(LEAT_NEW(&all->first, meta->capture_count, err));
     for (int64_t i = 0; i < meta->capture_count; i++) {
         const leat_can_meta_capture *capture = &meta->captures[i];
         int64_t room = capture->frames - meta->window;
         expect(all, i, "windows", capture->windows, room < 0 ? 0 : room / meta->stride + 1);
         all->first[i] = *count;
-        *count += capture->windows;
+        if (!leat_add_size(*count, capture->windows, count)) {
+            LEAT_PROBLEM(&all->job->findings, file, -1, "windows of all captures pass 2^63");
+            return LEAT_OK;
+        }
     }
+    int64_t dropped = *count;
+    for (int i = 0; i < meta->split_count; i++) {
+        check_samples(all, &meta->splits[i]);
+        dropped -= meta->splits[i].graphs;
+    }
+    if (dropped != meta->windows_dropped)
+        LEAT_PROBLEM(&all->job->findings, file, -1, "num_dropped_windows is %lld, there are %lld",
+                     (long long)meta->windows_dropped, (long long)dropped);
     return LEAT_OK;
 }
 
@@ -169,10 +188,6 @@ static leat_code check(table *all, leat_error *err) {
         LEAT_TRY(mark_split(all, &job->meta.splits[i], err));
     if (job->findings.problems > before) return LEAT_OK;
     for (int64_t i = 0; i < job->meta.capture_count; i++) check_capture(all, i);
-    if (all->windows_dropped != job->meta.windows_dropped)
-        LEAT_PROBLEM(&job->findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
-                     "num_dropped_windows is %lld, there are %lld",
-                     (long long)job->meta.windows_dropped, (long long)all->windows_dropped);
     return LEAT_OK;
 }
 

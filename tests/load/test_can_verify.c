@@ -214,6 +214,19 @@ static void bad_windows(leat_can_meta *m) { m->captures[0].windows++; }
 static void bad_dropped_windows(leat_can_meta *m) { m->windows_dropped--; }
 static void bad_frames(leat_can_meta *m) { m->captures[0].intervals[0].frames--; }
 static void bad_samples(leat_can_meta *m) { m->splits[0].raw_samples++; }
+/* More of them than there is room for. */
+static void bad_windows_many(leat_can_meta *m) {
+    int64_t more = INT64_C(1) << 44;
+    m->captures[1].windows += more;
+    m->captures[1].frames += more * m->stride;
+    m->splits[0].raw_samples += more * m->stride;
+}
+static void bad_frames_many(leat_can_meta *m) {
+    int64_t more = INT64_C(1) << 44;
+    m->captures[1].windows += more;
+    m->captures[1].frames += more * m->stride;
+    m->windows_dropped += more;
+}
 static void bad_sizes(leat_can_meta *m) { m->splits[1].node_count.p95 += 0.5; }
 static void bad_balance(leat_can_meta *m) {
     m->splits[0].balance[0].windows--;
@@ -234,6 +247,8 @@ static void seeded_metadata(void **state) {
         {bad_dropped_windows, "cache_metadata.json", "num_dropped_windows is 3, there are 4"},
         {bad_frames, "cache_metadata.json", "frames of its identifiers is 392"},
         {bad_samples, "cache_metadata.json", "num_raw_samples is 787"},
+        {bad_windows_many, "cache_metadata.json", "num_dropped_windows is 4, there are 17"},
+        {bad_frames_many, "cache_metadata.json", "num_raw_samples is 786, its captures have 17"},
         {bad_sizes, "cache_metadata.json", "graph_stats.node_count"},
         {bad_balance, "cache_metadata.json", "attack_balance"},
     };
