@@ -422,24 +422,49 @@ static leat_code make_copy(stage_job *job, const char *dir, leat_error *err) {
                               (long long)job->size_bytes);
 }
 
+/* How much of the path names the first folder that is not there; more than all of it: each is. */
+static leat_code find_missing(const char *dir, size_t *length, leat_error *err) {
+    char part[LEAT_PATH_BYTES];
+    size_t size = strlen(dir);
+    LEAT_ASSERT(size < sizeof part); /* paths in it were made */
+    memcpy(part, dir, size + 1);
+    for (*length = 1; *length <= size; ++*length) {
+        leat_path_facts facts;
+        if (dir[*length] != '/' && dir[*length] != 0) continue;
+        part[*length] = 0;
+        LEAT_TRY(leat_path_stat(part, &facts, err));
+        if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+        part[*length] = dir[*length];
+    }
+    return LEAT_OK;
+}
+
+/* Folders that were made for this alone, as long as they hold nothing. */
+static void remove_made(const char *dir, size_t first) {
+    char part[LEAT_PATH_BYTES];
+    memcpy(part, dir, strlen(dir) + 1);
+    for (size_t size = strlen(dir); size >= first; size--) {
+        if (dir[size] != '/' && dir[size] != 0) continue;
+        part[size] = 0;
+        if (leat_path_remove_dir(part, NULL) != LEAT_OK) return;
+    }
+}
+
 static leat_code stage(stage_job *job, const char *cache, const char *dir,
                        leat_can_stage_result *result, leat_error *err) {
-    leat_path_facts facts;
+    size_t missing = 0;
     bool found = false;
     LEAT_TRY(look_at_source(job, cache, err));
     LEAT_TRY(set_paths(job, dir, err));
     LEAT_TRY(look_for_copy(job, &found, err));
-    LEAT_TRY(leat_path_stat(dir, &facts, err));
+    LEAT_TRY(find_missing(dir, &missing, err));
     leat_code code = LEAT_OK;
     if (found) clear_leftovers(job);
     else code = lock_or_find(job, dir, &found, err);
     if (!found && code == LEAT_OK) code = make_copy(job, dir, err);
     else result->reused = found;
     unlock(job);
-    /* a folder that was made for this alone, and holds nothing */
-    if (code != LEAT_OK && facts.kind == LEAT_PATH_NONE &&
-        leat_path_remove_dir(dir, NULL) != LEAT_OK)
-        return code;
+    if (code != LEAT_OK) remove_made(dir, missing);
     result->size_bytes = job->size_bytes;
     memcpy(result->path, job->to, sizeof result->path);
     return code;

@@ -313,6 +313,33 @@ static void damaged(void **state) {
     must(leat_path_remove_tree(dir, &err), &err);
 }
 
+/* Of a path whose folders were not there none is left, of one that was there all is. */
+static void deep(void **state) {
+    (void)state;
+    static const char *const tails[] = {"", "/a", "/a/b", "/a/b/", "//a//b//c"};
+    char dir[256], top[512], path[600];
+    leat_path_facts facts;
+    make_cache options = make_cache_default();
+    graphs_make("deep_source", &options, dir);
+    loader_flip(dir, "train.safetensors", 4096, 0);
+    memcpy(top, place, sizeof top);
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        snprintf(place, sizeof place, "%.400s%s", top, tails[i]);
+        stage_fails(dir, LEAT_ERR_CORRUPT, "page at byte");
+        assert_ok(leat_path_stat(top, &facts, err));
+        assert_int_equal(facts.kind, LEAT_PATH_NONE);
+    }
+    snprintf(path, sizeof path, "%s/a", top);
+    assert_ok(leat_path_make_dir(path, err));
+    snprintf(place, sizeof place, "%.400s/a/b/c", top);
+    stage_fails(dir, LEAT_ERR_CORRUPT, "page at byte");
+    memcpy(place, top, sizeof place);
+    expect_names("a");
+    snprintf(place, sizeof place, "%.400s/a", top);
+    expect_names("");
+    assert_ok(leat_path_remove_tree(dir, err));
+}
+
 typedef struct stopper {
     int64_t at; /* bytes */
     int calls;
@@ -415,6 +442,7 @@ int main(void) {
         cmocka_unit_test_setup(others, next_place),
         cmocka_unit_test_setup(leftovers, next_place),
         cmocka_unit_test_setup(damaged, next_place),
+        cmocka_unit_test_setup(deep, next_place),
         cmocka_unit_test_setup(stopped, next_place),
         cmocka_unit_test_setup(changed, next_place),
         cmocka_unit_test(at_once),
