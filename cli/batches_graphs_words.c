@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "batches_graphs.h"
+#include "leat/format.h"
 
 enum { OVERSIZE_SHOWN = 5 };
 
@@ -140,9 +141,15 @@ static void write_capture(graphs_job *job, int32_t number) {
         leat_out(job->run.cli, "capture %d", number);
         return;
     }
-    leat_out(job->run.cli, "%s%s%s", capture.folder, capture.folder[0] == 0 ? "" : "/",
-             capture.file);
+    char folder[LEAT_PLAIN_BYTES], file[LEAT_PLAIN_BYTES];
+    leat_out(job->run.cli, "%s%s%s", leat_plain(folder, capture.folder),
+             capture.folder[0] == 0 ? "" : "/", leat_plain(file, capture.file));
     if (capture.bus > 0) leat_out(job->run.cli, " bus %d", capture.bus);
+}
+
+static const char *attack_of(int32_t type) {
+    const char *name = leat_can_attack_name(type);
+    return type == 0 || name[0] == 0 ? "of no kind" : name;
 }
 
 void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *explanation) {
@@ -162,14 +169,17 @@ void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *exp
     leat_out(cli, "\n");
     for (int64_t i = 0; i < explanation->graph_count && !leat_out_broken(cli); i++) {
         const leat_can_graph_facts *graph = &explanation->graphs[i];
-        leat_out(cli, "graph %lld: %d nodes, %d edges, ", (long long)graph->graph,
-                 graph->node_count, graph->edge_count);
+        char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+        leat_out(cli, "graph %lld: %s, %s, ", (long long)graph->graph,
+                 leat_things(a, graph->node_count, "node"),
+                 leat_things(b, graph->edge_count, "edge"));
         write_capture(job, graph->capture);
         leat_out(cli, " frames %lld to %lld", (long long)graph->window_start,
                  (long long)(graph->window_start + job->facts.window - 1));
         if (graph->attack_count > 0)
-            leat_out(cli, ", attack type %d, %d frames from %lld on", graph->attack_type,
-                     graph->attack_count, (long long)(graph->window_start + graph->attack_first));
+            leat_out(cli, ", attack %s, %s from %lld on", attack_of(graph->attack_type),
+                     leat_things(a, graph->attack_count, "frame"),
+                     (long long)(graph->window_start + graph->attack_first));
         leat_out(cli, "\n");
     }
 }

@@ -106,9 +106,12 @@ static void write_head(const cat_graphs *job, const leat_can_graph *graph,
     const leat_can_graph_facts *facts = &graph->facts;
     /* a damaged one may begin anywhere */
     int64_t last = (int64_t)((uint64_t)facts->window_start + (uint64_t)job->facts.window - 1);
+    char folder[LEAT_PLAIN_BYTES], file[LEAT_PLAIN_BYTES];
     leat_cli *cli = job->cli;
     leat_out(cli, "graph %s of %s: ", leat_words_count(a, facts->graph), job->split);
-    if (capture->file[0] != 0) leat_out(cli, "%s/%s", capture->folder, capture->file);
+    if (capture->file[0] != 0)
+        leat_out(cli, "%s/%s", leat_plain(folder, capture->folder),
+                 leat_plain(file, capture->file));
     else leat_out(cli, "all logs of %s", capture->split);
     if (capture->bus >= 0) leat_out(cli, ", bus %d", capture->bus);
     if (capture->vehicle > 0) leat_out(cli, ", vehicle %d", capture->vehicle);

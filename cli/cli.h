@@ -157,6 +157,9 @@ const char *leat_words_bytes(char text[LEAT_WORDS_BYTES], int64_t size_bytes); /
 const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count);
 /* "1 row", "2,345 rows". */
 const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing);
+/* Text from data: control characters would let it move the cursor; they are shown as '?'. */
+#define LEAT_PLAIN_BYTES 128
+const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from);
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds);
 /* Microseconds since 1970 as "2025-07-01T12:00:00.000000Z". */
 const char *leat_words_time(char text[LEAT_WORDS_BYTES], int64_t time_us);

@@ -75,10 +75,9 @@ static int read_options(leat_cli *cli, can_words *words, leat_can_ingest_options
 
 static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s frames of %lld %s, %s captures, %s identifiers\n",
-             leat_words_count(a, result->frames), (long long)result->files,
-             result->files == 1 ? "file" : "files", leat_words_count(b, result->captures),
-             leat_words_count(c, result->identifiers));
+    leat_out(cli, "read    %s frames of %s, %s, %s\n", leat_words_count(a, result->frames),
+             leat_things(b, result->files, "file"), leat_things(c, result->captures, "capture"),
+             leat_things(d, result->identifiers, "identifier"));
     leat_out(cli, "        = %s in windows + %s between them + %s behind the last + %s dropped\n",
              leat_words_count(a, result->frames_windowed),
              leat_words_count(b, result->frames_between), leat_words_count(c, result->frames_tail),
@@ -94,8 +93,8 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
                  leat_things(a, result->frames_stepped_back, "frame"),
                  result->frames_stepped_back == 1 ? "was" : "were");
     if (result->rejected > 0)
-        leat_out(cli, "        %s lines set aside: see %s/rejected.csv\n",
-                 leat_words_count(a, result->rejected), result->cache);
+        leat_out(cli, "        %s set aside: see %s/rejected.csv\n",
+                 leat_things(a, result->rejected, "line"), result->cache);
 }
 
 static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {

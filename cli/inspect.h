@@ -22,9 +22,6 @@ void leat_found_json(leat_json *json, const leat_found *found);
 /* A panel; `read` says what was read and checked, as HTML. */
 void leat_found_page(leat_textbuf *out, const leat_found *found, const char *read);
 
-/* Text from data: control characters would let it move the cursor; they are shown as '?'. */
-#define LEAT_PLAIN_BYTES 128
-const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from);
 /* A histogram in one line, where the terminal shows Unicode. */
 bool leat_terminal_has_sparks(void);
 void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist);

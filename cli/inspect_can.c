@@ -241,8 +241,9 @@ void leat_can_report_terminal(leat_cli *cli, const leat_can_report *report) {
         put_captures(cli, s);
         put_left(cli, s, &facts);
         put_identifiers(cli, s, &facts);
-        leat_out(cli, "  settings     preset %s%s%s\n", facts.preset,
-                 facts.built_at[0] != 0 ? ", built " : "", facts.built_at);
+        leat_out(cli, "  settings     preset %s%s", leat_plain(text, facts.preset),
+                 facts.built_at[0] != 0 ? ", built " : "");
+        leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", facts.fingerprint);
         put_features(cli, s);
     }

@@ -17,14 +17,6 @@ bool leat_terminal_has_sparks(void) {
     return utf8;
 }
 
-const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from) {
-    int i = 0;
-    for (; from[i] != 0 && i < LEAT_PLAIN_BYTES - 1; i++)
-        text[i] = (unsigned char)from[i] < 32 || from[i] == 127 ? '?' : from[i];
-    text[i] = 0;
-    return text;
-}
-
 void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist) {
     static const char *const blocks[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                          "\u2585", "\u2586", "\u2587", "\u2588"};
@@ -168,6 +160,12 @@ static void put_row(leat_cli *cli, const leat_summary *s, const leat_summary_row
                  leat_words_count(a, row->measurements - row->shown_count));
 }
 
+/* Findings quote names. */
+static void put_reason(leat_cli *cli, const char *reason) {
+    char text[LEAT_PLAIN_BYTES];
+    for (; reason[0] != 0; reason += strlen(text)) leat_out(cli, "%s", leat_plain(text, reason));
+}
+
 void leat_found_terminal(leat_cli *cli, const leat_found *found) {
     char words[LEAT_WORDS_BYTES];
     for (int64_t i = 0; i < found->count; i++) {
@@ -177,7 +175,9 @@ void leat_found_terminal(leat_cli *cli, const leat_found *found) {
                  finding->note ? "note:   " : "problem:", leat_plain(text, finding->file));
         if (finding->record >= 0)
             leat_out(cli, ", %s %lld", found->record, (long long)finding->record);
-        leat_out(cli, ": %s\n", finding->reason);
+        leat_out(cli, ": ");
+        put_reason(cli, finding->reason);
+        leat_out(cli, "\n");
     }
     int64_t more = found->problems + found->notes - found->count;
     if (more > 0) leat_out(cli, "    and %s more\n", leat_words_count(words, more));

@@ -49,6 +49,14 @@ const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *
     return text;
 }
 
+const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from) {
+    int i = 0;
+    for (; from[i] != 0 && i < LEAT_PLAIN_BYTES - 1; i++)
+        text[i] = (unsigned char)from[i] < 32 || from[i] == 127 ? '?' : from[i];
+    text[i] = 0;
+    return text;
+}
+
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds) {
     if (!(seconds >= 0) || seconds > 1e9) seconds = 1e9;
     long long whole = (long long)(seconds + 0.5);

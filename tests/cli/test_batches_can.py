@@ -23,6 +23,7 @@ LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 
 DATA = None  # the test's folder
 CACHE = FRAMES = None  # caches of features and of frames, of the same logs
+ATTACKS = {0: "of no kind", 1: "dos", 2: "fuzzing", 15: "suppress", 17: "replay", 18: "spoof"}
 SMALL = ("--max-nodes", 1000, "--max-edges", 3000)  # batches of some 25 graphs
 
 
@@ -235,9 +236,10 @@ class Contents(Case):
             self.assertRegex(line, rf"\Agraph {graph['graph']}: {graph['nodes']} nodes, "
                              rf"{graph['edges']} edges, {graph['folder']}/{graph['file']} frames "
                              rf"{graph['window_start']} to {graph['window_start'] + 99}(, attack "
-                             rf"type {graph['attack_type']}, {graph['attack_count']} frames from "
+                             rf"{ATTACKS[graph['attack_type']]}, {graph['attack_count']} "
+                             rf"frame{'s' * (graph['attack_count'] != 1)} from "
                              rf"{graph['window_start'] + graph['attack_first']} on)?\Z")
-            self.assertEqual("attack type" in line, graph["y"] == 1)
+            self.assertEqual(", attack " in line, graph["y"] == 1)
         one = told("--explain", 0, *SMALL, "--hosts", 3, "--host", 2)
         self.assertEqual(one, batch)
 

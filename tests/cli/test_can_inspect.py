@@ -50,6 +50,21 @@ def copied(name, store="features"):
     return to
 
 
+def edit(cache, name, change):
+    """Changes a document, and its hash in .complete."""
+    path, complete = os.path.join(cache, name), os.path.join(cache, ".complete")
+    with open(path, "rb") as file:
+        data = file.read()
+    changed = change(data)
+    with open(path, "wb") as file:
+        file.write(changed)
+    with open(complete, encoding="ascii") as file:
+        text = file.read()
+    with open(complete, "w", encoding="ascii") as file:
+        file.write(text.replace(hashlib.sha256(data).hexdigest(),
+                                hashlib.sha256(changed).hexdigest()))
+
+
 def flip(path, offset, bit=0):
     with open(path, "r+b") as file:
         file.seek(offset)
@@ -256,20 +271,29 @@ class Verification(unittest.TestCase):
     def test_edited_document(self):
         """Says the same, and its hash is in .complete: but not as leat writes it."""
         cache = copied("edited")
-        path, complete = os.path.join(cache, "scaler.json"), os.path.join(cache, ".complete")
-        with open(path, "rb") as file:
-            data = file.read()
-        with open(path, "wb") as file:
-            file.write(data + b"\n")
-        with open(complete, encoding="ascii") as file:
-            text = file.read()
-        with open(complete, "w", encoding="ascii") as file:
-            file.write(text.replace(hashlib.sha256(data).hexdigest(),
-                                    hashlib.sha256(data + b"\n").hexdigest()))
+        edit(cache, "scaler.json", lambda data: data + b"\n")
         told = self.verdict(cache)
         self.assertEqual([(finding["file"], finding["kind"]) for finding in told["findings"]],
                          [("scaler.json", "problem")])
         self.assertIn("it was edited", told["findings"][0]["reason"])
+
+    def test_names_move_no_cursor(self):
+        """Names of a cache from elsewhere, in everything that a terminal shows."""
+        def change(data):
+            document = json.loads(data)
+            document["preset"] = document["built_at"] = "x\x1b[2Jx"
+            for capture in document["captures"]:
+                capture["file"] = capture["folder"] = "x\x1b[2Jx"
+                capture["tail"] += 1  # for a finding that quotes the name
+            return json.dumps(document, indent=2).encode()
+        cache = copied("cursor")
+        edit(cache, "cache_metadata.json", change)
+        for words, shown in ((("inspect",), 2), (("inspect", "--verify"), 3),
+                             (("cat", "--format", "words", "--graph", "0"), 2),
+                             (("batches", "--explain", "0"), 2)):
+            told = leat(words[0], cache, *words[1:]).stdout
+            self.assertGreaterEqual(told.count("x?[2Jx"), shown, words)
+            self.assertNotIn("\x1b", told, words)
 
     def expect_named(self, cache, name):
         told = self.verdict(cache)
