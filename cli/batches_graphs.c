@@ -45,13 +45,13 @@ static int explain(graphs_job *job) {
     leat_graph_explanation *explanation = NULL;
     leat_error err = {0};
     graphs_place place;
-    int status = 0;
     if (leat_cli_second(cli, "explain") != LEAT_CLI_NONE)
         return leat_cli_usage(cli, "--explain takes a step alone for a CAN cache, whose batches "
                                    "have no rows");
     leat_cli_cancellable(cli);
-    if (graphs_place_of_step(job, leat_cli_int(cli, "explain"), &place, &err) != LEAT_OK ||
-        leat_graph_loader_explain(job->loader, place.epoch, place.batch + job->options.host_index,
+    int status = graphs_find_step(job, leat_cli_int(cli, "explain"), &place);
+    if (status != 0) return status;
+    if (leat_graph_loader_explain(job->loader, place.epoch, place.batch + job->options.host_index,
                                   &explanation, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
@@ -103,11 +103,23 @@ static int stage(graphs_job *job, const char **path) {
     return 0;
 }
 
+/* Before a copy is made, and epochs are planned. */
+static int check_outputs(leat_cli *cli) {
+    static const char *const names[] = {"report", "save-state"};
+    leat_error err = {0};
+    for (int i = 0; i < 2; i++)
+        if (leat_cli_given(cli, names[i]) &&
+            leat_text_can_save(leat_cli_text(cli, names[i]), &err) != LEAT_OK)
+            return leat_cli_fail(cli, &err);
+    return 0;
+}
+
 int batches_of_graphs(leat_cli *cli) {
     graphs_job job = {.run = batches_run_begin(cli, &kind)};
     leat_error err = {0};
     const char *path = leat_cli_argument(cli, 0);
     int status = leat_cli_given(cli, "report") ? batches_refuse_jobs(cli) : 0;
+    if (status == 0) status = check_outputs(cli);
     if (status == 0) status = stage(&job, &path);
     if (status != 0) return status;
     if (leat_can_cache_open(&job.cache, path, &err) != LEAT_OK) return leat_cli_fail(cli, &err);

@@ -39,6 +39,8 @@ int graphs_read_steps(graphs_job *job);
  * epochs before it. */
 LEAT_MUST_CHECK leat_code graphs_place_of_step(graphs_job *job, int64_t step, graphs_place *place,
                                                leat_error *err);
+/* The same for --explain: 0, or the exit status after telling that there is no such step. */
+int graphs_find_step(graphs_job *job, int64_t step, graphs_place *place);
 
 /* ---- batches_graphs_words.c ---- */
 void graphs_write_summary(graphs_job *job);

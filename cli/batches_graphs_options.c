@@ -1,4 +1,5 @@
 /* leat batches of a CAN cache: its options as the library wants them, and steps as places. */
+#include <stdio.h>
 #include <string.h>
 
 #include "batches_graphs.h"
@@ -92,6 +93,30 @@ static int refuse_idle(leat_cli *cli) {
     return 0;
 }
 
+static bool would_do(const graphs_budget *budget, const leat_graph_totals *totals, int64_t bytes) {
+    int64_t nodes = 0, edges = 0;
+    return leat_graph_budget(&budget->memory, bytes, totals, &nodes, &edges, NULL) == LEAT_OK;
+}
+
+/* Tells the least --device-memory that would do, as it is typed. */
+static int refuse_budget(leat_cli *cli, const graphs_budget *budget,
+                         const leat_graph_totals *totals, leat_error *err) {
+    int64_t few = budget->device_bytes >> 10, enough = INT64_C(1) << 50;
+    size_t size = strlen(err->message);
+    if (err->code != LEAT_ERR_LIMIT || !would_do(budget, totals, enough << 10))
+        return leat_cli_fail(cli, err);
+    while (few + 1 < enough) {
+        int64_t middle = few + (enough - few) / 2;
+        if (would_do(budget, totals, middle << 10)) enough = middle;
+        else few = middle;
+    }
+    int64_t whole = (enough + 1023) >> 10;
+    bool mib = whole >= 10; /* rounding up costs less than a tenth then */
+    snprintf(err->message + size, sizeof err->message - size, "; --device-memory %lld%s would do",
+             (long long)(mib ? whole : enough), mib ? "M" : "K");
+    return leat_cli_fail(cli, err);
+}
+
 static int read_budget(graphs_job *job) {
     leat_cli *cli = job->run.cli;
     graphs_budget *budget = &job->budget;
@@ -109,10 +134,11 @@ static int read_budget(graphs_job *job) {
                                 .nodes_most = split->nodes.max,
                                 .edges_most = split->edges.max};
     leat_graph_model model = (leat_graph_model)model_of(budget->model);
-    if (leat_graph_memory_of(model, budget->vocabulary, &budget->memory, &err) != LEAT_OK ||
-        leat_graph_budget(&budget->memory, budget->device_bytes, &totals, &budget->max_nodes,
-                          &budget->max_edges, &err) != LEAT_OK)
+    if (leat_graph_memory_of(model, budget->vocabulary, &budget->memory, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
+    if (leat_graph_budget(&budget->memory, budget->device_bytes, &totals, &budget->max_nodes,
+                          &budget->max_edges, &err) != LEAT_OK)
+        return refuse_budget(cli, budget, &totals, &err);
     job->options.batches.max_nodes = budget->max_nodes;
     job->options.batches.max_edges = budget->max_edges;
     return 0;
@@ -137,31 +163,54 @@ int graphs_read_options(graphs_job *job) {
 
 /* ---- Steps -------------------------------------------------------------------------------- */
 
-static leat_code keep_planning(graphs_job *job, int64_t epoch, leat_error *err) {
-    leat_progress progress = {"planning epochs", "epochs", epoch, -1};
+/* What is done of the whole, in epochs or, where a step is looked for, in steps: how long it will
+ * take is known then. */
+static leat_code keep_planning(graphs_job *job, const char *unit, int64_t done, int64_t total,
+                               leat_error *err) {
+    leat_progress progress = {"planning epochs", unit, done, total};
     if (leat_cli_progress(job->run.cli, &progress)) return LEAT_OK;
     *err = (leat_error){LEAT_ERR_CANCELLED, "stopped while planning epochs"};
     return LEAT_ERR_CANCELLED;
 }
 
-leat_code graphs_place_of_step(graphs_job *job, int64_t step, graphs_place *place,
-                               leat_error *err) {
+/* *passed: steps before the place. */
+static leat_code walk_to_step(graphs_job *job, int64_t step, graphs_place *place, int64_t *passed,
+                              leat_error *err) {
     int64_t epochs = job->options.batches.epochs;
     *place = (graphs_place){0};
+    *passed = 0;
     for (; epochs == 0 || place->epoch < epochs; place->epoch++) {
         leat_graph_epoch_facts facts;
-        if (step == 0) return LEAT_OK; /* need not be planned */
-        leat_code code = keep_planning(job, place->epoch, err);
+        if (step == *passed) return LEAT_OK; /* need not be planned */
+        leat_code code = keep_planning(job, "steps", *passed, step, err);
         if (code == LEAT_OK)
             code = leat_graph_loader_get_epoch(job->loader, place->epoch, &facts, err);
         if (code != LEAT_OK) return code;
-        if (step < facts.step_count) {
-            place->batch = step * job->options.host_count;
+        if (step - *passed < facts.step_count) {
+            place->batch = (step - *passed) * job->options.host_count;
+            *passed = step;
             return LEAT_OK;
         }
-        step -= facts.step_count;
+        *passed += facts.step_count;
     }
     return LEAT_OK;
+}
+
+leat_code graphs_place_of_step(graphs_job *job, int64_t step, graphs_place *place,
+                               leat_error *err) {
+    int64_t passed = 0;
+    return walk_to_step(job, step, place, &passed, err);
+}
+
+int graphs_find_step(graphs_job *job, int64_t step, graphs_place *place) {
+    int64_t passed = 0, epochs = job->options.batches.epochs;
+    leat_error err = {0};
+    if (walk_to_step(job, step, place, &passed, &err) != LEAT_OK)
+        return leat_cli_fail(job->run.cli, &err);
+    if (epochs == 0 || place->epoch < epochs) return 0;
+    return leat_cli_usage(job->run.cli,
+                          "--explain: step %lld is behind the last, %lld, of --epochs %lld",
+                          (long long)step, (long long)(passed - 1), (long long)epochs);
 }
 
 /* The number of the step that the loader stands at. */
@@ -171,7 +220,7 @@ static leat_code step_of_loader(graphs_job *job, int64_t *step, leat_error *err)
     *step = batch / job->options.host_count;
     for (int64_t e = 0; e < epoch; e++) {
         leat_graph_epoch_facts facts;
-        leat_code code = keep_planning(job, e, err);
+        leat_code code = keep_planning(job, "epochs", e, epoch, err);
         if (code == LEAT_OK) code = leat_graph_loader_get_epoch(job->loader, e, &facts, err);
         if (code != LEAT_OK) return code;
         *step += facts.step_count;

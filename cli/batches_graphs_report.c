@@ -250,7 +250,6 @@ int graphs_write_report(graphs_job *job) {
     graphs_place first, end;
     leat_error err = {0};
     const char *path = leat_cli_text(cli, "report");
-    if (leat_text_can_save(path, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_cli_cancellable(cli);
     int status = read_extent(job, &first, &end);
     if (status != 0) return status;

@@ -300,6 +300,10 @@ class Budgets(Case):
         words = self.refused("device memory of 1048576 bytes", "--device-memory", "1M", "--model",
                              "gat", status=1)
         least = re.search(r"take (\d+) with it", words)[1]
+        size = re.search(r"--device-memory (\d+[KM]) would do", words)[1]
+        told("--device-memory", size, "--model", "gat", "--steps", "0:1")
+        self.refused("device memory", "--device-memory", f"{int(size[:-1]) - 1}{size[-1]}",
+                     "--model", "gat", status=1)
         self.assertEqual(told("--device-memory", least, "--model", "gat", "--steps",
                               "0:1")["oversize"], [])
         self.refused("device memory", "--device-memory", int(least) - 1, "--model", "gat",
@@ -498,6 +502,18 @@ class Usage(Case):
     def test_files_that_cannot_be_written_are_told_before_the_work(self):
         self.refused("state.json", "--save-state", os.path.join(DATA, "no", "state.json"),
                      "--steps", "0:1", status=1)
+        copies = self.path("copies")
+        for option in ("--save-state", "--report"):
+            self.refused("cannot create", option, os.path.join(DATA, "no", "file"), "--stage",
+                         copies, "--steps", "0:1", status=1)
+            self.assertFalse(os.path.exists(copies), option)
+
+    def test_steps_behind_the_last(self):
+        steps = told(*SMALL, "--epochs", 2, "--hash")["step_count"]
+        told(*SMALL, "--epochs", 2, "--explain", steps - 1)
+        self.refused(f"step {steps} is behind the last, {steps - 1}, of --epochs 2", *SMALL,
+                     "--epochs", 2, "--explain", steps)
+        self.refused(f"behind the last, {steps - 1},", *SMALL, "--epochs", 2, "--explain", 10 ** 9)
 
 
 class Damage(Case):
