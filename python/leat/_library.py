@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes as c
 import operator
 import os
+import re
 from typing import Any
 
 from leat import _abi, errors
@@ -50,10 +51,25 @@ def call(function: Any, *arguments: Any) -> None:
 
 def integer(name: str, value: Any, bits: int = 64) -> int:
     """A number for a signed C type of so many bits, of which ctypes would take the lowest ones."""
-    number = operator.index(value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is {value!r}, which is no whole number") from None
     if not -1 << bits - 1 <= number < 1 << bits - 1:
         raise errors.OptionError(f"{name} is {number}, which no whole number of {bits} bits is")
     return number
+
+
+def size(name: str, value: Any) -> int:
+    """Bytes: a whole number, or a text as the command takes it, "512M"."""
+    if not isinstance(value, str):
+        return integer(name, value)
+    found = re.fullmatch("([0-9]{1,19})(?:([KMGTkmgt])(?:iB)?)?", value)
+    if found is None:
+        raise errors.OptionError(f"{name} is {value!r}, which is no size: give bytes, or a text as "
+                                 "\"512M\" (K, M, G, T: powers of 1024)")
+    shift = 10 * (1 + "KMGT".index(found[2].upper())) if found[2] else 0
+    return integer(name, int(found[1]) << shift)
 
 
 def encoded(text: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:

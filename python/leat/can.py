@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from leat import _abi, _handle, _ring
 from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib
+from leat._library import call, encoded, held, integer, lib, size
 from leat._ring import choice
 
 NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
@@ -79,6 +79,13 @@ class GraphFacts(NamedTuple):
     attack_count: int  #: labelled frames
 
 
+def _shown(found: Any) -> str:
+    """The repr() of a named tuple, with the shapes of its arrays in place of their numbers."""
+    return f"{type(found).__name__}(" + ", ".join(
+        f"{name}={list(one.shape) if isinstance(one, np.ndarray) else repr(one)}"
+        for name, one in zip(found._fields, found)) + ")"
+
+
 class Graph(NamedTuple):
     """A graph with arrays of its own."""
     facts: GraphFacts
@@ -86,6 +93,9 @@ class Graph(NamedTuple):
     edge_attr: npt.NDArray[np.float32]  #: [E, 11] features of edges
     edge_index: npt.NDArray[np.int32]   #: [2, E] nodes 0 .. N - 1: sources, then targets
     node_id: npt.NDArray[np.int32]      #: [N] number of the identifier; 0: unknown
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
 class GraphBatch(NamedTuple):
@@ -104,6 +114,9 @@ class GraphBatch(NamedTuple):
     y: npt.NDArray[np.int32]             #: [G]
     attack_type: npt.NDArray[np.int32]   #: [G]
     graph: npt.NDArray[np.int64]         #: [G] number in the split
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
 class EpochFacts(NamedTuple):
@@ -400,9 +413,9 @@ class GraphLoader(_ring.Ring):
     `hosts` gets every hosts-th batch, in each epoch as many as the others: at its end perhaps one
     of no graph.
 
-    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes)
-    decide speed, no byte. What leat.Loader promises of arrays, threads, waiting and processes holds
-    here too.
+    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes, or
+    "512M") decide speed, no byte. What leat.Loader promises of arrays, threads, waiting and
+    processes holds here too.
 
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
@@ -417,7 +430,7 @@ class GraphLoader(_ring.Ring):
                  curriculum_end: float = 10, epochs: int = 0, preset: str = "default",
                  scale: str = "stored", host: int = 0, hosts: int = 1,
                  threads: int | None = None, prefetch: int | None = None,
-                 memory: int | None = None) -> None:
+                 memory: int | str | None = None) -> None:
         super().__init__()
         self._data = data if isinstance(data, CanDataset) else CanDataset(data)
         options = lib.leat_graph_loader_options_default()
@@ -439,7 +452,7 @@ class GraphLoader(_ring.Ring):
         options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
                             integer("prefetch", prefetch))
         if memory is not None:
-            options.memory_bytes = integer("memory", memory)
+            options.memory_bytes = size("memory", memory)
         pointer = _Open()
         pointer.data = self._data._handle  # stays open for the loader, whatever happens to _data
         call(lib.leat_graph_loader_create, c.byref(pointer), pointer.data.pointer,

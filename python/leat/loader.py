@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from leat import _abi, _ring
 from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib
+from leat._library import call, encoded, held, integer, lib, size
 from leat._ring import choice
 from leat.dataset import ProbeDataset
 
@@ -176,9 +176,9 @@ class Loader(_ring.Ring):
     makes those of host number `host` of `hosts`, or `rows`: their numbers, in any order. epochs:
     how often each anchor comes; 0: steps without end.
 
-    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes)
-    decide speed, no byte. io "mmap" or "pread". on_corrupt "fail": a step that needs damaged bytes
-    raises; "mask": its sequence is zeros, see quarantine().
+    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes, or
+    "512M") decide speed, no byte. io "mmap" or "pread". on_corrupt "fail": a step that needs
+    damaged bytes raises; "mask": its sequence is zeros, see quarantine().
 
     The arrays have keys KEYS, int32, read-only, aligned to 4 KiB. They show the loader's memory:
     nothing is copied, and a batch stays as it is as long as any array of it, or anything made of
@@ -203,7 +203,7 @@ class Loader(_ring.Ring):
                  rows: Sequence[int] | None = None, by_client: bool = False,
                  client_weights: Path | None = None, clients_per_round: int = 0,
                  steps_per_round: int = 0, threads: int | None = None,
-                 prefetch: int | None = None, memory: int | None = None, io: str = "mmap",
+                 prefetch: int | None = None, memory: int | str | None = None, io: str = "mmap",
                  on_corrupt: str = "fail") -> None:
         super().__init__()
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
@@ -230,7 +230,7 @@ class Loader(_ring.Ring):
         options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
                             integer("prefetch", prefetch))
         if memory is not None:
-            options.memory_bytes = integer("memory", memory)
+            options.memory_bytes = size("memory", memory)
         options.io = choice("io", io, ("mmap", "pread"))
         options.on_corrupt = choice("on_corrupt", on_corrupt, ("fail", "mask"))
         words = {**sample, "batch": batch, "epochs": epochs, "split": split,

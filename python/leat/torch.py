@@ -21,25 +21,27 @@ from torch_geometric.data import Batch, Data
 
 from leat._handle import Path
 from leat.can import CanDataset, Graph, GraphBatch, GraphLoader
-from leat.errors import LeatError
+from leat.errors import LeatError, OptionError
 
 Place = tuple[int, int]  # epoch, and batches of it that are done, by all hosts together
 
 
-def to_data(graph: Graph) -> Data:
+def to_data(graph: Graph, *, with_graph: bool = False) -> Data:
     """A graph as a torch_geometric.data.Data, as batches hold it: x and edge_attr float32;
-    edge_index, y, node_id, attack_type int64."""
+    edge_index, y, node_id, attack_type int64; with_graph: graph, its number in the split, too."""
     return Data(x=torch.from_numpy(graph.x),
                 edge_index=torch.from_numpy(graph.edge_index).long(),
                 edge_attr=torch.from_numpy(graph.edge_attr),
                 y=torch.tensor([graph.facts.y]), node_id=torch.from_numpy(graph.node_id).long(),
-                attack_type=torch.tensor([graph.facts.attack_type]))
+                attack_type=torch.tensor([graph.facts.attack_type]),
+                **({"graph": torch.tensor([graph.facts.graph])} if with_graph else {}))
 
 
-def _arrays(found: GraphBatch) -> dict[str, npt.NDArray[Any]]:
+def _arrays(found: GraphBatch, with_graph: bool) -> dict[str, npt.NDArray[Any]]:
     """What becomes the tensors of a Batch, by its names and in its order."""
     return {"x": found.x, "edge_index": found.edge_index, "edge_attr": found.edge_attr,
             "y": found.y, "node_id": found.node_id, "attack_type": found.attack_type,
+            **({"graph": found.graph} if with_graph else {}),
             "batch": found.node_graph, "ptr": found.node_ptr}
 
 
@@ -72,6 +74,8 @@ def _batch(found: GraphBatch, tensors: Mapping[str, torch.Tensor]) -> Batch:
     each, none = torch.arange(count + 1), torch.zeros(count, dtype=torch.long)
     slices = {"x": nodes, "edge_index": edges, "edge_attr": edges, "y": each, "node_id": nodes,
               "attack_type": each}
+    if "graph" in tensors:
+        slices["graph"] = each
     batch._num_graphs = count
     batch._slice_dict = slices
     batch._inc_dict = {key: nodes[:-1] if key == "edge_index" else none for key in slices}
@@ -81,8 +85,8 @@ def _batch(found: GraphBatch, tensors: Mapping[str, torch.Tensor]) -> Batch:
 class _Source:
     """Takes batches from a loader, in main memory, pinned or not."""
 
-    def __init__(self, loader: GraphLoader, pin: bool) -> None:
-        self._loader, self._pin = loader, pin
+    def __init__(self, loader: GraphLoader, pin: bool, with_graph: bool) -> None:
+        self._loader, self._pin, self._with_graph = loader, pin, with_graph
 
     @property
     def place(self) -> Place:
@@ -96,7 +100,8 @@ class _Source:
     def next(self) -> Batch:
         """The next batch."""
         found = self._loader._next_writable()
-        tensors = {key: torch.from_numpy(_wide(each)) for key, each in _arrays(found).items()}
+        tensors = {key: torch.from_numpy(_wide(each))
+                   for key, each in _arrays(found, self._with_graph).items()}
         if self._pin:
             tensors = {key: _pinned(each) for key, each in tensors.items()}
         return _batch(found, tensors)
@@ -106,8 +111,9 @@ class _DeviceSource(_Source):
     """The same on a CUDA device: while a batch is computed with, the next one is copied there, on a
     stream of its own."""
 
-    def __init__(self, loader: GraphLoader, pin: bool, device: torch.device) -> None:
-        super().__init__(loader, pin)
+    def __init__(self, loader: GraphLoader, pin: bool, with_graph: bool,
+                 device: torch.device) -> None:
+        super().__init__(loader, pin, with_graph)
         self._device = torch.device("cuda", torch.cuda.current_device()
                                     if device.index is None else device.index)
         self._stream = torch.cuda.Stream(self._device)
@@ -125,7 +131,8 @@ class _DeviceSource(_Source):
 
     def _send(self) -> tuple[Place, Batch]:
         place, found = self._loader.place, self._loader._next_writable()
-        here = {key: torch.from_numpy(each) for key, each in _arrays(found).items()}
+        here = {key: torch.from_numpy(each)
+                for key, each in _arrays(found, self._with_graph).items()}
         if self._pin:
             here = {key: _pinned(each) for key, each in here.items()}
         with torch.cuda.stream(self._stream):  # integers become 64 bits wide there
@@ -189,9 +196,16 @@ class GraphBatches:
     def __iter__(self) -> Iterator[Batch]:
         """The batches of one epoch: the one that was set, or what is left of the one in which a
         state stands, else the next one. An epoch that was left early is not taken up again. Ends an
-        earlier iterator."""
+        earlier iterator. OptionError where the epochs of `epochs` are over."""
         if self._begun:
             self._leave()
+        epochs = self.loader.epochs
+        if epochs and self._epoch >= epochs:
+            raise OptionError(
+                f"the {epochs} epochs of this loader are over: leave epochs out to go on, or call "
+                "set_epoch(0) to begin again" if epochs > 1 else
+                "the one epoch of this loader (epochs=1) is over: leave epochs out to go on, or "
+                "call set_epoch(0) to begin again")
         self._turn += 1
         return self._iterate(self._turn)
 
@@ -235,7 +249,7 @@ class GraphBatches:
 
 def graph_loader(data: CanDataset | Path, split: str = "train", *,
                  device: torch.device | str | None = None, pin_memory: bool | None = None,
-                 **options: Any) -> GraphBatches:
+                 with_graph: bool = False, **options: Any) -> GraphBatches:
     """Batches of graphs of one split as torch_geometric.data.Batch.
 
     data: a CanDataset, or the path of one. options: those of leat.GraphLoader (max_nodes,
@@ -251,6 +265,11 @@ def graph_loader(data: CanDataset | Path, split: str = "train", *,
     pinned memory, for batch.to(device, non_blocking=True). None or True: where there is CUDA;
     False: never.
 
+    with_graph: batches have graph [G] int64 too, the numbers of their graphs in the split:
+    data[split].facts(number) tells capture and window of each.
+
+    Each iter() is an epoch; with `epochs`, one behind the last raises OptionError.
+
     With several hosts, the last batches of an epoch may hold no graph on some of them, so that all
     have as many steps.
     """
@@ -260,5 +279,5 @@ def graph_loader(data: CanDataset | Path, split: str = "train", *,
     pin = torch.cuda.is_available() and pin_memory is not False
     loader = GraphLoader(data, split, **options)
     if where is not None and where.type == "cuda":
-        return GraphBatches(loader, _DeviceSource(loader, pin, where))
-    return GraphBatches(loader, _Source(loader, pin))
+        return GraphBatches(loader, _DeviceSource(loader, pin, with_graph, where))
+    return GraphBatches(loader, _Source(loader, pin, with_graph))

@@ -130,6 +130,16 @@ class Dataset(unittest.TestCase):
         kept.x[:] = 0  # the caller's own
         self.assertFalse((split[3].x == 0).all())
 
+    def test_shown_by_shapes(self):
+        graph = self.data["train"][3]
+        nodes, edges = graph.facts.node_count, graph.facts.edge_count
+        self.assertEqual(repr(graph), f"Graph(facts={graph.facts!r}, x=[{nodes}, 35], "
+                         f"edge_attr=[{edges}, 11], edge_index=[2, {edges}], node_id=[{nodes}])")
+        with leat.GraphLoader(self.data, **SMALL) as loader:
+            batch = next(loader)
+        self.assertRegex(repr(batch), r"^GraphBatch\(epoch=0, batch=0, .*"
+                         rf"x=\[{len(batch.x)}, 35\], .*graph=\[{len(batch.y)}\]\)$")
+
     def test_stored_frames_give_the_same(self):
         frames = leat.CanDataset(support.can_cache("--store=frames"))
         self.assertTrue(frames.frames_stored)
@@ -464,6 +474,24 @@ class Lifetimes(unittest.TestCase):
                 os._exit(1)
             self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
             self.assertEqual(digest(next(loader)), digests(2)[1])
+
+    def test_sizes(self):
+        for text, size in (("512M", 512 << 20), ("8388608", 1 << 23), ("8388608K", 1 << 33),
+                           ("2g", 2 << 30), ("1GiB", 1 << 30), (1 << 30, 1 << 30)):
+            found = [leat.GraphLoader(self.path, **SMALL, memory=memory).counters()["prefetch"]
+                     for memory in (text, size)]
+            self.assertEqual(found[0], found[1], text)
+            self.assertEqual(leat.can.size("memory", text), size)
+        for text in "", "M", "1.5G", "12X", "1Gi", "-1", "1 G", "9" * 20, "9999999999G":
+            self.assertRaisesRegex(leat.errors.OptionError, "^memory is ", leat.GraphLoader,
+                                   self.path, memory=text)
+        for name in "memory", "prefetch", "threads", "host", "hosts":
+            self.assertRaisesRegex(TypeError, f"^{name} is 1.5, which is no whole number",
+                                   leat.GraphLoader, self.path, **{name: 1.5})
+        with leat.Loader(support.dataset(), batch=4, length=64, memory="64M") as loader:
+            next(loader)
+        self.assertRaisesRegex(leat.errors.OptionError, "^memory is 'much'", leat.Loader,
+                               support.dataset(), memory="much")
 
     def test_options_are_named(self):
         for options, words in (({"max_nodes": -1}, "max-nodes"), ({"pack": "tight"}, "tight"),

@@ -15,6 +15,7 @@ class Examples(unittest.TestCase):
         # what comments promise literally
         for promised in ("\n1 1\n", "segment 1  ", "step 0 row 3: sequence 3, epoch 0 position 3",
                          "<leat.ProbeDataset probes: 400 rows>", "datetime64[us]", "\n1 (1, 0)\n",
+                         "\nGraph(facts=GraphFacts(graph=0, ",
                          'cannot open "nowhere": no such file or folder'):
             self.assertIn(promised, done.stdout)
 

@@ -112,6 +112,24 @@ class Equal(Case):
         for graph, wanted in zip(data["val"], from_cache(data.path, "val")):
             self.same(leat.torch.to_data(graph), wanted)
 
+    def test_numbers_of_graphs(self):
+        """Only where they are asked for; as from_data_list makes them of graphs that have them."""
+        for split in "train", "test_01_dos":
+            batches, seen = loader(None, split, with_graph=True, epochs=1), []
+            graphs = batches.loader.data[split]
+            for number, batch in enumerate(batches):
+                said = [one.graph for one in batches.loader.explain(0, number).graphs]
+                self.assertEqual(batch.graph.tolist(), said)
+                chosen = [leat.torch.to_data(graphs[one], with_graph=True) for one in said]
+                self.same(batch, Batch.from_data_list(chosen))
+                if number == 0:
+                    for one, graph in zip(batch.to_data_list(), chosen):
+                        self.same(one, graph, strides=False)
+                    self.assertEqual(batch[1:3][1].graph.tolist(), said[2:3])
+                seen += said
+            self.assertEqual(sorted(seen), list(range(len(graphs))))
+        self.assertNotIn("graph", next(iter(loader())))
+
     def test_what_is_compared_is_what_differs(self):
         """The comparison above sees each thing that could be wrong with a batch."""
         batches = loader()
@@ -221,11 +239,20 @@ class Loop(Case):
 
     def test_the_last_epoch(self):
         batches = loader(epochs=2)
-        self.assertEqual([sum(1 for _ in batches) for _ in range(3)],
-                         [len(self.wanted[0]), len(self.wanted[1]), 0])
+        self.assertEqual([sum(1 for _ in batches) for _ in range(2)],
+                         [len(self.wanted[0]), len(self.wanted[1])])
+        over = "the 2 epochs .* over: leave epochs out .* set_epoch\\(0\\)"
+        for _ in range(2):
+            self.assertRaisesRegex(leat.errors.OptionError, over, iter, batches)
         self.assertEqual((batches.epoch, len(batches)), (2, 0))
         batches.load_state_dict(batches.state_dict())
-        self.assertEqual(list(batches), [])
+        self.assertRaisesRegex(leat.errors.OptionError, over, list, batches)
+        batches.set_epoch(0)
+        for epoch in range(2):
+            self.check([tensors(batch) for batch in batches], self.wanted[epoch])
+        batches = loader(epochs=1)
+        self.check([next(iter(batches))], self.wanted[0][:1])  # a look takes the only epoch
+        self.assertRaisesRegex(leat.errors.OptionError, "the one epoch .* is over", iter, batches)
 
     def test_resumed_in_the_middle(self):
         flat = [(epoch, number) for epoch in range(2) for number in range(len(self.wanted[epoch]))]
@@ -283,8 +310,11 @@ class Loop(Case):
                     found.append({key: one.cpu() for key, one in tensors(batch).items()})
                     states.append((epoch, len(found), batches.state_dict()))
                 self.check(found, self.wanted[epoch])
-            self.assertEqual([sum(1 for _ in one) for one in [made(epochs=1)] * 2],
-                             [len(self.wanted[0]), 0])
+            once = made(epochs=1)
+            self.assertEqual(sum(1 for _ in once), len(self.wanted[0]))
+            self.assertRaisesRegex(leat.errors.OptionError, "over", iter, once)
+            self.assertEqual(next(iter(made(with_graph=True))).graph.tolist(),
+                             [one.graph for one in once.loader.explain(0, 0).graphs])
             for epoch, number, state in states[::4]:
                 again = made()
                 next(iter(again))
@@ -310,7 +340,7 @@ class Loop(Case):
         with unittest.mock.patch.multiple(
                 torch.cuda, **{name: unittest.mock.MagicMock() for name in names}), \
                 unittest.mock.patch.object(Data, "record_stream"):
-            source = leat.torch._DeviceSource(Failing(), False, torch.device("cuda", 0))
+            source = leat.torch._DeviceSource(Failing(), False, False, torch.device("cuda", 0))
             source._device = torch.device("cpu")
             self.assertGreater(source.next().num_graphs, 0)
             self.assertRaisesRegex(leat.errors.CorruptError, "damaged", source.next)
