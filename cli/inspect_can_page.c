@@ -1,10 +1,19 @@
 /* The page of `leat inspect --html` for a CAN cache. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "inspect_can.h"
 
 /* ---- head -------------------------------------------------------------------------------- */
+
+static void put_setting(leat_textbuf *out, const leat_can_cache *cache, const char *name,
+                        const char *words) {
+    const char *value = leat_can_cache_setting(cache, name);
+    if (value == NULL) return;
+    leat_textbuf_put(out, words);
+    leat_html_text(out, value);
+}
 
 static void put_header(leat_textbuf *out, const leat_can_report *report,
                        const leat_can_facts *facts) {
@@ -20,10 +29,14 @@ static void put_header(leat_textbuf *out, const leat_can_report *report,
     leat_page_begin(out, report->name, "leat inspect");
     leat_textbuf_printf(out,
                         "<p class=\"sub\">A CAN cache: graphs of windows of %s frames, stride %s, "
-                        "%s stored</p>\n</header>\n<div class=\"cards\">\n",
+                        "%s stored; preset ",
                         leat_words_count(window, facts->window),
                         leat_words_count(stride, facts->stride),
                         facts->frames ? "frames" : "features");
+    leat_html_text(out, facts->preset);
+    put_setting(out, report->cache, "val-split", ", validation split ");
+    put_setting(out, report->cache, "attack-type", ", attack type by ");
+    leat_textbuf_put(out, "</p>\n</header>\n<div class=\"cards\">\n");
     leat_page_card(out, "graphs", LEAT_UNIT_COUNT, (double)graphs);
     leat_page_card(out, "with an attack", LEAT_UNIT_SHARE, leat_ratio(attacks, graphs));
     leat_page_card(out, "frames of logs", LEAT_UNIT_COUNT, (double)frames);
@@ -78,7 +91,8 @@ static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
     static const int keys[] = {3, 2, 4, 15, 0};
     char names[LEAT_CAN_SUMMARY_ATTACKS][LEAT_WORDS_BYTES];
     leat_share shares[LEAT_CAN_SUMMARY_ATTACKS];
-    leat_textbuf_put(out, "<div class=\"panel shares\">\n");
+    leat_textbuf_put(out, "<div class=\"panel shares\" style=\"grid-template-columns:repeat("
+                          "auto-fit,minmax(min(100%,440px),1fr))\">\n");
     for (int i = 0; i < s->split_count && i < SPLITS_SHOWN; i++) {
         const leat_can_summary_split *split = &s->splits[i];
         int kinds = 0;
@@ -109,33 +123,49 @@ static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
     leat_figure_series(out, &spec, series, 3);
 }
 
+enum { BARS_LEFT = 158, BARS_RIGHT = 340, BARS_ROW = 20, BARS_NAME = 24 };
+
+/* A row: the split's name, its bar, its value; a longer name is whole in the tooltip. */
+static void put_split_bar(leat_textbuf *out, const leat_can_summary_split *split, int row,
+                          double peak) {
+    char name[BARS_NAME + 8], a[LEAT_WORDS_BYTES];
+    bool cut = strlen(split->facts.name) > BARS_NAME;
+    double share = leat_ratio(split->attack_count, split->facts.graph_count);
+    double width = peak > 0 ? (BARS_RIGHT - BARS_LEFT) * share / peak : 0;
+    int y = BARS_ROW * row;
+    snprintf(name, sizeof name, "%.*s%s", cut ? BARS_NAME - 1 : BARS_NAME, split->facts.name,
+             cut ? "\xe2\x80\xa6" : "");
+    leat_textbuf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"end\">", BARS_LEFT - 6, y + 14);
+    leat_html_text(out, name);
+    leat_textbuf_printf(out,
+                        "</text><rect class=\"bar bad\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
+                        "height=\"%d\"><title>",
+                        BARS_LEFT, y + 4, width, BARS_ROW - 7);
+    leat_html_text(out, split->facts.name);
+    leat_unit_words(a, LEAT_UNIT_SHARE, share);
+    leat_textbuf_printf(out,
+                        ": %s of the graphs</title></rect><text x=\"%.1f\" y=\"%d\" "
+                        "class=\"marked\">%s</text>\n",
+                        a, BARS_LEFT + width + 5, y + 14, a);
+}
+
+/* Lying bars, since names of splits are long. */
 static void draw_attacks(leat_textbuf *out, const leat_can_summary *s) {
-    char words[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES];
-    const char *title = "Graphs with an attack, by split";
+    char caption[LEAT_FIGURE_WORDS];
     double peak = 0;
     int count = s->split_count < SPLITS_SHOWN ? s->split_count : SPLITS_SHOWN;
-    for (int i = 0; i < count; i++) {
-        double share = leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count);
-        if (share > peak) peak = share;
-    }
-    double end = leat_axis_end(peak);
-    leat_plot plot = {
-        .out = out,
-        .x = {LEAT_UNIT_COUNT, false, 0.5, (double)count + 0.5, "split, in the order of the table"},
-        .y = {LEAT_UNIT_SHARE, false, 0, end > 1 ? 1 : end, "share of the graphs"}};
-    snprintf(
-        caption, sizeof caption, "train <b>%s</b>",
-        leat_unit_words(a, LEAT_UNIT_SHARE,
-                        leat_ratio(s->splits[0].attack_count, s->splits[0].facts.graph_count)));
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
-    for (int i = 0; i < count; i++) {
-        double share = leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count);
-        snprintf(words, sizeof words, "%.100s: %s of the graphs", s->splits[i].facts.name,
-                 leat_unit_words(a, LEAT_UNIT_SHARE, share));
-        leat_plot_bar(&plot, i + 0.7, i + 1.3, share, "bar bad", words);
-    }
-    leat_plot_end(&plot);
+    for (int i = 0; i < count; i++)
+        peak = fmax(peak, leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count));
+    snprintf(caption, sizeof caption, "share of the graphs%s",
+             count < s->split_count ? ", of the first splits" : "");
+    leat_figure_begin(out, "Graphs with an attack, by split", caption);
+    leat_textbuf_printf(out,
+                        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Graphs with an "
+                        "attack, by split\">\n",
+                        LEAT_PLOT_WIDTH, BARS_ROW * count + 4);
+    for (int i = 0; i < count; i++) put_split_bar(out, &s->splits[i], i, peak);
+    leat_textbuf_printf(out, "<path class=\"base\" d=\"M%d 0V%d\"/>\n</svg>\n", BARS_LEFT,
+                        BARS_ROW * count + 4);
     leat_figure_end(out);
 }
 
@@ -227,7 +257,7 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
             leat_page_cell(out, LEAT_UNIT_SHARE,
                            leat_ratio(split->unknown_nodes, split->read_nodes));
         else leat_textbuf_put(out, "<td>not read</td>");
-        leat_textbuf_put(out, "<td class=\"text mono\">");
+        leat_textbuf_put(out, "<td class=\"text mono\" style=\"white-space:normal\">");
         for (int k = 0; k < split->unknown_shown; k++) {
             leat_textbuf_put(out, k > 0 ? ", " : "");
             leat_html_text(out, split->unknown[k].text);
@@ -315,6 +345,22 @@ static void put_features(leat_textbuf *out, const leat_can_summary *s,
     leat_textbuf_put(out, "</tbody></table></div>\n");
 }
 
+/* ---- settings ---------------------------------------------------------------------------- */
+
+static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
+    const char *name = NULL;
+    leat_textbuf_put(out, "<h2>Settings</h2>\n<p class=\"note\">What the cache was made with: the "
+                          "options of leat ingest can.</p>\n<div class=\"panel\">\n");
+    for (int i = 0; (name = leat_can_cache_setting_name(cache, i)) != NULL; i++) {
+        leat_textbuf_put(out, "<code class=\"item\">--");
+        leat_html_text(out, name);
+        leat_textbuf_put(out, " ");
+        leat_html_text(out, leat_can_cache_setting(cache, name));
+        leat_textbuf_put(out, "</code>\n");
+    }
+    leat_textbuf_put(out, "</div>\n");
+}
+
 /* ---- the page ---------------------------------------------------------------------------- */
 
 void leat_can_report_page(leat_textbuf *out, const void *user) {
@@ -325,16 +371,16 @@ void leat_can_report_page(leat_textbuf *out, const void *user) {
     leat_can_cache_get_facts(report->cache, &facts);
     put_header(out, report, &facts);
     put_verdict(out, report->verify);
-    leat_textbuf_put(out, "<div class=\"two\">\n");
     put_splits(out, s);
     put_attacks(out, s);
-    leat_textbuf_put(out, "</div>\n<h2>Graphs</h2>\n<div class=\"figures\">\n");
+    leat_textbuf_put(out, "<h2>Graphs</h2>\n<div class=\"figures\">\n");
     draw_nodes(out, s);
     draw_attacks(out, s);
     leat_textbuf_put(out, "</div>\n");
     put_captures(out, s);
     put_identifiers(out, s, &facts);
     put_features(out, s, report->cache);
+    put_settings(out, report->cache);
     snprintf(words, sizeof words, "Digest of the cache <code>%.64s</code>", facts.fingerprint);
     leat_page_end(out, words);
 }

@@ -455,6 +455,16 @@ class Page(unittest.TestCase):
         page = pages.check_stands_alone(self, text)
         pages.check_labels(self, text)
         self.assertGreater(page.tags["svg"], 50)
+        bars = next(svg for svg in re.findall(r"<svg.*?</svg>", text, flags=re.S)
+                    if 'aria-label="Graphs with an attack, by split"' in svg)
+        splits = json.loads(leat("inspect", "--json", CACHES["features"]["cache"]).stdout)["splits"]
+        self.assertEqual(re.findall(r'class="end">([^<]*)<', bars),
+                         list(splits))
+        shown = " ".join(page.texts)
+        for words in ("preset default", "validation split blocks", "attack type by frame",
+                      "--window 100", "--val-fraction 0.2", "--scaler z_benign"):
+            self.assertIn(words, re.sub(r"\s+", " ", shown))
+        self.assertNotIn('<div class="two">', text, "the table of splits needs the whole width")
         for words in ("Verified: no problem found.", "test_06_unknown_vehicle", "fuzzing",
                       "node_iat_mean", "Captures", "Identifiers"):
             self.assertIn(words, text)
