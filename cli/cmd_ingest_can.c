@@ -167,6 +167,10 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "windows_dropped", result->windows_dropped);
     json_member_known(json, "set_aside", result->rejected);
     json_splits(json, result);
+    leat_json_key(json, "warnings");
+    leat_json_begin_array(json);
+    if (result->warning[0] != 0) leat_json_string(json, result->warning);
+    leat_json_end_array(json);
     if (!result->found) {
         leat_json_member_int(json, "bytes_written", result->bytes_written);
         leat_json_member_int(json, "bytes_spilled", result->bytes_spilled);
@@ -221,6 +225,7 @@ static int run_ingest_can(leat_cli *cli) {
     if (stage(cli, result.cache, options.threads, &staged, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
+    if (result.warning[0] != 0) leat_cli_note(cli, "warning: %s", result.warning);
     json_source source = {options.memory_bytes, &result, &staged};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
     write_summary(cli, &source);

@@ -210,7 +210,8 @@ typedef struct leat_can_ingest_result {
     char split_name[LEAT_CAN_SPLITS_MAX][128];
     int64_t split_graphs[LEAT_CAN_SPLITS_MAX];
     int64_t split_attacks[LEAT_CAN_SPLITS_MAX]; /* graphs with an attack; 0 if `found` */
-    int64_t bytes_written;                      /* of all splits */
+    char warning[512];     /* what its user should know of a cache that is doubtful; "" */
+    int64_t bytes_written; /* of all splits */
     int64_t bytes_spilled; /* to temporary files; of what was resumed, the scan's too */
     int64_t memory_peak_bytes;
     double seconds_scan, seconds_written, seconds_total;

@@ -251,6 +251,82 @@ static leat_code check_plan_memory(const can_job *job, const can_streams *stream
                      job->options->threads);
 }
 
+/* ---- sides of the validation split that are empty -------------------------------------------- */
+
+/* The log whose times span most: where a clock is wrong, it is that one. */
+typedef struct can_span {
+    const char *folder, *file;
+    double first_s, last_s;
+} can_span;
+
+static void widen(can_span *widest, const char *folder, const char *file, double first_s,
+                  double last_s) {
+    bool first = widest->file == NULL;
+    if (first || last_s - first_s > widest->last_s - widest->first_s)
+        *widest = (can_span){folder, file, first_s, last_s};
+}
+
+/* The side that blocks of time leave without a window, though there are some; NULL: none. */
+static const char *empty_side(const can_job *job, int64_t train, int64_t val, int64_t dropped) {
+    const leat_can_settings *settings = &job->options->settings;
+    bool blocks = settings->val_split == LEAT_VAL_BLOCKS && settings->val_fraction > 0;
+    if (!blocks || train + val + dropped == 0) return NULL;
+    return train == 0 ? "training" : val == 0 ? "validation" : NULL;
+}
+
+static void say_empty(char *text, int64_t size_bytes, const char *side, int64_t windows,
+                      const can_span *widest) {
+    const char *other = strcmp(side, "training") == 0 ? "validation" : "training";
+    snprintf(text, (size_t)size_bytes,
+             "no window is left for %s: time is cut into %d blocks, and all %lld windows lie in "
+             "blocks of %s or at a cut; the longest log, \"%.80s/%.80s\", is from %.3f to %.3f s: "
+             "take frames whose clock is wrong out of it, or pass --val-split random or "
+             "--val-fraction 0",
+             side, (int)LEAT_CAN_BLOCKS, (long long)windows, other, widest->folder, widest->file,
+             widest->first_s, widest->last_s);
+}
+
+/* Where windows are fewer than blocks, chance leaves either side empty. */
+static leat_code check_sides(can_job *job, leat_error *err) {
+    const leat_can_plan *plan = &job->plan;
+    const leat_can_capture *captures = NULL;
+    const int64_t *begin = plan->part_begin;
+    int64_t train = begin[1] - begin[0], val = begin[2] - begin[1];
+    int64_t windows = train + val + plan->windows_dropped, bus = job->options->settings.bus;
+    const char *side = empty_side(job, train, val, plan->windows_dropped);
+    can_span widest = {0};
+    if (side == NULL) return LEAT_OK;
+    int64_t count = leat_can_store_captures(job->store, &captures);
+    for (int64_t i = 0; i < count; i++) {
+        const leat_can_source *file = &job->splits.files[captures[i].file_index];
+        if (file->split != 0 || (bus >= 0 && captures[i].bus != bus)) continue;
+        widen(&widest, file->folder, file->name, captures[i].first_s, captures[i].last_s);
+    }
+    char *text = job->result->warning;
+    say_empty(text, sizeof job->result->warning, side, windows, &widest);
+    if (train > 0 || windows < LEAT_CAN_BLOCKS) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT, "%s", text);
+}
+
+/* Of a cache that was found, by what it says. */
+static void warn_found(can_job *job, const leat_can_meta *meta) {
+    int64_t train = meta->splits[0].graphs, val = meta->splits[1].graphs;
+    const char *side = empty_side(job, train, val, meta->windows_dropped);
+    can_span widest = {0};
+    if (side == NULL) return;
+    for (int64_t i = 0; i < meta->capture_count; i++) {
+        const leat_can_meta_capture *capture = &meta->captures[i];
+        if (strcmp(capture->split, LEAT_CAN_SPLIT_TRAIN) != 0) continue;
+        widen(&widest, capture->folder, capture->file[0] != 0 ? capture->file : "(all of them)",
+              capture->first_s, capture->last_s);
+    }
+    if (widest.file == NULL) return;
+    say_empty(job->result->warning, sizeof job->result->warning, side,
+              train + val + meta->windows_dropped, &widest);
+}
+
+/* ---- the plan -------------------------------------------------------------------------------- */
+
 static leat_code make_plan(can_job *job, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     can_streams streams = {0};
@@ -265,6 +341,7 @@ static leat_code make_plan(can_job *job, leat_error *err) {
     if (code == LEAT_OK)
         code = leat_can_plan_make(&job->plan, job->store, streams.items, streams.count,
                                   &job->splits, &o->settings, o->threads, &job->ticker, err);
+    if (code == LEAT_OK) code = check_sides(job, err);
     leat_free(streams.of);
     leat_free(streams.items);
     return code;
@@ -408,6 +485,7 @@ static leat_code report_found(can_job *job, leat_error *err) {
     result->found = true;
     LEAT_TRY(leat_can_meta_load(&meta, job->folder.cache, false, err));
     fill_result(job, &meta);
+    warn_found(job, &meta);
     for (int64_t i = 0; i < meta.capture_count; i++) {
         const leat_can_meta_capture *capture = &meta.captures[i];
         result->frames += capture->frames;

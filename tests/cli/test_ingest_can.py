@@ -434,6 +434,48 @@ class Bad(Case):
                               capture_output=True, text=True, timeout=300, check=True)
         self.assertIn("2 frames stepped back in time and were sorted", done.stdout)
 
+    def clock(self, name, times):
+        path = os.path.join(self.make(name), "drive.csv")
+        with open(path, "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,attack\n")
+            for i, time_s in enumerate(times):
+                file.write(f"{time_s:.6f},{0x100 + i % 13:03X},00,0\n")
+        return self.path(name)
+
+    def test_a_wrong_clock_that_empties_a_side(self):
+        # one frame from long before: all others are in the last block, which one seed
+        # makes validation and another training
+        drive = self.clock("late", [1000.0, *(500000 + i * 0.001 for i in range(4999))])
+        sides = set()
+        for seed in range(12):
+            done = subprocess.run(
+                [LEAT, "ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed",
+                 str(seed)], capture_output=True, text=True, timeout=300, check=False)
+            says = done.stderr
+            for word in ("late/drive.csv", "1000.000 to 500004.998 s", "--val-split random",
+                         "--val-fraction 0", "20 blocks", "all 50 windows"):
+                self.assertIn(word, says)
+            if done.returncode == 1:
+                sides.add("training")
+                self.assertIn("no window is left for training", says)
+                continue
+            sides.add("validation")
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("warning: no window is left for validation", says)
+            for result in (json.loads(done.stdout), self.ingest(drive, "--seed", str(seed))):
+                self.assertEqual(len(result["warnings"]), 1)
+                self.assertIn(result["warnings"][0], says)
+        self.assertEqual(sides, {"training", "validation"})
+        self.assertEqual([name for name in os.listdir(self.path("cache")) if name[0] == "."], [])
+        for words in (("--val-split", "random"), ("--val-fraction", "0")):
+            self.assertEqual(self.ingest(drive, *words)["warnings"], [], words)
+        # of fewer windows than blocks, chance may leave none: no error
+        few = self.clock("few", [i * 0.001 for i in range(500)])
+        result = self.ingest(few)
+        self.assertEqual(len(result["warnings"]), 1)
+        good = self.clock("good", [i * 0.001 for i in range(10_000)])
+        self.assertEqual(self.ingest(good)["warnings"], [])
+
     def test_lines_are_set_aside(self):
         folder = self.make("logs")
         write_log(os.path.join(folder, "log.csv"), 5000)
