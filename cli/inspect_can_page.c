@@ -257,7 +257,8 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
             leat_page_cell(out, LEAT_UNIT_SHARE,
                            leat_ratio(split->unknown_nodes, split->read_nodes));
         else leat_textbuf_put(out, "<td>not read</td>");
-        leat_textbuf_put(out, "<td class=\"text mono\" style=\"white-space:normal\">");
+        leat_textbuf_put(out,
+                         "<td class=\"text mono\" style=\"white-space:normal;min-width:240px\">");
         for (int k = 0; k < split->unknown_shown; k++) {
             leat_textbuf_put(out, k > 0 ? ", " : "");
             leat_html_text(out, split->unknown[k].text);
