@@ -249,6 +249,18 @@ class GraphBatchOptions(c.Structure):
     ]
 
 
+class GraphMemory(c.Structure):
+    """leat_graph_memory"""
+    _fields_ = [(name, c.c_int64) for name in (
+        "parameters", "fixed_bytes", "node_bytes", "edge_bytes", "graph_bytes")]
+
+
+class GraphTotals(c.Structure):
+    """leat_graph_totals"""
+    _fields_ = [(name, c.c_int64) for name in (
+        "nodes", "edges", "nodes_least", "nodes_most", "edges_most")]
+
+
 class GraphLoaderOptions(c.Structure):
     """leat_graph_loader_options"""
     _fields_ = [
@@ -330,6 +342,8 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_can_graph_facts": CanGraphFacts,
     "leat_can_graph": CanGraph,
     "leat_graph_batch_options": GraphBatchOptions,
+    "leat_graph_memory": GraphMemory,
+    "leat_graph_totals": GraphTotals,
     "leat_graph_loader_options": GraphLoaderOptions,
     "leat_graph_batch": GraphBatch,
     "leat_graph_loader_facts": GraphLoaderFacts,
@@ -404,6 +418,10 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_can_reader_destroy": (None, (_handle,)),
     "leat_can_reader_facts": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraphFacts), _error)),
     "leat_can_reader_graph": (c.c_int, (_handle, c.c_int64, c.POINTER(CanGraph), _error)),
+    "leat_graph_model_name": (c.c_char_p, (c.c_int,)),
+    "leat_graph_memory_of": (c.c_int, (c.c_int, c.c_int64, c.POINTER(GraphMemory), _error)),
+    "leat_graph_budget": (c.c_int, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
+                                    c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
     "leat_graph_loader_options_default": (GraphLoaderOptions, ()),
     "leat_graph_loader_option_set": (c.c_int, (c.POINTER(GraphLoaderOptions), c.c_char_p,
                                                c.c_char_p, _error)),

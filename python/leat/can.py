@@ -14,6 +14,7 @@ from leat import _abi, _handle, _ring
 from leat._handle import Path, copy_of
 from leat._library import call, encoded, held, integer, lib, size
 from leat._ring import choice
+from leat.errors import OptionError
 
 NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
 _SCALES = ("stored", "none")  # by leat_scale
@@ -397,17 +398,51 @@ def _arrays(found: Any, writable: bool) -> GraphBatch:
         attack_type=array("attack_type", "<i4", graphs), graph=array("graph", "<i8", graphs))
 
 
+def _budget(data: CanDataset, split: str, device_memory: int | str, model: str) -> tuple[int, int]:
+    """max_nodes and max_edges of batches whose step takes at most so much of a device."""
+    names: list[str | None] = []
+    while name := lib.leat_graph_model_name(len(names)):
+        names.append(_text(name))
+    number, facts = choice("model", model, names), data.split(split)
+    memory, nodes, edges = _abi.GraphMemory(), c.c_int64(), c.c_int64()
+    totals = _abi.GraphTotals(facts.node_count, facts.edge_count, max(facts.nodes.min, 1),
+                              facts.nodes.max, facts.edges.max)
+    call(lib.leat_graph_memory_of, number, len(data.vocabulary) + 1, c.byref(memory))
+    call(lib.leat_graph_budget, c.byref(memory), size("device_memory", device_memory),
+         c.byref(totals), c.byref(nodes), c.byref(edges))
+    return nodes.value, edges.value
+
+
+def _limits(data: CanDataset, split: str, given: tuple[int | None, int | None], pack: str,
+            device_memory: int | str | None, model: str | None) -> tuple[int, int]:
+    """max_nodes and max_edges, by themselves or by the memory of a device."""
+    if device_memory is None and model is None:
+        nodes, edges = given
+        return 8192 if nodes is None else nodes, 32768 if edges is None else edges
+    if device_memory is None or model is None:
+        raise OptionError("device_memory and model go together: how much memory, and whose step "
+                          "it is for")
+    if given != (None, None):
+        raise OptionError("device_memory says how many nodes and edges a batch may have, max_nodes "
+                          "and max_edges say it too: give one of them")
+    if pack == "fixed":
+        raise OptionError("pack 'fixed' looks at no budget, and so not at device_memory")
+    return _budget(data, split, device_memory, model)
+
+
 class GraphLoader(_ring.Ring):
     """Batches of graphs of one split: an iterator of GraphBatch.
 
     data: a CanDataset, or the path of one. A batch is a function of the cache, `split`, its epoch
     and number, and the options of docs/can-graphs.md alone:
 
-    pack "ffd", "next-fit", "bucket" (as many graphs as max_nodes and max_edges hold; 0: no limit),
-    or "fixed" (`batch` graphs); oversize "skip", "alone" or "fail": graphs over a budget alone;
-    min_steps of an epoch; seed; curriculum None, "random", or the path of a file of scores, with
-    tiers, curriculum_start, curriculum_end, epochs; preset "default" or "reference"; scale
-    "stored" or "none".
+    pack "ffd", "next-fit", "bucket" (as many graphs as max_nodes and max_edges hold, 8192 and
+    32768 unless given; 0: no limit), or "fixed" (`batch` graphs); instead of the two device_memory
+    (bytes, or "16G") and model "vgae", "vgae-large", "gat" or "gat-large": as much as a training
+    step of the model may take of the device; oversize "skip", "alone" or "fail": graphs over a
+    budget alone; min_steps of an epoch; seed; curriculum None, "random", or the path of a file of
+    scores, with tiers, curriculum_start, curriculum_end, epochs; preset "default" or "reference";
+    scale "stored" or "none".
 
     Each epoch is drawn anew; after `epochs` of them the iterator ends (0: never). Host `host` of
     `hosts` gets every hosts-th batch, in each epoch as many as the others: at its end perhaps one
@@ -424,7 +459,8 @@ class GraphLoader(_ring.Ring):
     _name, _batch, _counters = "leat_graph_loader", _abi.GraphBatch, _abi.GraphLoaderCounters
 
     def __init__(self, data: CanDataset | Path, split: str = "train", *, pack: str = "ffd",
-                 max_nodes: int = 8192, max_edges: int = 32768, batch: int = 32,
+                 max_nodes: int | None = None, max_edges: int | None = None,
+                 device_memory: int | str | None = None, model: str | None = None, batch: int = 32,
                  oversize: str = "skip", min_steps: int = 1, seed: int = 0,
                  curriculum: Path | None = None, tiers: int = 10, curriculum_start: float = 1,
                  curriculum_end: float = 10, epochs: int = 0, preset: str = "default",
@@ -433,9 +469,11 @@ class GraphLoader(_ring.Ring):
                  memory: int | str | None = None) -> None:
         super().__init__()
         self._data = data if isinstance(data, CanDataset) else CanDataset(data)
+        nodes, edges = _limits(self._data, split, (max_nodes, max_edges), pack, device_memory,
+                               model)
         options = lib.leat_graph_loader_options_default()
         by_scores = curriculum not in (None, "none", "random")
-        words = {"pack": pack, "max-nodes": max_nodes, "max-edges": max_edges, "batch": batch,
+        words = {"pack": pack, "max-nodes": nodes, "max-edges": edges, "batch": batch,
                  "oversize": oversize, "min-steps": min_steps, "seed": seed,
                  "curriculum": "scores" if by_scores else curriculum or "none", "tiers": tiers,
                  "curriculum-start": curriculum_start, "curriculum-end": curriculum_end,
@@ -459,6 +497,7 @@ class GraphLoader(_ring.Ring):
              c.byref(options))
         self._pointer = pointer
         self.split, self.host, self.hosts, self.epochs = split, host, hosts, epochs
+        self.max_nodes, self.max_edges = nodes, edges  #: of a batch, given or by device_memory
         found = _abi.GraphLoaderFacts()
         held.leat_graph_loader_get_facts(pointer, c.byref(found))
         self.split_graphs: int = found.split_graphs

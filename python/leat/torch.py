@@ -253,7 +253,8 @@ def graph_loader(data: CanDataset | Path, split: str = "train", *,
     """Batches of graphs of one split as torch_geometric.data.Batch.
 
     data: a CanDataset, or the path of one. options: those of leat.GraphLoader (max_nodes,
-    max_edges, pack, batch, seed, curriculum, epochs, host, hosts, threads, memory, ...).
+    max_edges, device_memory, model, pack, batch, seed, curriculum, epochs, host, hosts, threads,
+    memory, ...).
 
     The tensors: x [N, 35], edge_attr [E, 11] float32; edge_index [2, E], y [G], node_id [N],
     attack_type [G], batch [N], ptr [G + 1] int64. Without a device they are in main memory: x and

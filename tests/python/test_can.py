@@ -261,6 +261,34 @@ class Batches(unittest.TestCase):
             self.assertEqual(said.splitlines(), found, options)
             self.assertGreater(len(found), 1)
 
+    def test_the_memory_of_a_device(self):
+        budget = {"device_memory": "48M", "model": "gat"}
+        words = ["batches", self.path, "--device-memory=48M", "--model=gat", "--seed=7",
+                 "--steps=0:4"]
+        told, said = support.run(*words), support.run(*words, "--hash=rows")
+        with leat.GraphLoader(self.path, **budget, seed=7) as loader:
+            found = [f"{one.epoch} {one.batch} {digest(one)[3]}"
+                     for one in itertools.islice(loader, 4)]
+            self.assertLessEqual(loader.most_nodes, loader.max_nodes)
+            self.assertLess(loader.max_nodes, 8192)
+            self.assertIn(f" {loader.max_nodes:,} nodes and {loader.max_edges:,} edges a batch",
+                          told)
+        self.assertEqual(said.splitlines(), found)
+        with leat.GraphLoader(self.path) as one, leat.GraphLoader(
+                self.path, device_memory=48 << 20, model="vgae") as other:
+            self.assertEqual((one.max_nodes, one.max_edges), (8192, 32768))
+            self.assertGreater(other.max_nodes, loader.max_nodes)
+        for options, words in (({"device_memory": "16G"}, "model"), ({"model": "gat"}, "go toge"),
+                               ({**budget, "max_edges": 9}, "max_edges"),
+                               ({**budget, "pack": "fixed"}, "fixed"),
+                               ({**budget, "model": "gcn"}, "gcn.*'vgae-large'"),
+                               ({**budget, "device_memory": "some"}, "^device_memory is 'some'"),
+                               ({**budget, "device_memory": 9}, "device memory of 9 bytes"),
+                               ({**budget, "split": "dev"}, "dev")):
+            with self.subTest(options):
+                self.assertRaisesRegex((leat.LeatError, ValueError, KeyError), words,
+                                       leat.GraphLoader, self.path, **options)
+
     def test_epochs(self):
         self.assertEqual(len(self.wanted), sum(self.counts))
         first, second = self.wanted[:self.counts[0]], self.wanted[self.counts[0]:]
