@@ -226,7 +226,7 @@ static const leat_cli_option options[] = {
      .kind = LEAT_CLI_TEXT,
      .value = "FIRST:END",
      .help = "only these rows of the data set, counted from 0, END not among them; either may be "
-             "left out",
+             "left out; a number alone is that row",
      .of = LEAT_CLI_PROBES},
     {.name = "src",
      .kind = LEAT_CLI_TEXT,
