@@ -41,6 +41,7 @@ typedef struct can_job {
     int64_t bytes_reported;
     leat_ticker ticker;
     int64_t begin_ns, resident;
+    int plan_threads, write_threads, rank_threads; /* as many as memory is there for */
     bool resumable; /* the scan is saved, by this run or by one before: --resume has a use for it */
 } can_job;
 
@@ -235,20 +236,59 @@ static leat_code make_streams(can_job *job, can_streams *streams, leat_error *er
 
 /* ---- plan ----------------------------------------------------------------------------------- */
 
-static leat_code check_plan_memory(const can_job *job, const can_streams *streams,
-                                   leat_error *err) {
+/* Threads for what takes `each` for one of them, within `left`. */
+static int threads_within(const can_job *job, int64_t left, int64_t each) {
+    int64_t most = each > 0 ? left / each : job->options->threads;
+    return most < 1 ? 1 : most < job->options->threads ? (int)most : job->options->threads;
+}
+
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* What is taken until the cache is written, and on top of it the most that one step takes with one
+ * thread; what more there is is for more threads. */
+static leat_code share_memory(can_job *job, const can_streams *streams, leat_error *err) {
     const leat_can_settings *settings = &job->options->settings;
-    int64_t windows = 0;
-    for (int32_t i = 0; i < streams->count; i++)
-        windows += streams->items[i].frames / settings->stride + 1;
-    int64_t least = leat_rss_bytes() + leat_can_plan_bytes(windows) +
-                    leat_can_write_bytes(settings->window) * job->options->threads;
-    if (least <= job->options->memory_bytes) return LEAT_OK;
+    int64_t windows = 0, intervals = 0, ids = job->names.count, window = settings->window;
+    for (int32_t i = 0; i < streams->count; i++) {
+        int64_t frames = streams->items[i].frames;
+        windows += frames / settings->stride + 1;
+        intervals += frames < ids ? frames : ids;
+    }
+    int64_t interval_bytes = intervals * (int64_t)sizeof(leat_can_interval);
+    int64_t kept = leat_rss_bytes() + leat_can_plan_bytes(windows) + interval_bytes;
+    /* what the heap has from threads that are done need not serve what comes behind them */
+    kept += leat_can_permutation_bytes(windows, settings) + leat_can_pages_bytes(windows, window);
+    kept += interval_bytes + leat_can_names_bytes(ids); /* the metadata's own */
+    int64_t planner = leat_can_planner_bytes(window, ids), writer = leat_can_write_bytes(window);
+    bool ranks = settings->scaler == LEAT_SCALER_ROBUST_BENIGN;
+    int64_t ranker = ranks ? leat_can_rank_bytes(window) : 0;
+    int64_t most = larger(larger(planner, writer), ranker);
+    int64_t left = job->options->memory_bytes - kept, least = kept + most;
+    job->plan_threads = threads_within(job, left, planner);
+    job->write_threads = threads_within(job, left, writer);
+    job->rank_threads = threads_within(job, left, ranker);
+    if (most <= left) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_LIMIT,
-                     "%lld windows of %lld frames take %lld MiB with %d threads: give --memory so "
-                     "much, a larger --stride, or fewer --threads",
-                     (long long)windows, (long long)settings->window, (long long)(least >> 20) + 1,
-                     job->options->threads);
+                     "%lld windows of %lld frames and %lld identifiers take %lld MiB: give "
+                     "--memory so much, or a larger --stride",
+                     (long long)windows, (long long)window, (long long)ids,
+                     (long long)(least >> 20) + 1);
+}
+
+/* Names stay; what was for the lines of the scan is free by now. */
+static leat_code make_names(can_job *job, leat_error *err) {
+    const leat_can_ingest_options *o = job->options;
+    const leat_can_id *ids = NULL;
+    int64_t count = leat_can_store_ids(job->store, &ids);
+    int64_t least = leat_rss_bytes() + leat_can_naming_bytes(count);
+    int64_t more = leat_can_names_bytes(count) - leat_can_scan_memory(o->threads) - REJECT_BYTES;
+    if (least > o->memory_bytes) {
+        return leat_fail(err, LEAT_ERR_LIMIT,
+                         "%lld identifiers take %lld MiB: give --memory so much", (long long)count,
+                         (long long)(least >> 20) + 1);
+    }
+    if (more > 0) LEAT_TRY(leat_can_store_hold(job->store, more, err));
+    return leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, err);
 }
 
 /* ---- sides of the validation split that are empty -------------------------------------------- */
@@ -331,16 +371,15 @@ static leat_code make_plan(can_job *job, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     can_streams streams = {0};
     leat_code code = make_streams(job, &streams, err);
-    if (code == LEAT_OK)
-        code = leat_can_names_make(&job->names, job->store, &job->splits, &o->settings, err);
+    if (code == LEAT_OK) code = make_names(job, err);
     if (code == LEAT_OK)
         code = leat_can_store_order(job->store, streams.of, streams.count, job->names.number,
                                     o->threads, err);
     code = name_temp(job, code, err);
-    if (code == LEAT_OK) code = check_plan_memory(job, &streams, err);
+    if (code == LEAT_OK) code = share_memory(job, &streams, err);
     if (code == LEAT_OK)
         code = leat_can_plan_make(&job->plan, job->store, streams.items, streams.count,
-                                  &job->splits, &o->settings, o->threads, &job->ticker, err);
+                                  &job->splits, &o->settings, job->plan_threads, &job->ticker, err);
     if (code == LEAT_OK) code = check_sides(job, err);
     leat_free(streams.of);
     leat_free(streams.items);
@@ -436,7 +475,8 @@ static leat_code write_cache(can_job *job, can_parts *parts, leat_can_meta *meta
     leat_can_write write = {.plan = &job->plan,
                             .store = job->store,
                             .vocab_count = (uint32_t)job->names.known,
-                            .threads = job->options->threads,
+                            .threads = job->write_threads,
+                            .rank_threads = job->rank_threads,
                             .ticker = &job->ticker};
     const leat_can_description description = {
         .options = job->options,

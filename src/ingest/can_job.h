@@ -96,8 +96,12 @@ LEAT_MUST_CHECK leat_code leat_can_plan_make(leat_can_plan *plan, leat_can_store
                                              const leat_can_settings *settings, int threads,
                                              leat_ticker *ticker, leat_error *err);
 void leat_can_plan_free(leat_can_plan *plan);
-/* Bytes that the plan of so many windows takes. */
+/* Bytes that the plan of so many windows takes, without the streams' intervals; while it is made,
+ * each thread with a table of so many identifiers; then, with all threads done, the choice of
+ * validation windows. */
 int64_t leat_can_plan_bytes(int64_t windows);
+int64_t leat_can_planner_bytes(int64_t window, int64_t ids);
+int64_t leat_can_permutation_bytes(int64_t windows, const leat_can_settings *settings);
 
 /* can_counts.c */
 LEAT_MUST_CHECK leat_code leat_can_counts_save(const leat_can_file *files, int64_t count,

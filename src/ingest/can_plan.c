@@ -19,6 +19,10 @@ int64_t leat_can_plan_bytes(int64_t windows) {
     return windows * (int64_t)(sizeof(leat_can_window) + sizeof(uint32_t));
 }
 
+int64_t leat_can_permutation_bytes(int64_t windows, const leat_can_settings *settings) {
+    return settings->val_split == LEAT_VAL_RANDOM ? windows * (int64_t)sizeof(int64_t) : 0;
+}
+
 typedef struct planning {
     leat_can_plan *plan;
     const leat_can_store *store;
@@ -44,6 +48,12 @@ typedef struct planner {
         int64_t frames;
     } * seen;
 } planner;
+
+int64_t leat_can_planner_bytes(int64_t window, int64_t ids) {
+    int64_t frames = window > STEP_FRAMES ? window : STEP_FRAMES;
+    int64_t frame = sizeof(double) + sizeof(uint32_t) + sizeof(bool) + sizeof(int32_t);
+    return leat_graph_workspace_bytes(window) + frames * frame + ids * (int64_t)sizeof(struct seen);
+}
 
 /* ---- mean intervals of a stream's identifiers ----------------------------------------------- */
 

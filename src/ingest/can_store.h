@@ -92,6 +92,9 @@ void leat_can_store_keep(leat_can_store *store);
 LEAT_MUST_CHECK leat_code leat_can_store_order(leat_can_store *store, const int32_t *streams,
                                                int32_t stream_count, const uint32_t *id_number,
                                                int threads, leat_error *err);
+/* Counts what others keep from now on as taken from memory_bytes. */
+LEAT_MUST_CHECK leat_code leat_can_store_hold(leat_can_store *store, int64_t size_bytes,
+                                              leat_error *err);
 int64_t leat_can_store_frames(const leat_can_store *store, int32_t stream);
 /* Bytes that were written to temporary files: every frame by the scan, and by the order those of
  * blocks that overlap in time, where they do, once for each pass that merges them. */

@@ -19,6 +19,10 @@ leat_code leat_can_room_take(leat_can_store *store, int64_t size_bytes, leat_err
     return leat_can_room_fail(store, used, err);
 }
 
+leat_code leat_can_store_hold(leat_can_store *store, int64_t size_bytes, leat_error *err) {
+    return leat_can_room_take(store, size_bytes, err);
+}
+
 void leat_can_room_give(leat_can_store *store, int64_t size_bytes) {
     atomic_fetch_sub(&store->memory_used, size_bytes);
 }

@@ -11,6 +11,14 @@ typedef struct named {
     int64_t id; /* in the store */
 } named;
 
+int64_t leat_can_names_bytes(int64_t ids) {
+    return ids * (int64_t)(LEAT_CAN_ID_NAME_BYTES + sizeof(uint32_t));
+}
+
+int64_t leat_can_naming_bytes(int64_t ids) {
+    return leat_can_names_bytes(ids) + ids * (int64_t)sizeof(named);
+}
+
 static int compare(const void *a, const void *b) {
     const named *x = a, *y = b;
     int order = strcmp(x->name, y->name);

@@ -20,6 +20,9 @@ typedef struct leat_can_names {
 LEAT_MUST_CHECK leat_code leat_can_names_make(leat_can_names *names, const leat_can_store *store,
                                               const leat_can_splits *splits,
                                               const leat_can_settings *settings, leat_error *err);
+/* Bytes that they take, and while they are made. */
+int64_t leat_can_names_bytes(int64_t ids);
+int64_t leat_can_naming_bytes(int64_t ids);
 void leat_can_names_free(leat_can_names *names);
 
 #endif

@@ -72,6 +72,15 @@ int64_t leat_can_write_bytes(int64_t window) {
            leat_graph_workspace_bytes(window);
 }
 
+int64_t leat_can_rank_bytes(int64_t window) {
+    return graph_bytes(window) + leat_graph_workspace_bytes(window) +
+           (int64_t)sizeof(leat_can_counts);
+}
+
+int64_t leat_can_pages_bytes(int64_t graphs, int64_t window) {
+    return graphs * graph_bytes(window) / LEAT_PAGE_BYTES * 8 + LEAT_PAGE_BYTES;
+}
+
 static void maker_free(maker *self) {
     leat_graph_workspace_destroy(self->graph);
     leat_free(self->frames.time);
@@ -437,10 +446,10 @@ static leat_code rank_graphs(void *context, int index, leat_error *err) {
 
 static leat_code rank_pass(leat_can_write *write, leat_can_ranks *ranks, leat_error *err) {
     ranking job = {.job = write, .ranks = ranks, .graphs = write->plan->part_begin[1]};
-    LEAT_TRY(LEAT_NEW(&job.counts, write->threads, err));
-    leat_code code = leat_threads_run(write->threads, rank_graphs, &job, err);
+    LEAT_TRY(LEAT_NEW(&job.counts, write->rank_threads, err));
+    leat_code code = leat_threads_run(write->rank_threads, rank_graphs, &job, err);
     int64_t *sum = (int64_t *)job.counts[0].of;
-    for (int i = 1; i < write->threads && code == LEAT_OK; i++) {
+    for (int i = 1; i < write->rank_threads && code == LEAT_OK; i++) {
         const int64_t *more = (const int64_t *)job.counts[i].of;
         for (size_t k = 0; k < sizeof(leat_can_counts) / sizeof(int64_t); k++) sum[k] += more[k];
     }

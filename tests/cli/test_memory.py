@@ -117,6 +117,36 @@ class LeastLimit(Promise):
             self.assertRegex(done.stderr, r"too little to write these rows.*at least \d+ MiB")
 
 
+class ManyIdentifiers(unittest.TestCase):
+    """Vehicle logs whose frames all have identifiers of their own: tables of identifiers are most
+    of the memory, and each thread that plans has one."""
+    logs, frames = 8, 75000
+
+    def test_the_limit_holds(self):
+        folder = tempfile.mkdtemp(prefix="leat-memory-")
+        self.addCleanup(shutil.rmtree, folder)
+        train = os.path.join(folder, "logs", "train_a")
+        os.makedirs(train)
+        for k in range(self.logs):
+            with open(os.path.join(train, f"{k}.csv"), "w", encoding="ascii") as file:
+                file.write("timestamp,arbitration_id,data_field,attack\n")
+                file.writelines(f"{1000 * k + i * 1e-3:.3f},{k * self.frames + i:08X},00,0\n"
+                                for i in range(self.frames))
+        for memory in (60, 140):
+            done = subprocess.run([LEAT, "ingest", "can", os.path.join(folder, "logs"), "-o",
+                                   os.path.join(folder, "cache"), "--json", "--threads", "8",
+                                   "--memory", f"{memory}M"], capture_output=True, text=True,
+                                  timeout=500, check=False)
+            if memory == 60:
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, "--memory")
+                continue
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            result = json.loads(done.stdout)
+            self.assertEqual(result["identifiers"], self.logs * self.frames)
+            self.assertLessEqual(result["memory_peak_bytes"], memory * MIB)
+
+
 if __name__ == "__main__":
     if not os.access(LEAT, os.X_OK):
         print(f"skipped: {LEAT} is not built")
