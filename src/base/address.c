@@ -1,6 +1,7 @@
 /*
- * Internet addresses, read and written by hand: the ingest reads two for every measurement, and
- * inet_pton wants a NUL behind the text, takes several times as long, and differs between systems.
+ * Parses and formats Internet addresses without the C library: the ingest parses two addresses per
+ * measurement, and inet_pton requires a NUL after the text, takes several times as long, and
+ * differs between systems.
  */
 #include "base/address.h"
 
@@ -15,7 +16,7 @@
 enum { V4_TEXT_MIN = 7, V4_TEXT_MAX = 15, V6_GROUPS = 8 };
 
 #ifdef __SSE2__
-/* The letters of a text of 7 to 15, zeros behind them, without a read past its end. */
+/* The characters of a text of 7 to 15 bytes, followed by zeros, without reading past its end. */
 static inline __m128i load_letters(const char *text, int64_t size_bytes) {
     uint64_t low, high = 0;
     if (size_bytes >= 8) {
@@ -33,8 +34,8 @@ static inline __m128i load_letters(const char *text, int64_t size_bytes) {
 
 /*
  * Reads the octet letters[begin .. end), which are known to be digits, as one word: the first
- * digits are moved up so that units, tens and hundreds always stand in the same bytes, and what is
- * not there is zero. Returns a number past 255 for what is no octet.
+ * digits are shifted so that units, tens and hundreds are always in the same bytes, and missing
+ * digits are zero. Returns a number above 255 if it is not an octet.
  */
 static inline unsigned read_octet(const char *letters, unsigned begin, unsigned end) {
     static const unsigned least[4] = {0, 0, 10, 100}; /* by length: no leading zeros */
@@ -47,10 +48,10 @@ static inline unsigned read_octet(const char *letters, unsigned begin, unsigned 
     return value | (unsigned)wrong << 16;
 }
 
-/* Without a branch per letter: lengths of octets cannot be predicted. */
+/* Without a branch per character: the lengths of octets cannot be predicted. */
 static inline bool parse_v4(const char *text, int64_t size_bytes, uint8_t out[4]) {
     if (size_bytes < V4_TEXT_MIN || size_bytes > V4_TEXT_MAX) return false;
-    char buffer[20] = {0}; /* an octet's word may begin at letter 14 */
+    char buffer[20] = {0}; /* the word of an octet may begin at byte 14 */
     __m128i letters = load_letters(text, size_bytes);
     _mm_storeu_si128((__m128i *)(void *)buffer, letters);
     __m128i values = _mm_sub_epi8(letters, _mm_set1_epi8('0'));
@@ -73,7 +74,7 @@ static inline bool parse_v4(const char *text, int64_t size_bytes, uint8_t out[4]
     return true;
 }
 #else
-/* Reads one octet at *at (1 to 3 digits, no leading zero, up to 255) and moves *at behind it. */
+/* Reads one octet at *at (1 to 3 digits, no leading zero, up to 255) and moves *at past it. */
 static inline bool parse_octet(const char *text, int64_t size_bytes, int64_t *at, uint8_t *out) {
     int64_t i = *at;
     if (i >= size_bytes) return false;
@@ -107,7 +108,7 @@ static inline bool parse_v4(const char *text, int64_t size_bytes, uint8_t out[4]
 }
 #endif
 
-/* 1 + the value of a hexadecimal digit, 0 for other letters. */
+/* 1 + the value of a hexadecimal digit; 0 for other characters. */
 static const uint8_t hex_table[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
@@ -116,7 +117,7 @@ static const uint8_t hex_table[256] = {
 
 static inline int hex_digit(char letter) { return (int)hex_table[(uint8_t)letter] - 1; }
 
-/* Reads up to four hexadecimal digits at *at; false if there is none or a fifth follows. */
+/* Reads up to four hexadecimal digits at *at; false if there are none, or more than four. */
 static inline bool parse_group(const char *text, int64_t size_bytes, int64_t *at, unsigned *out) {
     unsigned value = 0;
     int64_t i = *at;
@@ -132,7 +133,7 @@ static inline bool parse_group(const char *text, int64_t size_bytes, int64_t *at
     return true;
 }
 
-/* Groups are written from the front; those behind "::" are moved to the end afterwards. */
+/* Groups are written from the front; those after "::" are moved to the end afterwards. */
 static bool parse_v6(const char *text, int64_t size_bytes, uint8_t out[16]) {
     if (size_bytes < 2 || size_bytes > LEAT_ADDRESS_TEXT_BYTES) return false;
     int count = 0, gap = -1;
@@ -165,7 +166,7 @@ static bool parse_v6(const char *text, int64_t size_bytes, uint8_t out[16]) {
         }
     }
     if (gap < 0) return count == V6_GROUPS;
-    if (count >= V6_GROUPS) return false; /* "::" stands for one group at least */
+    if (count >= V6_GROUPS) return false; /* "::" replaces at least one group */
     int behind = (count - gap) * 2;
     memmove(out + 16 - behind, out + gap * 2, (size_t)behind);
     memset(out + gap * 2, 0, (size_t)(16 - behind - gap * 2));

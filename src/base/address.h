@@ -8,9 +8,9 @@
 #define LEAT_ADDRESS_TEXT_BYTES 45
 
 /*
- * Reads an address: strict dotted quad (no leading zeros) or IPv6 as RFC 4291 writes it, no zone,
- * no blanks. Returns 4 or 6, or 0 if the text is none. `bytes` gets 4 or 16 bytes, network order;
- * it may be NULL. size_bytes may be anything; the text needs no NUL.
+ * Parses an address: strict dotted quad (no leading zeros) or IPv6 as in RFC 4291, without zone or
+ * blanks. Returns 4 or 6, or 0 if the text is not an address. `bytes` receives 4 or 16 bytes in
+ * network order; it may be NULL. size_bytes may be anything; the text needs no NUL.
  */
 int leat_address_parse(const char *text, int64_t size_bytes, uint8_t bytes[16]);
 

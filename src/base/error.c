@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *leat_code_text(leat_code code) {
     switch (code) {
@@ -17,16 +18,27 @@ const char *leat_code_text(leat_code code) {
     return "unknown code";
 }
 
+/*
+ * Names and values in a message may come from anywhere: the message is made safe to display here,
+ * once for the command, for Python exceptions and for any other program that prints it. The
+ * arguments may point into `out` (when context is added), so the text is formatted in a separate
+ * buffer. A character that is truncated at the end is dropped.
+ */
+static void format_message(char *out, int64_t out_bytes, const char *format, va_list args) {
+    char text[2 * LEAT_MESSAGE_BYTES];
+    int size = vsnprintf(text, sizeof text, format, args);
+    if (size < 0) size = 0;
+    if (size >= (int)sizeof text) size = (int)sizeof text - 1;
+    leat_text_show(out, out_bytes, text, size);
+}
+
 leat_code leat_fail(leat_error *err, leat_code code, const char *format, ...) {
     if (err == NULL) return code;
-    /* The arguments may point into err->message (a context put before it), so format aside. */
-    char text[LEAT_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    format_message(err->message, sizeof err->message, format, args);
     va_end(args);
     err->code = code;
-    memcpy(err->message, text, sizeof text);
     return code;
 }
 
@@ -45,15 +57,16 @@ leat_code leat_fail_errno(leat_error *err, int number, const char *format, ...) 
     leat_code code = code_of_errno(number);
     if (err == NULL) return code;
     char text[LEAT_MESSAGE_BYTES], reason[128];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
     const char *named = strerrordesc_np(number);
     if (named == NULL) {
         snprintf(reason, sizeof reason, "error %d", number);
         named = reason;
     }
+    va_list args;
+    va_start(args, format);
+    /* a name that fills the message must leave space for the problem */
+    format_message(text, (int64_t)(sizeof text - strlen(named) - 2), format, args);
+    va_end(args);
     return leat_fail(err, code, "%s: %s", text, named);
 }
 
@@ -62,7 +75,7 @@ leat_code leat_error_context(leat_error *err, leat_code code, const char *format
     char text[LEAT_MESSAGE_BYTES];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    format_message(text, sizeof text, format, args);
     va_end(args);
     return leat_fail(err, code, "%s: %s", text, err->message);
 }
@@ -73,10 +86,9 @@ leat_code leat_error_copy(leat_error *to, const leat_error *from) {
 }
 
 void leat_assert_fail(const char *condition, const char *file, int line) {
-    /* Our own invariant is broken: going on could write wrong data. The door to stderr is the
-     * command's, so the place is left where a debugger and a core file show it. */
-    (void)condition;
-    (void)file;
-    (void)line;
+    /* An invariant of leat itself is broken, so continuing could write wrong data. The one time
+     * that the library prints: without this line nobody could report what happened. */
+    dprintf(STDERR_FILENO, "leat: %s:%d: broken invariant: %s; this is a bug in leat\n", file, line,
+            condition);
     abort();
 }

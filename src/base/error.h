@@ -23,7 +23,7 @@ leat_code leat_error_copy(leat_error *to, const leat_error *from);
         if (leat_try_code_ != LEAT_OK) return leat_try_code_;                                      \
     } while (0)
 
-/* A broken invariant of our own code; never for input. On in release. */
+/* A broken invariant of leat itself; never for input. Enabled in release builds. */
 #define LEAT_ASSERT(condition)                                                                     \
     do {                                                                                           \
         if (__builtin_expect(!(condition), 0)) leat_assert_fail(#condition, __FILE__, __LINE__);   \

@@ -1,7 +1,6 @@
 /*
- * Fault points: in the test build (LEAT_FAULTS) each allocation, each call into the file system and
- * each start of a thread first asks a hook of the test whether it shall fail; in every other build
- * they cost nothing.
+ * Fault points: in the test build (LEAT_FAULTS) each allocation, file-system call and thread start
+ * first asks a hook of the test whether it must fail; in every other build they cost nothing.
  */
 #ifndef LEAT_BASE_FAULT_H
 #define LEAT_BASE_FAULT_H

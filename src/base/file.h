@@ -4,14 +4,19 @@
 
 #include "base/error.h"
 
+#define LEAT_PATH_BYTES 4096
+
 /* An open file; `path` is kept for messages. */
 typedef struct leat_file leat_file;
 
 typedef enum leat_file_mode {
     LEAT_FILE_READ,   /* must exist */
-    LEAT_FILE_CREATE, /* made or emptied, read and write */
-    LEAT_FILE_NEW,    /* made, must not exist, read and write */
+    LEAT_FILE_CREATE, /* a new file, which replaces a file or link of that name, read and write; for
+                         files written by leat */
+    LEAT_FILE_NEW,    /* created, must not exist, read and write */
     LEAT_FILE_UPDATE, /* must exist, read and write */
+    LEAT_FILE_OWN,    /* must exist, be a regular file and not a link (LEAT_ERR_EXISTS), read and
+                         write */
 } leat_file_mode;
 
 LEAT_MUST_CHECK leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
@@ -21,46 +26,52 @@ void leat_file_close(leat_file *file);
 const char *leat_file_path(const leat_file *file);
 LEAT_MUST_CHECK leat_code leat_file_size(leat_file *file, int64_t *size_bytes, leat_error *err);
 
-/* Reads exactly size_bytes at offset; a short file is LEAT_ERR_CORRUPT "file ends at byte N". */
+/* Reads exactly size_bytes at offset; a file that is too short is LEAT_ERR_CORRUPT and names the
+ * byte at which it ends. */
 LEAT_MUST_CHECK leat_code leat_file_pread(leat_file *file, void *bytes, int64_t size_bytes,
                                           int64_t offset, leat_error *err);
-/* Reads up to size_bytes at the file's position (pipes too); *got 0 at the end. */
+/* Reads up to size_bytes at the current position (pipes too); *got is 0 at the end. */
 LEAT_MUST_CHECK leat_code leat_file_read(leat_file *file, void *bytes, int64_t size_bytes,
                                          int64_t *got, leat_error *err);
-/* Writes all of it, at offset. */
+/* Writes all bytes at offset. */
 LEAT_MUST_CHECK leat_code leat_file_pwrite(leat_file *file, const void *bytes, int64_t size_bytes,
                                            int64_t offset, leat_error *err);
-/* Asks the kernel to begin writing [offset, offset + size) to the disk; does not wait. */
+/* Asks the kernel to start writing [offset, offset + size) to disk; does not wait. */
 void leat_file_start_writeback(leat_file *file, int64_t offset, int64_t size_bytes);
-/* Waits until all written bytes are on the disk. */
+/* Waits until all written bytes are on disk. */
 LEAT_MUST_CHECK leat_code leat_file_sync(leat_file *file, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_file_truncate(leat_file *file, int64_t size_bytes, leat_error *err);
-/* Gives the blocks of [offset, offset + size) back to the file system where it can; best effort. */
-void leat_file_punch(leat_file *file, int64_t offset, int64_t size_bytes);
-/* Says that [offset, offset + size) will be read soon; best effort. */
-void leat_file_will_need(leat_file *file, int64_t offset, int64_t size_bytes);
 
-/* A file that appears whole or not at all: opens "<path>.tmp", made or emptied, read and write.
- * Closed before it is published, it is removed. A link is followed; LEAT_ERR_EXISTS if something
- * stands there that is no file: a folder, a device, a pipe. */
+/* A file that appears complete or not at all: opens a new file next to it, under a name made by
+ * leat_path_draft, for reading and writing. If it is closed before it is published, it is removed;
+ * if the process is killed, it is left. A link with a target is followed; LEAT_ERR_EXISTS if the
+ * path is something other than a file: a folder, a device, a pipe. leat_file_path and messages use
+ * the final name. */
 LEAT_MUST_CHECK leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err);
-/* Gives a draft its name, in place of what stood there. `durable`: syncs the file before and its
- * folder after, so that the file is whole after a power failure too. On failure it stays a draft,
- * unless the folder alone could not be synced. */
+/* Gives a draft its final name, replacing an existing file, whose permissions, owner and group are
+ * kept as far as this process may. `durable`: syncs the file before and its folder after, so that
+ * the file is complete even after a power failure. On failure it stays a draft, unless only the
+ * folder could not be synced. */
 LEAT_MUST_CHECK leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err);
+/* Whether leat_file_open_draft could succeed; changes nothing. */
+LEAT_MUST_CHECK leat_code leat_file_can_save(const char *path, leat_error *err);
 
-/* Maps [0, size) for reading only, shared, in place of what is mapped at `at` (NULL: anywhere);
- * MAP_FAILED with errno set. For leat_map_open, which keeps the process alive when a page cannot be
- * read. */
+/* A file in the folder `dir` for this process alone: it has no name, so no other process can open
+ * it, and it is removed when it is closed or the process ends. Messages call it "<dir>/scratch". */
+LEAT_MUST_CHECK leat_code leat_file_open_nameless(leat_file **out, const char *dir,
+                                                  leat_error *err);
+
+/* Maps [0, size) read-only and shared, replacing the mapping at `at` (NULL: anywhere); MAP_FAILED
+ * with errno set. For leat_map_open, which keeps the process alive when a page cannot be read. */
 void *leat_file_mmap(leat_file *file, void *at, int64_t size_bytes);
 
-/* Whole small files. *out is owned by the caller (leat_free) and has a NUL after its last byte;
+/* Complete small files. *out is owned by the caller (leat_free) and has a NUL after its last byte;
  * a file of more than max_bytes is LEAT_ERR_LIMIT. */
 LEAT_MUST_CHECK leat_code leat_file_load(const char *path, int64_t max_bytes, uint8_t **out,
                                          int64_t *size_bytes, leat_error *err);
 /* SHA-256 of all bytes of a file. */
 LEAT_MUST_CHECK leat_code leat_file_sha256(const char *path, uint8_t digest[32], leat_error *err);
-/* Writes a draft and publishes it, durable: whole or not at all. */
+/* Writes a draft and publishes it durably: complete or not at all. */
 LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes,
                                          leat_error *err);
 
@@ -75,27 +86,62 @@ typedef struct leat_path_facts {
     int64_t size_bytes;
     int64_t mtime_ns;
     uint64_t device, inode;
+    int64_t ctime_ns; /* of the last change to its bytes or to any of the four members below */
+    uint64_t links;
+    uint32_t mode, user, group;
 } leat_path_facts;
-/* A path that is not there is no error: kind LEAT_PATH_NONE. */
+/* A path that does not exist is not an error: kind LEAT_PATH_NONE. */
 LEAT_MUST_CHECK leat_code leat_path_stat(const char *path, leat_path_facts *facts, leat_error *err);
-/* Makes the folder and its parents; one that exists is fine. */
+/* Whether the path itself is a symbolic link, wherever it leads. */
+LEAT_MUST_CHECK leat_code leat_path_is_link(const char *path, bool *link, leat_error *err);
+/* Creates the folder and its parents; an existing one is fine. */
 LEAT_MUST_CHECK leat_code leat_path_make_dir(const char *path, leat_error *err);
+/* The folder that contains a path. */
+LEAT_MUST_CHECK leat_code leat_path_parent(const char *path, char parent[LEAT_PATH_BYTES],
+                                           leat_error *err);
+/* leat_path_sync_dir of that folder. */
+LEAT_MUST_CHECK leat_code leat_path_sync_parent(const char *path, leat_error *err);
 /* Syncs the folder itself, so that renames in it survive a power failure. */
 LEAT_MUST_CHECK leat_code leat_path_sync_dir(const char *path, leat_error *err);
 /* rename(2). */
 LEAT_MUST_CHECK leat_code leat_path_rename(const char *from, const char *to, leat_error *err);
-/* Gives the file or folder `from` the name `to`, syncs the folder that both are in, and removes the
- * file or folder that had the name. At any time one of the two has it, whole. (Where the file
- * system cannot exchange two folders, a kill between two renames leaves the old one as
- * "<from>.old".) */
+/* Renames the file or folder `from` to `to`, syncs their common parent folder, and removes the file
+ * or folder that had the name. At any time one of the two has it, complete. (If the file system
+ * cannot exchange two folders, a kill between two renames leaves the old one as "<from>.old".) */
 LEAT_MUST_CHECK leat_code leat_path_replace(const char *from, const char *to, leat_error *err);
-/* Removes a file; one that is not there is fine. */
+/*
+ * Moves every file of the folder `from` to the folder `to`, each in one step, replacing files of
+ * the same name, the file `last` after all others; then syncs `to`. Other files in `to` stay as
+ * they are. LEAT_ERR_EXISTS, before anything is moved: a name in `to` belongs to something other
+ * than a regular file, or `to` is a link. If interrupted, it can be repeated.
+ */
+LEAT_MUST_CHECK leat_code leat_path_move_files(const char *from, const char *to, const char *last,
+                                               leat_error *err);
+/* Renames the folder `from` to `to`, which must not exist or be an empty folder, and syncs their
+ * common parent folder. */
+LEAT_MUST_CHECK leat_code leat_path_move_dir(const char *from, const char *to, leat_error *err);
+/* Where a file written under this name goes: the target of a link, else the path itself. */
+LEAT_MUST_CHECK leat_code leat_path_target(char out[LEAT_PATH_BYTES], const char *path,
+                                           leat_error *err);
+/* A temporary name next to `path`: ".NAME.leat-0123456789abcdef.tmp", with a random number and at
+ * most 64 bytes of the name. */
+LEAT_MUST_CHECK leat_code leat_path_draft(char out[LEAT_PATH_BYTES], const char *path,
+                                          leat_error *err);
+/* Whether a name (not a path) may have been made by leat_path_draft. */
+bool leat_path_is_draft(const char *name);
+/* Removes drafts left by killed processes in a folder written by leat, in which no other process
+ * works. */
+LEAT_MUST_CHECK leat_code leat_path_remove_drafts(const char *dir, leat_error *err);
+/* Gives `from`, which will replace the file or folder `to`, its permissions, owner and group as far
+ * as this process may. */
+void leat_path_keep_access(const char *from, const char *to);
+/* Removes a file; a missing one is fine. */
 LEAT_MUST_CHECK leat_code leat_path_remove(const char *path, leat_error *err);
-/* The same where nothing can be done about a failure (cleaning up after another error). */
+/* The same if nothing can be done about a failure (cleaning up after another error). */
 void leat_path_discard(const char *path);
-/* Removes an empty folder; one that is not there is fine, one that is not empty is an error. */
+/* Removes an empty folder; a missing one is fine, one that is not empty is an error. */
 LEAT_MUST_CHECK leat_code leat_path_remove_dir(const char *path, leat_error *err);
-/* Removes a folder and all in it (links are not followed); one that is not there is fine. */
+/* Removes a folder with its contents (links are not followed); a missing one is fine. */
 LEAT_MUST_CHECK leat_code leat_path_remove_tree(const char *path, leat_error *err);
 /* Free bytes of the file system that holds path; -1 if unknown. */
 int64_t leat_path_free_bytes(const char *path);
@@ -112,21 +158,38 @@ void leat_path_list_free(leat_path_list *list);
 /* The names (not paths) in a folder, sorted by bytes, without "." and "..". */
 LEAT_MUST_CHECK leat_code leat_path_list_dir(const char *path, leat_path_list *list,
                                              leat_error *err);
-/* Expands a shell pattern (sorted); no match is LEAT_ERR_NOT_FOUND. */
+/* The same for a folder that is open as `fd`, which is closed; `path` is for messages. */
+LEAT_MUST_CHECK leat_code leat_path_list_open(int fd, const char *path, leat_path_list *list,
+                                              leat_error *err);
+/* Expands a shell pattern (sorted); no match is LEAT_ERR_NOT_FOUND. A wildcard does not match the
+ * "." or "_" that a name begins with. */
 LEAT_MUST_CHECK leat_code leat_path_glob(const char *pattern, leat_path_list *list,
                                          leat_error *err);
 /* "<dir>/<name>" into out (size bytes); LEAT_ERR_LIMIT if it does not fit. */
 LEAT_MUST_CHECK leat_code leat_path_join(char *out, int64_t size_bytes, const char *dir,
                                          const char *name, leat_error *err);
-#define LEAT_PATH_BYTES 4096
-/* The path from the root without links, of what is there; "" on failure. */
+/* The absolute path of something that exists, with links resolved; "" on failure. */
 LEAT_MUST_CHECK leat_code leat_path_real(const char *path, char out[LEAT_PATH_BYTES],
                                          leat_error *err);
-/* Whether a path ends in `suffix` and has something before it. */
-bool leat_path_has_suffix(const char *path, const char *suffix);
+/* The same; false on failure. */
+bool leat_path_resolve(const char *path, char out[LEAT_PATH_BYTES]);
 
-/* Takes an exclusive lock on a file until it is closed; LEAT_ERR_BUSY if another has it,
- * LEAT_ERR_NOT_FOUND if the file is not at its path any more: open it again. */
+/* Who may change what is at a path; links are not followed. */
+typedef struct leat_path_rights {
+    bool is_link;
+    int64_t owner, group; /* their numbers */
+    bool group_writes, others_write;
+    bool sticky; /* of a folder: others may add files to it, but replace only their own */
+} leat_path_rights;
+/* False if it does not exist or cannot be examined. */
+bool leat_path_get_rights(const char *path, leat_path_rights *rights);
+/* Whether a path ends in `suffix` and has at least one character before it. */
+bool leat_path_has_suffix(const char *path, const char *suffix);
+/* The same whatever the case of its letters; `suffix` is in lower case. */
+bool leat_path_has_suffix_any_case(const char *path, const char *suffix);
+
+/* Takes an exclusive lock on a file until it is closed; LEAT_ERR_BUSY if another process has it,
+ * LEAT_ERR_NOT_FOUND if the file is no longer at its path: open it again. */
 LEAT_MUST_CHECK leat_code leat_file_lock(leat_file *file, leat_error *err);
 
 #endif

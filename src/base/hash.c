@@ -6,12 +6,11 @@
 #include <openssl/md5.h>
 #include <openssl/sha.h>
 #include <string.h>
-#define XXH_NO_STREAM
-#if LEAT_XXHASH_DISPATCH
-/* before xxhash.h, whose names it then takes over */
-#include <xxh_x86dispatch.h>
-#else
 #include <xxhash.h>
+#if LEAT_XXHASH_DISPATCH
+/* Takes over names of xxhash.h. It declares functions on streams as well, so that XXH_NO_STREAM
+ * must not be defined: from 0.8.2 on that takes their type away. */
+#include <xxh_x86dispatch.h>
 #endif
 
 #include "base/sha256_pair.h"
@@ -33,7 +32,7 @@ void leat_sha256_final(leat_sha256 *sha, uint8_t digest[32]) {
     SHA256_Final(digest, context_of(sha));
 }
 
-/* Bytes that the state wants before it stands on a block boundary. */
+/* Bytes that the state needs to reach a block boundary. */
 static int64_t to_boundary(const SHA256_CTX *context) {
     return context->num == 0 ? 0 : SHA256_CBLOCK - (int64_t)context->num;
 }
@@ -44,7 +43,8 @@ static void count_blocks(SHA256_CTX *context, int64_t blocks) {
     context->Nh = (uint32_t)(bits >> 32);
 }
 
-/* libcrypto takes what is no whole block, and everything where the pair has no instructions. */
+/* libcrypto hashes incomplete blocks, and everything where the processor has no instructions for
+ * the pair. */
 void leat_sha256_update2(leat_sha256 *a, const void *bytes_a, int64_t size_a, leat_sha256 *b,
                          const void *bytes_b, int64_t size_b) {
     SHA256_CTX *x = context_of(a), *y = context_of(b);

@@ -1,4 +1,4 @@
-/* Hashes: SHA-256 and MD5 (libcrypto), XXH3-64 (libxxhash), HighwayHash-64 (ours). */
+/* Hashes: SHA-256 and MD5 (libcrypto), XXH3-64 (libxxhash), HighwayHash-64 (hh64.c). */
 #ifndef LEAT_BASE_HASH_H
 #define LEAT_BASE_HASH_H
 
@@ -7,8 +7,8 @@
 /* SHA-256, a running state that may be copied; no allocation. */
 typedef struct leat_sha256 {
     uint64_t state[15];
-    /* Whether the processor can take two at once: 1, -1, 0 not asked yet. Asking costs some 20 us
-     * in a virtual machine, so it is asked only where two are taken. */
+    /* Whether the processor can hash two streams at once: 1, -1, or 0 before it was asked. Asking
+     * takes some 20 us in a virtual machine, so it is asked only when two are hashed. */
     int8_t pairs;
 } leat_sha256;
 void leat_sha256_init(leat_sha256 *sha);
@@ -19,7 +19,7 @@ void leat_sha256_update2(leat_sha256 *a, const void *bytes_a, int64_t size_a, le
                          const void *bytes_b, int64_t size_b);
 /* 64 lower-case hexadecimal digits and a NUL. */
 void leat_sha256_hex(const uint8_t digest[32], char text[65]);
-/* Reads them back; false if the text is not exactly that. */
+/* Parses them; false if the text is anything else. */
 bool leat_sha256_parse(const char *text, uint8_t digest[32]);
 
 void leat_md5(const void *bytes, int64_t size_bytes, uint8_t digest[16]);
@@ -40,7 +40,7 @@ void leat_hh64_update(leat_hh64 *hash, const void *bytes, int64_t size_bytes);
 uint64_t leat_hh64_final(leat_hh64 *hash);
 /* One shot. */
 uint64_t leat_hh64_of(const void *bytes, int64_t size_bytes);
-/* The portable path, for tests; and with another key (four words). */
+/* The portable path, for tests; also with another key (four words). */
 uint64_t leat_hh64_portable(const uint64_t key[4], const void *bytes, int64_t size_bytes);
 
 #endif

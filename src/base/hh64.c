@@ -1,10 +1,10 @@
 /*
  * HighwayHash-64 (the frozen version), the hash of every chunk and block header of ArrayRecord.
  *
- * The state is four rows of four 64-bit lanes; a packet of 32 bytes is one addition to each lane,
+ * * The state is four rows of four 64-bit lanes; a packet of 32 bytes is one addition to each lane,
  * two 32 x 32 products and a shuffle of bytes between neighbouring lanes. With AVX2 a row is one
  * register, about four times as fast as the portable path, which is the reference: both give equal
- * values, and only whole packets take the fast path.
+ * values, and only complete packets use the fast path.
  */
 #include "base/hash.h"
 
@@ -52,7 +52,7 @@ static void init_key(leat_hh64 *hash, const uint64_t key[4]) {
     }
 }
 
-/* Byte `from` of x, moved to byte `to`. */
+/* Byte `from` of x, moved to position `to`. */
 #define MOVE(x, from, to) ((((x) >> (8 * (from))) & 0xff) << (8 * (to)))
 
 /* Adds the zipper-merged bytes of a lane pair of `from` to the same pair of `into`. */
@@ -88,7 +88,7 @@ static void packets_portable(leat_hh64 *hash, const uint8_t *bytes, int64_t coun
 #if LEAT_HH64_AVX2
 #define LEAT_AVX2 __attribute__((target("avx2")))
 
-/* The state in registers, a row each. */
+/* The state in registers, one row each. */
 typedef struct rows {
     __m256i v0, v1, m0, m1;
 } rows;

@@ -1,10 +1,11 @@
 /*
- * JSON. Reading is jansson's work; here its documents are asked for members of a stated type and
- * range, with errors that name document, member and value. Writing is ours, because the bytes must
- * be canonical: members in the order of the calls, one way to break lines, the shortest doubles.
+ * JSON. jansson does the parsing; this file gets members of a stated type and range, with errors
+ * that name document, member and value. leat writes JSON itself, because the bytes must be
+ * canonical: members in the order of the calls, fixed line breaks, reals as leat_double_repr writes
+ * them.
  *
- * The writer keeps one level of state per open bracket and the first failure: callers write a whole
- * document without looking, and learn at the end.
+ * The writer keeps one level of state per open bracket, and the first failure: callers write a
+ * complete document without checking, and learn of a failure at the end.
  */
 #include "base/json.h"
 
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/number.h"
 
@@ -23,17 +25,17 @@ static leat_code load(const char *text, int64_t size_bytes, size_t flags, const 
                       json_t **out, leat_error *err) {
     json_error_t problem;
     *out = NULL;
-    /* jansson passes over a NUL behind a number */
+    /* jansson ignores a NUL after a number */
     const char *nul = size_bytes > 0 ? memchr(text, 0, (size_t)size_bytes) : NULL;
     if (nul != NULL) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: byte %lld is NUL", what,
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not valid JSON: byte %lld is NUL", what,
                          (long long)(nul - text));
     }
     *out = json_loadb(text, (size_t)size_bytes, JSON_REJECT_DUPLICATES | flags, &problem);
     if (*out != NULL) return LEAT_OK;
     if (json_error_code(&problem) == json_error_out_of_memory)
         return leat_fail(err, LEAT_ERR_MEMORY, "reading %s: out of memory", what);
-    return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: line %d column %d: %s", what,
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not valid JSON: line %d column %d: %s", what,
                      problem.line, problem.column, problem.text);
 }
 
@@ -47,7 +49,7 @@ leat_code leat_json_parse_value(leat_json_span text, const char *what, json_t **
     return load(text.text, text.size_bytes, JSON_DECODE_ANY, what, out, err);
 }
 
-/* The member if it is there and of this type, else an error. */
+/* The member if it exists and has this type, else an error. */
 static leat_code member(const json_t *object, const char *key, json_type type,
                         const char *type_text, const json_t **out, const char *what,
                         leat_error *err) {
@@ -71,8 +73,9 @@ leat_code leat_json_get_int(const json_t *object, const char *key, int64_t min, 
     LEAT_TRY(member(object, key, JSON_INTEGER, "an integer", &value, what, err));
     json_int_t number = json_integer_value(value);
     if (number < min || number > max) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is %lld, must be %lld to %lld",
-                         what, key, (long long)number, (long long)min, (long long)max);
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "%s: member \"%s\" is %lld; it must be %lld to %lld", what, key,
+                         (long long)number, (long long)min, (long long)max);
     }
     *out = number;
     return LEAT_OK;
@@ -101,8 +104,8 @@ leat_code leat_json_expect_string(const json_t *object, const char *key, const c
     const char *text = NULL;
     LEAT_TRY(leat_json_get_string(object, key, &text, what, err));
     if (strcmp(text, expected) == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is \"%.80s\", must be \"%s\"", what,
-                     key, text, expected);
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"%s\" is \"%.80s\"; it must be \"%s\"",
+                     what, key, text, expected);
 }
 
 leat_code leat_json_get_array(const json_t *object, const char *key, const json_t **out,
@@ -156,7 +159,7 @@ void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context) {
     json->out_context = context;
 }
 
-/* Hands the text over if there is that much of it. */
+/* Writes the text out if there is that much of it. */
 static leat_code hand_over(leat_json *json, int64_t least, leat_error *err) {
     int64_t size_bytes = json->buf.size;
     if (json->out == NULL || size_bytes < least) return LEAT_OK;
@@ -194,7 +197,7 @@ static void begin_item(leat_json *json) {
     if (json->depth > 0) new_line(json);
 }
 
-/* What stands before any value; false if no value may stand here. */
+/* What precedes any value; false if a value is not allowed here. */
 static bool begin_value(leat_json *json) {
     if (json->error.code != LEAT_OK) return false;
     if (json->after_key) {
@@ -227,7 +230,7 @@ static void open_level(leat_json *json, bool object) {
 static void close_level(leat_json *json, bool object) {
     if (json->error.code != LEAT_OK) return;
     if (json->depth == 0 || json->level[json->depth].object != object || json->after_key) {
-        misuse(json, "a closing bracket that fits nothing open");
+        misuse(json, "a closing bracket without an opening one");
         return;
     }
     bool empty = json->level[json->depth].empty;
@@ -241,30 +244,6 @@ void leat_json_end_object(leat_json *json) { close_level(json, true); }
 void leat_json_begin_array(leat_json *json) { open_level(json, false); }
 void leat_json_end_array(leat_json *json) { close_level(json, false); }
 
-/* Bytes of the well-formed UTF-8 character at `at` (RFC 3629: shortest form, no surrogates), or 0.
- */
-static int utf8_length(const uint8_t *at, int64_t left) {
-    static const struct {
-        uint8_t first_low, first_high, second_low, second_high;
-        int length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    if (at[0] < 0x80) return 1;
-    for (size_t f = 0; f < sizeof(forms) / sizeof(forms[0]); f++) {
-        if (at[0] < forms[f].first_low || at[0] > forms[f].first_high) continue;
-        if (left < forms[f].length) return 0;
-        if (at[1] < forms[f].second_low || at[1] > forms[f].second_high) return 0;
-        for (int i = 2; i < forms[f].length; i++) {
-            if ((at[i] & 0xc0) != 0x80) return 0;
-        }
-        return forms[f].length;
-    }
-    return 0;
-}
-
 static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes) {
     static const char plain[] = "\"\\\b\f\n\r\t";
     static const char escaped[] = "\"\\bfnrt";
@@ -272,7 +251,7 @@ static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes
     int64_t done = 0; /* bytes before this one are written */
     int64_t i = 0;
     while (i < size_bytes) {
-        int length = utf8_length(bytes + i, size_bytes - i);
+        int length = leat_utf8_length(bytes + i, size_bytes - i);
         bool control = bytes[i] < 0x20 || bytes[i] == '"' || bytes[i] == '\\';
         if (length > 0 && !control) {
             i += length;
@@ -295,7 +274,7 @@ static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes
 bool leat_json_is_utf8(const char *bytes, int64_t size_bytes) {
     int64_t i = 0;
     while (i < size_bytes) {
-        int length = utf8_length((const uint8_t *)bytes + i, size_bytes - i);
+        int length = leat_utf8_length((const uint8_t *)bytes + i, size_bytes - i);
         if (length == 0) return false;
         i += length;
     }
@@ -305,7 +284,7 @@ bool leat_json_is_utf8(const char *bytes, int64_t size_bytes) {
 void leat_json_key(leat_json *json, const char *key) {
     if (json->error.code != LEAT_OK) return;
     if (!json->level[json->depth].object || json->after_key) {
-        misuse(json, "a key where none may stand");
+        misuse(json, "a key where none is allowed");
         return;
     }
     begin_item(json);
@@ -329,8 +308,14 @@ void leat_json_int(leat_json *json, int64_t value) {
 }
 
 void leat_json_double(leat_json *json, double value) {
-    char text[LEAT_DOUBLE_TEXT_BYTES] = "null";
-    if (isfinite(value)) leat_double_format(value, text);
+    char text[LEAT_REPR_BYTES] = "null";
+    if (isfinite(value)) leat_double_repr(value, text);
+    if (begin_value(json)) put_text(json, text);
+}
+
+void leat_json_float(leat_json *json, float value) {
+    char text[LEAT_REPR_BYTES] = "null";
+    if (isfinite(value)) leat_float_repr(value, text);
     if (begin_value(json)) put_text(json, text);
 }
 
@@ -366,10 +351,10 @@ leat_code leat_json_finish(leat_json *json, const char **text, int64_t *size_byt
                            leat_error *err) {
     *text = NULL;
     *size_bytes = 0;
-    if (json->depth > 0 || json->level[0].empty) misuse(json, "the document is not complete");
+    if (json->depth > 0 || json->level[0].empty) misuse(json, "the document is incomplete");
     put(json, "\n", 1);
     if (json->error.code == LEAT_OK) (void)hand_over(json, 1, &json->error);
-    put(json, "", 1); /* a NUL, which is not counted */
+    put(json, "", 1); /* a NUL, not counted */
     if (json->error.code != LEAT_OK) return leat_error_copy(err, &json->error);
     *text = (const char *)json->buf.data;
     *size_bytes = json->buf.size - 1;

@@ -1,4 +1,4 @@
-/* Reading JSON through jansson. The writer is in leat/base.h, but for saving what it wrote. */
+/* Reading JSON through jansson. The writer is in leat/base.h, except for saving what it wrote. */
 #ifndef LEAT_BASE_JSON_H
 #define LEAT_BASE_JSON_H
 
@@ -6,7 +6,8 @@
 
 #include "base/mem.h"
 
-/* Parses text; duplicate keys and anything after the value are refused. json_decref when done. */
+/* Parses text; duplicate keys and anything after the value are errors. Call json_decref when done.
+ */
 LEAT_MUST_CHECK leat_code leat_json_parse(const char *text, int64_t size_bytes, const char *what,
                                           json_t **out, leat_error *err);
 /* Members of an object with their type checked; `what` names the document in messages. */
@@ -18,7 +19,7 @@ LEAT_MUST_CHECK leat_code leat_json_get_double(const json_t *object, const char 
                                                const char *what, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_get_string(const json_t *object, const char *key,
                                                const char **out, const char *what, leat_error *err);
-/* A string that can have one value only. */
+/* A string with only one allowed value. */
 LEAT_MUST_CHECK leat_code leat_json_expect_string(const json_t *object, const char *key,
                                                   const char *expected, const char *what,
                                                   leat_error *err);
@@ -30,16 +31,16 @@ LEAT_MUST_CHECK leat_code leat_json_get_object(const json_t *object, const char 
                                                leat_error *err);
 
 /*
- * Documents in pieces. Read as one value, a document takes up to some forty times its text in
- * memory. So one that may be large is walked: item by item, each value a piece of the text that is
- * read by itself or walked in turn. A piece that nobody reads is not checked.
+ * Documents in pieces. Parsed as one value, a document takes up to about forty times its size in
+ * memory. So a document that may be large is walked: item by item, where each value is a piece of
+ * text that is parsed by itself or walked in turn. A piece that is not read is not checked.
  */
 typedef struct leat_json_span {
-    const char *text; /* no NUL behind it */
+    const char *text; /* no NUL after it */
     int64_t size_bytes;
 } leat_json_span;
 
-/* As leat_json_parse, but of any value, a number or text alone too. */
+/* Like leat_json_parse, but accepts any value, including a bare number or string. */
 LEAT_MUST_CHECK leat_code leat_json_parse_value(leat_json_span text, const char *what, json_t **out,
                                                 leat_error *err);
 
@@ -56,33 +57,32 @@ LEAT_MUST_CHECK leat_code leat_json_walk_object(leat_json_walk *walk, leat_json_
                                                 const char *what, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_json_walk_array(leat_json_walk *walk, leat_json_span text,
                                                const char *what, leat_error *err);
-/* On to the next item: *more is false if there is none, which ends the walk. A key may come twice.
- */
+/* Moves to the next item: *more is false if there is none, which ends the walk. A key may appear
+ * twice. */
 LEAT_MUST_CHECK leat_code leat_json_walk_next(leat_json_walk *walk, bool *more, leat_error *err);
-/* The last item's value; LEAT_ERR_CORRUPT if its text has more than max_bytes. json_decref when
- * done. */
+/* The last item's value; LEAT_ERR_CORRUPT if its text has more than max_bytes. Call json_decref
+ * when done. */
 LEAT_MUST_CHECK leat_code leat_json_walk_value(const leat_json_walk *walk, int64_t max_bytes,
                                                json_t **out, leat_error *err);
 /*
- * Reads an object but for the members that `large` names (`count` of them): their texts come in
- * spans[], {NULL, 0} for one that is not there. The others may have max_bytes together. Duplicate
- * keys are refused. json_decref when done.
+ * Reads an object except the members named in `large` (`count` of them): their texts are returned
+ * in spans[], {NULL, 0} for a missing one. The others may have max_bytes in total. Duplicate keys
+ * are errors. Call json_decref when done.
  */
 LEAT_MUST_CHECK leat_code leat_json_split(leat_json_span text, const char *const *large, int count,
                                           int64_t max_bytes, const char *what,
                                           leat_json_span *spans, json_t **out, leat_error *err);
 
-/* Whether the bytes are UTF-8, which the writer writes as they are. */
+/* Whether the bytes are UTF-8, which the writer copies unchanged. */
 bool leat_json_is_utf8(const char *bytes, int64_t size_bytes);
 
-/* From now on the text goes to `out` in pieces, however long it gets; leat_json_finish hands over
- * the last one and gives a text of 0 bytes. */
+/* From now on the text is written to `out` in pieces, whatever its size; leat_json_finish writes
+ * the last piece and returns a text of 0 bytes. */
 typedef leat_code (*leat_json_out_fn)(void *context, const void *bytes, int64_t size_bytes,
                                       leat_error *err);
 void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context);
 
-/* Finishes the document, saves it as leat_file_save does, and destroys the writer, on failure too.
- */
+/* Finishes the document, saves it like leat_file_save, and destroys the writer, even on failure. */
 LEAT_MUST_CHECK leat_code leat_json_save(leat_json *json, const char *path, leat_error *err);
 
 #endif

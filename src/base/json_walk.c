@@ -1,6 +1,6 @@
 /*
- * Documents in pieces. Where a value ends is found by counting brackets outside of strings, which
- * takes no memory; whether it is JSON is jansson's to say once somebody reads it.
+ * Documents in pieces. The end of a value is found by counting brackets outside of strings, which
+ * takes no memory; whether it is valid JSON is checked by jansson when it is read.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@ static const char *skip_blanks(const char *at, const char *end) {
     return at;
 }
 
-/* Behind the quotation mark that ends the string at `at`; `end` if none does. */
+/* After the quotation mark that ends the string at `at`; `end` if there is none. */
 static const char *skip_string(const char *at, const char *end) {
     for (at++; at < end; at++) {
         if (*at == '"') return at + 1;
@@ -20,7 +20,7 @@ static const char *skip_string(const char *at, const char *end) {
     return end;
 }
 
-/* Behind the value at `at`; `at` itself where no value begins. */
+/* After the value at `at`; `at` itself if no value begins there. */
 static const char *skip_value(const char *at, const char *end) {
     int64_t depth = 0;
     while (at < end) {
@@ -46,7 +46,7 @@ static const char *skip_value(const char *at, const char *end) {
 }
 
 static leat_code no_json(const leat_json_walk *walk, const char *problem, leat_error *err) {
-    return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: byte %lld: %s", walk->what,
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not valid JSON: byte %lld: %s", walk->what,
                      (long long)(walk->at - walk->begin), problem);
 }
 
@@ -56,7 +56,7 @@ static leat_code begin(leat_json_walk *walk, leat_json_span text, char open, cha
     *walk = (leat_json_walk){.begin = text.text, .end = end, .what = what, .close = close};
     walk->at = skip_blanks(text.text, end);
     if (walk->at == end || *walk->at != open) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON %s", what,
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not a JSON %s", what,
                          open == '{' ? "object" : "array");
     }
     walk->at++;
@@ -73,7 +73,7 @@ leat_code leat_json_walk_array(leat_json_walk *walk, leat_json_span text, const 
     return begin(walk, text, '[', ']', what, err);
 }
 
-/* The key at walk->at, and the colon behind it. */
+/* The key at walk->at, and the colon after it. */
 static leat_code read_key(leat_json_walk *walk, leat_error *err) {
     if (walk->at == walk->end || *walk->at != '"') return no_json(walk, "a key is missing", err);
     const char *key_end = skip_string(walk->at, walk->end);
@@ -93,10 +93,10 @@ static leat_code read_key(leat_json_walk *walk, leat_error *err) {
 leat_code leat_json_walk_next(leat_json_walk *walk, bool *more, leat_error *err) {
     *more = false;
     walk->at = skip_blanks(walk->at, walk->end);
-    if (walk->at == walk->end) return no_json(walk, "it ends too soon", err);
+    if (walk->at == walk->end) return no_json(walk, "it ends too early", err);
     if (*walk->at == walk->close) {
         walk->at = skip_blanks(walk->at + 1, walk->end);
-        return walk->at == walk->end ? LEAT_OK : no_json(walk, "something behind the end", err);
+        return walk->at == walk->end ? LEAT_OK : no_json(walk, "text after the end", err);
     }
     if (walk->count > 0) {
         if (*walk->at != ',') return no_json(walk, "a comma is missing", err);
@@ -117,7 +117,7 @@ leat_code leat_json_walk_value(const leat_json_walk *walk, int64_t max_bytes, js
     *out = NULL;
     if (walk->value.size_bytes > max_bytes) {
         return leat_fail(err, LEAT_ERR_CORRUPT,
-                         "%s: item %lld, \"%.80s\", has %lld bytes, at most %lld", walk->what,
+                         "%s: item %lld, \"%.80s\", has %lld bytes; the limit is %lld", walk->what,
                          (long long)walk->count - 1, walk->key, (long long)walk->value.size_bytes,
                          (long long)max_bytes);
     }
@@ -131,14 +131,14 @@ static int find(const char *const *names, int count, const char *name) {
     return -1;
 }
 
-/* Puts the walk's item in spans or root. */
+/* Stores the walk's item in spans or root. */
 static leat_code split_item(const leat_json_walk *walk, const char *const *large, int count,
                             int64_t *left_bytes, leat_json_span *spans, json_t *root,
                             leat_error *err) {
     int which = find(large, count, walk->key);
     bool twice = which >= 0 ? spans[which].text != NULL : json_object_get(root, walk->key) != NULL;
     if (twice) {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is no JSON: duplicate key \"%.80s\"",
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s is not valid JSON: duplicate key \"%.80s\"",
                          walk->what, walk->key);
     }
     if (which >= 0) {

@@ -1,14 +1,14 @@
 /*
- * A record is found in one buffer that slides over the file: what is left of it is moved to the
- * front, the rest is filled from the file or from zlib. Nearly all records have no quote, and for
- * them two memchr do; the others go through a machine of four states, which is resumed where it
- * stopped when the buffer was refilled.
+ * A record is found in one buffer that slides over the file: the rest of it is moved to the front,
+ * and the buffer is refilled from the file or from zlib. Nearly all records have no quotes, and for
+ * them two calls of memchr are enough; the others go through a state machine of four states, which
+ * continues where it stopped when the buffer was refilled.
  *
- * A stray quote must not swallow the file. A record may look ahead LEAT_LINE_BYTES_MAX bytes; if it
- * has passed line ends in quotes by then and not come to its own, its first line is given as
- * unclosed, and up to the byte that was looked at line ends count in quotes too. So every byte is
- * looked at twice at most, whatever a hostile file holds, and what is read does not depend on how
- * the file came in.
+ * A stray quote must not swallow the file. The search for the end of a record may look ahead
+ * LEAT_LINE_BYTES_MAX bytes; if it has passed line ends in quotes by then and not found the end,
+ * the first line of the record is returned as unclosed, and up to the last byte examined, line ends
+ * count inside quotes too. So every byte is examined at most twice, whatever a hostile file
+ * contains, and the records do not depend on how the file was delivered.
  */
 #include "base/lines.h"
 
@@ -20,7 +20,7 @@
 #include "base/mem.h"
 
 enum { INPUT_BYTES = 64 << 10 };
-/* How far a record is searched for its end: a CRLF behind the longest one is seen. */
+/* How far the end of a record is searched for: a CRLF after the longest record is found. */
 #define LOOK_BYTES (LEAT_LINE_BYTES_MAX + 2)
 #define BUFFER_BYTES (LOOK_BYTES + (INT64_C(256) << 10))
 
@@ -28,7 +28,7 @@ typedef enum quote_state {
     FIELD_BEGIN,
     IN_FIELD,
     IN_QUOTES,
-    QUOTE_SEEN, /* in quotes: the end of the field, or the first of two */
+    QUOTE_SEEN, /* inside quotes: the end of the field, or the first of two */
 } quote_state;
 
 struct leat_lines {
@@ -39,11 +39,11 @@ struct leat_lines {
     const char *name;
 
     char *data;          /* BUFFER_BYTES */
-    int64_t begin, end;  /* what is not given out yet */
+    int64_t begin, end;  /* not returned yet */
     int64_t scanned;     /* [begin, scanned) has no record end */
     quote_state state;   /* at `scanned` */
     int64_t base;        /* offset of data[0] in the text */
-    int64_t plain_until; /* offset in the text before which records are lines */
+    int64_t plain_until; /* offset in the text up to which every line is a record */
     int64_t number;      /* of the line at `begin` */
     int64_t file_bytes;  /* read from the file so far */
     bool started, file_end, text_end;
@@ -85,13 +85,14 @@ static leat_code next_member(leat_lines *lines, leat_error *err) {
         zlib->avail_in--;
     }
     if (zlib->avail_in == 0) return LEAT_OK;
-    if (*zlib->next_in != 0x1f) return damaged(lines, "no gzip data behind a whole member", err);
+    if (*zlib->next_in != 0x1f)
+        return damaged(lines, "data after a complete member is not gzip", err);
     if (inflateReset(zlib) != Z_OK) return damaged(lines, "zlib cannot be reset", err);
     lines->in_member = true;
     return LEAT_OK;
 }
 
-/* One step: some input or some output. */
+/* One step: consumes some input or produces some output. */
 static leat_code inflate_some(leat_lines *lines, leat_error *err) {
     z_stream *zlib = &lines->zlib;
     if (zlib->avail_in == 0 && !lines->file_end) {
@@ -115,17 +116,17 @@ static leat_code inflate_some(leat_lines *lines, leat_error *err) {
         return LEAT_OK;
     }
     if (result == Z_MEM_ERROR) return leat_fail(err, LEAT_ERR_MEMORY, "zlib is out of memory");
-    if (result == Z_NEED_DICT) return damaged(lines, "it needs a dictionary", err);
+    if (result == Z_NEED_DICT) return damaged(lines, "it requires a dictionary", err);
     if (result != Z_OK && result != Z_BUF_ERROR) {
         return damaged(lines, zlib->msg != NULL ? zlib->msg : "zlib cannot read it", err);
     }
     if (zlib->avail_in == 0 && lines->file_end && room == zlib->avail_out) {
-        return damaged(lines, "the file ends in the middle of it, it was cut short", err);
+        return damaged(lines, "the file is truncated", err);
     }
     return LEAT_OK;
 }
 
-/* Moves what is left to the front and adds at least one byte, or sets text_end. */
+/* Moves the rest to the front and adds at least one byte, or sets text_end. */
 static leat_code fill(leat_lines *lines, leat_error *err) {
     if (lines->begin > 0) {
         memmove(lines->data, lines->data + lines->begin, (size_t)(lines->end - lines->begin));
@@ -151,7 +152,8 @@ static leat_code fill(leat_lines *lines, leat_error *err) {
 
 /* ---- record ends ---- */
 
-/* Runs the machine over [scanned, limit); returns the place of the record's LF or -1. */
+/* Runs the state machine over [scanned, limit); returns the position of the LF that ends the
+ * record, or -1. */
 static int64_t find_quoted_end(leat_lines *lines, int64_t limit) {
     const char *data = lines->data;
     quote_state state = lines->state;
@@ -183,7 +185,7 @@ static int64_t find_quoted_end(leat_lines *lines, int64_t limit) {
     return -1;
 }
 
-/* The place of the LF that ends the record at `begin`, -1 if it is not in [begin, limit). */
+/* The position of the LF that ends the record at `begin`; -1 if it is not in [begin, limit). */
 static int64_t find_end(leat_lines *lines, int64_t limit) {
     const char *data = lines->data;
     bool quotes = lines->options.quotes && lines->base + lines->begin >= lines->plain_until;
@@ -198,8 +200,7 @@ static int64_t find_end(leat_lines *lines, int64_t limit) {
             lines->state = FIELD_BEGIN;
             return find_quoted_end(lines, limit);
         }
-        /* the machine's state behind what was passed over: no quote, so only the last byte counts
-         */
+        /* the state after what was skipped: there was no quote, so only the last byte counts */
         lines->state =
             line_end > lines->begin && data[line_end - 1] != ',' ? IN_FIELD : FIELD_BEGIN;
     }
@@ -207,7 +208,7 @@ static int64_t find_end(leat_lines *lines, int64_t limit) {
     return feed != NULL ? feed - data : -1;
 }
 
-/* Gives [begin, stop) as a record and goes on behind `next`. */
+/* Returns [begin, stop) as a record and continues at `next`. */
 static void give(leat_lines *lines, leat_line *line, int64_t stop, int64_t next,
                  leat_line_fault fault) {
     char *data = lines->data + lines->begin;
@@ -226,7 +227,8 @@ static void give(leat_lines *lines, leat_line *line, int64_t stop, int64_t next,
     lines->state = FIELD_BEGIN;
 }
 
-/* The record at `begin` has no end within [begin, limit), the file's end or the longest look. */
+/* The record at `begin` does not end within [begin, limit), which is the end of the file or of the
+ * search. */
 static void give_without_end(leat_lines *lines, leat_line *line, int64_t limit) {
     const char *data = lines->data;
     bool too_far = limit - lines->begin >= LOOK_BYTES;
@@ -320,7 +322,8 @@ static int64_t count_feeds(const char *data, int64_t size_bytes) {
     return count;
 }
 
-/* How many of the bytes at `begin` a run takes that still wants so many: whole lines, maybe 0. */
+/* The number of bytes at `begin` for a run that wants this many more: complete lines, possibly 0.
+ */
 static int64_t take_whole(const leat_lines *lines, int64_t want_bytes, bool *too_long) {
     const char *data = lines->data + lines->begin, *feed = NULL;
     int64_t there = lines->end - lines->begin;
@@ -338,7 +341,7 @@ static int64_t take_whole(const leat_lines *lines, int64_t want_bytes, bool *too
     return feed == NULL || *too_long ? whole : feed - data + 1;
 }
 
-/* The place behind the line end number `count`, which is there. */
+/* The position after line end number `count`, which exists. */
 static int64_t behind_lines(const char *data, int64_t size_bytes, int64_t count) {
     const char *at = data;
     for (int64_t i = 0; i < count; i++)
@@ -418,7 +421,7 @@ static leat_code open_reader(leat_lines **out, const leat_lines_options *options
         } else {
             lines->zlib_ready = code == LEAT_OK;
         }
-        /* an empty file is no gzip file */
+        /* an empty file is not a gzip file */
         lines->in_member = true;
     }
     if (code != LEAT_OK) {
@@ -459,4 +462,11 @@ void leat_lines_close(leat_lines *lines) {
     leat_block_free(lines->data, BUFFER_BYTES);
     leat_free(lines->input);
     leat_free(lines);
+}
+
+leat_code leat_lines_first(leat_lines *lines, leat_line *line, bool *found, leat_error *err) {
+    do {
+        LEAT_TRY(leat_lines_next(lines, line, found, err));
+    } while (*found && line->size_bytes == 0);
+    return LEAT_OK;
 }

@@ -1,6 +1,7 @@
 /*
  * Lines and records of text files, plain or gzip, one after the other in bounded memory. Used for
- * CSV (quotes: RFC 4180, a quoted field may hold line ends), and for NDJSON and CAN logs (plain).
+ * CSV (quotes: RFC 4180, a quoted field may contain line ends), and for NDJSON and CAN logs
+ * (plain).
  */
 #ifndef LEAT_BASE_LINES_H
 #define LEAT_BASE_LINES_H
@@ -9,16 +10,17 @@
 
 #include "base/file.h"
 
-/* Records longer than this, line ends not counted, are given as too long, by their beginning. */
+/* Records longer than this, not counting line ends, are too long: only their beginning is returned.
+ */
 #define LEAT_LINE_BYTES_MAX (INT64_C(1) << 20)
-/* What one reader holds at most. */
+/* Memory of one reader at most. */
 #define LEAT_LINES_MEMORY_BYTES (LEAT_LINE_BYTES_MAX + (INT64_C(512) << 10))
 
 typedef enum leat_line_fault {
     LEAT_LINE_GOOD,
-    LEAT_LINE_TOO_LONG, /* only the first LEAT_LINE_BYTES_MAX bytes are given */
-    LEAT_LINE_UNCLOSED, /* a quote opens that swallows LEAT_LINE_BYTES_MAX bytes or the rest of the
-                           file: the line alone is given, and the reader goes on behind it */
+    LEAT_LINE_TOO_LONG, /* only the first LEAT_LINE_BYTES_MAX bytes are returned */
+    LEAT_LINE_UNCLOSED, /* a quote opens that spans LEAT_LINE_BYTES_MAX bytes or the rest of the
+                           file: only the line is returned, and the reader continues after it */
 } leat_line_fault;
 
 typedef struct leat_line {
@@ -29,8 +31,8 @@ typedef struct leat_line {
 } leat_line;
 
 typedef struct leat_lines_options {
-    bool gzip;   /* one or more gzip members, zero bytes behind them allowed */
-    bool quotes; /* records of RFC 4180, fields parted by commas; else every line is one */
+    bool gzip;   /* one or more gzip members; zero bytes after them are allowed */
+    bool quotes; /* records of RFC 4180, fields separated by commas; else every line is a record */
 } leat_lines_options;
 
 typedef struct leat_lines leat_lines;
@@ -44,12 +46,15 @@ LEAT_MUST_CHECK leat_code leat_lines_open_bytes(leat_lines **out, const void *by
                                                 const leat_lines_options *options, leat_error *err);
 void leat_lines_close(leat_lines *lines);
 
-/* The next record; *found is false at the end. Blank lines are given too. Damaged gzip data is
+/* The next record; *found is false at the end. Blank lines are returned too. Damaged gzip data is
  * LEAT_ERR_CORRUPT and names file and byte. */
 LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found,
                                           leat_error *err);
+/* The next line that is not blank. */
+LEAT_MUST_CHECK leat_code leat_lines_first(leat_lines *lines, leat_line *line, bool *found,
+                                           leat_error *err);
 
-/* Whole lines in a row, with their ends, as they stand in the file: for readers that part lines
+/* Consecutive complete lines with their line ends, as in the file: for readers that split lines
  * themselves, in several threads. */
 typedef struct leat_line_run {
     int64_t size_bytes, line_count; /* 0: the end of the file */
@@ -58,29 +63,28 @@ typedef struct leat_line_run {
 } leat_line_run;
 
 /*
- * Copies the next lines to `to`: up to the first line end from want_bytes on, but no more than
- * want_lines of them; so where a run ends does not depend on how the file came in. The last line of
- * a file may have no end. A line that is too long comes alone, by its beginning, without its end
- * and with its fault. want_bytes: up to LEAT_LINE_BYTES_MAX; `to` has room for so many and
- * LEAT_LINE_RUN_ROOM. Not for quotes.
+ * Copies the next lines to `to`: up to the first line end at or after want_bytes, but no more than
+ * want_lines lines; so the end of a run does not depend on how the file was delivered. The last
+ * line of a file may lack a line end. A line that is too long is returned alone: its beginning,
+ * without its end and with its fault. want_bytes: up to LEAT_LINE_BYTES_MAX; `to` has space for
+ * want_bytes and LEAT_LINE_RUN_ROOM. Not with `quotes`.
  */
 #define LEAT_LINE_RUN_ROOM (LEAT_LINE_BYTES_MAX + 2)
 LEAT_MUST_CHECK leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes,
                                           int64_t want_lines, leat_line_run *run, leat_error *err);
 
-/* Bytes of the file (compressed ones of a gzip file) that were used so far. */
+/* Bytes of the file (compressed ones of a gzip file) used so far. */
 int64_t leat_lines_position(const leat_lines *lines);
 
-/* Text that lies in something larger, without a NUL. */
+/* Text inside a larger buffer, without a NUL. */
 typedef struct leat_text {
     const char *data;
     int32_t size_bytes; /* -1: null or missing */
 } leat_text;
 
 /*
- * Takes the CSV field at *at, undoing its quotes in place. *at moves behind the comma, or to NULL
- * if this was the last field. False if something stands behind a closing quote or a quote is not
- * closed.
+ * Reads the CSV field at *at, removing its quotes in place. *at moves past the comma, or to NULL if
+ * this was the last field. False if there is text after a closing quote or a quote is not closed.
  */
 static inline bool leat_line_field(char **at, char *end, leat_text *field) {
     char *begin = *at;

@@ -1,7 +1,7 @@
 /*
- * exp and ln of the C library differ in the last bit between its versions and between machines, and
- * then what is counted or stored of them differs too. These use + - * / of IEEE doubles alone,
- * which are the same everywhere (the build forbids contraction).
+ * exp and ln of the C library differ in the last bit between versions and machines, and so would
+ * everything computed from them. These use only + - * / of IEEE doubles, which are the same
+ * everywhere (the build forbids contraction).
  */
 #include "base/ln.h"
 

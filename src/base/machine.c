@@ -1,4 +1,4 @@
-/* What this machine has for a job: processors, memory, open files, disk. */
+/* The resources of this machine: processors, memory, open files, disk. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,9 @@
 #include <sys/sysinfo.h>
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/thread.h"
 
-/* The whole text of a small file of the kernel's, read to its end: its stated size is 0. */
+/* The complete text of a small file of the kernel, read to its end: its reported size is 0. */
 static bool read_small(const char *path, char *text, int64_t room) {
     leat_file *file = NULL;
     int64_t size = 0, got = 0;
@@ -23,13 +22,13 @@ static bool read_small(const char *path, char *text, int64_t room) {
     return size > 0;
 }
 
-/* "MemAvailable:   123456 kB" in bytes; -1 if it is not there. */
+/* "MemAvailable:   123456 kB" in bytes; -1 if it is missing. */
 static int64_t meminfo_bytes(const char *text, const char *key) {
     const char *line = strstr(text, key);
     return line == NULL ? -1 : strtoll(line + strlen(key), NULL, 10) * 1024;
 }
 
-/* A container may allow less than the machine has; "max" and files that are not there: no limit. */
+/* A container may allow less than the machine has; "max" and missing files mean no limit. */
 static int64_t container_bytes(void) {
     static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};

@@ -2,11 +2,11 @@
  * Files mapped for reading that survive a bad disk.
  *
  * Reading a mapped page that the kernel cannot deliver raises SIGBUS, and no check beforehand
- * helps: the file may be cut a moment later. So one handler, in place from the first mapping on,
- * looks whether the address lies in a mapping of ours; if so it counts a failure there, puts a page
- * of zeros at the address and returns, and the reader, who asks leat_map_check (or compares
- * leat_map_failures) after looking, finds out. Any other SIGBUS goes to the handler that was there
- * before.
+ * helps: the file may be truncated a moment later. So one handler, installed with the first
+ * mapping, checks whether the address is in a mapping made by leat; if so, it counts a failure
+ * there, maps a page of zeros at the address and returns, and the reader, who calls leat_map_check
+ * (or compares leat_map_failures) after reading, finds out. Any other SIGBUS goes to the previous
+ * handler.
  *
  * The handler may run at any instruction of any thread, so it finds mappings through a table of
  * atomic words that is never freed or locked: the one mutable global of the library.
@@ -25,7 +25,7 @@
 #include "base/fault.h"
 #include "base/mem.h"
 
-/* Linux gives a process 65,530 mappings unless told otherwise (vm.max_map_count). */
+/* Linux permits 65,530 mappings per process unless configured otherwise (vm.max_map_count). */
 #define MAP_SLOTS 65536
 
 typedef struct map_slot {
@@ -41,7 +41,7 @@ static struct {
     _Atomic uintptr_t page_bytes;
     pthread_mutex_t lock; /* for opening and closing; the handler never takes it */
     int free_hint;
-    bool survives_fork; /* the lock is free in a forked child, whoever had it */
+    bool survives_fork; /* the lock is free in a forked child, whichever thread had it */
     struct sigaction previous;
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -67,14 +67,15 @@ static map_slot *find_slot(uintptr_t address, uintptr_t *base) {
     return NULL;
 }
 
-/* The signal that this thread is passing on: a handler that we replaced may call ours in turn. */
+/* The signal that this thread is forwarding: a handler that leat replaced may call leat's in turn.
+ */
 static _Thread_local const siginfo_t *passing __attribute__((tls_model("initial-exec")));
 
-/* What would have happened without our handler. */
+/* What would have happened without this handler. */
 static void pass_on(int number, siginfo_t *info, void *context) {
     bool again = passing == info;
     passing = info;
-    bool sent = info->si_code <= 0; /* by kill: nothing runs again */
+    bool sent = info->si_code <= 0; /* sent by kill: no instruction runs again */
     if (!again && (registry.previous.sa_flags & SA_SIGINFO) != 0) {
         registry.previous.sa_sigaction(number, info, context);
     } else if (!again && registry.previous.sa_handler != SIG_DFL &&
@@ -96,12 +97,13 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
     if (slot != NULL) {
         uintptr_t page_bytes = atomic_load(&registry.page_bytes);
         uintptr_t page = address & ~(page_bytes - 1);
-        /* counted before the zeros appear: who reads them without a signal sees the count */
+        /* counted before the zeros appear: a thread that reads them without a signal sees the count
+         */
         int64_t none = -1;
         atomic_compare_exchange_strong(&slot->first_failed, &none, (int64_t)(page - base));
         atomic_fetch_add(&slot->failures, 1);
-        /* the system call itself: nobody promises that libc's function may be called here, and the
-         * thread sanitizer, whose function it would be, takes it for a write to the page */
+        /* the system call itself: libc does not promise that its function is safe here, and the
+         * thread sanitizer, which replaces that function, takes it for a write to the page */
         long zeros = syscall(SYS_mmap, page, page_bytes, PROT_READ,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros == -1) slot = NULL;
@@ -113,7 +115,7 @@ static void on_sigbus(int number, siginfo_t *info, void *context) {
 static void before_fork(void) { pthread_mutex_lock(&registry.lock); }
 static void after_fork(void) { pthread_mutex_unlock(&registry.lock); }
 
-/* Under the lock, with every mapping: a program may have put its own handler in place of ours. */
+/* Under the lock, with every mapping: the program may have replaced the handler. */
 static leat_code install(leat_error *err) {
     struct sigaction action, current;
     memset(&action, 0, sizeof(action));
@@ -173,7 +175,7 @@ static void unregister_map(const leat_map *map) {
     pthread_mutex_unlock(&registry.lock);
 }
 
-/* size_bytes of the file over as many zeros, which show where it is shorter. */
+/* size_bytes of the file on top of the same number of zeros, which remain where it is shorter. */
 static void *map_over_zeros(leat_file *file, int64_t size_bytes, int64_t file_bytes) {
     void *zeros = mmap(NULL, (size_t)size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (zeros == MAP_FAILED || file_bytes == 0) return zeros;
@@ -182,7 +184,7 @@ static void *map_over_zeros(leat_file *file, int64_t size_bytes, int64_t file_by
     return data;
 }
 
-/* Maps an open file; an empty one has no mapping but is no error. */
+/* Maps an open file; an empty one has no mapping, which is not an error. */
 static leat_code map_file(leat_map *map, leat_file *file, int64_t size_bytes, leat_error *err) {
     LEAT_TRY(leat_file_size(file, &map->file_bytes, err));
     map->size_bytes = size_bytes < 0 ? map->file_bytes : size_bytes;
@@ -197,7 +199,7 @@ static leat_code map_file(leat_map *map, leat_file *file, int64_t size_bytes, le
                                (long long)map->size_bytes, map->path);
     }
     map->data = data;
-    /* rows are read here and there: reading ahead would fetch what nobody asked for */
+    /* rows are read at random: reading ahead would fetch pages that are not needed */
     (void)madvise(data, (size_t)map->size_bytes, MADV_RANDOM);
     return register_map(map, err);
 }
@@ -216,7 +218,7 @@ leat_code leat_map_create_empty(leat_map **out, const char *path, leat_error *er
     return LEAT_OK;
 }
 
-/* size_bytes below 0: as many as the file has. */
+/* size_bytes below 0: the size of the file. */
 static leat_code open_map(leat_map **out, const char *path, int64_t size_bytes, leat_error *err) {
     leat_map *map = NULL;
     leat_file *file = NULL;
@@ -271,7 +273,7 @@ int64_t leat_map_failures(const leat_map *map) {
 leat_code leat_map_check(const leat_map *map, leat_error *err) {
     if (leat_map_failures(map) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_IO,
-                     "\"%s\" cannot be read at byte %lld: the disk failed, or the file was cut "
-                     "while it was open",
+                     "\"%s\" cannot be read at byte %lld: the disk failed, or the file was "
+                     "truncated while it was open",
                      map->path, (long long)atomic_load(&registry.slots[map->slot].first_failed));
 }

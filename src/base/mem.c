@@ -1,7 +1,6 @@
 /*
- * The one door to the heap. Small things come from malloc; blocks of megabytes from mmap, so that
- * they go back to the system the moment they are freed and a stated memory limit holds across
- * phases.
+ * The one door to the heap. Small blocks come from malloc; blocks of megabytes from mmap, so that
+ * they return to the system as soon as they are freed and a memory limit holds across phases.
  */
 #include "base/mem.h"
 
@@ -80,7 +79,7 @@ leat_code leat_block_alloc(void **out, int64_t size_bytes, leat_error *err) {
         return leat_fail(err, LEAT_ERR_MEMORY, "cannot allocate a block of %lld bytes",
                          (long long)size_bytes);
     }
-    /* Tables and buffers of many megabytes are touched all over: fewer, larger pages. */
+    /* Tables and buffers of many megabytes are accessed everywhere: fewer, larger pages. */
     if (size_bytes >= HUGE_BYTES) (void)madvise(block, (size_t)size_bytes, MADV_HUGEPAGE);
     *out = block;
     return LEAT_OK;

@@ -23,9 +23,9 @@ LEAT_MUST_CHECK leat_code leat_grow(void **items, int64_t *capacity, int64_t nee
 void leat_free(void *pointer);
 
 /*
- * Large blocks straight from the system (page aligned, zeroed lazily, returned at once when freed,
- * so that a memory limit holds from one phase of a job to the next). `size_bytes` must be passed
- * again to leat_block_free.
+ * Large blocks directly from the system (page aligned, zeroed lazily, returned at once when freed,
+ * so that a memory limit holds from one phase of a job to the next). leat_block_free requires the
+ * same `size_bytes`.
  */
 LEAT_MUST_CHECK leat_code leat_block_alloc(void **out, int64_t size_bytes, leat_error *err);
 void leat_block_free(void *block, int64_t size_bytes);

@@ -1,5 +1,5 @@
-/* MT19937 (Matsumoto, Nishimura 1998), its two initialisers, and what PyTorch makes of its words.
- */
+/* MT19937 (Matsumoto, Nishimura 1998), its two initializers, and what PyTorch computes from its
+ * words. */
 #include "base/mt19937.h"
 
 enum { WORDS = LEAT_MT19937_WORDS, MIDDLE = 397 };
@@ -33,7 +33,7 @@ void leat_mt19937_seed_python(leat_mt19937 *mt, uint32_t seed) {
     x[0] = 0x80000000u;
 }
 
-/* Words are renewed one at a time, as they are asked for: the same as all of them at once. */
+/* Words are generated one at a time, on demand: the same as all of them at once. */
 uint32_t leat_mt19937_next(leat_mt19937 *mt) {
     uint32_t *x = mt->word;
     int i = mt->next;
@@ -53,7 +53,7 @@ float leat_mt19937_unit(leat_mt19937 *mt) {
 leat_code leat_mt19937_permutation(uint64_t seed, int64_t count, int64_t *out, leat_error *err) {
     if (count < 0 || count > LEAT_MT19937_PERMUTATION_MAX) {
         return leat_fail(err, LEAT_ERR_LIMIT,
-                         "permutation of %lld items as PyTorch draws it: it is known for 0 to %u",
+                         "PyTorch's permutation of %lld items: 0 to %u items are supported",
                          (long long)count, LEAT_MT19937_PERMUTATION_MAX);
     }
     leat_mt19937 mt;

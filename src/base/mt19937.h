@@ -1,6 +1,6 @@
 /*
- * The Mersenne Twister MT19937, to draw what other systems draw with it: CPython's random.Random,
- * PyTorch's generator on the CPU. Our own numbers come from base/rng.h.
+ * The Mersenne Twister MT19937, to reproduce the random numbers of other systems: CPython's
+ * random.Random and PyTorch's generator on the CPU. leat's own numbers come from base/rng.h.
  */
 #ifndef LEAT_BASE_MT19937_H
 #define LEAT_BASE_MT19937_H
@@ -14,7 +14,7 @@ typedef struct leat_mt19937 {
     int next;
 } leat_mt19937;
 
-/* The classic initialiser; of a larger seed it takes the low 32 bits, as torch.manual_seed. */
+/* The classic initializer; uses the low 32 bits of a larger seed, like torch.manual_seed. */
 void leat_mt19937_seed(leat_mt19937 *mt, uint64_t seed);
 /* random.Random(seed). */
 void leat_mt19937_seed_python(leat_mt19937 *mt, uint32_t seed);
@@ -24,8 +24,8 @@ uint32_t leat_mt19937_next(leat_mt19937 *mt);
 float leat_mt19937_unit(leat_mt19937 *mt);
 
 /*
- * torch.randperm(count) with a generator of this seed: out[0 .. count - 1]. LEAT_ERR_LIMIT beyond
- * LEAT_MT19937_PERMUTATION_MAX numbers, where torch draws in another way.
+ * torch.randperm(count) with a generator of this seed: out[0 .. count - 1]. LEAT_ERR_LIMIT above
+ * LEAT_MT19937_PERMUTATION_MAX numbers, where torch uses another method.
  */
 #define LEAT_MT19937_PERMUTATION_MAX (UINT32_MAX / 20 - 1)
 LEAT_MUST_CHECK leat_code leat_mt19937_permutation(uint64_t seed, int64_t count, int64_t *out,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 double leat_double_parse(const char *text) {
-    /* glibc and musl hand out the C locale as a constant: nothing is allocated */
+    /* glibc and musl return the C locale as a constant: nothing is allocated */
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0) return strtod(text, NULL);
     double value = strtod_l(text, NULL, c_locale);
@@ -18,13 +18,13 @@ double leat_double_parse(const char *text) {
 
 /* ---- decimals of any length, exactly ---- */
 
-/* An exponent is read up to here: beyond it every number that fits the text is 0 or infinite. */
+/* The limit of an exponent: above it, every number that fits the text is 0 or infinite. */
 enum { EXPONENT_MAX = 100000 };
 
 static inline unsigned digit_of(char letter) { return (unsigned)(uint8_t)letter - '0'; }
 
-/* m / d rounded once, for m from 2^53 on: the quotient of 128 bits has 64 or more, so that what is
- * cut off, and whether anything was left over, decide the last of 53. */
+/* m / d rounded once, for m from 2^53: the 128-bit quotient has at least 64 significant bits, so
+ * the bits that are dropped, and whether there is a remainder, decide the last of 53. */
 static double divide_exactly(uint64_t m, uint64_t d) {
     int lead = __builtin_clzll(m);
     unsigned __int128 wide = (unsigned __int128)(m << lead) << 64;
@@ -43,8 +43,8 @@ static double divide_exactly(uint64_t m, uint64_t d) {
     return (double)top * scale;
 }
 
-/* What the quick ways cannot do: more than 19 digits, and large powers of ten. `end`: behind the
- * digits, where an exponent may stand. */
+/* The cases that the fast paths cannot handle: more than 19 digits, and large powers of ten. `end`:
+ * after the digits, where an exponent may follow. */
 static double parse_slowly(const char *text, const char *end, int64_t exponent) {
     char copy[LEAT_DECIMAL_TEXT_MAX + 32];
     int size = (int)(end - text);
@@ -53,7 +53,7 @@ static double parse_slowly(const char *text, const char *end, int64_t exponent) 
     return leat_double_parse(copy);
 }
 
-/* Reads the digits behind "e"; false if there are none, or something else. */
+/* Reads the digits after "e"; false if there are none, or anything else. */
 static bool read_exponent(const char *at, const char *end, int64_t *exponent) {
     bool negative = at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
@@ -78,7 +78,7 @@ bool leat_decimal_parse(const char *text, int64_t size_bytes, int shift, double 
     bool negative = *at == '-';
     if (negative || *at == '+') at++;
     const char *begin = at;
-    uint64_t m = 0; /* of the first 19 digits exact */
+    uint64_t m = 0; /* exact for up to 19 digits */
     for (unsigned digit; at < end && (digit = digit_of(*at)) <= 9; at++) m = m * 10 + digit;
     int64_t digits = at - begin, behind = 0, exponent = 0;
     if (at < end && *at == '.') {
@@ -94,7 +94,7 @@ bool leat_decimal_parse(const char *text, int64_t size_bytes, int shift, double 
     int64_t power = exponent - behind; /* the number is m * 10^power */
     double found;
     if (digits <= 19 && m <= UINT64_C(1) << 53 && power >= -22 && power <= 22) {
-        /* both are doubles, so that one operation rounds once */
+        /* both are exact doubles, so one operation rounds once */
         found = power < 0 ? (double)m / tens[-power] : (double)m * tens[power];
     } else if (digits <= 19 && m > UINT64_C(1) << 53 && power >= -19 && power <= 0) {
         uint64_t ten = 1;
@@ -109,7 +109,8 @@ bool leat_decimal_parse(const char *text, int64_t size_bytes, int shift, double 
 
 /* ---- and back ---- */
 
-/* printf's text with the point of the locale, of whatever bytes, made a full stop. */
+/* Replaces the decimal point of the locale in printf's output, which may be several bytes, with a
+ * full stop. */
 static int point_to_stop(char *text, int size) {
     int out = 0;
     for (int i = 0; i < size; i++) {
@@ -131,7 +132,7 @@ int leat_double_decimals(double value, int decimals, char text[LEAT_DOUBLE_TEXT_
 
 int leat_double_format(double value, char text[LEAT_DOUBLE_TEXT_BYTES]) {
     int size = 0;
-    for (int digits = 1; digits <= 17; digits++) { /* 17 always read back */
+    for (int digits = 1; digits <= 17; digits++) { /* 17 digits are always enough */
         size = leat_double_digits(value, digits, text);
         if (leat_double_parse(text) == value) break;
     }
@@ -140,9 +141,10 @@ int leat_double_format(double value, char text[LEAT_DOUBLE_TEXT_BYTES]) {
 
 /*
  * Measured times mostly have few decimals, and those need no trial printing: k / 10^d with d <= 3
- * and k below 2^40 is far from any midpoint of two floats (by 2^-35 relative at the least, a double
- * errs by 2^-53), so rounding it twice gives what reading the text would give. Fewer decimals are
- * tried first, so the first that reads back is the shortest. 0 if the value is none of these.
+ * and k below 2^40 is far from any midpoint of two floats (at least 2^-35 relative, while the error
+ * of a double is 2^-53), so rounding it twice gives the same result as parsing the text. Fewer
+ * decimals are tried first, so the first that reads back is the shortest. Returns 0 if no such
+ * decimal equals the value.
  */
 static int format_by_decimals(float value, char text[LEAT_FLOAT_TEXT_BYTES]) {
     static const int scale[] = {1, 10, 100, 1000};
@@ -170,4 +172,84 @@ int leat_float_format(float value, char text[LEAT_FLOAT_TEXT_BYTES]) {
         if (size > 0) memcpy(text, longer, (size_t)size + 1);
     }
     return size;
+}
+
+/* ---- for JSON and YAML ---- */
+
+/* The significant digits of a positive number, and the power of ten of the first one. */
+typedef struct decimal {
+    char digits[20];
+    int count, exponent;
+} decimal;
+
+static bool reads_back(const decimal *it, double value, bool narrow) {
+    char text[40];
+    snprintf(text, sizeof text, "%.*se%d", it->count, it->digits, it->exponent - it->count + 1);
+    double read = leat_double_parse(text);
+    return narrow ? (float)read == (float)value : read == value;
+}
+
+/* The nearest decimal of `count` digits. */
+static decimal nearest_decimal(double value, int count) {
+    char text[40];
+    decimal it = {.count = count};
+    snprintf(text, sizeof text, "%.*e", count - 1, value);
+    int found = 0;
+    for (const char *at = text; found < count; at++) /* skips the point of any locale */
+        if (*at >= '0' && *at <= '9') it.digits[found++] = *at;
+    it.exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+    return it;
+}
+
+/* Adds one to the last digit; false if all are nines. */
+static bool step_up(decimal *it) {
+    int last = it->count - 1;
+    while (last >= 0 && it->digits[last] == '9') it->digits[last--] = '0';
+    if (last >= 0) it->digits[last]++;
+    return last >= 0;
+}
+
+/*
+ * The fewest digits that read back as the value, as a float if `narrow`, and of those the nearest.
+ * Below a power of two, floats are twice as close as above it: the nearest decimal may read back as
+ * the float below, while the next decimal up reads back as the value.
+ */
+static decimal shortest_decimal(double value, bool narrow) {
+    decimal it = {.digits = "0", .count = 1};
+    for (int count = 1; value != 0 && count <= 17; count++) { /* 17 always read back */
+        it = nearest_decimal(value, count);
+        if (reads_back(&it, value, narrow)) break;
+        decimal above = it;
+        if (!step_up(&above) || !reads_back(&above, value, narrow)) continue;
+        it = above;
+        break;
+    }
+    return it;
+}
+
+/* Formats digits like Python's repr, except that the mantissa always has a point. */
+static int write_repr(const decimal *it, bool negative, char text[LEAT_REPR_BYTES]) {
+    const char *sign = negative ? "-" : "";
+    int whole = it->exponent + 1; /* digits before the point */
+    if (whole > 16 || whole < -3)
+        return snprintf(text, LEAT_REPR_BYTES, "%s%c.%se%c%02d", sign, it->digits[0],
+                        it->count > 1 ? it->digits + 1 : "0", it->exponent < 0 ? '-' : '+',
+                        abs(it->exponent));
+    if (whole <= 0)
+        return snprintf(text, LEAT_REPR_BYTES, "%s0.%.*s%s", sign, -whole, "000", it->digits);
+    if (whole >= it->count)
+        return snprintf(text, LEAT_REPR_BYTES, "%s%s%.*s.0", sign, it->digits, whole - it->count,
+                        "0000000000000000");
+    return snprintf(text, LEAT_REPR_BYTES, "%s%.*s.%s", sign, whole, it->digits,
+                    it->digits + whole);
+}
+
+int leat_double_repr(double value, char text[LEAT_REPR_BYTES]) {
+    decimal it = shortest_decimal(fabs(value), false);
+    return write_repr(&it, signbit(value) != 0, text);
+}
+
+int leat_float_repr(float value, char text[LEAT_REPR_BYTES]) {
+    decimal it = shortest_decimal(fabs((double)value), true);
+    return write_repr(&it, signbit(value) != 0, text);
 }

@@ -1,7 +1,8 @@
 /*
  * Counter-based random numbers: the three words are mixed one after the other with the finalizer of
  * splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014), each
- * added with an odd constant of its own so that equal words in different places differ.
+ * added with a different odd constant so that equal words in different positions give different
+ * results.
  */
 #include "base/rng.h"
 
@@ -21,18 +22,18 @@ uint64_t leat_random_below(uint64_t bits, uint64_t bound) {
 
 /* ---- permutations ------------------------------------------------------------------------- */
 
-/* Halves of one or two bits are mixed slowly: sizes 5 to 7 are measurably uneven after 16 rounds.
- */
+/* Halves of one or two bits mix slowly: sizes 5 to 7 are measurably uneven after 16 rounds. */
 static int count_rounds(int bits) { return bits <= 8 ? 24 : 10; }
 
-/* What a round adds to one half, from the other: its top bits are used. */
+/* What a round adds to one half, computed from the other: its top bits are used. */
 static uint64_t round_bits(uint64_t key, int round, uint64_t half) {
     return leat_random_mix(key ^ (half + (uint64_t)(round + 1) * UINT64_C(0x9e3779b97f4a7c15)));
 }
 
 /*
  * The halves have low = floor(bits / 2) and high = bits - low bits. Even rounds change the high
- * half by the low one, odd rounds the low by the high one; so each round is its own inverse.
+ * half using the low one, odd rounds the low half using the high one; so each round is its own
+ * inverse.
  */
 static uint64_t permute_bits(uint64_t key, int bits, uint64_t value, bool inverse) {
     int low_bits = bits / 2, high_bits = bits - low_bits, rounds = count_rounds(bits);
@@ -51,7 +52,7 @@ static int64_t permute(uint64_t key, int64_t size, int64_t position, bool invers
     if (size == 1) return 0;
     int bits = 64 - __builtin_clzll((uint64_t)(size - 1));
     uint64_t value = (uint64_t)position;
-    /* ends: the walk is on a cycle of a permutation, which leads back to where it began */
+    /* terminates: the walk is on a cycle of a permutation, which leads back to its beginning */
     do value = permute_bits(key, bits, value, inverse);
     while (value >= (uint64_t)size);
     return (int64_t)value;
@@ -65,7 +66,7 @@ int64_t leat_permute_inverse(uint64_t key, int64_t size, int64_t value) {
     return permute(key, size, value, true);
 }
 
-/* As many as a processor works on at once; what waits in one is what the round before gave. */
+/* As many as a processor can process at once: each step depends on the round before. */
 enum { ABREAST = 4 };
 
 /* Even rounds of permute_bits and odd ones, of sizes of two bits and more. */

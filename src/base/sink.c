@@ -1,4 +1,4 @@
-/* Files written front to back, hashed on the way: see sink.h. */
+/* Files written from front to back and hashed on the way: see sink.h. */
 #include "base/sink.h"
 
 #include <string.h>
@@ -58,7 +58,7 @@ static leat_code hash_pages(leat_sink *sink, const uint8_t *bytes, int64_t size_
     return LEAT_OK;
 }
 
-/* Takes into the digest what is in the buffer and not in it yet, and as much of the one beside. */
+/* Adds the new bytes in the buffer to the digest, and as many bytes to the second digest. */
 static void hash_pending(leat_sink *sink) {
     const uint8_t *bytes = sink->buffer + sink->hashed;
     int64_t size = sink->options.want_sha256 ? sink->filled - sink->hashed : 0;

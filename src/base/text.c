@@ -1,7 +1,7 @@
 /*
  * Text of any size in memory, for callers outside the library that have no heap of their own: pages
- * and reports are put together here and then saved in one piece. The first failure is kept, so that
- * a page of a thousand calls needs one check, at its end.
+ * and reports are built here and then saved in one piece. The first failure is kept, so that a page
+ * of a thousand calls needs one check, at its end.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ void leat_textbuf_destroy(leat_textbuf *text) {
 
 void leat_textbuf_append(leat_textbuf *text, const char *bytes, int64_t size_bytes) {
     if (text->err.code != LEAT_OK) return;
-    /* An error that is not looked at here is the one that finish tells. */
+    /* An error ignored here is reported by leat_textbuf_finish. */
     if (leat_buf_append(&text->buf, bytes, size_bytes, &text->err) != LEAT_OK) return;
 }
 
@@ -70,8 +70,5 @@ leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes,
 }
 
 leat_code leat_text_can_save(const char *path, leat_error *err) {
-    leat_file *file = NULL;
-    LEAT_TRY(leat_file_open_draft(&file, path, err));
-    leat_file_close(file); /* a draft that is not published leaves nothing */
-    return LEAT_OK;
+    return leat_file_can_save(path, err);
 }

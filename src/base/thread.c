@@ -1,73 +1,36 @@
-/* Groups of threads. Errors are reported by index, not by time, so that a run fails the same way.
- */
+/* Starting threads, sleeping and waking, processors and clock: see thread.h. */
 #include "base/thread.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "base/mem.h"
 
-typedef struct run_member {
-    leat_thread_fn fn;
-    void *context;
-    int index;
-    pthread_t thread;
-    bool started;
-    leat_code code;
-    leat_error err;
-} run_member;
-
-static void *member_main(void *argument) {
-    run_member *member = argument;
-    member->code = member->fn(member->context, member->index, &member->err);
-    return NULL;
+/* Faults caused by a thread itself must still reach it (base/map.h). */
+static void block_signals(sigset_t *before) {
+    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&blocked, own[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, before);
 }
 
 leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
                             leat_error *err) {
+    sigset_t before;
     int number = EAGAIN;
+    block_signals(&before); /* a thread inherits the mask of the thread that starts it */
     if (!LEAT_FAULT(LEAT_FAULT_THREAD)) number = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (number == 0) return LEAT_OK;
     return leat_fail_errno(err, number,
                            "cannot start another thread: give fewer --threads, or raise the limit "
                            "on threads of this user (ulimit -u) or container");
-}
-
-leat_code leat_threads_run(int count, leat_thread_fn fn, void *context, leat_error *err) {
-    LEAT_ASSERT(count >= 1 && count <= LEAT_THREADS_MAX);
-    if (count == 1) return fn(context, 0, err);
-    run_member *members = NULL;
-    LEAT_TRY(LEAT_NEW(&members, count, err));
-    leat_code code = LEAT_OK;
-    for (int i = 0; i < count; i++) {
-        members[i].fn = fn;
-        members[i].context = context;
-        members[i].index = i;
-    }
-    leat_error not_started = {0};
-    for (int i = 1; i < count; i++) {
-        members[i].started = leat_thread_start(&members[i].thread, member_main, &members[i],
-                                               &not_started) == LEAT_OK;
-    }
-    member_main(&members[0]);
-    for (int i = 1; i < count; i++) {
-        if (members[i].started) pthread_join(members[i].thread, NULL);
-    }
-    for (int i = 0; i < count && code == LEAT_OK; i++) {
-        if (members[i].code != LEAT_OK) {
-            code = members[i].code;
-            leat_error_copy(err, &members[i].err);
-        }
-    }
-    if (code == LEAT_OK && not_started.code != LEAT_OK) code = leat_error_copy(err, &not_started);
-    leat_free(members);
-    return code;
 }
 
 void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns) {
@@ -75,8 +38,8 @@ void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns) {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, timeout_ns < 0 ? NULL : &limit, NULL, 0);
 }
 
-void leat_word_wake(_Atomic uint32_t *word) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+void leat_word_wake(_Atomic uint32_t *word, int count) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
 }
 
 int leat_cpu_count(void) {

@@ -1,7 +1,8 @@
-/* Threads: a group that runs one function, and the first error of several threads. */
+/* Threads, and waiting until another thread changes a word. For work in parts see base/pool.h. */
 #ifndef LEAT_BASE_THREAD_H
 #define LEAT_BASE_THREAD_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -9,31 +10,24 @@
 
 #define LEAT_THREADS_MAX 256
 
-/*
- * Runs fn(context, index) for index 0..count-1, each in a thread of its own (the caller's is one),
- * and waits for all. Returns the error of the lowest index that failed. A thread that cannot be
- * started is an error; those started are still waited for, so fn must look at a shared stop flag.
- */
-typedef leat_code (*leat_thread_fn)(void *context, int index, leat_error *err);
-LEAT_MUST_CHECK leat_code leat_threads_run(int count, leat_thread_fn fn, void *context,
-                                           leat_error *err);
-
-/* Starts one thread, which the caller joins. */
+/* Starts one thread, which the caller joins. All signals except those of a crash are blocked in it:
+ * signals sent to the program go to the program's own threads. */
 LEAT_MUST_CHECK leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
                                             leat_error *err);
 
 /*
- * Sleeps while *word is `seen`, at most timeout_ns (below 0: without end); may return early. Who
- * changes the word and then calls leat_word_wake wakes all sleepers. Costs nothing while nobody
- * sleeps, unlike a lock and a condition.
+ * Sleeps while *word is `seen`, at most timeout_ns (negative: no limit); may return early. A thread
+ * that changes the word and then calls leat_word_wake wakes that many sleepers. Costs nothing while
+ * no thread sleeps, unlike a mutex and a condition variable.
  */
+#define LEAT_WAKE_ALL INT_MAX
 void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns);
-void leat_word_wake(_Atomic uint32_t *word);
+void leat_word_wake(_Atomic uint32_t *word, int count);
 
 /* Number of processors that this process may use. */
 int leat_cpu_count(void);
 
-/* Monotonic clock in nanoseconds, for rates and progress only; never for results. */
+/* Monotonic clock in nanoseconds, only for rates and progress; never for results. */
 int64_t leat_clock_ns(void);
 
 #endif

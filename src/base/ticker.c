@@ -1,5 +1,5 @@
-/* Progress of several threads: see ticker.h. Whoever finds the lock free and the time come reports;
- * the others only count. */
+/* Progress of several threads: see ticker.h. A thread that finds the lock free when a report is due
+ * makes the report; the others only count. */
 #include "base/ticker.h"
 
 #include "base/thread.h"
@@ -13,14 +13,33 @@ void leat_ticker_create(leat_ticker *ticker, leat_progress_fn fn, void *user) {
 
 void leat_ticker_destroy(leat_ticker *ticker) { pthread_mutex_destroy(&ticker->lock); }
 
-/* Reports now, whenever the last time was. */
+static void tell(leat_ticker *ticker) {
+    if (ticker->fn == NULL || atomic_load(&ticker->stopped)) return;
+    int64_t now = leat_clock_ns(), next = atomic_load(&ticker->next_ns);
+    /* later than it is ever set: the clock was set back, and a request to stop must not wait */
+    bool is_due = now >= next || next - now > REPORT_NS;
+    if (!is_due || pthread_mutex_trylock(&ticker->lock) != 0) return;
+    atomic_store(&ticker->next_ns, now + REPORT_NS);
+    leat_progress progress = {.stage = ticker->stage,
+                              .unit = ticker->unit,
+                              .done = atomic_load(&ticker->done),
+                              .total = ticker->total};
+    /* the total may have been an estimate */
+    if (progress.total >= 0 && progress.total < progress.done) progress.total = progress.done;
+    if (!atomic_load(&ticker->stopped) && !ticker->fn(ticker->user, &progress))
+        atomic_store(&ticker->stopped, true);
+    pthread_mutex_unlock(&ticker->lock);
+}
+
+/* Reports now, regardless of the last report. */
 static void report(leat_ticker *ticker) {
     atomic_store(&ticker->next_ns, 0);
-    (void)leat_ticker_add(ticker, 0);
+    tell(ticker);
 }
 
 void leat_ticker_stage(leat_ticker *ticker, const char *stage, const char *unit, int64_t total) {
-    if (ticker->total >= 0) report(ticker); /* how the last one ended */
+    if (ticker == NULL) return;
+    if (ticker->total >= 0) report(ticker); /* the final count of the previous stage */
     ticker->stage = stage;
     ticker->unit = unit;
     ticker->total = total;
@@ -29,20 +48,24 @@ void leat_ticker_stage(leat_ticker *ticker, const char *stage, const char *unit,
 }
 
 bool leat_ticker_add(leat_ticker *ticker, int64_t more) {
-    int64_t done = atomic_fetch_add(&ticker->done, more) + more;
-    if (ticker->fn == NULL) return true;
-    int64_t now = leat_clock_ns();
-    if (now >= atomic_load(&ticker->next_ns) && pthread_mutex_trylock(&ticker->lock) == 0) {
-        atomic_store(&ticker->next_ns, now + REPORT_NS);
-        leat_progress progress = {
-            .stage = ticker->stage, .unit = ticker->unit, .done = done, .total = ticker->total};
-        if (!ticker->fn(ticker->user, &progress)) atomic_store(&ticker->stopped, true);
-        pthread_mutex_unlock(&ticker->lock);
-    }
+    if (ticker == NULL) return true;
+    atomic_fetch_add(&ticker->done, more);
+    tell(ticker);
     return !atomic_load(&ticker->stopped);
 }
 
-leat_code leat_ticker_check(leat_ticker *ticker, leat_error *err) {
-    if (!atomic_load(&ticker->stopped)) return LEAT_OK;
+leat_code leat_ticker_step(leat_ticker *ticker, int64_t more, leat_error *err) {
+    return leat_ticker_add(ticker, more) ? LEAT_OK : leat_ticker_check(ticker, err);
+}
+
+leat_code leat_ticker_reach(leat_ticker *ticker, int64_t done, leat_error *err) {
+    if (ticker == NULL) return LEAT_OK;
+    long long before = atomic_load(&ticker->done);
+    while (before < done && !atomic_compare_exchange_weak(&ticker->done, &before, done)) {}
+    return leat_ticker_step(ticker, 0, err);
+}
+
+leat_code leat_ticker_check(const leat_ticker *ticker, leat_error *err) {
+    if (ticker == NULL || !atomic_load(&ticker->stopped)) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while %s", ticker->stage);
 }

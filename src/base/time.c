@@ -1,6 +1,6 @@
 /*
- * Days and dates: see time.h. Years begin in March here, so that the leap day is a year's last one;
- * 400 of them have 146097 days, and the 1st of March of year 0 is day -719468.
+ * Days and dates: see time.h. Years begin in March here, so that a leap day is the last day of its
+ * year; 400 years have 146097 days, and March 1 of year 0 is day -719468.
  */
 #include "base/time.h"
 

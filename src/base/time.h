@@ -1,5 +1,5 @@
-/* The Gregorian calendar, UTC, without leap seconds; and times as ISO 8601 text. (What else there
- * is of it is in leat/base.h.) */
+/* The Gregorian calendar, UTC, without leap seconds; and times as ISO 8601 text. (More functions
+ * are in leat/base.h.) */
 #ifndef LEAT_BASE_TIME_H
 #define LEAT_BASE_TIME_H
 
@@ -7,7 +7,8 @@
 
 /* Days of a month, 1..12. */
 int leat_time_month_days(int64_t year, int month);
-/* What leat_time_format wrote, for times from 1970 on; false if the text is not exactly that. */
+/* Parses the output of leat_time_format, for times from 1970 on; false if the text is anything
+ * else. */
 bool leat_time_parse(const char *text, int64_t *us);
 
 #endif

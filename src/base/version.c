@@ -1,6 +1,6 @@
 /*
- * What this build is made of: the only file besides a library's own that includes its header, and
- * for nothing but its version.
+ * How this build was made: the only file, apart from the one that wraps a library, that includes
+ * the library's header, and only for its version.
  */
 #include <jansson.h>
 #include <openssl/crypto.h>
@@ -18,10 +18,6 @@
 
 #include "leat/base.h"
 
-#ifndef LEAT_VERSION
-#define LEAT_VERSION "0.1.0"
-#endif
-
 const char *leat_version(void) { return LEAT_VERSION; }
 
 static void put(leat_build_item *item, const char *group, const char *name, const char *value) {
@@ -30,7 +26,7 @@ static void put(leat_build_item *item, const char *group, const char *name, cons
     snprintf(item->value, sizeof item->value, "%s", value);
 }
 
-/* "1.0.9" of a number that holds 8, 12 and 12 bits, as Brotli gives it. */
+/* "1.0.9" from a number of 8, 12 and 12 bits, as Brotli returns it. */
 static void put_brotli(leat_build_item *item) {
 #if LEAT_HAVE_BROTLI
     unsigned number = BrotliEncoderVersion();

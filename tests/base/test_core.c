@@ -2,9 +2,11 @@
  * The ground of all rooms: errors, memory, files and folders, the hashing sink, groups of threads,
  * progress, random numbers.
  */
+/* TSan: progress counted by several threads. */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -13,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -24,6 +27,7 @@
 #include "base/thread.h"
 #include "base/ticker.h"
 #include "check.h"
+#include "threads.h"
 
 static char folder[512];
 
@@ -36,6 +40,34 @@ static const char *in_folder(const char *name) {
 }
 
 /* ---- errors ---- */
+
+/* A broken invariant ends the process, and says which one. */
+static void assertions(void **state) {
+    (void)state;
+    char text[300] = "", expected[300];
+    int out[2];
+    LEAT_ASSERT(1 + 1 == 2);
+    assert_int_equal(pipe(out), 0);
+    int line = __LINE__ + 5; /* of the assertion */
+    pid_t child = fork();
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL); /* cmocka's handler would print a report */
+        if (dup2(out[1], STDERR_FILENO) < 0) _exit(1);
+        LEAT_ASSERT(text[0] == 'a' && "a reason");
+        _exit(0);
+    }
+    close(out[1]);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_true(read(out[0], text, sizeof text - 1) > 0);
+    close(out[0]);
+    snprintf(expected, sizeof expected,
+             "leat: %s:%d: broken invariant: text[0] == 'a' && \"a reason\"; "
+             "this is a bug in leat\n",
+             __FILE__, line);
+    assert_string_equal(text, expected);
+}
 
 static void codes(void **state) {
     (void)state;
@@ -230,8 +262,6 @@ static void reading(void **state) {
     assert_int_equal(leat_file_pread(file, bytes, 1, 7, NULL), LEAT_ERR_CORRUPT);
     assert_ok(leat_file_sync(file, err));
     leat_file_start_writeback(file, 0, 7);
-    leat_file_will_need(file, 0, 7);
-    leat_file_punch(file, 0, 4096);
     /* from the front, like a pipe */
     int64_t total = 0;
     do {
@@ -383,34 +413,6 @@ static void replacing(void **state) {
                      LEAT_ERR_NOT_FOUND);
 }
 
-/* A name that is a link stays one: what it leads to is replaced. What is no file stays as it is. */
-static void drafts_of_no_file(void **state) {
-    (void)state;
-    char link[300], target[300];
-    struct stat found;
-    leat_error err = {0};
-    snprintf(link, sizeof link, "%s", in_folder("draft_link"));
-    snprintf(target, sizeof target, "%s", in_folder("draft_target"));
-    assert_ok(leat_file_save(target, "old", 3, err));
-    assert_int_equal(symlink("draft_target", link), 0);
-    assert_ok(leat_file_save(link, "new", 3, err));
-    assert_true(lstat(link, &found) == 0 && S_ISLNK(found.st_mode));
-    assert_string_equal(content_of(target), "new");
-    assert_int_equal(unlink(link), 0);
-    static const char *const others[] = {"draft_fifo", "draft_folder", "draft_device"};
-    assert_int_equal(mkfifo(in_folder(others[0]), 0600), 0);
-    assert_int_equal(mkdir(in_folder(others[1]), 0700), 0);
-    assert_int_equal(symlink("/dev/null", in_folder(others[2])), 0);
-    for (int i = 0; i < 3; i++) {
-        const char *path = in_folder(others[i]);
-        assert_int_equal(leat_file_save(path, "new", 3, &err), LEAT_ERR_EXISTS);
-        assert_non_null(strstr(err.message, "name a file to write"));
-        assert_int_equal(leat_text_can_save(path, NULL), LEAT_ERR_EXISTS);
-        assert_true(stat(path, &found) == 0 && !S_ISREG(found.st_mode));
-        leat_path_discard(in_folder(others[i]));
-    }
-}
-
 static void folders_to_write_to(void **state) {
     (void)state;
     leat_error err = {0};
@@ -418,34 +420,11 @@ static void folders_to_write_to(void **state) {
     assert_int_equal(leat_folder_can_write(in_folder("none"), &err), LEAT_ERR_NOT_FOUND);
     assert_ok(leat_file_save(in_folder("plain"), "x", 1, err));
     assert_int_equal(leat_folder_can_write(in_folder("plain"), &err), LEAT_ERR_EXISTS);
-    assert_non_null(strstr(err.message, "is no folder"));
+    assert_non_null(strstr(err.message, "is not a folder"));
     if (geteuid() == 0) return; /* may write everywhere */
     assert_int_equal(mkdir(in_folder("closed"), 0500), 0);
     assert_int_equal(leat_folder_can_write(in_folder("closed"), &err), LEAT_ERR_IO);
     assert_non_null(strstr(err.message, "Permission denied"));
-}
-
-static void drafts(void **state) {
-    (void)state;
-    leat_file *file = NULL;
-    for (int durable = 0; durable < 2; durable++) {
-        assert_ok(leat_file_save(in_folder("draft"), "old", 3, err));
-        assert_ok(leat_file_open_draft(&file, in_folder("draft"), err));
-        assert_ok(leat_file_pwrite(file, "new", 3, 0, err));
-        assert_string_equal(content_of(in_folder("draft")), "old");
-        assert_string_equal(content_of(in_folder("draft.tmp")), "new");
-        assert_ok(leat_file_publish(file, durable, err));
-        assert_string_equal(leat_file_path(file), in_folder("draft"));
-        leat_file_close(file);
-        assert_string_equal(content_of(in_folder("draft")), "new");
-        assert_string_equal(content_of(in_folder("draft.tmp")), "");
-    }
-    /* closed before it is published, it is nowhere */
-    assert_ok(leat_file_open_draft(&file, in_folder("draft"), err));
-    assert_ok(leat_file_pwrite(file, "never", 5, 0, err));
-    leat_file_close(file);
-    assert_string_equal(content_of(in_folder("draft")), "new");
-    assert_string_equal(content_of(in_folder("draft.tmp")), "");
 }
 
 static void names_of_paths(void **state) {
@@ -592,38 +571,8 @@ static void sink_beside(void **state) {
 
 /* ---- threads ---- */
 
-typedef struct group {
-    atomic_int calls[LEAT_THREADS_MAX];
-    int fails_from; /* indices from here on fail */
-} group;
-
-static leat_code member(void *context, int index, leat_error *err) {
-    group *self = context;
-    atomic_fetch_add(&self->calls[index], 1);
-    if (index < self->fails_from) return LEAT_OK;
-    usleep((useconds_t)(1000 * (20 - index % 20))); /* the lowest is the last to fail */
-    return leat_fail(err, LEAT_ERR_INPUT, "thread %d", index);
-}
-
-static void threads(void **state) {
+static void processors_and_clock(void **state) {
     (void)state;
-    static const struct {
-        int count, fails_from;
-    } cases[] = {{1, 9}, {1, 0}, {2, 9}, {8, 9}, {8, 3}, {8, 0}, {64, 60}, {256, 999}};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        group self = {.fails_from = cases[c].fails_from};
-        leat_error err = {0};
-        leat_code code = leat_threads_run(cases[c].count, member, &self, &err);
-        for (int i = 0; i < LEAT_THREADS_MAX; i++) {
-            assert_int_equal(atomic_load(&self.calls[i]), i < cases[c].count);
-        }
-        bool fails = cases[c].fails_from < cases[c].count;
-        assert_int_equal(code, fails ? LEAT_ERR_INPUT : LEAT_OK);
-        char words[32];
-        snprintf(words, sizeof words, "thread %d", cases[c].fails_from);
-        if (fails) assert_string_equal(err.message, words);
-        else assert_int_equal(err.message[0], 0);
-    }
     assert_in_range(leat_cpu_count(), 1, LEAT_THREADS_MAX);
     int64_t before = leat_clock_ns();
     usleep(2000);
@@ -651,7 +600,7 @@ static bool listen(void *user, const leat_progress *progress) {
 
 static void progress(void **state) {
     (void)state;
-    listener self = {.stop_at = 3};
+    listener self = {.stop_at = 4};
     leat_ticker ticker;
     leat_ticker_create(&ticker, listen, &self);
     leat_ticker_stage(&ticker, "reading", "bytes", 100);
@@ -666,20 +615,30 @@ static void progress(void **state) {
     assert_true(leat_ticker_add(&ticker, 5));
     assert_int_equal(atomic_load(&self.calls), 2);
     assert_int_equal(self.last.done, 1005);
+    assert_int_equal(self.last.total, 1005); /* the total was too low */
     assert_ok(leat_ticker_check(&ticker, err));
-    leat_ticker_stage(&ticker, "writing", "rows", -1); /* the third report, which stops */
+    leat_ticker_stage(&ticker, "writing", "rows", -1); /* how the last stage ended; and this one */
+    assert_int_equal(atomic_load(&self.calls), 4);
     assert_int_equal(self.last.done, 0);
     leat_error err = {0};
     assert_int_equal(leat_ticker_check(&ticker, &err), LEAT_ERR_CANCELLED);
     assert_non_null(strstr(err.message, "writing"));
+    usleep(110000);
     assert_false(leat_ticker_add(&ticker, 1));
+    assert_int_equal(atomic_load(&self.calls), 4); /* nobody is asked twice whether to stop */
     leat_ticker_destroy(&ticker);
     /* without a listener everything is silent */
     leat_ticker_create(&ticker, NULL, NULL);
     leat_ticker_stage(&ticker, "reading", "bytes", 100);
     assert_true(leat_ticker_add(&ticker, 1));
     assert_ok(leat_ticker_check(&ticker, err));
+    assert_ok(leat_ticker_reach(&ticker, 7, err));
+    assert_ok(leat_ticker_reach(&ticker, 5, err));
+    assert_int_equal(atomic_load(&ticker.done), 7);
     leat_ticker_destroy(&ticker);
+    leat_ticker_stage(NULL, "reading", "bytes", 100);
+    assert_ok(leat_ticker_step(NULL, 1, err));
+    assert_ok(leat_ticker_reach(NULL, 1, err));
 }
 
 static leat_code tick(void *context, int index, leat_error *err) {
@@ -698,7 +657,7 @@ static void progress_of_threads(void **state) {
     leat_ticker ticker;
     leat_ticker_create(&ticker, listen, &self);
     leat_ticker_stage(&ticker, "x", "y", 2000);
-    assert_ok(leat_threads_run(8, tick, &ticker, err));
+    assert_ok(run_threads(8, tick, &ticker, err));
     assert_false(atomic_load(&self.overlapped));
     assert_in_range(atomic_load(&self.calls), 2, 60);
     assert_int_equal(atomic_load(&ticker.done), 2000);
@@ -772,6 +731,7 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(assertions),
         cmocka_unit_test(codes),
         cmocka_unit_test(messages),
         cmocka_unit_test(sizes),
@@ -784,12 +744,10 @@ int main(void) {
         cmocka_unit_test(folders),
         cmocka_unit_test(replacing),
         cmocka_unit_test(folders_to_write_to),
-        cmocka_unit_test(drafts),
-        cmocka_unit_test(drafts_of_no_file),
         cmocka_unit_test(names_of_paths),
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_beside),
-        cmocka_unit_test(threads),
+        cmocka_unit_test(processors_and_clock),
         cmocka_unit_test(progress),
         cmocka_unit_test(random_numbers),
         cmocka_unit_test(progress_of_threads),

@@ -85,7 +85,7 @@ static void members(void **state) {
     assert_int_equal(leat_json_expect_string(root, "s", "x", "doc", NULL), LEAT_OK);
     assert_int_equal(leat_json_expect_string(root, "n", "5", "doc", NULL), LEAT_ERR_CORRUPT);
     assert_int_equal(leat_json_expect_string(root, "s", "xy", "doc", &err), LEAT_ERR_CORRUPT);
-    assert_string_equal(err.message, "doc: member \"s\" is \"x\", must be \"xy\"");
+    assert_string_equal(err.message, "doc: member \"s\" is \"x\"; it must be \"xy\"");
     assert_int_equal(leat_json_get_string(root, "s", &words, "doc", NULL), LEAT_OK);
     assert_string_equal(words, "x");
     assert_int_equal(leat_json_get_string(root, "n", &words, "doc", NULL), LEAT_ERR_CORRUPT);
@@ -188,15 +188,15 @@ static void doubles(void **state) {
         double value;
         const char *out;
     } cases[] = {
-        {0, "0"},
-        {1, "1"},
+        {0, "0.0"},
+        {1, "1.0"},
         {-2.5, "-2.5"},
         {0.1, "0.1"},
         {1.0 / 3, "0.3333333333333333"},
         {0.9, "0.9"},
-        {123456789, "123456789"},
-        {1e300, "1e+300"},
-        {5e-324, "5e-324"},
+        {123456789, "123456789.0"},
+        {1e300, "1.0e+300"},
+        {5e-324, "5.0e-324"},
         {(double)NAN, "null"},
         {(double)INFINITY, "null"},
         {-(double)INFINITY, "null"},
@@ -322,17 +322,18 @@ static void split(void **state) {
         {"{\"big\": 1, \"big\": 1}", "duplicate key \"big\""},
         {"{\"s\": 1, \"s\": 1}", "duplicate key \"s\""},
         {"{\"s\": {\"s\": 1, \"s\": 2}}", "duplicate"},
-        {"{\"s\": [1,2], \"t\": [1,2,3,4,5,6,7,8]}", "item 1, \"t\", has 17 bytes, at most 15"},
-        {"[]", "no JSON object"},
-        {"", "no JSON object"},
-        {"{\"s\": 1} {}", "something behind the end"},
+        {"{\"s\": [1,2], \"t\": [1,2,3,4,5,6,7,8]}",
+         "item 1, \"t\", has 17 bytes; the limit is 15"},
+        {"[]", "not a JSON object"},
+        {"", "not a JSON object"},
+        {"{\"s\": 1} {}", "text after the end"},
         {"{\"s\": 1,}", "a key is missing"},
         {"{\"s\" 1}", "a colon is missing"},
         {"{\"s\": }", "a value is missing"},
-        {"{\"s\": 1", "ends too soon"},
+        {"{\"s\": 1", "ends too early"},
         {"{\"s\": 1 \"t\": 1}", "a comma is missing"},
-        {"{\"s\": 01}", "is no JSON"},
-        {"{\"s\": -}", "is no JSON"},
+        {"{\"s\": 01}", "is not valid JSON"},
+        {"{\"s\": -}", "is not valid JSON"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_json_span text = {cases[i].text, (int64_t)strlen(cases[i].text)}, spans[2];

@@ -1,4 +1,5 @@
 /* Mapped files: bytes, and what happens when the file is cut while it is mapped. */
+/* TSan: files mapped, read and cut by several threads at once. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -17,7 +18,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "threads.h"
 
 enum { PAGES = 64, PAGE = 4096 };
 
@@ -208,7 +209,7 @@ static void threads(void **state) {
         char path[64];
         make_file("threads", path, PAGES);
         assert_int_equal(leat_map_open(&shared_map, path, NULL), LEAT_OK);
-        assert_int_equal(leat_threads_run(4, reader, path, NULL), LEAT_OK);
+        assert_int_equal(run_threads(4, reader, path, NULL), LEAT_OK);
         assert_int_equal(atomic_load(&wrong), 0);
         /* the file is cut by now, wherever the readers were */
         const volatile uint8_t *data = leat_map_data(shared_map);
@@ -233,7 +234,7 @@ static void open_close(void **state) {
     (void)state;
     char path[64];
     make_file("open", path, PAGES);
-    assert_int_equal(leat_threads_run(3, opener, path, NULL), LEAT_OK);
+    assert_int_equal(run_threads(3, opener, path, NULL), LEAT_OK);
     assert_int_equal(atomic_load(&wrong), 0);
 }
 
