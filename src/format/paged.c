@@ -1,4 +1,4 @@
-/* Bytes of a mapped file, given out only from checked pages: see paged.h. */
+/* Bytes of a mapped file, returned only from checked pages: see paged.h. */
 #include "format/paged.h"
 
 #include <string.h>
@@ -47,12 +47,12 @@ static leat_code check_page(const leat_paged *paged, int64_t page, leat_error *e
     if (leat_map_failures(paged->map) > 0) {
         return leat_fail(err, LEAT_ERR_IO,
                          "\"%s\": page at byte %lld cannot be read: the disk failed, or the file "
-                         "was cut while it was open",
+                         "was truncated while it was open",
                          leat_map_path(paged->map), (long long)begin);
     }
     return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "\"%s\": page at byte %lld: hash mismatch; the file is damaged, ingest it "
-                     "again",
+                     "\"%s\": page at byte %lld: hash mismatch; the file is damaged; run the "
+                     "ingest again with --replace",
                      leat_map_path(paged->map), (long long)begin);
 }
 

@@ -1,7 +1,7 @@
 /*
- * A mapped file whose 4 KiB pages have known XXH3-64 hashes: bytes are given out only from pages
- * that were checked, each at its first touch. One bit a page remembers that; it is set and read by
- * any number of threads without a lock.
+ * A mapped file whose 4 KiB pages have known XXH3-64 hashes: bytes are returned only from checked
+ * pages, each checked when it is first touched. One bit per page records that; it is set and read
+ * by any number of threads without a lock.
  *
  * A page may also become unreadable after its check (see base/map.h). So bytes are copied out, and
  * the map is asked whether anything failed meanwhile; from the first failure on the bits no longer
@@ -22,8 +22,7 @@ typedef leat_code (*leat_page_hash_fn)(const void *context, int64_t page, uint64
 typedef struct leat_paged {
     leat_map *map;
     const uint8_t *data; /* of the map */
-    int64_t size_bytes;  /* bytes under hashes, from the file's first; what follows is no business
-                            of this struct */
+    int64_t size_bytes;  /* hashed bytes, from the first of the file; others are ignored */
     _Atomic uint64_t *checked;
     leat_page_hash_fn hash;
     const void *context;
@@ -36,7 +35,7 @@ LEAT_MUST_CHECK leat_code leat_paged_init(leat_paged *paged, leat_map *map, int6
 void leat_paged_free(leat_paged *paged);
 
 /*
- * Copies [offset, offset + size), which must lie in [0, size_bytes]. LEAT_ERR_CORRUPT or
+ * Copies [offset, offset + size), which must be within [0, size_bytes]. LEAT_ERR_CORRUPT or
  * LEAT_ERR_IO name file and page. Threads: any number at once.
  */
 LEAT_MUST_CHECK leat_code leat_paged_read(const leat_paged *paged, int64_t offset,
@@ -46,12 +45,11 @@ LEAT_MUST_CHECK leat_code leat_paged_read(const leat_paged *paged, int64_t offse
 int64_t leat_paged_checked_bytes(const leat_paged *paged);
 
 /*
- * A look at single values in place, for whoever reads many at once: the bytes that will be read are
- * named first, then checked together, then read where they lie, and at the end leat_look_holds says
- * whether everything that was read meanwhile may be used. Where it does not, because a page failed
- * while it was looked at, the look begins again (its pages are then hashed again) or is given up.
- * Only what was wanted and checked may be used; other bytes of the file may be read all the same,
- * a failing page does not harm.
+ * Reads single values in place, for callers that read many at once: the bytes to be read are named
+ * first, then checked together, then read in place, and at the end leat_look_holds returns whether
+ * everything read meanwhile may be used. If not, because a page failed meanwhile, the caller starts
+ * over (the pages are then hashed again) or gives up. Only bytes that were named and checked may be
+ * used; other bytes of the file may be read, because a failing page does no harm.
  */
 #define LEAT_LOOK_PAGES 512
 typedef struct leat_look {

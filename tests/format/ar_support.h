@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "check.h"
-#include "format/ar_internal.h"
+#include "format/arrayrecord/internal.h"
 
 /* Byte i = 7 i + 3 mod 256. */
 uint8_t *ar_pattern(int64_t size_bytes);

@@ -7,7 +7,8 @@ static leat_code add_capture(leat_can_meta *meta, const char *file, const char *
                              const char *split, uint32_t first_id, leat_error *err) {
     LEAT_TRY(LEAT_GROW(&meta->captures, &meta->capture_capacity, meta->capture_count + 1, err));
     leat_can_meta_capture *capture = &meta->captures[meta->capture_count++];
-    *capture = (leat_can_meta_capture){.bus = meta->capture_count == 2 ? 1 : 0,
+    *capture = (leat_can_meta_capture){.recording = meta->capture_count,
+                                       .bus = meta->capture_count == 2 ? 1 : 0,
                                        .vehicle = leat_can_vehicle(file),
                                        .frames = 1030,
                                        .windows = 9,

@@ -2,7 +2,7 @@
 #ifndef LEAT_TESTS_CAN_CACHE_SUPPORT_H
 #define LEAT_TESTS_CAN_CACHE_SUPPORT_H
 
-#include "format/can_cache.h"
+#include "format/can_cache/can_cache.h"
 
 /* Two captures of training, one of a test; 4 identifiers with a number and 2 without. */
 leat_code can_meta_fill(leat_can_meta *meta, leat_error *err);

@@ -3,7 +3,7 @@
 
 #include "base/address.h"
 #include "base/rng.h"
-#include "format/probe_template.h"
+#include "format/probe/template.h"
 
 ar_image probe_write(const probe_case *cases, int64_t count, bool dictionary_src) {
     leat_probe_facts facts = {.n_measurements = count};

@@ -3,7 +3,7 @@
 #define LEAT_TESTS_PROBE_SUPPORT_H
 
 #include "ar_support.h"
-#include "format/probe_row.h"
+#include "format/probe/row.h"
 
 /* One measurement as a test states it. */
 typedef struct probe_case {
