@@ -1,12 +1,14 @@
 /*
- * The edges of a window, and what they say of its nodes. Edges are counted in a table of all pairs
- * of nodes, which is small for the nodes that a window has, and put back to 0 edge by edge.
- * Triangles are the neighbours that two neighbours have in common: the bits of both sets.
+ * The edges of a window, and the features of its nodes that depend on edges. Edges are counted in a
+ * table of all pairs of nodes, which is small for the nodes of one window, and reset to 0 edge by
+ * edge. Triangles are the common neighbours of two neighbours: the bits set in both sets.
  */
 #include "graph/workspace.h"
 
 #include <math.h>
 #include <string.h>
+
+int64_t leat_graph_edge_count(int64_t window) { return window < LEAT_WINDOW_MIN ? 0 : window - 2; }
 
 /* All bytes of a frame at once, which compilers do not find out for themselves. */
 typedef int16_t bytes __attribute__((vector_size(2 * LEAT_CAN_BYTES)));
@@ -77,8 +79,8 @@ static void count_triangles(leat_graph_workspace *workspace, int32_t pair_count,
     }
 }
 
-/* 2 T / (k (k - 1)); an edge of a node to itself counts as a neighbour more, by which its
- * neighbours find a triangle with it that is none. */
+/* 2 T / (k (k - 1)); a self-loop counts as one more neighbour, so a node's neighbours find a
+ * triangle with it that does not exist. */
 static float clustering(const leat_node_links *links, leat_self_loops self_loops) {
     int32_t paths = links->triangles_twice, ends = links->neighbours;
     if (self_loops == LEAT_SELF_LOOPS_COUNT) {

@@ -1,14 +1,13 @@
 /*
- * What the frames of a node say. Bytes are whole numbers, and so are their central moments times
- * n^2, n^3 and n^4: they come out of sums of powers without rounding, in whatever order the sums
- * are taken. What is left to round is a root and a division.
+ * The features of a node that depend on its frames. Bytes are whole numbers, and so are their
+ * central moments times n^2, n^3 and n^4: they are computed from sums of powers without rounding,
+ * in any order. Only a root and a division are rounded.
  */
 #include "graph/workspace.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/ln.h"
 
 enum { BYTES = LEAT_CAN_BYTES };
@@ -18,9 +17,9 @@ typedef __int128 wide;
 /* ---- entropy ---- */
 
 /*
- * Of a payload that has a byte below 0, or above 255, which none has that was read from a log.
- * With S the sum of all bytes, P and L those of c and c ln c of the bytes above 0, the formula
- * -sum (c / S) ln (c / S) is (P ln S - L) / S. An S that is no weight is taken for a tiny one.
+ * For a payload with a byte below 0 or above 255, which no payload read from a log has. With S the
+ * sum of all bytes, P and L those of c and c ln c of the bytes above 0, the formula -sum (c / S) ln
+ * (c / S) is (P ln S - L) / S. An S that is not a valid weight is replaced by a tiny one.
  */
 static double entropy_of_any(const int16_t *bytes) {
     double sum = 0, positive = 0, logarithms = 0;
@@ -95,7 +94,7 @@ static moments moments_wide(const node_frames *node, int k, int low) {
 
 static double clip(double value) { return value < -10 ? -10 : value > 10 ? 10 : value; }
 
-/* Fills mean, std and range of each byte, and what is said of all bytes together. */
+/* Fills mean, std and range of each byte, and the features of all bytes together. */
 static void bytes_of_one(const int16_t *bytes, float *x) {
     for (int k = 0; k < BYTES; k++) x[LEAT_X_MEAN + k] = bytes[k];
     memset(x + LEAT_X_STD, 0, 2 * BYTES * sizeof(*x));

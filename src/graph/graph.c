@@ -37,8 +37,6 @@ const char *leat_edge_feature_name(int index) {
     return index >= 0 && index < LEAT_EDGE_FEATURES ? names[index] : NULL;
 }
 
-int64_t leat_graph_edge_count(int64_t window) { return window < LEAT_WINDOW_MIN ? 0 : window - 2; }
-
 void leat_graph_make(leat_graph_workspace *workspace, const leat_graph_options *options,
                      const leat_can_frames *frames, leat_graph *graph) {
     LEAT_ASSERT(frames->count >= LEAT_WINDOW_MIN && frames->count <= workspace->window);

@@ -60,8 +60,7 @@ int64_t leat_graph_workspace_bytes(int64_t window) {
 leat_code leat_graph_workspace_create(leat_graph_workspace **out, int64_t window, leat_error *err) {
     *out = NULL;
     if (window < LEAT_WINDOW_MIN || window > LEAT_WINDOW_MAX) {
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "graphs of windows of %lld frames: a window has %d to %d",
+        return leat_fail(err, LEAT_ERR_OPTION, "a window has %lld frames; it must have %d to %d",
                          (long long)window, LEAT_WINDOW_MIN, LEAT_WINDOW_MAX);
     }
     leat_graph_workspace *workspace = NULL;

@@ -1,7 +1,7 @@
 /*
- * The making of a graph, in parts: nodes.c finds out which nodes a window has and which frames are
- * whose, features.c computes what the frames of a node say, edges.c the edges and what they say of
- * nodes. All work in the arrays of one workspace.
+ * Building a graph, in parts: nodes.c finds the nodes of a window and the node of each frame,
+ * features.c computes the features of nodes from their frames, edges.c the edges and the features
+ * of nodes that depend on them. All use the arrays of one workspace.
  */
 #ifndef LEAT_GRAPH_WORKSPACE_H
 #define LEAT_GRAPH_WORKSPACE_H
@@ -43,7 +43,7 @@ typedef struct leat_node_slot {
     int32_t met; /* 1 + how many other identifiers were met before it; 0: the place is free */
 } leat_node_slot;
 
-/* What edges say of a node, for its clustering coefficient. */
+/* What edges contribute to a node, for its clustering coefficient. */
 typedef struct leat_node_links {
     int32_t in, out;         /* edges */
     int32_t neighbours;      /* different nodes with an edge from or to it */
