@@ -1,7 +1,7 @@
 /*
  * leat/graph.h: the arithmetic that turns a window of CAN frames into a graph. Nodes are the
  * identifiers in the window, edges the steps from each frame to the next. Plain arrays in, plain
- * arrays out, the same bits on every machine: one code for ingest, loader and live detection.
+ * arrays out, the same bits on every machine: the same code for ingest, loader and live detection.
  * docs/can-graphs.md has the formulas.
  */
 #ifndef LEAT_GRAPH_H
@@ -20,7 +20,7 @@ extern "C" {
 #define LEAT_WINDOW_MIN 3
 #define LEAT_WINDOW_MAX 4096
 
-/* Names of the columns, "byte_0_mean", ...; NULL for an index that is none. */
+/* Names of the columns, "byte_0_mean", ...; NULL for any other index. */
 LEAT_API const char *leat_node_feature_name(int index);
 LEAT_API const char *leat_edge_feature_name(int index);
 
@@ -30,8 +30,7 @@ typedef struct leat_can_frames {
     /* Index into the table of all identifiers, whose order is that of the nodes: known ones by
      * vocabulary index, then unknown ones by canonical text. */
     const uint32_t *id;
-    /* The payload, 0 where there is none. Below 0: a piece with a sign, as lenient payloads have.
-     */
+    /* The payload, 0 where there is none. Negative: a signed byte of a lenient payload. */
     const int16_t (*bytes)[LEAT_CAN_BYTES];
     int64_t count;
 } leat_can_frames;
@@ -46,7 +45,7 @@ typedef enum leat_self_loops {
     LEAT_SELF_LOOPS_IGNORE,
 } leat_self_loops;
 
-/* {0}: as the reference system does. */
+/* {0}: like the reference system. */
 typedef struct leat_graph_options {
     leat_edge_step edge_step;
     leat_self_loops self_loops;
@@ -57,29 +56,29 @@ typedef struct leat_graph {
     int32_t node_count, edge_count;
     const uint32_t *node;   /* [N] index into the table of identifiers, ascending */
     const float *x;         /* [N, LEAT_NODE_FEATURES] */
-    const int32_t *source;  /* [E] number of a node, 0..N-1; edges in time order */
+    const int32_t *source;  /* [E] node, 0..N-1; edges in time order */
     const int32_t *target;  /* [E] */
     const float *edge_attr; /* [E, LEAT_EDGE_FEATURES] */
 } leat_graph;
 
 /*
- * What is needed while a graph is made, one a thread. Memory for windows of up to `window` frames
+ * Scratch space to make graphs, one per thread, for windows of up to `window` frames
  * (LEAT_WINDOW_MIN..LEAT_WINDOW_MAX, else LEAT_ERR_OPTION): at most 1 KB a frame, and 2 window^2
- * bytes of which only 2 node_count^2 are ever touched. None is taken later.
+ * bytes of which only 2 node_count^2 are ever touched. Nothing is allocated later.
  */
 typedef struct leat_graph_workspace leat_graph_workspace;
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_workspace_create(leat_graph_workspace **out,
                                                                int64_t window, leat_error *err);
 LEAT_API void leat_graph_workspace_destroy(leat_graph_workspace *workspace);
-/* The memory that a workspace of so many frames asks for. */
+/* The memory that a workspace for this many frames allocates. */
 LEAT_API int64_t leat_graph_workspace_bytes(int64_t window);
 
-/* Edges of a window of so many frames: window - 2, since the step from its first frame is none. */
+/* Edges of a window of this many frames: window - 2, since its first frame has no step. */
 LEAT_API int64_t leat_graph_edge_count(int64_t window);
 /* The graph of a window of LEAT_WINDOW_MIN frames up to the workspace's. Cannot fail. */
 LEAT_API void leat_graph_make(leat_graph_workspace *workspace, const leat_graph_options *options,
                               const leat_can_frames *frames, leat_graph *graph);
-/* Its number of nodes alone, for who plans first; `count` is 0 up to the workspace's window. */
+/* Only its number of nodes, to plan ahead; `count` is 0 up to the workspace's window. */
 LEAT_API int32_t leat_graph_node_count(leat_graph_workspace *workspace, const uint32_t *id,
                                        int64_t count);
 

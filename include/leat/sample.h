@@ -1,8 +1,8 @@
 /*
  * leat/sample.h: measurements as tokens, and the options that decide which measurements a training
- * sequence holds, and which graphs a training batch. Everything here is arithmetic on plain arrays:
- * no file is opened, nothing is remembered from call to call. docs/tokens.md, docs/sampling.md and
- * docs/can-graphs.md have the rules.
+ * sequence and which graphs a training batch holds. Everything here is arithmetic on plain arrays:
+ * no files are opened, and no state is kept between calls. See docs/tokens.md, docs/sampling.md and
+ * docs/can-graphs.md for the rules.
  */
 #ifndef LEAT_SAMPLE_H
 #define LEAT_SAMPLE_H
@@ -26,8 +26,8 @@ typedef enum leat_token {
     LEAT_TOKEN_TIMESTAMP_DELTA4 = 7,  /* 4 bytes, big-endian: seconds since it */
     LEAT_TOKEN_RTT_START = 8,         /* 2 bytes: 5 bits of exponent, 11 of mantissa */
     LEAT_TOKEN_THROUGHPUT_START = 9,  /* 2 bytes; reserved, never written */
-    LEAT_TOKEN_FAILED = 10,           /* nothing: the measurement got no answer */
-    LEAT_TOKEN_BYTE = 11,             /* LEAT_TOKEN_BYTE + b stands for the byte b */
+    LEAT_TOKEN_FAILED = 10,           /* no bytes: the measurement got no answer */
+    LEAT_TOKEN_BYTE = 11,             /* LEAT_TOKEN_BYTE + b is the byte b */
     LEAT_TOKEN_COUNT = 267,
 } leat_token;
 
@@ -35,7 +35,7 @@ typedef enum leat_token {
 #define LEAT_TOKENS_MIN 12
 #define LEAT_TOKENS_MAX 47
 
-/* "SRC_IPV4", ..., or "" for a byte token and for what is no token. */
+/* "SRC_IPV4", ..., or "" for a byte token and any other number. */
 LEAT_API const char *leat_token_name(int32_t token);
 
 /* ---- one measurement ---------------------------------------------------------------------- */
@@ -53,9 +53,9 @@ typedef enum leat_field {
 
 /*
  * Writes one measurement (time_us >= 0, ip_version 4 or 6, rtt finite, or negative or NaN: failed)
- * to `tokens`, which has room for LEAT_TOKENS_MAX, and returns how many. `order` holds every
- * leat_field once; the time is left out if `timed` is false. *clock_us is the time of the last
- * stamped measurement of the segment, LEAT_CLOCK_UNSET before the first: that one's stamp is
+ * to `tokens`, which has space for LEAT_TOKENS_MAX, and returns how many. `order` holds every
+ * leat_field once; the time is omitted if `timed` is false. *clock_us is the time of the last
+ * stamped measurement of the segment, LEAT_CLOCK_UNSET before the first: the first timestamp is
  * absolute, and so is one more than 2^32 - 1 s after the last; all others are differences. A timed
  * measurement sets the clock.
  */
@@ -64,8 +64,8 @@ LEAT_API int32_t leat_tokens_encode(const leat_measurement *measurement,
                                     int32_t *tokens);
 
 /*
- * The order that --field-order content gives: the shuffle of CPython's random.Random(seed), seed
- * the first four bytes of MD5("src|dst|seconds"). With `timed` false LEAT_FIELD_TIME is last.
+ * The field order of --field-order content: the shuffle of CPython's random.Random(seed), seed the
+ * first four bytes of MD5("src|dst|seconds"). With `timed` false LEAT_FIELD_TIME is last.
  */
 LEAT_API void leat_tokens_content_order(const leat_measurement *measurement, bool timed,
                                         uint8_t order[LEAT_FIELDS]);
@@ -74,29 +74,30 @@ LEAT_API void leat_tokens_content_order(const leat_measurement *measurement, boo
 LEAT_API uint16_t leat_tokens_rtt_encode(float rtt_ms);
 LEAT_API int64_t leat_tokens_rtt_decode(uint16_t code);
 
-/* ---- back again --------------------------------------------------------------------------- */
+/* ---- decoding ----------------------------------------------------------------------------- */
 
 typedef struct leat_decoded {
     int32_t first, count; /* its tokens in the sequence */
     int32_t segment;      /* 1 if no segments were given */
-    bool cut;             /* the sequence ends inside of it; what follows holds what was there */
-    int field_count;      /* fields that are whole, in the order of `order` */
+    bool cut;             /* the sequence ends inside it; the following members hold what is there
+                           */
+    int field_count;      /* complete fields, in the order of `order` */
     uint8_t order[LEAT_FIELDS];
-    int src_version, dst_version; /* 4, 6, or 0: not there */
+    int src_version, dst_version; /* 4, 6, or 0: missing */
     uint8_t src_bytes[16], dst_bytes[16];
     bool has_result, failed;
-    int64_t rtt_us;     /* 0 if failed or not there */
+    int64_t rtt_us;     /* 0 if failed or missing */
     int32_t time_token; /* LEAT_TOKEN_TIMESTAMP_*, or 0: no timestamp */
     int64_t time_value; /* as written: seconds since 1970, or since the last stamped one */
     int64_t time_s;     /* seconds since 1970; -1: no timestamp */
 } leat_decoded;
 
 /*
- * Reads a sequence back. `segments` (as in inputs_segmentation; 0: padding, with which the sequence
+ * Decodes a sequence. `segments` (as in inputs_segmentation; 0: padding, with which the sequence
  * ends) may be NULL: all tokens are one segment. Writes at most `capacity` measurements to `out`
- * (NULL if that is 0); *count is how many there are. Only the last measurement of a sequence that
- * is full to its end may be cut. What is no sequence of ours is LEAT_ERR_CORRUPT; the message names
- * the place, the token and what should stand there; *count is then 0.
+ * (NULL if that is 0); *count is how many there are. Only the last measurement of a sequence
+ * without padding may be cut. An invalid sequence is LEAT_ERR_CORRUPT; the message names the
+ * position, the token and what was expected; *count is then 0.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_tokens_decode(const int32_t *tokens,
                                                       const int32_t *segments, int32_t length,
@@ -104,8 +105,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_tokens_decode(const int32_t *tokens,
                                                       int32_t *count, leat_error *err);
 
 /*
- * Appends a sequence in words, a line a measurement: place, segment, time, addresses, result, the
- * order of the fields. Fails as leat_tokens_decode does, after the lines before the fault.
+ * Appends a sequence as text, one line per measurement: position, segment, time, addresses, result,
+ * the order of the fields. Fails like leat_tokens_decode, after the lines before the error.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_tokens_words(const int32_t *tokens, const int32_t *segments,
                                                      int32_t length, leat_textbuf *text,
@@ -127,7 +128,7 @@ typedef struct leat_sample_options {
     int32_t length; /* tokens of a sequence, LEAT_LENGTH_MIN..LEAT_LENGTH_MAX */
     uint64_t seed;
     int timestamp_modes[3]; /* percent, sum 100: plan3 full, partial, none; plan2 full, none, mixed;
-                               `all` is always full and looks at none of them */
+                               `all` is always full and ignores them */
     leat_field_order field_order;
     leat_packing packing; /* `all` is never filled */
     leat_tail tail;       /* of filled sequences */
@@ -137,44 +138,35 @@ typedef struct leat_sample_options {
 /* plan3, 1024 tokens, seed 0, modes 40,30,30, random order, fill, cut, mask. */
 LEAT_API leat_sample_options leat_sample_options_default(void);
 
-/* LEAT_ERR_OPTION names the first option that is wrong, and its value. */
+/* LEAT_ERR_OPTION names the first invalid option and its value. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_sample_options_check(const leat_sample_options *options,
                                                              leat_error *err);
 
-/* The names of the options, "sampler", "length", "seed", "timestamp-modes", ...; NULL at the end.
- */
-LEAT_API const char *leat_sample_option_name(int index);
-
-/*
- * Sets one option by name from a text ("timestamp-modes" from "40,30,30"), so that command line,
- * saved state and Python read them alike; and writes it as such a text. LEAT_ERR_OPTION if there is
- * no such option or the text is no value of it; the options are then as before.
- */
-#define LEAT_SAMPLE_OPTION_BYTES 32
-LEAT_API LEAT_MUST_CHECK leat_code leat_sample_option_set(leat_sample_options *options,
-                                                          const char *name, const char *value,
-                                                          leat_error *err);
-LEAT_API LEAT_MUST_CHECK leat_code leat_sample_option_get(const leat_sample_options *options,
-                                                          const char *name,
-                                                          char text[LEAT_SAMPLE_OPTION_BYTES],
-                                                          leat_error *err);
+/* The options by name: "sampler", "length", "seed", "timestamp-modes", ... */
+LEAT_API const leat_setting_table *leat_sample_options_table(void);
 
 /* ---- batches of graphs --------------------------------------------------------------------- */
 
-/* How the graphs of an epoch are put into batches; docs/can-graphs.md has the rules. */
+/* How the graphs of an epoch are packed into batches; see docs/can-graphs.md for the rules. */
 typedef enum leat_graph_pack {
-    LEAT_PACK_FFD,      /* dealt out by size, then first-fit decreasing */
+    LEAT_PACK_FFD,      /* distributed by size, then first-fit decreasing */
     LEAT_PACK_NEXT_FIT, /* in random order, each batch filled until a graph does not fit */
-    LEAT_PACK_BUCKET,   /* the same, in runs of graphs of like size */
-    LEAT_PACK_FIXED,    /* in random order, so many graphs each */
+    LEAT_PACK_BUCKET,   /* the same, in runs of graphs of similar size */
+    LEAT_PACK_FIXED,    /* in random order, `batch` graphs each */
 } leat_graph_pack;
-/* What becomes of a graph that is over a budget alone. */
+/* What happens to a graph that alone exceeds a budget. */
 typedef enum leat_oversize {
     LEAT_OVERSIZE_SKIP,
     LEAT_OVERSIZE_ALONE,
     LEAT_OVERSIZE_FAIL
 } leat_oversize;
-/* What graphs without attack are ranked by, in tiers from easy to hard. */
+/* Which graphs are loaded, by their label y; unlabelled ones only with all. */
+typedef enum leat_graph_filter {
+    LEAT_FILTER_ALL,
+    LEAT_FILTER_BENIGN, /* y = 0 */
+    LEAT_FILTER_ATTACK, /* y = 1 */
+} leat_graph_filter;
+/* What benign graphs are ranked by, in tiers from easy to hard. */
 typedef enum leat_curriculum {
     LEAT_CURRICULUM_NONE,
     LEAT_CURRICULUM_RANDOM,
@@ -184,53 +176,53 @@ typedef enum leat_graph_preset { LEAT_GRAPHS_DEFAULT, LEAT_GRAPHS_REFERENCE } le
 
 typedef struct leat_graph_batch_options {
     leat_graph_pack pack;
-    int64_t batch;                /* graphs of a batch; pack fixed alone looks at it */
-    int64_t max_nodes, max_edges; /* of a batch; 0: no limit. Pack fixed looks at neither */
+    int64_t batch;                /* graphs of a batch; only for pack fixed */
+    int64_t max_nodes, max_edges; /* of a batch; 0: no limit. Ignored by pack fixed */
     leat_oversize oversize;
-    int64_t min_steps; /* batches are made smaller where an epoch would have fewer of them */
+    int64_t min_steps; /* batches are made smaller so that an epoch has at least this many */
     uint64_t seed;
     leat_curriculum curriculum;
     int64_t tiers;
     double curriculum_start, curriculum_end; /* of the ramp */
-    int64_t epochs;                          /* of the ramp and of the run; 0: without end */
-    /* reference: each tier is packed alone and by pure first-fit decreasing, batches keep their
-     * graphs from epoch to epoch (but with bucket and fixed), random ranks are torch.rand's */
+    int64_t epochs;                          /* of the ramp and of the run; 0: no end */
+    /* reference: each tier is packed separately and by pure first-fit decreasing, batches keep
+     * their graphs from epoch to epoch (except with bucket and fixed), random ranks are
+     * torch.rand's */
     leat_graph_preset preset;
+    leat_graph_filter graphs; /* the others are in no batch */
 } leat_graph_batch_options;
 
 /* ffd, 32 graphs, 8192 nodes, 32768 edges, skip, 1 step, seed 0, no curriculum, 10 tiers from 1 to
- * 10, without end, default. */
+ * 10, without end, default, all graphs. */
 LEAT_API leat_graph_batch_options leat_graph_batch_options_default(void);
 
-/* As leat_sample_options_check, leat_sample_option_name, _set and _get: "pack", "batch",
- * "max-nodes", "max-edges", "oversize", "min-steps", "seed", "curriculum", ... */
+/* Also checks combinations of options. */
 LEAT_API LEAT_MUST_CHECK leat_code
 leat_graph_batch_options_check(const leat_graph_batch_options *options, leat_error *err);
-LEAT_API const char *leat_graph_batch_option_name(int index);
-LEAT_API LEAT_MUST_CHECK leat_code leat_graph_batch_option_set(leat_graph_batch_options *options,
-                                                               const char *name, const char *value,
-                                                               leat_error *err);
-LEAT_API LEAT_MUST_CHECK leat_code
-leat_graph_batch_option_get(const leat_graph_batch_options *options, const char *name,
-                            char text[LEAT_SAMPLE_OPTION_BYTES], leat_error *err);
+/* The options by name: "graphs", "pack", "batch", "max-nodes", "max-edges", "oversize", ... */
+LEAT_API const leat_setting_table *leat_graph_batch_options_table(void);
 
-/* ---- how many nodes and edges a device takes ------------------------------------------------- */
+/* ---- how many nodes and edges fit on a device ------------------------------------------------ */
 
+/* The models and their names, which --model takes. */
+#define LEAT_GRAPH_MODEL_TABLE(X)                                                                  \
+    X(LEAT_GRAPH_VGAE, "vgae")                                                                     \
+    X(LEAT_GRAPH_VGAE_LARGE, "vgae-large")                                                         \
+    X(LEAT_GRAPH_GAT, "gat")                                                                       \
+    X(LEAT_GRAPH_GAT_LARGE, "gat-large")
+#define LEAT_GRAPH_MODEL_ENUM(model, name) model,
 typedef enum leat_graph_model {
-    LEAT_GRAPH_VGAE,
-    LEAT_GRAPH_VGAE_LARGE,
-    LEAT_GRAPH_GAT,
-    LEAT_GRAPH_GAT_LARGE,
-    LEAT_GRAPH_MODELS,
+    LEAT_GRAPH_MODEL_TABLE(LEAT_GRAPH_MODEL_ENUM) LEAT_GRAPH_MODELS
 } leat_graph_model;
+#undef LEAT_GRAPH_MODEL_ENUM
 
-/* "vgae", "vgae-large", "gat", "gat-large"; NULL for a number that is none. */
+/* The name in the table; NULL for any other number. */
 LEAT_API const char *leat_graph_model_name(int model);
 
-/* What a training step takes in memory, float32: bytes = fixed + so many for each node, edge, graph
- * of its batch. src/sample/graph_budget.c has the derivation. */
+/* The memory of a training step, float32: fixed_bytes plus the bytes of each node, edge and graph
+ * of its batch. src/sample/graphs/budget.c has the derivation. */
 typedef struct leat_graph_memory {
-    int64_t parameters;  /* numbers that are trained */
+    int64_t parameters;  /* trainable values */
     int64_t fixed_bytes; /* parameters, their gradients, Adam's two moments */
     int64_t node_bytes, edge_bytes, graph_bytes;
 } leat_graph_memory;
@@ -239,7 +231,7 @@ typedef struct leat_graph_memory {
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_memory_of(leat_graph_model model, int64_t vocabulary,
                                                         leat_graph_memory *out, leat_error *err);
 
-/* What the graphs of a data set are like. */
+/* The sizes of the graphs of a data set. */
 typedef struct leat_graph_totals {
     int64_t nodes, edges;           /* of all graphs */
     int64_t nodes_least;            /* of a graph, at least 1 */
@@ -247,9 +239,9 @@ typedef struct leat_graph_totals {
 } leat_graph_totals;
 
 /*
- * The budget of a batch so that a step takes at most memory_bytes, of which nodes and edges get
- * shares as the data set has of them. LEAT_ERR_LIMIT if that would not hold its largest graph; the
- * message says how many bytes would.
+ * The budget of a batch with which a step takes at most memory_bytes, shared between nodes and
+ * edges in the proportion of the data set. LEAT_ERR_LIMIT if its largest graph does not fit; the
+ * message says how many bytes are enough.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_budget(const leat_graph_memory *memory,
                                                      int64_t memory_bytes,

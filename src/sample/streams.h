@@ -2,7 +2,7 @@
 #ifndef LEAT_SAMPLE_STREAMS_H
 #define LEAT_SAMPLE_STREAMS_H
 
-/* Under the seed (and what is made of it), as `stream` of leat_random. Never renumbered. */
+/* The `stream` of leat_random under the seed, or under a key made from it. Never renumbered. */
 enum {
     LEAT_STREAM_EPOCH = 0x65706f63,
     LEAT_STREAM_ANCHOR,          /* permutations of anchors */

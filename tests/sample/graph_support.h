@@ -2,7 +2,7 @@
 #ifndef LEAT_TESTS_GRAPH_SUPPORT_H
 #define LEAT_TESTS_GRAPH_SUPPORT_H
 
-#include "sample/graph_plan.h"
+#include "sample/graphs/plan.h"
 #include "sample_support.h"
 
 /* Made-up graphs; all of their arrays have room for `count`. */

@@ -16,10 +16,10 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "sample/anchors.h"
-#include "sample/context.h"
-#include "sample/sequence.h"
-#include "sample/source.h"
+#include "sample/tokens/anchors.h"
+#include "sample/tokens/context.h"
+#include "sample/tokens/sequence.h"
+#include "sample/tokens/source.h"
 
 /* Fails with the library's message. */
 #define assert_fine(call)                                                                          \
