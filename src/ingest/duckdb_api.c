@@ -1,12 +1,12 @@
 /*
- * Opening DuckDB at run time. dlopen expands $ORIGIN to the folder of the object that calls it, so
- * that the copy installed with leat is found wherever leat was moved to.
+ * Opens DuckDB at run time, from the first place that can be trusted and loaded (duckdb_place.c).
  */
 #include "ingest/duckdb_api.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/duckdb_place.h"
 #include "leat/ingest.h"
 
 #if LEAT_HAVE_DUCKDB
@@ -14,13 +14,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-static const char *const places[] = {
-    "$ORIGIN/leat/libduckdb.so", "$ORIGIN/../lib/leat/libduckdb.so", LEAT_DUCKDB_BUILT_WITH,
-    "libduckdb.so", /* the system's */
-};
-enum { PLACES = sizeof places / sizeof *places };
-
-/* Where the library really lies. */
+/* The real path of the library. */
 static const char *path_of(void *library) {
     struct link_map *map = NULL;
     return dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && map != NULL ? map->l_name : "?";
@@ -35,36 +29,91 @@ static leat_code bind_functions(leat_duckdb_api *api, leat_error *err) {
 #undef BIND
     if (missing == NULL) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "DuckDB at \"%s\" (%s) has no function %s, it is too old or too new; run "
-                     "scripts/install.sh",
+                     "DuckDB at \"%s\" (%s): function %s is missing, so this version is too old or "
+                     "too new; run scripts/install.sh",
                      path_of(api->library),
                      api->library_version != NULL ? api->library_version() : "unknown version",
                      missing);
 }
 
-leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err) {
-    *api = (leat_duckdb_api){0};
-    char tried[256] = "", reason[160] = "";
-    for (int i = 0; i < PLACES && api->library == NULL; i++) {
-        /* Never unmapped: threads of DuckDB's allocator may outlive a database. */
-        api->library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-        if (api->library != NULL) break;
-        const char *why = dlerror();
-        size_t used = strlen(tried);
-        snprintf(tried + used, sizeof tried - used, "%s%s", used > 0 ? ", " : "", places[i]);
-        /* a library that is there but cannot be loaded says more than one that is not there */
-        bool absent = why == NULL || strstr(why, "No such file") != NULL;
-        if (reason[0] == 0 && !absent) snprintf(reason, sizeof reason, "; %s", why);
+/* The file that contains this code, the command or the library, with links resolved; "" if unknown.
+ */
+static void find_self(char self[LEAT_PATH_BYTES]) {
+    static const char here = 0; /* an address in that file */
+    char folder[2 * LEAT_PATH_BYTES], path[3 * LEAT_PATH_BYTES];
+    struct link_map *map = NULL;
+    Dl_info info;
+    self[0] = 0;
+    if (dladdr1(&here, &info, (void **)&map, RTLD_DL_LINKMAP) == 0) return;
+    if (map->l_name[0] == 0) { /* the program itself */
+        leat_path_resolve("/proc/self/exe", self);
+        return;
     }
+    /* its name may be relative to the working directory at load time; its origin is not */
+    void *handle = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD);
+    if (handle == NULL) return;
+    if (dlinfo(handle, RTLD_DI_ORIGIN, folder) == 0) {
+        const char *name = strrchr(map->l_name, '/');
+        snprintf(path, sizeof path, "%s/%s", folder, name != NULL ? name + 1 : map->l_name);
+        leat_path_resolve(path, self);
+    }
+    dlclose(handle);
+}
+
+/* What the search for a library found, for messages. */
+typedef struct search {
+    char tried[512];  /* places without one, separated by commas */
+    char reason[400]; /* why existing ones were not loaded */
+} search;
+
+static void note(char *text, size_t size, const char *between, const char *what) {
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%s", used > 0 ? between : "", what);
+}
+
+static void *open_library(search *found) {
+    char self[LEAT_PATH_BYTES], path[LEAT_PATH_BYTES];
+    find_self(self);
+    for (int i = 0; i < LEAT_DUCKDB_PLACES; i++) {
+        leat_error why = {0};
+        leat_duckdb_verdict verdict = leat_duckdb_place(i, self, path, &why);
+        if (verdict == LEAT_DUCKDB_TRUSTED) {
+            /* Never unmapped: threads of DuckDB's allocator may outlive a database. */
+            void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+            if (library != NULL) return library;
+            const char *problem = dlerror();
+            /* a library that exists but cannot be loaded is a better message than a missing one */
+            if (problem != NULL && strstr(problem, "No such file") == NULL)
+                note(found->reason, sizeof found->reason, "; ", problem);
+        }
+        if (verdict == LEAT_DUCKDB_REJECTED)
+            note(found->reason, sizeof found->reason, "; ", why.message);
+        if (verdict == LEAT_DUCKDB_ABSENT && path[0] != 0)
+            note(found->tried, sizeof found->tried, ", ", path);
+    }
+    return NULL;
+}
+
+static leat_code open_and_bind(leat_duckdb_api *api, search *found, leat_error *err) {
+    *api = (leat_duckdb_api){0};
+    api->library = open_library(found);
+    const char *what = "cannot load DuckDB, which reads Parquet";
+    if (api->library == NULL && found->reason[0] != 0)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "%s: %s", what, found->reason);
     if (api->library == NULL) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "cannot load DuckDB, which reads Parquet: looked for %s%s; run "
-                         "scripts/install.sh",
-                         tried, reason);
+                         "%s: libduckdb.so is not in the system's library path%s%.300s; install it "
+                         "there or next to leat, as scripts/install.sh and make install do",
+                         what, found->tried[0] != 0 ? ", nor at " : "", found->tried);
     }
     leat_code code = bind_functions(api, err);
     if (code != LEAT_OK) leat_duckdb_api_close(api);
     return code;
+}
+
+leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err) {
+    search found = {0};
+    return open_and_bind(api, &found, err);
 }
 
 void leat_duckdb_api_close(leat_duckdb_api *api) {
@@ -85,10 +134,10 @@ static leat_code configure(leat_duckdb *db, duckdb_config config, int threads, i
         {"autoinstall_known_extensions", "false"},
         {"temp_directory", ""},
         {"preserve_insertion_order", "false"},
-        /* gives memory back after each task that freed so much, not only at the end */
+        /* returns memory after each task that freed this much, not only at the end */
         {"allocator_flush_threshold", "4MB"},
         {"allocator_bulk_deallocation_flush_threshold", "4MB"},
-        /* would keep what was read in memory, up to the limit */
+        /* would keep everything it reads in memory, up to the limit */
         {"enable_external_file_cache", "false"},
         {memory_bytes > 0 ? "memory_limit" : NULL, memory_text},
     };
@@ -96,7 +145,7 @@ static leat_code configure(leat_duckdb *db, duckdb_config config, int threads, i
         if (settings[i][0] == NULL) continue;
         if (db->api.set_config(config, settings[i][0], settings[i][1]) != DuckDBSuccess) {
             return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                             "DuckDB %s refuses the setting %s = \"%s\"; run scripts/install.sh",
+                             "DuckDB %s rejects the setting %s = \"%s\"; run scripts/install.sh",
                              db->api.library_version(), settings[i][0], settings[i][1]);
         }
     }
@@ -142,7 +191,7 @@ leat_code leat_duckdb_query(leat_duckdb *db, const char *sql, duckdb_result *res
     leat_code code = type == DUCKDB_ERROR_OUT_OF_MEMORY ? LEAT_ERR_LIMIT
                      : type == DUCKDB_ERROR_IO          ? LEAT_ERR_IO
                                                         : LEAT_ERR_CORRUPT;
-    /* the lines behind the first one show the query */
+    /* the lines after the first show the query */
     size_t size = why != NULL ? strcspn(why, "\n") : 0;
     leat_fail(err, code, "%.*s", size < 300 ? (int)size : 300, why != NULL ? why : "");
     db->api.destroy_result(result);
@@ -153,8 +202,8 @@ static leat_code give_rows(leat_duckdb *db, duckdb_data_chunk chunk, const char 
                            leat_duckdb_row_fn fn, void *context, leat_error *err) {
     idx_t rows = db->api.data_chunk_get_size(chunk);
     int columns = (int)strlen(kinds);
-    leat_duckdb_value values[8];
-    LEAT_ASSERT(columns <= 8);
+    leat_duckdb_value values[9];
+    LEAT_ASSERT(columns <= (int)(sizeof values / sizeof *values));
     for (idx_t row = 0; row < rows; row++) {
         for (int k = 0; k < columns; k++) {
             duckdb_vector vector = db->api.data_chunk_get_vector(chunk, (idx_t)k);
@@ -188,29 +237,26 @@ leat_code leat_duckdb_rows(leat_duckdb *db, const char *sql, const char *kinds,
     return code;
 }
 
-leat_code leat_duckdb_probe(char *version, int64_t version_bytes, char *path, int64_t path_bytes,
-                            leat_error *err) {
-    version[0] = 0;
-    path[0] = 0;
+leat_code leat_duckdb_probe(leat_duckdb_facts *facts, leat_error *err) {
+    *facts = (leat_duckdb_facts){0};
     leat_duckdb_api api;
-    LEAT_TRY(leat_duckdb_api_open(&api, err));
-    snprintf(version, (size_t)version_bytes, "%s", api.library_version());
-    snprintf(path, (size_t)path_bytes, "%s", path_of(api.library));
+    search found = {0};
+    leat_code code = open_and_bind(&api, &found, err);
+    if (code != LEAT_OK) return code;
+    snprintf(facts->version, sizeof facts->version, "%s", api.library_version());
+    snprintf(facts->path, sizeof facts->path, "%s", path_of(api.library));
+    snprintf(facts->rejected, sizeof facts->rejected, "%s", found.reason);
     leat_duckdb_api_close(&api);
     return LEAT_OK;
 }
 
 #else
 
-leat_code leat_duckdb_probe(char *version, int64_t version_bytes, char *path, int64_t path_bytes,
-                            leat_error *err) {
-    (void)version_bytes;
-    (void)path_bytes;
-    version[0] = 0;
-    path[0] = 0;
+leat_code leat_duckdb_probe(leat_duckdb_facts *facts, leat_error *err) {
+    *facts = (leat_duckdb_facts){0};
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                      "leat was built without DuckDB, which reads Parquet; run scripts/install.sh "
-                     "and build again");
+                     "and rebuild leat");
 }
 
 #endif

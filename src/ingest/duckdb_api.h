@@ -1,6 +1,6 @@
 /*
- * The door to DuckDB, which reads Parquet. Its library is opened when the first Parquet file is, so
- * that leat runs without it; only the functions of this table are used.
+ * The interface to DuckDB, which reads Parquet. Its library is opened with the first Parquet file,
+ * so that leat runs without it; only the functions of this table are used.
  */
 #ifndef LEAT_INGEST_DUCKDB_API_H
 #define LEAT_INGEST_DUCKDB_API_H
@@ -70,14 +70,15 @@ typedef struct leat_duckdb_api {
 } leat_duckdb_api;
 
 /*
- * Opens the library: beside leat itself (leat/ or ../lib/leat/), where it was when leat was built,
- * then where the system looks. LEAT_ERR_UNSUPPORTED names these places and says what to do.
+ * Opens the library: next to leat itself, in leat/ of the folder of installed libraries, then in
+ * the system's library path (ingest/duckdb_place.h). LEAT_ERR_UNSUPPORTED names these places, or
+ * why a library there is not used, and the remedy.
  */
 LEAT_MUST_CHECK leat_code leat_duckdb_api_open(leat_duckdb_api *api, leat_error *err);
-/* The code stays in memory; opening it again costs little. */
+/* The code stays in memory; opening it again is cheap. */
 void leat_duckdb_api_close(leat_duckdb_api *api);
 
-/* A database in memory with one connection, that loads no extension and spills nothing. */
+/* An in-memory database with one connection, which loads no extensions and does not spill. */
 typedef struct leat_duckdb {
     leat_duckdb_api api;
     duckdb_database database;
@@ -90,14 +91,14 @@ LEAT_MUST_CHECK leat_code leat_duckdb_open(leat_duckdb *db, int threads, int64_t
 void leat_duckdb_close(leat_duckdb *db);
 
 /*
- * Runs a query; the result is the caller's (api.destroy_result) on success. A failure is
- * LEAT_ERR_LIMIT (no memory within the limit), LEAT_ERR_IO or LEAT_ERR_CORRUPT with DuckDB's first
+ * Runs a query; on success, the caller owns the result (api.destroy_result). A failure is
+ * LEAT_ERR_LIMIT (the memory limit is too low), LEAT_ERR_IO or LEAT_ERR_CORRUPT with DuckDB's first
  * line.
  */
 LEAT_MUST_CHECK leat_code leat_duckdb_query(leat_duckdb *db, const char *sql, duckdb_result *result,
                                             leat_error *err);
 
-/* Called for each row of a result: integers (NULL as 0) or texts, as the columns are. */
+/* Called for each row of a result, with integers (NULL as 0) or texts by column type. */
 typedef union leat_duckdb_value {
     int64_t number;
     struct {
@@ -107,11 +108,11 @@ typedef union leat_duckdb_value {
 } leat_duckdb_value;
 typedef leat_code (*leat_duckdb_row_fn)(void *context, const leat_duckdb_value *values,
                                         leat_error *err);
-/* Runs a query whose columns are as `kinds` says, 'i' BIGINT or 't' VARCHAR each, up to 8. */
+/* Runs a query with up to 8 columns, whose types are in `kinds`: 'i' BIGINT, 't' VARCHAR. */
 LEAT_MUST_CHECK leat_code leat_duckdb_rows(leat_duckdb *db, const char *sql, const char *kinds,
                                            leat_duckdb_row_fn fn, void *context, leat_error *err);
 
-/* The bytes of a VARCHAR as it lies in a vector. */
+/* The bytes of a VARCHAR in a vector. */
 static inline const char *leat_duckdb_text(const duckdb_string_t *text, int64_t *size_bytes) {
     *size_bytes = text->value.inlined.length;
     return text->value.inlined.length <= 12 ? text->value.inlined.inlined : text->value.pointer.ptr;

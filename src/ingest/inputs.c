@@ -1,42 +1,74 @@
 /*
- * Which files are read, and as what. Names lie (".txt", ".parquet" of a CSV), so the format is told
- * by content: Parquet by its magic, gzip by its magic and what is inside, NDJSON by the brace that
- * it begins with; the rest is CSV, whose header is checked later. The formats of vehicle logs are
- * told by their lines (can_detect.c).
+ * Which files are read, and in which format. File names can be wrong (".txt", ".parquet" for a
+ * CSV), so the format is detected from the contents: Parquet and gzip by their magic, gzip's
+ * contents like a plain file, NDJSON by its first brace; the rest is CSV, whose header is checked
+ * later. The formats of vehicle logs are detected from their lines (ingest/can/detect.c).
  */
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "format/can_cache.h"
-#include "format/manifest.h"
-#include "ingest/source_parts.h"
+#include "format/can_cache/can_cache.h"
+#include "format/dataset/manifest.h"
+#include "ingest/source.h"
 
-/* Folders below a folder that is named are entered so deep; no file system needs more. */
+/* The deepest nesting of folders that is read; real inputs need less. */
 enum { FOLDER_DEPTH_MAX = 32 };
 /* More files than this are more likely a wrong pattern than a data set. */
 #define INPUTS_MAX (INT64_C(1) << 20)
 
-/* What is made of the paths. */
+/* What to search for, and where results go. */
 typedef struct search {
     const leat_input_kind *kind;
     leat_input_list *inputs;
 } search;
 
-/* What is read of a folder: by name here, since folders hold other files too. */
-static bool is_input_name(const leat_input_kind *kind, const char *name) {
-    if (name[0] == '.' || name[0] == '_') return false;
-    for (const char *const *suffix = kind->suffixes; *suffix != NULL; suffix++) {
-        if (leat_path_has_suffix(name, *suffix)) return true;
+/* Texts about the files beside them: "README.txt", "readme-first.txt", "LICENSE.txt". */
+static bool is_about_text(const char *name) {
+    static const char *const words[] = {"readme",  "read_me",   "license", "licence",
+                                        "copying", "changelog", "notice",  "citation"};
+    if (!leat_path_has_suffix_any_case(name, ".txt")) return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t size = strlen(words[i]);
+        if (strncasecmp(name, words[i], size) != 0) continue;
+        if (!isalnum((unsigned char)name[size])) return true;
     }
     return false;
+}
+
+/* Files of a folder are selected by name, since folders hold other files too. */
+static bool is_input_name(const leat_input_kind *kind, const char *name) {
+    if (is_about_text(name)) return false;
+    for (const char *const *suffix = kind->suffixes; *suffix != NULL; suffix++) {
+        if (leat_path_has_suffix_any_case(name, *suffix)) return true;
+    }
+    return false;
+}
+
+void leat_inputs_name(const char *path, char *name, int64_t size_bytes) {
+    size_t size = strlen(path), most = (size_t)size_bytes - 1;
+    if (size <= most) memcpy(name, path, size + 1);
+    else snprintf(name, most + 1, "...%s", path + (size - (most - 3)));
+}
+
+void leat_inputs_skip(leat_ingest_skipped *skipped, const char *path) {
+    if (skipped->count++ >= LEAT_INGEST_SKIPPED_NAMES) return;
+    leat_inputs_name(path, skipped->name[skipped->name_count++], sizeof skipped->name[0]);
+}
+
+void leat_inputs_skip_all(leat_ingest_skipped *skipped, const leat_ingest_skipped *more) {
+    for (int i = 0; i < more->name_count; i++) leat_inputs_skip(skipped, more->name[i]);
+    skipped->count += more->count - more->name_count;
 }
 
 static leat_code add_file(leat_input_list *inputs, const char *path, const leat_path_facts *facts,
                           leat_error *err) {
     if (facts->kind != LEAT_PATH_FILE) {
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "input \"%s\" is no regular file: it is read more than once, so save it "
-                         "to one first",
+                         "input \"%s\" is not a regular file: files are read more than once; save "
+                         "it to a file first",
                          path);
     }
     if (inputs->count == INPUTS_MAX) {
@@ -50,7 +82,8 @@ static leat_code add_file(leat_input_list *inputs, const char *path, const leat_
     return LEAT_OK;
 }
 
-/* A data set or cache of leat, or one being made: its rejected.csv and JSON files are no input. */
+/* A data set or cache of leat, or an unfinished one: its rejected.csv and JSON files are not
+ * inputs. */
 static bool is_output(const leat_path_list *names) {
     bool work = false, manifest = false, index = false, graphs = false;
     for (int64_t i = 0; i < names->count; i++) {
@@ -62,6 +95,59 @@ static bool is_output(const leat_path_list *names) {
     return work || graphs || (manifest && index);
 }
 
+static leat_code add_folder(const search *to, const char *path, int depth, leat_error *err);
+
+/* Names that begin with "." are not shown anywhere. Those with "_" are by convention unfinished or
+ * third-party data ("_temporary", "_delta_log", "_SUCCESS"): what could have been read is named. */
+static leat_code add_child(const search *to, const char *folder, const char *name, int depth,
+                           leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts = {0};
+    if (name[0] == '.') return LEAT_OK;
+    LEAT_TRY(leat_path_join(path, sizeof path, folder, name, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    bool is_folder = facts.kind == LEAT_PATH_DIR, hidden = name[0] == '_';
+    bool is_input = facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, name);
+    if (is_folder && !hidden) return add_folder(to, path, depth + 1, err);
+    if (is_input && !hidden) return add_file(to->inputs, path, &facts, err);
+    if (hidden ? is_folder || is_input : facts.kind == LEAT_PATH_FILE)
+        leat_inputs_skip(&to->inputs->skipped, path);
+    return LEAT_OK;
+}
+
+typedef struct packed_name {
+    const char *text;
+    size_t size; /* without ".gz" */
+} packed_name;
+
+static int compare_plain(const void *key, const void *element) {
+    const packed_name *packed = key;
+    const char *plain = *(const char *const *)element;
+    int order = strncmp(packed->text, plain, packed->size);
+    return order != 0 ? order : -(plain[packed->size] != 0);
+}
+
+/* "x.csv" beside "x.csv.gz", as gunzip -k leaves them: read both, and the data counts twice. */
+static leat_code check_packed(const search *to, const char *folder, const leat_path_list *names,
+                              leat_error *err) {
+    for (int64_t i = 0; i < names->count; i++) {
+        packed_name packed = {names->paths[i], strlen(names->paths[i])};
+        bool hidden = packed.text[0] == '.' || packed.text[0] == '_';
+        if (hidden || !leat_path_has_suffix_any_case(packed.text, ".gz") ||
+            !is_input_name(to->kind, packed.text))
+            continue;
+        packed.size -= 3;
+        if (bsearch(&packed, names->paths, (size_t)names->count, sizeof *names->paths,
+                    compare_plain) == NULL)
+            continue;
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "folder \"%s\" contains \"%.*s\" and \"%s\": the second is the first, "
+                         "packed, so the data would count twice; move one of them elsewhere",
+                         folder, (int)packed.size, packed.text, packed.text);
+    }
+    return LEAT_OK;
+}
+
 static leat_code add_folder(const search *to, const char *path, int depth, leat_error *err) {
     if (depth > FOLDER_DEPTH_MAX) {
         return leat_fail(err, LEAT_ERR_LIMIT, "folders nested deeper than %d at \"%s\"",
@@ -69,20 +155,10 @@ static leat_code add_folder(const search *to, const char *path, int depth, leat_
     }
     leat_path_list names = {0};
     LEAT_TRY(leat_path_list_dir(path, &names, err));
-    leat_code code = LEAT_OK;
     int64_t count = is_output(&names) ? 0 : names.count;
-    for (int64_t i = 0; i < count && code == LEAT_OK; i++) {
-        char child[LEAT_PATH_BYTES];
-        leat_path_facts facts = {0};
-        code = leat_path_join(child, sizeof child, path, names.paths[i], err);
-        if (code == LEAT_OK) code = leat_path_stat(child, &facts, err);
-        if (code != LEAT_OK || names.paths[i][0] == '.') continue;
-        if (facts.kind == LEAT_PATH_DIR) {
-            code = add_folder(to, child, depth + 1, err);
-        } else if (facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, names.paths[i])) {
-            code = add_file(to->inputs, child, &facts, err);
-        }
-    }
+    leat_code code = count > 0 ? check_packed(to, path, &names, err) : LEAT_OK;
+    for (int64_t i = 0; i < count && code == LEAT_OK; i++)
+        code = add_child(to, path, names.paths[i], depth, err);
     leat_path_list_free(&names);
     return code;
 }
@@ -103,23 +179,28 @@ static leat_code add_path(const search *to, const char *path, leat_error *err) {
     if (to->inputs->count > before) return LEAT_OK;
     if (leat_path_join(folder, sizeof folder, path, LEAT_MANIFEST_NAME, NULL) == LEAT_OK &&
         leat_path_stat(folder, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE) {
-        return leat_fail(
-            err, LEAT_ERR_INPUT,
-            "folder \"%s\" holds a data set, which is what an ingest makes: `leat cat` "
-            "gives its measurements back as input",
-            path);
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "folder \"%s\" holds a data set, which is the output of an ingest; `leat "
+                         "cat` turns it back into measurements",
+                         path);
     }
-    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" holds no %s (or .gz)", path,
-                     to->kind->shown);
+    const leat_ingest_skipped *skipped = &to->inputs->skipped;
+    char others[400] = "";
+    if (skipped->count > 0)
+        snprintf(others, sizeof others, "; it contains %lld other%s: \"%s\"%s",
+                 (long long)skipped->count, skipped->count == 1 ? "" : "s", skipped->name[0],
+                 skipped->count == 1 ? "" : ", ...");
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" does not contain any %s (or .gz)%s",
+                     path, to->kind->shown, others);
 }
 
-/* A file or folder of that very name comes first; else the text is a pattern. */
+/* A file or folder with exactly this name takes precedence; otherwise the text is a pattern. */
 static leat_code expand(const search *to, const char *path, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_NONE) return add_path(to, path, err);
     if (strpbrk(path, "*?[") == NULL) {
-        return leat_fail(err, LEAT_ERR_NOT_FOUND, "input \"%s\" is not there", path);
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "input \"%s\" does not exist", path);
     }
     leat_path_list found = {0};
     LEAT_TRY(leat_path_glob(path, &found, err));
@@ -142,7 +223,7 @@ static int compare_paths(const void *a, const void *b) {
     return strcmp(((const leat_input *)a)->path, ((const leat_input *)b)->path);
 }
 
-/* One file under several names, or named twice, is read once, by the first of its names. */
+/* A file with several names, or named twice, is read once, under the first of its names. */
 static void drop_doubles(leat_input_list *inputs) {
     if (inputs->count < 2) return;
     qsort(inputs->items, (size_t)inputs->count, sizeof *inputs->items, compare_identity);
@@ -161,7 +242,7 @@ static void drop_doubles(leat_input_list *inputs) {
 
 /* ---- formats ---- */
 
-/* Another kind of compression, UTF-16, a program: none has a first line without control bytes. */
+/* Other compression, UTF-16 and programs all have control bytes in their first line. */
 static bool is_binary(const leat_line *line) {
     for (int64_t i = 0; i < line->size_bytes; i++) {
         unsigned char byte = (unsigned char)line->data[i];
@@ -171,16 +252,16 @@ static bool is_binary(const leat_line *line) {
 }
 
 /* CSV or NDJSON, by the first line that is not blank. */
-static leat_code tell_text(leat_input *input, leat_error *err) {
+static leat_code detect_text(leat_input *input, leat_error *err) {
     leat_lines_options options = {.gzip = input->gzip};
     leat_lines *lines = NULL;
     LEAT_TRY(leat_lines_open(&lines, input->path, &options, err));
     leat_line line;
     bool found = false;
-    leat_code code = leat_text_first(lines, &line, &found, err);
-    /* a file without a line has no header: said when it is checked; no object at all is fine */
-    input->format = leat_path_has_suffix(input->path, ".csv") ||
-                            leat_path_has_suffix(input->path, ".csv.gz") || found
+    leat_code code = leat_lines_first(lines, &line, &found, err);
+    /* an empty CSV lacks its header, which is reported later; an empty NDJSON is fine */
+    input->format = leat_path_has_suffix_any_case(input->path, ".csv") ||
+                            leat_path_has_suffix_any_case(input->path, ".csv.gz") || found
                         ? LEAT_INPUT_CSV
                         : LEAT_INPUT_NDJSON;
     if (code == LEAT_OK && found) {
@@ -190,25 +271,26 @@ static leat_code tell_text(leat_input *input, leat_error *err) {
         if (first == '{') input->format = LEAT_INPUT_NDJSON;
         if (is_binary(&line)) {
             code = leat_fail(err, LEAT_ERR_INPUT,
-                             "\"%s\" is no text: inputs are Parquet, and CSV or NDJSON in UTF-8, "
-                             "plain or gzipped",
+                             "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV and "
+                             "NDJSON (the last two also gzipped)",
                              input->path);
         } else if (first == '[') {
-            code = leat_fail(err, LEAT_ERR_INPUT,
-                             "\"%s\" is one JSON array: give one object a line (jq -c '.[]')",
-                             input->path);
+            code =
+                leat_fail(err, LEAT_ERR_INPUT,
+                          "\"%s\" is a single JSON array; write one object per line (jq -c '.[]')",
+                          input->path);
         } else if (input->gzip && line.size_bytes >= 4 && memcmp(line.data, "PAR1", 4) == 0) {
             code =
                 leat_fail(err, LEAT_ERR_INPUT,
-                          "\"%s\" is a Parquet file inside gzip: unpack it (gunzip)", input->path);
+                          "\"%s\" is a Parquet file inside gzip; unpack it (gunzip)", input->path);
         }
     }
     leat_lines_close(lines);
     return code;
 }
 
-static leat_code tell_probes(leat_input *input, const uint8_t *magic, int64_t size,
-                             leat_error *err) {
+static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t size,
+                               leat_error *err) {
     if (size == 4 && memcmp(magic, "PAR1", 4) == 0) {
         input->format = LEAT_INPUT_PARQUET;
         return LEAT_OK;
@@ -217,19 +299,20 @@ static leat_code tell_probes(leat_input *input, const uint8_t *magic, int64_t si
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
                          input->path);
     }
-    if (leat_path_has_suffix(input->path, ".parquet")) {
+    if (leat_path_has_suffix_any_case(input->path, ".parquet")) {
         return leat_fail(err, LEAT_ERR_CORRUPT,
-                         "\"%s\" is no Parquet file: it does not begin with PAR1", input->path);
+                         "\"%s\" is not a Parquet file: it does not begin with PAR1", input->path);
     }
-    return tell_text(input, err);
+    return detect_text(input, err);
 }
 
-/* Which log it is shows when its lines are read; comma-separated or not, they are text. */
-static leat_code tell_can(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err) {
+/* The log format is detected when lines are read; separated by commas or not, it is text. */
+static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t size,
+                            leat_error *err) {
     input->format = LEAT_INPUT_CSV;
     if (size < 4 || memcmp(magic, "PAR1", 4) != 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\" is a Parquet file: vehicle logs are read as text, write it as CSV",
+                     "\"%s\" is a Parquet file; vehicle logs are read as text: convert it to CSV",
                      input->path);
 }
 
@@ -239,10 +322,10 @@ static const char *const probe_suffixes[] = {".parquet",   ".csv",   ".csv.gz", 
 static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
                                            ".txt", ".txt.gz", NULL};
 const leat_input_kind leat_probe_inputs = {
-    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", tell_probes};
-const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", tell_can};
+    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", detect_probes};
+const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", detect_can};
 
-static leat_code tell_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
+static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
     uint8_t magic[4] = {0};
     leat_file *file = NULL;
     LEAT_TRY(leat_file_open(&file, input->path, LEAT_FILE_READ, err));
@@ -251,7 +334,7 @@ static leat_code tell_format(leat_input *input, const leat_input_kind *kind, lea
     leat_file_close(file);
     if (code != LEAT_OK) return code;
     input->gzip = magic[0] == 0x1f && magic[1] == 0x8b;
-    return kind->tell(input, magic, size, err);
+    return kind->detect(input, magic, size, err);
 }
 
 leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
@@ -259,16 +342,78 @@ leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
     *inputs = (leat_input_list){0};
     search to = {kind, inputs};
     leat_code code = LEAT_OK;
-    if (path_count < 1) code = leat_fail(err, LEAT_ERR_OPTION, "no input is named");
+    if (path_count < 1) code = leat_fail(err, LEAT_ERR_OPTION, "no inputs given");
     for (int64_t i = 0; i < path_count && code == LEAT_OK; i++) {
         code = expand(&to, paths[i], err);
     }
     if (code == LEAT_OK) drop_doubles(inputs);
     for (int64_t i = 0; i < inputs->count && code == LEAT_OK; i++) {
-        code = tell_format(&inputs->items[i], kind, err);
+        code = detect_format(&inputs->items[i], kind, err);
     }
     if (code != LEAT_OK) leat_input_list_free(inputs);
     return code;
+}
+
+/* ---- whether they are unchanged ---- */
+
+/* The inode does not count: some user-space file systems renumber files from time to time. A file
+ * that replaced another has its own ctime. */
+static bool is_unchanged(const leat_path_facts *then, const leat_path_facts *now) {
+    if (now->kind != then->kind || now->size_bytes != then->size_bytes ||
+        now->mtime_ns != then->mtime_ns)
+        return false;
+    bool explained = now->device == then->device && now->inode == then->inode &&
+                     (now->mode != then->mode || now->links != then->links ||
+                      now->user != then->user || now->group != then->group);
+    return now->ctime_ns == then->ctime_ns || explained;
+}
+
+static leat_code report_change(const leat_input *input, const leat_path_facts *now,
+                               leat_error *err) {
+    static const char todo[] = "run again once nothing writes to it, or on a copy";
+    const leat_path_facts *then = &input->facts;
+    if (now->kind != LEAT_PATH_FILE) {
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "input \"%s\" of %lld bytes was removed while it was read; %s",
+                         input->path, (long long)then->size_bytes, todo);
+    }
+    const char *how = " (same modification time, later change time)";
+    if (now->mtime_ns != then->mtime_ns) how = " (different modification time)";
+    if (now->device != then->device || now->inode != then->inode) how = " (different file)";
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "input \"%s\" changed while it was read: it had %lld bytes and now has %lld%s; %s",
+        input->path, (long long)then->size_bytes, (long long)now->size_bytes, how, todo);
+}
+
+static leat_code check_unchanged(const leat_input *input, leat_error *err) {
+    leat_path_facts now;
+    LEAT_TRY(leat_path_stat(input->path, &now, err));
+    if (now.kind == LEAT_PATH_FILE) {
+        /* a network file system's client may answer from its cache until a file is opened */
+        leat_file *file = NULL;
+        if (leat_file_open(&file, input->path, LEAT_FILE_READ, NULL) != LEAT_OK) {
+            /* the file is not read any further */
+        }
+        leat_file_close(file);
+        LEAT_TRY(leat_path_stat(input->path, &now, err));
+    }
+    return is_unchanged(&input->facts, &now) ? LEAT_OK : report_change(input, &now, err);
+}
+
+leat_code leat_inputs_unchanged(const leat_input_list *inputs, leat_error *err) {
+    for (int64_t i = 0; i < inputs->count; i++) {
+        LEAT_TRY(check_unchanged(&inputs->items[i], err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_inputs_blame(const leat_input_list *inputs, leat_code code, leat_error *err) {
+    leat_error change = {0};
+    bool by_change = code == LEAT_ERR_INPUT || code == LEAT_ERR_CORRUPT || code == LEAT_ERR_IO ||
+                     code == LEAT_ERR_NOT_FOUND;
+    if (!by_change || leat_inputs_unchanged(inputs, &change) != LEAT_ERR_INPUT) return code;
+    return leat_error_copy(err, &change);
 }
 
 void leat_input_list_free(leat_input_list *inputs) {

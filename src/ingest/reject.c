@@ -1,8 +1,8 @@
 /*
- * Rows set aside, ordered by file and row whichever thread found them. Each worker keeps its rows
- * in one block: entries grow from the front, a table of their places from the back. A full block is
- * sorted and written as a run behind the other runs in one temporary file; at the end the runs are
- * merged, in several passes if there are more of them than memory has room for buffers.
+ * Rejected rows, ordered by file and row whichever thread found them. Each worker keeps its rows in
+ * one block: entries grow from the front, a table of their offsets from the back. A full block is
+ * sorted and appended as a run to one temporary file; at the end the runs are merged, in several
+ * passes if there are more of them than buffers fit in memory.
  */
 #include "ingest/reject.h"
 
@@ -20,7 +20,7 @@
 #define CURSOR_MIN (INT64_C(16) << 10)
 enum { FAN_MAX = 128 };
 
-/* An entry as it lies in blocks and runs, followed by its values. */
+/* The header of an entry in blocks and runs; its values follow. */
 typedef struct entry_head {
     int64_t row;
     int32_t file_index, reason, size_bytes;
@@ -40,7 +40,7 @@ typedef struct worker_log {
     uint8_t *block; /* NULL before the first row */
     int64_t used, count;
     int64_t counts[LEAT_REJECT_REASONS_MAX];
-    char pad[64]; /* a worker's counters share no cache line with another's */
+    char pad[64]; /* padded: workers' counters must not share a cache line */
 } worker_log;
 
 struct leat_reject_log {
@@ -50,7 +50,7 @@ struct leat_reject_log {
     int worker_count;
     int64_t memory_bytes, block_bytes;
     worker_log *workers;
-    pthread_mutex_t lock; /* for all below */
+    pthread_mutex_t lock; /* for all members below */
     char temp_path[2][LEAT_PATH_BYTES];
     leat_file *temp[2]; /* a merge pass reads one and writes the other */
     int64_t temp_bytes;
@@ -122,7 +122,7 @@ static entry_head head_of(const uint8_t *entry) {
     return head;
 }
 
-/* By file and row, then by all the rest, so that equal neighbours are equal altogether. */
+/* By file and row, then by everything else, so that neighbours that compare equal are identical. */
 static int compare_entries(const uint8_t *a, const uint8_t *b) {
     entry_head x = head_of(a), y = head_of(b);
     if (x.file_index != y.file_index) return x.file_index < y.file_index ? -1 : 1;
@@ -141,7 +141,7 @@ static int compare_places(const void *a, const void *b, void *block) {
     return compare_entries((uint8_t *)block + x, (uint8_t *)block + y);
 }
 
-/* ---- runs out ---- */
+/* ---- writing runs ---- */
 
 /* Bytes to a file through a small buffer. */
 typedef struct writer {
@@ -169,7 +169,7 @@ static leat_code write_bytes(writer *out, const void *bytes, int64_t size_bytes,
     return LEAT_OK;
 }
 
-/* Takes a place behind the other runs. */
+/* Reserves space after the other runs. */
 static leat_code reserve_run(leat_reject_log *log, int64_t size_bytes, leat_file **file,
                              int64_t *offset, leat_error *err) {
     pthread_mutex_lock(&log->lock);
@@ -220,14 +220,15 @@ leat_code leat_reject_log_add(leat_reject_log *log, int worker_index, const leat
     worker->counts[row->reason]++;
     if (log->strict) {
         int shown = row->values_bytes < 200 ? (int)row->values_bytes : 200;
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" %s %lld: %s: %.*s (without --strict it is "
-                         "set aside)",
-                         log->paths[row->file_index], log->kind->row, (long long)row->row,
-                         log->kind->reasons[row->reason], shown, row->values);
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "\"%s\" %s %lld: %s: %.*s (run without --strict to reject such rows and continue)",
+            log->paths[row->file_index], log->kind->row, (long long)row->row,
+            log->kind->reasons[row->reason], shown, row->values);
     }
     if (row->values_bytes > LEAT_REJECT_VALUES_BYTES) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "a row set aside has %lld bytes, at most %d are kept",
+        return leat_fail(err, LEAT_ERR_LIMIT,
+                         "a rejected row has %lld bytes; at most %d are possible",
                          (long long)row->values_bytes, LEAT_REJECT_VALUES_BYTES);
     }
     if (worker->block == NULL) {
@@ -268,7 +269,7 @@ typedef struct merge {
     leat_file *file;
     int64_t buffer_bytes;
     cursor cursors[FAN_MAX];
-    int heap[FAN_MAX]; /* cursors, the least entry first */
+    int heap[FAN_MAX]; /* min-heap of cursors by entry */
     int heap_size;
     uint8_t *block;
     int64_t block_bytes;
@@ -279,7 +280,7 @@ static const uint8_t *current(const merge *merge, int place) {
     return from->buffer + from->at;
 }
 
-/* Makes the entry at `at` whole in the buffer. False at the end of the run. */
+/* Makes the entry at `at` complete in the buffer. False at the end of the run. */
 static leat_code load_entry(merge *merge, cursor *from, bool *more, leat_error *err) {
     int64_t kept = from->have - from->at;
     *more = kept > 0 || from->left > 0;
@@ -333,7 +334,7 @@ static leat_code merge_start(merge *merge, leat_file *file, const run *runs, int
     return LEAT_OK;
 }
 
-/* Goes on behind the least entry. */
+/* Advances past the least entry. */
 static leat_code merge_step(merge *merge, leat_error *err) {
     cursor *from = &merge->cursors[merge->heap[0]];
     bool more = false;
@@ -344,7 +345,7 @@ static leat_code merge_step(merge *merge, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Merges each `fan` runs into one, from temp[0] to temp[1], and exchanges the two. */
+/* Merges groups of `fan` runs, from temp[0] to temp[1], and swaps the two. */
 static leat_code merge_pass(leat_reject_log *log, merge *merge, int fan, writer *out,
                             leat_error *err) {
     LEAT_TRY(leat_file_open(&log->temp[1], log->temp_path[1], LEAT_FILE_CREATE, err));
@@ -365,7 +366,7 @@ static leat_code merge_pass(leat_reject_log *log, merge *merge, int fan, writer 
     LEAT_TRY(write_out(out, err));
     log->runs.count = made;
     close_temp(log, 0);
-    /* the name goes with the file */
+    /* the file owns the name */
     log->temp[0] = log->temp[1];
     log->temp[1] = NULL;
     char name[LEAT_PATH_BYTES];
@@ -442,5 +443,23 @@ leat_code leat_reject_log_save(leat_reject_log *log, const char *path, leat_erro
     }
     leat_block_free(block, size);
     leat_free(merge);
+    return code;
+}
+
+leat_code leat_reject_is_log(const leat_reject_kind *kind, const char *path, bool *is_log,
+                             leat_error *err) {
+    char text[256];
+    leat_file *file = NULL;
+    leat_path_facts facts;
+    int64_t got = 0, size = (int64_t)strlen(kind->columns);
+    LEAT_ASSERT(size + 1 < (int64_t)sizeof text);
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    *is_log = facts.kind == LEAT_PATH_NONE;
+    if (facts.kind != LEAT_PATH_FILE) return LEAT_OK;
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_read(file, text, size + 1, &got, err);
+    leat_file_close(file);
+    *is_log =
+        got == size + 1 && memcmp(text, kind->columns, (size_t)size) == 0 && text[size] == '\n';
     return code;
 }

@@ -1,7 +1,7 @@
 /*
- * Rows that are set aside, not lost: counted by reason and written to rejected.csv, ordered by file
- * and row, in bounded memory however many there are (sorted runs on disk, merged at the end). What
- * the reasons and the columns are is the job's to say.
+ * Rejected rows are counted by reason and written to rejected.csv, ordered by file and row, in
+ * bounded memory for any number of rows (sorted runs on disk, merged at the end). The job defines
+ * the reasons and the columns.
  */
 #ifndef LEAT_INGEST_REJECT_H
 #define LEAT_INGEST_REJECT_H
@@ -9,32 +9,32 @@
 #include "base/error.h"
 #include "leat/ingest.h" /* LEAT_REJECT_REASONS_MAX */
 
-/* What a job sets aside; constant, and outlives its logs. */
+/* What a job rejects; constant, and must outlive its logs. */
 typedef struct leat_reject_kind {
-    const char *columns; /* the file's first line: "file,", that of the row, "reason", the values */
-    const char *row;     /* what a row is called in messages: "row", "line" */
-    const char *const *reasons; /* texts by number, as they stand in the file */
+    const char *columns;        /* header line: "file,", row column, "reason", values */
+    const char *row;            /* what messages call a row: "row", "line" */
+    const char *const *reasons; /* texts by number, as written to the file */
     int reason_count;           /* up to LEAT_REJECT_REASONS_MAX */
 } leat_reject_kind;
 
 typedef struct leat_reject_log leat_reject_log;
 
-/* A row and its values as they were found. */
+/* A row and its original values. */
 typedef struct leat_reject_row {
     int32_t file_index;
     int64_t row;
-    int reason;         /* of the kind's */
-    const char *values; /* CSV text of the columns behind the reason, without newline */
+    int reason;         /* an index of the kind's reasons */
+    const char *values; /* CSV text of the columns after the reason, without newline */
     int64_t values_bytes;
 } leat_reject_row;
 
-/* The longest `values`. */
+/* The maximum length of `values`. */
 #define LEAT_REJECT_VALUES_BYTES 8192
-/* What a worker that rejects takes at least. */
+/* The minimum memory of a worker that rejects. */
 #define LEAT_REJECT_WORKER_BYTES_MIN (INT64_C(48) << 10)
 
 /* strict: the first add fails with LEAT_ERR_INPUT naming file, row, reason and values.
- * `paths` (file_index -> text) must outlive the log. memory_bytes bounds all its buffers (but each
+ * `paths` (file_index -> text) must outlive the log. memory_bytes limits all its buffers (but each
  * worker takes LEAT_REJECT_WORKER_BYTES_MIN, and none before its first row); beyond it, sorted runs
  * go to temp_dir. */
 LEAT_MUST_CHECK leat_code leat_reject_log_create(leat_reject_log **out,
@@ -45,11 +45,16 @@ LEAT_MUST_CHECK leat_code leat_reject_log_create(leat_reject_log **out,
 void leat_reject_log_destroy(leat_reject_log *log);
 LEAT_MUST_CHECK leat_code leat_reject_log_add(leat_reject_log *log, int worker,
                                               const leat_reject_row *row, leat_error *err);
-/* Total by reason, so far, over all workers (call when they rest); as many as the kind has. */
+/* Totals by reason so far, over all workers (call while none is running); one per reason of the
+ * kind. */
 void leat_reject_log_counts(const leat_reject_log *log, int64_t *counts);
-/* Writes and publishes the file (temporary name, fsync, rename); writes none if nothing was added.
- * Once, as the last call. */
+/* Writes and publishes the file (temporary name, fsync, rename), or no file if nothing was added.
+ * Call once, last. */
 LEAT_MUST_CHECK leat_code leat_reject_log_save(leat_reject_log *log, const char *path,
                                                leat_error *err);
+
+/* Whether the file at `path` begins as a log of this kind; *is_log is true if it does not exist. */
+LEAT_MUST_CHECK leat_code leat_reject_is_log(const leat_reject_kind *kind, const char *path,
+                                             bool *is_log, leat_error *err);
 
 #endif

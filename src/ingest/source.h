@@ -1,6 +1,6 @@
 /*
- * What sources (Parquet, CSV, NDJSON) give to the ingest: batches of raw measurements, from several
- * threads at once, and lines that are none.
+ * What sources (Parquet, CSV, NDJSON) deliver to the ingest: batches of raw measurements and
+ * unusable lines, from several threads at once.
  */
 #ifndef LEAT_INGEST_SOURCE_H
 #define LEAT_INGEST_SOURCE_H
@@ -8,29 +8,33 @@
 #include "base/file.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "base/ticker.h"
 #include "ingest/reject.h"
-#include "ingest/report.h"
+#include "leat/ingest.h"
 
-/* Times that are none: missing; and beyond what 64 bits of microseconds hold, either way. */
+/* Times without a value: missing, or outside the range of 64-bit microseconds in either direction.
+ */
 #define LEAT_TIME_MISSING INT64_MIN
 #define LEAT_TIME_PAST (INT64_MIN + 1)
 #define LEAT_TIME_FUTURE INT64_MAX
 
-/* Arrays of `count` items, valid during the call only. */
+/* Arrays of `count` items, valid only during the call. */
 typedef struct leat_raw_batch {
     int32_t file_index;     /* in the list of inputs */
     int64_t count;          /* 1..LEAT_BATCH_ROWS */
     const int64_t *row;     /* row in the file, or line where the record begins, from 1 */
     const int64_t *time_us; /* microseconds since 1970 UTC, floor; LEAT_TIME_MISSING */
     const leat_text *src, *dst;
-    const int32_t *ip_version; /* 0: absent; any other value as found */
-    const float *rtt;          /* milliseconds as float32, not yet judged; NaN = null */
+    const int32_t *ip_version; /* 0: absent; any other value as in the input */
+    const float *rtt;          /* milliseconds as float32, not yet checked; NaN = null */
+    /* The number of the measurement among the equal ones of its record, from 0: those are no
+     * duplicates of each other. NULL: all are 0. */
+    const uint32_t *twin;
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
 
-/* Why a row is no measurement: name, text as it stands in rejected.csv, run.json and on the
- * summary.
- */
+/* Why a row is not a measurement: name, and text as shown in rejected.csv, run.json and the
+ * summary. */
 #define LEAT_REJECTS(X)                                                                            \
     X(LEAT_REJECT_LINE, "malformed_line")                                                          \
     X(LEAT_REJECT_NOT_PING, "not_a_ping_result")                                                   \
@@ -50,16 +54,17 @@ typedef enum leat_reject { LEAT_REJECTS(LEAT_REJECT_ENUM) LEAT_REJECT_COUNT } le
 const char *leat_reject_text(leat_reject reason);
 extern const leat_reject_kind leat_probe_rejects;
 
-/* Appends row i as it was found, for leat_reject_row.values: times as ISO 8601 in UTC with six
- * digits of the second, missing values empty, texts cut at LEAT_REJECT_TEXT_BYTES. */
+/* Appends row i in its original form, for leat_reject_row.values: times as ISO 8601 in UTC with six
+ * digits of the second, missing values empty, texts truncated to LEAT_REJECT_TEXT_BYTES. */
 LEAT_MUST_CHECK leat_code leat_reject_format(leat_buf *buf, const leat_raw_batch *batch, int64_t i,
                                              leat_error *err);
-/* The same for a line that is no row: its beginning alone. */
+/* The same for a line that is not a record: its beginning. */
 LEAT_MUST_CHECK leat_code leat_reject_format_line(leat_buf *buf, const char *line,
                                                   int64_t size_bytes, leat_error *err);
 #define LEAT_REJECT_TEXT_BYTES 1024
 
-/* `worker` < the number of workers; a worker's calls do not overlap, different workers' do.
+/* `worker` < the number of workers; calls of one worker do not overlap, those of different workers
+ * do.
  * A failure stops the source, which returns it. */
 typedef leat_code (*leat_batch_fn)(void *context, int worker, const leat_raw_batch *batch,
                                    leat_error *err);
@@ -74,6 +79,7 @@ typedef enum leat_input_format {
  */
 typedef struct leat_parquet_facts {
     bool known;
+    bool plain; /* it can be read in its plain form only, see parquet.h */
     int64_t rows, row_groups;
     int64_t metadata_bytes; /* of the footer */
     int64_t group_bytes;    /* the most memory that decoding one row group takes */
@@ -88,11 +94,14 @@ typedef struct leat_input {
     bool gzip;
     leat_path_facts facts;
     leat_parquet_facts parquet;
+    uint8_t sha256[32]; /* of the complete file; see leat_input_list.hashed */
 } leat_input;
 
 typedef struct leat_input_list {
     leat_input *items; /* sorted by path */
     int64_t count, capacity;
+    bool hashed;                 /* the items' sha256 are known */
+    leat_ingest_skipped skipped; /* in the folders that were searched */
 } leat_input_list;
 
 /* Names of the five columns in the input, NULL-terminated texts ("event_time", ...). */
@@ -104,55 +113,76 @@ typedef struct leat_source_options {
     leat_source_columns columns;
     bool per_packet;      /* Atlas NDJSON: one measurement per packet */
     int threads;          /* workers 0..threads-1 */
-    int64_t memory_bytes; /* for decode buffers, libraries' included; see leat_sources_memory_min.
-                             leat_sources_check: 0 for no limit */
+    int64_t memory_bytes; /* for decode buffers, including those of libraries; see
+                             leat_sources_memory_min. leat_sources_check: 0 for no limit */
     const char *temp_dir;
-    leat_reject_log *rejects; /* lines that are no record go here */
+    leat_reject_log *rejects; /* receives lines that are not records */
     leat_batch_fn batch;
     void *batch_context;
-    /* Bytes of input consumed (of the files' sizes; for Parquet their share by rows) and records
-     * seen so far, from any worker but one at a time, some ten times a second; false: stop, with
-     * LEAT_ERR_CANCELLED. May be NULL. */
-    leat_report_fn progress;
-    void *progress_context;
+    /* Counts bytes of input consumed (of the file sizes; for Parquet the proportion of rows read).
+     * May be NULL. */
+    leat_ticker *ticker;
 } leat_source_options;
 
-/* What a job reads. */
+/* The inputs that a job accepts. */
 typedef struct leat_input_kind {
-    const char *const *suffixes; /* of the files that a folder is read for; ends with NULL */
+    const char *const *suffixes; /* of the files to read in a folder, lower case; ends with NULL */
     const char *shown;           /* the suffixes, for a message */
-    /* Fills format and gzip from what the file begins with, `size` bytes of it, up to 4. */
-    leat_code (*tell)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
+    /* Sets format and gzip from the first `size` bytes of the file, up to 4. */
+    leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
 } leat_input_kind;
-/* *.parquet, *.csv, *.ndjson, *.jsonl, *.json and .gz of all but the first; format by content. */
+/* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and .gz of all but the first; the format is detected
+ * from the contents. */
 extern const leat_input_kind leat_probe_inputs;
-/* *.csv, *.log, *.txt and their .gz; which format they have is told when they are read. */
+/* *.csv, *.log, *.txt and their .gz; the log format is detected when they are read. */
 extern const leat_input_kind leat_can_inputs;
 
-/* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. */
+/* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. In a
+ * folder, files are selected by the suffixes of their names, in any case; names that begin with "."
+ * or "_" are passed over. */
 LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t path_count,
                                            const leat_input_kind *kind, leat_input_list *inputs,
                                            leat_error *err);
 void leat_input_list_free(leat_input_list *inputs);
+/* A path as a name of up to that many bytes; the beginning of a longer one becomes "...". */
+void leat_inputs_name(const char *path, char *name, int64_t size_bytes);
+/* Counts a file or folder that is not read, or all of another list. */
+void leat_inputs_skip(leat_ingest_skipped *skipped, const char *path);
+void leat_inputs_skip_all(leat_ingest_skipped *skipped, const leat_ingest_skipped *more);
+/*
+ * After reading: whether every input is unchanged since it was found. LEAT_ERR_INPUT names one that
+ * was removed, replaced or changed, whose rows may mix old and new contents. Sizes and times are
+ * compared. The time of the last change of any kind (ctime), which nobody can set back, counts
+ * unless new permissions, owners or links explain it: those may change.
+ */
+LEAT_MUST_CHECK leat_code leat_inputs_unchanged(const leat_input_list *inputs, leat_error *err);
+/* Computes the sha256 of every input with `threads` threads; LEAT_ERR_INPUT as above, so that the
+ * hashes are of the files that the facts describe. */
+LEAT_MUST_CHECK leat_code leat_inputs_hash(leat_input_list *inputs, int threads,
+                                           leat_ticker *ticker, leat_error *err);
+/* For `code`, a failure to read inputs: if an input was changed, replaces the failure with that
+ * cause; otherwise returns the failure itself, which err holds. */
+LEAT_MUST_CHECK leat_code leat_inputs_blame(const leat_input_list *inputs, leat_code code,
+                                            leat_error *err);
 
 /*
- * Looks at every input before a row is read: it opens, has the columns, with types that are
- * accepted. Errors name the file, the column, and what there is instead. Fills the items' facts.
+ * Checks every input before rows are read: that it opens and has the columns with supported types.
+ * Errors name the file, the column, and what was found instead. Sets the items' facts.
  */
 LEAT_MUST_CHECK leat_code leat_sources_check(const leat_input_list *inputs,
                                              const leat_source_options *options, leat_error *err);
 
-/* Reads all inputs once, calling options->batch; the set of measurements given does not depend on
- * threads or memory, their order does. *rows_read counts records seen, set aside ones included. */
+/* Reads all inputs once, calling options->batch. The set of measurements is independent of threads
+ * and memory; their order is not. *rows_read counts all records, including rejected ones. */
 LEAT_MUST_CHECK leat_code leat_sources_scan(const leat_input_list *inputs,
                                             const leat_source_options *options, int64_t *rows_read,
                                             leat_error *err);
 
 /*
- * The least memory_bytes that leat_sources_scan takes for these inputs, after leat_sources_check;
- * and what it takes when all `threads` read at once. In between fewer threads read. Both count on
- * top of the resident set that leat_sources_check left behind, which holds DuckDB's library (some
- * 35 MiB) if there is a Parquet file.
+ * The minimum memory_bytes of leat_sources_scan for these inputs, after leat_sources_check; and
+ * what it takes when all `threads` read at once. In between, fewer threads read. Both are in
+ * addition to the resident set after leat_sources_check, which includes DuckDB's library (about 35
+ * MiB) if there is a Parquet file.
  */
 int64_t leat_sources_memory_min(const leat_input_list *inputs, int threads);
 int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads);

@@ -1,7 +1,9 @@
 /*
- * Text files read by several threads: the workers take turns at the reader. Whose turn it is copies
- * a block of lines into room of its own, then parses that block while the next one reads. So at
- * most one block a worker is in memory, no queue is needed, and inflating overlaps with parsing.
+ * Text files read by several threads: the workers take turns at the reader. The worker whose turn
+ * it is copies a block of lines into its own buffer, then parses that block while the next worker
+ * reads: blocks are the parts of a job, which are fetched and then processed (base/pool.h). So at
+ * most one block per worker is in memory, no queue is needed, and decompression overlaps with
+ * parsing.
  */
 #ifndef LEAT_INGEST_TURNS_H
 #define LEAT_INGEST_TURNS_H
@@ -14,26 +16,26 @@ typedef struct leat_turn {
     int32_t input; /* in the list of inputs */
     int64_t block; /* number in the input, from 0 */
     leat_lines *lines;
-    /* What `fill` says: */
-    int64_t line_count; /* in the block; 0: none is left, which only the end may bring */
-    bool ended;         /* the input */
+    /* Set by `fill`: */
+    int64_t line_count; /* in the block; 0: no lines are left, allowed only at the end */
+    bool ended;         /* end of the input */
 } leat_turn;
 
 typedef struct leat_turns {
     const leat_input_list *inputs;
     int threads;
-    int64_t bytes_before; /* of input that others have read, for `report` */
+    int64_t bytes_before; /* input bytes that were read elsewhere */
+    leat_ticker *ticker;  /* counts bytes of input; may be NULL */
     void *context;
     /* Called by one worker at a time, in the order of the inputs and of their blocks. */
-    bool (*wanted)(void *context, const leat_input *input); /* NULL: every input is */
+    bool (*wanted)(void *context, const leat_input *input); /* NULL: read every input */
     leat_code (*open)(void *context, int32_t input, leat_lines **lines, leat_error *err);
     leat_code (*fill)(void *context, int worker, leat_turn *turn, leat_error *err);
-    leat_code (*report)(void *context, int64_t bytes_done, leat_error *err);
-    /* The worker's block; different workers' calls overlap. */
+    /* Processes the worker's block; calls of different workers overlap. */
     leat_code (*parse)(void *context, int worker, leat_error *err);
 } leat_turns;
 
-/* Reads all inputs. The first failure of a worker ends it all and is returned. */
+/* Reads all inputs. Returns the failure of the first block that fails. */
 LEAT_MUST_CHECK leat_code leat_turns_run(const leat_turns *turns, leat_error *err);
 
 #endif

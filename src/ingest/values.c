@@ -1,6 +1,6 @@
 /*
- * Values as text. Times never pass through floating point: the microseconds are taken from the
- * decimal digits as they stand.
+ * Values as text. Times never pass through floating point: microseconds come directly from the
+ * decimal digits.
  */
 #include "ingest/values.h"
 
@@ -74,8 +74,7 @@ static bool read_zone(const char *text, int64_t size_bytes, int64_t *offset_s) {
     return true;
 }
 
-/* Digits behind a decimal point, at *at: six of them count. *rest: one of the others is not zero.
- */
+/* Digits after a decimal point, at *at: the first six count. *rest: a later digit is not zero. */
 static bool read_fraction(const char *text, int64_t size_bytes, int64_t *at, int64_t *micros,
                           bool *rest) {
     int64_t value = 0, begin = *at;
@@ -165,7 +164,7 @@ int64_t leat_time_of_seconds(double seconds) {
     if (fabs(seconds) > 9e12) return seconds < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
     char text[LEAT_DOUBLE_TEXT_BYTES];
     for (int digits = 15; digits <= 17; digits++) {
-        /* digits counts all of them, %f those behind the point */
+        /* digits counts all of them, %f those after the point */
         int whole = fabs(seconds) < 1 ? 1 : (int)floor(log10(fabs(seconds))) + 1;
         int size = leat_double_decimals(seconds, digits > whole ? digits - whole : 0, text);
         int64_t time_us;
@@ -182,7 +181,15 @@ static bool same_word(const char *text, int64_t size_bytes, const char *word) {
     return word[size_bytes] == 0;
 }
 
-/* Words for numbers that are none. */
+static bool is_missing_word(const char *text, int64_t size_bytes) {
+    static const char *const words[] = {"na", "n/a", "null", "none"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (same_word(text, size_bytes, words[i])) return true;
+    }
+    return size_bytes == 2 && memcmp(text, "\\N", 2) == 0;
+}
+
+/* Words for infinite and missing numbers. */
 static bool parse_special(const char *text, int64_t size_bytes, double *value) {
     bool negative = text[0] == '-';
     if (negative || text[0] == '+') {
@@ -199,7 +206,7 @@ static bool parse_special(const char *text, int64_t size_bytes, double *value) {
 bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
     *rtt = NAN;
     trim(&text, &size_bytes);
-    if (size_bytes <= 0) return true;
+    if (size_bytes <= 0 || is_missing_word(text, size_bytes)) return true;
     double value = 0;
     if (!leat_decimal_parse(text, size_bytes, 0, &value) &&
         !parse_special(text, size_bytes, &value)) {
@@ -245,6 +252,39 @@ const char *leat_reject_text(leat_reject reason) {
     return (unsigned)reason < LEAT_REJECT_COUNT ? reject_texts[reason] : "unknown reason";
 }
 
+static int64_t digits_at(const char *text, int64_t size_bytes, int64_t at) {
+    while (at < size_bytes && text[at] >= '0' && text[at] <= '9') at++;
+    return at;
+}
+
+/* An optional sign, digits with at most one point before, among or after them, and an optional
+ * exponent: "-1", "+.5", "3.", "-2.50e-07". */
+static bool is_decimal(const char *text, int64_t size_bytes) {
+    int64_t begin = text[0] == '+' || text[0] == '-';
+    int64_t end = digits_at(text, size_bytes, begin), digits = end - begin;
+    if (end < size_bytes && text[end] == '.') {
+        int64_t point = end;
+        end = digits_at(text, size_bytes, point + 1);
+        digits += end - point - 1;
+    }
+    if (digits == 0) return false;
+    if (end < size_bytes && (text[end] == 'e' || text[end] == 'E')) {
+        begin = end + 1;
+        if (begin < size_bytes && (text[begin] == '+' || text[begin] == '-')) begin++;
+        end = digits_at(text, size_bytes, begin);
+        if (end == begin) return false;
+    }
+    return end == size_bytes;
+}
+
+/* Whether a spreadsheet could interpret the text as a formula, quoted or not. A leading apostrophe
+ * makes it text there. Text that already begins with one gets another, so that removing one
+ * apostrophe from every cell that begins with one restores the original. */
+static bool needs_apostrophe(const char *text, int64_t size_bytes) {
+    return text[0] == '\'' ||
+           (memchr("=+-@\t\r", text[0], 6) != NULL && !is_decimal(text, size_bytes));
+}
+
 leat_code leat_csv_append(leat_buf *buf, const char *text, int64_t size_bytes, int64_t max_bytes,
                           leat_error *err) {
     if (size_bytes > max_bytes) size_bytes = max_bytes;
@@ -253,9 +293,10 @@ leat_code leat_csv_append(leat_buf *buf, const char *text, int64_t size_bytes, i
     for (int64_t i = 0; i < size_bytes && !quotes; i++) {
         quotes = text[i] == '"' || text[i] == ',' || text[i] == '\n' || text[i] == '\r';
     }
+    LEAT_TRY(leat_buf_reserve(buf, 2 * size_bytes + 3, err));
+    if (quotes) buf->data[buf->size++] = '"';
+    if (needs_apostrophe(text, size_bytes)) buf->data[buf->size++] = '\'';
     if (!quotes) return leat_buf_append(buf, text, size_bytes, err);
-    LEAT_TRY(leat_buf_reserve(buf, 2 * size_bytes + 2, err));
-    buf->data[buf->size++] = '"';
     for (int64_t i = 0; i < size_bytes; i++) {
         if (text[i] == '"') buf->data[buf->size++] = '"';
         buf->data[buf->size++] = (uint8_t)text[i];
@@ -279,7 +320,7 @@ leat_code leat_reject_format(leat_buf *buf, const leat_raw_batch *batch, int64_t
     if (batch->ip_version[i] != 0) LEAT_TRY(leat_buf_printf(buf, err, "%d", batch->ip_version[i]));
     LEAT_TRY(leat_buf_append(buf, ",", 1, err));
     size = leat_float_format(batch->rtt[i], number);
-    LEAT_TRY(leat_buf_append(buf, number, size, err));
+    LEAT_TRY(leat_csv_append(buf, number, size, size, err)); /* "-inf" too */
     return leat_buf_append(buf, ",", 1, err);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "base/thread.h"
+#include "threads.h"
 
 static int64_t below(uint64_t seed, uint64_t stream, int64_t position, int64_t bound) {
     return (int64_t)leat_random_below(leat_random(seed, stream, (uint64_t)position),
@@ -110,7 +110,7 @@ static leat_code feed(void *context, int worker, leat_error *err) {
 leat_code can_frames_store(const can_frames *frames, leat_can_store *store, int workers,
                            leat_error *err) {
     feeding self = {.frames = frames, .store = store};
-    LEAT_TRY(leat_threads_run(workers, feed, &self, err));
+    LEAT_TRY(run_threads(workers, feed, &self, err));
     return leat_can_store_finish(store, err);
 }
 
@@ -194,7 +194,7 @@ leat_code can_frames_compare(const leat_can_store *store, int32_t stream, const 
 }
 
 int64_t can_least_kib(const leat_error *err) {
-    static const char before[] = "need at least ";
+    static const char before[] = "require at least ";
     const char *words = strstr(err->message, before);
     return words == NULL ? -1 : strtoll(words + sizeof before - 1, NULL, 10);
 }

@@ -1,6 +1,7 @@
 /* See core_support.h. */
 #include "core_support.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/address.h"
@@ -41,6 +42,12 @@ const char *core_path(const char *name) {
     assert_true(path_count < PATHS_MAX);
     paths[path_count] = strdup(text);
     return paths[path_count++];
+}
+
+const char *core_made(const char *path) {
+    struct stat found;
+    if (path != NULL && stat(path, &found) != 0) assert_int_equal(mkdir(path, 0777), 0);
+    return path;
 }
 
 core_image core_load(const char *path) {
@@ -178,7 +185,7 @@ core_spills core_spread(const core_row *rows, int64_t row_count, int count, int3
     for (int k = 0; k < count; k++) {
         char name[32];
         snprintf(name, sizeof name, "spread_%d", spills_made++);
-        assert_ok(leat_spill_create(&self.spills[k], core_path(name), 1, block_bytes, err));
+        assert_ok(leat_spill_create(&self.spills[k], core_path(name), 7, 1, block_bytes, err));
         self.each[k] = &self.spills[k];
     }
     for (int64_t i = 0; i < row_count; i++) {

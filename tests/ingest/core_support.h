@@ -17,18 +17,7 @@
 
 #include "base/rng.h"
 #include "check.h"
-#include "ingest/bucket.h"
-
-/* The code, and a message that has these words. */
-#define assert_fails(expression, expected_code, words)                                             \
-    do {                                                                                           \
-        leat_error assert_err_ = {0};                                                              \
-        leat_error *err = &assert_err_;                                                            \
-        leat_code assert_code_ = (expression);                                                     \
-        if (assert_code_ != (expected_code) || strstr(assert_err_.message, (words)) == NULL) {     \
-            fail_msg("%s: code %d: %s", #expression, (int)assert_code_, assert_err_.message);      \
-        }                                                                                          \
-    } while (0)
+#include "ingest/probes/bucket.h"
 
 /* Before all else, for programs that sync thousands of files: their folder lies in memory, where
  * syncs cost nothing, if that has so much room and TMPDIR does not say otherwise. */
@@ -39,6 +28,9 @@ void core_dir_remove(void);
 int core_teardown(void **state); /* the same, for a group of tests */
 /* "<folder>/<name>", valid until core_dir_remove. */
 const char *core_path(const char *name);
+/* Makes the folder for an option that takes one that must exist; returns `path`, which may be NULL.
+ */
+const char *core_made(const char *path);
 
 /* A whole file; free(data). */
 typedef struct core_image {

@@ -2,10 +2,10 @@
 #include "ingest_support.h"
 
 #include "base/hash.h"
-#include "format/index.h"
-#include "format/layout.h"
-#include "format/manifest.h"
-#include "format/probe_row.h"
+#include "format/dataset/index.h"
+#include "format/dataset/layout.h"
+#include "format/dataset/manifest.h"
+#include "format/probe/row.h"
 
 /* ---- inputs ---- */
 

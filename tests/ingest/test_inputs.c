@@ -77,6 +77,134 @@ static void test_lists(void **state) {
     }
 }
 
+static void add_files(const char *const *names) {
+    for (; *names != NULL; names++) {
+        size_t size = strlen(*names);
+        if ((*names)[size - 1] == '/') mkdir(core_path(*names), 0777);
+        else source_text(*names, csv);
+    }
+}
+
+static void assert_found(const leat_input_list *inputs, const char *const *found) {
+    int64_t count = 0;
+    for (; found[count] != NULL; count++) {
+        assert_true(count < inputs->count);
+        assert_string_equal(inputs->items[count].path + strlen(core_dir()) + 1, found[count]);
+    }
+    assert_int_equal(inputs->count, count);
+}
+
+/* Files that are no inputs are counted and the first of them named; what begins with "_" is read
+ * only if it is named; suffixes count in any case. */
+static void test_passed_over(void **state) {
+    (void)state;
+    static const char *const files[] = {"other/",
+                                        "other/_temporary/",
+                                        "other/_temporary/0/",
+                                        "other/_temporary/0/part.csv",
+                                        "other/_delta_log/",
+                                        "other/_delta_log/0.json",
+                                        "other/_SUCCESS",
+                                        "other/_part.csv",
+                                        "other/.x/",
+                                        "other/.x/a.csv",
+                                        "other/.part.csv.crc",
+                                        "other/B.CSV",
+                                        "other/C.Csv.GZ",
+                                        "other/D.JSONL",
+                                        "other/README.txt",
+                                        "other/a.asc",
+                                        "other/a.zip",
+                                        "other/a.zst",
+                                        "other/deep/",
+                                        "other/deep/E.PARQUET",
+                                        "other/deep/Readme-first.TXT",
+                                        "other/readmes.txt",
+                                        NULL};
+    static const char *const found[] = {"other/B.CSV", "other/C.Csv.GZ", "other/D.JSONL",
+                                        "other/deep/E.PARQUET", NULL};
+    static const char *const skipped[] = {
+        "other/README.txt", "other/_delta_log", "other/_part.csv", "other/_temporary",
+        "other/a.asc",      "other/a.zip",      "other/a.zst",     "other/deep/Readme-first.TXT",
+        "other/readmes.txt"};
+    static const char *const logs[] = {"other/B.CSV", "other/C.Csv.GZ", "other/readmes.txt", NULL};
+    static const char *const all[] = {"other/B.CSV", "other/_part.csv", NULL};
+    add_files(files);
+    source_text("other/deep/E.PARQUET", "PAR1....");
+    source_gzip("other/C.Csv.GZ", csv, sizeof csv - 1, 1);
+    leat_input_list inputs;
+    const char *paths[2] = {core_path("other"), core_path("other/_temporary")};
+    assert_ok(leat_inputs_find(paths, 1, &leat_probe_inputs, &inputs, err));
+    assert_found(&inputs, found);
+    assert_int_equal(inputs.skipped.count, 9);
+    assert_int_equal(inputs.skipped.name_count, LEAT_INGEST_SKIPPED_NAMES);
+    for (int i = 0; i < LEAT_INGEST_SKIPPED_NAMES; i++)
+        assert_string_equal(inputs.skipped.name[i] + strlen(core_dir()) + 1, skipped[i]);
+    leat_input_list_free(&inputs);
+    /* a log may be text, but what is written about logs is not one */
+    assert_ok(leat_inputs_find(paths, 1, &leat_can_inputs, &inputs, err));
+    assert_found(&inputs, logs);
+    leat_input_list_free(&inputs);
+    /* what is named is read; a wildcard does not name it */
+    static const char *const part[] = {"other/_temporary/0/part.csv", NULL};
+    assert_ok(leat_inputs_find(paths + 1, 1, &leat_probe_inputs, &inputs, err));
+    assert_found(&inputs, part);
+    assert_int_equal(inputs.skipped.count, 0);
+    leat_input_list_free(&inputs);
+    paths[0] = core_path("other/[B_]*");
+    paths[1] = core_path("other/_p*");
+    assert_ok(leat_inputs_find(paths, 2, &leat_probe_inputs, &inputs, err));
+    assert_found(&inputs, all);
+    leat_input_list_free(&inputs);
+    paths[0] = core_path("other/?temporary");
+    assert_fails(leat_inputs_find(paths, 1, &leat_probe_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
+                 "a wildcard does not match names that begin with");
+    add_files((const char *const[]){"asc/", "asc/a.asc", "asc/b.zst", NULL});
+    paths[0] = core_path("asc");
+    assert_fails(leat_inputs_find(paths, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
+                 "it contains 2 others");
+}
+
+/* Names of any length; what does not fit loses its beginning. */
+static void test_skipped_names(void **state) {
+    (void)state;
+    leat_ingest_skipped skipped = {0}, more = {0};
+    char path[400];
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = 0;
+    memcpy(path + sizeof path - 5, ".zip", 4);
+    leat_inputs_skip(&skipped, path);
+    assert_int_equal(strlen(skipped.name[0]), sizeof skipped.name[0] - 1);
+    assert_memory_equal(skipped.name[0], "...x", 4);
+    assert_string_equal(skipped.name[0] + sizeof skipped.name[0] - 5, ".zip");
+    for (int i = 0; i < 11; i++) leat_inputs_skip(&more, "y");
+    leat_inputs_skip_all(&skipped, &more);
+    assert_int_equal(skipped.count, 12);
+    assert_int_equal(skipped.name_count, LEAT_INGEST_SKIPPED_NAMES);
+    assert_string_equal(skipped.name[LEAT_INGEST_SKIPPED_NAMES - 1], "y");
+}
+
+/* gunzip -k leaves both: the data would count twice. */
+static void test_packed(void **state) {
+    (void)state;
+    static const char *const others[] = {"twice/x.csv-2", "twice/x.cs",      "twice/a.csv",
+                                         "twice/z.csv",   "twice/sub/x.csv", "twice/_y.csv.gz",
+                                         "twice/y.csv",   "twice/x.csv.gz"};
+    mkdir(core_path("twice"), 0777);
+    mkdir(core_path("twice/sub"), 0777);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) source_text(others[i], csv);
+    const char *path = core_path("twice");
+    leat_input_list inputs;
+    assert_ok(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err));
+    leat_input_list_free(&inputs);
+    source_text("twice/x.csv", csv);
+    const leat_input_kind *const kinds[] = {&leat_can_inputs, &leat_probe_inputs};
+    for (int i = 0; i < 2; i++) {
+        assert_fails(leat_inputs_find(&path, 1, kinds[i], &inputs, err), LEAT_ERR_INPUT,
+                     "contains \"x.csv\" and \"x.csv.gz\"");
+    }
+}
+
 /* Folders of vehicle logs: other suffixes, and caches made of them passed over. */
 static void test_can(void **state) {
     (void)state;
@@ -113,7 +241,7 @@ static void test_can(void **state) {
     leat_input_list_free(&inputs);
     path = core_path("logs/.leat-x/..//cache");
     assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
-                 "holds no *.csv, *.log, *.txt (or .gz)");
+                 "does not contain any *.csv, *.log, *.txt (or .gz)");
     path = source_text("parquet.log", "PAR1....");
     assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_INPUT,
                  "parquet.log\" is a Parquet file");
@@ -178,19 +306,19 @@ static void test_failures(void **state) {
         const char *path, *words;
         leat_code code;
     } cases[] = {
-        {"nothing.csv", "nothing.csv\" is not there", LEAT_ERR_NOT_FOUND},
+        {"nothing.csv", "nothing.csv\" does not exist", LEAT_ERR_NOT_FOUND},
         {"nothing*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
         {"nowhere/*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
-        {"empty", "holds no *.parquet", LEAT_ERR_NOT_FOUND},
+        {"empty", "does not contain any *.parquet", LEAT_ERR_NOT_FOUND},
         {"made", "holds a data set", LEAT_ERR_INPUT},
-        {"wide.csv", "is no text", LEAT_ERR_INPUT},
-        {"program", "is no text", LEAT_ERR_INPUT},
-        {"array.json", "one JSON array", LEAT_ERR_INPUT},
+        {"wide.csv", "is not UTF-8 text", LEAT_ERR_INPUT},
+        {"program", "is not UTF-8 text", LEAT_ERR_INPUT},
+        {"array.json", "single JSON array", LEAT_ERR_INPUT},
         {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
         {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},
         {"packed.parquet.gz", "inside gzip", LEAT_ERR_INPUT},
         {"cut.csv.gz", "damaged gzip data", LEAT_ERR_CORRUPT},
-        {"pipe", "no regular file", LEAT_ERR_INPUT},
+        {"pipe", "not a regular file", LEAT_ERR_INPUT},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *paths[] = {core_path("in/a.csv"), core_path(cases[i].path)};
@@ -207,9 +335,9 @@ static void test_failures(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),
-        cmocka_unit_test(test_can),
-        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_lists),         cmocka_unit_test(test_passed_over),
+        cmocka_unit_test(test_skipped_names), cmocka_unit_test(test_can),
+        cmocka_unit_test(test_packed),        cmocka_unit_test(test_formats),
         cmocka_unit_test(test_failures),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

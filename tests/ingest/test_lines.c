@@ -348,7 +348,7 @@ static void test_runs(void **state) {
         assert_ok(leat_buf_reserve(&text, size + 2, err));
         memset(text.data + text.size, i % 27 == 26 ? '\t' : 'a' + (int)(i % 27), (size_t)size);
         text.size += size;
-        assert_ok(leat_buf_append(&text, "\r\n" + i % 2, 2 - (int64_t)(i % 2), err));
+        assert_ok(leat_buf_append(&text, &"\r\n"[i % 2], 2 - (int64_t)(i % 2), err));
     }
     core_save(core_path("runs"), text.data, text.size);
     source_gzip("runs.gz", text.data, text.size, 5);
@@ -378,14 +378,14 @@ static void test_gzip_damage(void **state) {
         uint8_t byte; /* which */
         const char *words;
     } damages[] = {
-        {"tail", 1, 0, 0, 0, "cut short"},
-        {"half", 90000, 0, 0, 0, "cut short"},
+        {"tail", 1, 0, 0, 0, "truncated"},
+        {"half", 90000, 0, 0, 0, "truncated"},
         {"checksum", 0, -5, 0, 0, "incorrect data check"},
         {"length", 0, -1, 0, 0, "incorrect length check"},
         {"header", 0, 2, 0, 0, "unknown compression method"},
-        {"behind", 0, 0, 3, 'x', "behind a whole member"},
+        {"behind", 0, 0, 3, 'x', "data after a complete member"},
         {"zeros", 0, 0, 700, 0, NULL},
-        {"magic", 0, 0, 1, 0x1f, "cut short"},
+        {"magic", 0, 0, 1, 0x1f, "truncated"},
     };
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
         int64_t size = image.size_bytes - damages[i].cut + damages[i].added;

@@ -1,9 +1,10 @@
 /* Rows set aside: the same file in the same order whatever the memory and the workers. */
+/* TSan: several threads reject rows. */
 #include "source_support.h"
 
 #include <sys/stat.h>
 
-#include "base/thread.h"
+#include "threads.h"
 
 static const char *const paths[] = {"a.csv", "b,c.csv", "d.csv"};
 
@@ -40,7 +41,7 @@ static core_image write_log(int64_t rows, int workers, int64_t memory_bytes) {
     adding self = {.rows = rows, .workers = workers};
     assert_ok(leat_reject_log_create(&self.log, &leat_probe_rejects, paths, false, workers,
                                      memory_bytes, core_dir(), err));
-    assert_ok(leat_threads_run(workers, add_share, &self, err));
+    assert_ok(run_threads(workers, add_share, &self, err));
     int64_t counts[LEAT_REJECT_COUNT], total = 0;
     leat_reject_log_counts(self.log, counts);
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) total += counts[i];

@@ -1,10 +1,10 @@
 /* Values as text: times to the microsecond, numbers to the last bit, whatever the locale. */
 #include "core_support.h"
 
-#include <locale.h>
 #include <math.h>
 
 #include "base/number.h"
+#include "comma_locale.h"
 #include "ingest/values.h"
 
 #define MISSING LEAT_TIME_MISSING
@@ -183,6 +183,11 @@ static const struct {
     {" ", true, NAN},
     {"nan", true, NAN},
     {"NaN", true, NAN},
+    {"NA", true, NAN},
+    {" N/A ", true, NAN},
+    {"NULL", true, NAN},
+    {"None", true, NAN},
+    {"\\N", true, NAN},
     {"-1", true, -1},
     {"0", true, 0},
     {"-0", true, -0.0},
@@ -214,7 +219,10 @@ static const struct {
     {"1.2.3", false, 0},
     {"12 ms", false, 0},
     {"nano", false, 0},
-    {"na", false, 0},
+    {"nul", false, 0},
+    {"N", false, 0},
+    {"\\n", false, 0},
+    {"-none", false, 0},
     {"infinit", false, 0},
     {"*", false, 0},
     {"1f", false, 0},
@@ -337,7 +345,42 @@ static void test_csv_append(void **state) {
                  {"a\nb", 9, "\"a\nb\""},
                  {" a", 9, "\" a\""},
                  {"abcdef", 3, "abc"},
-                 {"abc,ef", 3, "abc"}};
+                 {"abc,ef", 3, "abc"},
+                 /* formulas of spreadsheets, and what looks like one */
+                 {"=1+1", 9, "'=1+1"},
+                 {"=\"a\"", 9, "\"'=\"\"a\"\"\""},
+                 {"=A1,B1", 9, "\"'=A1,B1\""},
+                 {"+x", 9, "'+x"},
+                 {"-x", 9, "'-x"},
+                 {"@SUM", 9, "'@SUM"},
+                 {"\tx", 9, "'\tx"},
+                 {"\rx", 9, "\"'\rx\""},
+                 {"\nx", 9, "\"\nx\""},
+                 {" =x", 9, "\" =x\""},
+                 {"a=x", 9, "a=x"},
+                 {"'", 9, "''"},
+                 {"'=x", 9, "''=x"},
+                 {"''", 9, "'''"},
+                 {"a'b", 9, "a'b"},
+                 /* decimal numbers */
+                 {"-1", 9, "-1"},
+                 {"+1", 9, "+1"},
+                 {"-0.5e-07", 9, "-0.5e-07"},
+                 {"+.5E3", 9, "+.5E3"},
+                 {"-3.", 9, "-3."},
+                 {"-1 ", 9, "\"'-1 \""},
+                 {"-", 9, "'-"},
+                 {"+.", 9, "'+."},
+                 {"-.e1", 9, "'-.e1"},
+                 {"-1e", 9, "'-1e"},
+                 {"-1e+", 9, "'-1e+"},
+                 {"-1.2.3", 9, "'-1.2.3"},
+                 {"--1", 9, "'--1"},
+                 {"-1+1", 9, "'-1+1"},
+                 {"-0x1", 9, "'-0x1"},
+                 {"-inf", 9, "'-inf"},
+                 {"-1,5", 9, "\"'-1,5\""},
+                 {"-12x", 3, "-12"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         leat_buf buf = {0};
         assert_ok(leat_csv_append(&buf, cases[i].text, (int64_t)strlen(cases[i].text),
@@ -350,10 +393,7 @@ static void test_csv_append(void **state) {
 
 static void test_locale(void **state) {
     (void)state;
-    static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "C.UTF-8", NULL};
-    const char *found = NULL;
-    for (int i = 0; names[i] != NULL && found == NULL; i++) found = setlocale(LC_ALL, names[i]);
-    if (found == NULL) print_message("skipped: no other locale is installed\n");
+    if (!comma_locale_set()) skip();
     test_numbers(NULL);
     test_float_format(NULL);
     assert_int_equal(leat_time_of_seconds(1602039732.123456), 1602039732123456);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the golden probe rows of this folder, and the bytes of src/format/probe_template.h.
+"""Makes the golden probe rows of this folder, and the bytes of src/format/probe/template.h.
 
   make.py rows         writes *.record here: outer records as PyArrow 26 writes them
-  make.py template     prints the arrays of src/format/probe_template.h
+  make.py template     prints the arrays of src/format/probe/template.h
 
 Needs pyarrow 26.0.1 (the layout of PyArrow's metadata differs between versions, its meaning does
 not). Run again only if the format of the rows changes; the test compares byte for byte.
@@ -37,7 +37,7 @@ def stream(schema, arrays):
 
 
 def measurements(n, version=4, dictionary=False):
-    """Measurement i: see row_of() in tests/format/test_probe_row.c, which makes the same."""
+    """Measurement i: see row_of() in tests/format/probe/test_row.c, which makes the same."""
     src = "192.0.2.17" if version == 4 else "2001:db8:1::17"
     time = [1556136000000000 + 60000000 * i + 7 * i for i in range(n)]
     dst = [("198.51.100.%d" if version == 4 else "2001:db8:2::%x") % (i * 37 % 251)

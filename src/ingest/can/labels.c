@@ -1,0 +1,133 @@
+/* Labels of frames: the words they are written in, and the names of their columns. */
+#include <string.h>
+
+#include "ingest/can/pieces.h"
+#include "ingest/can/table.h"
+
+/* ---- words ---- */
+
+static const struct {
+    const char *word;
+    bool attack;
+} words[] = {
+    {"r", false},        {"t", true},           {"normal", false},    {"attack", true},
+    {"false", false},    {"true", true},        {"benign", false},    {"anomaly", true},
+    {"no", false},       {"yes", true},         {"regular", false},   {"malicious", true},
+    {"legit", false},    {"legitimate", false}, {"genuine", false},   {"attack_free", false},
+    {"anomalous", true}, {"abnormal", true},    {"injected", true},   {"intrusion", true},
+    {"attacked", true},  {"attackfree", false}, {"no_attack", false},
+};
+
+/* Types of attacks: such a label says that there is one. */
+static const char *const types[] = {
+    "dos",           "ddos",         "fuzzy",          "fuzzing",      "fuzz",
+    "gear",          "rpm",          "speed",          "flooding",     "flood",
+    "malfunction",   "double",       "triple",         "interval",     "forceneutral",
+    "standstill",    "systematic",   "suppress",       "suppression",  "masquerade",
+    "replay",        "spoof",        "spoofing",       "gearspoofing", "rpmspoofing",
+    "speedspoofing", "rpmaccessory", "speedaccessory", "injection",    "fabrication",
+    "impersonation",
+};
+
+/* "DoS", "attack_dos", "Fuzzing Attack", "gear-spoofing" */
+static bool is_type(leat_text text) {
+    char plain[LEAT_CAN_PLAIN_BYTES], *name = plain;
+    if (text.size_bytes >= LEAT_CAN_PLAIN_BYTES) return false;
+    for (int i = 0; i < text.size_bytes; i++) {
+        char letter = (char)(text.data[i] | 0x20);
+        bool between = text.data[i] != 0 && strchr("_- ", text.data[i]) != NULL;
+        if (!between && (letter < 'a' || letter > 'z')) return false;
+    }
+    plain_name(text, plain);
+    size_t size = strlen(name);
+    if (size > 6 && strncmp(name, "attack", 6) == 0) name += 6;
+    else if (size > 6 && strcmp(name + size - 6, "attack") == 0) name[size - 6] = 0;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(name, types[i]) == 0) return true;
+    }
+    return false;
+}
+
+bool leat_can_label_word(leat_text text, bool *attack) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (!is_word_of_any_case(text, words[i].word)) continue;
+        *attack = words[i].attack;
+        return true;
+    }
+    *attack = is_type(text);
+    return *attack;
+}
+
+bool leat_can_label_missing(leat_text text) {
+    text = trim(text);
+    return text.size_bytes == 0 || is_word_of_any_case(text, "nan") ||
+           is_word_of_any_case(text, "none") || is_word_of_any_case(text, "null");
+}
+
+/* ---- rejected labels ---- */
+
+/* The label of a csv: columns after a payload of several words are counted from the end. */
+static leat_text label_cell(const leat_can_layout *layout, const char *at, const char *end) {
+    enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
+    leat_text cells[CELLS_MAX];
+    char part = layout->part != 0 ? layout->part : ',';
+    int count = leat_can_split_cells(at, end, part, cells, CELLS_MAX);
+    int more = 0;
+    for (int i = 0; i < layout->column_count; i++) {
+        if (layout->column[i] == LEAT_CAN_COLUMN_PAYLOAD && count > layout->column_count)
+            more = count - layout->column_count;
+        if (layout->column[i] == LEAT_CAN_COLUMN_LABEL && i + more < count) return cells[i + more];
+    }
+    return text_between(at, end);
+}
+
+leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *text,
+                                  int64_t size_bytes) {
+    const char *end = text + size_bytes;
+    bool attack = false;
+    if (layout->format == LEAT_CAN_CSV) return label_cell(layout, text, end);
+    if (layout->format == LEAT_CAN_HCRL || layout->format == LEAT_CAN_SURVIVAL) {
+        const char *comma = memrchr(text, ',', (size_t)size_bytes);
+        return trim(text_between(comma != NULL ? comma + 1 : text, end));
+    }
+    /* the first of the last words that is no label */
+    leat_text found = {text, 0};
+    for (int i = 0; i < layout->trailing_labels; i++) {
+        while (end > text && is_blank(end[-1])) end--;
+        const char *stop = end;
+        while (end > text && !is_blank(end[-1])) end--;
+        if (!leat_can_take_label(text_between(end, stop), &attack)) found = text_between(end, stop);
+    }
+    return found;
+}
+
+/* ---- columns ---- */
+
+int leat_can_label_rank(leat_text name) {
+    static const char *const names[] = {
+        "attack",   "label",     "labels",      "class",     "flag",      "anomaly",
+        "isattack", "isanomaly", "attacklabel", "malicious", "intrusion",
+    };
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    plain_name(name, plain);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(plain, names[i]) == 0) return (int)i;
+    }
+    return -1;
+}
+
+bool leat_can_label_like(leat_text name) {
+    static const char *const parts[] = {"label",     "attack", "class",  "anomal",
+                                        "malicious", "intrus", "inject", "benign"};
+    static const char *const names[] = {"flags", "target", "tag",      "verdict", "normal",
+                                        "truth", "type",   "category", "scenario"};
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    plain_name(name, plain);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(plain, parts[i]) != NULL) return true;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(plain, names[i]) == 0) return true;
+    }
+    return false;
+}

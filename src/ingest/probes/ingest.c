@@ -1,0 +1,144 @@
+/* `leat ingest probes` as a function: checks the options, runs the steps in order, one exit path.
+ * See job.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "ingest/probes/job.h"
+
+static void fill_result(leat_job *job) {
+    leat_probes_ingest_result *result = job->result;
+    const leat_job_state *state = &job->state;
+    result->files = job->inputs.count;
+    result->skipped = job->inputs.skipped;
+    result->rows_read = state->rows_read;
+    result->bytes_spilled = state->bytes_spilled;
+    result->duplicates = state->duplicates;
+    if (job->options->duplicates == LEAT_DUPLICATES_DROP)
+        result->duplicates_dropped = state->duplicates;
+    result->reject_reasons = 0;
+    result->rejected = 0;
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        if (state->rejected[i] == 0) continue;
+        result->reject_reason[result->reject_reasons] = leat_reject_text((leat_reject)i);
+        result->reject_count[result->reject_reasons++] = state->rejected[i];
+        result->rejected += state->rejected[i];
+    }
+    result->memory_peak_bytes = leat_rss_peak_bytes();
+    result->seconds_total = leat_job_seconds(job, leat_clock_ns());
+}
+
+/* A run with --strict has no rejected rows, whichever run read the inputs. */
+static leat_code check_strict(const leat_job *job, leat_error *err) {
+    int64_t all = 0;
+    int most = 0;
+    for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
+        all += job->state.rejected[i];
+        if (job->state.rejected[i] > job->state.rejected[most]) most = i;
+    }
+    if (!job->options->strict || all == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "--strict: the interrupted run has rejected %lld rows (%s: %lld); run without "
+                     "--strict, or use --strict --replace to stop at the first",
+                     (long long)all, leat_reject_text(most), (long long)job->state.rejected[most]);
+}
+
+/* An earlier run has completed the data set, and it is in place by now. */
+static leat_code run_finished(leat_job *job, leat_error *err) {
+    bool finished = false;
+    LEAT_TRY(leat_job_is_finished(job, &finished, err));
+    if (!finished) return leat_job_folder_refuse(&job->folder, err);
+    LEAT_TRY(check_strict(job, err));
+    if (job->options->verify) LEAT_TRY(leat_job_verify_contents(job, "the data set", err));
+    job->result->was_complete = !job->folder.published;
+    job->result->resumed = true;
+    job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
+    return leat_job_count(job, err);
+}
+
+/* From the journal on, the data set is complete: it only has to be moved into place. */
+static leat_code publish(leat_job *job, leat_error *err) {
+    LEAT_TRY(leat_job_folder_commit(&job->folder, &job->state, err));
+    job->committed = true;
+    leat_code code = leat_job_folder_publish(&job->folder, err);
+    if (code == LEAT_OK) return LEAT_OK;
+    return leat_error_context(err, code,
+                              "the data set is complete; use --resume to move it into place");
+}
+
+/* Before a scan the hashes are computed, for run.json; before a scan is reused they are compared.
+ */
+static leat_code verify(leat_job *job, leat_error *err) {
+    if (job->state.scanned) return leat_job_verify_contents(job, "the interrupted ingest", err);
+    return leat_inputs_hash(&job->inputs, job->options->threads, &job->ticker, err);
+}
+
+static leat_code run_steps(leat_job *job, leat_error *err) {
+    if (job->folder.finished) return run_finished(job, err);
+    if (job->folder.resuming) LEAT_TRY(leat_job_state_load(job, err));
+    LEAT_TRY(check_strict(job, err));
+    job->result->resumed = job->state.scanned;
+    if (job->options->verify) LEAT_TRY(verify(job, err));
+    LEAT_TRY(leat_job_folder_prepare(&job->folder, err));
+    if (!job->state.scanned) {
+        LEAT_TRY(leat_job_scan(job, err));
+        LEAT_TRY(leat_job_state_save(job, err));
+    }
+    job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
+    LEAT_TRY(leat_job_write(job, err));
+    LEAT_TRY(leat_job_finish(job, err));
+    return publish(job, err);
+}
+
+static leat_job_outcome outcome_of(const leat_job *job, leat_code code) {
+    if (code == LEAT_OK) return LEAT_JOB_DONE;
+    /* A user who stops a run expects to resume it. The scan of an earlier run is not discarded
+     * because of an option, a full disk or too little memory in this one, only if it is unusable.
+     * Once a data set is being moved into place, nothing can be undone. */
+    bool of_use = job->folder.resuming && code != LEAT_ERR_CORRUPT;
+    bool wanted = code == LEAT_ERR_CANCELLED || of_use || job->committed;
+    return wanted ? LEAT_JOB_RESUMABLE : LEAT_JOB_FAILED;
+}
+
+static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_count,
+                         const char *out_dir, leat_error *err) {
+    LEAT_TRY(leat_inputs_find(paths, path_count, &leat_probe_inputs, &job->inputs, err));
+    LEAT_TRY(LEAT_NEW(&job->input_paths, job->inputs.count, err));
+    for (int64_t i = 0; i < job->inputs.count; i++) job->input_paths[i] = job->inputs.items[i].path;
+    LEAT_TRY(leat_probes_options_describe(job->options, &job->manifest, err));
+    LEAT_TRY(leat_job_folder_open(&job->folder, out_dir, job->options, err));
+    leat_error failure = {0};
+    leat_code code = run_steps(job, &failure);
+    leat_job_spills_close(job);
+    leat_error left = {0};
+    leat_code closed = leat_job_folder_close(&job->folder, outcome_of(job, code), &left);
+    if (code != LEAT_OK) return leat_error_copy(err, &failure);
+    if (closed != LEAT_OK)
+        snprintf(job->result->warning, sizeof job->result->warning,
+                 "the data set is complete, but temporary files could not be removed: %s (the next "
+                 "ingest to \"%s\" removes them)",
+                 left.message, job->folder.out);
+    fill_result(job);
+    return LEAT_OK;
+}
+
+leat_code leat_probes_ingest(const char *const *paths, int64_t path_count, const char *out_dir,
+                             const leat_probes_ingest_options *options,
+                             leat_probes_ingest_result *result, leat_error *err) {
+    *result = (leat_probes_ingest_result){0};
+    LEAT_TRY(leat_probes_options_check(options, err));
+    leat_job *job = NULL;
+    LEAT_TRY(LEAT_NEW(&job, 1, err));
+    job->options = options;
+    job->result = result;
+    job->begin_ns = leat_clock_ns();
+    leat_ticker_create(&job->ticker, options->progress, options->progress_user);
+    leat_code code = run_job(job, paths, path_count, out_dir, err);
+    leat_ticker_destroy(&job->ticker);
+    leat_manifest_free(&job->manifest);
+    leat_input_list_free(&job->inputs);
+    leat_free(job->input_paths);
+    leat_free(job);
+    if (code != LEAT_OK) *result = (leat_probes_ingest_result){0};
+    return code;
+}

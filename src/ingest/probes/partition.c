@@ -1,0 +1,244 @@
+/*
+ * The hot loop of the scan: see partition.h. A batch is hashed first and the slots of its sources
+ * are prefetched; a known source costs one cache line, a new one its parsing and MD5.
+ */
+#include "ingest/probes/partition.h"
+
+#include <math.h>
+
+/* Descriptors are limited: together the workers open at most this many files for their groups. */
+#define GROUP_FILES_MAX 512
+
+leat_buckets leat_buckets_plan(int bits_max, double train_ratio, bool separate, int workers) {
+    leat_buckets plan = {.bits = {bits_max, -1}};
+    if (separate) {
+        double share[LEAT_SPLITS] = {train_ratio, 1 - train_ratio};
+        double most = fmax(share[0], share[1]);
+        for (int split = 0; split < LEAT_SPLITS; split++) {
+            /* A split with a fraction of the other's data gets that fraction of buckets. */
+            int fewer = share[split] > 0 ? (int)floor(log2(most / share[split])) : 0;
+            plan.bits[split] = share[split] <= 0 ? -1 : fewer >= bits_max ? 0 : bits_max - fewer;
+        }
+    }
+    for (int split = 0; split < LEAT_SPLITS; split++) {
+        plan.base[split] = plan.count;
+        if (plan.bits[split] >= 0) plan.count += 1 << plan.bits[split];
+    }
+    int groups = GROUP_FILES_MAX / workers < 1 ? 1 : GROUP_FILES_MAX / workers;
+    if (groups > LEAT_GROUPS_MAX) groups = LEAT_GROUPS_MAX;
+    while ((plan.count - 1) >> plan.group_shift >= groups) plan.group_shift++;
+    plan.group_count = ((plan.count - 1) >> plan.group_shift) + 1;
+    return plan;
+}
+
+int leat_buckets_in_group(const leat_buckets *buckets, int group) {
+    int first = group << buckets->group_shift, most = 1 << buckets->group_shift;
+    return buckets->count - first < most ? buckets->count - first : most;
+}
+
+/* The spill that contains a bucket; *bucket becomes its number there. */
+static inline leat_spill *spill_of(const leat_partition *plan, leat_partition_worker *self,
+                                   int *bucket) {
+    int shift = plan->buckets.group_shift;
+    leat_spill *spill = &self->spills[*bucket >> shift];
+    *bucket &= (1 << shift) - 1;
+    return spill;
+}
+
+/* One measurement while it is checked. */
+typedef struct judged {
+    leat_text src, dst;
+    int version;
+    leat_intern_slot *slot;
+    float rtt;
+    uint32_t twin;
+} judged;
+
+static const leat_text zero_text[2] = {{"0.0.0.0", 7}, {"::", 2}};
+
+/* Replaces an empty address by the zero address; false if its version is unknown. */
+static bool fill_zero(judged *row, int32_t ip_version) {
+    if (row->src.size_bytes > 0 && row->dst.size_bytes > 0) return true;
+    const leat_text *known = row->src.size_bytes > 0 ? &row->src : &row->dst;
+    int version = known->size_bytes > 0 ? leat_address_parse(known->data, known->size_bytes, NULL)
+                                        : ip_version;
+    if (version != 4 && version != 6) return false;
+    leat_text zero = zero_text[version == 6];
+    if (row->src.size_bytes <= 0) row->src = zero;
+    if (row->dst.size_bytes <= 0) row->dst = zero;
+    return true;
+}
+
+/* Finds or creates the slot of the row's source; a new one has size 0 but version and text set. */
+static int source_version(leat_partition_worker *self, judged *row, uint64_t hash) {
+    if (row->src.size_bytes > LEAT_ADDRESS_TEXT_BYTES) return 0;
+    row->slot = leat_intern_find(&self->table, hash, row->src.data, row->src.size_bytes);
+    if (row->slot->size != 0) return row->slot->version;
+    return leat_address_parse(row->src.data, row->src.size_bytes, NULL);
+}
+
+static leat_reject judge(const leat_partition *plan, leat_partition_worker *self,
+                         const leat_raw_batch *batch, int64_t i, judged *row) {
+    int32_t said = batch->ip_version[i];
+    row->twin = batch->twin != NULL ? batch->twin[i] : 0;
+    row->src = batch->src[i];
+    row->dst = batch->dst[i];
+    uint64_t hash = self->hashes[i];
+    if (row->src.size_bytes <= 0 || row->dst.size_bytes <= 0) {
+        bool filled = plan->zero_address && fill_zero(row, said);
+        if (!filled && row->src.size_bytes <= 0) return LEAT_REJECT_SRC_MISSING;
+        if (!filled) return LEAT_REJECT_DST_MISSING;
+        hash = leat_intern_hash(row->src.data, row->src.size_bytes);
+    }
+    row->version = source_version(self, row, hash);
+    if (row->version == 0) return LEAT_REJECT_SRC_BAD;
+    int other = leat_address_parse(row->dst.data, row->dst.size_bytes, NULL);
+    if (other == 0) return LEAT_REJECT_DST_BAD;
+    if (other != row->version || (said != 0 && said != row->version)) return LEAT_REJECT_VERSION;
+    int64_t time_us = batch->time_us[i];
+    if (time_us == LEAT_TIME_MISSING) return LEAT_REJECT_TIME_MISSING;
+    if (time_us < 0 || time_us >= LEAT_TIME_END_US) return LEAT_REJECT_TIME_RANGE;
+    float rtt = batch->rtt[i];
+    if (isinf(rtt)) return LEAT_REJECT_RTT;
+    /* Negative and not-a-number mean that the measurement failed; -0 is 0. */
+    row->rtt = rtt > 0 ? rtt : rtt == 0 ? 0 : -1;
+    return LEAT_REJECT_COUNT;
+}
+
+static leat_code define_source(const leat_partition *plan, leat_partition_worker *self, judged *row,
+                               uint64_t hash, leat_error *err) {
+    int64_t src_id = leat_address_src_id(row->src.data, row->src.size_bytes);
+    leat_split split = plan->separate_splits
+                           ? leat_layout_hash_split(plan->seed, plan->train_ratio, src_id)
+                           : LEAT_SPLIT_TRAIN;
+    int bucket = leat_buckets_of(&plan->buckets, split, src_id);
+    int32_t size = row->src.size_bytes;
+    int local = bucket;
+    leat_spill *spill = spill_of(plan, self, &local);
+    uint32_t number = 0;
+    LEAT_TRY(leat_spill_define(spill, local, src_id, row->src.data, size, &number, err));
+    LEAT_TRY(leat_census_log_add(&self->log, src_id, split, row->src.data, size, err));
+    leat_intern_slot *slot = row->slot;
+    slot->tag = (uint32_t)(hash >> 32);
+    slot->source = number;
+    slot->bucket = (uint16_t)bucket;
+    slot->size = (uint8_t)size;
+    slot->version = (uint8_t)row->version;
+    memcpy(slot->text, row->src.data, (size_t)size);
+    self->table.used++;
+    return LEAT_OK;
+}
+
+/* A short copy: addresses usually have 8 to 16 characters, and a call costs more than copying them.
+ */
+static inline void copy_text(uint8_t *to, const char *from, int32_t size) {
+    if (size < 8 || size > 16) {
+        memcpy(to, from, (size_t)size);
+        return;
+    }
+    uint64_t first, last;
+    memcpy(&first, from, 8);
+    memcpy(&last, from + size - 8, 8);
+    memcpy(to, &first, 8);
+    memcpy(to + size - 8, &last, 8);
+}
+
+static leat_code append(const leat_partition *plan, leat_partition_worker *self, const judged *row,
+                        int64_t time_us, leat_error *err) {
+    int bucket = row->slot->bucket;
+    leat_spill *spill = spill_of(plan, self, &bucket);
+    int32_t size = row->dst.size_bytes;
+    uint8_t *at = NULL;
+    int32_t more = row->twin > 0 ? LEAT_SPILL_TWIN_BYTES : 0;
+    LEAT_TRY(leat_spill_room(spill, bucket, LEAT_SPILL_MEASUREMENT_BYTES + size + more, &at, err));
+    memcpy(at, &time_us, 8);
+    memcpy(at + 8, &row->slot->source, 4);
+    memcpy(at + LEAT_SPILL_RTT_AT, &row->rtt, 4);
+    at[LEAT_SPILL_FACTS_AT] = (uint8_t)(size | (row->version == 6 ? LEAT_SPILL_V6 : 0));
+    copy_text(at + LEAT_SPILL_TEXT_AT, row->dst.data, size);
+    if (more > 0) {
+        at[LEAT_SPILL_FACTS_AT] |= LEAT_SPILL_TWIN;
+        memcpy(at + LEAT_SPILL_TEXT_AT + size, &row->twin, LEAT_SPILL_TWIN_BYTES);
+    }
+    leat_spill_count(spill, bucket);
+    self->measurements++;
+    return LEAT_OK;
+}
+
+static leat_code set_aside(const leat_partition *plan, leat_partition_worker *self, int worker,
+                           const leat_raw_batch *batch, int64_t i, leat_reject reason,
+                           leat_error *err) {
+    self->text.size = 0;
+    LEAT_TRY(leat_reject_format(&self->text, batch, i, err));
+    leat_reject_row row = {
+        .file_index = batch->file_index,
+        .row = batch->row[i],
+        .reason = reason,
+        .values = (const char *)self->text.data,
+        .values_bytes = self->text.size,
+    };
+    return leat_reject_log_add(plan->rejects, worker, &row, err);
+}
+
+/* Rows are checked a few at a time, and their places in the spill prefetched, before any is
+ * written: thousands of open blocks do not fit in the cache. */
+#define STEP_ROWS 32
+
+/* Hashes the sources of the following rows and prefetches their slots, so that the next step finds
+ * them in the cache. */
+static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, int64_t first) {
+    uint64_t mask = (uint64_t)self->table.slot_count - 1;
+    int64_t end = first + STEP_ROWS < batch->count ? first + STEP_ROWS : batch->count;
+    for (int64_t i = first; i < end; i++) {
+        int32_t size = batch->src[i].size_bytes;
+        if (size <= 0) continue;
+        self->hashes[i] = leat_intern_hash(batch->src[i].data, size);
+        __builtin_prefetch(&self->table.slots[self->hashes[i] & mask], 0, 3);
+    }
+}
+
+static leat_code take_rows(const leat_partition *plan, leat_partition_worker *self, int worker,
+                           const leat_raw_batch *batch, int64_t first, int64_t count,
+                           leat_error *err) {
+    judged rows[STEP_ROWS];
+    leat_reject reasons[STEP_ROWS];
+    for (int64_t i = 0; i < count; i++) {
+        reasons[i] = judge(plan, self, batch, first + i, &rows[i]);
+        if (reasons[i] != LEAT_REJECT_COUNT) {
+            LEAT_TRY(set_aside(plan, self, worker, batch, first + i, reasons[i], err));
+            continue;
+        }
+        if (rows[i].slot->size == 0) {
+            uint64_t hash = leat_intern_hash(rows[i].src.data, rows[i].src.size_bytes);
+            LEAT_TRY(define_source(plan, self, &rows[i], hash, err));
+        }
+        int bucket = rows[i].slot->bucket;
+        const leat_spill *spill = spill_of(plan, self, &bucket);
+        leat_spill_prefetch(spill, bucket);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (reasons[i] != LEAT_REJECT_COUNT) continue;
+        LEAT_TRY(append(plan, self, &rows[i], batch->time_us[first + i], err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *batch,
+                               leat_error *err) {
+    leat_partition *plan = context;
+    leat_partition_worker *self = &plan->workers[worker];
+    LEAT_ASSERT(worker < plan->worker_count && batch->count <= LEAT_BATCH_ROWS);
+    int64_t generations = self->table.generations;
+    LEAT_TRY(leat_intern_make_room(&self->table, batch->count, err));
+    for (int g = 0; self->table.generations > generations && g < plan->buckets.group_count; g++) {
+        leat_spill_forget(&self->spills[g]);
+    }
+    prefetch(self, batch, 0);
+    for (int64_t first = 0; first < batch->count; first += STEP_ROWS) {
+        int64_t left = batch->count - first;
+        prefetch(self, batch, first + STEP_ROWS);
+        LEAT_TRY(
+            take_rows(plan, self, worker, batch, first, left < STEP_ROWS ? left : STEP_ROWS, err));
+    }
+    return LEAT_OK;
+}

@@ -1,0 +1,281 @@
+/*
+ * The scan of an ingest: checks the inputs, divides the memory, passes batches from the sources to
+ * the workers, and determines the number of shards from the census. See job.h.
+ */
+#include <malloc.h>
+#include <stdio.h>
+
+#include "base/pool.h"
+#include "ingest/probes/job.h"
+
+typedef struct scan {
+    leat_job *job;
+    leat_scan_memory memory;
+    leat_partition partition;
+} scan;
+
+static leat_source_options source_options(scan *self, leat_reject_log *rejects) {
+    const leat_probes_ingest_options *o = self->job->options;
+    return (leat_source_options){
+        .columns = {o->column_event_time != NULL ? o->column_event_time : "event_time",
+                    o->column_src_addr != NULL ? o->column_src_addr : "src_addr",
+                    o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr",
+                    o->column_ip_version != NULL ? o->column_ip_version : "ip_version",
+                    o->column_rtt != NULL ? o->column_rtt : "rtt"},
+        .per_packet = o->per_packet,
+        .threads = self->memory.threads,
+        .memory_bytes = self->memory.source_bytes,
+        .temp_dir = self->job->folder.workdir.temp,
+        .rejects = rejects,
+        .batch = leat_partition_batch,
+        .batch_context = &self->partition,
+    };
+}
+
+/* Beyond any machine. */
+#define ENOUGH_MIB_MAX (INT64_C(1) << 40)
+/* The next process may itself take a little more. */
+#define RESIDENT_MORE_MIB 2
+
+/* Plans both parts of a run under a limit: the scan, and the write of an empty data set. */
+static leat_code plan_both(const leat_probes_ingest_options *o, int64_t limit, int64_t resident,
+                           const int64_t *least, leat_scan_memory *memory, leat_error *err) {
+    leat_write_memory write;
+    LEAT_TRY(leat_memory_plan_scan(limit, resident, o->threads, least, o->train_ratio,
+                                   o->split == LEAT_SPLIT_HASH, memory, err));
+    leat_write_sizes none = {.row_limit_bytes = leat_job_row_limit(o),
+                             .block_bytes = memory->block_bytes};
+    return leat_memory_plan_write(limit, resident, o->threads, &none, &o->record, &write, err);
+}
+
+/* A limit too low for one part may be too low for the other as well: the message names one that is
+ * enough for both. */
+static leat_code too_little(const leat_probes_ingest_options *o, int64_t resident,
+                            const int64_t *least, leat_error *err) {
+    const int64_t mib = INT64_C(1) << 20;
+    leat_scan_memory memory;
+    int64_t enough = o->memory_bytes / mib + 1;
+    while (enough < ENOUGH_MIB_MAX &&
+           plan_both(o, enough * mib, resident, least, &memory, NULL) != LEAT_OK) {
+        enough += 1 + enough / 256;
+    }
+    enough += RESIDENT_MORE_MIB;
+    leat_error own = {0};
+    bool reads = leat_memory_plan_scan(o->memory_bytes, resident, o->threads, least, o->train_ratio,
+                                       o->split == LEAT_SPLIT_HASH, &memory, &own) == LEAT_OK;
+    return leat_fail(
+        err, LEAT_ERR_LIMIT,
+        "the memory limit of %lld MiB is too low %s at least %lld MiB; use --memory %lldM",
+        (long long)(o->memory_bytes / mib),
+        reads ? "to write these rows, which requires" : "for these inputs, which require",
+        (long long)enough, (long long)enough);
+}
+
+static leat_code plan_memory(scan *self, leat_error *err) {
+    const leat_probes_ingest_options *o = self->job->options;
+    int64_t least[LEAT_THREADS_MAX + 1] = {0};
+    for (int t = 1; t <= o->threads; t++) {
+        least[t] = leat_sources_memory_full(&self->job->inputs, t);
+    }
+    /* The sources may read with fewer threads than there are workers; one worker with their minimum
+     * is the last resort before an error. */
+    least[1] = leat_sources_memory_min(&self->job->inputs, 1);
+    int64_t resident = leat_rss_bytes();
+    /* A limit too low to write even an empty data set is rejected before the data are read. */
+    leat_code code = plan_both(o, o->memory_bytes, resident, least, &self->memory, err);
+    return code == LEAT_ERR_LIMIT ? too_little(o, resident, least, err) : code;
+}
+
+static leat_code open_worker(scan *self, int index, leat_error *err) {
+    leat_job *job = self->job;
+    leat_partition_worker *worker = &self->partition.workers[index];
+    char path[LEAT_PATH_BYTES];
+    leat_intern_create(&worker->table, self->memory.table_bytes);
+    LEAT_TRY(leat_census_log_open(&worker->log, job->folder.workdir.temp, err));
+    for (int g = 0; g < job->buckets.group_count; g++) {
+        LEAT_TRY(leat_job_spill_path(job, index, g, path, err));
+        LEAT_TRY(leat_spill_create(&worker->spills[g], path, job->folder.workdir.run,
+                                   leat_buckets_in_group(&job->buckets, g),
+                                   self->memory.block_bytes, err));
+    }
+    return LEAT_OK;
+}
+
+static void close_workers(scan *self) {
+    for (int i = 0; self->partition.workers != NULL && i < self->memory.threads; i++) {
+        leat_partition_worker *worker = &self->partition.workers[i];
+        leat_intern_destroy(&worker->table);
+        leat_census_log_close(&worker->log);
+        for (int g = 0; g < LEAT_GROUPS_MAX; g++) leat_spill_close(&worker->spills[g]);
+        leat_buf_free(&worker->text);
+    }
+    leat_free(self->partition.workers);
+    self->partition.workers = NULL;
+}
+
+/* Memory left for worker `index` of the scan. */
+static leat_code flush_worker(void *context, int thread, int64_t index, leat_error *err) {
+    scan *self = context;
+    (void)thread;
+    leat_partition_worker *worker = &self->partition.workers[index];
+    leat_intern_destroy(&worker->table);
+    for (int g = 0; g < self->job->buckets.group_count; g++) {
+        LEAT_TRY(leat_spill_finish(&worker->spills[g], err));
+    }
+    return leat_census_log_flush(&worker->log, err);
+}
+
+/* The number of shards, and an upper bound for the fullest. Sources of the ordered split were
+ * counted before they had a split: any range of them is an upper bound for both. */
+static leat_code count_shards(const scan *self, const leat_census *census, leat_error *err) {
+    const leat_probes_ingest_options *o = self->job->options;
+    leat_job_state *state = &self->job->state;
+    for (int s = 0; s < LEAT_SPLITS; s++) {
+        state->shards[s] = o->shards > 0
+                               ? leat_layout_fixed_shard_count(o->shards, o->train_ratio, s)
+                               : leat_layout_shard_count(state->probes[s], o->probes_per_shard);
+        if (state->shards[s] > LEAT_SHARDS_MAX) {
+            return leat_fail(
+                err, LEAT_ERR_LIMIT,
+                "%lld %s shards exceed the maximum of %d; use a larger --probes-per-shard",
+                (long long)state->shards[s], leat_split_name(s), LEAT_SHARDS_MAX);
+        }
+        leat_split counted = o->split == LEAT_SPLIT_ORDERED ? LEAT_SPLIT_TRAIN : (leat_split)s;
+        state->shard_probes[s] = leat_census_fullest(census, counted, state->shards[s]);
+    }
+    return LEAT_OK;
+}
+
+/* Finds the boundary of the ordered split, and with it the number of probes in each split. */
+static leat_code rank_sources(scan *self, leat_census_log *logs, leat_error *err) {
+    leat_job *job = self->job;
+    leat_job_state *state = &job->state;
+    int64_t all = state->probes[LEAT_SPLIT_TRAIN];
+    int64_t train = leat_layout_ordered_count(job->options->train_ratio, all);
+    LEAT_TRY(leat_census_rank(logs, self->memory.threads, job->options->memory_bytes / 8, train,
+                              job->folder.workdir.temp, &state->bound, err));
+    state->probes[LEAT_SPLIT_TRAIN] = train;
+    state->probes[LEAT_SPLIT_TEST] = all - train;
+    return LEAT_OK;
+}
+
+/* Counts the probes and, from that, the shards. */
+static leat_code take_census(scan *self, leat_error *err) {
+    leat_job_state *state = &self->job->state;
+    const leat_probes_ingest_options *o = self->job->options;
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_census census;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
+    LEAT_TRY(leat_census_count(logs, self->memory.threads, o->memory_bytes / 8, &census, err));
+    memcpy(state->probes, census.probes, sizeof state->probes);
+    state->bound.size_bytes = -1;
+    leat_code code = LEAT_OK;
+    if (o->split == LEAT_SPLIT_ORDERED) code = rank_sources(self, logs, err);
+    if (code == LEAT_OK) code = count_shards(self, &census, err);
+    leat_census_free(&census);
+    return code;
+}
+
+static leat_code check_not_empty(const leat_job *job, leat_error *err) {
+    const leat_job_state *state = &job->state;
+    if (state->measurements > 0) return LEAT_OK;
+    if (state->rows_read == 0) {
+        return leat_fail(err, LEAT_ERR_INPUT, "no rows in %lld input file%s (first: \"%s\")",
+                         (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s",
+                         job->inputs.items[0].path);
+    }
+    int most = 0;
+    for (int i = 1; i < LEAT_REJECT_COUNT; i++) {
+        if (state->rejected[i] > state->rejected[most]) most = i;
+    }
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "none of %lld rows is a measurement (%s: %lld); use --strict to stop at the first",
+        (long long)state->rows_read, leat_reject_text(most), (long long)state->rejected[most]);
+}
+
+static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *err) {
+    leat_job *job = self->job;
+    self->partition.rejects = rejects;
+    leat_source_options options = source_options(self, rejects);
+    options.ticker = &self->job->ticker;
+    leat_code code = leat_sources_scan(&job->inputs, &options, &job->state.rows_read, err);
+    if (code != LEAT_OK) return leat_inputs_blame(&job->inputs, code, err);
+    LEAT_TRY(leat_inputs_unchanged(&job->inputs, err)); /* before --resume can trust the scan */
+    leat_reject_log_counts(rejects, job->state.rejected);
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_REJECTED_NAME, err));
+    /* A run that was killed before its scan was complete may have left one. */
+    LEAT_TRY(leat_path_remove(path, err));
+    return leat_reject_log_save(rejects, path, err);
+}
+
+static leat_code scan_all(scan *self, leat_error *err) {
+    leat_job *job = self->job;
+    leat_job_state *state = &job->state;
+    LEAT_TRY(LEAT_NEW(&self->partition.workers, self->memory.threads, err));
+    for (int i = 0; i < self->memory.threads; i++) LEAT_TRY(open_worker(self, i, err));
+    leat_reject_log *rejects = NULL;
+    LEAT_TRY(leat_reject_log_create(&rejects, &leat_probe_rejects, job->input_paths,
+                                    job->options->strict, self->memory.threads,
+                                    self->memory.reject_bytes, job->folder.workdir.temp, err));
+    leat_code code = run_sources(self, rejects, err);
+    leat_reject_log_destroy(rejects);
+    if (code != LEAT_OK) return code;
+    leat_pool_job flush = {.parts = self->memory.threads,
+                           .threads = self->memory.threads,
+                           .context = self,
+                           .make = flush_worker};
+    LEAT_TRY(leat_pool_once(&flush, err));
+    state->workers = self->memory.threads;
+    state->bucket_bits = self->memory.bucket_bits;
+    state->block_bytes = self->memory.block_bytes;
+    for (int i = 0; i < state->workers; i++) {
+        const leat_partition_worker *worker = &self->partition.workers[i];
+        state->measurements += worker->measurements;
+        for (int g = 0; g < job->buckets.group_count; g++) {
+            state->bytes_spilled += worker->spills[g].file_bytes;
+        }
+    }
+    LEAT_TRY(check_not_empty(job, err));
+    return take_census(self, err);
+}
+
+leat_code leat_job_scan(leat_job *job, leat_error *err) {
+    const leat_probes_ingest_options *o = job->options;
+    scan self = {.job = job};
+    self.memory.threads = o->threads;
+    self.memory.source_bytes = o->memory_bytes; /* until it is divided */
+    leat_source_options options = source_options(&self, NULL);
+    leat_code code = leat_sources_check(&job->inputs, &options, err);
+    if (code != LEAT_OK) return leat_inputs_blame(&job->inputs, code, err);
+    LEAT_TRY(plan_memory(&self, err));
+    bool separate = o->split == LEAT_SPLIT_HASH;
+    job->buckets =
+        leat_buckets_plan(self.memory.bucket_bits, o->train_ratio, separate, self.memory.threads);
+    self.partition = (leat_partition){
+        .buckets = job->buckets,
+        .seed = o->seed,
+        .train_ratio = o->train_ratio,
+        .separate_splits = separate,
+        .zero_address = o->zero_address,
+        .worker_count = self.memory.threads,
+    };
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        bytes += job->inputs.items[i].facts.size_bytes;
+    }
+    leat_ticker_stage(&job->ticker, "reading", "bytes", bytes);
+    code = scan_all(&self, err);
+    if (code == LEAT_OK) code = leat_job_spills_new(job, err);
+    for (int i = 0; i < job->state.workers && code == LEAT_OK; i++) {
+        for (int g = 0; g < job->buckets.group_count; g++) {
+            *leat_job_spill(job, i, g) = self.partition.workers[i].spills[g];
+            self.partition.workers[i].spills[g] = (leat_spill){0};
+        }
+    }
+    close_workers(&self);
+    malloc_trim(0); /* the limit counts what the process holds, not what it could return */
+    if (code == LEAT_OK) job->state.scanned = true;
+    return code;
+}

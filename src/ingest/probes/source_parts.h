@@ -1,0 +1,107 @@
+/*
+ * The parts of leat_sources_check and leat_sources_scan: what the sources share, and what each of
+ * them provides to sources.c.
+ */
+#ifndef LEAT_INGEST_PROBES_SOURCE_PARTS_H
+#define LEAT_INGEST_PROBES_SOURCE_PARTS_H
+
+#include <stdatomic.h>
+
+#include "base/lines.h"
+#include "ingest/source.h"
+
+/* ---- a scan as a whole ---- */
+
+/* What the sources of one scan share. */
+typedef struct leat_scan {
+    const leat_input_list *inputs;
+    const leat_source_options *options;
+    atomic_int_least64_t rows; /* records seen */
+} leat_scan;
+
+/* ---- measurements collected one by one ---- */
+
+/* One worker's batch; passed on when it is full. */
+typedef struct leat_rows {
+    const leat_source_options *options;
+    int worker;
+    int32_t file_index;
+    int64_t count;
+    int64_t row[LEAT_BATCH_ROWS], time_us[LEAT_BATCH_ROWS];
+    leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
+    int32_t ip_version[LEAT_BATCH_ROWS];
+    float rtt[LEAT_BATCH_ROWS];
+    uint32_t twin[LEAT_BATCH_ROWS];
+} leat_rows;
+
+typedef struct leat_source_row {
+    int64_t row, time_us;
+    leat_text src, dst; /* the bytes stay valid until the rows are flushed */
+    int32_t ip_version;
+    float rtt;
+    uint32_t twin; /* see leat_raw_batch */
+} leat_source_row;
+
+LEAT_MUST_CHECK leat_code leat_rows_flush(leat_rows *rows, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row,
+                                        leat_error *err);
+
+/* ---- text: CSV and NDJSON ---- */
+
+#define LEAT_CSV_FIELDS_MAX 1024
+enum { LEAT_COLUMN_TIME, LEAT_COLUMN_SRC, LEAT_COLUMN_DST, LEAT_COLUMN_VERSION, LEAT_COLUMN_RTT };
+#define LEAT_COLUMNS 5
+
+/* Which fields of a record are used: by position, the LEAT_FIELD, or -1. */
+typedef struct leat_csv_map {
+    int32_t field_count;
+    bool has_version;
+    int8_t slot[LEAT_CSV_FIELDS_MAX];
+} leat_csv_map;
+
+/* What one worker parses with. */
+typedef struct leat_text_worker {
+    leat_rows rows;
+    leat_csv_map map;                  /* of the current file */
+    leat_buf reject;                   /* values of a rejected record */
+    leat_buf answers;                  /* rtts of a result's packets */
+    char *texts;                       /* addresses of NDJSON, LEAT_NDJSON_TEXTS bytes */
+    int64_t text_bytes;                /* used */
+    char head[LEAT_REJECT_TEXT_BYTES]; /* of a record that is unquoted in place */
+} leat_text_worker;
+#define LEAT_NDJSON_TEXTS (INT64_C(256) << 10)
+
+/* The names of the columns in the order of LEAT_FIELD. */
+void leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]);
+
+/* Rejects a line, showing its beginning. */
+LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row,
+                                           leat_reject reason, const char *line, int64_t size_bytes,
+                                           leat_error *err);
+
+/* Reads the header: the position of each column. */
+LEAT_MUST_CHECK leat_code leat_csv_read_header(leat_line *line, const char *path,
+                                               const leat_source_columns *columns,
+                                               leat_csv_map *map, leat_error *err);
+/* Adds one record or line to the worker's rows, or rejects it. */
+LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line,
+                                           leat_error *err);
+
+LEAT_MUST_CHECK leat_code leat_text_check(const leat_input *input,
+                                          const leat_source_options *options, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before,
+                                         leat_error *err);
+/* Memory of a scan of text with the given number of threads. */
+int64_t leat_text_memory(int threads);
+
+/* ---- Parquet ---- */
+
+/* Checks all Parquet inputs and sets their facts. */
+LEAT_MUST_CHECK leat_code leat_parquet_check(const leat_input_list *inputs,
+                                             const leat_source_options *options, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_parquet_scan(leat_scan *scan, leat_error *err);
+/* Memory of a scan of the Parquet inputs with the given number of threads, 0 if there are none. */
+int64_t leat_parquet_memory(const leat_input_list *inputs, int threads);
+
+#endif

@@ -1,0 +1,203 @@
+/* Reading CSV and NDJSON with several threads, block by block: see turns.h. */
+#include <string.h>
+
+#include "ingest/probes/source_parts.h"
+#include "ingest/turns.h"
+
+/* A block is passed on once it holds this much; its last record may have the maximum length. */
+#define BLOCK_BYTES (INT64_C(256) << 10)
+#define BLOCK_ROOM (BLOCK_BYTES + LEAT_LINE_BYTES_MAX)
+enum { BLOCK_LINES = 8192 };
+/* The tree of one line of JSON (see VALUES_MAX in source_ndjson.c), and a worker's other memory. */
+#define JSON_BYTES (INT64_C(14) << 20)
+#define WORKER_BYTES (BLOCK_ROOM + JSON_BYTES + (INT64_C(1) << 20))
+
+typedef struct text_block {
+    int32_t file_index;
+    leat_input_format format;
+    int64_t line_count, used;
+    leat_line lines[BLOCK_LINES];
+    char *bytes; /* BLOCK_ROOM */
+    leat_text_worker worker;
+} text_block;
+
+typedef struct text_scan {
+    leat_scan *scan;
+    leat_csv_map map; /* of the input being read */
+    text_block **blocks;
+} text_scan;
+
+/* ---- one worker's rows ---- */
+
+leat_code leat_rows_flush(leat_rows *rows, leat_error *err) {
+    if (rows->count == 0) return LEAT_OK;
+    leat_raw_batch batch = {.file_index = rows->file_index,
+                            .count = rows->count,
+                            .row = rows->row,
+                            .time_us = rows->time_us,
+                            .src = rows->src,
+                            .dst = rows->dst,
+                            .ip_version = rows->ip_version,
+                            .rtt = rows->rtt,
+                            .twin = rows->twin};
+    rows->count = 0;
+    return rows->options->batch(rows->options->batch_context, rows->worker, &batch, err);
+}
+
+leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row, leat_error *err) {
+    int64_t i = rows->count++;
+    rows->row[i] = row->row;
+    rows->time_us[i] = row->time_us;
+    rows->src[i] = row->src;
+    rows->dst[i] = row->dst;
+    rows->ip_version[i] = row->ip_version;
+    rows->rtt[i] = row->rtt;
+    rows->twin[i] = row->twin;
+    return rows->count == LEAT_BATCH_ROWS ? leat_rows_flush(rows, err) : LEAT_OK;
+}
+
+leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject reason,
+                           const char *line, int64_t size_bytes, leat_error *err) {
+    leat_reject_log *log = worker->rows.options->rejects;
+    if (log == NULL) return LEAT_OK;
+    worker->reject.size = 0;
+    LEAT_TRY(leat_reject_format_line(&worker->reject, line, size_bytes, err));
+    leat_reject_row set_aside = {worker->rows.file_index, row, reason,
+                                 (const char *)worker->reject.data, worker->reject.size};
+    return leat_reject_log_add(log, worker->rows.worker, &set_aside, err);
+}
+
+/* ---- the reader ---- */
+
+/* Opens an input and, for CSV, reads its header. */
+static leat_code open_input(const leat_input *input, const leat_source_options *options,
+                            leat_lines **lines, leat_csv_map *map, leat_error *err) {
+    leat_lines_options reading = {.gzip = input->gzip, .quotes = input->format == LEAT_INPUT_CSV};
+    LEAT_TRY(leat_lines_open(lines, input->path, &reading, err));
+    if (input->format != LEAT_INPUT_CSV) return LEAT_OK;
+    leat_line line;
+    bool found = false;
+    leat_code code = leat_lines_first(*lines, &line, &found, err);
+    if (code == LEAT_OK && !found) {
+        code = leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is empty; CSV requires a header line",
+                         input->path);
+    }
+    if (code == LEAT_OK) {
+        code = leat_csv_read_header(&line, input->path, &options->columns, map, err);
+    }
+    if (code != LEAT_OK) {
+        leat_lines_close(*lines);
+        *lines = NULL;
+    }
+    return code;
+}
+
+leat_code leat_text_check(const leat_input *input, const leat_source_options *options,
+                          leat_error *err) {
+    leat_lines *lines = NULL;
+    leat_csv_map map;
+    LEAT_TRY(open_input(input, options, &lines, &map, err));
+    leat_lines_close(lines);
+    return LEAT_OK;
+}
+
+static bool is_text(void *context, const leat_input *input) {
+    (void)context;
+    return input->format != LEAT_INPUT_PARQUET;
+}
+
+static leat_code open_next(void *context, int32_t input, leat_lines **lines, leat_error *err) {
+    text_scan *text = context;
+    const leat_scan *scan = text->scan;
+    return open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err);
+}
+
+/* Copies records into the worker's block until it is full or the input ends. */
+static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
+    text_scan *text = context;
+    text_block *block = text->blocks[worker];
+    block->file_index = turn->input;
+    block->format = text->scan->inputs->items[turn->input].format;
+    block->worker.map = text->map;
+    block->line_count = 0;
+    block->used = 0;
+    while (block->used < BLOCK_BYTES && block->line_count < BLOCK_LINES) {
+        leat_line line;
+        bool found = false;
+        LEAT_TRY(leat_lines_next(turn->lines, &line, &found, err));
+        if (!found) {
+            turn->ended = true;
+            break;
+        }
+        if (line.size_bytes == 0) continue;
+        char *copy = block->bytes + block->used;
+        memcpy(copy, line.data, (size_t)line.size_bytes);
+        line.data = copy;
+        block->used += line.size_bytes;
+        block->lines[block->line_count++] = line;
+    }
+    turn->line_count = block->line_count;
+    return LEAT_OK;
+}
+
+static leat_code parse_block(void *context, int index, leat_error *err) {
+    text_scan *text = context;
+    text_block *block = text->blocks[index];
+    leat_text_worker *worker = &block->worker;
+    worker->rows.file_index = block->file_index;
+    for (int64_t i = 0; i < block->line_count; i++) {
+        LEAT_TRY(block->format == LEAT_INPUT_CSV ? leat_csv_take(worker, &block->lines[i], err)
+                                                 : leat_ndjson_take(worker, &block->lines[i], err));
+    }
+    LEAT_TRY(leat_rows_flush(&worker->rows, err));
+    worker->text_bytes = 0;
+    atomic_fetch_add(&text->scan->rows, block->line_count);
+    return LEAT_OK;
+}
+
+static void free_block(text_block *block) {
+    if (block == NULL) return;
+    leat_block_free(block->bytes, BLOCK_ROOM);
+    leat_block_free(block->worker.texts, LEAT_NDJSON_TEXTS);
+    leat_buf_free(&block->worker.reject);
+    leat_buf_free(&block->worker.answers);
+    leat_block_free(block, sizeof *block);
+}
+
+static leat_code make_block(text_block **out, const leat_source_options *options, int worker,
+                            leat_error *err) {
+    LEAT_TRY(leat_block_alloc((void **)out, sizeof **out, err));
+    text_block *block = *out;
+    block->worker.rows.options = options;
+    block->worker.rows.worker = worker;
+    LEAT_TRY(leat_block_alloc((void **)&block->bytes, BLOCK_ROOM, err));
+    return leat_block_alloc((void **)&block->worker.texts, LEAT_NDJSON_TEXTS, err);
+}
+
+leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, leat_error *err) {
+    text_scan *text = NULL;
+    LEAT_TRY(LEAT_NEW(&text, 1, err));
+    text->scan = scan;
+    leat_code code = LEAT_NEW(&text->blocks, threads, err);
+    for (int i = 0; i < threads && code == LEAT_OK; i++) {
+        code = make_block(&text->blocks[i], scan->options, i, err);
+    }
+    if (code == LEAT_OK) {
+        leat_turns turns = {.inputs = scan->inputs,
+                            .threads = threads,
+                            .bytes_before = bytes_before,
+                            .ticker = scan->options->ticker,
+                            .context = text,
+                            .wanted = is_text,
+                            .open = open_next,
+                            .fill = fill_block,
+                            .parse = parse_block};
+        code = leat_turns_run(&turns, err);
+    }
+    for (int i = 0; i < threads && text->blocks != NULL; i++) free_block(text->blocks[i]);
+    leat_free(text->blocks);
+    leat_free(text);
+    return code;
+}
+
+int64_t leat_text_memory(int threads) { return LEAT_LINES_MEMORY_BYTES + threads * WORKER_BYTES; }

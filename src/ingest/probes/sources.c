@@ -1,0 +1,90 @@
+/* All inputs, of any format: Parquet first, since DuckDB returns its memory when it is done; then
+ * the text files. See source.h. */
+#include <malloc.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "ingest/probes/source_parts.h"
+
+static bool has_text(const leat_input_list *inputs) {
+    for (int64_t i = 0; i < inputs->count; i++) {
+        if (inputs->items[i].format != LEAT_INPUT_PARQUET) return true;
+    }
+    return false;
+}
+
+static int64_t memory_for(const leat_input_list *inputs, int threads) {
+    int64_t parquet = leat_parquet_memory(inputs, threads);
+    int64_t text = has_text(inputs) ? leat_text_memory(threads) : 0;
+    return parquet > text ? parquet : text;
+}
+
+int64_t leat_sources_memory_min(const leat_input_list *inputs, int threads) {
+    (void)threads; /* one may be used for all */
+    return memory_for(inputs, 1);
+}
+
+int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads) {
+    return memory_for(inputs, threads);
+}
+
+/* Renaming one column to the name of another would hide the other. */
+static leat_code check_names(const leat_source_columns *columns, leat_error *err) {
+    static const char *const fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
+                                                     "ip_version", "rtt"};
+    const char *names[LEAT_COLUMNS];
+    leat_source_names(columns, names);
+    for (int a = 0; a < LEAT_COLUMNS; a++) {
+        for (int b = a + 1; b < LEAT_COLUMNS; b++) {
+            if (strcmp(names[a], names[b]) != 0) continue;
+            return leat_fail(
+                err, LEAT_ERR_OPTION,
+                "columns %s and %s would both be read from \"%s\"; rename the other one as well",
+                fields[a], fields[b], names[a]);
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_sources_check(const leat_input_list *inputs, const leat_source_options *options,
+                             leat_error *err) {
+    LEAT_TRY(check_names(&options->columns, err));
+    for (int64_t i = 0; i < inputs->count; i++) {
+        if (inputs->items[i].format == LEAT_INPUT_PARQUET) continue;
+        LEAT_TRY(leat_text_check(&inputs->items[i], options, err));
+    }
+    return leat_parquet_check(inputs, options, err);
+}
+
+static leat_code scan_text(leat_scan *scan, leat_error *err) {
+    const leat_source_options *options = scan->options;
+    int threads = options->threads;
+    while (threads > 1 && leat_text_memory(threads) > options->memory_bytes) threads--;
+    if (leat_text_memory(threads) > options->memory_bytes) {
+        return leat_fail(
+            err, LEAT_ERR_LIMIT, "reading text takes %lld MiB of memory, but %lld MiB are left",
+            (long long)(leat_text_memory(1) >> 20) + 1, (long long)(options->memory_bytes >> 20));
+    }
+    int64_t bytes_before = 0;
+    for (int64_t i = 0; i < scan->inputs->count; i++) {
+        const leat_input *input = &scan->inputs->items[i];
+        if (input->format == LEAT_INPUT_PARQUET) bytes_before += input->facts.size_bytes;
+    }
+    return leat_text_scan(scan, threads, bytes_before, err);
+}
+
+leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_options *options,
+                            int64_t *rows_read, leat_error *err) {
+    *rows_read = 0;
+    LEAT_ASSERT(options->threads >= 1 && options->threads <= LEAT_THREADS_MAX);
+    leat_scan scan = {.inputs = inputs, .options = options};
+    leat_code code = leat_parquet_scan(&scan, err);
+    /* what zlib, jansson and DuckDB returned to the heap goes back to the system */
+    malloc_trim(0);
+    if (code == LEAT_OK && has_text(inputs)) {
+        code = scan_text(&scan, err);
+        malloc_trim(0);
+    }
+    if (code == LEAT_OK) *rows_read = atomic_load(&scan.rows);
+    return code;
+}

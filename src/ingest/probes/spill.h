@@ -1,0 +1,180 @@
+/*
+ * Partitioned measurements on disk: each worker of the scan appends to one file that holds a chain
+ * of blocks per bucket, so that thousands of buckets need one descriptor and one buffer each.
+ *
+ * A stream (one worker, one bucket) is a sequence of two kinds of records, little-endian,
+ * unaligned:
+ *
+ *   definition   i64 src_id, u32 LEAT_SPILL_DEFINITION | text bytes, text
+ *   measurement  i64 time_us, u32 source, f32 rtt, u8 facts, destination text
+ *
+ * `source` counts the definitions of its generation, which come before their first use. A
+ * generation begins with a definition that has LEAT_SPILL_FIRST: earlier definitions are not
+ * referenced after it, so a reader keeps the definitions of one generation, however long the
+ * stream. facts = length of the text, plus LEAT_SPILL_V6 for IP version 6, plus LEAT_SPILL_TWIN if
+ * a u32 follows the text: the number of the answer among the equal answers of one result, if it is
+ * not the first. No record crosses a block.
+ */
+#ifndef LEAT_INGEST_PROBES_SPILL_H
+#define LEAT_INGEST_PROBES_SPILL_H
+
+#include <string.h>
+
+#include "base/address.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#define LEAT_SPILL_DEFINITION UINT32_C(0x80000000)
+#define LEAT_SPILL_FIRST UINT32_C(0x40000000)
+#define LEAT_SPILL_V6 0x40
+#define LEAT_SPILL_TWIN 0x80
+#define LEAT_SPILL_TWIN_BYTES 4
+#define LEAT_SPILL_LENGTH 0x3f
+#define LEAT_SPILL_DEFINITION_BYTES 12
+#define LEAT_SPILL_MEASUREMENT_BYTES 17
+#define LEAT_SPILL_RTT_AT 12
+#define LEAT_SPILL_FACTS_AT 16
+#define LEAT_SPILL_TEXT_AT 17
+
+/* Totals of one finished stream, and where its chain begins (-1: empty). */
+typedef struct leat_spill_stream {
+    int64_t head;
+    int64_t bytes;   /* of its records */
+    int64_t records; /* measurements */
+    int64_t definitions;
+    int64_t generation;      /* definitions of the last generation */
+    int64_t generation_most; /* of the largest one */
+} leat_spill_stream;
+
+/* The block that a bucket is filling: all that an append touches besides the bytes themselves. */
+typedef struct leat_spill_tail {
+    int32_t used;     /* of the block, header included */
+    uint32_t records; /* measurements in it */
+    int64_t offset;   /* of the block in the file */
+} leat_spill_tail;
+
+typedef struct leat_spill {
+    leat_file *file;
+    uint64_t run; /* number of the run that fills it, in the hash of every block */
+    int bucket_count;
+    int32_t block_bytes;
+    uint8_t *buffers;       /* bucket_count blocks, each beginning with space for its header */
+    leat_spill_tail *tails; /* of the buckets */
+    leat_spill_stream *streams;
+    int64_t file_bytes;
+} leat_spill;
+
+#define LEAT_SPILL_HEADER_BYTES 24
+#define LEAT_SPILL_BLOCK_MIN 4096
+/* The largest block that a plan chooses. */
+#define LEAT_SPILL_BLOCK_MAX 32768
+
+/* Memory of a spill, except for small allocations. */
+int64_t leat_spill_memory_bytes(int bucket_count, int32_t block_bytes);
+
+/* Creates the file at path. */
+LEAT_MUST_CHECK leat_code leat_spill_create(leat_spill *spill, const char *path, uint64_t run,
+                                            int bucket_count, int32_t block_bytes, leat_error *err);
+/* Writes and frees the buffers; streams and file stay. */
+LEAT_MUST_CHECK leat_code leat_spill_finish(leat_spill *spill, leat_error *err);
+/* Reopens a finished spill of the same run, with the streams that leat_spill_finish left. */
+LEAT_MUST_CHECK leat_code leat_spill_open(leat_spill *spill, const char *path, uint64_t run,
+                                          int bucket_count, int32_t block_bytes, leat_error *err);
+void leat_spill_close(leat_spill *spill);
+/* Frees the disk space of a finished spill; nothing can be read from it any more. */
+void leat_spill_release(leat_spill *spill);
+
+/* Makes room for size_bytes in the bucket's block (slow path of leat_spill_room). */
+LEAT_MUST_CHECK leat_code leat_spill_next_block(leat_spill *spill, int bucket, leat_error *err);
+
+/* Where the next size_bytes of the bucket go; they count as written. *at is NULL on failure. */
+static inline leat_code leat_spill_room(leat_spill *spill, int bucket, int32_t size_bytes,
+                                        uint8_t **at, leat_error *err) {
+    leat_spill_tail *tail = &spill->tails[bucket];
+    if (__builtin_expect(tail->used + size_bytes > spill->block_bytes, 0)) {
+        *at = NULL;
+        LEAT_TRY(leat_spill_next_block(spill, bucket, err));
+        LEAT_ASSERT(tail->used + size_bytes <= spill->block_bytes);
+    }
+    *at = spill->buffers + (int64_t)bucket * spill->block_bytes + tail->used;
+    tail->used += size_bytes;
+    return LEAT_OK;
+}
+
+/* Appends a definition to the bucket; its measurements refer to it by *number. */
+LEAT_MUST_CHECK leat_code leat_spill_define(leat_spill *spill, int bucket, int64_t src_id,
+                                            const char *text, int32_t size_bytes, uint32_t *number,
+                                            leat_error *err);
+/* Begins a new generation in every bucket: earlier definitions are not referenced any more. */
+void leat_spill_forget(leat_spill *spill);
+
+/*
+ * The order of two measurements of one source: time, destination text, rtt. That is everything that
+ * is written, so equal in these means equal bytes. Then the number among equal answers of a result:
+ * equal in this order means that one is a duplicate of the other.
+ */
+int leat_spill_compare(const uint8_t *a, const uint8_t *b);
+
+/* The size of a measurement. */
+static inline int32_t leat_spill_record_bytes(const uint8_t *record) {
+    uint8_t facts = record[LEAT_SPILL_FACTS_AT];
+    return LEAT_SPILL_MEASUREMENT_BYTES + (facts & LEAT_SPILL_LENGTH) +
+           (facts & LEAT_SPILL_TWIN ? LEAT_SPILL_TWIN_BYTES : 0);
+}
+/* The longest measurement. */
+#define LEAT_SPILL_RECORD_MAX                                                                      \
+    (LEAT_SPILL_MEASUREMENT_BYTES + LEAT_SPILL_LENGTH + LEAT_SPILL_TWIN_BYTES)
+
+/* LEAT_ERR_CORRUPT: a temporary file does not contain what was written to it. */
+LEAT_MUST_CHECK leat_code leat_temp_damaged(const leat_file *file, leat_error *err);
+
+/* Whether the record at `at` lies within `left` bytes, and its text has a valid length; *size_bytes
+ * is its size. */
+static inline bool leat_spill_record_fits(const uint8_t *at, int64_t left, int32_t *size_bytes) {
+    uint32_t word = 0;
+    *size_bytes = LEAT_SPILL_DEFINITION_BYTES;
+    if (left < LEAT_SPILL_DEFINITION_BYTES) return false;
+    memcpy(&word, at + 8, 4);
+    int32_t text = (int32_t)(word & LEAT_SPILL_LENGTH);
+    if ((word & LEAT_SPILL_DEFINITION) == 0) {
+        if (left < LEAT_SPILL_MEASUREMENT_BYTES) return false;
+        text = at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH;
+        *size_bytes = LEAT_SPILL_MEASUREMENT_BYTES +
+                      (at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_TWIN ? LEAT_SPILL_TWIN_BYTES : 0);
+    }
+    *size_bytes += text;
+    return text <= LEAT_ADDRESS_TEXT_BYTES && *size_bytes <= left;
+}
+
+/* The last record written is a measurement. */
+static inline void leat_spill_count(leat_spill *spill, int bucket) {
+    spill->tails[bucket].records++;
+}
+
+/* Prefetches the place of the bucket's next record. */
+static inline void leat_spill_prefetch(const leat_spill *spill, int bucket) {
+    const uint8_t *at =
+        spill->buffers + (int64_t)bucket * spill->block_bytes + spill->tails[bucket].used;
+    __builtin_prefetch(at, 1, 3);
+    __builtin_prefetch(at + 63, 1, 3);
+}
+
+/* Reading one stream from beginning to end, block by block. */
+typedef struct leat_spill_cursor {
+    const leat_spill *spill;
+    int64_t next;   /* offset of the next block, -1 at the end */
+    uint8_t *block; /* block_bytes of the caller's memory: the block that was read ahead */
+    int32_t size;   /* of its records; 0: none read ahead */
+    uint32_t records;
+    int64_t blocks_left; /* limit on the chain's length */
+} leat_spill_cursor;
+
+void leat_spill_cursor_begin(leat_spill_cursor *cursor, const leat_spill *spill, int bucket,
+                             uint8_t *block);
+/* Makes the next block current: bytes at block + LEAT_SPILL_HEADER_BYTES; size 0 at the end. */
+LEAT_MUST_CHECK leat_code leat_spill_cursor_next(leat_spill_cursor *cursor, leat_error *err);
+
+/* Byte order of two texts: <0, 0, >0. */
+int leat_text_compare(const char *a, int32_t a_bytes, const char *b, int32_t b_bytes);
+
+#endif
