@@ -1,5 +1,5 @@
 /*
- * leat/format.h: bytes on disk: ArrayRecord files, probe rows (Arrow IPC), manifest and index.
+ * leat/format.h: on-disk formats: ArrayRecord files, probe rows (Arrow IPC), manifest and index.
  */
 #ifndef LEAT_FORMAT_H
 #define LEAT_FORMAT_H
@@ -19,7 +19,7 @@ typedef enum leat_compression {
     LEAT_COMPRESSION_SNAPPY, /* no level */
 } leat_compression;
 
-/* The level that each compression takes when none is given: 3 for zstd, 6 for brotli. */
+/* The default level of each compression: 3 for zstd, 6 for brotli. */
 #define LEAT_LEVEL_DEFAULT INT32_MIN
 
 typedef struct leat_ar_options {
@@ -37,9 +37,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_options_parse(const char *text, leat_
                                                          leat_error *err);
 
 /*
- * Writing a file. It grows as "<path>.tmp" and appears at path, whole and on the disk, when finish
- * returns LEAT_OK; destroyed before that, nothing is left. One thread at a time per writer. After a
- * failure every call but destroy fails.
+ * Writes a file. It grows as "<path>.tmp" and appears at path, complete and on the disk, when
+ * finish returns LEAT_OK; destroying the writer before that removes it. One thread at a time per
+ * writer. After a failure every call but destroy fails.
  */
 typedef struct leat_ar_writer leat_ar_writer;
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_writer_create(leat_ar_writer **out, const char *path,
@@ -52,23 +52,23 @@ LEAT_API void leat_ar_writer_destroy(leat_ar_writer *writer);
 
 typedef struct leat_ar_read_options {
     /*
-     * The most bytes that a chunk may have, encoded and decoded, and so the most that its decoding
-     * takes of each: a chunk with more is refused with LEAT_ERR_LIMIT. 2 GiB if 0.
+     * The largest size of a chunk, encoded and decoded, and so the most memory that decoding uses
+     * for each: a larger chunk is LEAT_ERR_LIMIT. 2 GiB if 0.
      */
     int64_t max_chunk_bytes;
 } leat_ar_read_options;
 
 /*
- * Reading a file. Opening reads the postscript and the footer, checks that they can be true (16
- * bytes a chunk stay in memory), and looks at no record. options may be NULL. A reader never
- * changes after opening: any number of threads may read from it, each with a record of its own.
- * LEAT_ERR_CORRUPT: no ArrayRecord file, or cut, or damaged where the index is.
+ * Reads a file. Opening reads the postscript and the footer, checks that they are plausible (16
+ * bytes a chunk stay in memory), and reads no record. options may be NULL. A reader never changes
+ * after opening: any number of threads may read from it, each with its own leat_ar_record.
+ * LEAT_ERR_CORRUPT: not an ArrayRecord file, truncated, or its index is damaged.
  */
 typedef struct leat_ar_reader leat_ar_reader;
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_reader_open(leat_ar_reader **out, const char *path,
                                                        const leat_ar_read_options *options,
                                                        leat_error *err);
-/* The bytes stay the caller's and must outlive the reader. */
+/* The bytes belong to the caller and must outlive the reader. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_reader_open_memory(leat_ar_reader **out,
                                                               const void *bytes, int64_t size_bytes,
                                                               const leat_ar_read_options *options,
@@ -76,9 +76,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_reader_open_memory(leat_ar_reader **o
 LEAT_API void leat_ar_reader_close(leat_ar_reader *reader);
 LEAT_API int64_t leat_ar_reader_record_count(const leat_ar_reader *reader);
 LEAT_API int64_t leat_ar_reader_chunk_count(const leat_ar_reader *reader);
-/* Records per chunk, the last one apart; 0 where there are none. */
+/* Records per chunk, except the last; 0 if there are none. */
 LEAT_API int64_t leat_ar_reader_group_size(const leat_ar_reader *reader);
-/* As "group_size:1,transpose:false,..."; NULL in files that have none. */
+/* As "group_size:1,transpose:false,..."; NULL in files without them. */
 LEAT_API const char *leat_ar_reader_writer_options(const leat_ar_reader *reader);
 
 /* What the index says of a chunk. */
@@ -92,9 +92,9 @@ typedef struct leat_ar_chunk_facts {
 LEAT_API leat_ar_chunk_facts leat_ar_reader_chunk(const leat_ar_reader *reader, int64_t index);
 
 /*
- * A record that was read, with the room to read the next one into: {0} to begin with, used with one
- * reader only, leat_ar_record_free before that reader is closed. It remembers the chunk that it
- * holds, so reading in order decodes each chunk once.
+ * A record that was read, with a buffer for the next one: initially {0}, used with one reader only,
+ * freed by leat_ar_record_free before that reader is closed. It keeps its decoded chunk, so reading
+ * in order decodes each chunk once.
  */
 typedef struct leat_ar_record {
     const uint8_t *data; /* valid until the next read or free */
@@ -110,9 +110,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_reader_read(const leat_ar_reader *rea
                                                        leat_ar_record *record, leat_error *err);
 LEAT_API void leat_ar_record_free(leat_ar_record *record);
 
-/* Something wrong in a file. */
+/* A problem in a file. */
 typedef struct leat_ar_finding {
-    int64_t offset; /* file position of the chunk or block header; -1: the file as a whole */
+    int64_t offset; /* file position of the chunk or block header; -1: the entire file */
     leat_code code;
     const char *message; /* valid during the call */
 } leat_ar_finding;
@@ -121,17 +121,17 @@ typedef bool (*leat_ar_finding_fn)(void *user, const leat_ar_finding *finding);
 
 typedef struct leat_ar_check {
     int64_t file_bytes;
-    int64_t chunk_count;  /* data chunks that are right */
+    int64_t chunk_count;  /* intact data chunks */
     int64_t record_count; /* in them */
     int64_t findings;
 } leat_ar_check;
 
 /*
  * Checks every byte of a file: block headers, chunk headers, hashes, padding, records, index,
- * postscript. Each thing found wrong is given to `finding` (may be NULL), those of the index first,
- * then in the order of the file; with at least one the result and *err are those of the first:
+ * postscript. Each problem is passed to `finding` (may be NULL), those of the index first, then in
+ * the order of the file; if there is one, the result and *err are those of the first:
  * LEAT_ERR_CORRUPT, or LEAT_ERR_UNSUPPORTED or LEAT_ERR_LIMIT for what cannot be checked. *check
- * (may be NULL) is filled in any case. options may be NULL.
+ * (may be NULL) is always filled. options may be NULL.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_verify(const char *path,
                                                   const leat_ar_read_options *options,
@@ -144,53 +144,54 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_verify_memory(const void *bytes, int6
 
 /* ---- Data sets ---------------------------------------------------------------------------- */
 
-/* The part of a data set that a shard belongs to; NONE only for files of others. */
+/* The part of a data set that a shard belongs to; NONE only for third-party files. */
 typedef enum leat_split { LEAT_SPLIT_TRAIN, LEAT_SPLIT_TEST, LEAT_SPLIT_NONE } leat_split;
-#define LEAT_SPLITS 2 /* of a data set of ours */
+#define LEAT_SPLITS 2 /* of a data set written by leat */
 
 /* ---- Probe rows --------------------------------------------------------------------------- */
 
 /*
- * A record of a probe data set: an Arrow IPC stream of one row, whose `measurements` are again an
- * Arrow IPC stream. docs/probe-rows.md says what is written and what is read beside it.
+ * A record of a probe data set: an Arrow IPC stream of one row, whose `measurements` are in turn an
+ * Arrow IPC stream. docs/probe-rows.md says what is written and what else can be read.
  */
-#define LEAT_PROBE_SRC_BYTES 48 /* room for any address text (45) */
+#define LEAT_PROBE_SRC_BYTES 48 /* fits any address text (45) */
 
 /* An address as a row has it. Empty texts (null, missing, "") have version 0 and zero bytes. */
 typedef struct leat_probe_address {
-    uint8_t bytes[16];  /* network order; of IPv4 the first 4 */
+    uint8_t bytes[16];  /* network order; IPv4 uses the first 4 */
     char text[46];      /* as stored, NUL-terminated */
     uint8_t text_bytes; /* without the NUL */
     uint8_t version;    /* 4, 6, or 0: empty */
 } leat_probe_address;
 
 typedef struct leat_probe_read_options {
-    const char *src_addr;      /* of rows without a src_addr column; NULL: they are refused */
+    const char *src_addr;      /* of rows without a src_addr column; NULL: they are rejected */
     int64_t max_decoded_bytes; /* of all compressed buffers of a record; 4 GiB if 0 */
     bool verify;               /* compare src_id with the MD5 of the source too */
+    int64_t *needed_bytes;     /* receives the size where it exceeds that; may be NULL */
     /*
      * Single measurements are read from bytes that leat wrote (its index vouches for the pages):
      * the source is read once a row, and the version is taken from the addresses, so that fewer
-     * pages are touched. Nothing is read out of bounds where that is not so.
+     * pages are touched. If the bytes are not leat's, nothing is read out of bounds.
      */
     bool trusted;
 } leat_probe_read_options;
 LEAT_API leat_probe_read_options leat_probe_read_options_default(void);
 
-/* What a row says of its measurements. */
+/* What a row states about its measurements. */
 typedef struct leat_probe_row_info {
     int64_t src_id;
     int64_t n_measurements;
-    int64_t first_us, last_us; /* of the measurements where the row does not say; 0 without any */
+    int64_t first_us, last_us; /* computed if the row does not have them; 0 without measurements */
     double time_span_seconds;
-    bool has_first, has_last, has_span; /* whether the row says so itself */
+    bool has_first, has_last, has_span; /* whether the row has them */
     bool has_src_addr, has_ip_version;  /* columns of its measurements */
 } leat_probe_row_info;
 
 /*
- * Measurements as arrays. {0} to begin with; each decoding empties and refills it, keeping the
- * room; leat_measurements_free at the end. src and dst are indices into `addresses`, each text
- * once as a rule (not promised).
+ * Measurements as arrays. Initially {0}; each decoding replaces the contents and reuses the memory;
+ * leat_measurements_free at the end. src and dst are indices into `addresses`, which usually (not
+ * always) holds each text once.
  */
 typedef struct leat_measurements {
     int64_t count;
@@ -208,10 +209,10 @@ LEAT_API void leat_measurements_get(const leat_measurements *measurements, int64
                                     leat_measurement *out);
 
 /*
- * Decodes a record, all of it, and checks all of it: the row's facts against the measurements,
- * every address, version, time (not before 1970) and rtt (finite). info and options may be NULL.
- * LEAT_ERR_CORRUPT: no valid Arrow stream. LEAT_ERR_INPUT: valid, but no row of ours.
- * LEAT_ERR_UNSUPPORTED: valid, beyond what is read. LEAT_ERR_LIMIT: past max_decoded_bytes.
+ * Decodes and checks a complete record: the row's facts against the measurements, every address,
+ * version, time (not before 1970) and rtt (finite). info and options may be NULL. LEAT_ERR_CORRUPT:
+ * not a valid Arrow stream. LEAT_ERR_INPUT: valid, but not a probe row. LEAT_ERR_UNSUPPORTED:
+ * valid, but uses a feature that is not supported. LEAT_ERR_LIMIT: above max_decoded_bytes.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_probe_record_decode(const void *record, int64_t size_bytes,
                                                             const leat_probe_read_options *options,
@@ -220,7 +221,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_probe_record_decode(const void *record, 
                                                             leat_error *err);
 /*
  * As leat_probe_record_decode, for a stream that is itself a table of measurements, of any number
- * of probes and batches. Times before 1970 and an infinite rtt are given out as they are.
+ * of probes and batches. Times before 1970 and an infinite rtt are returned unchanged.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_probe_table_decode(const void *stream, int64_t size_bytes,
                                                            const leat_probe_read_options *options,
@@ -228,8 +229,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_probe_table_decode(const void *stream, i
 
 /* ---- CAN caches --------------------------------------------------------------------------- */
 
-/* The name of an attack by its code in attack_type: "benign", "dos", ...; "" for a number that is
- * none. */
+/* The name of an attack by its code in attack_type: "benign", "dos", ...; "unlabelled" for -1; ""
+ * for any other number. */
 LEAT_API const char *leat_can_attack_name(int code);
 
 #ifdef __cplusplus

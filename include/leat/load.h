@@ -1,7 +1,7 @@
 /*
- * leat/load.h: data sets opened for reading: facts of any row, a few measurements of a row without
- * touching the rest, whole rows; and the loader, which makes training batches of them. Nothing
- * unchecked is ever handed out.
+ * leat/load.h: data sets opened for reading: the facts of any row, single measurements of a row
+ * without touching the rest, and complete rows; and the loader, which makes training batches from
+ * them. Nothing is returned unchecked.
  */
 #ifndef LEAT_LOAD_H
 #define LEAT_LOAD_H
@@ -15,33 +15,47 @@ extern "C" {
 #endif
 
 /*
- * A data set of ours is a folder with manifest.json and index.bin: it opens in milliseconds, and
- * reading checks the 4 KiB pages that it touches, each once. Files written by others (ArrayRecord
- * files, or a folder of them without our manifest) open too: there a record is checked whole when
- * it is first touched, and the facts of a row are known only then.
+ * A data set written by leat is a folder with manifest.json and index.bin: it opens in
+ * milliseconds, and reading checks the 4 KiB pages that it touches, each once. Third-party files
+ * (ArrayRecord files, or a folder of them without leat's manifest) open too: there a complete
+ * record is checked when it is first touched, and the facts of a row are known only then.
  *
  * A data set may be read by several threads at once; a cursor (leat_row) belongs to one thread.
  * Files that are damaged, cannot be read or shrink while they are open give errors
- * (LEAT_ERR_CORRUPT, LEAT_ERR_IO) that name file, byte and record, and spoil no other row.
+ * (LEAT_ERR_CORRUPT, LEAT_ERR_IO) that name file, byte and record, and do not affect other rows.
+ *
+ * Files are mapped. A mapped page that cannot be read raises SIGBUS, so opening a data set installs
+ * a handler of SIGBUS for the whole process, which stays: it turns such a page into LEAT_ERR_IO and
+ * passes every other SIGBUS to the previous handler. A program that installs its own handler later
+ * must pass on the signals that it does not recognise, and must not unload the library with
+ * dlclose. See docs/library.md.
  */
 typedef struct leat_dataset leat_dataset;
 
 typedef struct leat_dataset_options {
     int64_t cache_bytes; /* bound on decoded records kept for reuse (compressed files) */
-    /* CSV with the columns src_id and src_addr: the sources of rows that have none themselves, as
-     * files of others may be; NULL: such rows are refused. */
+    /* CSV with the columns src_id and src_addr: the sources of rows without one, as in some
+     * third-party files; NULL: such rows are rejected. */
     const char *addresses;
+    /*
+     * Memory limit for reading third-party files: their tables, the cache, and the chunks being
+     * decoded, with what each thread of a summary or a loader keeps of them (cursors of the
+     * caller's own threads are not counted). A chunk that does not fit, by its header, is
+     * LEAT_ERR_LIMIT before it is read; the message names a limit that is enough for all chunks.
+     * The cache takes at most a quarter. Mapped files are not counted. 512 MiB if 0.
+     */
+    int64_t memory_bytes;
 } leat_dataset_options;
 
-/* 64 MiB of cache, no addresses. */
+/* 64 MiB of cache, no addresses, 512 MiB of memory. */
 LEAT_API leat_dataset_options leat_dataset_options_default(void);
 
 /*
- * Opens one folder of ours, or any number of files of others: ArrayRecord files, and folders, which
- * stand for the *.arrayrecord in them and in their folders "train" and "test", by name. Rows are
- * numbered through all shards in this order (ours: train shards, then test shards). NULL options:
- * the defaults. The data set is closed by leat_dataset_close, after its cursors. A forked child
- * opens its own: another thread of the parent may have held a lock of this one.
+ * Opens one folder written by leat, or any number of third-party ones: ArrayRecord files, and
+ * folders, which mean the *.arrayrecord in them and in their folders "train" and "test", by name.
+ * Rows are numbered through all shards in this order (leat's own: train shards, then test shards).
+ * NULL options: the defaults. The data set is closed by leat_dataset_close, after its cursors. A
+ * forked child opens its own: another thread of the parent may have held a lock of this one.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_open(leat_dataset **out, const char *const *paths,
                                                      int64_t path_count,
@@ -50,13 +64,14 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_open(leat_dataset **out, const c
 LEAT_API void leat_dataset_close(leat_dataset *dataset);
 
 typedef struct leat_dataset_facts {
-    bool indexed;    /* has our manifest and index */
-    bool compressed; /* some shard is; false for files of others */
+    bool indexed;    /* has leat's manifest and index */
+    bool compressed; /* some shard is; false for third-party files */
     int64_t shard_count, row_count;
     int64_t measurement_count; /* -1 if not indexed */
     int64_t file_bytes;        /* of all shards */
     int64_t first_us, last_us; /* 0 if not indexed or empty */
-    /* [LEAT_SPLIT_TRAIN, TEST, NONE]; the rows of a split are consecutive in a data set of ours */
+    /* [LEAT_SPLIT_TRAIN, TEST, NONE]; the rows of a split are consecutive in a data set written by
+     * leat */
     int64_t split_shards[3], split_rows[3];
 } leat_dataset_facts;
 
@@ -64,16 +79,16 @@ LEAT_API void leat_dataset_get_facts(const leat_dataset *dataset, leat_dataset_f
 
 /*
  * 64 hexadecimal digits and a NUL: SHA-256 over the shards' record hashes in order, so that
- * compression does not matter; of files of others over all footers and chunk headers, which are
+ * compression does not matter; for third-party files over all footers and chunk headers, which are
  * read at the first call.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_fingerprint(const leat_dataset *dataset,
                                                             char text[65], leat_error *err);
 
 typedef struct leat_dataset_shard {
-    const char *name; /* "train/train_shard_00000.arrayrecord", or the path of a file of others;
+    const char *name; /* "train/train_shard_00000.arrayrecord", or the path of a third-party file;
                          lives as long as the data set */
-    /* A file of others is train or test if its name or its folder begins so, else NONE. */
+    /* A third-party file is train or test if its name or its folder begins with that, else NONE. */
     leat_split split;
     int64_t first_row, row_count;
     int64_t measurement_count; /* -1 if not indexed */
@@ -97,110 +112,67 @@ typedef struct leat_row_facts {
 
 /*
  * Facts of row 0 <= row < row_count (else LEAT_ERR_OPTION), from the index in less than a
- * microsecond; in files of others the record is read, checked and decoded the first time.
+ * microsecond; in third-party files the record is read, checked and decoded the first time.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row(const leat_dataset *dataset, int64_t row,
                                                     leat_row_facts *facts, leat_error *err);
 
 /* ---- cursors ------------------------------------------------------------------------------ */
 
-/* One row at a time, opened for reading. Allocates now and then, never per measurement. */
+/* One row at a time, opened for reading. Allocates occasionally, never per measurement. */
 typedef struct leat_row leat_row;
 
 LEAT_API LEAT_MUST_CHECK leat_code leat_row_create(leat_row **out, const leat_dataset *dataset,
                                                    leat_error *err);
 LEAT_API void leat_row_destroy(leat_row *cursor);
 
-/* Opens a row in the cursor (the one before is closed). On failure the cursor holds no row. */
+/* Opens a row in the cursor (the previous one is closed). On failure the cursor holds no row. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row,
                                                          leat_row *cursor, leat_error *err);
 /* Facts of the open row; valid until the next one is opened. NULL if none is open. */
 LEAT_API const leat_row_facts *leat_row_get_facts(const leat_row *cursor);
 
 /*
- * Measurement 0 <= i < n_measurements of the open row, in time order. Touches only the pages where
- * its fields lie. The texts belong to the cursor until its next call.
+ * Measurement 0 <= i < n_measurements of the open row, in time order. Touches only the pages that
+ * hold its fields. The texts belong to the cursor until its next call.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_row_measurement(leat_row *cursor, int64_t i,
                                                         leat_measurement *out, leat_error *err);
 
 /*
- * `count` measurements of the open row at once, for a program that draws some of them: the same
- * values as leat_row_measurement gives, but the waits for memory overlap. indices are best in
- * ascending order, so that each page is looked at once; points has room for count. src and dst are
- * NULL with size 0, unless the cursor keeps texts: then they belong to it until its next call.
- * Touches only the pages where these values lie, so a damaged page elsewhere in the row is no
- * failure (LEAT_ERR_CORRUPT: a page or chunk is not what was written; LEAT_ERR_IO: it cannot be
- * read; both name shard, record and byte). On failure points is zeroed.
+ * `count` measurements of the open row at once, for a program that samples them: the same values as
+ * leat_row_measurement returns, but the waits for memory overlap. indices are best in ascending
+ * order, so that each page is visited once; points has space for count. src and dst are NULL with
+ * size 0, unless the cursor keeps texts: then they belong to it until its next call. Touches only
+ * the pages that hold these values, so a damaged page elsewhere in the row is not an error
+ * (LEAT_ERR_CORRUPT: a page or chunk is not what was written; LEAT_ERR_IO: it cannot be read; both
+ * name shard, record and byte). On failure points is zeroed.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_row_gather(leat_row *cursor, const int64_t *indices,
                                                    int64_t count, leat_measurement *points,
                                                    leat_error *err);
-/* Whether leat_row_gather gives texts too; a cursor begins without. */
+/* Whether leat_row_gather returns texts too; off in a new cursor. */
 LEAT_API void leat_row_keep_texts(leat_row *cursor, bool keep);
 
-/* Decodes the open row whole, and checks all of it, into the caller's arrays
- * (leat_measurements_free at the end). */
+/* Decodes and checks the complete open row into the caller's arrays (leat_measurements_free at the
+ * end). */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_decode(leat_row *cursor, leat_measurements *out,
                                                            leat_error *err);
 
-/* The bytes of the open row's record, uncompressed and checked; the cursor's until its next call.
- */
+/* The bytes of the open row's record, uncompressed and checked; owned by the cursor until its next
+ * call. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_record(leat_row *cursor, const uint8_t **bytes,
                                                            int64_t *size_bytes, leat_error *err);
 
 /* ---- Summaries ---------------------------------------------------------------------------- */
 
-/*
- * A distribution of non-negative whole numbers on a fixed logarithmic grid: 64 bins an octave,
- * exact below 64. Counting, smallest, largest and sum are exact; a quantile is at most 1.6 % off in
- * value and never in rank. Adding distributions is commutative, so a result does not depend on
- * threads.
- */
-#define LEAT_DIST_BINS 3712
-typedef struct leat_dist {
-    int64_t count;
-    int64_t min, max; /* 0 if count is 0 */
-    uint64_t sum[2];  /* low and high half of the exact sum */
-    int64_t bins[LEAT_DIST_BINS];
-} leat_dist;
-
-/* Counts `value` (below 0 counts as 0) `times` times. */
-LEAT_API void leat_dist_add(leat_dist *dist, int64_t value, int64_t times);
-LEAT_API void leat_dist_merge(leat_dist *to, const leat_dist *from);
-/* The bin of a value, and the smallest value of a bin; of LEAT_DIST_BINS: INT64_MAX. */
-LEAT_API int leat_dist_bin(int64_t value);
-LEAT_API int64_t leat_dist_bin_low(int bin);
-/* The value of rank ceil(share * count), share in [0, 1]; 0 if there is none. */
-LEAT_API double leat_dist_quantile(const leat_dist *dist, double share);
-LEAT_API double leat_dist_mean(const leat_dist *dist);
-/* How many values lie in [low, high); bins that straddle an end are shared out evenly. */
-LEAT_API double leat_dist_between(const leat_dist *dist, double low, double high);
-
-/*
- * Counts over time on a grid whose step is the smallest of 1 s, 5 s, 10 s, 30 s, 1 min, 5 min, 10
- * min, 30 min, 1 h, 3 h, 6 h, 12 h, 1 d, 1 w, 4 w, 1 y (52 w), 10 y, ... that needs at most
- * LEAT_TIMELINE_BINS bins: so a pure function of the set of times that were added.
- */
-#define LEAT_TIMELINE_BINS 256
-typedef struct leat_timeline {
-    int64_t step_us;  /* 0: nothing was added */
-    int64_t begin_us; /* of bin 0, a multiple of step_us */
-    int32_t bins;     /* in use */
-    int64_t measurements[LEAT_TIMELINE_BINS];
-    int64_t failures[LEAT_TIMELINE_BINS];
-} leat_timeline;
-LEAT_API void leat_timeline_add(leat_timeline *line, int64_t time_us, int64_t measurements,
-                                int64_t failures);
-LEAT_API void leat_timeline_merge(leat_timeline *to, const leat_timeline *from);
-
 #define LEAT_SUMMARY_TOP 10  /* largest probes that are kept */
-#define LEAT_SUMMARY_SHOWN 3 /* first measurements of a row that is shown in words */
+#define LEAT_SUMMARY_SHOWN 3 /* first measurements of a row that are shown as text */
 #define LEAT_SUMMARY_ROWS_MAX 1000
 
 typedef struct leat_summary_options {
     int threads;            /* 1..256; the result does not depend on it */
-    int64_t read_bytes_max; /* read rows of about so many bytes; -1: all; 0: facts alone */
+    int64_t read_bytes_max; /* read rows up to about this many bytes; -1: all; 0: only facts */
     int64_t row_count;      /* rows to describe, 0..LEAT_SUMMARY_ROWS_MAX */
     leat_progress_fn progress;
     void *progress_user;
@@ -250,7 +222,7 @@ typedef struct leat_summary_row {
 } leat_summary_row;
 
 typedef struct leat_summary {
-    /* From the index (or the footers and facts of files of others): exact, of every row. */
+    /* From the index (or the footers and facts of third-party files): exact, for every row. */
     bool ours;                                     /* a folder with manifest and index */
     char fingerprint[65];                          /* hexadecimal */
     leat_summary_part all, split[LEAT_SPLITS + 1]; /* by leat_split */
@@ -267,8 +239,9 @@ typedef struct leat_summary {
      */
     int64_t rows_read, measurements_read, bytes_read;
     int64_t values_by_version[2], failures_by_version[2]; /* IPv4, IPv6 */
-    leat_dist gap_us; /* between consecutive measurements of a probe */
-    leat_dist rtt_ns; /* of those that did not fail */
+    int64_t duplicates_read; /* equal to the measurement before it in its row, in all columns */
+    leat_dist gap_us;        /* between consecutive measurements of a probe */
+    leat_dist rtt_ns;        /* of those that did not fail */
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;
@@ -276,8 +249,8 @@ typedef struct leat_summary {
 
 /*
  * Summarises a data set. A row that cannot be read fails the call: LEAT_ERR_CORRUPT with shard and
- * record (leat_verify lists all of them). Memory: fixed, but for `shards`, the rows asked for, and
- * 16 bytes a row where the rows of others are not grouped by probe.
+ * record (leat_verify lists all of them). Memory: fixed, except for `shards`, the requested rows,
+ * and 16 bytes a row where third-party rows are not grouped by probe.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                                                        const leat_summary_options *options,
@@ -287,33 +260,35 @@ LEAT_API void leat_summary_destroy(leat_summary *summary);
 /* ---- Verification ------------------------------------------------------------------------- */
 
 typedef struct leat_verify_finding {
-    bool note;      /* worth knowing, but nothing is wrong */
-    char file[256]; /* as the data set names it, or a path; cut in front if longer */
-    int64_t record; /* in the file, from 0; -1: the file as a whole */
+    bool note;      /* worth knowing, but not a problem */
+    char file[256]; /* as the data set names it, or a path; truncated at the front if longer */
+    int64_t record; /* in the file, from 0; -1: the entire file */
     char reason[LEAT_MESSAGE_BYTES];
 } leat_verify_finding;
 
 typedef struct leat_verify_options {
-    int threads;         /* 1..256; one shard is one thread's; the report does not depend on it */
-    int64_t finding_max; /* findings kept in words, 1..; all are counted */
-    bool quick;          /* no shard is read: only whether it is there, with the right size */
+    int threads;          /* 1..256; each shard is read by one thread; the report does not depend on
+                             it */
+    int64_t finding_max;  /* findings kept as text, 1..; all are counted */
+    bool quick;           /* read no shard: check only that it exists with the right size */
+    int64_t memory_bytes; /* as in leat_dataset_options, for third-party files */
     leat_progress_fn progress;
     void *progress_user;
 } leat_verify_options;
-/* All processors, 1000 findings. */
+/* All processors, 1000 findings, 512 MiB. */
 LEAT_API leat_verify_options leat_verify_options_default(void);
 
 typedef struct leat_verify_report {
-    bool ours; /* a folder with our manifest: everything was checked; else what applies */
+    bool ours; /* a folder with leat's manifest: everything was checked; else what applies */
     int64_t shards, rows, measurements, file_bytes; /* read and checked */
     int64_t problem_count, note_count;
-    leat_verify_finding *findings; /* by shard and record; what concerns the whole comes last */
+    leat_verify_finding *findings; /* by shard and record; those of the entire data set come last */
     int64_t finding_count;
 } leat_verify_report;
 
 /*
- * Reads everything and checks it (docs/inspect.md lists what). Damage is no failure of the call: it
- * is LEAT_OK with problem_count > 0. Errors are what keeps it from looking: no such path, no
+ * Reads everything and checks it (docs/inspect.md lists what). Damage does not fail the call: the
+ * result is LEAT_OK with problem_count > 0. Errors are what prevents the check: no such path, no
  * memory, cancelled. Memory: the largest record a thread, 24 bytes a probe.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_verify(const char *const *paths, int64_t path_count,
@@ -326,26 +301,26 @@ LEAT_API void leat_verify_report_destroy(leat_verify_report *report);
 /*
  * Makes the batches of a training run. The bytes of a batch are a pure function of the rows of the
  * data set, the sample options, split, batch size and step: never of threads, hosts, prefetch,
- * input/output, compression or what was read before. docs/loading.md says more.
+ * input/output, compression or what was read before. See docs/loading.md.
  *
  * Row r of step s is sequence s batch + r of the run; a host makes its rows of every step. Threads
- * of the loader fill batches ahead of the caller; handing one over copies nothing.
+ * of the loader fill batches ahead of the caller; leat_loader_next copies nothing.
  *
  * One thread at a time may call next, wait, seek, restore, load, destroy; the other calls may come
- * from any thread meanwhile. A loader belongs to the process that made it: in a forked child every
- * call that can fail is LEAT_ERR_OPTION, and destroy leaves all as it is.
+ * from any thread meanwhile. A loader belongs to the process that created it: in a forked child
+ * every call that can fail is LEAT_ERR_OPTION, and destroy does nothing.
  */
 typedef struct leat_loader leat_loader;
 
 typedef enum leat_io {
-    LEAT_IO_MMAP, /* uncompressed shards of ours are mapped */
+    LEAT_IO_MMAP, /* uncompressed shards written by leat are mapped */
     LEAT_IO_PREAD /* they are read page by page; slower, for file systems that cannot map well */
 } leat_io;
 
 typedef enum leat_on_corrupt {
     LEAT_CORRUPT_FAIL, /* a step that needs damaged bytes is an error */
-    /* A sequence that needs damaged bytes is zeros as a whole, all others stay the same, and
-     * leat_loader_quarantine tells. Needs a data set of ours. */
+    /* A sequence that needs damaged bytes is all zeros, all others stay the same, and
+     * leat_loader_quarantine lists the records. Requires a data set written by leat. */
     LEAT_CORRUPT_MASK
 } leat_on_corrupt;
 
@@ -360,20 +335,20 @@ typedef struct leat_loader_options {
     int64_t host_index, host_count;
     const int64_t *rows; /* NULL: by host; copied */
     int64_t row_count;
-    int64_t epochs; /* steps end after so many; the last batch is filled up with zeros. 0: no end */
-    /* Every row of a batch another probe's: see docs/loading.md. No epochs then. */
+    int64_t epochs; /* steps end after this many; the last batch is padded with zeros. 0: no end */
+    /* Every row of a batch is from a different probe: see docs/loading.md. Then without epochs. */
     bool by_client;
     const char *client_weights; /* NULL or "uniform", "measurements", or the path of a CSV file with
-                                   src_id and weight: probes that it does not name have none */
+                                   src_id and weight: other probes have weight 0 */
     int64_t clients_per_round;  /* 0: no rounds; else at least batch */
     int64_t steps_per_round;
     int threads; /* 1 .. 256 */
-    /* Batches made ahead of the caller, at most 1024; 0: one is begun when it is asked for.
+    /* Batches made ahead of the caller, at most 1024; 0: a batch is made when it is requested.
      * LEAT_PREFETCH_AUTO: as many as memory_bytes holds, at most 8. */
     int64_t prefetch;
-    /* Bound on the loader's memory: the batches that it makes ahead and one that was handed out,
-     * tables, threads, and the data set's cache where that is used. Mapped files are not counted,
-     * nor are more batches that the caller holds. */
+    /* Bound on the loader's memory: the batches made ahead and one that the caller holds, tables,
+     * threads, and the data set's cache where that is used. Mapped files and further batches that
+     * the caller holds are not counted. */
     int64_t memory_bytes;
     leat_io io;
     leat_on_corrupt on_corrupt;
@@ -381,16 +356,19 @@ typedef struct leat_loader_options {
 
 /* Default sample options, train, batch 8, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
 LEAT_API leat_loader_options leat_loader_options_default(void);
+/* The options besides `sample` (leat_sample_options_table), by_client and rows, by name: "split",
+ * "batch", "epochs", "threads", ... */
+LEAT_API const leat_setting_table *leat_loader_options_table(void);
 
 /*
  * The data set must outlive the loader. NULL options: the defaults. Reads the index of the split's
- * rows, of files of others all their records. LEAT_ERR_OPTION names the option and its value.
+ * rows; of third-party files, all records. LEAT_ERR_OPTION names the option and its value.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_create(leat_loader **out,
                                                       const leat_dataset *dataset,
                                                       const leat_loader_options *options,
                                                       leat_error *err);
-/* Batches that were handed out stay. */
+/* Batches that the caller holds stay valid. */
 LEAT_API void leat_loader_destroy(leat_loader *loader);
 
 /* The six arrays, [row_count][length] each, on pages of their own, to be read only. */
@@ -404,71 +382,72 @@ typedef struct leat_batch {
 } leat_batch;
 
 /*
- * The next batch, the caller's until leat_batch_release and unchanged until then; *out NULL at the
- * end: of the epochs, or after 2^40 steps. A step that failed fails again at every call until
+ * The next batch, owned by the caller and unchanged until leat_batch_release; *out is NULL at the
+ * end of the epochs, or after 2^40 steps. A step that failed fails again at every call until
  * leat_loader_seek, with the error of its lowest row.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_next(leat_loader *loader, const leat_batch **out,
                                                     leat_error *err);
-/* Whether leat_loader_next would not wait; waits for that as long as timeout_ms (-1: for ever). */
+/* Waits up to timeout_ms (-1: without limit) until leat_loader_next can return at once; whether it
+ * can. */
 LEAT_API bool leat_loader_wait(leat_loader *loader, int64_t timeout_ms);
 
-/* One more owner, one less; any thread, also after leat_loader_destroy. NULL accepted. */
+/* Adds an owner; removes one. Any thread, also after leat_loader_destroy. NULL accepted. */
 LEAT_API void leat_batch_retain(const leat_batch *batch);
 LEAT_API void leat_batch_release(const leat_batch *batch);
 
-/* The step of the next batch; how many steps there are, -1 without end; sequences of an epoch, -1
- * by client. */
+/* The step of the next batch; the number of steps, -1 without end; sequences per epoch, -1 by
+ * client. */
 LEAT_API int64_t leat_loader_step(const leat_loader *loader);
 LEAT_API int64_t leat_loader_step_count(const leat_loader *loader);
 LEAT_API int64_t leat_loader_epoch_sequences(const leat_loader *loader);
 
-/* The next batch will be that of `step`, 0 .. step count. Costs what beginning at 0 costs. */
+/* The next batch will be that of `step`, 0 .. step count. Costs the same as starting at 0. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_seek(leat_loader *loader, int64_t step,
                                                     leat_error *err);
 
 /*
  * The state: one JSON object {"v", "data", "options", "seed", "step"}: version, data fingerprint,
  * hash of the options that decide bytes, seed, step of the next batch. It is a function of these
- * alone, so seek(step) restores as well.
+ * alone, so seek(step) restores it too.
  */
 #define LEAT_LOADER_STATE_BYTES 257 /* at most, with the NUL */
 LEAT_API void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]);
 /* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_restore(leat_loader *loader, const char *text,
                                                        leat_error *err);
-/* The state as a file, with the options in words besides, so that a refusal names the one that
- * differs; it appears whole or not at all. leat_loader_load takes files of either form. */
+/* The state as a file, which also lists the options, so that an error names the one that differs;
+ * it is written completely or not at all. leat_loader_load accepts both forms. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_save(const leat_loader *loader, const char *path,
                                                     leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_load(leat_loader *loader, const char *path,
                                                     leat_error *err);
 
-typedef struct leat_loader_counters { /* of the batches that were handed out, if not said */
+typedef struct leat_loader_counters { /* of the batches returned so far, unless noted */
     int64_t batches;
     int64_t sequences;       /* without rows past the end */
     int64_t masked;          /* sequences that are zeros because of damage */
-    int64_t tokens, padding; /* in `inputs`, and places without a token */
+    int64_t tokens, padding; /* in `inputs`, and positions without a token */
     int64_t segments, measurements;
     int64_t dropped;       /* measurements that were drawn but did not fit (packing none) */
     int64_t payload_bytes; /* of shards, read and checked since create, each page once */
-    int64_t stall_ns;      /* that the caller has waited, a wait that goes on included */
-    int64_t work_ns;       /* that the threads have worked, all together */
+    int64_t stall_ns;      /* that the caller has waited, including the current wait */
+    int64_t work_ns;       /* that all threads together have worked */
     int64_t memory_bytes;  /* that the loader needs by its own count */
     int64_t prefetch;      /* in use */
 } leat_loader_counters;
 LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
 
 typedef struct leat_quarantined {
-    char shard[256]; /* as the data set names it; cut in front if longer */
+    char shard[256]; /* as the data set names it; truncated at the front if longer */
     int64_t row, record_index;
     int64_t byte; /* of the shard: the first damaged page of the record; compressed: its chunk */
     char reason[LEAT_MESSAGE_BYTES];
 } leat_quarantined;
 
 /*
- * The records that sequences were masked for so far, by row, at most 10,000 of them. *items is the
- * caller's, to be freed by leat_quarantine_free.
+ * The records because of which sequences were masked so far, by row, at most 10,000. The caller
+ * frees *items with leat_quarantine_free.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_quarantine(const leat_loader *loader,
                                                           leat_quarantined **items, int64_t *count,
@@ -476,15 +455,15 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_loader_quarantine(const leat_loader *loa
 LEAT_API void leat_quarantine_free(leat_quarantined *items);
 
 /*
- * What batches are compared by. A row's line is "step row sha256" and a newline, row its number in
- * the global batch, SHA-256 over its six arrays in the order of leat_batch, little-endian; the hash
- * of a run is the SHA-256 over all lines. So the lines of all hosts, sorted by step and row, give
- * the hash of one that makes all rows.
+ * A hash to compare batches by. A row's line is "step row sha256" and a newline: row is its number
+ * in the global batch, the SHA-256 is over its six arrays in the order of leat_batch,
+ * little-endian. The hash of a run is the SHA-256 over all lines, so the lines of all hosts, sorted
+ * by step and row, give the hash of a single host that makes all rows.
  */
 typedef struct leat_batch_hash leat_batch_hash;
 LEAT_API LEAT_MUST_CHECK leat_code leat_batch_hash_create(leat_batch_hash **out, leat_error *err);
 LEAT_API void leat_batch_hash_destroy(leat_batch_hash *hash);
-/* Adds the rows of a batch; their lines are appended to `lines` too, if that is not NULL. */
+/* Adds the rows of a batch; appends their lines to `lines` too, unless NULL. */
 LEAT_API void leat_batch_hash_add(leat_batch_hash *hash, const leat_batch *batch,
                                   leat_textbuf *lines);
 /* 64 hexadecimal digits and a NUL, of what was added so far. */
@@ -496,7 +475,7 @@ typedef struct leat_explained_measurement {
     int64_t index; /* in its row of the data set */
     int64_t time_us;
     bool stamped; /* has a timestamp */
-    bool cut;     /* the sequence ends inside of it */
+    bool cut;     /* the sequence ends inside it */
 } leat_explained_measurement;
 
 typedef struct leat_explained_segment {
@@ -505,11 +484,11 @@ typedef struct leat_explained_segment {
     int64_t context;       /* which of the row's contexts: its window is drawn anew each time */
     const char *time_mode; /* "full", "partial", "none", "mixed" */
     int64_t window_first, window_count; /* measurements of the row that it was drawn from, */
-    int64_t window_stride;              /* every so many of them */
+    int64_t window_stride;              /* every n-th of them */
     int64_t token_first, token_count;   /* in the sequence */
     int64_t measurement_first, measurement_count; /* in `measurements` */
-    int64_t drawn; /* measurements that were meant to be in: more than there are, if some did not
-                      fit (packing none) */
+    int64_t drawn; /* measurements drawn: more than measurement_count if some did not fit (packing
+                      none) */
 } leat_explained_segment;
 
 typedef struct leat_explanation {
@@ -518,7 +497,7 @@ typedef struct leat_explanation {
     int64_t epoch, position;          /* position of the sequence in its epoch; -1, -1 by client */
     int64_t anchor;                   /* number of the anchor in the epoch */
     bool past_end;                    /* zeros: the epochs are over */
-    bool masked;                      /* zeros: bytes that it needs are damaged */
+    bool masked;                      /* zeros: it needs damaged bytes */
     char reason[LEAT_MESSAGE_BYTES];  /* if masked */
     leat_explained_segment *segments; /* the first is the anchor's */
     int64_t segment_count;
@@ -529,17 +508,17 @@ typedef struct leat_explanation {
 } leat_explanation;
 
 /*
- * Says what row 0 <= row < batch of a step holds, of any host, by making it again; any thread. With
- * LEAT_CORRUPT_FAIL a damaged one is an error.
+ * Says what row 0 <= row < batch of a step, of any host, holds, by making it again; any thread.
+ * With LEAT_CORRUPT_FAIL a damaged row is an error.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_explain(const leat_loader *loader, int64_t step,
                                                        int64_t row, leat_explanation **out,
                                                        leat_error *err);
 LEAT_API void leat_explanation_destroy(leat_explanation *explanation);
 
-/* ---- What batches are made of ------------------------------------------------------------- */
+/* ---- Statistics of batches ---------------------------------------------------------------- */
 
-/* Fields of measurements, as tokens are counted by: a role token and the bytes behind it. */
+/* Fields by which tokens are counted: a role token and the bytes after it. */
 typedef enum leat_token_field {
     LEAT_TOKEN_FIELD_START,
     LEAT_TOKEN_FIELD_SRC,
@@ -559,7 +538,7 @@ typedef enum leat_span_scale {
     LEAT_SPAN_WEEKS,
     LEAT_SPAN_SCALES
 } leat_span_scale;
-/* "single", "seconds", ...; "" for what is no scale. */
+/* "single", "seconds", ...; "" for any other number. */
 LEAT_API const char *leat_span_scale_name(int scale);
 
 #define LEAT_TIME_MODES 4 /* full, partial, none, mixed */
@@ -567,13 +546,13 @@ LEAT_API const char *leat_time_mode_name(int mode);
 
 typedef struct leat_context_stats {
     int64_t contexts, tokens;
-    int64_t measurements, stamped; /* stamped: that have a timestamp */
-    int64_t cut;                   /* measurements that a sequence ends inside of */
+    int64_t measurements, stamped; /* stamped: with a timestamp */
+    int64_t cut;                   /* measurements that end with their sequence, incomplete */
     int64_t dropped;               /* drawn, but did not fit (packing none) */
     int64_t by_mode[LEAT_TIME_MODES], by_scale[LEAT_SPAN_SCALES]; /* contexts */
     int64_t tokens_by_scale[LEAT_SPAN_SCALES];
     leat_dist row_measurements;     /* of the row that a context is drawn from */
-    leat_dist window_measurements;  /* of the window that it is drawn from */
+    leat_dist window_measurements;  /* of its window */
     leat_dist context_measurements; /* in it */
     leat_dist span_us; /* of contexts with two measurements or more: last minus first */
 } leat_context_stats;
@@ -581,7 +560,8 @@ typedef struct leat_context_stats {
 typedef struct leat_sequence_stats {
     int64_t sequences, masked; /* masked: zeros because of damage, all of it padding */
     int64_t tokens, padding;   /* together sequences x length */
-    /* Measurements that stand in the same sequence already; in the same batch. */
+    /* Measurements that are already in the same sequence; in the same batch. The same means the
+     * same place in the data set: duplicates, equal measurements at two places, are not repeats. */
     int64_t repeated_in_sequence, repeated_in_batch;
     int64_t tokens_by_type[LEAT_TOKEN_BYTE + 1]; /* [LEAT_TOKEN_BYTE]: all byte tokens */
     int64_t tokens_by_field[LEAT_TOKEN_FIELDS];
@@ -590,27 +570,27 @@ typedef struct leat_sequence_stats {
 } leat_sequence_stats;
 
 /*
- * What fixed windows of time would give on the same rows: a chunk is what a probe measured in 5
- * minutes of the clock, in time order with all timestamps, cut where it would pass 100,000 tokens;
- * a chunk is one sequence, so what it lacks is padding (and of a longer one a piece is taken).
+ * For comparison, fixed time windows on the same rows: a chunk is what a probe measured in 5
+ * minutes of the clock, in time order with all timestamps, cut at 100,000 tokens; each chunk is one
+ * sequence, so a short one is padded (and of a longer one a part is used).
  */
 #define LEAT_CHUNK_SECONDS 300
 #define LEAT_CHUNK_TOKENS_MAX 100000
 typedef struct leat_chunk_stats {
-    int64_t rows_read, rows; /* of the split; fewer are read where they pass read_bytes_max */
+    int64_t rows_read, rows; /* of the split; read_bytes_max limits those read */
     int64_t rows_damaged;    /* left out, with LEAT_CORRUPT_MASK */
     int64_t measurements, chunks, tokens;
-    int64_t padding;      /* of chunks x length places */
+    int64_t padding;      /* of chunks x length positions */
     int64_t short_chunks; /* that do not fill a sequence */
     leat_dist chunk_measurements, chunk_tokens;
 } leat_chunk_stats;
 
 typedef struct leat_batch_report_options {
     /* Steps first_step .. end_step - 1, all of them. end_step -1: to the end of the epochs (0
-     * epochs: of one) but not more steps than hold sequence_max sequences; by client so many. */
+     * epochs: of one) but at most sequence_max sequences; by client always that many. */
     int64_t first_step, end_step;
     int64_t sequence_max;
-    int64_t read_bytes_max; /* read rows of about so many bytes for the chunks; -1: all */
+    int64_t read_bytes_max; /* read rows up to about this many bytes for the chunks; -1: all */
     leat_progress_fn progress;
     void *progress_user;
 } leat_batch_report_options;
@@ -621,16 +601,16 @@ typedef struct leat_batch_report {
     int64_t first_step, end_step; /* that were counted */
     int64_t epoch_sequences;      /* -1 by client */
     int64_t length, batch;
-    leat_dist row_contexts;    /* contexts that a row gives an epoch, over all rows of the split */
-    leat_sequence_stats asked; /* the batches as the options ask for them */
-    bool is_filled;            /* they are filled; else `unpacked` is the same */
+    leat_dist row_contexts;       /* contexts per row and epoch, over all rows of the split */
+    leat_sequence_stats asked;    /* the batches that the options describe */
+    bool is_filled;               /* they are filled; else `unpacked` is the same */
     leat_sequence_stats unpacked; /* the same anchors, one context a sequence */
     leat_chunk_stats chunks;
 } leat_batch_report;
 
 /*
- * Counts what the batches hold that a loader with these options makes, on its threads; nothing in
- * the report depends on how many there are. With LEAT_CORRUPT_FAIL damage is an error, that of the
+ * Statistics of the batches that a loader with these options makes, computed on its threads; the
+ * report does not depend on their number. With LEAT_CORRUPT_FAIL damage is an error, that of the
  * lowest step. Memory besides the report: its size and the largest record a thread, 24 bytes for
  * each measurement of a batch.
  */

@@ -1,4 +1,4 @@
-/* What batches are compared by: a SHA-256 of every row or batch of graphs, and one of all of them.
+/* Hashes to compare batches by: a SHA-256 of each row or batch of graphs, and one over all of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void hash_row(const leat_batch *batch, int64_t index, char text[65]) {
     leat_sha256_hex(digest, text);
 }
 
-/* The line of what has this hash. */
+/* Adds the line of a row or batch with this hash. */
 static void add_line(leat_batch_hash *hash, int64_t first, int64_t second, const char digest[65],
                      leat_textbuf *lines) {
     char line[128];

@@ -1,4 +1,4 @@
-/* What verification has found, told in order and counted: of probe rows and of CAN caches alike. */
+/* The findings of verification, reported in order and counted, for probe rows and CAN caches. */
 #ifndef LEAT_LOAD_FINDINGS_H
 #define LEAT_LOAD_FINDINGS_H
 
@@ -12,14 +12,14 @@ typedef struct leat_findings {
     leat_error failure; /* no memory to keep one: the verification fails */
 } leat_findings;
 
-/* record -1: the file as a whole. */
+/* record -1: the entire file. */
 void leat_findings_add(leat_findings *list, bool note, const char *file, int64_t record,
                        const char *format, ...) LEAT_PRINTF(5, 6);
 #define LEAT_PROBLEM(list, file, record, ...)                                                      \
     leat_findings_add((list), false, (file), (record), __VA_ARGS__)
 #define LEAT_NOTE(list, file, record, ...)                                                         \
     leat_findings_add((list), true, (file), (record), __VA_ARGS__)
-/* Takes those of `from` over, behind the others, and frees it. */
+/* Moves the findings of `from` to the end of the others, and frees it. */
 LEAT_MUST_CHECK leat_code leat_findings_append(leat_findings *to, leat_findings *from,
                                                leat_error *err);
 void leat_findings_free(leat_findings *list);

@@ -1,5 +1,5 @@
 /*
- * The ring as its caller sees it: made, asked for the next step, moved to another one.
+ * The ring's interface: create, next step, seek.
  */
 #include "load/ring.h"
 
@@ -25,6 +25,7 @@ static leat_slot **place_of(leat_ring *ring, int64_t step) {
 
 /* Makes a slot ready to be filled for a step. */
 static void begin_slot(const leat_ring *ring, leat_slot *slot, int64_t step) {
+    LEAT_ASSERT(atomic_load_explicit(&slot->state, memory_order_relaxed) == LEAT_SLOT_RING);
     slot->step = step;
     slot->err.code = LEAT_OK;
     slot->failed_part = -1;
@@ -32,7 +33,7 @@ static void begin_slot(const leat_ring *ring, leat_slot *slot, int64_t step) {
     atomic_store_explicit(&slot->parts_left, ring->work.parts, memory_order_relaxed);
 }
 
-/* Nobody may be at work. */
+/* No worker may be busy. */
 static void begin_at(leat_ring *ring, int64_t step, int64_t end) {
     for (int64_t i = 0; i < ring->ring_size; i++) {
         begin_slot(ring, *place_of(ring, step + i), step + i);
@@ -53,6 +54,7 @@ static void allow(leat_ring *ring, int64_t limit) {
 }
 
 void leat_ring_extend(leat_ring *ring, int64_t end) {
+    LEAT_ASSERT(end >= atomic_load(&ring->end));
     atomic_store(&ring->end, end);
     leat_ring_announce(ring);
 }
@@ -73,6 +75,8 @@ leat_code leat_ring_create(leat_ring **out, const leat_ring_work *work, int64_t 
                            int64_t end, int threads, leat_error *err) {
     leat_ring *ring = NULL;
     *out = NULL;
+    LEAT_ASSERT(work->parts > 0 && prefetch >= 0 && prefetch <= LEAT_PREFETCH_MAX);
+    LEAT_ASSERT(threads > 0 && threads <= LEAT_THREADS_MAX);
     LEAT_TRY(LEAT_NEW(&ring, 1, err));
     ring->work = *work;
     ring->process = getpid();
@@ -101,8 +105,8 @@ void leat_ring_destroy(leat_ring *ring) {
 leat_code leat_ring_check_process(const leat_ring *ring, leat_error *err) {
     if (ring->process == getpid()) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "the loader was made before fork, by process %lld: its threads are there; "
-                     "open data set and loader in the child",
+                     "the loader was created before fork, by process %lld, which has its threads; "
+                     "open the data set and the loader in the child",
                      (long long)ring->process);
 }
 
@@ -124,13 +128,16 @@ leat_code leat_ring_next(leat_ring *ring, leat_slot **out, leat_error *err) {
     leat_slot **place = place_of(ring, step);
     leat_slot *slot = *place;
     allow(ring, step + 1); /* without prefetch it begins now */
-    LEAT_ASSERT(leat_slot_wait(ring, slot, -1));
+    bool is_ready = leat_slot_wait(ring, slot, -1);
+    LEAT_ASSERT(is_ready && slot->step == step);
+    LEAT_ASSERT(atomic_load_explicit(&slot->parts_left, memory_order_relaxed) == 0);
     if (slot->failed_part >= 0) return leat_error_copy(err, &slot->err);
     LEAT_TRY(leat_slots_take(&ring->slots, ring->ring_size + 1, &fresh, err));
     begin_slot(ring, fresh, step + ring->ring_size);
     *place = fresh;
     atomic_store(&ring->step, step + 1);
     allow(ring, step + 1 + ring->prefetch);
+    LEAT_ASSERT(atomic_load_explicit(&slot->state, memory_order_relaxed) == LEAT_SLOT_RING);
     atomic_store_explicit(&slot->owners, 1, memory_order_relaxed);
     atomic_store_explicit(&slot->state, LEAT_SLOT_HELD, memory_order_release);
     *out = slot;
@@ -138,6 +145,8 @@ leat_code leat_ring_next(leat_ring *ring, leat_slot **out, leat_error *err) {
 }
 
 void leat_ring_seek(leat_ring *ring, int64_t step, int64_t end) {
+    LEAT_ASSERT(atomic_load(&ring->paused)); /* between park and unpark the ring is the caller's */
+    LEAT_ASSERT(step >= 0 && step <= end && end <= LEAT_STEPS_MAX);
     begin_at(ring, step, end);
     leat_ring_unpark(ring);
 }
@@ -152,7 +161,8 @@ int64_t leat_ring_step(const leat_ring *ring) {
 int64_t leat_ring_stall_ns(const leat_ring *ring) {
     int64_t since_ns = atomic_load_explicit(&ring->waiting_since_ns, memory_order_relaxed);
     int64_t stall_ns = atomic_load_explicit(&ring->stall_ns, memory_order_relaxed);
-    return since_ns == 0 ? stall_ns : stall_ns + leat_clock_ns() - since_ns;
+    int64_t waits_ns = since_ns == 0 ? 0 : leat_clock_ns() - since_ns;
+    return waits_ns > 0 ? stall_ns + waits_ns : stall_ns; /* the clock may have gone back */
 }
 
 int64_t leat_ring_work_ns(const leat_ring *ring) {

@@ -1,16 +1,17 @@
 /*
- * The ring: steps at work, threads that make them, and the one caller who takes them in order. What
- * a step holds is another's business (leat_ring_work): rows of tokens, or graphs.
+ * The ring: steps in progress, threads that make them, and the one caller that takes them in order.
+ * The contents of a step are defined by leat_ring_work: rows of tokens, or graphs.
  *
  *   slot     one batch's memory, with its owners counted. (ring_slots.c)
  *   workers  threads that make the parts of steps. (ring_workers.c)
  *   ring     the steps ahead of the caller, and the caller's place. (ring.c)
  *
- * Threads take numbered tickets, one a part of a step, from one counter, and fill fixed places; so
- * who makes what does not show. Position step % ring_size of the ring points to the slot of that
- * step. The thread that makes the last part of a slot marks it ready. leat_ring_next hands the slot
- * out and puts a free one in its place before it raises `limit`, below which steps may be worked
- * on. Nobody takes a lock or allocates on this way; sleeping is by leat_word_wait.
+ * Threads take numbered tickets, one per part of a step, from one counter, and fill fixed places;
+ * so the result does not depend on which thread makes which part. Position step % ring_size of the
+ * ring points to the slot of that step. The thread that makes the last part of a slot marks it
+ * ready. leat_ring_next returns the slot and puts a free one in its place before it raises `limit`,
+ * below which steps may be worked on. None of this takes a lock or allocates; threads sleep with
+ * leat_word_wait.
  *
  * One thread at a time calls next, wait, seek, destroy.
  */
@@ -22,7 +23,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* Steps are below this where there is no end, so that no number made of them overflows. */
+/* The upper bound of steps in an endless loader, so that no number computed from them overflows. */
 #define LEAT_STEPS_MAX (INT64_C(1) << 40)
 #define LEAT_PREFETCH_MAX 1024
 
@@ -31,7 +32,7 @@
 typedef enum leat_slot_state {
     LEAT_SLOT_FREE,
     LEAT_SLOT_RING,  /* being filled, or waiting for leat_ring_next */
-    LEAT_SLOT_HELD,  /* somebody's who was given the batch */
+    LEAT_SLOT_HELD,  /* owned by the receiver of the batch */
     LEAT_SLOT_ORPHAN /* held, and the ring is gone: the last owner frees it */
 } leat_slot_state;
 
@@ -39,7 +40,7 @@ typedef enum leat_slot_state {
 typedef struct leat_slot {
     _Atomic int state;
     _Atomic int64_t owners;
-    _Atomic int64_t parts_left; /* to be made */
+    _Atomic int64_t parts_left; /* not made yet */
     _Atomic int is_ready;
     int64_t step;
     uint8_t *block; /* the batch's arrays */
@@ -55,7 +56,7 @@ typedef struct leat_ring_work {
     int64_t parts;       /* of a step, each a ticket */
     int64_t slot_bytes;  /* of the struct that begins with leat_slot */
     int64_t block_bytes; /* of a batch's arrays */
-    /* Gives the arrays their places in slot->block; once a slot. */
+    /* Sets the places of the arrays in slot->block; once per slot. */
     void (*lay_out)(const void *plan, leat_slot *slot);
     leat_code (*maker_create)(const void *plan, void **maker, leat_error *err);
     void (*maker_destroy)(void *maker);
@@ -81,7 +82,8 @@ LEAT_MUST_CHECK leat_code leat_slots_take(leat_slots *slots, int64_t spare, leat
                                           leat_error *err);
 /* Frees what is not held; the rest belongs to its owners. */
 void leat_slots_close(leat_slots *slots);
-/* Of a slot that was handed out; any thread, also after the ring is gone. */
+/* Releases a slot that was returned to the caller; from any thread, even after the ring is
+ * destroyed. */
 void leat_slot_retain(leat_slot *slot);
 void leat_slot_release(leat_slot *slot);
 
@@ -90,25 +92,25 @@ void leat_slot_release(leat_slot *slot);
 typedef struct leat_ring leat_ring;
 
 /*
- * How many steps are made ahead, and the bytes that it takes with those of one that was handed out
- * and of `fixed_bytes`. `wanted` LEAT_PREFETCH_AUTO: as many as fit in limit_bytes, at most 8. More
- * than limit_bytes if that is too little; false if the bytes overflow.
+ * How many steps are made ahead, and the bytes that they take, including one that the caller holds
+ * and `fixed_bytes`. `wanted` LEAT_PREFETCH_AUTO: as many as fit in limit_bytes, at most 8.
+ * *need_bytes is more than limit_bytes if that is too little; false if the bytes overflow.
  */
 bool leat_ring_budget(int64_t fixed_bytes, int64_t slot_bytes, int64_t wanted, int64_t limit_bytes,
                       int64_t *prefetch, int64_t *need_bytes);
 
-/* Begins at step 0, with `prefetch` steps made ahead (0: one is begun when it is asked for); steps
- * below `end` can be made. What work->plan points to outlives the ring. */
+/* Begins at step 0, with `prefetch` steps made ahead (0: a step is begun when it is requested);
+ * steps below `end` may be made. work->plan must outlive the ring. */
 LEAT_MUST_CHECK leat_code leat_ring_create(leat_ring **out, const leat_ring_work *work,
                                            int64_t prefetch, int64_t end, int threads,
                                            leat_error *err);
-/* Slots that were handed out stay. In a forked child it does nothing: it has no workers, and what
- * they were doing may be half done. */
+/* Slots held by the caller stay valid. In a forked child it does nothing: there are no workers, and
+ * their work may be incomplete. */
 void leat_ring_destroy(leat_ring *ring);
 /* LEAT_ERR_OPTION in a forked child; any thread. */
 LEAT_MUST_CHECK leat_code leat_ring_check_process(const leat_ring *ring, leat_error *err);
 
-/* Steps below `end` can be made from now on: more than before; any thread. */
+/* From now on steps below `end` may be made: more than before; from any thread. */
 void leat_ring_extend(leat_ring *ring, int64_t end);
 /* The slot of the next step, which must be below `end` at some time, the caller's until
  * leat_slot_release. A step that failed fails again until leat_ring_seek. */
@@ -117,13 +119,13 @@ LEAT_MUST_CHECK leat_code leat_ring_next(leat_ring *ring, leat_slot **out, leat_
 bool leat_ring_wait(leat_ring *ring, int64_t timeout_ms);
 /* Ends all work at hand; between park and seek the plan may be changed. */
 void leat_ring_park(leat_ring *ring);
-/* Of a parked ring, which goes on: the next step is `step`, steps below `end` can be made. */
+/* Continues a parked ring: the next step is `step`, steps below `end` may be made. */
 void leat_ring_seek(leat_ring *ring, int64_t step, int64_t end);
 /* There may be something to do aside; any thread. */
 void leat_ring_announce(leat_ring *ring);
 
-/* Any thread: the step of the next slot; nanoseconds that the caller has waited, a wait that goes
- * on included, and that the threads have worked, all together. */
+/* From any thread: the step of the next slot; nanoseconds that the caller has waited, including a
+ * current wait, and the total that the threads have worked. */
 int64_t leat_ring_step(const leat_ring *ring);
 int64_t leat_ring_stall_ns(const leat_ring *ring);
 int64_t leat_ring_work_ns(const leat_ring *ring);

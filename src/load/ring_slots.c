@@ -1,10 +1,10 @@
 /*
- * Slots: the memory of batches, handed out with an owner count and taken back when the last owner
- * lets go.
+ * Slots: the memory of batches, returned with an owner count and reused after the last owner has
+ * released it.
  *
- * One thread, the ring's caller, takes slots; any thread may return one, by turning HELD into FREE,
- * even after the ring is gone: then it finds ORPHAN instead, and frees the slot. A slot in use is
- * never moved, filled again or freed, so what an owner sees does not change.
+ * One thread, the ring's caller, takes slots; any thread may release one, by turning HELD into
+ * FREE, even after the ring is destroyed: then it finds ORPHAN instead, and frees the slot. A slot
+ * in use is never moved, filled again or freed, so its contents do not change for an owner.
  */
 #include "base/sink.h"
 #include "load/ring.h"
@@ -52,6 +52,7 @@ leat_code leat_slots_take(leat_slots *slots, int64_t spare, leat_slot **out, lea
         LEAT_TRY(make_slot(slots->work, out, err));
         slots->items[slots->count++] = *out;
     }
+    LEAT_ASSERT(atomic_load_explicit(&(*out)->owners, memory_order_relaxed) == 0);
     atomic_store_explicit(&(*out)->state, LEAT_SLOT_RING, memory_order_relaxed);
     return LEAT_OK;
 }
@@ -59,8 +60,10 @@ leat_code leat_slots_take(leat_slots *slots, int64_t spare, leat_slot **out, lea
 void leat_slots_close(leat_slots *slots) {
     for (int64_t i = 0; i < slots->count; i++) {
         leat_slot *slot = slots->items[i];
-        int held = LEAT_SLOT_HELD;
-        if (!atomic_compare_exchange_strong(&slot->state, &held, LEAT_SLOT_ORPHAN)) free_slot(slot);
+        int state = LEAT_SLOT_HELD;
+        if (atomic_compare_exchange_strong(&slot->state, &state, LEAT_SLOT_ORPHAN)) continue;
+        LEAT_ASSERT(state == LEAT_SLOT_FREE || state == LEAT_SLOT_RING);
+        free_slot(slot);
     }
     leat_free(slots->items);
     *slots = (leat_slots){0};
@@ -78,6 +81,8 @@ void leat_slot_release(leat_slot *slot) {
     int64_t before = atomic_fetch_sub_explicit(&slot->owners, 1, memory_order_acq_rel);
     LEAT_ASSERT(before > 0);
     if (before > 1) return;
-    int held = LEAT_SLOT_HELD;
-    if (!atomic_compare_exchange_strong(&slot->state, &held, LEAT_SLOT_FREE)) free_slot(slot);
+    int state = LEAT_SLOT_HELD;
+    if (atomic_compare_exchange_strong(&slot->state, &state, LEAT_SLOT_FREE)) return;
+    LEAT_ASSERT(state == LEAT_SLOT_ORPHAN);
+    free_slot(slot);
 }

@@ -1,14 +1,12 @@
 /*
  * The threads of a ring: they take tickets and make parts of steps.
  *
- * A worker is `busy` while it looks at the ring or makes a part. Whoever wants the ring for itself
- * (leat_ring_park) says so first and then waits until nobody is busy; a worker says that it is
- * busy first and then looks whether the ring is wanted. One of the two always sees the other. The
- * same way nobody sleeps through a change: sleepers count themselves before they compare the word
- * that every change counts up.
+ * A worker is `busy` while it uses the ring or makes a part. A caller that needs the ring for
+ * itself (leat_ring_park) announces that first and then waits until no worker is busy; a worker
+ * first announces that it is busy and then checks whether the ring is wanted. So one of the two
+ * always sees the other. In the same way no thread sleeps through a change: sleepers count
+ * themselves before they compare the word that every change increments.
  */
-#include <signal.h>
-
 #include "load/ring.h"
 
 /* ---- sleeping and waking ------------------------------------------------------------------------
@@ -16,12 +14,18 @@
 
 static void announce(_Atomic uint32_t *word, _Atomic int *sleepers) {
     atomic_fetch_add(word, 1);
-    if (atomic_load(sleepers) > 0) leat_word_wake(word);
+    if (atomic_load(sleepers) > 0) leat_word_wake(word, LEAT_WAKE_ALL);
 }
 
 void leat_ring_announce(leat_ring *ring) { announce(&ring->work_word, &ring->work_sleepers); }
 
 static void announce_done(leat_ring *ring) { announce(&ring->done_word, &ring->done_sleepers); }
+
+/* Since an earlier reading of the clock; 0 where it has gone back meanwhile. */
+static int64_t since(int64_t begun_ns) {
+    int64_t passed_ns = leat_clock_ns() - begun_ns;
+    return passed_ns > 0 ? passed_ns : 0;
+}
 
 /* ---- a worker -----------------------------------------------------------------------------------
  */
@@ -70,6 +74,7 @@ static bool enter(leat_worker *worker) {
 }
 
 static void leave(leat_worker *worker) {
+    LEAT_ASSERT(worker->ticket >= 0 && atomic_load(&worker->busy));
     worker->ticket = -1;
     atomic_store(&worker->busy, 0);
     if (atomic_load(&worker->ring->paused)) announce_done(worker->ring);
@@ -88,11 +93,17 @@ static void keep_failure(leat_ring *ring, leat_slot *slot, int64_t part, const l
 static void make_part(leat_worker *worker) {
     leat_ring *ring = worker->ring;
     int64_t part = worker->ticket % ring->work.parts;
-    leat_slot *slot = ring->places[step_of(worker) % ring->ring_size];
+    int64_t step = step_of(worker);
+    leat_slot *slot = ring->places[step % ring->ring_size];
     leat_error err = {0};
+    /* a slot in the caller's hands, or of another step, is never written to */
+    LEAT_ASSERT(atomic_load_explicit(&slot->state, memory_order_relaxed) == LEAT_SLOT_RING);
+    LEAT_ASSERT(slot->step == step && !atomic_load(&slot->is_ready));
     leat_code code = ring->work.make(worker->maker, slot, part, &err);
     if (code != LEAT_OK) keep_failure(ring, slot, part, &err);
-    if (atomic_fetch_sub_explicit(&slot->parts_left, 1, memory_order_acq_rel) == 1) {
+    int64_t parts = atomic_fetch_sub_explicit(&slot->parts_left, 1, memory_order_acq_rel);
+    LEAT_ASSERT(parts >= 1 && parts <= ring->work.parts);
+    if (parts == 1) {
         atomic_store(&slot->is_ready, 1);
         announce_done(ring);
     }
@@ -105,8 +116,7 @@ static void *worker_main(void *context) {
         make_part(worker);
         leave(worker);
         int64_t work_ns = atomic_load_explicit(&worker->work_ns, memory_order_relaxed);
-        atomic_store_explicit(&worker->work_ns, work_ns + leat_clock_ns() - begun_ns,
-                              memory_order_relaxed);
+        atomic_store_explicit(&worker->work_ns, work_ns + since(begun_ns), memory_order_relaxed);
     }
     return NULL;
 }
@@ -114,17 +124,8 @@ static void *worker_main(void *context) {
 /* ---- all of them --------------------------------------------------------------------------------
  */
 
-/* Signals to the program are for the threads that it has without us; what a thread of ours does
- * wrong itself must reach it still (base/map.h). */
-static void block_signals(sigset_t *before) {
-    static const int own[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-    sigset_t blocked;
-    sigfillset(&blocked);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&blocked, own[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, before);
-}
-
-static leat_code start_workers(leat_ring *ring, int threads, leat_error *err) {
+leat_code leat_ring_start(leat_ring *ring, int threads, leat_error *err) {
+    LEAT_TRY(LEAT_NEW(&ring->workers, threads, err));
     for (int i = 0; i < threads; i++) {
         leat_worker *worker = &ring->workers[i];
         worker->ring = ring;
@@ -135,15 +136,6 @@ static leat_code start_workers(leat_ring *ring, int threads, leat_error *err) {
         worker->is_started = true;
     }
     return LEAT_OK;
-}
-
-leat_code leat_ring_start(leat_ring *ring, int threads, leat_error *err) {
-    sigset_t before;
-    LEAT_TRY(LEAT_NEW(&ring->workers, threads, err));
-    block_signals(&before); /* threads begin with the mask of their maker */
-    leat_code code = start_workers(ring, threads, err);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return code;
 }
 
 void leat_ring_stop(leat_ring *ring) {
@@ -178,21 +170,22 @@ void leat_ring_unpark(leat_ring *ring) {
 
 bool leat_slot_wait(leat_ring *ring, const leat_slot *slot, int64_t timeout_ns) {
     if (atomic_load_explicit(&slot->is_ready, memory_order_acquire)) return true;
-    int64_t begun_ns = leat_clock_ns(), now_ns = begun_ns;
-    atomic_store_explicit(&ring->waiting_since_ns, begun_ns, memory_order_relaxed);
+    int64_t now_ns = leat_clock_ns(), waited_ns = 0;
+    atomic_store_explicit(&ring->waiting_since_ns, now_ns, memory_order_relaxed);
     bool ready = false;
     for (;;) {
         uint32_t word = atomic_load(&ring->done_word);
         ready = atomic_load(&slot->is_ready);
-        int64_t left_ns = timeout_ns < 0 ? -1 : timeout_ns - (now_ns - begun_ns);
+        int64_t left_ns = timeout_ns < 0 ? -1 : timeout_ns - waited_ns;
         if (ready || (timeout_ns >= 0 && left_ns <= 0)) break;
         atomic_fetch_add(&ring->done_sleepers, 1);
         leat_word_wait(&ring->done_word, word, left_ns);
         atomic_fetch_sub(&ring->done_sleepers, 1);
+        waited_ns += since(now_ns);
         now_ns = leat_clock_ns();
     }
     int64_t stall_ns = atomic_load_explicit(&ring->stall_ns, memory_order_relaxed);
-    atomic_store_explicit(&ring->stall_ns, stall_ns + leat_clock_ns() - begun_ns,
+    atomic_store_explicit(&ring->stall_ns, stall_ns + waited_ns + since(now_ns),
                           memory_order_relaxed);
     atomic_store_explicit(&ring->waiting_since_ns, 0, memory_order_relaxed);
     return ready;

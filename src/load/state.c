@@ -1,4 +1,4 @@
-/* The state of a loader, written and read: see state.h. */
+/* Writes and reads the state of a loader: see state.h. */
 #include "load/state.h"
 
 #include <stdio.h>
@@ -46,21 +46,21 @@ leat_code leat_state_save(const leat_state_form *form, const int64_t *place, con
     char text[LEAT_LOADER_STATE_BYTES];
     leat_buf buf = {0};
     leat_state_text(form, place, text);
-    text[strlen(text) - 1] = 0; /* goes on */
+    text[strlen(text) - 1] = 0; /* continued below */
     leat_code code = leat_buf_printf(&buf, err, "%s,\"in_words\":%s}\n", text, form->words);
     if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
     leat_buf_free(&buf);
     return code;
 }
 
-/* ---- back again ---------------------------------------------------------------------------------
+/* ---- read ---------------------------------------------------------------------------------------
  */
 
 static leat_code refuse(const char *what, const char *why, leat_error *err) {
     return leat_fail(err, LEAT_ERR_INPUT, "cannot resume: %s: %s", what, why);
 }
 
-/* Names the first option that differs, as far as the state tells. */
+/* Names the first option that differs, if the state lists options. */
 static leat_code refuse_options(const leat_state_form *form, const json_t *then, const char *hash,
                                 leat_error *err) {
     char why[300];
@@ -68,8 +68,8 @@ static leat_code refuse_options(const leat_state_form *form, const json_t *then,
     const char *key = NULL;
     json_t *value = NULL;
     snprintf(why, sizeof why,
-             "those of the state (hash %.16s) are not those of this loader (hash %s); give the "
-             "options that the state was made with",
+             "the state has hash %.16s, but this loader has %s; use the options with which the "
+             "state was saved",
              hash, form->hash);
     if (!json_is_object(then)) return refuse("options", why, err);
     LEAT_TRY(leat_json_parse(form->words, (int64_t)strlen(form->words), "options", &now, err));
@@ -80,7 +80,7 @@ static leat_code refuse_options(const leat_state_form *form, const json_t *then,
             const json_t *other = json_object_get(there, key);
             if (json_equal(value, other)) continue;
             const json_t *was = side == 0 ? other : value, *is = side == 0 ? value : other;
-            snprintf(why, sizeof why, "%.60s was %.80s when the state was made and is %.80s now",
+            snprintf(why, sizeof why, "%.60s was %.80s when the state was saved and is %.80s now",
                      key, json_is_string(was) ? json_string_value(was) : "not there",
                      json_is_string(is) ? json_string_value(is) : "not there");
             side = 2;
@@ -99,7 +99,8 @@ static leat_code read_state(const leat_state_form *form, const json_t *state, in
     char why[300];
     LEAT_TRY(leat_json_get_int(state, "v", 0, INT64_MAX, &version, what, err));
     if (version != STATE_VERSION) {
-        snprintf(why, sizeof why, "the state is of version %lld, this leat reads version %d",
+        snprintf(why, sizeof why,
+                 "the state is of version %lld, but this version of leat reads version %d",
                  (long long)version, STATE_VERSION);
         return refuse("version", why, err);
     }
@@ -112,14 +113,14 @@ static leat_code read_state(const leat_state_form *form, const json_t *state, in
     }
     if (strcmp(data, form->fingerprint) != 0) {
         snprintf(why, sizeof why,
-                 "the state was made with a data set of fingerprint %.64s, this one has %s", data,
-                 form->fingerprint);
+                 "the state was saved with a data set of fingerprint %.64s, but this one has %s",
+                 data, form->fingerprint);
         return refuse("data", why, err);
     }
     if (strcmp(options, form->hash) != 0)
         return refuse_options(form, json_object_get(state, "in_words"), options, err);
     if ((uint64_t)seed != form->seed) {
-        snprintf(why, sizeof why, "the state was made with seed %lld, this loader has %lld",
+        snprintf(why, sizeof why, "the state was saved with seed %lld, but this loader has %lld",
                  (long long)seed, (long long)form->seed);
         return refuse("seed", why, err);
     }
@@ -134,7 +135,7 @@ leat_code leat_state_parse(const leat_state_form *form, const char *text, int64_
         code = leat_fail(err, LEAT_ERR_INPUT, "loader state: must be a JSON object");
     if (code == LEAT_OK) code = read_state(form, state, place, err);
     json_decref(state);
-    if (code == LEAT_ERR_CORRUPT) { /* as the JSON reader says it; nobody's data is damaged */
+    if (code == LEAT_ERR_CORRUPT) { /* the JSON reader's code; no data is damaged */
         leat_error_context(err, LEAT_ERR_INPUT, "cannot resume");
         code = LEAT_ERR_INPUT;
     }

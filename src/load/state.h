@@ -3,8 +3,8 @@
  *
  *     {"v":1,"data":"<fingerprint>","options":"<hash>","seed":7,"step":123}
  *
- * A pure function of data, options, seed and place: it does not know hosts, threads or what was
- * read ahead. As a file it has the options in words behind it, so that a refusal can name one.
+ * A pure function of data, options, seed and place: independent of hosts, threads and what was read
+ * ahead. As a file it also lists the options, so that an error can name the one that differs.
  */
 #ifndef LEAT_LOAD_STATE_H
 #define LEAT_LOAD_STATE_H
@@ -32,7 +32,7 @@ LEAT_MUST_CHECK leat_code leat_state_words(leat_json *json, char **words, char h
 
 void leat_state_text(const leat_state_form *form, const int64_t *place,
                      char text[LEAT_LOADER_STATE_BYTES]);
-/* The place that a state tells; LEAT_ERR_INPUT names what differs. */
+/* Parses the place in a state; LEAT_ERR_INPUT names what differs. */
 LEAT_MUST_CHECK leat_code leat_state_parse(const leat_state_form *form, const char *text,
                                            int64_t size_bytes, int64_t *place, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_state_save(const leat_state_form *form, const int64_t *place,

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/address.h"
-#include "format/arrayrecord.h"
+#include "format/arrayrecord/arrayrecord.h"
 
 int64_t make_count(int64_t row) { return row == 5 ? 60000 : 1 + row * 37; }
 

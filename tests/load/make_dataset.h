@@ -5,8 +5,8 @@
 #ifndef TESTS_LOAD_MAKE_DATASET_H
 #define TESTS_LOAD_MAKE_DATASET_H
 
-#include "format/index.h"
-#include "format/probe_row.h"
+#include "format/dataset/index.h"
+#include "format/probe/row.h"
 
 typedef struct make_options {
     leat_ar_options record;

@@ -128,6 +128,7 @@ made_graphs make_graphs(int split, const make_cache *of_cache) {
         leat_graph_make(workspace, &options, &of_window, &graph);
         add_graph(&made, g, number, &graph, (int32_t *[]){ends, ends + edges});
         if (of_cache->whole) made.window_start[g] = start_of(split, number, of_cache);
+        if (of_cache->unlabelled && number % 5 == 1) made.y[g] = made.attack_type[g] = -1;
     }
     free(order);
     made.edge_index = ends;
@@ -246,7 +247,7 @@ static void describe_split(const made_graphs *made, leat_can_meta_split *split) 
         int64_t nodes = made->node_ptr[g + 1] - made->node_ptr[g];
         if (g == 0 || nodes < split->node_count.min) split->node_count.min = nodes;
         if (nodes > split->node_count.max) split->node_count.max = nodes;
-        attacks += made->y[g];
+        attacks += made->y[g] > 0;
     }
     int64_t edges = made->graphs == 0 ? 0 : made->window - 2;
     split->node_count.mean = split->node_count.p95 = split->node_count.p99 =
@@ -267,7 +268,7 @@ static void describe_whole(const made_graphs *made, const make_cache *options,
     split->node_count = leat_can_sizes_of(nodes_at, made, made->graphs, made->nodes);
     if (split->raw_samples > 0) split->raw_samples = 2 * frames_of(options);
     split->balance_count = 0;
-    for (int type = 0; type < 5; type++) {
+    for (int type = -1; type < 5; type++) {
         leat_can_balance *of = &split->balance[split->balance_count];
         *of = (leat_can_balance){0};
         snprintf(of->attack, sizeof of->attack, "%s", leat_can_attack_name(type));

@@ -5,7 +5,7 @@
 #ifndef TESTS_LOAD_MAKE_GRAPHS_H
 #define TESTS_LOAD_MAKE_GRAPHS_H
 
-#include "format/can_cache.h"
+#include "format/can_cache/can_cache.h"
 #include "leat/load_can.h"
 
 enum { MAKE_IDS = 40, MAKE_VOCAB = 30 }; /* identifiers; those with a number */
@@ -25,6 +25,7 @@ typedef struct made_graphs {
 typedef struct make_cache {
     int64_t graphs[2], window; /* of train and val */
     bool frames, own_step, no_loops;
+    bool unlabelled; /* a fifth of the graphs are unlabelled */
     /* What the cache says holds, as in one that was ingested: order, windows, captures, counts. The
      * numbers of graphs are even then. */
     bool whole;

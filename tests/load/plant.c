@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/address.h"
-#include "format/arrayrecord.h"
+#include "format/arrayrecord/arrayrecord.h"
 
 #define SEED 7
 #define TRAIN_RATIO 0.7
@@ -340,6 +340,7 @@ static leat_code append_row(const field *f, const row *r, bool changed, leat_ar_
     leat_probe_plan_put_frame(&plan, record);
     put_columns(&plan, r, &facts, record);
     if (r->dirty_frame) dirty(&plan, record);
+    if (f->options->spoil != NULL) f->options->spoil(record, plan.record_bytes);
     leat_sha256_update(records, &plan.record_bytes, 8);
     leat_sha256_update(records, record, plan.record_bytes);
     leat_code code = leat_ar_sink_writer_append(writer, record, plan.record_bytes, &place, err);

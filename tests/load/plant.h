@@ -5,8 +5,8 @@
 #ifndef TESTS_LOAD_PLANT_H
 #define TESTS_LOAD_PLANT_H
 
-#include "format/index.h"
-#include "format/probe_row.h"
+#include "format/dataset/index.h"
+#include "format/probe/row.h"
 
 #define PLANT_BUGS(X)                                                                              \
     X(PLANT_NOTHING)                                                                               \
@@ -47,6 +47,8 @@ typedef struct plant_options {
     bool dictionary_src;
     leat_ar_options record;
     int64_t max_row_bytes;
+    /* Changes a record before it is written, and hashed; NULL: nothing. */
+    void (*spoil)(uint8_t *record, int64_t size_bytes);
 } plant_options;
 plant_options plant_options_default(void);
 

@@ -1,0 +1,16 @@
+/*
+ * leat/leat.h: all of the library. Each header can be included by itself, too, and names those that
+ * it needs; docs/library.md says how to embed leat.
+ */
+#ifndef LEAT_LEAT_H
+#define LEAT_LEAT_H
+
+#include "leat/base.h"
+#include "leat/format.h"
+#include "leat/graph.h"
+#include "leat/ingest.h"
+#include "leat/load.h"
+#include "leat/load_can.h"
+#include "leat/sample.h"
+
+#endif

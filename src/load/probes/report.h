@@ -1,0 +1,20 @@
+/* Parts of the report on batches. */
+#ifndef LEAT_LOAD_PROBES_REPORT_H
+#define LEAT_LOAD_PROBES_REPORT_H
+
+#include "base/pool.h"
+#include "base/ticker.h"
+#include "load/probes/loader_plan.h"
+
+/* ---- report_sequences.c ---- */
+/* Adds the sequences of steps first .. end - 1 that the plan makes. */
+LEAT_MUST_CHECK leat_code leat_report_sequences(const leat_plan *plan, int64_t first, int64_t end,
+                                                leat_pool *pool, leat_ticker *ticker,
+                                                leat_sequence_stats *stats, leat_error *err);
+
+/* ---- report_chunks.c ---- */
+LEAT_MUST_CHECK leat_code leat_report_chunks(const leat_plan *plan, int64_t read_bytes_max,
+                                             leat_pool *pool, leat_ticker *ticker,
+                                             leat_chunk_stats *stats, leat_error *err);
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * Counts and distributions of a data set.
+ *
+ * Two passes. The first visits the facts of all rows in order (from the index, without touching
+ * rows): counts, sizes, spans, and probes, whose rows are adjacent. The second reads rows. Each
+ * thread takes the next few and adds their values to its own distributions, which are added at the
+ * end, so the result does not depend on which thread read which row. If there is more data than the
+ * caller wants to read, the second pass reads a sample, chosen by a random number computed from the
+ * row's number.
+ */
+#include "load/subset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/pool.h"
+#include "base/ticker.h"
+#include "load/probes/dataset.h"
+
+#define ROWS_AT_ONCE 32 /* taken by a thread at a time; few, because a row may have many MiB */
+
+leat_summary_options leat_summary_options_default(void) {
+    int threads = leat_cpu_count();
+    return (leat_summary_options){
+        .threads = threads, .read_bytes_max = INT64_C(4) << 30, .row_count = 3};
+}
+
+/* Values that one thread collected. */
+typedef struct tally {
+    leat_row *cursor;
+    leat_dist gap_us, rtt_ns;
+    leat_timeline timeline;
+    int64_t rows, measurements, bytes, duplicates;
+    int64_t values[2], failures[2];
+    leat_measurements values_of_row;
+} tally;
+
+typedef struct job {
+    leat_dataset *dataset;
+    const leat_summary_options *options;
+    leat_summary *summary;
+    int64_t row_count;
+    bool facts_only; /* the pass that reads the facts of third-party files */
+    bool any;        /* whether the sample has a row; if not, row 0 is read */
+    tally *tallies;  /* one for each worker */
+    leat_pool *pool;
+    leat_ticker ticker;
+} job;
+
+/* ---- Reading rows, in parallel ------------------------------------------------------------ */
+
+static int64_t rtt_in_ns(float rtt) {
+    double ns = (double)rtt * 1e6;
+    return ns < 9e18 ? (int64_t)(ns + 0.5) : INT64_C(9000000000000000000);
+}
+
+/* Rows written by leat are sorted by all columns, so equal measurements are neighbours. */
+static bool equals_last(const leat_measurements *m, int64_t i) {
+    bool both_failed = m->rtt[i] < 0 && m->rtt[i - 1] < 0;
+    return m->time_us[i] == m->time_us[i - 1] && m->dst[i] == m->dst[i - 1] &&
+           m->src[i] == m->src[i - 1] && m->ip_version[i] == m->ip_version[i - 1] &&
+           (both_failed || m->rtt[i] == m->rtt[i - 1]);
+}
+
+static void count_values(tally *sums) {
+    const leat_measurements *m = &sums->values_of_row;
+    for (int64_t i = 0; i < m->count; i++) {
+        bool failed = m->rtt[i] < 0;
+        int version = m->ip_version[i] == 6;
+        sums->values[version]++;
+        sums->failures[version] += failed;
+        if (!failed) leat_dist_add(&sums->rtt_ns, rtt_in_ns(m->rtt[i]), 1);
+        if (i > 0) sums->duplicates += equals_last(m, i);
+        if (i > 0) leat_dist_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
+        leat_timeline_add(&sums->timeline, m->time_us[i], 1, failed);
+    }
+}
+
+/* The next row may belong to the same probe; then the gap between the two counts as well. */
+static leat_code count_gap_after(const job *work, const leat_row_facts *facts, int64_t row,
+                                 tally *sums, leat_error *err) {
+    leat_row_facts next;
+    if (row + 1 == work->row_count) return LEAT_OK;
+    LEAT_TRY(leat_dataset_row(work->dataset, row + 1, &next, err));
+    if (next.src_id != facts->src_id || next.n_measurements == 0 || facts->n_measurements == 0)
+        return LEAT_OK;
+    const leat_summary_shard *shards = work->summary->shards;
+    if (shards[facts->shard].split != shards[next.shard].split) return LEAT_OK;
+    if (next.first_us >= facts->last_us)
+        leat_dist_add(&sums->gap_us, next.first_us - facts->last_us, 1);
+    return LEAT_OK;
+}
+
+static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error *err) {
+    leat_row_facts facts;
+    if (work->facts_only) return leat_dataset_row(work->dataset, row, &facts, err);
+    int64_t all = work->summary->all.record_bytes;
+    bool taken = work->any ? leat_subset_has(row, work->options->read_bytes_max, all)
+                           : row == 0 && work->options->read_bytes_max != 0;
+    if (!taken) return LEAT_OK;
+    LEAT_TRY(leat_dataset_row_open(work->dataset, row, sums->cursor, err));
+    facts = *leat_row_get_facts(sums->cursor);
+    LEAT_TRY(leat_dataset_row_decode(sums->cursor, &sums->values_of_row, err));
+    count_values(sums);
+    sums->rows++;
+    sums->measurements += sums->values_of_row.count;
+    sums->bytes += facts.record_bytes;
+    return count_gap_after(work, &facts, row, sums, err);
+}
+
+static leat_code read_rows(void *context, int worker, int64_t part, leat_error *err) {
+    job *work = context;
+    int64_t begin = part * ROWS_AT_ONCE, left = work->row_count - begin;
+    int64_t count = left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE;
+    for (int64_t row = begin; row < begin + count; row++)
+        LEAT_TRY(read_row(work, row, &work->tallies[worker], err));
+    return leat_ticker_step(&work->ticker, count, err);
+}
+
+static leat_code run_pass(job *work, bool facts_only, leat_error *err) {
+    leat_pool_job rows = {.parts = (work->row_count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE,
+                          .context = work,
+                          .make = read_rows};
+    work->facts_only = facts_only;
+    leat_ticker_stage(&work->ticker, facts_only ? "scanning rows" : "reading rows", "rows",
+                      work->row_count);
+    return leat_pool_run(work->pool, &rows, err);
+}
+
+static void add_tallies(job *work) {
+    leat_summary *summary = work->summary;
+    for (int i = 0; i < work->options->threads; i++) {
+        const tally *from = &work->tallies[i];
+        leat_dist_merge(&summary->gap_us, &from->gap_us);
+        leat_dist_merge(&summary->rtt_ns, &from->rtt_ns);
+        leat_timeline_merge(&summary->timeline, &from->timeline);
+        summary->rows_read += from->rows;
+        summary->measurements_read += from->measurements;
+        summary->bytes_read += from->bytes;
+        summary->duplicates_read += from->duplicates;
+        for (int version = 0; version < 2; version++) {
+            summary->values_by_version[version] += from->values[version];
+            summary->failures_by_version[version] += from->failures[version];
+        }
+    }
+}
+
+/* ---- Facts, in order ---------------------------------------------------------------------- */
+
+/* Larger first, then by split and number, so that the order is unique. */
+static bool is_larger(const leat_summary_probe *a, const leat_summary_probe *b) {
+    if (a->measurements != b->measurements) return a->measurements > b->measurements;
+    if (a->split != b->split) return a->split < b->split;
+    return a->src_id < b->src_id;
+}
+
+static void finish_probe(leat_summary *summary, const leat_summary_probe *probe) {
+    if (probe->rows == 0) return;
+    leat_dist_add(&summary->probe_measurements, probe->measurements, 1);
+    summary->split[probe->split].probes++;
+    summary->all.probes++;
+    int at = summary->top_count;
+    if (at == LEAT_SUMMARY_TOP) {
+        if (!is_larger(probe, &summary->top[at - 1])) return;
+        at--;
+    } else {
+        summary->top_count++;
+    }
+    for (; at > 0 && is_larger(probe, &summary->top[at - 1]); at--)
+        summary->top[at] = summary->top[at - 1];
+    summary->top[at] = *probe;
+}
+
+static void add_to_probe(leat_summary *summary, leat_summary_probe *probe, leat_split split,
+                         const leat_row_facts *facts, int64_t row) {
+    if (probe->rows == 0 || probe->src_id != facts->src_id || probe->split != split) {
+        finish_probe(summary, probe);
+        memset(probe, 0, sizeof *probe);
+        probe->src_id = facts->src_id;
+        probe->split = split;
+        probe->first_row = row;
+        probe->first_us = facts->first_us;
+        probe->last_us = facts->last_us;
+    }
+    probe->rows++;
+    probe->measurements += facts->n_measurements;
+    probe->record_bytes += facts->record_bytes;
+    if (row < probe->first_row) probe->first_row = row;
+    if (facts->first_us < probe->first_us) probe->first_us = facts->first_us;
+    if (facts->last_us > probe->last_us) probe->last_us = facts->last_us;
+}
+
+static void widen(int64_t *first_us, int64_t *last_us, bool fresh, const leat_row_facts *facts) {
+    if (fresh || facts->first_us < *first_us) *first_us = facts->first_us;
+    if (fresh || facts->last_us > *last_us) *last_us = facts->last_us;
+}
+
+static void add_to_part(leat_summary_part *part, const leat_row_facts *facts) {
+    part->rows++;
+    part->measurements += facts->n_measurements;
+    part->record_bytes += facts->record_bytes;
+}
+
+static void count_row(leat_summary *summary, const leat_row_facts *facts) {
+    leat_summary_shard *shard = &summary->shards[facts->shard];
+    int version = facts->ip_version == 4 ? 0 : facts->ip_version == 6 ? 1 : 2;
+    if (facts->n_measurements > 0) {
+        widen(&summary->first_us, &summary->last_us, summary->all.measurements == 0, facts);
+        widen(&shard->first_us, &shard->last_us, shard->measurements == 0, facts);
+    }
+    add_to_part(&summary->all, facts);
+    add_to_part(&summary->split[shard->split], facts);
+    shard->rows++;
+    shard->measurements += facts->n_measurements;
+    summary->rows_by_version[version]++;
+    summary->measurements_by_version[version] += facts->n_measurements;
+    leat_dist_add(&summary->record_bytes, facts->record_bytes, 1);
+    leat_dist_add(&summary->row_measurements, facts->n_measurements, 1);
+    leat_dist_add(&summary->row_span_us, facts->last_us - facts->first_us, 1);
+}
+
+/* Third-party rows may be in any order: they are grouped by sorting their numbers. */
+typedef struct keyed_row {
+    int64_t src_id, row;
+    leat_split split;
+} keyed_row;
+
+static int compare_keyed(const void *a, const void *b) {
+    const keyed_row *x = a, *y = b;
+    if (x->split != y->split) return x->split < y->split ? -1 : 1;
+    if (x->src_id != y->src_id) return x->src_id < y->src_id ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static leat_code group_rows(job *work, const keyed_row *keys, leat_error *err) {
+    leat_summary_probe probe = {0};
+    leat_row_facts facts;
+    for (int64_t i = 0; i < work->row_count; i++) {
+        int64_t row = keys == NULL ? i : keys[i].row;
+        LEAT_TRY(leat_dataset_row(work->dataset, row, &facts, err));
+        add_to_probe(work->summary, &probe, work->summary->shards[facts.shard].split, &facts, row);
+    }
+    finish_probe(work->summary, &probe);
+    return LEAT_OK;
+}
+
+static leat_code count_facts(job *work, leat_error *err) {
+    leat_summary *summary = work->summary;
+    leat_row_facts facts;
+    leat_code code = LEAT_OK;
+    keyed_row *keys = NULL;
+    if (!summary->ours) LEAT_TRY(LEAT_NEW(&keys, work->row_count, err));
+    for (int64_t row = 0; row < work->row_count && code == LEAT_OK; row++) {
+        code = leat_dataset_row(work->dataset, row, &facts, err);
+        if (code != LEAT_OK) break;
+        count_row(summary, &facts);
+        if (keys != NULL)
+            keys[row] = (keyed_row){facts.src_id, row, summary->shards[facts.shard].split};
+    }
+    if (code == LEAT_OK && keys != NULL)
+        qsort(keys, (size_t)work->row_count, sizeof *keys, compare_keyed);
+    if (code == LEAT_OK) code = group_rows(work, keys, err);
+    leat_free(keys);
+    for (int64_t k = 0; k < summary->shard_count; k++)
+        leat_dist_add(&summary->shard_rows, summary->shards[k].rows, 1);
+    return code;
+}
+
+static leat_code list_shards(leat_summary *summary, const leat_dataset *dataset,
+                             const leat_dataset_facts *facts, leat_error *err) {
+    LEAT_TRY(LEAT_NEW(&summary->shards, facts->shard_count, err));
+    for (int64_t k = 0; k < facts->shard_count; k++) {
+        leat_dataset_shard from;
+        leat_summary_shard *shard = &summary->shards[k];
+        char *path = NULL;
+        LEAT_TRY(leat_dataset_get_shard(dataset, k, &from, err));
+        LEAT_TRY(leat_strdup(&path, from.name, err));
+        shard->path = path;
+        summary->shard_count = k + 1;
+        shard->split = from.split;
+        shard->file_bytes = from.file_bytes;
+        summary->split[from.split].shards++;
+        summary->split[from.split].file_bytes += from.file_bytes;
+        summary->all.shards++;
+        summary->all.file_bytes += from.file_bytes;
+    }
+    return LEAT_OK;
+}
+
+/* ---- Rows in words ------------------------------------------------------------------------ */
+
+static void copy_address(char to[LEAT_PROBE_SRC_BYTES], const char *text, int64_t size_bytes) {
+    if (size_bytes > LEAT_PROBE_SRC_BYTES - 1) size_bytes = LEAT_PROBE_SRC_BYTES - 1;
+    if (size_bytes > 0) memcpy(to, text, (size_t)size_bytes);
+    to[size_bytes > 0 ? size_bytes : 0] = 0;
+}
+
+static void describe_values(const leat_measurements *m, leat_summary_row *out) {
+    out->measurements = m->count;
+    if (m->count > 0) memcpy(out->src, m->addresses[m->src[0]].text, sizeof m->addresses->text);
+    for (int64_t i = 0; i < m->count; i++) {
+        if (m->rtt[i] < 0) out->failures++;
+        if (i >= LEAT_SUMMARY_SHOWN) continue;
+        leat_summary_measurement *shown = &out->shown[out->shown_count++];
+        shown->time_us = m->time_us[i];
+        shown->rtt = m->rtt[i];
+        memcpy(shown->dst, m->addresses[m->dst[i]].text, sizeof m->addresses->text);
+    }
+}
+
+static leat_code describe_row(job *work, int64_t row, leat_row *cursor, leat_summary_row *out,
+                              leat_error *err) {
+    LEAT_TRY(leat_dataset_row_open(work->dataset, row, cursor, err));
+    const leat_row_facts facts = *leat_row_get_facts(cursor);
+    LEAT_TRY(leat_dataset_row_decode(cursor, &work->tallies[0].values_of_row, err));
+    out->row = row;
+    out->shard = facts.shard;
+    out->record = facts.record_index;
+    out->src_id = facts.src_id;
+    out->ip_version = facts.ip_version;
+    out->record_bytes = facts.record_bytes;
+    out->first_us = facts.first_us;
+    out->last_us = facts.last_us;
+    describe_values(&work->tallies[0].values_of_row, out);
+    return LEAT_OK;
+}
+
+static leat_code name_probes(job *work, leat_row *cursor, leat_error *err) {
+    leat_summary *summary = work->summary;
+    leat_measurement first;
+    for (int i = 0; i < summary->top_count; i++) {
+        leat_summary_probe *probe = &summary->top[i];
+        LEAT_TRY(leat_dataset_row_open(work->dataset, probe->first_row, cursor, err));
+        if (leat_row_get_facts(cursor)->n_measurements == 0) continue;
+        LEAT_TRY(leat_row_measurement(cursor, 0, &first, err));
+        copy_address(probe->src, first.src, first.src_size);
+    }
+    return LEAT_OK;
+}
+
+/* Rows spread evenly over the data set, the first and the last among them. */
+static leat_code describe(job *work, leat_error *err) {
+    leat_summary *summary = work->summary;
+    leat_row *cursor = NULL;
+    int64_t wanted = work->options->row_count;
+    if (wanted > work->row_count) wanted = work->row_count;
+    LEAT_TRY(LEAT_NEW(&summary->rows, wanted, err));
+    LEAT_TRY(leat_row_create(&cursor, work->dataset, err));
+    leat_code code = name_probes(work, cursor, err);
+    for (int64_t i = 0; i < wanted && code == LEAT_OK; i++) {
+        int64_t row =
+            wanted == 1 ? 0 : (int64_t)((__int128)i * (work->row_count - 1) / (wanted - 1));
+        code = describe_row(work, row, cursor, &summary->rows[i], err);
+        if (code == LEAT_OK) summary->row_count = i + 1;
+    }
+    leat_row_destroy(cursor);
+    return code;
+}
+
+/* ---- All together ------------------------------------------------------------------------- */
+
+static bool sample_has_a_row(const job *work) {
+    int64_t all = work->summary->all.record_bytes;
+    for (int64_t row = 0; row < work->row_count; row++)
+        if (leat_subset_has(row, work->options->read_bytes_max, all)) return true;
+    return false;
+}
+
+static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_error *err) {
+    leat_summary *summary = work->summary;
+    summary->ours = facts->indexed;
+    LEAT_TRY(leat_dataset_fingerprint(work->dataset, summary->fingerprint, err));
+    LEAT_TRY(list_shards(summary, work->dataset, facts, err));
+    if (!summary->ours) LEAT_TRY(run_pass(work, true, err));
+    LEAT_TRY(count_facts(work, err));
+    if (work->options->read_bytes_max != 0) {
+        work->any = sample_has_a_row(work);
+        LEAT_TRY(run_pass(work, false, err));
+        add_tallies(work);
+    }
+    return describe(work, err);
+}
+
+static leat_code make_workers(job *work, leat_error *err) {
+    int threads = work->options->threads;
+    LEAT_TRY(LEAT_NEW(&work->tallies, threads, err));
+    for (int i = 0; i < threads; i++)
+        LEAT_TRY(leat_row_create(&work->tallies[i].cursor, work->dataset, err));
+    return leat_pool_create(&work->pool, threads, err);
+}
+
+leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
+                              const leat_summary_options *options, leat_error *err) {
+    leat_summary_options chosen = options != NULL ? *options : leat_summary_options_default();
+    leat_dataset_facts facts;
+    *out = NULL;
+    if (chosen.threads < 1 || chosen.threads > LEAT_THREADS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "summary: threads is %d; it must be 1 to %d",
+                         chosen.threads, LEAT_THREADS_MAX);
+    if (chosen.row_count < 0 || chosen.row_count > LEAT_SUMMARY_ROWS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "summary: row_count is %lld; it must be 0 to %d",
+                         (long long)chosen.row_count, LEAT_SUMMARY_ROWS_MAX);
+    leat_dataset_get_facts(dataset, &facts);
+    chosen.threads = leat_dataset_share(dataset, chosen.threads);
+    job work = {.dataset = dataset, .options = &chosen, .row_count = facts.row_count};
+    LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
+    leat_ticker_create(&work.ticker, chosen.progress, chosen.progress_user);
+    leat_code code = make_workers(&work, err);
+    if (code == LEAT_OK) code = summarise(&work, &facts, err);
+    leat_ticker_destroy(&work.ticker);
+    leat_pool_destroy(work.pool);
+    for (int i = 0; work.tallies != NULL && i < chosen.threads; i++) {
+        leat_row_destroy(work.tallies[i].cursor);
+        leat_measurements_free(&work.tallies[i].values_of_row);
+    }
+    leat_free(work.tallies);
+    if (code != LEAT_OK) {
+        leat_summary_destroy(work.summary);
+        return code;
+    }
+    *out = work.summary;
+    return LEAT_OK;
+}
+
+void leat_summary_destroy(leat_summary *summary) {
+    if (summary == NULL) return;
+    for (int64_t k = 0; k < summary->shard_count; k++) leat_free((void *)summary->shards[k].path);
+    leat_free(summary->shards);
+    leat_free(summary->rows);
+    leat_free(summary);
+}

@@ -1,0 +1,12 @@
+/* Every bit and every truncation of a data set that is compressed. */
+#include "damage_bits.h"
+
+static void every_bit(void **state) {
+    (void)state;
+    damage_bits(LEAT_COMPRESSION_ZSTD, "tiny_packed", 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_bit)};
+    return cmocka_run_group_tests(tests, NULL, loader_teardown);
+}
