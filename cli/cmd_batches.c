@@ -1,314 +1,167 @@
 /*
- * leat batches: training batches of a data set: looked at, hashed, timed, explained; their state
- * saved and resumed. Probe rows and CAN caches have loaders of their own; what they share is here
- * and in batches_run.c.
+ * leat batches: builds the training batches of a data set to show, hash, time or explain them, and
+ * saves and resumes their state. Each kind of data has its own loader; cli/batches/run.c holds what
+ * they share.
  */
-#include "batches.h"
+#include "kinds.h"
+#include "leat/load.h"
+#include "leat/load_can.h"
+
+/* Building or describing batches is a different job from a report. */
+static int refuse_jobs(leat_cli *cli) {
+    static const char *const others[] = {"hash",    "time",   "words",
+                                         "explain", "resume", "save-state"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (leat_cli_given(cli, others[i]))
+            return leat_cli_usage(cli,
+                                  "--report and --%s cannot be combined; run them one at a "
+                                  "time",
+                                  others[i]);
+    }
+    return 0;
+}
+
+/* Fails before data is read or copied if a file cannot be written at the end. */
+static int check_outputs(leat_cli *cli) {
+    static const char *const names[] = {"report", "save-state"};
+    leat_error err = {0};
+    for (int i = 0; i < 2; i++)
+        if (leat_cli_given(cli, names[i]) &&
+            leat_text_can_save(leat_cli_text(cli, names[i]), &err) != LEAT_OK)
+            return leat_cli_fail(cli, &err);
+    return 0;
+}
 
 static int run_batches(leat_cli *cli) {
-    leat_cli_data data = LEAT_CLI_ANY;
-    int status = leat_cli_take_data(cli, &data);
-    if (status != 0) return status;
-    return data == LEAT_CLI_CAN ? batches_of_graphs(cli) : batches_of_probes(cli);
+    const leat_data_kind *kind = NULL;
+    int status = leat_cli_take_data(cli, &kind);
+    if (status == 0 && leat_cli_given(cli, "report")) status = refuse_jobs(cli);
+    if (status == 0) status = check_outputs(cli);
+    return status != 0 ? status : kind->batches(cli);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
 
+#define OR(model, name) "|" name
 static const leat_cli_option options[] = {
     LEAT_CLI_OPTION_JSON,
-    {.name = "split",
-     .kind = LEAT_CLI_TEXT,
-     .value = "train|test|...",
-     .help =
-         "which rows, train or test (default: train; all, if the files are of neither side); of "
-         "a CAN cache train, val or test_NAME (default: train)"},
-    {.name = "length",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "tokens of a sequence",
-     .preset = "1024",
-     .min = 64,
-     .max = 1048576},
-    {.name = "batch",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "rows of the global batch, of all hosts together (default: 8); of a CAN cache the "
-             "graphs of a batch, with --pack fixed (default: 32)",
-     .min = 1,
-     .max = 1048576},
-    {.name = "seed",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "decides every draw",
-     .preset = "0",
-     .min = 0},
-    {.name = "sampler",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "plan3|plan2|all",
-     .help = "how contexts are drawn from a row: docs/sampling.md",
-     .preset = "plan3"},
-    {.name = "by",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "client",
-     .help = "each row of a batch is another probe's; there are no epochs then"},
-    {.name = "client-weights",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_TEXT,
-     .value = "uniform|measurements|FILE",
-     .help = "how often a probe is drawn by client; FILE is a CSV with src_id and weight (default: "
-             "uniform)"},
-    {.name = "clients-per-round",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "by client: the probes of a batch are among N that are drawn anew each round",
-     .min = 1,
-     .max = 65536},
-    {.name = "steps-per-round",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "steps of a round",
-     .preset = "1",
-     .min = 1},
-    {.name = "timestamp-modes",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_TEXT,
-     .value = "A,B,C",
-     .help = "percent of contexts with all, some, no timestamps (plan2: all, none, mixed)",
-     .preset = "40,30,30"},
-    {.name = "field-order",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "random|content",
-     .help = "order of a measurement's fields: drawn, or made of its content",
-     .preset = "random"},
-    {.name = "packing",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "fill|none",
-     .help = "fill sequences with more contexts, or one context each",
-     .preset = "fill"},
-    {.name = "tail",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "cut|pad",
-     .help = "the last measurement of a filled sequence may be cut, or the space is left",
-     .preset = "cut"},
-    {.name = "boundary",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "mask|cross",
-     .help = "whether the last token of a context predicts the next context's first",
-     .preset = "mask"},
-    {.name = "addresses",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_TEXT,
-     .value = "FILE",
-     .help = "CSV with src_id and src_addr, for rows that have no source themselves"},
-    {.name = "epochs",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "end after N epochs; 0: never",
-     .preset = "0",
-     .min = 0},
-    {.name = "host",
-     .kind = LEAT_CLI_INT,
-     .value = "H",
-     .help = "make what host H has of each step",
-     .preset = "0",
-     .min = 0},
-    {.name = "hosts",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "of N hosts, which share the rows of each batch, or the batches of an epoch of graphs",
-     .preset = "1",
-     .min = 1},
-    {.name = "rows",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_TEXT,
-     .value = "A,B,C",
-     .help = "make these rows of each batch, in this order, instead of a host's"},
-    {.name = "threads",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "threads (default: all processors); the bytes do not depend on it",
-     .min = 1,
-     .max = 256},
-    {.name = "memory",
-     .kind = LEAT_CLI_SIZE,
-     .value = "SIZE",
-     .help = "bound on memory, mapped files apart",
-     .preset = "512M",
-     .min = 1024},
-    {.name = "prefetch",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "batches made ahead (default: what --memory holds, at most 8)",
-     .min = 0,
-     .max = 1024},
-    {.name = "io",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "mmap|pread",
-     .help = "how uncompressed shards are read",
-     .preset = "mmap"},
-    {.name = "steps",
-     .kind = LEAT_CLI_TEXT,
-     .value = "FIRST:END",
-     .help = "make these steps, END not among them, counted from 0 through all epochs; either may "
-             "be left out (default: 10 steps, or to the end of --epochs)"},
-    {.name = "hash",
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "all|rows",
-     .bare = "all",
-     .value = "rows",
-     .help = "print the SHA-256 of all rows' lines; with =rows the lines: step, row (graphs: "
-             "epoch, batch), SHA-256 of its arrays"},
-    {.name = "time", .kind = LEAT_CLI_FLAG, .help = "print rates; without --steps for 3 seconds"},
-    {.name = "words",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_FLAG,
-     .help = "print the sequences in words; without --steps of one step"},
-    {.name = "explain",
-     .kind = LEAT_CLI_INT_PAIR,
-     .value = "STEP [ROW]",
-     .help = "say what this row of the batch holds: shard, record, measurements; of a CAN cache, "
-             "which takes no ROW, what the batch holds: graphs, files, windows, attacks",
-     .second_optional = true,
-     .min = 0},
-    {.name = "report",
-     .kind = LEAT_CLI_TEXT,
-     .value = "FILE",
-     .help = "write a page on what batches hold, with plots: padding beside other ways, scales, "
-             "tokens, repeats; of graphs fill, sizes, attacks, tiers; of --steps, or of one epoch, "
-             "at most 16,384 sequences; with --json its numbers"},
-    {.name = "resume",
-     .kind = LEAT_CLI_TEXT,
-     .value = "FILE",
-     .help = "begin where the state in FILE is"},
-    {.name = "save-state",
-     .kind = LEAT_CLI_TEXT,
-     .value = "FILE",
-     .help = "write the state at the end, also after a failure or a signal"},
-    {.name = "on-corrupt",
-     .of = LEAT_CLI_PROBES,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "fail|mask",
-     .help = "damaged data: fail, or make zeros of the sequences that need it and list it",
-     .preset = "fail"},
-    {.name = "pack",
+    {.own.name = "split",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "train|test|...",
+     .own.help =
+         "split to load: train, test or all (default: train, or all if no file belongs to a "
+         "split); for a CAN cache train, val, test_NAME, or all, one after the other (default: "
+         "train)"},
+    {.table = leat_sample_options_table, .of = LEAT_CLI_PROBES},
+    {.own.name = "by",
+     .own.kind = LEAT_SETTING_CHOICE,
+     .own.choices = "client",
+     .own.help = "take each row of a batch from a different probe; disables epochs",
+     .of = LEAT_CLI_PROBES},
+    {.table = leat_loader_options_table, .of = LEAT_CLI_PROBES},
+    {.own.name = "addresses",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help = "CSV with src_id and src_addr, for rows without a source address",
+     .of = LEAT_CLI_PROBES},
+    {.own.name = "rows",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "A,B,C",
+     .own.help = "build these rows of each batch, in this order, instead of the rows of one host",
+     .of = LEAT_CLI_PROBES},
+    {.own.name = "steps",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "FIRST:END",
+     .own.help =
+         "steps to build, END excluded, counted from 0 across all epochs; either may be omitted "
+         "(default: 10 steps, or to the end of --epochs)"},
+    {.own.name = "hash",
+     .own.kind = LEAT_SETTING_CHOICE,
+     .own.value = "rows",
+     .own.choices = "all|rows",
+     .own.help = "print one SHA-256 over all rows; with =rows, one line per row: step, row "
+                 "(graphs: epoch, batch) and the SHA-256 of its arrays",
+     .bare = "all"},
+    {.own.name = "time",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "print rates; runs for 3 seconds unless --steps is given"},
+    {.own.name = "words",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "print the sequences in words (default: one step)",
+     .of = LEAT_CLI_PROBES},
+    {.own.name = "explain",
+     .own.kind = LEAT_SETTING_INT,
+     .own.value = "STEP [ROW]",
+     .own.max = INT64_MAX,
+     .own.help =
+         "describe the contents of this row of the batch: shard, record, measurements; for a CAN "
+         "cache (no ROW), the contents of the batch: graphs, files, windows, attacks",
+     .may_have_second = true},
+    {.own.name = "report",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help =
+         "write an HTML page with plots of batch contents: padding compared with other packings, "
+         "time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers "
+         "--steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers"},
+    {.own.name = "resume",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help = "start from the state in FILE"},
+    {.own.name = "save-state",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help = "write the state to FILE at the end, even after a failure or a signal"},
+    {.own.name = "curriculum",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "none|random|FILE",
+     .own.help = "rank benign graphs, at random or by the scores in FILE (JSON), and start with "
+                 "the easy ones",
      .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "ffd|next-fit|bucket|fixed",
-     .help = "how graphs are put into batches: docs/can-graphs.md",
-     .preset = "ffd"},
-    {.name = "max-nodes",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "most nodes of a batch; 0: no limit",
-     .preset = "8192",
-     .min = 0},
-    {.name = "max-edges",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_INT,
-     .value = "E",
-     .help = "most edges of a batch; 0: no limit",
-     .preset = "32768",
-     .min = 0},
-    {.name = "device-memory",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_SIZE,
-     .value = "SIZE",
-     .help = "instead of those two: as much as a training step of --model may take of the device; "
-             "says what that is in nodes and edges",
-     .min = 1},
-    {.name = "model",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "vgae|vgae-large|gat|gat-large",
-     .help = "whose step --device-memory is for"},
-    {.name = "oversize",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "skip|alone|fail",
-     .help = "a graph over a budget alone is left out, a batch of its own, or an error",
-     .preset = "skip"},
-    {.name = "min-steps",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "make batches smaller where an epoch would have fewer of them",
-     .preset = "1",
-     .min = 1},
-    {.name = "scale",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "stored|none",
-     .help = "features by the cache's scaler, or as they are",
-     .preset = "stored"},
-    {.name = "curriculum",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_TEXT,
-     .value = "none|random|FILE",
-     .help =
-         "rank graphs without attack, at random or by the scores in FILE (JSON), and begin with "
-         "the easy ones",
      .preset = "none"},
-    {.name = "tiers",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "tiers of the curriculum, from easy to hard",
-     .preset = "10",
-     .min = 1},
-    {.name = "curriculum-start",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_DOUBLE,
-     .value = "X",
-     .help = "where the ramp over --epochs begins",
-     .preset = "1"},
-    {.name = "curriculum-end",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_DOUBLE,
-     .value = "X",
-     .help = "where it ends; then all tiers are there",
-     .preset = "10"},
-    {.name = "preset",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_CHOICE,
-     .choices = "default|reference",
-     .help = "reference: batches as the reference system has them",
-     .preset = "default"},
-    {.name = "stage",
-     .of = LEAT_CLI_CAN,
-     .kind = LEAT_CLI_TEXT,
-     .value = "DIR",
-     .help =
-         "copy the cache to fast storage first, verified, unless it is there, and load from the "
-         "copy; it stays there"},
+    {.table = leat_graph_batch_options_table, .of = LEAT_CLI_CAN},
+    {.table = leat_graph_loader_options_table, .of = LEAT_CLI_CAN},
+    {.own.name = "device-memory",
+     .own.kind = LEAT_SETTING_SIZE,
+     .own.min = 1,
+     .own.max = INT64_MAX,
+     .own.help = "set --max-nodes and --max-edges so that a training step of --model uses at most "
+                 "this much device memory, and print both",
+     .of = LEAT_CLI_CAN},
+    {.own.name = "model",
+     .own.kind = LEAT_SETTING_CHOICE,
+     .own.choices = &("" LEAT_GRAPH_MODEL_TABLE(OR))[1], /* without the first | */
+     .own.help = "model to budget for with --device-memory",
+     .of = LEAT_CLI_CAN},
+    {.own.name = "stage",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "DIR",
+     .own.help =
+         "copy the cache to fast storage, verified, unless it is already there, and load from the "
+         "copy; the copy is kept",
+     .of = LEAT_CLI_CAN},
     {0},
 };
 
 static const leat_cli_example examples[] = {
-    {"leat batches data --time", "how fast batches are made, how full they are"},
+    {"leat batches data --time", "how fast batches are built, and how full they are"},
     {"leat batches data --words --steps 0:1 --batch 1", "one sequence in words"},
     {"leat batches data --batch 120 --steps 0:100 --hash",
-     "one number that is the same on every machine that makes these batches"},
+     "one hash that is the same on every machine that builds these batches"},
     {"leat batches data --batch 120 --host 2 --hosts 8 --steps 0:100 --hash=rows",
-     "a line for each row that host 2 of 8 makes; sorted with those of the others: all rows"},
+     "one line per row of host 2 of 8; sorted together with the lines of the other hosts, they "
+     "list all rows"},
     {"leat batches data --steps 0:50 --save-state state.json && leat batches data --resume "
      "state.json --steps :100",
      "steps 0 to 99 in two runs"},
-    {"leat batches data --report batches.html", "what batches hold, as a page with plots"},
-    {"leat batches data --explain 1000000 3", "what row 3 of step 1,000,000 holds"},
-    {"leat batches cache --device-memory 16G --model gat", "batches that fill a device, and how"},
+    {"leat batches data --report batches.html", "contents of batches, as a page with plots"},
+    {"leat batches data --explain 1000000 3", "contents of row 3 of step 1,000,000"},
+    {"leat batches cache --device-memory 16G --model gat", "batches sized to fill a device, and "
+                                                           "the memory model used"},
+    {"leat batches cache --graphs benign --split all --report batches.html",
+     "batches of benign graphs alone, of each split"},
     {"leat batches cache --curriculum scores.json --epochs 300 --report batches.html",
-     "how full batches of graphs are, their attacks, the curriculum's tiers"},
+     "fill and attacks of graph batches, tiers of the curriculum"},
     {0},
 };
 
@@ -317,18 +170,18 @@ const leat_cli_command leat_cmd_batches = {
     .purpose = "training batches of a data set",
     .usage = "PATH... [options]",
     .about =
-        "Makes the batches that a training run would see: six int32 arrays of tokens, targets, "
-        "positions and segments a row. Without --hash, --words, --explain or --report it makes "
-        "some and says how full they are.\n\n"
-        "The bytes depend on the rows of the data set, on --split, --batch and the options "
-        "from --length to --boundary, and on nothing else: not on threads, hosts, prefetch, "
-        "--io, compression, or where a run began.\n\n"
-        "Of a CAN cache it makes unions of window graphs: features and ends of edges of all their "
-        "nodes. Which graphs a batch has is drawn anew each epoch, so epochs may differ in their "
-        "number of batches. --split, --seed, --pack to --preset, --batch and a curriculum's "
-        "--epochs decide the bytes.\n\n"
-        "PATH is a folder that an ingest wrote, or ArrayRecord files of probe rows. Everything "
-        "that is read is checked first.",
+        "Builds the batches that a training run receives: six int32 arrays of tokens, targets, "
+        "positions and segments per row. Without --hash, --words, --explain or --report, it builds "
+        "a few and reports how full they are.\n\n"
+        "The bytes are a function of the rows of the data set, --split, --batch and the options "
+        "from --sampler to --boundary. Threads, hosts, prefetch, --io, compression and the "
+        "starting step do not change them.\n\n"
+        "For a CAN cache, a batch is a union of window graphs: the features of all their nodes and "
+        "the endpoints of all their edges. Graphs are assigned to batches anew each epoch, so "
+        "epochs may differ in their number of batches. The bytes are a function of --split, "
+        "--seed, --graphs to --preset, --batch and, with a curriculum, --epochs.\n\n"
+        "PATH is a folder written by an ingest, or ArrayRecord files of probe rows. All data is "
+        "verified as it is read.",
     .argument = "PATH",
     .min_arguments = 1,
     .max_arguments = -1,

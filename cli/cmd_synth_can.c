@@ -1,10 +1,10 @@
 /* leat synth can: logs of synthetic vehicles, with attacks, from a seed. */
 #include <string.h>
 
-#include "cli.h"
+#include "frame/cli.h"
 #include "leat/ingest.h"
 
-/* The bit of the attack with this name; 0 if there is none. */
+/* The bit of the attack with this name; 0 if unknown. */
 static unsigned find_attack(const char *text, int size) {
     for (int i = 0; leat_synth_can_attack_name(i) != NULL; i++) {
         const char *name = leat_synth_can_attack_name(i);
@@ -13,7 +13,7 @@ static unsigned find_attack(const char *text, int size) {
     return 0;
 }
 
-/* --attacks: names with commas between them. */
+/* --attacks: names separated by commas. */
 static int read_attacks(leat_cli *cli, leat_synth_can_options *options) {
     const char *text = leat_cli_text(cli, "attacks");
     options->attacks = 0;
@@ -22,11 +22,11 @@ static int read_attacks(leat_cli *cli, leat_synth_can_options *options) {
         unsigned attack = find_attack(text, size);
         if (attack == 0)
             return leat_cli_usage(cli,
-                                  "--attacks: \"%.*s\" is not accepted; it takes some of dos, "
-                                  "fuzzing, replay, spoof and suppress, with commas between them",
+                                  "--attacks: \"%.*s\" is not accepted; it takes dos, fuzzing, "
+                                  "replay, spoof and suppress, separated by commas",
                                   size, text);
         if ((options->attacks & attack) != 0)
-            return leat_cli_usage(cli, "--attacks: %.*s is named twice", size, text);
+            return leat_cli_usage(cli, "--attacks: %.*s is given twice", size, text);
         options->attacks |= attack;
         if (text[size] == 0) return 0;
         text += size + 1;
@@ -41,10 +41,12 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_can_r
     leat_out(cli, "wrote %s frames of %lld %s", leat_words_count(frames, result->frames),
              (long long)result->vehicles, result->vehicles == 1 ? "vehicle" : "vehicles");
     if (result->held_out > 0) leat_out(cli, " (%lld in tests only)", (long long)result->held_out);
-    leat_out(cli, ", %s of them of attackers, in %s intervals\n",
+    leat_out(cli, ", %s of them sent by attackers, in %s intervals\n",
              leat_words_count(attacks, result->attack_frames),
              leat_words_count(intervals, result->intervals));
-    leat_out(cli, "to %s: %lld files, %s\n", out, (long long)result->files,
+    leat_out(cli, "to ");
+    leat_out_name(cli, out);
+    leat_out(cli, ": %lld files, %s\n", (long long)result->files,
              leat_words_bytes(bytes, result->bytes_written));
     leat_out(cli, "in %s: %s frames/s, peak memory %s\n", leat_words_seconds(time, result->seconds),
              leat_words_count(rate, (int64_t)per_second),
@@ -95,44 +97,47 @@ static int run_synth_can(leat_cli *cli) {
 }
 
 static const leat_cli_option options[] = {
-    {.name = "frames",
+    {.own.name = "frames",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 700,
+     .own.max = INT64_C(10000000000),
+     .own.help = "total number of frames in all files",
      .letter = 'n',
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "how many frames, over all files",
-     .min = 700,
-     .max = INT64_C(10000000000),
      .required = true},
-    {.name = "output",
+    {.own.name = "output",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "DIR",
+     .own.help = "folder to create",
      .letter = 'o',
-     .kind = LEAT_CLI_TEXT,
-     .value = "DIR",
-     .help = "the folder to make",
      .required = true},
-    {.name = "vehicles",
-     .kind = LEAT_CLI_INT,
-     .value = "V",
-     .help = "how many vehicles; of two or more a quarter, at least one, is in tests only",
-     .preset = "1",
-     .min = 1,
-     .max = 1000},
-    {.name = "attacks",
-     .kind = LEAT_CLI_TEXT,
-     .value = "LIST",
-     .help = "which attacks there are, with commas between them",
+    {.own.name = "vehicles",
+     .own.kind = LEAT_SETTING_INT,
+     .own.value = "V",
+     .own.min = 1,
+     .own.max = 1000,
+     .own.help = "number of vehicles; with two or more, a quarter (at least one) appears only in "
+                 "tests",
+     .preset = "1"},
+    {.own.name = "attacks",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "LIST",
+     .own.help = "attacks to include, separated by commas",
      .preset = "dos,fuzzing,replay,spoof,suppress"},
-    {.name = "seed",
-     .kind = LEAT_CLI_INT,
-     .value = "S",
-     .help = "another seed gives other vehicles, the same seed the same bytes",
+    {.own.name = "seed",
+     .own.kind = LEAT_SETTING_INT,
+     .own.value = "S",
+     .own.max = INT64_MAX,
+     .own.help = "seed of the vehicles; the same seed gives the same bytes",
      .preset = "0"},
-    {.name = "threads",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "files written at once; without it one per processor",
-     .min = 1,
-     .max = 256},
-    {.name = "replace", .kind = LEAT_CLI_FLAG, .help = "replace what an earlier run has written"},
+    {.own.name = "threads",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = 256,
+     .own.usually = "one per processor",
+     .own.help = "number of files to write at once"},
+    {.own.name = "replace",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "replace the output of an earlier run"},
     LEAT_CLI_OPTION_JSON,
     {0},
 };
@@ -140,7 +145,7 @@ static const leat_cli_option options[] = {
 static const leat_cli_example examples[] = {
     {"leat synth can --frames 2000000 -o cars", "one vehicle, all attacks"},
     {"leat synth can --vehicles 4 --frames 20000000 --attacks dos,spoof --seed 7 -o cars",
-     "three vehicles to train with and one that only the tests know"},
+     "three vehicles for training and one that appears only in tests"},
     {0},
 };
 
@@ -149,25 +154,25 @@ const leat_cli_command leat_cmd_synth_can = {
     .purpose = "realistic logs of vehicles under attack, of any size, from a seed",
     .usage = "--frames N -o DIR [options]",
     .about =
-        "Writes what a logger on a CAN bus would, as CSV files of four columns, timestamp, "
-        "arbitration_id, data_field and attack, in folders as leat ingest can takes them: "
+        "Writes logs as recorded on a CAN bus: CSV files with the four columns timestamp, "
+        "arbitration_id, data_field and attack, in the folders that leat ingest can expects: "
         "train_01_attack_free, train_02_with_attacks, test_01_dos and so on for each attack, and, "
-        "from two vehicles on, test_06_unknown_vehicle, of vehicles that are in no training "
+        "with two or more vehicles, test_06_unknown_vehicle, with vehicles that are in no training "
         "folder. Files are named ATTACK_DRIVE-VEHICLE.csv and have from a hundred to two million "
         "frames.\n\n"
-        "Each vehicle has 40 to 56 periodic identifiers of its own, every second one a few with "
-        "29 bits besides: periods from 10 ms to 1 s with jitter and clocks that drift, sent in "
-        "order of arbitration over 500 kbit/s; payloads of sensors, modes, counters, checksums "
-        "and constants. Times rise in each file.\n\n"
-        "Attacks come and go, about every 20 seconds. dos: identifier 000 floods the bus. "
-        "fuzzing: random identifiers and payloads. replay: all that was on the bus some seconds "
-        "ago, again. spoof: one identifier with other values, at two to six times its rate. "
-        "suppress: one identifier is left out. The column attack is 1 for a frame that the "
-        "attacker sent and 0 for any other; so it is 0 throughout where a message is suppressed, "
-        "as nothing in a log marks what is missing. attacks.csv in DIR says when each attack was, "
-        "on which identifier, and how many frames it put in or left out.\n\n"
-        "The same options and seed give the same bytes, on any machine and whatever the threads. "
-        "The folder appears whole or not at all.",
+        "Each vehicle has its own 40 to 56 periodic identifiers; every second vehicle also has a "
+        "few with 29 bits. Periods range from 10 ms to 1 s, with jitter and clock drift; frames "
+        "are sent in arbitration order at 500 kbit/s; payloads hold sensors, modes, counters, "
+        "checksums and constants. Times increase in each file.\n\n"
+        "Attacks start and stop about every 20 seconds. dos: identifier 000 floods the bus. "
+        "fuzzing: random identifiers and payloads. replay: traffic recorded a few seconds earlier "
+        "is sent again. spoof: one identifier with false values, at two to six times its rate. "
+        "suppress: one identifier is omitted. The column attack is 1 for frames sent by the "
+        "attacker and 0 for all others; it is 0 throughout a suppress attack, because a log does "
+        "not mark missing frames. attacks.csv in DIR lists the time and identifier of each attack, "
+        "and how many frames it added or removed.\n\n"
+        "The same options and seed give the same bytes on any machine, with any number of threads. "
+        "The folder appears only when it is complete.",
     .argument = "argument",
     .max_arguments = 0,
     .options = options,

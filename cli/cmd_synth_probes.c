@@ -1,5 +1,5 @@
 /* leat synth probes: realistic synthetic ping measurements of any size from a seed. */
-#include "cli.h"
+#include "frame/cli.h"
 #include "leat/ingest.h"
 
 static void write_summary(leat_cli *cli, const char *out, const leat_synth_probes_result *result) {
@@ -10,7 +10,9 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_probe
     leat_out(cli, "wrote %s measurements of %s probes (the largest has %s)\n",
              leat_words_count(rows, result->measurements), leat_words_count(probes, result->probes),
              leat_words_count(largest, result->largest_probe));
-    leat_out(cli, "to %s: %lld %s, %s\n", out, (long long)result->files,
+    leat_out(cli, "to ");
+    leat_out_name(cli, out);
+    leat_out(cli, ": %lld %s, %s\n", (long long)result->files,
              result->files == 1 ? "file" : "files", leat_words_bytes(bytes, result->bytes_written));
     leat_out(cli, "in %s: %s measurements/s, peak memory %s\n",
              leat_words_seconds(time, result->seconds), leat_words_count(rate, (int64_t)per_second),
@@ -62,51 +64,53 @@ static int run_synth_probes(leat_cli *cli) {
 }
 
 static const leat_cli_option options[] = {
-    {.name = "measurements",
+    {.own.name = "measurements",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = INT64_C(10000000000),
+     .own.help = "number of measurements",
      .letter = 'n',
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "how many measurements",
-     .min = 1,
-     .max = INT64_C(10000000000),
      .required = true},
-    {.name = "output",
+    {.own.name = "output",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.help = "FILE.parquet, FILE.csv, or a folder for many Parquet files",
      .letter = 'o',
-     .kind = LEAT_CLI_TEXT,
-     .value = "PATH",
-     .help = "FILE.parquet, FILE.csv, or the name of a folder for many Parquet files",
      .required = true},
-    {.name = "probes",
-     .letter = 'p',
-     .kind = LEAT_CLI_INT,
-     .value = "P",
-     .help = "how many probes; without it one per 235 measurements",
-     .min = 1,
-     .max = INT64_C(2000000000)},
-    {.name = "seed",
-     .kind = LEAT_CLI_INT,
-     .value = "S",
-     .help = "another seed gives other measurements, the same seed the same bytes",
+    {.own.name = "probes",
+     .own.kind = LEAT_SETTING_INT,
+     .own.value = "P",
+     .own.min = 1,
+     .own.max = INT64_C(2000000000),
+     .own.usually = "one per 235 measurements",
+     .own.help = "number of probes",
+     .letter = 'p'},
+    {.own.name = "seed",
+     .own.kind = LEAT_SETTING_INT,
+     .own.value = "S",
+     .own.max = INT64_MAX,
+     .own.help = "seed of the measurements; the same seed gives the same bytes",
      .preset = "0"},
-    {.name = "rows-per-file",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "measurements per file of a folder",
-     .preset = "10000000",
-     .min = 1},
-    {.name = "threads",
-     .kind = LEAT_CLI_INT,
-     .value = "N",
-     .help = "files of a folder written at once; without it one per processor",
-     .min = 1,
-     .max = 256},
-    {.name = "memory",
-     .kind = LEAT_CLI_SIZE,
-     .value = "SIZE",
-     .help = "the most memory to use; fewer files are written at once to keep it",
-     .preset = "512M",
-     .min = INT64_C(134217728)},
-    {.name = "replace", .kind = LEAT_CLI_FLAG, .help = "replace what an earlier run has written"},
+    {.own.name = "rows-per-file",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = INT64_MAX,
+     .own.help = "measurements per file in a folder",
+     .preset = "10000000"},
+    {.own.name = "threads",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = 256,
+     .own.usually = "one per processor",
+     .own.help = "number of files to write at once in a folder"},
+    {.own.name = "memory",
+     .own.kind = LEAT_SETTING_SIZE,
+     .own.min = INT64_C(134217728),
+     .own.max = INT64_MAX,
+     .own.help = "memory limit; fewer files are written at once if necessary",
+     .preset = "512M"},
+    {.own.name = "replace",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "replace the output of an earlier run"},
     LEAT_CLI_OPTION_JSON,
     {0},
 };
@@ -124,16 +128,16 @@ const leat_cli_command leat_cmd_synth_probes = {
     .purpose = "realistic synthetic ping measurements of any size from a seed",
     .usage = "--measurements N -o PATH [options]",
     .about =
-        "Writes ping measurements as a large measurement network would collect them: columns "
-        "event_time, src_addr, dst_addr, ip_version and rtt, in order of time.\n\n"
+        "Writes ping measurements like those of a large measurement network: columns event_time, "
+        "src_addr, dst_addr, ip_version and rtt, in order of time.\n\n"
         "57.7 % of the probes have IPv4 addresses; 3.5 % of the measurements failed (rtt -1); "
-        "round-trip times have a median of 50 ms, a 99th percentile of 343 ms and stragglers up "
-        "to 302 s; a probe measures every 60 to 300 seconds, mostly towards a few hundred popular "
-        "targets. Most probes are small; from some 100,000 probes on the largest has 1,800 times "
-        "the mean, and measures all the time. The others begin and end within it, so that about "
-        "as many measure at any time.\n\n"
-        "The same numbers and seed give the same bytes on any machine with the same DuckDB, "
-        "whatever the threads. The output appears whole or not at all.",
+        "round-trip times have a median of 50 ms, a 99th percentile of 343 ms and stragglers up to "
+        "302 s; a probe measures every 60 to 300 seconds, mostly towards a few hundred popular "
+        "targets. Most probes are small; with about 100,000 probes or more, the largest has 1,800 "
+        "times the mean and measures the entire time. The others start and end within that time, "
+        "so that about the same number measure at any moment.\n\n"
+        "The same options and seed give the same bytes on any machine with the same DuckDB, with "
+        "any number of threads. The output appears only when it is complete.",
     .argument = "argument",
     .max_arguments = 0,
     .options = options,

@@ -1,13 +1,63 @@
-/* leat version: what this leat is made of, for reports of mistakes. */
+/* leat version: how this leat was built, for bug reports. */
 #include <string.h>
 
-#include "cli.h"
+#include "frame/cli.h"
+#include "leat/ingest.h"
+
+/* The library that reads Parquet, which is opened at run time: its version and place, or why it is
+ * not available. */
+typedef struct duckdb_found {
+    leat_duckdb_facts facts;
+    leat_error err;
+} duckdb_found;
+
+static void find_duckdb(duckdb_found *found) {
+    memset(found, 0, sizeof *found);
+    if (leat_duckdb_probe(&found->facts, &found->err) != LEAT_OK) found->facts.version[0] = 0;
+}
+
+static void write_duckdb(leat_cli *cli) {
+    duckdb_found found;
+    find_duckdb(&found);
+    leat_out(cli, "%-9s %-12s ", "library", "DuckDB");
+    if (found.facts.version[0] == 0) {
+        leat_out(cli, "not available: ");
+        leat_out_name(cli, found.err.message);
+    } else {
+        leat_out(cli, "%s (", found.facts.version);
+        leat_out_name(cli, found.facts.path);
+        leat_out(cli, ")");
+    }
+    leat_out(cli, "\n");
+    if (found.facts.rejected[0] == 0) return;
+    leat_out(cli, "%-9s %-12s another copy: ", "library", "DuckDB");
+    leat_out_name(cli, found.facts.rejected);
+    leat_out(cli, "\n");
+}
 
 static void write_words(leat_cli *cli) {
     leat_build_item item;
     leat_out(cli, "leat %s\n", leat_version());
     for (int i = 0; leat_build_info(i, &item); i++)
         leat_out(cli, "%-9s %-12s %s\n", item.group, item.name, item.value);
+    write_duckdb(cli);
+}
+
+static void json_duckdb(leat_json *json) {
+    duckdb_found found;
+    find_duckdb(&found);
+    leat_json_key(json, "duckdb");
+    leat_json_begin_object(json);
+    leat_json_member_bool(json, "available", found.facts.version[0] != 0);
+    if (found.facts.version[0] != 0) {
+        leat_json_member_string(json, "version", found.facts.version);
+        leat_json_member_string(json, "path", found.facts.path);
+    } else {
+        leat_json_member_string(json, "reason", found.err.message);
+    }
+    if (found.facts.rejected[0] != 0)
+        leat_json_member_string(json, "other_copy", found.facts.rejected);
+    leat_json_end_object(json);
 }
 
 static void json_members(leat_json *json, const void *of) {
@@ -24,6 +74,7 @@ static void json_members(leat_json *json, const void *of) {
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
+    json_duckdb(json);
 }
 
 static int run_version(leat_cli *cli) {
@@ -35,7 +86,7 @@ static int run_version(leat_cli *cli) {
 static const leat_cli_option options[] = {LEAT_CLI_OPTION_JSON, {0}};
 
 static const leat_cli_example examples[] = {
-    {"leat version", "the text to put into a report of a mistake"},
+    {"leat version", "the text to include in a bug report"},
     {0},
 };
 
@@ -43,9 +94,10 @@ const leat_cli_command leat_cmd_version = {
     .words = "version",
     .purpose = "version, compiler, instruction sets and libraries",
     .usage = "[--json]",
-    .about = "Prints the version, the compiler that made this leat, the instruction sets that it "
-             "has code for and those that it uses on this processor, and the libraries with the "
-             "versions found at run time.",
+    .about = "Prints the version, the compiler that built this leat, the instruction sets it has "
+             "code for and those it uses on this processor, and the libraries with the versions "
+             "found at run time. DuckDB, which reads Parquet, is opened when it is needed: its "
+             "version and place, or why it is not available.",
     .argument = "argument",
     .max_arguments = 0,
     .options = options,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "frame.h"
+#include "frame/frame.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
     &leat_cmd_ingest_probes, &leat_cmd_ingest_can,
@@ -17,7 +17,7 @@ const leat_cli_command *const leat_cli_commands[] = {
     &leat_cmd_version,       NULL,
 };
 
-/* The number of words of the command that argv begins with, and the command; 0 if there is none. */
+/* The number of words of the command at the start of argv, and the command; 0 if there is none. */
 static int find_command(int count, char **argv, const leat_cli_command **found) {
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
         const char *words = leat_cli_commands[i]->words;
@@ -37,7 +37,7 @@ static int find_command(int count, char **argv, const leat_cli_command **found) 
     return 0;
 }
 
-/* Whether the word begins a command of two words. */
+/* Whether the word is the first of a two-word command. */
 static bool is_first_word(const char *word) {
     size_t size = strlen(word);
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
@@ -47,7 +47,7 @@ static bool is_first_word(const char *word) {
     return false;
 }
 
-/* One word may be meant, or two: the nearer one is told. */
+/* The user may have meant one word or two: suggests the nearer one. */
 static int unknown_command(leat_cli *cli, int count, char **argv) {
     char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1];
     bool has_two = count > 1 && argv[1][0] != '-';
@@ -64,7 +64,7 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
         by_one.best_distance < by_two.best_distance)
         is_two = false;
     const char *best = is_two ? by_two.best : by_one.best;
-    if (best == NULL && is_two) { /* the first word is good: what it has is listed shortly */
+    if (best == NULL && is_two) { /* the first word is valid: its help lists its commands */
         leat_cli_note(cli, "unknown command \"%s\"; see leat %s --help", two, one);
         return 2;
     }
@@ -107,7 +107,7 @@ static int run_command(leat_cli *cli, int count, char **argv) {
 
 static int run(leat_cli *cli, int count, char **argv) {
     if (count == 0) {
-        leat_cli_usage(cli, "no command is given; leat ingest probes, for example");
+        leat_cli_usage(cli, "no command given; for example: leat ingest probes");
         return 2;
     }
     if (is_help(argv[0])) return run_help(cli, 0, argv);
@@ -117,13 +117,16 @@ static int run(leat_cli *cli, int count, char **argv) {
     }
     if (argv[0][0] == '-')
         return leat_cli_usage(cli,
-                              "unknown option %.60s before the command; "
-                              "there are --help and --version",
+                              "unknown option %.60s before the command; only --help and --version "
+                              "are accepted there",
                               argv[0]);
     if (strcmp(argv[0], "help") == 0) return run_help(cli, count - 1, argv + 1);
     if (is_first_word(argv[0]) && (count == 1 || is_help(argv[1]))) {
         if (count == 1) {
-            leat_cli_note(cli, "leat %s needs one more word; see leat %s --help", argv[0], argv[0]);
+            leat_cli_note(cli,
+                          "leat %s requires another word; see leat %s "
+                          "--help",
+                          argv[0], argv[0]);
             return 2;
         }
         leat_cli_help_all(cli, argv[0]);

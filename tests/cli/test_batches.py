@@ -2,6 +2,7 @@
 
 Runs the command named by LEAT (default: build/leat).
 """
+# TSan: a loader in the command, with states and damage.
 import hashlib
 import json
 import os
@@ -161,7 +162,7 @@ class States(unittest.TestCase):
         state = self.state()
         batches("--steps", "0:4", "--save-state", state, "--seed", 3)
         base = ("batches", os.path.join(DATA, "set"), "--resume", state)
-        for more, words in ((("--length", 128), "seed: the state was made with seed 3"),
+        for more, words in ((("--length", 128), "seed: the state was saved with seed 3"),
                             (("--seed", 3, "--length", 256), "length was 128 .* and is 256 now"),
                             (("--seed", 3, "--length", 128, "--batch", 9), "batch was 8 .* is 9"),
                             (("--seed", 3, "--length", 128, "--split", "test"), "split was train")):
@@ -203,7 +204,7 @@ class States(unittest.TestCase):
         self.assertEqual(made.returncode, 1)  # not all steps that were asked for
         self.assertIn(b"steps      0 to ", out)
         self.assertRegex(err.decode(), r"\Aleat: stopped before step \d+ of 0 to 999999999; "
-                                       rf"--resume goes on with the state in {state}\n\Z")
+                                       rf"use --resume to continue from the state in {state}\n\Z")
         with open(state, encoding="utf-8") as file:
             step = json.load(file)["step"]
         self.assertGreater(step, 0)
@@ -212,7 +213,8 @@ class States(unittest.TestCase):
         done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--resume", state,
                    "--steps", f"{step + 1}:{step + 2}")
         self.assertEqual(done.returncode, 2)
-        self.assertRegex(done.stderr, rf"begins at {step + 1} and the state of --resume at {step}:")
+        self.assertRegex(done.stderr,
+                         rf"starts at {step + 1}, but the state of --resume is at {step};")
         self.assertEqual(self.files_of_ours() - before, set())
 
 
@@ -279,7 +281,7 @@ class Words(unittest.TestCase):
         self.assertEqual(drawn, set(sorted(probes)[:4]))
         done = run("batches", os.path.join(DATA, "set"), *few[:-1], 5)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("5 are wanted, but only 4 can be drawn", done.stderr)
+        self.assertIn("5 are requested, but only 4 can be drawn", done.stderr)
 
     def test_a_stopped_run_has_no_hash(self):
         for more in ((), ("--json",)):
@@ -302,18 +304,18 @@ class Words(unittest.TestCase):
 
     def test_refused(self):
         for line, words in (("--hosts 3", "3 hosts cannot share a batch of 8 rows"),
-                            ("--host 1", "host is 1, must be 0 to 0"),
-                            ("--rows 1,8", "8 is no row of a batch of 8"),
+                            ("--host 1", "host is 1; it must be 0 to 0"),
+                            ("--rows 1,8", "8 is not a row of a batch of 8"),
                             ("--rows 1,,2", '--rows: "1,,2" is not accepted'),
-                            ("--rows 1 --hosts 2", "give one of them"),
-                            ("--memory 100K", "memory_bytes is 102400, but [0-9]+ are needed"),
+                            ("--rows 1 --hosts 2", "give only one of them"),
+                            ("--memory 100K", "memory_bytes is 102400, but [0-9]+ are required"),
                             ("--steps 5", '--steps: "5" is not accepted'),
                             ("--steps 5:", "has no end"),
-                            ("--steps 5:3", "5:3\" ends before it begins"),
+                            ("--steps 5:3", "5:3\" ends before it starts"),
                             ("--timestamp-modes 1,2,3", "timestamp-modes"),
                             ("--explain 5 8", "no row 8 of step 5"),
                             ("--clients-per-round 3", "is for --by client"),
-                            ("--by client --epochs 1", "epochs is 1, but by client")):
+                            ("--by client --epochs 1", "epochs is 1, but sampling by client")):
             with self.subTest(line):
                 done = run("batches", os.path.join(DATA, "set"), *line.split())
                 self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -23,7 +23,7 @@ LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 
 DATA = None  # the test's folder
 CACHE = FRAMES = None  # caches of features and of frames, of the same logs
-ATTACKS = {0: "of no kind", 1: "dos", 2: "fuzzing", 15: "suppress", 17: "replay", 18: "spoof"}
+ATTACKS = {0: "of unknown type", 1: "dos", 2: "fuzzing", 15: "suppress", 17: "replay", 18: "spoof"}
 SMALL = ("--max-nodes", 1000, "--max-edges", 3000)  # batches of some 25 graphs
 
 
@@ -175,7 +175,7 @@ class States(Case):
             lines += batches(*self.WORDS, "--resume", state, "--hosts", 2, "--host",
                              host).splitlines()
         self.assertEqual(sorted(lines, key=place), want[6:])
-        self.refused("4 hosts cannot go on at batch 6", *self.WORDS, "--resume", state, "--hosts",
+        self.refused("4 hosts cannot resume at batch 6", *self.WORDS, "--resume", state, "--hosts",
                      4)
 
     def test_refusals_name_what_differs(self):
@@ -188,7 +188,7 @@ class States(Case):
             done = run("batches", CACHE, *options, "--resume", state)
             self.assertIn(done.returncode, (1, 2), more)
             self.assertIn(words, done.stderr)
-        self.refused(r"begins at 5 and the state of --resume at 2", *SMALL, "--resume", state,
+        self.refused(r"starts at 5, but the state of --resume is at 2", *SMALL, "--resume", state,
                      "--steps", "5:9")
 
     def test_stopped(self):
@@ -200,8 +200,8 @@ class States(Case):
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1)
-        found = re.fullmatch(r"leat: stopped before step (\d+) of 0 to 99999998; --resume goes on "
-                             rf"with the state in {re.escape(state)}\n", err)
+        found = re.fullmatch(r"leat: stopped before step (\d+) of 0 to 99999998; use --resume to "
+                             rf"continue from the state in {re.escape(state)}\n", err)
         self.assertTrue(found, err)
         self.assertIn("steps      ", out)
         if int(found[1]) > 0:
@@ -268,12 +268,186 @@ class Contents(Case):
         self.assertGreater(len(large), 3)
         self.assertEqual(document["epoch"]["graphs"], document["split_graphs"] - len(large))
         text = batches(*words)
-        self.assertRegex(text, rf"oversize   {len(large)} graphs over a budget alone, left out: "
+        self.assertRegex(text, rf"oversize   {len(large)} graphs over a budget, left out: "
                          rf"{large[0]} {large[1]} ")
         alone = told(*words, "--oversize", "alone")
         self.assertEqual(alone["oversize"], large)
         self.assertEqual(alone["epoch"]["graphs"], document["split_graphs"])
         self.refused("graph .*40", *words, "--oversize", "fail", status=1)
+
+
+class Filters(Case):
+    def test_one_label(self):
+        everything = told("--steps", "0:1")
+        self.assertEqual((everything["options"]["graphs"], everything["left_out"]), ("all", 0))
+        self.assertEqual(batches(*SMALL, "--epochs", 1, "--hash"),
+                         batches(*SMALL, "--epochs", 1, "--hash", "--graphs", "all"))
+        self.assertNotIn("left out", batches("--steps", "0:1"))
+        graphs, count = set(), everything["split_graphs"]
+        for y, word in enumerate(("benign", "attack")):
+            words = ("--graphs", word, *SMALL)
+            document = told(*words, "--steps", "0:1")
+            held = [graph for batch in explained(document["epoch"]["batches"], *words)
+                    for graph in batch["graphs"]]
+            self.assertEqual({graph["y"] for graph in held}, {y})
+            self.assertEqual(document["epoch"]["graphs"], len(held))
+            self.assertEqual(document["left_out"], count - len(held))
+            self.assertEqual(document["split_graphs"], count)
+            line = f"left out   {count - len(held)} graphs by --graphs {word}, {len(held)} remain"
+            self.assertIn(f"\n{line}\n", batches(*words, "--steps", "0:1"))
+            path = self.path("page.html")
+            report = told(*words, "--report", path)
+            self.assertEqual((report["graphs"], report["attacks"], report["left_out"]),
+                             (len(held), y * len(held), count - len(held)))
+            self.assertIn(f"\n{line}\n", "\n" + batches(*words, "--report", path))
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            pages.check_stands_alone(self, text)
+            self.assertIn("graphs left out by --graphs", text)
+            self.assertIn(f"--graphs {word}", text)
+            graphs.update(graph["graph"] for graph in held)
+        self.assertEqual(len(graphs), count)
+
+    def test_curriculum(self):
+        words = (*SMALL, "--curriculum", "random", "--epochs", 5, "--tiers", 4,
+                 "--curriculum-end", 4)
+        benign = told(*words, "--graphs", "benign", "--report", self.path("page.html"))
+        everything = told(*words, "--report", self.path("page.html"))
+        attacks = benign["left_out"]
+        self.assertGreater(attacks, 0)
+        self.assertEqual([(epoch["tiers"], epoch["graphs"] + attacks)
+                          for epoch in benign["epochs"]],
+                         [(epoch["tiers"], epoch["graphs"]) for epoch in everything["epochs"]])
+        self.refused("graphs attack leaves out the benign graphs, which a curriculum ranks",
+                     *words, "--graphs", "attack")
+
+    def test_nothing_left(self):
+        for words in ((), ("--report", self.path("page.html"))):
+            self.refused("split test_05_suppress: graphs attack: none of the [0-9]+ graphs has an "
+                         r"attack \(y = 1\); use another split, or graphs all", "--split",
+                         "test_05_suppress", "--graphs", "attack", *words)
+
+    def test_states(self):
+        """A state names the filter; one of all graphs is what it was before there was a filter."""
+        state = self.path("state.json")
+        words = (*SMALL, "--steps", ":2", "--save-state", state)
+        for saved, now in (("all", "benign"), ("benign", "all"), ("attack", "benign")):
+            batches(*words, "--graphs", saved)
+            with open(state, encoding="utf-8") as file:
+                self.assertEqual(json.load(file)["in_words"]["graphs"], saved)
+            done = run("batches", CACHE, *SMALL, "--graphs", now, "--resume", state)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"graphs was {saved} when the state was saved and is {now} now",
+                          done.stderr)
+            batches(*SMALL, "--graphs", saved, "--resume", state)
+        batches(*words)
+        with open(state, encoding="utf-8") as file:
+            old = json.load(file)
+        del old["in_words"]["graphs"]
+        text = json.dumps(old["in_words"], separators=(",", ":"))
+        self.assertEqual(old["options"], hashlib.sha256(text.encode()).hexdigest()[:16])
+        with open(state, "w", encoding="utf-8") as file:
+            json.dump(old, file)
+        batches(*SMALL, "--resume", state)
+        self.assertIn("graphs was not there when the state was saved and is benign now",
+                      run("batches", CACHE, *SMALL, "--graphs", "benign", "--resume", state).stderr)
+
+
+class AllSplits(Case):
+    def splits(self, *words, cache=None):
+        found = told("--split", "all", *words, cache=cache)
+        self.assertEqual(list(found), ["splits"])
+        return [self.steady(split) for split in found["splits"]]
+
+    @staticmethod
+    def steady(document):
+        """Without what depends on how far threads have read ahead."""
+        document.get("counters", {}).pop("payload_bytes", None)
+        return document
+
+    def test_each_as_by_itself(self):
+        names = [split["options"]["split"] for split in self.splits("--steps", "0:1")]
+        self.assertEqual(names[:3], ["train", "val", "test_01_dos"])
+        self.assertEqual(set(names), {os.path.splitext(os.path.basename(path))[0] for path in
+                                      glob.glob(os.path.join(CACHE, "*.safetensors"))})
+        page = self.path("page.html")
+        for words in ((*SMALL, "--steps", "0:3"), ("--epochs", 1, "--hash"),
+                      ("--report", page, *SMALL),
+                      ("--device-memory", "100M", "--model", "gat", "--steps", "0:2")):
+            with self.subTest(words=words):
+                self.assertEqual(self.splits(*words),
+                                 [self.steady(told("--split", name, *words)) for name in names])
+        one = [batches("--split", name, "--steps", "0:2", *SMALL) for name in names]
+        read = re.compile("(?m)^read .* of the split")
+        self.assertEqual(read.sub("", batches("--split", "all", "--steps", "0:2", *SMALL)),
+                         read.sub("", "\n".join(one)))
+        self.assertEqual(batches("--split", "all", "--epochs", 1, "--hash"),
+                         "".join(batches("--split", name, "--epochs", 1, "--hash").strip() +
+                                 f"  {name}\n" for name in names))
+        text = batches("--split", "all", "--report", page, *SMALL)
+        for name in names:
+            alone = batches("--split", name, "--report", page, *SMALL)
+            self.assertRegex(text, rf"split      {name}: .*\n" +
+                             re.escape(alone.split("page  ")[0]))
+        self.assertEqual(text.count("page  "), 1)
+
+    def test_page(self):
+        page, names = self.path("page.html"), []
+        for words in (SMALL, ("--graphs", "attack"), ("--max-nodes", 40),
+                      ("--curriculum", "random", "--epochs", 9)):
+            document = self.splits("--report", page, *words)
+            names = [split["options"]["split"] for split in document]
+            with open(page, encoding="utf-8") as file:
+                text = file.read()
+            shown = pages.check_stands_alone(self, text)
+            pages.check_labels(self, text)
+            self.assertEqual((shown.tags["h1"], shown.tags["header"]), (1, 1))
+            headings = re.findall(r"<h2>([^<]*)</h2>", text)
+            self.assertEqual([line for line in headings if ":" not in line], names)
+            for split in document:
+                if "no_batches" not in split:
+                    self.assertIn(f"{split['options']['split']}: Batches", headings)
+                    self.assertIn(f"of {split['graphs']:,} graphs, epoch 0", text)
+
+    def test_splits_without_batches(self):
+        found = {split["options"]["split"]: split for split in self.splits("--graphs", "attack")}
+        none = found["test_05_suppress"]
+        self.assertEqual(none["no_batches"], "--graphs attack leaves out all of its graphs")
+        self.assertEqual(none["left_out"], none["split_graphs"])
+        self.assertGreater(found["test_01_dos"]["epoch"]["graphs"], 0)
+        parent = self.path("no-val")
+        done = run("ingest", "can", os.path.join(DATA, "logs"), "-o", parent, "--val-fraction", 0)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        val = self.splits("--steps", "0:1", cache=parent)[1]
+        self.assertEqual((val["split_graphs"], val["no_batches"]), (0, "the split has no graphs"))
+        self.assertIn("\nbatches    none: the split has no graphs\n",
+                      batches("--split", "all", "--steps", "0:1", cache=parent))
+        self.assertNotIn("  val\n", batches("--split", "all", "--steps", "0:1", "--hash",
+                                            cache=parent))
+
+    def test_refused(self):
+        page = self.path("page.html")
+        for words, pattern in (
+                (("--explain", 0), "--explain is for a single split"),
+                (("--resume", "s"), "--resume is for a single split"),
+                (("--save-state", self.path("s")), "--save-state is for a single split"),
+                (("--hash=rows",), "--hash=rows does not name the split"),
+                (("--curriculum", "scores.json", "--epochs", 2), "the scores of a single split"),
+                (("--batch", 9), "--batch is for --pack fixed"),
+                (("--report", page, "--hash"), "cannot be combined"),
+                (("--report", page, "--epochs", 1, "--steps", "99:100"), "no step of the run")):
+            self.refused(pattern, "--split", "all", *words)
+        self.assertFalse(os.path.exists(page))
+
+    def test_damage(self):
+        damaged = self.path("damaged")
+        shutil.copytree(CACHE, damaged)
+        with open(os.path.join(damaged, "val.safetensors"), "r+b") as file:
+            file.truncate(5000)
+        for words in (("--json",), ("--report", self.path("page.html"), "--json")):
+            self.refused("val.safetensors", "--split", "all", "--epochs", 1, *words, status=1,
+                         cache=damaged)
+        self.assertFalse(os.path.exists(self.path("page.html")))
 
 
 class Budgets(Case):
@@ -290,7 +464,7 @@ class Budgets(Case):
             self.assertLessEqual(used, 400 << 20)
             self.assertGreater(used, 300 << 20)
             text = batches("--device-memory", "400M", "--model", model, "--steps", "0:1")
-            self.assertIn(f"budget     400 MiB hold {nodes:,} nodes and {edges:,} edges a batch",
+            self.assertIn(f"budget     400 MiB hold {nodes:,} nodes and {edges:,} edges per batch",
                           text)
             self.assertIn(f"bytes = {budget['fixed_bytes']:,} + {budget['node_bytes']:,} x nodes + "
                           f"{budget['edge_bytes']:,} x edges + {budget['graph_bytes']:,} x graphs",
@@ -299,8 +473,8 @@ class Budgets(Case):
     def test_the_least_that_would_do(self):
         words = self.refused("device memory of 1048576 bytes", "--device-memory", "1M", "--model",
                              "gat", status=1)
-        least = re.search(r"take (\d+) with it", words)[1]
-        size = re.search(r"--device-memory (\d+[KM]) would do", words)[1]
+        least = re.search(r"require (\d+) with it", words)[1]
+        size = re.search(r"; use --device-memory (\d+[KM]) or more", words)[1]
         told("--device-memory", size, "--model", "gat", "--steps", "0:1")
         self.refused("device memory", "--device-memory", f"{int(size[:-1]) - 1}{size[-1]}",
                      "--model", "gat", status=1)
@@ -387,7 +561,8 @@ class Reports(Case):
                          ([0, 0], [0, document["batches"] - 1]))
         self.assertEqual(document["in_order"], [
             {"batches": 1, "graphs": len(batch["graphs"]), "nodes": batch["nodes"],
-             "edges": batch["edges"], "attacks": sum(graph["y"] for graph in batch["graphs"])}
+             "edges": batch["edges"], "attacks": sum(graph["y"] for graph in batch["graphs"]),
+             "unlabelled": 0}
             for batch in everything])
         shown = " ".join(pages.check_stands_alone(self, text).texts)
         for part in (f"{100 * document['node_fill']:.1f} %", f"{len(graphs):,} graphs", "benign",
@@ -406,7 +581,7 @@ class Reports(Case):
         for text, count in (("0:", steps), (f"{epoch + 2}:", steps - epoch - 2), (":7", 7)):
             document, _, _ = self.report(*run, "--steps", text)
             self.assertEqual(document["batches"], count, text)
-        self.refused("holds no step", "--report", self.path("none.html"), *run, "--steps",
+        self.refused("contains no step", "--report", self.path("none.html"), *run, "--steps",
                      f"{steps}:")
         document, _, _ = self.report(*SMALL, "--steps", "1:2", "--hosts", 4)
         self.assertEqual((document["first"], document["last"]), ([0, 4], [0, 7]))
@@ -422,7 +597,7 @@ class Reports(Case):
         for words in (("--hash",), ("--time",), ("--explain", 0), ("--steps", "7"),
                       ("--steps", "5:5"), ("--save-state", "s")):
             self.refused(words[0], "--report", page, *words)
-        self.refused("holds no step", "--report", page, "--epochs", 1, "--steps", "999:1000")
+        self.refused("contains no step", "--report", page, "--epochs", 1, "--steps", "999:1000")
         self.assertFalse(os.path.exists(page))
         self.refused("folder.html", "--report", os.path.join(DATA, "no", "folder.html"), status=1)
 
@@ -446,7 +621,7 @@ class Reports(Case):
         text = batches("--report", path, *SMALL)
         document, _, _ = self.report(*SMALL)
         self.assertIn(f"{document['batches']} batches", text)
-        self.assertIn(f"{100 * document['node_fill']:.1f} % of 1,000 a batch", text)
+        self.assertIn(f"{100 * document['node_fill']:.1f} % of 1,000 per batch", text)
 
     def test_chromium_draws_it(self):
         _, _, path = self.report(*SMALL, "--curriculum", "random", "--epochs", 30)
@@ -460,26 +635,26 @@ class Usage(Case):
                 (("--words",), "--words is for probe rows"),
                 (("--by", "client"), "--by is for probe rows"),
                 (("--rows", "1"), "--rows is for probe rows"),
-                (("--explain", 3, 4), "takes a step alone for a CAN cache"),
+                (("--explain", 3, 4), "for a CAN cache, give only the step"),
                 (("--split", "tset"), 'no split "tset", but train, val, test_01_dos'),
-                (("--device-memory", "1G"), "--device-memory and --model go together"),
-                (("--model", "gat"), "--device-memory and --model go together"),
+                (("--device-memory", "1G"), "--device-memory and --model require each other"),
+                (("--model", "gat"), "--device-memory and --model require each other"),
                 (("--device-memory", "1G", "--model", "gat", "--max-edges", 7), "--max-edges"),
                 (("--device-memory", "1G", "--model", "gat", "--pack", "fixed"), "no budget"),
-                (("--batch", 64), "--batch is for --pack fixed; batches of --pack ffd"),
-                (("--pack", "bucket", "--batch", 64), "batches of --pack bucket"),
-                (("--pack", "fixed", "--max-nodes", 100), "not at --max-nodes: --batch says"),
-                (("--pack", "fixed", "--max-edges", 100), "not at --max-edges"),
-                (("--pack", "fixed", "--oversize", "fail"), "not at --oversize"),
-                (("--tiers", 3), "--tiers is for a curriculum: give --curriculum"),
-                (("--epochs", 2, "--curriculum-start", 3), "--curriculum-start is for"),
-                (("--curriculum", "none", "--curriculum-end", 3), "--curriculum-end is for"),
-                (("--model", "gta"), "one of vgae"),
-                (("--max-nodes", -1), "at least 0"),
+                (("--batch", 64), "--batch is for --pack fixed; with --pack ffd"),
+                (("--pack", "bucket", "--batch", 64), "with --pack bucket"),
+                (("--pack", "fixed", "--max-nodes", 100), "--max-nodes: --pack fixed has no"),
+                (("--pack", "fixed", "--max-edges", 100), "--max-edges: --pack fixed"),
+                (("--pack", "fixed", "--oversize", "fail"), "--oversize: --pack fixed"),
+                (("--tiers", 3), "--tiers requires a curriculum; give --curriculum"),
+                (("--epochs", 2, "--curriculum-start", 3), "--curriculum-start requires"),
+                (("--curriculum", "none", "--curriculum-end", 3), "--curriculum-end requires"),
+                (("--model", "gta"), "it takes vgae, vgae-large"),
+                (("--max-nodes", -1), "from 0 to 2147483647"),
                 (("--max-nodes", 2 ** 40), "max-nodes"),
-                (("--min-steps", 0), "at least 1"),
+                (("--min-steps", 0), "from 1 to 1073741824"),
                 (("--hosts", 2, "--host", 2), "host"),
-                (("--steps", "3:1"), "ends before it begins"),
+                (("--steps", "3:1"), "ends before it starts"),
                 (("--steps", "3:"), "has no end"),
                 (("--steps", "three"), "FIRST:END"),
                 (("--curriculum-start", "x"), "a number")):
@@ -487,7 +662,7 @@ class Usage(Case):
                 self.refused(pattern, *words)
         done = run("batches", CACHE, FRAMES)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("give it alone", done.stderr)
+        self.assertIn("must be the only argument", done.stderr)
         self.refused("memory", "--memory", "1K")
 
     def test_of_probe_rows(self):
@@ -497,7 +672,7 @@ class Usage(Case):
             self.assertIn(f"{words[0]} is for CAN caches", done.stderr)
         done = run("batches", DATA, "--explain", 3)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--explain needs the row too", done.stderr)
+        self.assertIn("--explain: for probe rows, give the row too", done.stderr)
 
     def test_files_that_cannot_be_written_are_told_before_the_work(self):
         self.refused("state.json", "--save-state", os.path.join(DATA, "no", "state.json"),
@@ -511,9 +686,10 @@ class Usage(Case):
     def test_steps_behind_the_last(self):
         steps = told(*SMALL, "--epochs", 2, "--hash")["step_count"]
         told(*SMALL, "--epochs", 2, "--explain", steps - 1)
-        self.refused(f"step {steps} is behind the last, {steps - 1}, of --epochs 2", *SMALL,
+        self.refused(f"step {steps} is after the last step, {steps - 1}, of --epochs 2", *SMALL,
                      "--epochs", 2, "--explain", steps)
-        self.refused(f"behind the last, {steps - 1},", *SMALL, "--epochs", 2, "--explain", 10 ** 9)
+        self.refused(f"after the last step, {steps - 1},", *SMALL, "--epochs", 2,
+                     "--explain", 10 ** 9)
 
 
 class Damage(Case):
@@ -551,7 +727,7 @@ class Staging(Case):
         self.assertEqual(batches(*SMALL, "--hash", cache=copy), want)
         age = os.stat(os.path.join(copy, "train.safetensors")).st_mtime_ns
         text = batches(*SMALL, "--stage", fast)
-        self.assertRegex(text, rf"\Astaged     {re.escape(copy)}, .*, which was there\n")
+        self.assertRegex(text, rf"\Astaged     {re.escape(copy)}, .*, already there\n")
         document = told(*SMALL, "--stage", fast)
         self.assertEqual((document["cache"], document["staged_before"]), (copy, True))
         self.assertEqual(os.stat(os.path.join(copy, "train.safetensors")).st_mtime_ns, age)

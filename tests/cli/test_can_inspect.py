@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
+import hostile
 import pages
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -101,7 +102,7 @@ class Words(unittest.TestCase):
             self.assertIn("is for CAN caches", done.stderr)
         done = leat("inspect", cache, cache)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("give it alone", done.stderr)
+        self.assertIn("must be the only argument", done.stderr)
 
     def test_doctor(self):
         def told(path):
@@ -117,8 +118,12 @@ class Words(unittest.TestCase):
             self.assertEqual(found["problem"], "")
             self.assertRegex(found["ok"], r"CAN cache .* opens: [\d,]+ graphs in \d+ splits")
             self.assertNotIn("leftover", found["note"])
-        os.mkdir(os.path.join(inside, ".leat-0123456789abcdef"))
-        os.mkdir(os.path.join(inside, ".stage-cache-1"))
+        for name in (".leat-0123456789abcdef", ".stage-cache-1"):
+            os.mkdir(os.path.join(inside, name))  # a third party's, without leat's mark
+        self.assertNotIn("leftover", told(inside)["note"])
+        for name in (".leat-0123456789abcdef", ".stage-cache-1"):
+            with open(os.path.join(inside, name, "leat-work.json"), "w", encoding="utf-8") as mark:
+                mark.write("{}")
         for path in (cache, inside):
             self.assertIn("killed: .leat-0123456789abcdef, .stage-cache-1", told(path)["note"])
         os.remove(os.path.join(cache, "val.safetensors"))
@@ -138,7 +143,8 @@ class Words(unittest.TestCase):
         for words in (("inspect",), ("inspect", "--verify"), ("cat",)):
             done = leat(*words, both)
             self.assertEqual(done.returncode, 1, words)
-            self.assertIn("holds 2 caches, name one of them: features, frames", done.stderr)
+            self.assertIn("holds 2 caches; give the path of one of them: features, frames",
+                          done.stderr)
 
 
 class Json(unittest.TestCase):
@@ -152,8 +158,8 @@ class Json(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         told = json.loads(leat("inspect", caches, "--json").stdout)["splits"]["train"]
         kinds = {kind["name"]: kind["graphs"] for kind in told["attacks"]}
-        self.assertEqual(set(kinds), {"benign", "attack of no kind"})
-        self.assertEqual(kinds["attack of no kind"], told["graphs_with_attack"])
+        self.assertEqual(set(kinds), {"benign", "attack of unknown type"})
+        self.assertEqual(kinds["attack of unknown type"], told["graphs_with_attack"])
         self.assertGreater(told["graphs_with_attack"], 0)
 
     def test_numbers(self):
@@ -166,6 +172,15 @@ class Json(unittest.TestCase):
                           for name, split in told["splits"].items()},
                          {name: (split["graphs"], split["attacks"])
                           for name, split in cache["splits"].items()})
+        for name, split in told["splits"].items():
+            attacks = split["graphs_with_attack"]
+            counts = {"benign": split["graphs"] - attacks, "attack": attacks}
+            here = sum(count > 0 for count in counts.values())
+            self.assertEqual(split["class_weights"],
+                             {name: split["graphs"] / (here * count) if count else 0.0
+                              for name, count in counts.items()}, name)
+        self.assertEqual(told["splits"]["test_05_suppress"]["class_weights"],
+                         {"benign": 1.0, "attack": 0.0})
         self.assertEqual(told["vocabulary"], cache["vocabulary"])
         self.assertEqual(told["identifiers"], cache["identifiers"])
         self.assertEqual(told["windows_dropped"], cache["windows_dropped"])
@@ -281,19 +296,29 @@ class Verification(unittest.TestCase):
         """Names of a cache from elsewhere, in everything that a terminal shows."""
         def change(data):
             document = json.loads(data)
-            document["preset"] = document["built_at"] = "x\x1b[2Jx"
+            document["preset"] = document["built_at"] = "x\x1b[2J\u202ex"
             for capture in document["captures"]:
-                capture["file"] = capture["folder"] = "x\x1b[2Jx"
+                capture["file"] = capture["folder"] = hostile.NAME
                 capture["tail"] += 1  # for a finding that quotes the name
             return json.dumps(document, indent=2).encode()
         cache = copied("cursor")
         edit(cache, "cache_metadata.json", change)
-        for words, shown in ((("inspect",), 2), (("inspect", "--verify"), 3),
+        page = os.path.join(DATA, "cursor.html")
+        for words, shown in ((("inspect", "--html", page), 2), (("inspect", "--verify"), 3),
                              (("cat", "--format", "words", "--graph", "0"), 2),
                              (("batches", "--explain", "0"), 2)):
             told = leat(words[0], cache, *words[1:]).stdout
-            self.assertGreaterEqual(told.count("x?[2Jx"), shown, words)
-            self.assertNotIn("\x1b", told, words)
+            self.assertGreaterEqual(told.count(hostile.SHOWN), shown, words)
+            self.assertEqual(hostile.unfit(told), set(), words)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertGreaterEqual(text.count(hostile.SHOWN), 2)
+        self.assertEqual(hostile.unfit(text), set())
+        for words in (("inspect", "--json"), ("cat", "--graph", "0")):
+            told = leat(words[0], cache, *words[1:]).stdout
+            self.assertEqual(hostile.unfit(told), set(), words)
+            self.assertIn(json.dumps(hostile.NAME)[1:-1].replace("\\n", "\\u000a").replace(
+                "\\t", "\\u0009") if words[0] == "cat" else json.dumps(hostile.NAME)[1:-1], told)
 
     def expect_named(self, cache, name):
         told = self.verdict(cache)
@@ -335,7 +360,7 @@ class Verification(unittest.TestCase):
         os.utime(names[2], (1, 1))
         told = self.verdict(out)
         self.assertTrue(told["ok"], told["findings"])
-        self.assertEqual((told["inputs_changed"], told["inputs_not_there"]), (1, 1))
+        self.assertEqual((told["inputs_changed"], told["inputs_missing"]), (1, 1))
         self.assertEqual(told["inputs_unchanged"], len(names) - 2)
         self.assertEqual(told["notes"], 2)
 

@@ -2,6 +2,7 @@
 
 Runs the command named by LEAT (default: build/leat); LEAT_UPDATE=1 writes docs/man anew.
 """
+# TSan: the command's progress and signals have threads of their own.
 import json
 import os
 import pty
@@ -18,6 +19,8 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 MAN = os.path.join(ROOT, "docs", "man")
+DEFAULTS = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "tests",
+                        "cli_tool_defaults")
 
 
 def leat(*words, **more):
@@ -29,6 +32,29 @@ def leat(*words, **more):
 def commands():
     lines = leat("--help").stdout.split("Commands:\n")[1].split("\n\n")[0].splitlines()
     return [re.split(r"  +", line.strip())[0] for line in lines]
+
+
+# Defaults of the command itself: the library has no such option.
+OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson"),
+                ("cat", "scale", "none"), ("doctor", "temp", "."),
+                ("batches", "steps", "10 steps, or to the end of --epochs"),
+                ("batches", "words", "one step")}
+
+
+def defaults_in_help(command):
+    """(option, default) of every option whose help ends with its default."""
+    text = leat(*command.split(), "--help").stdout.split("Options:\n")[1].split("\nExamples:")[0]
+    for option in re.split(r"\n(?= {2,6}-)", "\n" + text):
+        words = " ".join(option.split("\n\n")[0].split())
+        found = re.match(r"(?:-\w, )?--([a-z-]+) .*[(;] ?default: ([^()]*)\)$", words)
+        if found:
+            yield found.groups()
+
+
+def in_bytes(value):
+    """512M as a number; anything else as it is."""
+    found = re.fullmatch(r"(\d+)([KMGT])", value)
+    return str(int(found[1]) << 10 * (1 + "KMGT".index(found[2]))) if found else value
 
 
 class Help(unittest.TestCase):
@@ -46,7 +72,7 @@ class Help(unittest.TestCase):
                     self.assertEqual(done.stdout, texts[0].stdout)
                 text = texts[0].stdout
                 for part in (f"leat {words}: ", f"Usage: leat {words}", "Options:", "Examples:",
-                             "Exit status: 0 done, 1 failed, 2 wrong usage."):
+                             "Exit status: 0 success, 1 failure, 2 wrong usage."):
                     self.assertIn(part, text)
                 self.assertLessEqual(max(map(len, text.split("Options:")[0].splitlines()[4:])), 80)
 
@@ -58,6 +84,20 @@ class Help(unittest.TestCase):
             for flag in re.findall(r" (--[a-z-]+)", "\n".join(
                     line for line in examples.splitlines() if line.startswith("  leat"))):
                 self.assertRegex(options, f"{flag}\\b", f"example of leat {words}")
+
+    def test_defaults_are_those_of_the_library(self):
+        """Every default in --help is that of a leat_*_options_default, and the other way round."""
+        done = subprocess.run([DEFAULTS], capture_output=True, text=True, timeout=60, check=True)
+        rows = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
+        processors, = (value for command, _, value in rows if command == "")
+        words = {"one per processor": processors, "one per 235 measurements": "0",
+                 "inside the output folder": "-", "uniform": "-", "usual names": "-"}
+        shown = {(command, name, in_bytes(words.get(value, value)))
+                 for command in commands() for name, value in defaults_in_help(command)}
+        wanted = {(command, name, in_bytes(value)) for command, name, value in rows
+                  if command != "" and value != "false"}  # flags show no default
+        self.assertEqual(shown - wanted, OWN_DEFAULTS)
+        self.assertEqual(wanted - shown, set())
 
     def test_groups(self):
         done = leat("synth", "--help")
@@ -91,13 +131,13 @@ class Help(unittest.TestCase):
 
 # words, what stderr says (a pattern)
 WRONG = [
-    ("", r"no command is given"),
+    ("", r"no command given"),
     ("foo", r'unknown command "foo"; see leat --help'),
     ("docter", r'unknown command "docter"; did you mean "doctor"\? See leat --help'),
     ("ingest frobnicate", r'unknown command "ingest frobnicate"; see leat ingest --help'),
     ("ingest prbes x", r'unknown command "ingest prbes"; did you mean "ingest probes"\?'),
     ("ingst probes x", r'did you mean "ingest probes"\?'),
-    ("synth", r"leat synth needs one more word"),
+    ("synth", r"leat synth requires another word"),
     ("help inspct", r'did you mean "inspect"\?'),
     ("--verison", r"unknown option --verison before the command"),
     ("cat", r"PATH is missing; see leat cat --help"),
@@ -105,21 +145,21 @@ WRONG = [
     ("cat --zzzzzz x", r"unknown option --zzzzzz; see"),
     ("cat -z x", r"unknown option -z"),
     ("cat --for csv x", r"did you mean --format\?"),
-    ("cat --format xml x", r'--format: "xml" is not accepted; it takes one of ndjson\|csv\|words'),
+    ("cat --format xml x", r'--format: "xml" is not accepted; it takes ndjson, csv or words'),
     ("cat --format csvx x", r'"csvx" is not accepted'),
-    ("cat x --format", r"--format needs a value \(ndjson\|csv\|words\)"),
-    ("cat x --format --rows", r"--format needs a value"),
+    ("cat x --format", r"--format requires a value \(ndjson\|csv\|words\)"),
+    ("cat x --format --rows", r"--format requires a value"),
     ("cat x --format=", r'--format: "" is not accepted'),
     ("cat --format csv --format csv x", r"--format is given twice"),
-    ("version x", r'"x" is one argument too many'),
+    ("version x", r'"x": too many arguments'),
     ("version --json=1", r"--json takes no value"),
     ("synth probes -n 5", r"--output PATH is missing"),
-    ("synth probes -n 5x -o y", r'"5x" is not accepted; it takes a whole number, at least 1'),
+    ("synth probes -n 5x -o y", r'"5x" is not accepted; it takes a whole number from 1 to 1'),
     ("synth probes -n -5 -o y", r'"-5" is not accepted'),
     ("synth probes -n 99999999999999999999 -o y", r"is not accepted"),
     ("synth probes -n 5 -p 6 -o y", r"more probes than measurements"),
-    ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a number "
-                                            r"of bytes.*at least 128M"),
+    ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a size "
+                                            r"of at least 128M, in bytes or as 64K"),
     ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512MB", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512iB", r"is not accepted"),
@@ -127,13 +167,13 @@ WRONG = [
     ("synth probes -n 5 -o y --memory none", r"is not accepted"),
     ("synth can -o y", r"--frames N is missing"),
     ("synth can -n 5000", r"--output DIR is missing"),
-    ("synth can -n 5000 -o y --vehicles 1001", r"a whole number, at least 1, at most 1000"),
+    ("synth can -n 5000 -o y --vehicles 1001", r"a whole number from 1 to 1000"),
     ("synth can -n 5000 -o y --attacks dos,fuzz", r'--attacks: "fuzz" is not accepted; it takes '
-                                                  r"some of dos, fuzzing, replay, spoof and supp"),
+                                                  r"dos, fuzzing, replay, spoof and supp"),
     ("synth can -n 5000 -o y --attacks=", r'--attacks: "" is not accepted'),
     ("synth can -n 5000 -o y --attacks dos,", r'--attacks: "" is not accepted'),
-    ("synth can -n 5000 -o y --attacks dos,spoof,dos", r"--attacks: dos is named twice"),
-    ("synth can -n 1899 -o y", r"1899 frames; at least 1900, 100 in the smallest file"),
+    ("synth can -n 5000 -o y --attacks dos,spoof,dos", r"--attacks: dos is given twice"),
+    ("synth can -n 1899 -o y", r"between 1900 \(100 in the smallest file\) and \d+, not 1899"),
     ("ingest probes x", r"--output DIR is missing"),
     ("ingest probes -o y", r"PATH is missing"),
     ("ingest probes x -o y --train-ratio 1.5", r"it takes a number from 0 to 1"),
@@ -143,19 +183,28 @@ WRONG = [
     ("ingest probes x -o y --column foo=a", r'--column: "foo=a" is not accepted'),
     ("ingest probes x -o y --column rtt", r'--column: "rtt" is not accepted'),
     ("ingest probes x -o y --column rtt=", r'--column: "rtt=" is not accepted'),
-    ("ingest probes x -o y --column rtt=a,rtt=b", r"rtt is named twice"),
+    ("ingest probes x -o y --column rtt=a,rtt=b", r"rtt is given twice"),
     ("ingest probes x -o y --column rtt=a,", r'--column: "" is not accepted'),
-    ("ingest probes x -o y --resume --replace", r"give one of them"),
-    ("ingest probes x -o y --shards 3 --probes-per-shard 5", r"give one of them"),
+    ("ingest probes x -o y --resume --replace", r"they exclude each other, use one of them"),
+    ("ingest probes x -o y --shards 3 --probes-per-shard 5", r"give only one of them"),
     ("batches", r"PATH is missing"),
-    ("batches x --hash=lines", r'--hash: "lines" is not accepted; it takes one of all\|rows'),
-    ("batches x --explain 5", r"--explain needs the row too, for probe rows \(STEP ROW\)"),
-    ("batches x --explain=5", r"--explain needs the row too"),
-    ("batches x --explain 5 y", r"--explain needs the row too"),
-    ("batches x --explain y", r'--explain: "y" is not accepted; it takes two whole numbers'),
-    ("batches x --explain", r"--explain needs a value \(STEP \[ROW\]\)"),
+    ("batches x --hash=lines", r'--hash: "lines" is not accepted; it takes all or rows'),
+    ("batches x --explain 5", r"--explain: for probe rows, give the row too \(STEP ROW\)"),
+    ("batches x --explain=5", r"--explain: for probe rows, give the row too"),
+    ("batches x --explain 5 y", r"--explain: for probe rows, give the row too"),
+    ("batches x --explain y", r'--explain: "y" is not accepted; it takes a whole number of at '),
+    ("batches x --explain", r"--explain requires a value \(STEP \[ROW\]\)"),
     ("batches x --explain -1 0", r'"-1" is not accepted'),
-    ("batches x --length 63", r"a whole number, at least 64, at most 1048576"),
+    ("batches x --length 63", r"it takes a whole number from 64 to 1048576"),
+    ("batches x --batch 0", r'--batch: "0" is not accepted; it takes a whole number from 1'),
+    ("batches x --prefetch=-1", r'--prefetch: "-1" is not accepted; it takes auto or a whole'),
+    ("batches x --tiers 251", r"it takes a whole number from 1 to 250"),
+    ("batches x --timestamp-modes 40,30", r"--timestamp-modes: .* three percentages, as 40,30,30"),
+    ("ingest probes x -o y --max-row-size 1023", r"it takes none or a size of at least 1K"),
+    ("ingest probes x -o y --shards 0", r"it takes auto or a whole number from 1"),
+    ("ingest can x -o y --bus 65536", r"it takes separate, merge or a whole number"),
+    ("ingest can x -o y --val-fraction 1", r"it takes a number from 0 to below 1"),
+    ("ingest can x -o y --window 1", r"--window: \"1\" is not accepted; it takes a whole number"),
 ]
 
 
@@ -196,12 +245,29 @@ class Usage(unittest.TestCase):
             self.assertEqual(len(texts), 1)
             self.assertEqual(leat("cat", "--", "--format").returncode, 1)
 
+    def test_raw_data_and_parts_are_not_arguments(self):
+        cases = (("pings.parquet", "run `leat ingest probes` on it first"),
+                 ("pings.csv.gz", "run `leat ingest probes` or `leat ingest can` on it first"),
+                 ("drive.log", "run `leat ingest can` on it first"),
+                 ("data/manifest.json", "part of a data set; give its folder"),
+                 ("cache/train.safetensors", "part of a data set; give its folder"))
+        for command in ("inspect", "cat", "batches"):
+            for name, words in cases:
+                with self.subTest(command=command, name=name):
+                    done = leat(command, name)
+                    self.assertEqual((done.returncode, done.stdout), (2, ""))
+                    self.assertIn(words, done.stderr)
+
     def test_version(self):
         done = leat("--version")
         self.assertRegex(done.stdout, r"\Aleat \d+\.\d+\.\d+\n\Z")
         self.assertTrue(leat("version").stdout.startswith(done.stdout))
         document = json.loads(leat("version", "--json").stdout)
         self.assertEqual(f"leat {document['version']}\n", done.stdout)
+        duckdb = document["duckdb"]
+        words = (f"{duckdb['version']} ({duckdb['path']})" if duckdb["available"]
+                 else f"not available: {duckdb['reason']}")
+        self.assertIn(f"library   DuckDB       {words}\n", leat("version").stdout)
         groups = {item["group"] for item in document["build"]}
         self.assertEqual(groups, {"compiler", "cpu", "library"})
         names = {item["name"] for item in document["build"]}
@@ -264,10 +330,10 @@ class Output(unittest.TestCase):
                              ["attacks.csv", "test_01_dos", "test_02_spoof",
                               "test_03_unknown_vehicle", "train_01_attack_free",
                               "train_02_with_attacks"])
-            self.assertRegex(leat(*words).stderr, r"not empty; pass --replace")
+            self.assertRegex(leat(*words).stderr, r"not empty; use --replace")
             done = leat(*words, "--replace")
             self.assertRegex(done.stdout, r"\Awrote 30,001 frames of 2 vehicles \(1 in tests only"
-                                          r"\), [\d,]+ of them of attackers, in 6 intervals\n"
+                                          r"\), [\d,]+ of them sent by attackers, in 6 intervals\n"
                                           r"to .*7 files")
 
     def test_no_progress_in_a_pipe(self):
@@ -359,10 +425,15 @@ class Signals(unittest.TestCase):
         process = subprocess.Popen(
             [LEAT, "synth", kind, "-n", "1000000000", "-o", f"{folder}/{name}"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        end, grown = time.monotonic() + 60, f"{folder}/{name}.tmp{inside}"
-        while time.monotonic() < end and not (os.path.exists(grown) and
-                                              os.path.getsize(grown) > 1 << 20):
+        end, draft = time.monotonic() + 60, re.compile(rf"\.{name}\.leat-[0-9a-f]{{16}}\.tmp")
+        while time.monotonic() < end:
+            grown = [f"{folder}/{found}{inside}" for found in os.listdir(folder)
+                     if draft.fullmatch(found)]
+            if grown and os.path.exists(grown[0]) and os.path.getsize(grown[0]) > 1 << 20:
+                break
             time.sleep(0.01)
+        else:
+            self.fail("no draft grows")
         return process
 
     def test_stop_cleans_up(self):
@@ -374,7 +445,7 @@ class Signals(unittest.TestCase):
                 process.send_signal(number)
                 out, err = process.communicate(timeout=60)
                 self.assertEqual((process.returncode, out), (1, ""))
-                self.assertRegex(err, r"\Aleat: .*stopped as asked, nothing is kept\n\Z")
+                self.assertRegex(err, r"\Aleat: .*stopped as requested, nothing is kept\n\Z")
                 self.assertEqual(os.listdir(folder), [])
 
     def test_a_stopped_ingest_says_how_to_go_on(self):
@@ -389,8 +460,8 @@ class Signals(unittest.TestCase):
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (1, ""))
-            self.assertRegex(err, r"\Aleat: .*stopped.*; the same command goes on with --resume, "
-                                  r"and begins anew with --replace\n\Z")
+            self.assertRegex(err, r"\Aleat: .*stopped.*; add --resume to continue, or "
+                                  r"--replace to start over\n\Z")
             self.assertEqual(leat("ingest", "probes", f"{folder}/x.csv", "-o", f"{folder}/data",
                                   "--resume").returncode, 0)
 

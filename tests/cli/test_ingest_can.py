@@ -176,7 +176,7 @@ class Numbers(Case):
             self.assertEqual(result["frames"], sum(result[f"frames_{what}"] for what in (
                 "windowed", "between", "tail", "dropped", "left_out")), sample)
             self.assertGreater(result["splits"]["train"]["graphs"], 50, sample)
-            self.assertEqual(result["set_aside"], 0, sample)
+            self.assertEqual(result["rejected"], 0, sample)
 
 
 class Bytes(Case):
@@ -187,17 +187,20 @@ class Bytes(Case):
         write_log(os.path.join(folder, "dos_2.csv"), 17_321, attack=range(9000, 9500), begin=1010)
         write_log(os.path.join(self.make("logs", "test_x"), "fuzzing_1.csv"), 5_001,
                   attack=range(100, 200))
-        # times step back, within a block and over many
+        # times step back by less than a second, and once by half a minute
         with open(os.path.join(folder, "back.csv"), "w", encoding="ascii") as file:
             file.write("timestamp,arbitration_id,data_field,attack\n")
             for i in range(40_000):
-                file.write(f"{5000 + (i * 7919 % 40_000) * 1e-3:.3f},{i % 31:03X},0011,0\n")
+                k = (i + 20_000) % 40_000
+                file.write(f"{5000 + k // 900 * 0.9 + k * 7919 % 900 * 1e-3:.3f},"
+                           f"{i % 31:03X},0011,0\n")
         return self.path("logs")
 
     def test_threads_and_memory(self):
         logs = self.logs()
         for words in ((), ("--captures", "merged", "--scaler", "robust_benign"),
-                      ("--store", "frames"), ("--window", "40", "--stride", "7")):
+                      ("--store", "frames", "--clock-steps", "sort"),
+                      ("--window", "40", "--stride", "7")):
             wanted = None
             for threads, memory in ((1, "512M"), (2, "96M"), (3, "64M"), (8, "512M")):
                 out = f"cache-{threads}"
@@ -215,18 +218,21 @@ class Bytes(Case):
         first = self.ingest(logs)
         before = content(first["cache"])
         self.assertFalse(first["found"])
-        self.assertTrue(self.ingest(logs)["found"])
-        self.assertTrue(self.ingest(logs, "--verify")["found"])
+        again = self.ingest(logs)
+        self.assertEqual((again["found"], again["verified"]), (True, False))
+        again = self.ingest(logs, "--verify")
+        self.assertEqual((again["found"], again["verified"]), (True, True))
         log = os.path.join(logs, "train_a", "drive_1.csv")
         os.utime(log, (1, 1))  # touched: hashed, and found
         again = self.ingest(logs)
-        self.assertTrue(again["found"])
+        self.assertEqual((again["found"], again["verified"]), (True, True))
         self.assertEqual(content(again["cache"]), before)
         # what it says of the cache is what was said when it was made; of its making, nothing
-        unknown = {"set_aside", "frames_stepped_back", "bytes_written", "bytes_spilled",
-                   "seconds_scan", "seconds_written"}
+        unknown = {"rejected", "frames_stepped_back", "clock_steps", "bytes_written",
+                   "bytes_spilled", "seconds_scan", "seconds_written", "files_taken_as_benign",
+                   "files_unlabelled"}
         self.assertEqual(set(first) - set(again), unknown)
-        own = unknown | {"found", "splits", "seconds", "memory_peak_bytes"}
+        own = unknown | {"found", "verified", "splits", "seconds", "memory_peak_bytes"}
         self.assertEqual({key: value for key, value in again.items() if key not in own},
                          {key: value for key, value in first.items() if key not in own})
         for split, says in again["splits"].items():
@@ -235,7 +241,7 @@ class Bytes(Case):
         self.assertFalse(other["found"])
         self.assertNotEqual(other["cache"], first["cache"])
         with open(log, "a", encoding="ascii") as file:
-            file.write("2000.0,100,00,0\n")
+            file.write("1030.0,100,00,0\n")
         changed = self.ingest(logs)
         self.assertFalse(changed["found"])
         self.assertEqual(changed["frames"], first["frames"] + 1)
@@ -319,9 +325,30 @@ class Bytes(Case):
         time.sleep(0.03)
         process.send_signal(signal.SIGINT)
         process.wait()
-        self.assertEqual([name for name in os.listdir(self.path("cache"))
-                          if name.endswith(".lock")], [])
+        # the folder itself goes with a run that leaves nothing
+        self.assertEqual(glob.glob(self.path("cache", ".*.lock")), [])
         self.assertEqual(content(self.ingest(logs, "--resume")["cache"]), wanted)
+
+    def test_words_of_a_stopped_and_a_resumed_run(self):
+        logs = self.logs()
+        for _ in range(50):  # until one is stopped after its scan
+            with subprocess.Popen([LEAT, "ingest", "can", logs, "-o", self.path("cache"),
+                                   "--threads", "1"], stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                while process.poll() is None and not glob.glob(
+                        self.path("cache", ".leat-*", "scan.state")):
+                    pass
+                process.send_signal(signal.SIGINT)
+                said = process.communicate(timeout=60)[1]
+            if process.returncode != 0:
+                break
+            shutil.rmtree(self.path("cache"))
+        self.assertRegex(said, r"\Aleat: stopped while [a-z ]+; use --resume to continue after the "
+                               r"scan\n\Z")
+        done = subprocess.run([LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--resume"],
+                              capture_output=True, text=True, check=True)
+        self.assertRegex(done.stdout, r"\Acache .*\nresumed the scan of an interrupted run "
+                                      r"\(inputs: same contents\)\nread ")
 
     def test_one_temp_for_many(self):
         """Runs that share --temp leave each other alone, and nothing in it."""
@@ -358,11 +385,17 @@ class Bytes(Case):
     def test_two_at_once(self):
         logs = self.logs()
         command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--json"]
-        both = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
-        results = [json.loads(process.communicate(timeout=200)[0]) for process in both]
-        self.assertEqual({process.returncode for process in both}, {0})
+        both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(3)]
+        said = [process.communicate(timeout=200) for process in both]
+        results = [json.loads(out) for out, _ in said if out]
         self.assertEqual(len({result["cache"] for result in results}), 1)
         self.assertEqual(sum(not result["found"] for result in results), 1)
+        self.assertEqual([process.returncode for process in both],
+                         [0 if out else 1 for out, _ in said])
+        for out, err in said:  # it does not wait for the one that works
+            if not out:
+                self.assertIn(b"another ingest of these logs is running", err)
         self.assertEqual(len(os.listdir(self.path("cache"))), 1)
 
 
@@ -374,7 +407,7 @@ class Bad(Case):
         with open(self.path("words.csv"), "w", encoding="ascii") as file:
             file.write("some words\n" * 500)
         for words, status, says in (
-                ((self.path("none"),), 1, "not there"),
+                ((self.path("none"),), 1, "does not exist"),
                 ((empty,), 1, "empty"),
                 ((self.path("words.csv"),), 1, "words.csv"),
                 ((folder, "--window", "2"), 2, "window"),
@@ -385,7 +418,7 @@ class Bad(Case):
                 ((folder, "--train", "nothing*"), 1, "nothing*"),
                 ((folder, "--train", "*.csv", "--test", "*.csv"), 1, "same file"),
                 ((), 2, "no input"),
-                ((folder, "--memory", "2M"), 1, "would do")):
+                ((folder, "--memory", "15M"), 2, "at least 16M")):
             self.assertIn(says, self.ingest(*words, status=status), words)
             left = glob.glob(self.path("cache", ".*")) + glob.glob(self.path("cache", "*"))
             self.assertEqual(left, [], words)
@@ -399,7 +432,9 @@ class Bad(Case):
         self.assertIn("test_01_dos", says)
         self.assertIn("--test", says)
         self.ingest(os.path.join(logs, "car"))
-        self.ingest(os.path.join(logs, "car", "test_01_dos"))  # by itself it is what was asked for
+        says = self.ingest(os.path.join(logs, "car", "test_01_dos"), status=1)
+        self.assertIn("test_01_dos", says)
+        self.ingest(os.path.join(logs, "car", "test_01_dos", "b.csv"))  # what was asked for
         self.ingest(logs, "--train", "car/*")
 
     def test_splits_by_pattern(self):
@@ -413,16 +448,37 @@ class Bad(Case):
             says = self.ingest(self.path("logs"), "--train", "a", "--test", tests, status=1)
             for word in ("b/log.csv", "c/log.csv", "both be split test_log", "name the folders"):
                 self.assertIn(word, says)
-        self.assertIn("same file", self.ingest(self.path("logs"), "--train", "a", "--test",
-                                               "b,b", status=1))
+        for tests in ("b,b", "b,b/"):
+            self.assertIn("same file", self.ingest(self.path("logs"), "--train", "a", "--test",
+                                                   tests, status=1))
 
-    def test_a_log_that_is_too_short(self):
-        folder = self.make("logs")
-        write_log(os.path.join(folder, "short.csv"), 50)
-        result = self.ingest(folder)
-        self.assertEqual((result["frames"], result["frames_tail"]), (50, 50))
-        self.assertEqual(result["splits"], {"train": {"graphs": 0, "attacks": 0},
-                                            "val": {"graphs": 0, "attacks": 0}})
+    def test_splits_of_one_name(self):
+        """Folders whose names become the same, or the same where case is ignored."""
+        def logs(folder, *names):
+            for name in names:
+                write_log(os.path.join(self.make(folder, name), "log.csv"), 500)
+            return self.path(folder)
+        cases = (("blank", "test_a b", "test_a_b", "split test_a_b"),
+                 ("letters", "test_\u00e4", "test___", "split test___"),
+                 ("signs", "test_a+b", "test_a=b", "split test_a_b"),
+                 ("case", "test_DoS", "test_dos", "splits test_DoS and test_dos"))
+        for folder, one, other, says in cases:
+            path = logs(folder, "train_a", one, other)
+            told = self.ingest(path, status=1)
+            for word in (os.path.join(path, one), os.path.join(path, other), says, "rename one"):
+                self.assertIn(word, told)
+            self.assertFalse(os.path.exists(self.path("cache")))
+            told = self.ingest(path, "--train", "train_a", "--test", "test_*", status=1)
+            self.assertIn(says, told)
+            shutil.rmtree(os.path.join(path, other))
+            self.ingest(path, out=folder + "-cache")
+        # with and without the prefix that a test's name has
+        path = logs("prefix", "train_a", "test_b", "b")
+        told = self.ingest(path, "--train", "train_a", "--test", "b,test_b", status=1)
+        self.assertIn("would both be split test_b", told)
+        # names of tests say nothing where no folder is named as training
+        told = self.ingest(logs("tests", "test_a b", "test_a_b", "other"), status=1)
+        self.assertIn("although its folder is named like a test", told)
 
     def test_times_that_step_back_are_told(self):
         with open(os.path.join(self.make("logs"), "log.csv"), "w", encoding="ascii") as file:
@@ -457,11 +513,11 @@ class Bad(Case):
                 self.assertIn(word, says)
             if done.returncode == 1:
                 sides.add("training")
-                self.assertIn("no window is left for training", says)
+                self.assertIn("the training split would be empty", says)
                 continue
             sides.add("validation")
             self.assertEqual(done.returncode, 0)
-            self.assertIn("warning: no window is left for validation", says)
+            self.assertIn("warning: the validation split would be empty", says)
             for result in (json.loads(done.stdout), self.ingest(drive, "--seed", str(seed))):
                 self.assertEqual(len(result["warnings"]), 1)
                 self.assertIn(result["warnings"][0], says)
@@ -476,13 +532,13 @@ class Bad(Case):
         good = self.clock("good", [i * 0.001 for i in range(10_000)])
         self.assertEqual(self.ingest(good)["warnings"], [])
 
-    def test_lines_are_set_aside(self):
+    def test_lines_are_rejected(self):
         folder = self.make("logs")
         write_log(os.path.join(folder, "log.csv"), 5000)
         with open(os.path.join(folder, "log.csv"), "a", encoding="ascii") as file:
             file.write("1.0,XYZ,00,0\nnoon,100,00,0\n2.0,100,0,0\n2.0,100,GG,0\n2.0,100\n")
         result = self.ingest(folder)
-        self.assertEqual((result["frames"], result["set_aside"]), (5000, 5))
+        self.assertEqual((result["frames"], result["rejected"]), (5000, 5))
         with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
             rejected = file.read().splitlines()
         self.assertEqual(len(rejected), 6)
@@ -504,7 +560,7 @@ class Bad(Case):
         says = self.ingest(folder, "--temp", small, status=1)
         self.assertIn(f'frames are spilled to "{small}', says)
         self.assertEqual(os.listdir(small), [])
-        self.assertEqual(os.listdir(self.path("cache")), [])
+        self.assertFalse(os.path.exists(self.path("cache")))
         write_log(os.path.join(folder, "log.csv"), 1_000)
         self.assertEqual(self.ingest(folder, "--temp", small)["frames"], 1_000)
 

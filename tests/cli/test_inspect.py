@@ -55,7 +55,7 @@ class Words(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.isascii(), "block characters in the C locale")
         for words in ("train", "test", f"{KNOWN['measurements']:,}", "largest probes", "failures",
-                      "of every row", " more\n", "src_id", "fingerprint"):
+                      "from every row", " more\n", "src_id", "fingerprint"):
             self.assertIn(words, done.stdout)
         self.assertEqual(len(re.findall(r"\n  row [\d,]+ \(", done.stdout)), 2)
         self.assertLess(max(map(len, done.stdout.split("\n"))), 200)
@@ -114,7 +114,7 @@ class Json(unittest.TestCase):
         self.assertFalse(values["of_every_row"])
         self.assertLess(values["bytes_read"], 400_000)
         done = leat("inspect", os.path.join(DATA, "set"), "--read", "100K")
-        self.assertIn("of a sample", done.stdout)
+        self.assertIn("from a sample", done.stdout)
 
 
 class Verification(unittest.TestCase):
@@ -241,6 +241,11 @@ class Doctor(unittest.TestCase):
             self.assertIn(word, text)
         # What is wrong with this machine, if anything, is Parquet's library alone.
         self.assertTrue(all("Parquet" in words for words in self.problems()), self.problems())
+        found = {item["what"]: item for item in self.findings()[1]}
+        if any(words.startswith("DuckDB") for words in found):
+            checksums = [item for words, item in found.items() if "page checksums" in words]
+            self.assertEqual([item["verdict"] for item in checksums], ["note"])
+            self.assertIn("sha256sum", checksums[0]["do"])
 
     def test_folder_to_write_to(self):
         def told(folder, **more):
@@ -253,7 +258,7 @@ class Doctor(unittest.TestCase):
             with open(plain, "w", encoding="utf-8"):
                 pass
             self.assertEqual(told(missing), []) # an ingest makes it
-            self.assertEqual(told(plain), [f'"{plain}" is no folder'])
+            self.assertEqual(told(plain), [f'"{plain}" is not a folder'])
             os.chmod(folder, 0o555)
             try: # root may write everywhere
                 closed = told(folder, user=65534) if os.geteuid() == 0 else told(folder)
@@ -280,6 +285,9 @@ class Doctor(unittest.TestCase):
     def test_interrupted_ingest(self):
         half = os.path.join(DATA, "half")
         os.makedirs(os.path.join(half, ".leat"))
+        self.assertNotIn("--resume", " ".join(self.problems(half)))  # not leat's without its mark
+        with open(os.path.join(half, ".leat", "leat-work.json"), "w", encoding="utf-8") as mark:
+            mark.write("{}")
         self.assertIn("--resume", " ".join(self.problems(half)))
 
 

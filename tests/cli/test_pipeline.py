@@ -3,6 +3,7 @@
 Runs the command named by LEAT (default: build/leat). What cat writes must be what went in, and must
 give the same data set when it is ingested again.
 """
+# TSan: synthetic data and an ingest by all threads of the command.
 import csv
 import gzip
 import json
@@ -67,7 +68,7 @@ class Pipeline(unittest.TestCase):
         source = self.synth("x.csv")
         summary, _ = self.ingest(source, "data")
         self.assertEqual(summary["records"], 20000)
-        self.assertEqual(summary["measurements"] + summary["set_aside"], summary["records"])
+        self.assertEqual(summary["measurements"] + summary["rejected"], summary["records"])
         self.assertEqual(sum(summary["probes"].values()), 400)
         with open(source, encoding="ascii", newline="") as file:
             wanted = [(*row[:4], float32(float(row[4]))) for row in list(csv.reader(file))[1:]]
@@ -174,19 +175,19 @@ class Pipeline(unittest.TestCase):
             mantissa = row[4].split("e")[0].replace(".", "").lstrip("0").rstrip("0")
             self.assertLessEqual(len(mantissa), digits_needed(value), (row[4], value))
 
-    def test_rows_set_aside(self):
+    def test_rejected_rows(self):
         with open(self.path("x.csv"), "w", encoding="ascii") as file:
             file.write("event_time,src_addr,dst_addr,rtt\n"
                        "1700000000,192.0.2.1,192.0.2.2,5\n"
                        "1700000001,,192.0.2.2,5\n"
                        "1700000002,192.0.2.1,nowhere,5\n")
         text = self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("data"))
-        self.assertRegex(text, r"read +3 records of 1 file = 1 written \+ 2 set aside")
+        self.assertRegex(text, r"read +3 records of 1 file = 1 written \+ 2 rejected")
         self.assertIn("rejected.csv", text)
         self.assertIn("1 probe in 1 row, 1 shard", text)
         text = self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("data"),
                          "--resume")
-        self.assertRegex(text, r"\nnothing was done: \S+data is what an earlier run made")
+        self.assertRegex(text, r"\nnothing to do: \S+data already holds the result")
         self.assertNotIn("memory", text)
         done = leat("ingest", "probes", self.path("x.csv"), "-o", self.path("strict"), "--strict")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
@@ -194,7 +195,7 @@ class Pipeline(unittest.TestCase):
         self.assertFalse(os.path.exists(self.path("strict", "manifest.json")))
         text = self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("zero"),
                          "--zero-address")
-        self.assertRegex(text, r"= 2 written \+ 1 set aside")
+        self.assertRegex(text, r"= 2 written \+ 1 rejected")
 
     def test_columns_with_other_names(self):
         with open(self.path("x.csv"), "w", encoding="ascii") as file:
@@ -202,6 +203,28 @@ class Pipeline(unittest.TestCase):
         self.good("ingest", "probes", self.path("x.csv"), "-o", self.path("data"), "--column",
                   "event_time=ts,rtt=ms")
         self.assertEqual(json.loads(self.good("cat", self.path("data")))["rtt"], 5)
+        for names, says in (("event_time=ts,rtt=ms,ip_version=ms", "ip_version and rtt"),
+                            ("event_time=rtt", "event_time and rtt would both be read from")):
+            done = leat("ingest", "probes", self.path("x.csv"), "-o", self.path("twice"),
+                        "--column", names)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(says, done.stderr)
+            self.assertFalse(os.path.exists(self.path("twice")))
+
+    def test_other_files_in_a_folder(self):
+        for folder in ("raw", "raw/_temporary", "raw/.hidden"):
+            os.mkdir(self.path(folder))
+            for name in ("B.CSV", "b.zst"):
+                with open(self.path(folder, name), "w", encoding="ascii") as file:
+                    file.write("event_time,src_addr,dst_addr,rtt\n"
+                               "1700000000,192.0.2.1,192.0.2.2,5\n")
+        text = self.good("ingest", "probes", self.path("raw"), "-o", self.path("data"))
+        self.assertIn("read    1 record of 1 file", text)
+        others = [self.path("raw", "_temporary"), self.path("raw", "b.zst")]
+        self.assertIn("not read: " + ", ".join(others) + "\n", text)
+        result = json.loads(self.good("ingest", "probes", self.path("raw"), "-o", self.path("data"),
+                                      "--resume", "--json"))
+        self.assertEqual(result["not_read"], {"count": 2, "first": others})
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+/* leat batches: what its files share. */
+#ifndef LEAT_CLI_BATCHES_BATCHES_H
+#define LEAT_CLI_BATCHES_BATCHES_H
+
+#include "frame/cli.h"
+#include "leat/load.h"
+
+#define BATCHES_STEPS 10             /* without --steps, where epochs do not end them */
+#define BATCHES_TIME_NS 3000000000LL /* duration of --time without --steps */
+
+/* ---- run.c: steps one after the other, of either kind of data ---- */
+
+typedef struct batches_run batches_run;
+
+/* What a loader does, for a run. */
+typedef struct batches_kind {
+    bool (*wait)(batches_run *run, int64_t timeout_ms);
+    /* Adds the next batch to hash and text; *more is false after the last one. */
+    leat_code (*take)(batches_run *run, bool *more, leat_error *err);
+    leat_code (*save)(batches_run *run, const char *path, leat_error *err);
+    void (*write_summary)(batches_run *run);
+    int (*json_summary)(batches_run *run); /* the exit status */
+    int (*note)(batches_run *run);         /* reports warnings on stderr; returns the exit status */
+} batches_kind;
+
+struct batches_run {
+    const batches_kind *kind;
+    leat_cli *cli;
+    bool hashes, lines; /* --hash, --hash=rows */
+    bool times, words, json;
+    const char *label;  /* written after the hash; NULL: nothing */
+    int64_t first, end; /* steps; end -1: until the last one, or until the time is up */
+    bool ends;          /* the number of steps is finite */
+    bool relative;      /* steps are counted from the start of the run */
+    int64_t done;       /* the step after the last one built */
+    bool stopped;       /* by a signal, before the end */
+    int64_t begun_ns, ended_ns;
+    leat_batch_hash *hash;
+    leat_textbuf *text; /* of the current batch; NULL: not requested */
+    leat_textbuf *kept; /* of all batches, for --json */
+};
+
+batches_run batches_run_begin(leat_cli *cli, const batches_kind *kind);
+void batches_run_end(batches_run *run);
+/* Builds the steps, writes the requested output and the state, and returns the exit status. The
+ * loader must be at the first step. */
+int batches_run_steps(batches_run *run);
+/* Parses "3:7"; an omitted bound keeps its value. */
+int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end);
+/* Reads --steps into run.first, which holds the loader's current step, and run.end. `epochs`: they
+ * end the steps. Returns 0, or 2 after reporting an error. */
+int batches_asked_steps(batches_run *run, bool epochs);
+
+/* ---- Probe rows --------------------------------------------------------------------------- */
+
+#define BATCHES_ROWS_MAX 8192 /* accepted by --rows */
+
+typedef struct batches_job {
+    batches_run run; /* first, so that a pointer to one is a pointer to the other */
+    leat_dataset *dataset;
+    leat_dataset_facts facts;
+    leat_loader_options options;
+    int64_t rows[BATCHES_ROWS_MAX]; /* storage of options.rows */
+    leat_loader *loader;
+} batches_job;
+
+/* ---- tokens_options.c: from the command line ---- */
+/* Returns 0, or the exit status after reporting an error. */
+int batches_read_options(batches_job *job);
+int batches_read_steps(batches_job *job);
+
+/* ---- tokens_words.c ---- */
+void batches_write_summary(batches_job *job);
+int batches_write_explanation(batches_job *job, const leat_explanation *explanation);
+/* Reports on stderr what was masked. Returns 0, or the exit status of a failure. */
+int batches_note_quarantine(batches_job *job);
+
+/* ---- tokens_report.c ---- */
+/* Writes the page of --report, and its numbers in words or as JSON. end -1: the report chooses the
+ * end. */
+int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
+                         const leat_loader_options *options, int64_t first, int64_t end);
+
+/* ---- tokens_json.c ---- */
+int batches_json_summary(batches_job *job);
+int batches_json_explanation(batches_job *job, const leat_explanation *explanation);
+
+#endif

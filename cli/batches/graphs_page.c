@@ -1,0 +1,351 @@
+/* The page of `leat batches CACHE --report`. */
+#include <stdio.h>
+
+#include "batches/graphs_report.h"
+
+enum { OVERSIZE_ROWS = 50, CAPTION_BYTES = 400 };
+
+/* ---- What was counted --------------------------------------------------------------------- */
+
+static void put_options(leat_textbuf *out, const graphs_job *job) {
+    leat_textbuf_put(out, "<p class=\"note\">Options: <code>");
+    leat_page_settings(out, leat_graph_loader_options_table(), &job->options);
+    leat_page_settings(out, leat_graph_batch_options_table(), &job->options.batches);
+    leat_textbuf_put(out, "</code> split: ");
+    leat_html_text(out, job->split.name);
+    if (job->options.scores != NULL) {
+        leat_textbuf_put(out, "; scores: ");
+        leat_html_text(out, job->options.scores);
+    }
+    leat_textbuf_put(out, "</p>\n");
+}
+
+/* A heading that names the split where the page has several. */
+static void put_heading(leat_textbuf *out, const graphs_job *job, const char *words) {
+    leat_textbuf_put(out, "<h2>");
+    if (job->all) {
+        leat_html_text(out, job->split.name);
+        leat_textbuf_put(out, words[0] == 0 ? "" : ": ");
+    }
+    leat_textbuf_printf(out, "%s</h2>\n", words);
+}
+
+static void put_extent(leat_textbuf *out, const graphs_report *report) {
+    const graphs_sums *all = &report->all;
+    char words[LEAT_WORDS_BYTES];
+    leat_textbuf_printf(out, "<p class=\"sub\">Batches of window graphs: %s of ",
+                        leat_words_count(words, all->batches));
+    leat_textbuf_printf(out, "%s, epoch %lld batch %lld to epoch %lld batch %lld</p>\n",
+                        leat_things(words, all->graphs, "graph"), (long long)report->first.epoch,
+                        (long long)report->first.batch, (long long)report->last.epoch,
+                        (long long)report->last.batch);
+    put_options(out, report->job);
+}
+
+static void put_cards(leat_textbuf *out, const graphs_report *report) {
+    const graphs_sums *all = &report->all;
+    leat_textbuf_put(out, "<div class=\"cards\">\n");
+    leat_page_card(out, "batches", LEAT_UNIT_COUNT, (double)all->batches);
+    leat_page_card(out, "graphs per batch", LEAT_UNIT_COUNT, leat_ratio(all->graphs, all->batches));
+    if (report->max_nodes > 0)
+        leat_page_card(out, "of the node budget", LEAT_UNIT_SHARE,
+                       graphs_fill(all->nodes, all->batches, report->max_nodes));
+    if (report->max_edges > 0)
+        leat_page_card(out, "of the edge budget", LEAT_UNIT_SHARE,
+                       graphs_fill(all->edges, all->batches, report->max_edges));
+    leat_page_card(out, "graphs with an attack", LEAT_UNIT_SHARE,
+                   leat_ratio(all->attacks, all->graphs));
+    if (all->unlabelled > 0)
+        leat_page_card(out, "unlabelled graphs", LEAT_UNIT_SHARE,
+                       leat_ratio(all->unlabelled, all->graphs));
+    if (report->facts.left_out > 0)
+        leat_page_card(out, "graphs left out by --graphs", LEAT_UNIT_COUNT,
+                       (double)report->facts.left_out);
+    leat_page_card(out, "graphs that exceed a budget", LEAT_UNIT_COUNT,
+                   (double)report->facts.oversize_count);
+    leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_budget(leat_textbuf *out, const graphs_budget *budget) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
+    if (!budget->asked) return;
+    const leat_graph_memory *memory = &budget->memory;
+    leat_textbuf_printf(out,
+                        "<div class=\"panel\"><h3>Device memory</h3><p>A training step of "
+                        "<b>%s</b> with %s identifiers takes %s bytes, and %s",
+                        budget->model, leat_words_count(a, budget->vocabulary),
+                        leat_words_count(b, memory->fixed_bytes),
+                        leat_words_count(c, memory->node_bytes));
+    leat_textbuf_printf(out, " per node, %s per edge, %s per graph. ",
+                        leat_words_count(a, memory->edge_bytes),
+                        leat_words_count(b, memory->graph_bytes));
+    leat_textbuf_printf(out, "%s hold %s nodes and %s edges.</p></div>\n",
+                        leat_words_bytes(a, budget->device_bytes),
+                        leat_words_count(c, budget->max_nodes),
+                        leat_words_count(d, budget->max_edges));
+}
+
+/* ---- Batch by batch ----------------------------------------------------------------------- */
+
+typedef double column_value(const graphs_report *report, const graphs_sums *column);
+
+static double node_fill(const graphs_report *report, const graphs_sums *column) {
+    return graphs_fill(column->nodes, column->batches, report->max_nodes);
+}
+static double edge_fill(const graphs_report *report, const graphs_sums *column) {
+    return graphs_fill(column->edges, column->batches, report->max_edges);
+}
+static double attack_share(const graphs_report *report, const graphs_sums *column) {
+    (void)report;
+    return leat_ratio(column->attacks, column->graphs);
+}
+
+static double highest(const graphs_report *report, column_value *value) {
+    double most = 0;
+    for (int i = 0; i < report->column_count; i++) {
+        double here = value(report, &report->column[i]);
+        if (here > most) most = here;
+    }
+    return most;
+}
+
+/* The value of each column over its batches, counted from 1. */
+static void draw_columns(leat_plot *plot, const graphs_report *report, column_value *value,
+                         const char *class_name) {
+    double xs[GRAPHS_COLUMNS + 1], ys[GRAPHS_COLUMNS + 1];
+    double at = 0.5;
+    for (int i = 0; i < report->column_count; i++) {
+        xs[i] = at;
+        ys[i] = value(report, &report->column[i]);
+        at += (double)report->column[i].batches;
+        xs[i + 1] = at;
+        ys[i + 1] = ys[i];
+    }
+    leat_plot_line(plot, xs, ys, report->column_count + 1, true, class_name);
+}
+
+static leat_plot batch_plot(leat_textbuf *out, const graphs_report *report, double high,
+                            const char *y_label) {
+    return (leat_plot){.out = out,
+                       .x = {LEAT_UNIT_COUNT, false, 0.5, (double)report->all.batches + 0.5,
+                             "batch, in the order of training"},
+                       .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(high), y_label}};
+}
+
+static void key_words(char *text, int room, int number, const char *name, double share) {
+    char words[LEAT_WORDS_BYTES];
+    snprintf(text, (size_t)room,
+             "<span class=\"item\"><span class=\"key l%d\"></span>%s <b>%s</b></span> ", number,
+             name, leat_unit_words(words, LEAT_UNIT_SHARE, share));
+}
+
+static void put_fill(leat_textbuf *out, const graphs_report *report) {
+    static const char title[] = "How full batches are";
+    char caption[2 * CAPTION_BYTES], keys[2][CAPTION_BYTES] = {"", ""};
+    const graphs_sums *all = &report->all;
+    bool has_nodes = report->max_nodes > 0, has_edges = report->max_edges > 0;
+    if ((!has_nodes && !has_edges) || all->batches == 0) {
+        leat_figure_empty(out, title,
+                          all->batches == 0 ? "no batches"
+                                            : "batches have no limit on nodes or edges");
+        return;
+    }
+    if (has_nodes) key_words(keys[0], CAPTION_BYTES, 1, "nodes", node_fill(report, all));
+    if (has_edges) key_words(keys[1], CAPTION_BYTES, 2, "edges", edge_fill(report, all));
+    snprintf(caption, sizeof caption, "overall: %s%s", keys[0], keys[1]);
+    double nodes = highest(report, node_fill), edges = highest(report, edge_fill);
+    double high = nodes > edges ? nodes : edges;
+    leat_plot plot = batch_plot(out, report, high > 1 ? high : 1, "share of the budget");
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    if (has_edges) draw_columns(&plot, report, edge_fill, "line l2");
+    if (has_nodes) draw_columns(&plot, report, node_fill, "line l1");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+static void put_attacks(leat_textbuf *out, const graphs_report *report) {
+    static const char title[] = "Graphs with an attack, by batch";
+    char caption[CAPTION_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    if (report->all.attacks == 0) {
+        leat_figure_empty(out, title, "no graph has an attack");
+        return;
+    }
+    snprintf(caption, sizeof caption, "overall <b>%s</b>, per batch <b>%s</b> to <b>%s</b>",
+             leat_unit_words(a, LEAT_UNIT_SHARE, attack_share(report, &report->all)),
+             leat_unit_words(b, LEAT_UNIT_SHARE, report->attacks_least),
+             leat_unit_words(c, LEAT_UNIT_SHARE, report->attacks_most));
+    leat_plot plot =
+        batch_plot(out, report, highest(report, attack_share), "share of the batch's graphs");
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    draw_columns(&plot, report, attack_share, "line l1");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- The curriculum ----------------------------------------------------------------------- */
+
+static void put_tiers(leat_textbuf *out, const graphs_report *report) {
+    static const char title[] = "Tiers and graphs of an epoch";
+    double xs[GRAPHS_EPOCHS], tiers[GRAPHS_EPOCHS], graphs[GRAPHS_EPOCHS];
+    char caption[2 * CAPTION_BYTES], keys[2][CAPTION_BYTES];
+    int count = report->epoch_count;
+    if (count == 0) return;
+    for (int i = 0; i < count; i++) {
+        xs[i] = (double)report->epoch_number[i];
+        tiers[i] = leat_ratio(report->epoch[i].tiers, report->job->options.batches.tiers);
+        graphs[i] = leat_ratio(report->epoch[i].graph_count, report->facts.graphs);
+    }
+    key_words(keys[0], CAPTION_BYTES, 1, "tiers", tiers[0]);
+    key_words(keys[1], CAPTION_BYTES, 2, "graphs", graphs[0]);
+    snprintf(caption, sizeof caption, "in the first epoch: %s%s", keys[0], keys[1]);
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, false, 0, xs[count - 1], "epoch"},
+                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of all"}};
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    leat_plot_line(&plot, xs, graphs, count, true, "line l2");
+    leat_plot_line(&plot, xs, tiers, count, true, "line l1");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- Sizes -------------------------------------------------------------------------------- */
+
+static void put_figures(leat_textbuf *out, const graphs_report *report) {
+    static const leat_histogram graphs = {.title = "Graphs of a batch",
+                                          .x_label = "graphs",
+                                          .y_label = "share of the batches",
+                                          .things = "batches",
+                                          .empty = "no batches"},
+                                nodes = {.title = "Nodes of a batch",
+                                         .x_label = "nodes (log scale)",
+                                         .y_label = "share of the batches",
+                                         .things = "batches",
+                                         .empty = "no batches"},
+                                edges = {.title = "Edges of a batch",
+                                         .x_label = "edges (log scale)",
+                                         .y_label = "share of the batches",
+                                         .things = "batches",
+                                         .empty = "no batches"},
+                                sizes = {.title = "Nodes of a graph",
+                                         .x_label = "nodes (log scale)",
+                                         .y_label = "share of the graphs",
+                                         .things = "graphs",
+                                         .empty = "no graphs"};
+    put_heading(out, report->job, "Batches");
+    leat_textbuf_put(out, "<div class=\"figures\">\n");
+    put_fill(out, report);
+    put_attacks(out, report);
+    put_tiers(out, report);
+    leat_figure_numbers(out, &graphs, &report->graphs);
+    leat_figure_histogram(out, &nodes, &report->nodes);
+    leat_figure_histogram(out, &edges, &report->edges);
+    leat_figure_histogram(out, &sizes, &report->graph_nodes);
+    leat_textbuf_put(out, "</div>\n");
+}
+
+/* ---- Tables ------------------------------------------------------------------------------- */
+
+static void put_balance(leat_textbuf *out, const graphs_job *job) {
+    const leat_can_split *split = &job->split;
+    put_heading(out, job, "Labels of the split");
+    leat_textbuf_put(out, "<div class=\"panel scroll\"><table>\n"
+                          "<thead><tr><th>label</th><th>graphs</th><th>share</th></tr></thead>\n"
+                          "<tbody>\n");
+    for (int i = 0; i < split->attack_count; i++) {
+        leat_textbuf_put(out, "<tr><td>");
+        leat_html_text(out, split->attacks[i].name);
+        leat_textbuf_put(out, "</td>");
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)split->attacks[i].graphs);
+        leat_page_cell(out, LEAT_UNIT_SHARE,
+                       leat_ratio(split->attacks[i].graphs, split->graph_count));
+        leat_textbuf_put(out, "</tr>\n");
+    }
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+}
+
+static void put_oversize_row(leat_textbuf *out, const graphs_report *report, int64_t index) {
+    leat_can_graph_facts graph;
+    leat_can_capture_facts capture;
+    leat_error err = {0};
+    if (graphs_oversize_facts(report, index, &graph, &err) != LEAT_OK ||
+        leat_can_cache_get_capture(report->job->cache, graph.capture, &capture, &err) != LEAT_OK)
+        return;
+    leat_textbuf_put(out, "<tr>");
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)graph.graph);
+    leat_page_cell(out, LEAT_UNIT_COUNT, graph.node_count);
+    leat_page_cell(out, LEAT_UNIT_COUNT, graph.edge_count);
+    leat_textbuf_put(out, "<td>");
+    leat_html_text(out, capture.folder);
+    if (capture.folder[0] != 0) leat_textbuf_put(out, "/");
+    leat_html_text(out, capture.file);
+    if (capture.recording > 1) leat_textbuf_printf(out, " #%d", capture.recording);
+    leat_textbuf_put(out, "</td>");
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)graph.window_start);
+    leat_textbuf_put(out, "</tr>\n");
+}
+
+static void put_oversize(leat_textbuf *out, const graphs_report *report) {
+    int64_t count = report->facts.oversize_count;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    bool skipped = report->job->options.batches.oversize == LEAT_OVERSIZE_SKIP;
+    if (count == 0) return;
+    put_heading(out, report->job, "Graphs that exceed a budget");
+    leat_textbuf_printf(
+        out,
+        "<p class=\"note\">%s, %s. The first "
+        "%s:</p>\n<div class=\"panel "
+        "scroll\"><table>\n<thead><tr><th>graph</th><th>nodes</th>"
+        "<th>edges</th><th>capture</th><th>first frame</th></tr></thead>\n<tbody>\n",
+        leat_things(a, count, "graph"), skipped ? "left out" : "each in its own batch",
+        leat_words_count(b, count < OVERSIZE_ROWS ? count : OVERSIZE_ROWS));
+    for (int64_t i = 0; i < count && i < OVERSIZE_ROWS; i++) put_oversize_row(out, report, i);
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+}
+
+/* ---- The page ----------------------------------------------------------------------------- */
+
+static void put_rest(leat_textbuf *out, const graphs_report *report) {
+    put_cards(out, report);
+    put_budget(out, &report->job->budget);
+    put_figures(out, report);
+    put_balance(out, report->job);
+    put_oversize(out, report);
+}
+
+void graphs_report_end(leat_textbuf *out) {
+    leat_page_end(out,
+                  "Counted from the plans of epochs: the batches of a training run, over all "
+                  "hosts. Point at a bar to see its numbers.",
+                  NULL);
+}
+
+void graphs_report_page(leat_textbuf *out, const void *user) {
+    const graphs_report *report = user;
+    leat_page_begin(out, report->job->facts.path, "leat batches");
+    put_extent(out, report);
+    leat_textbuf_put(out, "</header>\n");
+    put_rest(out, report);
+    graphs_report_end(out);
+}
+
+/* ---- The page of all splits --------------------------------------------------------------- */
+
+void graphs_report_begin(leat_textbuf *out, const graphs_job *job) {
+    leat_page_begin(out, job->facts.path, "leat batches");
+    leat_textbuf_printf(out, "<p class=\"sub\">Batches of %d splits</p>\n</header>\n",
+                        job->facts.split_count);
+}
+
+void graphs_report_split(leat_textbuf *out, const graphs_report *report) {
+    put_heading(out, report->job, "");
+    put_extent(out, report);
+    put_rest(out, report);
+}
+
+void graphs_report_no_batches(leat_textbuf *out, const graphs_job *job, const char *why) {
+    put_heading(out, job, "");
+    leat_textbuf_printf(out, "<p class=\"note\">No batches: %s.</p>\n", why);
+}

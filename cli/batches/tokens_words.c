@@ -1,0 +1,130 @@
+/* leat batches: the result in words. */
+#include "batches/batches.h"
+#include "page/page.h"
+
+static void write_time(batches_job *job, const leat_loader_counters *counters) {
+    char rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
+    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
+    int64_t places = counters->tokens + counters->padding;
+    double seconds = (double)wall_ns * 1e-9, work = (double)counters->work_ns * 1e-9;
+    leat_out(job->run.cli, "time       %s, %s tokens/s, %s tokens/s per busy thread\n",
+             leat_words_seconds(time, seconds),
+             leat_words_count(rate, seconds > 0 ? (int64_t)((double)places / seconds) : 0),
+             leat_words_count(one, work > 0 ? (int64_t)((double)places / work) : 0));
+    leat_out(job->run.cli,
+             "stall      %.1f %% of the time waiting for a batch (the run does nothing else)\n",
+             100 * leat_ratio(counters->stall_ns, wall_ns));
+}
+
+void batches_write_summary(batches_job *job) {
+    leat_loader_counters counters;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    leat_loader_get_counters(job->loader, &counters);
+    int64_t epoch = leat_loader_epoch_sequences(job->loader);
+    if (job->run.done == job->run.first) {
+        leat_out(job->run.cli, "steps      none: the next is %lld\n", (long long)job->run.first);
+        return;
+    }
+    leat_out(job->run.cli, "steps      %lld to %lld, %s sequences of %s tokens",
+             (long long)job->run.first, (long long)job->run.done - 1,
+             leat_words_count(a, counters.sequences),
+             leat_words_count(b, job->options.sample.length));
+    if (epoch >= 0) leat_out(job->run.cli, " (an epoch has %s)", leat_words_count(c, epoch));
+    leat_out(job->run.cli, "\npadding    %.3g %%\n",
+             100 * leat_ratio(counters.padding, counters.tokens + counters.padding));
+    leat_out(job->run.cli, "contexts   %.2f per sequence, %.1f measurements each\n",
+             leat_ratio(counters.segments, counters.sequences),
+             leat_ratio(counters.measurements, counters.segments));
+    if (counters.dropped > 0)
+        leat_out(job->run.cli, "left out   %s measurements that were drawn but did not fit\n",
+                 leat_words_count(a, counters.dropped));
+    if (counters.masked > 0)
+        leat_out(job->run.cli, "masked     %s sequences for damaged data\n",
+                 leat_words_count(a, counters.masked));
+    leat_out(job->run.cli, "read       %s of shards; %s of memory, %lld batches ahead\n",
+             leat_words_bytes(a, counters.payload_bytes),
+             leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
+    if (job->run.times) write_time(job, &counters);
+}
+
+/* ---- --explain ---------------------------------------------------------------------------- */
+
+static void write_segment(batches_job *job, const leat_explanation *explanation, int64_t number) {
+    const leat_explained_segment *segment = &explanation->segments[number];
+    leat_dataset_shard shard;
+    leat_error err = {0};
+    char name[LEAT_PLAIN_BYTES];
+    if (leat_dataset_get_shard(job->dataset, segment->shard, &shard, &err) != LEAT_OK) return;
+    leat_out(job->run.cli,
+             "segment %lld%s: shard %s, record %lld (row %lld), probe %lld\n"
+             "  context %lld of the row, timestamps %s, tokens %lld to %lld\n"
+             "  drawn from measurements %lld to %lld of %lld",
+             (long long)number + 1, number == 0 ? " (anchor)" : "", leat_plain(name, shard.name),
+             (long long)segment->record_index, (long long)segment->row, (long long)segment->src_id,
+             (long long)segment->context, segment->time_mode, (long long)segment->token_first,
+             (long long)(segment->token_first + segment->token_count - 1),
+             (long long)segment->window_first,
+             (long long)(segment->window_first + segment->window_count - 1),
+             (long long)segment->row_measurements);
+    if (segment->window_stride > 1)
+        leat_out(job->run.cli, ", every %lldth", (long long)segment->window_stride);
+    leat_out(job->run.cli, "; %lld measurements:\n ", (long long)segment->measurement_count);
+    for (int64_t i = 0; i < segment->measurement_count; i++) {
+        const leat_explained_measurement *it =
+            &explanation->measurements[segment->measurement_first + i];
+        leat_out(job->run.cli, " %lld%s%s", (long long)it->index, it->stamped ? "" : "*",
+                 it->cut ? "(cut)" : "");
+    }
+    leat_out(job->run.cli, "\n");
+}
+
+static int write_tokens(batches_job *job, const leat_explanation *explanation) {
+    leat_textbuf *text = NULL;
+    leat_error err = {0};
+    const char *words = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_textbuf_create(&text, &err);
+    if (code == LEAT_OK)
+        code = leat_tokens_words(explanation->inputs, explanation->segmentation,
+                                 (int32_t)explanation->length, text, &err);
+    if (code == LEAT_OK) code = leat_textbuf_finish(text, &words, &size_bytes, &err);
+    if (code == LEAT_OK) leat_out_bytes(job->run.cli, words, size_bytes);
+    leat_textbuf_destroy(text);
+    return code == LEAT_OK ? 0 : leat_cli_fail(job->run.cli, &err);
+}
+
+int batches_write_explanation(batches_job *job, const leat_explanation *explanation) {
+    leat_out(job->run.cli, "step %lld row %lld: sequence %lld", (long long)explanation->step,
+             (long long)explanation->row, (long long)explanation->sequence);
+    if (explanation->epoch >= 0)
+        leat_out(job->run.cli, ", epoch %lld, position %lld", (long long)explanation->epoch,
+                 (long long)explanation->position);
+    if (explanation->past_end) {
+        leat_out(job->run.cli, "\nzeros: the epochs are over\n");
+        return 0;
+    }
+    leat_out(job->run.cli, ", anchor %lld\n", (long long)explanation->anchor);
+    if (explanation->masked) {
+        leat_out(job->run.cli, "zeros: %s\n", explanation->reason);
+        return 0;
+    }
+    for (int64_t i = 0; i < explanation->segment_count; i++) write_segment(job, explanation, i);
+    leat_out(job->run.cli, "* has no timestamp; in words:\n");
+    return write_tokens(job, explanation);
+}
+
+/* ---- what was masked ---------------------------------------------------------------------- */
+
+int batches_note_quarantine(batches_job *job) {
+    leat_quarantined *items = NULL;
+    leat_error err = {0};
+    int64_t count = 0;
+    if (leat_loader_quarantine(job->loader, &items, &count, &err) != LEAT_OK)
+        return leat_cli_fail(job->run.cli, &err);
+    for (int64_t i = 0; i < count; i++) {
+        leat_cli_note(job->run.cli, "masked: shard %s, record %lld, byte %lld: %s", items[i].shard,
+                      (long long)items[i].record_index, (long long)items[i].byte, items[i].reason);
+    }
+    leat_quarantine_free(items);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* leat doctor of probe rows: checks that the files are complete and that a row can be read. */
+#include <stdio.h>
+
+#include "doctor/doctor.h"
+#include "leat/load.h"
+
+static void tell_findings(leat_doctor *doc, const leat_verify_report *report) {
+    char what[LEAT_MESSAGE_BYTES + 300], words[LEAT_WORDS_BYTES];
+    for (int64_t i = 0; i < report->finding_count; i++) {
+        const leat_verify_finding *finding = &report->findings[i];
+        snprintf(what, sizeof what, "%s: %s", finding->file, finding->reason);
+        leat_doctor_tell(doc, finding->note ? LEAT_DOCTOR_NOTE : LEAT_DOCTOR_PROBLEM, what, "");
+    }
+    int64_t more = report->problem_count + report->note_count - report->finding_count;
+    if (more > 0) {
+        snprintf(what, sizeof what, "and %s more of this kind", leat_words_count(words, more));
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, what, "");
+    }
+}
+
+/* Whether the data set opens and its first row can be read. */
+static bool tell_first_row(leat_doctor *doc, const char *path) {
+    char what[LEAT_MESSAGE_BYTES + 64], rows[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES];
+    leat_dataset *dataset = NULL;
+    leat_dataset_facts facts;
+    leat_row_facts row;
+    leat_error err = {0};
+    leat_code code = leat_dataset_open(&dataset, &path, 1, NULL, &err);
+    if (code == LEAT_OK) {
+        leat_dataset_get_facts(dataset, &facts);
+        if (facts.row_count > 0) code = leat_dataset_row(dataset, 0, &row, &err);
+    }
+    if (code != LEAT_OK) {
+        snprintf(what, sizeof what, "the data set cannot be read: %s", err.message);
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, what, "");
+    } else {
+        snprintf(what, sizeof what, "data set \"%.200s\" opens: %s rows in %lld shards, %s", path,
+                 leat_words_count(rows, facts.row_count), (long long)facts.shard_count,
+                 leat_words_bytes(bytes, facts.file_bytes));
+        leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+    }
+    leat_dataset_close(dataset);
+    return code == LEAT_OK;
+}
+
+void leat_doctor_probes(leat_doctor *doc, const char *path) {
+    leat_verify_options options = leat_verify_options_default();
+    leat_verify_report *report = NULL;
+    leat_error err = {0};
+    options.quick = true;
+    options.finding_max = 100;
+    if (leat_verify(&path, 1, &options, &report, &err) != LEAT_OK) {
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message, "");
+        return;
+    }
+    tell_findings(doc, report);
+    bool opens = report->shards > 0 && tell_first_row(doc, path);
+    if (opens && report->problem_count == 0)
+        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE,
+                         "files exist with the right sizes; their data was not verified",
+                         "leat inspect --verify reads everything");
+    leat_verify_report_destroy(report);
+}

@@ -1,0 +1,332 @@
+/*
+ * Parses the command line by the option table of a command and reports its errors.
+ *
+ * `--name value`, `--name=value`, `-o value` and `-ovalue` mean the same; `--` ends the options; a
+ * lone `-` is an argument. Values are parsed and checked by their settings (leat/base.h). Nothing
+ * is allocated: texts stay in argv.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "frame/frame.h"
+
+/* ---- The nearest name -------------------------------------------------------------------- */
+
+static int min_of(int a, int b) { return a < b ? a : b; }
+
+/* Edit distance: letters to insert, remove, replace or swap with their neighbour. */
+static int edit_distance(const char *a, const char *b) {
+    int rows[3][LEAT_CLI_NAME_MAX + 1];
+    int a_size = (int)strnlen(a, LEAT_CLI_NAME_MAX), b_size = (int)strnlen(b, LEAT_CLI_NAME_MAX);
+    for (int j = 0; j <= b_size; j++) rows[0][j] = j;
+    for (int i = 1; i <= a_size; i++) {
+        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        row[0] = i;
+        for (int j = 1; j <= b_size; j++) {
+            int change = above[j - 1] + (a[i - 1] != b[j - 1]);
+            row[j] = min_of(min_of(above[j], row[j - 1]) + 1, change);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = min_of(row[j], above2[j - 2] + 1);
+        }
+    }
+    return rows[a_size % 3][b_size];
+}
+
+leat_cli_nearest leat_cli_nearest_start(const char *word) {
+    /* Up to a third of the letters may be wrong; with more it is a different word. */
+    int size = (int)strnlen(word, LEAT_CLI_NAME_MAX);
+    return (leat_cli_nearest){.word = word, .best_distance = (size + 2) / 3 + 1};
+}
+
+void leat_cli_nearest_add(leat_cli_nearest *nearest, const char *name) {
+    size_t size = strlen(nearest->word);
+    int distance = edit_distance(nearest->word, name);
+    /* "--thr" is a prefix of a name, however much is missing */
+    if (size >= 2 && strncmp(nearest->word, name, size) == 0) distance = min_of(distance, 1);
+    if (distance >= nearest->best_distance) return;
+    nearest->best = name;
+    nearest->best_distance = distance;
+}
+
+/* ---- The options -------------------------------------------------------------------------- */
+
+static bool is_listed(const leat_cli_rows *rows, const char *name, leat_cli_data of) {
+    for (int i = 0; i < rows->count; i++) {
+        leat_cli_data other = rows->rows[i].option->of;
+        bool meet = other == of || other == LEAT_CLI_ANY || of == LEAT_CLI_ANY;
+        if (meet && strcmp(rows->rows[i].setting->name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Options of two kinds of data with the same help text are shown once. */
+static void join_twins(leat_cli_rows *rows, leat_cli_row *row) {
+    char words[LEAT_CLI_HELP_BYTES], other_words[LEAT_CLI_HELP_BYTES];
+    leat_cli_help_words(row, words);
+    for (int i = 0; i < rows->count; i++) {
+        leat_cli_row *other = &rows->rows[i];
+        if (strcmp(other->setting->name, row->setting->name) != 0) continue;
+        leat_cli_help_words(other, other_words);
+        if (strcmp(words, other_words) != 0 || row->setting->kind != other->setting->kind) continue;
+        other->shown = LEAT_CLI_ANY;
+        row->shown = -1;
+    }
+}
+
+static void add_row(leat_cli_rows *rows, const leat_cli_option *option,
+                    const leat_setting_table *table, const leat_setting *setting) {
+    leat_cli_row row = {setting, table, option, (int)option->of};
+    if (rows->count == LEAT_CLI_OPTIONS_MAX) leat_cli_broken("too many options");
+    if (option->of != LEAT_CLI_ANY) join_twins(rows, &row);
+    rows->rows[rows->count++] = row;
+}
+
+void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out) {
+    out->count = 0;
+    for (const leat_cli_option *o = command->options; o->own.name != NULL || o->table != NULL;
+         o++) {
+        const leat_setting_table *table = o->table == NULL ? NULL : o->table();
+        if (table == NULL) add_row(out, o, NULL, &o->own);
+        for (int i = 0; table != NULL && table->rows[i].name != NULL; i++) {
+            const char *name = table->rows[i].name;
+            if (o->own.name == NULL ? !is_listed(out, name, o->of) : strcmp(o->own.name, name) == 0)
+                add_row(out, o, table, &table->rows[i]);
+        }
+    }
+}
+
+void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]) {
+    char range[2 * LEAT_SETTING_BYTES], value[LEAT_SETTING_BYTES];
+    const leat_setting *setting = row->setting;
+    const char *preset = row->option->preset;
+    if (preset == NULL)
+        preset = row->table == NULL ? setting->usually
+                                    : leat_setting_default(row->table, setting, value);
+    leat_setting_range(setting, range, sizeof range);
+    bool has_range = range[0] != 0, has_preset = preset != NULL && !row->option->required;
+    int used = snprintf(text, LEAT_CLI_HELP_BYTES, "%s", setting->help);
+    if (used >= LEAT_CLI_HELP_BYTES || (!has_range && !has_preset)) return;
+    snprintf(text + used, LEAT_CLI_HELP_BYTES - (size_t)used, " (%s%s%s%s)", range,
+             has_range && has_preset ? "; " : "", has_preset ? "default: " : "",
+             has_preset ? preset : "");
+}
+
+bool leat_cli_has_sizes(const leat_cli_rows *rows) {
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].setting->kind == LEAT_SETTING_SIZE) return true;
+    return false;
+}
+
+/* ---- The line ---------------------------------------------------------------------------- */
+
+/* Reports an option as it was typed, truncated to a reasonable length. */
+static int unknown_option(leat_cli *cli, const char *typed, int name_size) {
+    char name[LEAT_CLI_NAME_MAX + 1];
+    if (typed[1] != '-' || name_size >= LEAT_CLI_NAME_MAX)
+        return leat_cli_usage(cli, "unknown option %.*s", typed[1] == '-' ? LEAT_CLI_NAME_MAX : 2,
+                              typed);
+    snprintf(name, sizeof name, "%.*s", name_size, typed + 2);
+    leat_cli_nearest nearest = leat_cli_nearest_start(name);
+    for (int i = 0; i < cli->options.count; i++)
+        leat_cli_nearest_add(&nearest, cli->options.rows[i].setting->name);
+    leat_cli_nearest_add(&nearest, "help");
+    if (nearest.best == NULL) return leat_cli_usage(cli, "unknown option --%s", name);
+    return leat_cli_usage(cli, "unknown option --%s; did you mean --%s?", name, nearest.best);
+}
+
+/* Stores a text for a row; one in a library's table is parsed to check that it is valid. */
+static leat_code set_row(leat_cli *cli, int index, const char *text, leat_error *err) {
+    const leat_cli_row *row = &cli->options.rows[index];
+    union {
+        max_align_t align;
+        char bytes[LEAT_SETTING_STRUCT_BYTES];
+    } unused;
+    void *target = row->table == NULL ? (void *)&cli->values[index] : (void *)&unused;
+    cli->texts[index] = text;
+    cli->given[index] = true;
+    return leat_setting_set(row->setting, target, text, err);
+}
+
+/* Sets all rows of a name, which belong to different kinds of data. A value is accepted if any of
+ * them accepts it, because the kind of data is known only later. */
+static int set_option(leat_cli *cli, int index, const char *text) {
+    const char *name = cli->options.rows[index].setting->name;
+    leat_error err = {0}, first = {0};
+    bool accepted = false;
+    if (cli->given[index]) return leat_cli_usage(cli, "--%s is given twice", name);
+    for (int i = index; i < cli->options.count; i++) {
+        if (strcmp(cli->options.rows[i].setting->name, name) != 0) continue;
+        if (set_row(cli, i, text, &err) == LEAT_OK) accepted = true;
+        else if (first.code == LEAT_OK) first = err;
+    }
+    return accepted ? 0 : leat_cli_usage(cli, "--%s", first.message);
+}
+
+/* The second number, if the next word is one. */
+static void take_second(leat_cli *cli, int index, int count, char **argv, int *at) {
+    leat_cli_value value;
+    if (!cli->options.rows[index].option->may_have_second || *at + 1 >= count) return;
+    if (leat_setting_set(cli->options.rows[index].setting, &value, argv[*at + 1], NULL) != LEAT_OK)
+        return;
+    cli->seconds[index] = value.number;
+    ++*at;
+}
+
+static int find_option(const leat_cli *cli, const char *typed, int name_size) {
+    for (int i = 0; i < cli->options.count; i++) {
+        const char *name = cli->options.rows[i].setting->name;
+        if (typed[1] != '-'
+                ? cli->options.rows[i].option->letter == typed[1]
+                : (int)strlen(name) == name_size && memcmp(name, typed + 2, (size_t)name_size) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Takes the option at argv[*at] and, if it needs one, the value after it. */
+static int take_option(leat_cli *cli, int count, char **argv, int *at) {
+    const char *typed = argv[*at], *value = NULL;
+    bool is_long = typed[1] == '-', separate = false;
+    int name_size = 0;
+    if (is_long) {
+        name_size = (int)strcspn(typed + 2, "=");
+        if (typed[2 + name_size] == '=') value = typed + 3 + name_size;
+    } else if (typed[2] != 0) value = typed + 2;
+    if ((is_long && name_size == 4 && memcmp(typed + 2, "help", 4) == 0 && value == NULL) ||
+        strcmp(typed, "-h") == 0) {
+        cli->wants_help = true;
+        return 0;
+    }
+    int index = find_option(cli, typed, name_size);
+    if (index < 0) return unknown_option(cli, typed, name_size);
+    const leat_cli_row *row = &cli->options.rows[index];
+    if (value == NULL) value = row->option->bare;
+    if (row->setting->kind == LEAT_SETTING_FLAG) {
+        if (value != NULL) return leat_cli_usage(cli, "--%s takes no value", row->setting->name);
+        value = "true";
+    } else if (value == NULL) {
+        if (*at + 1 >= count || strncmp(argv[*at + 1], "--", 2) == 0)
+            return leat_cli_usage(cli, "--%s requires a value (%s)", row->setting->name,
+                                  leat_setting_value(row->setting));
+        value = argv[++*at];
+        separate = true;
+    }
+    int status = set_option(cli, index, value);
+    if (status == 0 && separate) take_second(cli, index, count, argv, at);
+    return status;
+}
+
+static int check_counts(leat_cli *cli) {
+    const leat_cli_command *command = cli->command;
+    if (cli->argument_count < command->min_arguments)
+        return leat_cli_usage(cli, "%s is missing", command->argument);
+    if (command->max_arguments >= 0 && cli->argument_count > command->max_arguments)
+        return leat_cli_usage(cli, "\"%.200s\": too many arguments",
+                              cli->arguments[command->max_arguments]);
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        if (row->option->required && !cli->given[i])
+            return leat_cli_usage(cli, "--%s %s is missing", row->setting->name,
+                                  leat_setting_value(row->setting));
+    }
+    return 0;
+}
+
+/* A default that its own option rejects is a mistake in leat, not the user's. */
+static void read_presets(leat_cli *cli) {
+    leat_cli_list(cli->command, &cli->options);
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        cli->seconds[i] = LEAT_CLI_NONE;
+        if (row->option->preset == NULL) continue;
+        if (set_row(cli, i, row->option->preset, NULL) != LEAT_OK)
+            leat_cli_broken(row->setting->name);
+        cli->given[i] = false;
+    }
+}
+
+int leat_cli_parse(leat_cli *cli, int count, char **argv) {
+    int kept = 0;
+    bool options_ended = false;
+    read_presets(cli);
+    for (int i = 0; i < count; i++) {
+        if (options_ended || argv[i][0] != '-' || argv[i][1] == 0) {
+            argv[kept++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            options_ended = true;
+        } else {
+            int status = take_option(cli, count, argv, &i);
+            if (status != 0) return status;
+            if (cli->wants_help) return 0;
+        }
+    }
+    cli->arguments = (const char *const *)argv;
+    cli->argument_count = kept;
+    return check_counts(cli);
+}
+
+/* ---- What commands ask ------------------------------------------------------------------- */
+
+static int row_of(const leat_cli *cli, const char *name) {
+    for (int i = 0; i < cli->options.count; i++)
+        if (strcmp(cli->options.rows[i].setting->name, name) == 0) return i;
+    leat_cli_broken(name);
+}
+
+/* Values of library options are in the library's struct. */
+static int own_row_of(const leat_cli *cli, const char *name) {
+    int row = row_of(cli, name);
+    if (cli->options.rows[row].table != NULL) leat_cli_broken(name);
+    return row;
+}
+
+bool leat_cli_flag(const leat_cli *cli, const char *name) { return cli->given[row_of(cli, name)]; }
+bool leat_cli_given(const leat_cli *cli, const char *name) { return cli->given[row_of(cli, name)]; }
+const char *leat_cli_text(const leat_cli *cli, const char *name) {
+    return cli->texts[row_of(cli, name)];
+}
+int64_t leat_cli_int(const leat_cli *cli, const char *name) {
+    return cli->values[own_row_of(cli, name)].number;
+}
+int64_t leat_cli_second(const leat_cli *cli, const char *name) {
+    return cli->seconds[own_row_of(cli, name)];
+}
+
+int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options) {
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        leat_error err = {0};
+        if (row->table != table || !cli->given[i]) continue;
+        if (leat_setting_set(row->setting, options, cli->texts[i], &err) != LEAT_OK)
+            return leat_cli_usage(cli, "--%s", err.message);
+    }
+    return 0;
+}
+
+void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, const void *options) {
+    for (const leat_setting *row = table->rows; row->name != NULL; row++) {
+        char text[LEAT_SETTING_BYTES];
+        if (!row->neutral)
+            leat_json_member_string(json, row->name, leat_setting_get(row, options, text));
+    }
+}
+
+const leat_cli_row *leat_cli_misplaced(const leat_cli *cli, leat_cli_data data) {
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        bool placed = !cli->given[i];
+        for (int k = 0; k < cli->options.count && !placed; k++) {
+            const leat_cli_row *other = &cli->options.rows[k];
+            placed = (other->option->of == LEAT_CLI_ANY || other->option->of == data) &&
+                     strcmp(other->setting->name, row->setting->name) == 0;
+        }
+        if (!placed) return row;
+    }
+    return NULL;
+}
+
+int leat_cli_argument_count(const leat_cli *cli) { return cli->argument_count; }
+const char *leat_cli_argument(const leat_cli *cli, int index) {
+    return index >= 0 && index < cli->argument_count ? cli->arguments[index] : NULL;
+}
+const char *const *leat_cli_arguments(const leat_cli *cli) { return cli->arguments; }

@@ -1,0 +1,30 @@
+/* Shared by the files of `leat inspect` for CAN caches: one report in three forms. */
+#ifndef LEAT_CLI_INSPECT_CAN_H
+#define LEAT_CLI_INSPECT_CAN_H
+
+#include "inspect/inspect.h"
+#include "leat/load_can.h"
+
+typedef struct leat_can_report {
+    const char *name;                     /* of the cache, as the user gave it */
+    const leat_can_cache *cache;          /* NULL: it cannot be opened, and there is no summary */
+    const leat_can_summary *summary;      /* NULL: it failed */
+    const leat_can_verify_report *verify; /* NULL: not run */
+} leat_can_report;
+
+/* `report` is a leat_can_report. */
+void leat_can_report_page(leat_textbuf *out, const void *report);
+void leat_can_report_json(leat_json *json, const void *report);
+void leat_can_report_terminal(leat_cli *cli, const void *report);
+
+/* "dos"; "type 40" for a number without a name. */
+const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
+                                  const leat_can_summary_attack *attack);
+/* "DoS-1.csv"; "all of train" where captures are merged. */
+const char *leat_can_capture_words(char text[LEAT_PLAIN_BYTES],
+                                   const leat_can_capture_facts *capture);
+/* "unchanged, 3 files", ... for the files that a cache was built from. */
+const char *leat_can_inputs_words(char text[LEAT_PLAIN_BYTES],
+                                  const leat_can_verify_report *verify);
+
+#endif

@@ -1,0 +1,401 @@
+/* The page of `leat inspect --html` for a CAN cache. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/can.h"
+
+/* ---- head -------------------------------------------------------------------------------- */
+
+static void put_setting(leat_textbuf *out, const leat_can_cache *cache, const char *name,
+                        const char *words) {
+    const char *value = leat_can_cache_setting(cache, name);
+    if (value == NULL) return;
+    leat_textbuf_put(out, words);
+    leat_html_text(out, value);
+}
+
+static void put_header(leat_textbuf *out, const leat_can_report *report,
+                       const leat_can_facts *facts) {
+    const leat_can_summary *s = report->summary;
+    char window[LEAT_WORDS_BYTES], stride[LEAT_WORDS_BYTES];
+    int64_t graphs = 0, attacks = 0, unlabelled = 0, frames = 0, bytes = 0;
+    for (int i = 0; i < s->split_count; i++) {
+        graphs += s->splits[i].facts.graph_count;
+        attacks += s->splits[i].attack_count;
+        unlabelled += s->splits[i].unlabelled_count;
+        frames += s->splits[i].facts.frames;
+        bytes += s->splits[i].facts.file_bytes;
+    }
+    leat_page_begin(out, report->name, "leat inspect");
+    leat_textbuf_printf(out,
+                        "<p class=\"sub\">A CAN cache: graphs of windows of %s frames, stride %s, "
+                        "%s stored; preset ",
+                        leat_words_count(window, facts->window),
+                        leat_words_count(stride, facts->stride),
+                        facts->frames ? "frames" : "features");
+    leat_html_text(out, facts->preset);
+    put_setting(out, report->cache, "val-split", ", validation split ");
+    put_setting(out, report->cache, "attack-type", ", attack type by ");
+    leat_textbuf_put(out, "</p>\n</header>\n<div class=\"cards\">\n");
+    leat_page_card(out, "graphs", LEAT_UNIT_COUNT, (double)graphs);
+    leat_page_card(out, "with an attack", LEAT_UNIT_SHARE, leat_ratio(attacks, graphs));
+    if (unlabelled > 0)
+        leat_page_card(out, "unlabelled", LEAT_UNIT_SHARE, leat_ratio(unlabelled, graphs));
+    leat_page_card(out, "log frames", LEAT_UNIT_COUNT, (double)frames);
+    leat_page_card(out, "captures", LEAT_UNIT_COUNT, (double)s->capture_count);
+    leat_page_card(out, "vocabulary", LEAT_UNIT_COUNT, (double)facts->vocab_count);
+    leat_page_card(out, "bytes in files", LEAT_UNIT_BYTES, (double)bytes);
+    leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_verdict(leat_textbuf *out, const leat_can_verify_report *verify) {
+    char read[6 * LEAT_WORDS_BYTES], inputs[LEAT_PLAIN_BYTES];
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    if (verify == NULL) return;
+    const leat_found found = {verify->findings, verify->finding_count, verify->problem_count,
+                              verify->note_count, "graph"};
+    snprintf(read, sizeof read, "%s, %s, %s. Input files: %s",
+             leat_things(a, verify->captures, "capture"), leat_things(b, verify->graphs, "graph"),
+             leat_words_bytes(c, verify->file_bytes), leat_can_inputs_words(inputs, verify));
+    leat_found_page(out, &found, read);
+}
+
+/* ---- splits ------------------------------------------------------------------------------ */
+
+static void put_splits(leat_textbuf *out, const leat_can_summary *s) {
+    leat_textbuf_put(out,
+                     "<div class=\"panel\"><div "
+                     "class=\"scroll\"><table>\n<thead><tr><th>split</th><th>graphs</th><th>with "
+                     "attack</th><th>benign</th><th>unlabelled</th><th>nodes</th><th>edges</th>"
+                     "<th>nodes per "
+                     "graph</th><th>file</th></tr></thead>\n<tbody>\n");
+    for (int i = 0; i < s->split_count; i++) {
+        const leat_can_split *facts = &s->splits[i].facts;
+        leat_textbuf_put(out, "<tr><td>");
+        leat_html_text(out, facts->name);
+        leat_textbuf_put(out, "</td>");
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->graph_count);
+        leat_page_cell(out, LEAT_UNIT_SHARE,
+                       leat_ratio(s->splits[i].attack_count, facts->graph_count));
+        leat_page_cell(out, LEAT_UNIT_SHARE,
+                       leat_ratio(s->splits[i].benign_count, facts->graph_count));
+        leat_page_cell(out, LEAT_UNIT_SHARE,
+                       leat_ratio(s->splits[i].unlabelled_count, facts->graph_count));
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->node_count);
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->edge_count);
+        leat_textbuf_printf(out, "<td>%lld to %lld, mean %.1f, p95 %.0f</td>",
+                            (long long)facts->nodes.min, (long long)facts->nodes.max,
+                            facts->nodes.mean, facts->nodes.p95);
+        leat_page_cell(out, LEAT_UNIT_BYTES, (double)facts->file_bytes);
+        leat_textbuf_put(out, "</tr>\n");
+    }
+    leat_textbuf_put(out, "</tbody></table></div></div>\n");
+}
+
+/* The number of splits with their own bar or row; --json also has the others. */
+enum { SPLITS_SHOWN = 40, CAPTURES_SHOWN = 200 };
+
+static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
+    static const int keys[] = {3, 2, 4, 15, 12};
+    char names[LEAT_CAN_SUMMARY_ATTACKS][LEAT_WORDS_BYTES];
+    leat_share shares[LEAT_CAN_SUMMARY_ATTACKS];
+    leat_textbuf_put(out, "<div class=\"panel shares\" style=\"grid-template-columns:repeat("
+                          "auto-fit,minmax(min(100%,440px),1fr))\">\n");
+    for (int i = 0; i < s->split_count && i < SPLITS_SHOWN; i++) {
+        const leat_can_summary_split *split = &s->splits[i];
+        int kinds = 0;
+        for (int k = 0; k < split->attack_types; k++) {
+            const leat_can_summary_attack *attack = &split->attacks[k];
+            bool benign = attack->type == 0 && !attack->unknown;
+            int key = attack->type < 0 ? 0 : benign ? 1 : keys[kinds++ % 5];
+            shares[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs, key};
+        }
+        leat_page_shares(out, split->facts.name, shares, split->attack_types);
+    }
+    leat_textbuf_put(out, "</div>\n");
+}
+
+static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
+    static const leat_histogram spec = {"Nodes per graph: identifiers in a window",
+                                        "nodes (log scale)",
+                                        "share of the graphs",
+                                        "graphs",
+                                        "no graphs",
+                                        LEAT_UNIT_COUNT,
+                                        false};
+    leat_dist tests = {0};
+    for (int i = 2; i < s->split_count; i++) leat_dist_merge(&tests, &s->splits[i].nodes);
+    const leat_series series[] = {{"train", &s->splits[0].nodes},
+                                  {"val", s->split_count > 1 ? &s->splits[1].nodes : &tests},
+                                  {"tests", &tests}};
+    leat_figure_series(out, &spec, series, 3);
+}
+
+enum { BARS_LEFT = 158, BARS_RIGHT = 340, BARS_ROW = 20, BARS_NAME = 24 };
+
+/* A row: the split's name, its bar, its value; the tooltip has the complete name if it is long. */
+static void put_split_bar(leat_textbuf *out, const leat_can_summary_split *split, int row,
+                          double peak) {
+    char name[BARS_NAME + 8], a[LEAT_WORDS_BYTES];
+    bool cut = strlen(split->facts.name) > BARS_NAME;
+    double share = leat_ratio(split->attack_count, split->facts.graph_count);
+    double width = peak > 0 ? (BARS_RIGHT - BARS_LEFT) * share / peak : 0;
+    int y = BARS_ROW * row;
+    leat_text_show(name, BARS_NAME + !cut, split->facts.name, (int64_t)strlen(split->facts.name));
+    size_t used = strlen(name);
+    if (cut) snprintf(name + used, sizeof name - used, "\xe2\x80\xa6");
+    leat_textbuf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"end\">", BARS_LEFT - 6, y + 14);
+    leat_html_text(out, name);
+    leat_textbuf_printf(out,
+                        "</text><rect class=\"bar bad\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
+                        "height=\"%d\"><title>",
+                        BARS_LEFT, y + 4, width, BARS_ROW - 7);
+    leat_html_text(out, split->facts.name);
+    leat_unit_words(a, LEAT_UNIT_SHARE, share);
+    leat_textbuf_printf(out,
+                        ": %s of the graphs</title></rect><text x=\"%.1f\" y=\"%d\" "
+                        "class=\"marked\">%s</text>\n",
+                        a, BARS_LEFT + width + 5, y + 14, a);
+}
+
+/* Horizontal bars, because names of splits are long. */
+static void draw_attacks(leat_textbuf *out, const leat_can_summary *s) {
+    char caption[LEAT_FIGURE_WORDS];
+    double peak = 0;
+    int count = s->split_count < SPLITS_SHOWN ? s->split_count : SPLITS_SHOWN;
+    for (int i = 0; i < count; i++)
+        peak = fmax(peak, leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count));
+    snprintf(caption, sizeof caption, "share of the graphs%s",
+             count < s->split_count ? ", of the first splits" : "");
+    leat_figure_begin(out, "Graphs with an attack, by split", caption);
+    leat_textbuf_printf(out,
+                        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Graphs with an "
+                        "attack, by split\">\n",
+                        LEAT_PLOT_WIDTH, BARS_ROW * count + 4);
+    for (int i = 0; i < count; i++) put_split_bar(out, &s->splits[i], i, peak);
+    leat_textbuf_printf(out, "<path class=\"base\" d=\"M%d 0V%d\"/>\n</svg>\n", BARS_LEFT,
+                        BARS_ROW * count + 4);
+    leat_figure_end(out);
+}
+
+/* ---- captures ---------------------------------------------------------------------------- */
+
+enum { STRIP = 2 * LEAT_CAN_COURSE }; /* pixels */
+
+/* Where in a capture its windows are, grey where most are unlabelled; and those with an attack:
+ * darker means more. */
+static void put_course(leat_textbuf *out, const leat_can_summary_capture *capture) {
+    leat_textbuf_printf(out,
+                        "<svg viewBox=\"0 0 %d 14\" role=\"img\" aria-label=\"where attacks are\" "
+                        "style=\"width:%dpx\">",
+                        STRIP, STRIP);
+    for (int i = 0; i < LEAT_CAN_COURSE; i++) {
+        if (capture->course[i] == 0) continue;
+        bool unlabelled = 2 * capture->unlabelled_course[i] > capture->course[i];
+        leat_textbuf_printf(out,
+                            "<rect class=\"bar%s\" x=\"%d\" y=\"9\" width=\"2\" height=\"5\"/>",
+                            unlabelled ? " zero" : "", 2 * i);
+        if (capture->attack_course[i] == 0) continue;
+        leat_textbuf_printf(
+            out,
+            "<rect class=\"bar bad\" x=\"%d\" y=\"0\" width=\"2\" height=\"14\" "
+            "style=\"opacity:%.2f\"/>",
+            2 * i, 0.35 + 0.65 * (double)capture->attack_course[i] / (double)capture->course[i]);
+    }
+    leat_textbuf_put(out, "</svg>");
+}
+
+static void put_capture(leat_textbuf *out, const leat_can_summary_capture *capture) {
+    const leat_can_capture_facts *facts = &capture->facts;
+    char name[LEAT_PLAIN_BYTES];
+    leat_textbuf_put(out, "<tr><td class=\"mono\">");
+    leat_html_text(out, leat_can_capture_words(name, facts));
+    leat_textbuf_put(out, "</td><td class=\"text\">");
+    leat_html_text(out, facts->split);
+    if (facts->bus < 0) leat_textbuf_put(out, "</td><td>all</td>");
+    else leat_textbuf_printf(out, "</td><td>%d</td>", facts->bus);
+    if (facts->vehicle > 0) leat_textbuf_printf(out, "<td>%d</td>", facts->vehicle);
+    else leat_textbuf_put(out, "<td>?</td>");
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)facts->frames);
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->graphs);
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->attack_graphs);
+    leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->unlabelled_graphs);
+    leat_page_cell(out, LEAT_UNIT_DURATION_US, (facts->last_s - facts->first_s) * 1e6);
+    leat_textbuf_put(out, "<td class=\"text\">");
+    put_course(out, capture);
+    leat_textbuf_put(out, "</td></tr>\n");
+}
+
+static void put_captures(leat_textbuf *out, const leat_can_summary *s) {
+    leat_textbuf_put(out, "<h2>Captures</h2>\n<p class=\"note\">Each strip is a capture from its "
+                          "first frame to its last: blue for graphs, grey where most of them are "
+                          "unlabelled, vermilion for those with an "
+                          "attack. A gap is a dropped window.</p>\n<div class=\"panel "
+                          "scroll\"><table>\n<thead><tr><th>file</th><th "
+                          "class=\"text\">split</th><th>bus</th><th>vehicle</th>"
+                          "<th>frames</th><th>graphs</th><th>with attack</th>"
+                          "<th>unlabelled</th><th>time</th><th "
+                          "class=\"text\">course</th></tr></thead>\n<tbody>\n");
+    for (int64_t i = 0; i < s->capture_count && i < CAPTURES_SHOWN; i++)
+        put_capture(out, &s->captures[i]);
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+    if (s->capture_count > CAPTURES_SHOWN)
+        leat_textbuf_printf(out,
+                            "<p class=\"note\">The first %d; leat inspect --json lists all.</p>\n",
+                            CAPTURES_SHOWN);
+}
+
+/* ---- identifiers ------------------------------------------------------------------------- */
+
+static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
+                            const leat_can_facts *facts) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_textbuf_printf(out,
+                        "<h2>Identifiers</h2>\n<p class=\"note\">%s in the vocabulary, %s without "
+                        "a number (node_id 0).</p>\n",
+                        leat_words_count(a, facts->vocab_count),
+                        leat_words_count(b, facts->id_count - facts->vocab_count));
+    if (facts->id_count == facts->vocab_count) return;
+    leat_textbuf_put(out, "<div class=\"panel scroll\"><table>\n<thead><tr><th>split</th>"
+                          "<th>unknown</th><th>of its frames</th><th>of its nodes</th>"
+                          "<th class=\"text\">most frequent (frames)</th></tr></thead>\n<tbody>\n");
+    for (int i = 0; i < s->split_count; i++) {
+        const leat_can_summary_split *split = &s->splits[i];
+        if (split->unknown_ids == 0) continue;
+        leat_textbuf_put(out, "<tr><td>");
+        leat_html_text(out, split->facts.name);
+        leat_textbuf_put(out, "</td>");
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)split->unknown_ids);
+        leat_page_cell(out, LEAT_UNIT_SHARE,
+                       leat_ratio(split->unknown_frames, split->facts.frames));
+        if (split->read_nodes > 0)
+            leat_page_cell(out, LEAT_UNIT_SHARE,
+                           leat_ratio(split->unknown_nodes, split->read_nodes));
+        else leat_textbuf_put(out, "<td>not read</td>");
+        leat_textbuf_put(out,
+                         "<td class=\"text mono\" style=\"white-space:normal;min-width:240px\">");
+        for (int k = 0; k < split->unknown_shown; k++) {
+            leat_textbuf_put(out, k > 0 ? ", " : "");
+            leat_html_text(out, split->unknown[k].text);
+            leat_textbuf_printf(out, " (%s)", leat_words_count(a, split->unknown[k].frames));
+        }
+        leat_textbuf_put(out, "</td></tr>\n");
+    }
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+}
+
+/* ---- features ---------------------------------------------------------------------------- */
+
+/* What one row of the table shows of a feature: its values, and its scaler. */
+typedef struct feature {
+    const char *name;
+    const leat_can_feature_facts *of;
+    double center, scale, reach; /* reach: the farthest scaled value of all features */
+} feature;
+
+enum { RANGE = 200 };
+
+/* Pixels; steps grow outwards, so that outliers do not flatten all other ranges. */
+static double range_x(const feature *at, double value) {
+    double scaled = (value - at->center) / at->scale;
+    return RANGE / 2.0 * (1 + asinh(scaled) / asinh(at->reach));
+}
+
+static double farthest(const leat_can_feature_facts *of, const double *center, const double *scale,
+                       int count, double reach) {
+    for (int i = 0; i < count; i++) {
+        double low = fabs(of[i].min - center[i]) / scale[i];
+        double high = fabs(of[i].max - center[i]) / scale[i];
+        reach = fmax(reach, fmax(low, high));
+    }
+    return reach;
+}
+
+static void put_feature(leat_textbuf *out, const feature *at) {
+    double low = range_x(at, at->of->min), high = range_x(at, at->of->max);
+    leat_textbuf_printf(out,
+                        "<tr><td class=\"mono\">%s</td><td>%.5g</td><td>%.5g</td><td>%.5g</td>",
+                        at->name, at->of->min, at->of->mean, at->of->max);
+    leat_page_cell(out, LEAT_UNIT_SHARE, at->of->zeros);
+    leat_textbuf_printf(out,
+                        "<td class=\"text\"><svg viewBox=\"0 0 %d 14\" role=\"img\" "
+                        "aria-label=\"range, scaled\" style=\"width:%dpx\">"
+                        "<path class=\"base\" d=\"M%d 0V14\"/>"
+                        "<rect class=\"bar\" x=\"%.1f\" y=\"4\" width=\"%.1f\" height=\"6\"><title>"
+                        "%.3g to %.3g, scaled</title></rect></svg></td></tr>\n",
+                        RANGE, RANGE, RANGE / 2, low, fmax(high - low, 1),
+                        (at->of->min - at->center) / at->scale,
+                        (at->of->max - at->center) / at->scale);
+}
+
+static void put_features(leat_textbuf *out, const leat_can_summary *s,
+                         const leat_can_cache *cache) {
+    leat_can_scaler_facts scaler;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_can_cache_get_scaler(cache, &scaler);
+    if (s->splits[0].read_graphs == 0) return;
+    double reach = farthest(s->x, scaler.x_center, scaler.x_scale, LEAT_NODE_FEATURES, 1);
+    reach =
+        farthest(s->edge_attr, scaler.edge_center, scaler.edge_scale, LEAT_EDGE_FEATURES, reach);
+    leat_textbuf_put(out, "<h2>Features of train</h2>\n<p class=\"note\">Unscaled, ");
+    if (s->read_graphs == s->graphs) leat_textbuf_put(out, "of every graph. ");
+    else
+        leat_textbuf_printf(out, "of a <b>sample</b>: %s of %s graphs. ",
+                            leat_words_count(a, s->read_graphs), leat_words_count(b, s->graphs));
+    leat_textbuf_put(out, "The bar is the range after scaling (");
+    leat_html_text(out, scaler.strategy);
+    leat_textbuf_printf(out,
+                        "), around the scaler's center; its ends are %.3g times the scale away, "
+                        "steps grow outwards.</p>\n<div class=\"panel scroll\"><table>\n<thead><tr>"
+                        "<th>feature</th><th>min</th><th>mean</th><th>max</th><th>zeros</th>"
+                        "<th class=\"text\">range, scaled</th></tr></thead>\n<tbody>\n",
+                        reach);
+    for (int i = 0; i < LEAT_NODE_FEATURES; i++)
+        put_feature(out, &(feature){leat_node_feature_name(i), &s->x[i], scaler.x_center[i],
+                                    scaler.x_scale[i], reach});
+    leat_textbuf_put(out, "<tr class=\"sum\"><td>of edges</td><td></td><td></td><td></td><td></td>"
+                          "<td></td></tr>\n");
+    for (int i = 0; i < LEAT_EDGE_FEATURES; i++)
+        put_feature(out, &(feature){leat_edge_feature_name(i), &s->edge_attr[i],
+                                    scaler.edge_center[i], scaler.edge_scale[i], reach});
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+}
+
+/* ---- settings ---------------------------------------------------------------------------- */
+
+static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
+    const char *name = NULL;
+    leat_textbuf_put(out, "<h2>Settings</h2>\n<p class=\"note\">The options of leat ingest can "
+                          "that the cache was built with.</p>\n<div class=\"panel\">\n");
+    for (int i = 0; (name = leat_can_cache_setting_name(cache, i)) != NULL; i++) {
+        leat_textbuf_put(out, "<code class=\"item\">--");
+        leat_html_text(out, name);
+        leat_textbuf_put(out, " ");
+        leat_html_text(out, leat_can_cache_setting(cache, name));
+        leat_textbuf_put(out, "</code>\n");
+    }
+    leat_textbuf_put(out, "</div>\n");
+}
+
+/* ---- the page ---------------------------------------------------------------------------- */
+
+void leat_can_report_page(leat_textbuf *out, const void *user) {
+    const leat_can_report *report = user;
+    const leat_can_summary *s = report->summary;
+    leat_can_facts facts;
+    leat_can_cache_get_facts(report->cache, &facts);
+    put_header(out, report, &facts);
+    put_verdict(out, report->verify);
+    put_splits(out, s);
+    put_attacks(out, s);
+    leat_textbuf_put(out, "<h2>Graphs</h2>\n<div class=\"figures\">\n");
+    draw_nodes(out, s);
+    draw_attacks(out, s);
+    leat_textbuf_put(out, "</div>\n");
+    put_captures(out, s);
+    put_identifiers(out, s, &facts);
+    put_features(out, s, report->cache);
+    put_settings(out, report->cache);
+    leat_page_end(out, "Digest of the cache", facts.fingerprint);
+}

@@ -1,0 +1,200 @@
+/* `leat inspect --json`: everything that the page shows, as one document. Units are in the names.
+ */
+#include "inspect/inspect.h"
+
+static void put_time(leat_json *json, const char *name, int64_t time_us) {
+    char words[LEAT_WORDS_BYTES];
+    leat_json_member_string(json, name, leat_words_time(words, time_us));
+}
+
+static void put_part(leat_json *json, const char *name, const leat_summary_part *part) {
+    leat_json_key(json, name);
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "shards", part->shards);
+    leat_json_key(json, "probes");
+    if (part->probes < 0) leat_json_null(json);
+    else leat_json_int(json, part->probes);
+    leat_json_member_int(json, "rows", part->rows);
+    leat_json_member_int(json, "measurements", part->measurements);
+    leat_json_member_int(json, "record_bytes", part->record_bytes);
+    leat_json_member_int(json, "file_bytes", part->file_bytes);
+    leat_json_end_object(json);
+}
+
+static void put_values(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "values");
+    leat_json_begin_object(json);
+    leat_json_member_bool(json, "of_every_row", s->rows_read == s->all.rows);
+    leat_json_member_int(json, "rows_read", s->rows_read);
+    leat_json_member_int(json, "measurements_read", s->measurements_read);
+    leat_json_member_int(json, "bytes_read", s->bytes_read);
+    leat_json_member_int(json, "duplicates", s->duplicates_read);
+    leat_json_member_int(json, "ipv4_measurements", s->values_by_version[0]);
+    leat_json_member_int(json, "ipv4_failures", s->failures_by_version[0]);
+    leat_json_member_int(json, "ipv6_measurements", s->values_by_version[1]);
+    leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
+    leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
+    leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
+    leat_json_key(json, "over_time");
+    leat_json_begin_object(json);
+    leat_json_member_double(json, "step_seconds", (double)s->timeline.step_us * 1e-6);
+    leat_json_key(json, "bins");
+    leat_json_begin_array(json);
+    for (int i = 0; i < s->timeline.bins; i++) {
+        if (s->timeline.measurements[i] == 0) continue;
+        leat_json_begin_object(json);
+        put_time(json, "begin", s->timeline.begin_us + i * s->timeline.step_us);
+        leat_json_member_int(json, "measurements", s->timeline.measurements[i]);
+        leat_json_member_int(json, "failures", s->timeline.failures[i]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+    leat_json_end_object(json);
+}
+
+static void put_probes(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "largest_probes");
+    leat_json_begin_array(json);
+    for (int i = 0; i < s->top_count; i++) {
+        const leat_summary_probe *probe = &s->top[i];
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "src_id", probe->src_id);
+        leat_json_member_string(json, "src_addr", probe->src);
+        leat_json_member_string(json, "split", leat_split_words(probe->split));
+        leat_json_member_int(json, "measurements", probe->measurements);
+        leat_json_member_int(json, "rows", probe->rows);
+        leat_json_member_int(json, "record_bytes", probe->record_bytes);
+        leat_json_member_int(json, "first_row", probe->first_row);
+        put_time(json, "first", probe->first_us);
+        put_time(json, "last", probe->last_us);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_measurements(leat_json *json, const leat_summary_row *row) {
+    leat_json_key(json, "first_measurements");
+    leat_json_begin_array(json);
+    for (int k = 0; k < row->shown_count; k++) {
+        const leat_summary_measurement *m = &row->shown[k];
+        leat_json_begin_object(json);
+        put_time(json, "event_time", m->time_us);
+        leat_json_member_string(json, "dst_addr", m->dst);
+        leat_json_key(json, "rtt_ms");
+        if (m->rtt < 0) leat_json_null(json);
+        else leat_json_float(json, m->rtt);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_rows(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "rows");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < s->row_count; i++) {
+        const leat_summary_row *row = &s->rows[i];
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "row", row->row);
+        leat_json_member_string(json, "shard", s->shards[row->shard].path);
+        leat_json_member_int(json, "record", row->record);
+        leat_json_member_int(json, "src_id", row->src_id);
+        leat_json_member_string(json, "src_addr", row->src);
+        leat_json_member_string(json, "ip_version",
+                                row->ip_version == 4   ? "4"
+                                : row->ip_version == 6 ? "6"
+                                                       : "4+6");
+        leat_json_member_int(json, "measurements", row->measurements);
+        leat_json_member_int(json, "failures", row->failures);
+        leat_json_member_int(json, "record_bytes", row->record_bytes);
+        put_time(json, "first", row->first_us);
+        put_time(json, "last", row->last_us);
+        put_measurements(json, row);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_shards(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "shards");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < s->shard_count; i++) {
+        const leat_summary_shard *shard = &s->shards[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "file", shard->path);
+        leat_json_member_string(json, "split", leat_split_words(shard->split));
+        leat_json_member_int(json, "rows", shard->rows);
+        leat_json_member_int(json, "measurements", shard->measurements);
+        leat_json_member_int(json, "file_bytes", shard->file_bytes);
+        if (shard->rows > 0) {
+            put_time(json, "first", shard->first_us);
+            put_time(json, "last", shard->last_us);
+        }
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+void leat_found_json(leat_json *json, const leat_found *found) {
+    leat_json_member_int(json, "problems", found->problems);
+    leat_json_member_int(json, "notes", found->notes);
+    leat_json_key(json, "findings");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < found->count; i++) {
+        const leat_verify_finding *finding = &found->items[i];
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "kind", finding->note ? "note" : "problem");
+        leat_json_member_string(json, "file", finding->file);
+        if (finding->record >= 0) leat_json_member_int(json, found->record, finding->record);
+        leat_json_member_string(json, "reason", finding->reason);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static void put_verify(leat_json *json, const leat_verify_report *verify) {
+    const leat_found found = {verify->findings, verify->finding_count, verify->problem_count,
+                              verify->note_count, "record"};
+    leat_json_key(json, "verification");
+    leat_json_begin_object(json);
+    leat_json_member_bool(json, "ok", verify->problem_count == 0);
+    leat_json_member_int(json, "shards", verify->shards);
+    leat_json_member_int(json, "rows", verify->rows);
+    leat_json_member_int(json, "measurements", verify->measurements);
+    leat_json_member_int(json, "file_bytes", verify->file_bytes);
+    leat_found_json(json, &found);
+    leat_json_end_object(json);
+}
+
+void leat_report_json(leat_json *json, const void *of) {
+    const leat_report *report = of;
+    const leat_summary *s = report->summary;
+    leat_json_member_string(json, "path", report->name);
+    if (s != NULL) {
+        leat_json_member_string(json, "kind",
+                                s->ours ? "probe rows, data set of leat"
+                                        : "probe rows, ArrayRecord files");
+        leat_json_member_string(json, "fingerprint", s->fingerprint);
+        put_part(json, "all", &s->all);
+        for (int split = 0; split <= LEAT_SPLITS; split++)
+            if (s->split[split].shards > 0)
+                put_part(json, leat_split_words((leat_split)split), &s->split[split]);
+        if (s->all.rows > 0) {
+            put_time(json, "first", s->first_us);
+            put_time(json, "last", s->last_us);
+        }
+        leat_json_member_int(json, "ipv4_measurements", s->measurements_by_version[0]);
+        leat_json_member_int(json, "ipv6_measurements", s->measurements_by_version[1]);
+        leat_json_member_int(json, "mixed_row_measurements", s->measurements_by_version[2]);
+        leat_json_dist(json, "measurements_per_row", &s->row_measurements, 1);
+        leat_json_dist(json, "measurements_per_probe", &s->probe_measurements, 1);
+        leat_json_dist(json, "row_bytes", &s->record_bytes, 1);
+        leat_json_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
+        leat_json_dist(json, "rows_per_shard", &s->shard_rows, 1);
+        put_values(json, s);
+        put_probes(json, s);
+        put_rows(json, s);
+        put_shards(json, s);
+    }
+    if (report->verify != NULL) put_verify(json, report->verify);
+}

@@ -1,0 +1,334 @@
+/* The figures of the page: their values, axes and captions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "inspect/inspect.h"
+
+/* ---- How measurements spread over rows and probes ------------------------------------------ */
+
+/* Points (value, share of the count that is at least value), for a log-log plot. */
+static int ccdf_points(const leat_dist *dist, double *xs, double *ys, int max_points) {
+    int count = 0;
+    double above = (double)dist->count;
+    for (int bin = 0; bin < LEAT_DIST_BINS && count + 1 < max_points; bin++) {
+        if (dist->bins[bin] == 0) continue;
+        double low = (double)leat_dist_bin_low(bin);
+        xs[count] = low < (double)dist->min ? (double)dist->min : low;
+        ys[count++] = above / (double)dist->count;
+        above -= (double)dist->bins[bin];
+    }
+    xs[count] = (double)dist->max;
+    ys[count++] = 1 / (double)dist->count;
+    return count;
+}
+
+static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
+    enum { POINTS = 1024 };
+    double xs[POINTS], ys[POINTS];
+    const char *title = "Measurements per row and per probe";
+    if (s->row_measurements.count == 0) {
+        leat_figure_empty(out, title, "no rows");
+        return;
+    }
+    const leat_dist *widest = &s->row_measurements;
+    if (s->probe_measurements.max > widest->max) widest = &s->probe_measurements;
+    double low = (double)s->row_measurements.min, high = (double)widest->max;
+    if (low < 1) low = 1;
+    if (high < low * 2) high = low * 2;
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements (log scale)"},
+                      .y = {LEAT_UNIT_SHARE, true, 1 / (double)s->row_measurements.count, 1,
+                            "share with at least that many (log scale)"}};
+    if (plot.y.low > 0.1) plot.y.low = 0.1;
+    leat_figure_begin(
+        out, title,
+        "<span class=\"key k1\"></span>rows &nbsp;<span class=\"key k2\"></span>probes");
+    leat_plot_begin(&plot, "Share of rows and probes with at least that many measurements", false);
+    leat_plot_line(&plot, xs, ys, ccdf_points(&s->row_measurements, xs, ys, POINTS), false,
+                   "line l1");
+    if (s->probe_measurements.count > 0)
+        leat_plot_line(&plot, xs, ys, ccdf_points(&s->probe_measurements, xs, ys, POINTS), false,
+                       "line l2");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/*
+ * Points (share of the probes, share of the measurements that they hold), largest probes first. The
+ * probes of a bin are assumed equal, so the line is straight between its ends: on the logarithmic
+ * axis that requires points in between.
+ */
+static int concentration_points(const leat_dist *dist, double *xs, double *ys, int max_points) {
+    double probes = 1, held = (double)dist->max;
+    double all = leat_dist_mean(dist) * (double)dist->count, n = (double)dist->count;
+    int count = 0, top = leat_dist_bin(dist->max);
+    xs[count] = 1 / n;
+    ys[count++] = held / all;
+    for (int bin = top; bin >= 0; bin--) {
+        /* The largest probe is the first point already. */
+        double here = (double)dist->bins[bin] - (bin == top ? 1 : 0);
+        double low = (double)leat_dist_bin_low(bin), high = (double)leat_dist_bin_low(bin + 1) - 1;
+        if (high > (double)dist->max) high = (double)dist->max;
+        if (here <= 0) continue;
+        for (int step = 1; step <= 8 && count < max_points; step++) {
+            double part = here * step / 8;
+            xs[count] = (probes + part) / n;
+            ys[count] = (held + part * (low + high) / 2) / all;
+            if (ys[count] > 1) ys[count] = 1;
+            count++;
+        }
+        probes += here;
+        held += here * (low + high) / 2;
+    }
+    return count;
+}
+
+/* Share of all measurements that the largest `share` of the probes have. */
+static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
+    enum { POINTS = 4096 };
+    double xs[POINTS], ys[POINTS];
+    const leat_dist *dist = &s->probe_measurements;
+    const char *title = "Share held by the largest probes";
+    if (dist->count == 0) {
+        leat_figure_empty(out, title, "no rows");
+        return;
+    }
+    int count = concentration_points(dist, xs, ys, POINTS);
+    double percent1 = ys[0];
+    for (int i = 1; i < count; i++) {
+        if (xs[i - 1] > 0.01 || xs[i] < 0.01) continue;
+        percent1 = ys[i - 1] + (ys[i] - ys[i - 1]) * (0.01 - xs[i - 1]) / (xs[i] - xs[i - 1]);
+        break;
+    }
+    char caption[LEAT_FIGURE_WORDS], words[LEAT_WORDS_BYTES];
+    if (dist->count >= 100)
+        snprintf(caption, sizeof caption, "the largest 1 %% of the probes hold <b>%s</b>",
+                 leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
+    else
+        snprintf(caption, sizeof caption, "the largest probe holds <b>%s</b>",
+                 leat_unit_words(words, LEAT_UNIT_SHARE, ys[0]));
+    double low = 1 / (double)dist->count;
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_SHARE, true, low > 0.1 ? 0.1 : low, 1,
+                            "share of the probes, largest first (log scale)"},
+                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, "Share of the measurements held by the largest probes", false);
+    leat_plot_line(&plot, xs, ys, count, false, "line l1");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- Over time ---------------------------------------------------------------------------- */
+
+static void bin_words(char words[LEAT_FIGURE_WORDS], const leat_timeline *line, int bin,
+                      const char *what) {
+    char from[LEAT_WORDS_BYTES];
+    double begin = (double)(line->begin_us + bin * line->step_us);
+    snprintf(words, LEAT_FIGURE_WORDS, "from %s: %s",
+             leat_unit_words(from, LEAT_UNIT_DATE_US, begin), what);
+}
+
+/* Bars of a few measurements mean nothing: neighbours are merged until most bars have enough. */
+static void coarser(leat_timeline *line) {
+    int64_t total = 0;
+    for (int i = 0; i < line->bins; i++) total += line->measurements[i];
+    while (line->bins > 24 && total / line->bins < 20) {
+        for (int i = 0; i < line->bins; i += 2) {
+            bool pair = i + 1 < line->bins;
+            line->measurements[i / 2] =
+                line->measurements[i] + (pair ? line->measurements[i + 1] : 0);
+            line->failures[i / 2] = line->failures[i] + (pair ? line->failures[i + 1] : 0);
+        }
+        line->bins = (line->bins + 1) / 2;
+        line->step_us *= 2;
+    }
+}
+
+static leat_plot time_plot(leat_textbuf *out, const leat_timeline *line) {
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_DATE_US, false, (double)line->begin_us,
+                            (double)line->begin_us + (double)line->bins * (double)line->step_us,
+                            "time (UTC)"}};
+    return plot;
+}
+
+/* The step of a timeline as a unit of time: "1 h", "1 d". */
+static const char *step_words(char text[LEAT_WORDS_BYTES], int64_t step_us) {
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {{364 * 86400, "y"}, {604800, "w"}, {86400, "d"},
+                 {3600, "h"},        {60, "min"},   {1, "s"}};
+    int64_t seconds = step_us / 1000000;
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (seconds % units[i].seconds != 0) continue;
+        snprintf(text, LEAT_WORDS_BYTES, "%lld %s", (long long)(seconds / units[i].seconds),
+                 units[i].name);
+        break;
+    }
+    return text;
+}
+
+static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
+    leat_timeline coarse = s->timeline, *line = &coarse;
+    const char *title = "Measurements over time";
+    char words[LEAT_FIGURE_WORDS], label[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS],
+        a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (line->bins == 0) {
+        leat_figure_empty(out, title, "no values were read");
+        return;
+    }
+    coarser(line);
+    double peak = 0;
+    for (int i = 0; i < line->bins; i++)
+        if ((double)line->measurements[i] > peak) peak = (double)line->measurements[i];
+    leat_plot plot = time_plot(out, line);
+    snprintf(label, sizeof label, "measurements per bar (%s)", step_words(a, line->step_us));
+    plot.y = (leat_axis){LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak), label};
+    snprintf(caption, sizeof caption, "<b>%s</b> to <b>%s</b>",
+             leat_unit_words(a, LEAT_UNIT_DATE_US, (double)s->first_us),
+             leat_unit_words(b, LEAT_UNIT_DATE_US, (double)s->last_us));
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    for (int i = 0; i < line->bins; i++) {
+        char what[64];
+        if (line->measurements[i] == 0) continue;
+        snprintf(what, sizeof what, "%s measurements", leat_words_count(a, line->measurements[i]));
+        bin_words(words, line, i, what);
+        double begin = (double)(line->begin_us + i * line->step_us);
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, (double)line->measurements[i],
+                      "bar", words);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+static void draw_failures(leat_textbuf *out, const leat_summary *s) {
+    leat_timeline coarse = s->timeline, *line = &coarse;
+    const char *title = "Failures over time";
+    char words[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS], all[LEAT_WORDS_BYTES];
+    char four[LEAT_WORDS_BYTES], six[LEAT_WORDS_BYTES];
+    if (line->bins == 0) {
+        leat_figure_empty(out, title, "no values were read");
+        return;
+    }
+    coarser(line);
+    double peak = 0.01;
+    for (int i = 0; i < line->bins; i++) {
+        double share = leat_ratio(line->failures[i], line->measurements[i]);
+        if (share > peak) peak = share;
+    }
+    leat_plot plot = time_plot(out, line);
+    peak = leat_axis_end(peak);
+    plot.y = (leat_axis){LEAT_UNIT_SHARE, false, 0, peak > 1 ? 1 : peak, "share without an answer"};
+    int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
+    leat_unit_words(all, LEAT_UNIT_SHARE, leat_ratio(failures, s->measurements_read));
+    leat_unit_words(four, LEAT_UNIT_SHARE,
+                    leat_ratio(s->failures_by_version[0], s->values_by_version[0]));
+    leat_unit_words(six, LEAT_UNIT_SHARE,
+                    leat_ratio(s->failures_by_version[1], s->values_by_version[1]));
+    snprintf(caption, sizeof caption, "all <b>%s</b>, IPv4 <b>%s</b>, IPv6 <b>%s</b>", all,
+             s->values_by_version[0] > 0 ? four : "none",
+             s->values_by_version[1] > 0 ? six : "none");
+    leat_figure_begin(out, title, caption);
+    leat_plot_begin(&plot, title, false);
+    for (int i = 0; i < line->bins; i++) {
+        char what[96], share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
+        if (line->failures[i] == 0) continue;
+        double value = leat_ratio(line->failures[i], line->measurements[i]);
+        snprintf(what, sizeof what, "%s failed (%s)",
+                 leat_unit_words(share, LEAT_UNIT_SHARE, value),
+                 leat_words_count(count, line->failures[i]));
+        bin_words(words, line, i, what);
+        double begin = (double)(line->begin_us + i * line->step_us);
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, "bar bad", words);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- Shards ------------------------------------------------------------------------------- */
+
+#define SHARDS_DRAWN 256
+
+static void draw_shards(leat_textbuf *out, const leat_summary *s) {
+    static const char *const classes[] = {"bar", "bar second", "bar"};
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    const char *title = "Measurements per shard";
+    if (s->shard_count == 0) {
+        leat_figure_empty(out, title, "no shards");
+        return;
+    }
+    /* If there are too many shards, neighbours share a bar, whose height is their mean. */
+    int64_t group = (s->shard_count + SHARDS_DRAWN - 1) / SHARDS_DRAWN;
+    double peak = 0;
+    for (int64_t k = 0; k < s->shard_count; k++)
+        if ((double)s->shards[k].measurements > peak) peak = (double)s->shards[k].measurements;
+    leat_plot plot = {
+        .out = out,
+        .x = {LEAT_UNIT_COUNT, false, 0, (double)s->shard_count, "shard, in order"},
+        .y = {LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak),
+              group > 1 ? "measurements per shard (mean of neighbours)" : "measurements a shard"}};
+    leat_figure_begin(
+        out, title,
+        s->split[0].shards + s->split[1].shards > 0
+            ? "<span class=\"key k1\"></span>train &nbsp;<span class=\"key k2\"></span>test"
+            : "&nbsp;");
+    leat_plot_begin(&plot, title, false);
+    for (int64_t k = 0; k < s->shard_count; k += group) {
+        int64_t end = k + group < s->shard_count ? k + group : s->shard_count, sum = 0, rows = 0;
+        for (int64_t i = k; i < end; i++) {
+            sum += s->shards[i].measurements;
+            rows += s->shards[i].rows;
+        }
+        const char *name = strrchr(s->shards[k].path, '/');
+        snprintf(words, sizeof words, "%.80s%s: %s measurements in %s rows",
+                 name != NULL ? name + 1 : s->shards[k].path, group > 1 ? " and on" : "",
+                 leat_words_count(a, sum), leat_words_count(b, rows));
+        leat_plot_bar(&plot, (double)k, (double)end, (double)sum / (double)(end - k),
+                      classes[s->shards[k].split], words);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+void leat_report_figures(leat_textbuf *out, const leat_summary *s) {
+    static const leat_histogram bytes = {"Row size",
+                                         "bytes of a record (log scale)",
+                                         "share of the rows",
+                                         "rows",
+                                         "no rows",
+                                         LEAT_UNIT_BYTES,
+                                         false};
+    static const leat_histogram spans = {"Time span of a row",
+                                         "first to last measurement (log scale)",
+                                         "share of the rows",
+                                         "rows",
+                                         "no rows",
+                                         LEAT_UNIT_DURATION_US,
+                                         true};
+    static const leat_histogram gaps = {"Gap between measurements",
+                                        "time to the probe's next measurement (log scale)",
+                                        "share of the gaps",
+                                        "gaps",
+                                        "no values were read",
+                                        LEAT_UNIT_DURATION_US,
+                                        true};
+    static const leat_histogram rtts = {"Round trip time",
+                                        "rtt (log scale)",
+                                        "share of the answers",
+                                        "answers",
+                                        "no answers were read",
+                                        LEAT_UNIT_RTT_NS,
+                                        false};
+    leat_figure_histogram(out, &rtts, &s->rtt_ns);
+    draw_over_time(out, s);
+    draw_failures(out, s);
+    draw_measurements(out, s);
+    draw_concentration(out, s);
+    leat_figure_histogram(out, &gaps, &s->gap_us);
+    leat_figure_histogram(out, &spans, &s->row_span_us);
+    leat_figure_histogram(out, &bytes, &s->record_bytes);
+    draw_shards(out, s);
+}

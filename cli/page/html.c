@@ -1,0 +1,138 @@
+/*
+ * The frame of a page and its components. A page is one self-contained file, readable without
+ * scripts, on paper, in light and dark. Every text that comes from data goes through
+ * leat_html_text.
+ */
+#include <string.h>
+
+#include "page/page.h"
+
+/* Up to the next character that is special in HTML. */
+static int64_t plain_size(const char *text, int64_t size_bytes) {
+    int64_t i = 0;
+    while (i < size_bytes && strchr("<>&\"'", text[i]) == NULL) i++;
+    return i;
+}
+
+static const char *entity_of(char letter) {
+    switch (letter) {
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '&': return "&amp;";
+    case '"': return "&quot;";
+    default: return "&#39;";
+    }
+}
+
+void leat_html_text(leat_textbuf *out, const char *text) {
+    int64_t size_bytes = (int64_t)strlen(text);
+    while (size_bytes > 0) {
+        char escape[LEAT_ESCAPE_BYTES];
+        int64_t clean = leat_text_clean(text, size_bytes), plain = plain_size(text, clean);
+        leat_textbuf_append(out, text, plain);
+        text += plain;
+        size_bytes -= plain;
+        int taken = 0;
+        if (plain < clean) {
+            leat_textbuf_put(out, entity_of(*text));
+            taken = 1;
+        } else if (size_bytes > 0) {
+            taken = leat_text_escape(text, size_bytes, LEAT_ESCAPE_WORDS, escape);
+            leat_textbuf_put(out, escape);
+        }
+        text += taken;
+        size_bytes -= taken;
+    }
+}
+
+/* ---- Pieces ------------------------------------------------------------------------------- */
+
+void leat_page_value(leat_textbuf *out, leat_unit unit, double value) {
+    char words[LEAT_WORDS_BYTES];
+    leat_textbuf_put(out, leat_unit_words(words, unit, value));
+}
+
+void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value) {
+    leat_textbuf_printf(out, "<div class=\"card\"><span>%s</span><b>", name);
+    leat_page_value(out, unit, value);
+    leat_textbuf_put(out, "</b></div>\n");
+}
+
+void leat_page_cell(leat_textbuf *out, leat_unit unit, double value) {
+    leat_textbuf_put(out, "<td>");
+    leat_page_value(out, unit, value);
+    leat_textbuf_put(out, "</td>");
+}
+
+void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options) {
+    for (const leat_setting *row = table->rows; row->name != NULL; row++) {
+        char text[LEAT_SETTING_BYTES];
+        if (row->neutral) continue;
+        leat_textbuf_printf(out, "<span class=\"item\">--%s ", row->name);
+        leat_html_text(out, leat_setting_get(row, options, text));
+        leat_textbuf_put(out, "</span>");
+    }
+}
+
+void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count) {
+    int64_t total = 0;
+    for (int i = 0; i < count; i++) total += items[i].value;
+    leat_textbuf_put(out, "<div><p><b>");
+    leat_html_text(out, title);
+    leat_textbuf_put(out, "</b> &nbsp;");
+    for (int i = 0; i < count; i++) {
+        if (items[i].value == 0) continue;
+        leat_textbuf_printf(out, "<span class=\"item\"><span class=\"key k%d\"></span>",
+                            items[i].key);
+        leat_html_text(out, items[i].name);
+        leat_textbuf_put(out, " ");
+        leat_page_value(out, LEAT_UNIT_SHARE, leat_ratio(items[i].value, total));
+        leat_textbuf_put(out, "</span> ");
+    }
+    if (total == 0) leat_textbuf_put(out, "nothing");
+    leat_textbuf_put(out, "</p><div class=\"stack\">");
+    for (int i = 0; i < count; i++)
+        if (items[i].value > 0)
+            leat_textbuf_printf(out, "<i class=\"k%d\" style=\"width:%.3f%%\"></i>", items[i].key,
+                                100 * leat_ratio(items[i].value, total));
+    leat_textbuf_put(out, "</div></div>\n");
+}
+
+/* ---- The page ----------------------------------------------------------------------------- */
+
+void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {
+    leat_textbuf_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                          "<meta name=\"viewport\" content=\"width=device-width, "
+                          "initial-scale=1\">\n<title>");
+    leat_html_text(out, name);
+    leat_textbuf_printf(out, " - %s</title>\n<style>\n", command);
+    leat_textbuf_put(out, leat_page_style);
+    leat_textbuf_put(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
+    leat_html_text(out, name);
+    leat_textbuf_put(out, "</h1>\n");
+}
+
+void leat_page_end(leat_textbuf *out, const char *words, const char *code) {
+    leat_textbuf_printf(out, "<footer>leat %s. ", leat_version());
+    leat_textbuf_put(out, words);
+    if (code != NULL) {
+        leat_textbuf_put(out, " <code>");
+        leat_html_text(out, code);
+        leat_textbuf_put(out, "</code>");
+    }
+    leat_textbuf_put(out, "</footer>\n</main>\n</body>\n</html>\n");
+}
+
+leat_code leat_page_save(const char *path, void (*put)(leat_textbuf *out, const void *user),
+                         const void *user, leat_error *err) {
+    leat_textbuf *text = NULL;
+    const char *words = NULL;
+    int64_t size_bytes = 0;
+    leat_code code = leat_textbuf_create(&text, err);
+    if (code != LEAT_OK) return code;
+    put(text, user);
+    code = leat_textbuf_finish(text, &words, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_text_save(path, words, size_bytes, err);
+    leat_textbuf_destroy(text);
+    return code;
+}

@@ -1,0 +1,151 @@
+/*
+ * Self-contained pages: values in words, axes, plots, figures and the frame around them, all as
+ * text (SVG and HTML), with nothing loaded. Colours come from classes that the page's style sheet
+ * defines for light and dark.
+ */
+#ifndef LEAT_CLI_PAGE_PAGE_H
+#define LEAT_CLI_PAGE_PAGE_H
+
+#include "frame/cli.h"
+#include "leat/load.h"
+
+/* ---- Values ------------------------------------------------------------------------------- */
+
+typedef enum leat_unit {
+    LEAT_UNIT_COUNT,
+    LEAT_UNIT_BYTES,
+    LEAT_UNIT_DURATION_US, /* microseconds: a time span */
+    LEAT_UNIT_RTT_NS,      /* nanoseconds: shown as milliseconds */
+    LEAT_UNIT_DATE_US,     /* microseconds since 1970 */
+    LEAT_UNIT_SHARE,       /* 0..1: shown as per cent */
+} leat_unit;
+
+/* "1,234", "1.23 KiB", "4 min 2 s", "12.3 ms", "2019-04-24 20:00:00 UTC", "3.52 %". */
+const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double value);
+/* "2019-04-24 20:00:00.000000": for people, UTC. */
+const char *leat_time_words(char text[LEAT_WORDS_BYTES], int64_t time_us);
+/* a / b, 0 if b is 0. */
+double leat_ratio(int64_t a, int64_t b);
+/* "IPv4", "IPv6", "IPv4 and IPv6". */
+const char *leat_version_words(int ip_version);
+const char *leat_split_words(leat_split split);
+
+/* Equal steps on a logarithmic axis over all values of a distribution except 0. */
+#define LEAT_COLUMNS_MAX 72
+typedef struct leat_columns {
+    int count;
+    double edge[LEAT_COLUMNS_MAX + 1]; /* edge[i] .. edge[i + 1] */
+    double values[LEAT_COLUMNS_MAX];   /* number of values in the column */
+    double zeros;                      /* how many are 0 */
+    double total;
+} leat_columns;
+void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_count);
+
+/* ---- Plots -------------------------------------------------------------------------------- */
+
+#define LEAT_PLOT_WIDTH 400
+#define LEAT_PLOT_HEIGHT 256
+
+typedef struct leat_axis {
+    leat_unit unit;
+    bool log;
+    double low, high;
+    const char *label;
+} leat_axis;
+
+typedef struct leat_plot {
+    leat_textbuf *out;
+    leat_axis x, y;
+    double left, right, top, bottom; /* of the area where data is drawn, in pixels */
+} leat_plot;
+
+/* Opens the <svg>; draws grid, ticks and labels. `zero_slot`: leave space on the left for a bar of
+ * zeros. */
+void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot);
+/* A bar over [x0, x1) of height y; `words` is its tooltip. */
+void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
+                   const char *words);
+/* The bar of zeros, left of the axis. */
+void leat_plot_zero_bar(leat_plot *plot, double y, const char *words);
+/* A line through points; steps: each y holds until the next x. */
+void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
+                    const char *class_name);
+/* Dashed vertical lines at x1 <= x2, each with a label at its top. */
+void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
+void leat_plot_end(leat_plot *plot);
+/* Pixel positions. */
+double leat_plot_x(const leat_plot *plot, double value);
+double leat_plot_y(const leat_plot *plot, double value);
+
+/* ---- Figures ------------------------------------------------------------------------------ */
+
+#define LEAT_FIGURE_WORDS 200 /* size of a tooltip or a caption */
+
+/* A figure's frame; the caption is HTML. */
+void leat_figure_begin(leat_textbuf *out, const char *title, const char *caption);
+void leat_figure_end(leat_textbuf *out);
+/* A figure with nothing to draw, and the reason. */
+void leat_figure_empty(leat_textbuf *out, const char *title, const char *why);
+/* "median A, p99 B, max C", as HTML. */
+void leat_figure_quantiles(char caption[LEAT_FIGURE_WORDS], const leat_dist *dist, leat_unit unit);
+/* The end of a linear axis on which `value` is the highest bar. */
+double leat_axis_end(double value);
+
+typedef struct leat_histogram {
+    const char *title, *x_label, *y_label;
+    const char *things; /* "rows" */
+    const char *empty;  /* shown if there is no value */
+    leat_unit unit;
+    bool zeros; /* 0 is a value with its own bar */
+} leat_histogram;
+void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
+/* One bar per number if the largest is small; otherwise a histogram. */
+void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
+
+/* Several distributions over one axis, as lines; empty ones are omitted. */
+#define LEAT_SERIES_MAX 3
+typedef struct leat_series {
+    const char *name;
+    const leat_dist *dist;
+} leat_series;
+void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+                        int count);
+
+/* ---- The page ----------------------------------------------------------------------------- */
+
+/* Text as HTML: the five special characters are written as entities, unprintable bytes as by
+ * leat_text_show. */
+void leat_html_text(leat_textbuf *out, const char *text);
+
+/* Everything up to and including the page's <h1>, whose text is `name`; `command` created the
+ * page. */
+void leat_page_begin(leat_textbuf *out, const char *name, const char *command);
+/* The footer and the end of the page: after the version these words (HTML), then a text as code
+ * (NULL: none). */
+void leat_page_end(leat_textbuf *out, const char *words, const char *code);
+void leat_page_value(leat_textbuf *out, leat_unit unit, double value);
+void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value);
+void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
+/* "--name value" of each option that determines bytes. */
+void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options);
+/* Builds the page in memory with `put`, and saves it only when complete. */
+LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
+                                         void (*put)(leat_textbuf *out, const void *user),
+                                         const void *user, leat_error *err);
+
+/* A title and a bar divided into shares, with its legend. */
+typedef struct leat_share {
+    const char *name;
+    int64_t value;
+    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark */
+} leat_share;
+void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
+
+extern const char leat_page_style[];
+
+/* ---- The same in JSON --------------------------------------------------------------------- */
+
+/* A member: count, smallest, largest, mean, quantiles, histogram; values are multiplied. */
+void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, double scale);
+
+#endif

@@ -1,0 +1,421 @@
+"""Unlabelled beside benign and attack: logs without labels through leat ingest can, inspect, cat,
+batches and doctor. Runs the command named by LEAT (default: build/leat)."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import pages
+from test_ingest_can import content, read_tensors
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+
+FOLDER = None  # of this program
+FRAMES = 400  # of each log, in windows of 20
+
+
+def leat(*words):
+    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=300, check=False)
+
+
+def setUpModule():
+    global FOLDER
+    FOLDER = tempfile.mkdtemp(prefix="leat-can-labels-")
+
+
+def tearDownModule():
+    shutil.rmtree(FOLDER)
+
+
+def frame(i):
+    return f"{0x100 + i * i % 13:03X}", f"{(i * 2654435761) % 2 ** 64:016X}"
+
+
+def write_labelled(path, attack=(), begin=1000.0):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        file.write("timestamp,arbitration_id,data_field,attack\n")
+        for i in range(FRAMES):
+            name, data = frame(i)
+            file.write(f"{begin + i * 0.001:.6f},{name},{data},{int(i in attack)}\n")
+
+
+def write_candump(path, begin=1000.0, step=0.001):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        for i in range(FRAMES):
+            name, data = frame(i)
+            file.write(f"({begin + i * step:.6f}) can0 {name}#{data}\n")
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(dir=FOLDER)
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def ingest(self, *words, out="cache"):
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path(out), "--window", "20",
+                    "--stride", "20", "--json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def words(self, *words, out="cache"):
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path(out), "--window", "20",
+                    "--stride", "20", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def labels(self, result, *splits):
+        """(y, attack_type, attack_first, attack_count) of each graph, by the log it is of."""
+        with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            captures = json.load(file)["captures"]
+        found = {}
+        for split in splits:
+            tensors = read_tensors(os.path.join(result["cache"], f"{split}.safetensors"))
+            flat = [tensors[name][1] for name in ("y", "attack_type", "attack_first",
+                                                  "attack_count")]
+            for g, capture in enumerate(tensors["capture"][1]):
+                one = tuple(values[g] for values in flat)
+                found.setdefault(captures[capture]["file"], []).append(one)
+        return found
+
+
+class States(Case):
+    """Three logs without labels, one of them benign by its name, and one with labels."""
+    def setUp(self):
+        super().setUp()
+        write_candump(self.path("logs", "train_a", "drive.log"))
+        write_candump(self.path("logs", "train_a", "normal_run.log"), begin=2000)
+        write_candump(self.path("logs", "train_b", "abnormal.log"), begin=3000)
+        write_labelled(self.path("logs", "train_b", "dos.csv"), range(110, 150), begin=4000)
+
+    BENIGN, UNLABELLED = (0, 0, -1, 0), (-1, -1, -1, 0)
+
+    def test_by_name(self):
+        result = self.ingest("--val-fraction", "0")
+        self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (1, 2))
+        self.assertEqual(result["splits"]["train"], {"graphs": 80, "attacks": 3, "unlabelled": 40})
+        self.assertEqual(result["scaler"], "z_benign")
+        found = self.labels(result, "train")
+        self.assertEqual(set(found["drive.log"]), {self.UNLABELLED})
+        self.assertEqual(set(found["abnormal.log"]), {self.UNLABELLED})
+        self.assertEqual(set(found["normal_run.log"]), {self.BENIGN})
+        self.assertEqual(sorted(found["dos.csv"]),
+                         [self.BENIGN] * 17 + [(1, 1, 0, 10), (1, 1, 0, 20), (1, 1, 10, 10)])
+        with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            metadata = json.load(file)
+        self.assertEqual(metadata["splits"]["train"]["attack_balance"],
+                         {"benign": 37, "dos": 3, "unlabelled": 40})
+        self.assertEqual((metadata["settings"]["unlabelled"], metadata["preset"]),
+                         ("by-name", "default"))
+
+    def test_for_all(self):
+        for rule, counts, benign in (("benign", (3, 0), 77), ("unknown", (0, 3), 17)):
+            result = self.ingest("--val-fraction", "0", "--unlabelled", rule)
+            self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), counts)
+            found = [one for graphs in self.labels(result, "train").values() for one in graphs]
+            self.assertEqual(found.count(self.BENIGN), benign)
+            self.assertEqual(found.count(self.UNLABELLED), 77 - benign)
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"), "--unlabelled", "no")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("by-name, benign or unknown", done.stderr)
+
+    def test_reference(self):
+        result = self.ingest("--preset", "reference", "--val-fraction", "0")
+        self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (3, 0))
+        self.assertEqual(result["splits"]["train"]["unlabelled"], 0)
+        with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["preset"], "reference")
+
+    def test_said(self):
+        text = self.words("--val-fraction", "0")
+        self.assertIn("\n        1 log without labels counted as benign, by name\n", text)
+        self.assertIn("\n        2 logs without labels counted as unlabelled; use --unlabelled "
+                      "benign if there are no attacks\n", text)
+        self.assertIn("train   80 graphs, 3 with an attack, 40 unlabelled", text)
+        for rule, words in (("benign", "benign"), ("unknown", "unlabelled")):
+            self.assertIn(f"\n        3 logs without labels counted as {words}\n",
+                          self.words("--unlabelled", rule))
+        again = self.ingest("--val-fraction", "0")  # what a cache does not record is not told
+        self.assertTrue(again["found"])
+        self.assertFalse({"files_taken_as_benign", "files_unlabelled"} & set(again))
+
+    def test_the_same_bytes_however_made(self):
+        for store in ("features", "frames"):
+            wanted = None
+            for threads in ("1", "2", "3", "8"):
+                result = self.ingest("--store", store, "--threads", threads, out=f"c{threads}")
+                found = content(result["cache"])
+                wanted = wanted or found
+                self.assertEqual(found, wanted)
+                shutil.rmtree(self.path(f"c{threads}"))
+
+    def test_windows_of_several_logs(self):
+        """An attack outweighs an unlabelled frame, which outweighs benign ones."""
+        shutil.rmtree(self.path("logs"))
+        write_labelled(self.path("logs", "train_a", "dos.csv"), range(100, 200))
+        write_candump(self.path("logs", "train_a", "drive.log"), begin=1000.3005, step=0.0001)
+        result = self.ingest("--captures", "merged", "--val-fraction", "0")
+        tensors = read_tensors(os.path.join(result["cache"], "train.safetensors"))
+        found = dict(zip(tensors["window_start"][1], tensors["y"][1]))
+        self.assertEqual([found[20 * i] for i in range(15)], [0] * 5 + [1] * 5 + [0] * 5)
+        self.assertEqual({found[start] for start in found if 300 <= start < 700}, {-1})
+        write_candump(self.path("logs", "train_a", "drive.log"), begin=1000.1005, step=0.00025)
+        result = self.ingest("--captures", "merged", "--val-fraction", "0", out="other")
+        tensors = read_tensors(os.path.join(result["cache"], "train.safetensors"))
+        found = dict(zip(tensors["window_start"][1], tensors["y"][1]))
+        types = dict(zip(tensors["window_start"][1], tensors["attack_type"][1]))
+        self.assertEqual([found[20 * i] for i in range(5)], [0] * 5)
+        self.assertEqual({(found[start], types[start]) for start in found if 100 <= start < 580},
+                         {(1, 1)})
+
+
+def hexes(i):
+    return ",".join(f"{i * k % 256:02x}" for k in range(8))
+
+
+class Words(Case):
+    """Labels that are words, missing, or not known."""
+    def write(self, labels, name="a.csv"):
+        os.makedirs(self.path("logs"), exist_ok=True)
+        with open(self.path("logs", name), "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,label\n")
+            for i, label in enumerate(labels):
+                file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{label}\n")
+
+    def fails(self, *words):
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"), *words)
+        self.assertEqual(done.returncode, 1, done.stdout)
+        return done.stderr
+
+    def test_types_of_attacks(self):
+        words = ("DoS", "attack_dos", "Fuzzing Attack", "gear-spoofing", "Replay", "attack-replay",
+                 "flooding", "RPM", "Impersonation")
+        for word in words:
+            self.write([word if i < 20 else "Normal" for i in range(FRAMES)])
+            result = self.ingest("--val-fraction", "0", "--replace")
+            self.assertEqual(result["splits"]["train"],
+                             {"graphs": 20, "attacks": 1, "unlabelled": 0}, word)
+        for word in ("no_attack", "AttackFree", "attack_free"):
+            self.write([word] * FRAMES)
+            self.assertEqual(self.ingest("--replace")["splits"]["train"]["attacks"], 0)
+
+    def test_not_known(self):
+        """However few they are: they may be all of the attacks."""
+        self.write(["weird" if i in (7, 9) else "odd" if i == 300 else "normal"
+                    for i in range(FRAMES)])
+        said = self.fails()
+        self.assertIn('the labels of 3 of its 400 lines are not known: "weird" in line 9, "odd" in '
+                      'line 302; they are numbers, or words like attack and normal; --column '
+                      'label=NAME', said)
+        self.assertIn("--max-rejected 0.0075", said)
+        result = self.ingest("--max-rejected", "0.0075", "--replace")
+        self.assertIn("3 frames with a label that is not known are rejected",
+                      json.dumps(result["warnings"]))
+        self.fails("--max-rejected", "0.007")
+
+    def test_missing(self):
+        self.write(["", "nan", "None"] + ["normal"] * (FRAMES - 3))
+        result = self.ingest()
+        self.assertIn("3 frames without a label are rejected", json.dumps(result["warnings"]))
+
+    def test_flags_that_come_late(self):
+        """HCRL's and Survival's flags, first beyond the lines that decide on the format."""
+        os.makedirs(self.path("logs"))
+        for parts in (",", " "):
+            with open(self.path("logs", "normal.txt"), "w", encoding="ascii") as file:
+                for i in range(2000):
+                    flag = ",T" if i == 1500 else ""
+                    file.write(f"{1000 + i * 0.001:.6f},0316,8,{hexes(i).replace(',', parts)}"
+                               f"{flag}\n")
+            said = self.fails()
+            self.assertIn('the labels of 1 of its 2000 lines are flags, but its first lines have '
+                          'none, so it was taken for a log without labels: "T" in line 1501', said)
+
+
+class Columns(Case):
+    def test_gvret_with_labels(self):
+        os.makedirs(self.path("logs"))
+        with open(self.path("logs", "normal.csv"), "w", encoding="ascii") as file:
+            file.write("Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2,D3,D4,D5,D6,D7,D8,Label\n")
+            for i in range(FRAMES):
+                file.write(f"{1000000 + 1000 * i},00000130,false,Rx,0,8,{hexes(i)},{i // 390}\n")
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"))
+        self.assertEqual(done.returncode, 1)
+        columns = re.search(r'read it with --column "([^"]*)"', done.stderr).group(1)
+        result = self.ingest("--column", columns, "--val-fraction", "0")
+        self.assertEqual(result["splits"]["train"], {"graphs": 20, "attacks": 1, "unlabelled": 0})
+        self.assertEqual(result["files_taken_as_benign"], 0)
+        with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["captures"][0]["first_s"], 1.0)
+
+    def test_unused_label(self):
+        """A log with a column that looks like a label is not benign by name."""
+        os.makedirs(self.path("logs"))
+        with open(self.path("logs", "normal.csv"), "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,attack_name\n")
+            for i in range(FRAMES):
+                file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{'odd' if i else ''}\n")
+        result = self.ingest()
+        self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
+
+
+class Scalers(Case):
+    """Training logs without a benign window."""
+    def setUp(self):
+        super().setUp()
+        write_candump(self.path("logs", "train_a", "drive.log"))
+        write_labelled(self.path("logs", "test_a", "benign.csv"), begin=3000)
+
+    def scaler(self, result):
+        with open(os.path.join(result["cache"], "scaler.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_of_all_windows(self):
+        found = self.ingest()
+        self.assertEqual((found["scaler"], self.scaler(found)["strategy"]), ("z_all", "z_all"))
+        wanted = self.scaler(self.ingest("--scaler", "z_all"))
+        self.assertEqual(self.scaler(found), wanted)
+        self.assertNotEqual(set(wanted["x_center"]), {0.0})
+        benign = self.scaler(self.ingest("--unlabelled", "benign"))
+        self.assertEqual(benign["strategy"], "z_benign")
+        for a, b in zip(benign["x_center"], wanted["x_center"]):
+            self.assertAlmostEqual(a, b)
+        with open(os.path.join(found["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            metadata = json.load(file)
+        self.assertEqual((metadata["scaler_strategy"], metadata["settings"]["scaler"]),
+                         ("z_all", "z_benign"))
+
+    def test_robust(self):
+        found = self.scaler(self.ingest("--scaler", "robust_benign"))
+        wanted = self.scaler(self.ingest("--scaler", "robust_benign", "--unlabelled", "benign"))
+        self.assertEqual((found.pop("strategy"), wanted.pop("strategy")),
+                         ("robust_all", "robust_benign"))
+        self.assertEqual(found, wanted)
+
+    def test_attacks_alone(self):
+        write_labelled(self.path("logs", "train_a", "drive.log"), range(FRAMES))
+        self.assertEqual(self.scaler(self.ingest())["strategy"], "z_all")
+
+    def test_none_wanted(self):
+        self.assertEqual(self.ingest("--scaler", "none")["scaler"], "none")
+        self.assertNotIn("no training graph is benign", self.words("--scaler", "none"))
+
+    def test_said(self):
+        for _ in range(2):  # of a new cache, and of one that is found
+            self.assertIn("scaler  z_all, because no training graph is benign", self.words())
+
+    def test_one_benign_window_is_enough(self):
+        write_labelled(self.path("logs", "train_a", "some.csv"), range(20, FRAMES), begin=5000)
+        kinds = ("z_benign", "robust_benign")
+        found = [self.scaler(self.ingest("--val-fraction", "0", "--scaler", kind))
+                 for kind in kinds]
+        self.assertEqual([one["strategy"] for one in found], list(kinds))
+        os.remove(self.path("logs", "train_a", "drive.log"))
+        self.assertEqual(found, [self.scaler(self.ingest("--val-fraction", "0", "--scaler", kind))
+                                 for kind in kinds])  # those of that window alone
+
+
+class Reports(Case):
+    """What the other commands say of a cache with all three states."""
+    def setUp(self):
+        super().setUp()
+        write_candump(self.path("logs", "train_a", "drive.log"))
+        write_labelled(self.path("logs", "train_a", "dos.csv"), range(110, 150), begin=4000)
+        self.cache = self.ingest("--val-fraction", "0")["cache"]
+
+    def run_leat(self, *words):
+        done = leat(*words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        return done.stdout
+
+    def told(self, *words):
+        return json.loads(self.run_leat(*words, "--json"))
+
+    def test_inspect(self):
+        told = self.told("inspect", self.cache, "--verify")
+        self.assertTrue(told["verification"]["ok"], told["verification"]["findings"])
+        train = told["splits"]["train"]
+        self.assertEqual([train[name] for name in ("graphs", "graphs_with_attack", "graphs_benign",
+                                                   "graphs_unlabelled")], [40, 3, 17, 20])
+        self.assertEqual([(one["type"], one["name"], one["graphs"], one["labelled_frames"])
+                          for one in train["attacks"]],
+                         [(0, "benign", 17, 0), (1, "dos", 3, 40), (-1, "unlabelled", 20, 0)])
+        self.assertEqual({one["file"]: (one["graphs_with_attack"], one["graphs_unlabelled"])
+                          for one in told["captures"]}, {"drive.log": (0, 20), "dos.csv": (3, 0)})
+        text = self.run_leat("inspect", self.cache)
+        self.assertRegex(text, r"\n  split +graphs +with attack +benign +unlabelled +nodes")
+        self.assertRegex(text, r"\n  train +40 +3 +7\.50 % +17 +20 ")
+        self.assertRegex(text, r"\n +unlabelled +20 +50\.0 % +0\n")
+        self.assertRegex(text, r"drive\.log +train_a +0 +\? +400 +20 +0 +20 ")
+
+    def test_page(self):
+        page = self.path("page.html")
+        self.run_leat("inspect", self.cache, "--html", page)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        shown = re.sub(r"\s+", " ", " ".join(pages.check_stands_alone(self, text).texts))
+        pages.check_labels(self, text)
+        self.assertIn("unlabelled 50.0 %", shown)
+        row = re.search(r"<tr><td>train</td>(.*?)</tr>", text, re.S).group(1)
+        self.assertEqual([re.sub("<[^>]*>", "", cell) for cell in row.split("</td>")[:4]],
+                         ["40", "7.50 %", "42.5 %", "50.0 %"])
+        self.assertIn('class="bar zero" x="0" y="9"', text)  # the strip of the unlabelled log
+
+    def test_cat(self):
+        facts = [json.loads(line) for line in
+                 self.run_leat("cat", self.cache, "--graph", "0:40").splitlines()]
+        for one in facts:
+            if one["file"] == "drive.log":
+                self.assertEqual([one[name] for name in ("y", "attack_type", "attack",
+                                                         "attack_first", "attack_count")],
+                                 [-1, -1, "unlabelled", -1, 0])
+        number = next(one["graph"] for one in facts if one["file"] == "drive.log")
+        words = self.run_leat("cat", self.cache, "--graph", str(number), "--format", "words")
+        self.assertIn("\n  unlabelled\n", words)
+        self.assertNotIn("benign", words)
+
+    def test_doctor(self):
+        done = leat("doctor", "--json", self.cache)
+        problems = [one["what"] for one in json.loads(done.stdout)["findings"]
+                    if one["verdict"] == "problem" and "cache" in one["what"]]
+        self.assertEqual(problems, [])
+
+    def test_batches(self):
+        page = self.path("page.html")
+        told = self.told("batches", self.cache, "--report", page, "--max-nodes", "100")
+        self.assertEqual((told["graphs"], told["attacks"], told["unlabelled"]), (40, 3, 20))
+        self.assertEqual(sum(one["unlabelled"] for one in told["in_order"]), 20)
+        self.assertGreaterEqual(told["attacks_least"], 0)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        shown = re.sub(r"\s+", " ", " ".join(pages.check_stands_alone(self, text).texts))
+        self.assertIn("unlabelled graphs", shown)
+        words = self.run_leat("batches", self.cache, "--report", page)
+        self.assertIn("3 of them with an attack: 7.50 %", words)
+        self.assertIn("20 of them unlabelled: 50.0 %", words)
+        explained = self.told("batches", self.cache, "--explain", "0")
+        ys = [one["y"] for one in explained["graphs"]]
+        self.assertEqual([ys.count(y) for y in (1, 0, -1)], [3, 17, 20])
+        words = self.run_leat("batches", self.cache, "--explain", "0")
+        self.assertIn("3 with an attack, 20 unlabelled\n", words)
+        self.assertEqual(words.count(", unlabelled\n"), 20)
+
+    def test_curriculum(self):
+        """Unlabelled graphs are not ranked among benign ones: they are in every epoch."""
+        words = ("--curriculum", "random", "--epochs", "9", "--tiers", "17")
+        explained = self.told("batches", self.cache, "--explain", "0", *words)
+        ys = [one["y"] for one in explained["graphs"]]
+        self.assertEqual([ys.count(y) for y in (1, -1)], [3, 20])
+        self.assertLess(ys.count(0), 17)
+
+
+if __name__ == "__main__":
+    unittest.main()

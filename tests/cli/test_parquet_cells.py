@@ -1,0 +1,169 @@
+"""A cell in error costs its row, not the run: Parquet with times out of range and addresses that
+are not UTF-8.
+
+Runs the command named by LEAT (default: build/leat).
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import parquet_file as parquet
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+FIRST, GROUP, GROUPS = 1_600_000_000, 3000, 3
+ROWS = GROUP * GROUPS
+FAR = 1 << 62
+HEAD = b"file,row,reason,event_time,src_addr,dst_addr,ip_version,rtt,line\n"
+TICKS = {1: 1000, 2: 1_000_000, 3: 1_000_000_000}
+
+
+def make(path, times=None, sources=None, targets=None, unit=1, statistics=False, drop=()):
+    """Rows by number from 1; the given cells replace those of their rows; `drop` omits rows."""
+    groups = []
+    for group in range(GROUPS):
+        rows = [row for row in range(group * GROUP + 1, (group + 1) * GROUP + 1)
+                if row not in drop]
+        groups.append(([
+            parquet.times("event_time", [(times or {}).get(row, (FIRST + row) * TICKS[unit])
+                                         for row in rows], unit, statistics),
+            parquet.texts("src_addr", [(sources or {}).get(row, b"10.0.%d.1" % (row % 50))
+                                       for row in rows]),
+            parquet.texts("dst_addr", [(targets or {}).get(row, b"192.0.2.%d" % (row % 250))
+                                       for row in rows]),
+            parquet.floats("rtt", [row % 90 + 0.5 for row in rows])], len(rows)))
+    parquet.write_groups(path, groups)
+
+
+class Cells(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="leat-cells-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def at(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def ingest(self, name, *flags, status=0, inputs=("a.parquet",)):
+        done = subprocess.run([LEAT, "ingest", "probes", *inputs, "-o", name, "--json", *flags],
+                              cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return json.loads(done.stdout) if status == 0 else done.stderr
+
+    def read(self, *names):
+        with open(self.at(*names), "rb") as file:
+            return file.read()
+
+    def tree(self, name):
+        """Everything that does not depend on the inputs' files."""
+        found = {}
+        for top, _, files in os.walk(self.at(name)):
+            for each in files:
+                if each not in ("run.json", "rejected.csv"):
+                    path = os.path.join(top, each)
+                    found[os.path.relpath(path, self.at(name))] = self.read(path)
+        return found
+
+    def shown(self, row, reason, when=None, src=None, dst=None):
+        seconds = time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime(FIRST + row)).encode()
+        return b"a.parquet,%d,%s,%s,%s,%s,,%s,\n" % (
+            row, reason, when or seconds, src or b"10.0.%d.1" % (row % 50),
+            dst or b"192.0.2.%d" % (row % 250), b"%.1f" % (row % 90 + 0.5))
+
+    def check(self, rejected, **cells):
+        """The rest is ingested as if the rows were not there, whatever the threads."""
+        bad = {row for each in ("times", "sources", "targets") for row in cells.get(each, {})}
+        unit = cells.get("unit", 1)
+        make(self.at("a.parquet"), **cells)
+        make(self.at("good.parquet"), unit=unit, drop=bad)
+        self.ingest("good", "--replace", inputs=("good.parquet",))
+        self.assertEqual(len(rejected), len(bad))
+        for threads in ("1", "2", "8"):
+            result = self.ingest("out", "--replace", "--threads", threads)
+            self.assertEqual((result["records"], result["measurements"]),
+                             (ROWS, ROWS - len(bad)))
+            self.assertEqual(self.read("out", "rejected.csv"), HEAD + b"".join(rejected))
+            self.assertEqual(self.tree("out"), self.tree("good"))
+        said = self.ingest("strict", "--strict", status=1)
+        self.assertIn("a.parquet", said)
+        self.assertFalse(os.path.exists(self.at("strict")))
+        return said
+
+    def test_a_time_out_of_range(self):
+        row = GROUP + GROUP // 2
+        for statistics in (False, True):
+            said = self.check([self.shown(row, b"event_time_out_of_range", when=b"infinity")],
+                              times={row: FAR}, statistics=statistics)
+            self.assertIn(f"{row}", said)
+            self.assertIn("event_time_out_of_range", said)
+
+    def test_times_of_other_units(self):
+        for unit, when in ((2, b"148108-07-06T14:00:27.387904Z"), (3, None)):
+            rows = [self.shown(5, b"src_addr_unparsable", src=b"10.0.0.\xe9")]
+            times = {}
+            if when is not None:
+                times = {GROUP: FAR}
+                rows.append(self.shown(GROUP, b"event_time_out_of_range", when=when))
+            self.check(rows, times=times, sources={5: b"10.0.0.\xe9"}, unit=unit)
+
+    def test_addresses_that_are_not_utf8(self):
+        self.check([self.shown(1, b"src_addr_unparsable", src=b"\xff\xfe"),
+                    self.shown(GROUP, b"dst_addr_unparsable", dst=b"\xc3"),
+                    self.shown(GROUP + 1, b"dst_addr_unparsable", dst=b"\x80" + b"x" * 1023),
+                    self.shown(ROWS, b"dst_addr_unparsable", dst=b"192.0.2.1\xf0\x28")],
+                   sources={1: b"\xff\xfe"},
+                   targets={GROUP: b"\xc3", GROUP + 1: b"\x80" + b"x" * 3000,
+                            ROWS: b"192.0.2.1\xf0\x28"})
+
+    def test_several_kinds(self):
+        for statistics in (False, True):
+            self.check([self.shown(1, b"event_time_out_of_range", when=b"-infinity"),
+                        self.shown(2000, b"src_addr_unparsable", src=b"\xff"),
+                        self.shown(2001, b"event_time_out_of_range", when=b"infinity"),
+                        self.shown(ROWS, b"dst_addr_unparsable", dst=b"\xff")],
+                       times={1: -FAR, 2001: FAR}, sources={2000: b"\xff"},
+                       targets={ROWS: b"\xff"}, statistics=statistics)
+
+    def test_one_file_of_several(self):
+        """The others are read once, whatever part of them was read before the query failed."""
+        for name in ("b", "c", "d"):
+            make(self.at(f"{name}.parquet"))
+        make(self.at("a.parquet"), targets={4000: b"\xff"})
+        make(self.at("e.parquet"), times={4000: FAR}, statistics=True)
+        inputs = [f"{name}.parquet" for name in "abcde"]
+        trees = []
+        for threads in ("1", "2", "8"):
+            result = self.ingest("out", "--replace", "--threads", threads, inputs=inputs)
+            self.assertEqual((result["records"], result["measurements"]),
+                             (5 * ROWS, 5 * ROWS - 2))
+            trees.append((self.tree("out"), self.read("out", "rejected.csv")))
+        self.assertEqual(trees[0], trees[1])
+        self.assertEqual(trees[0], trees[2])
+
+    def test_resume(self):
+        """A run that was killed, with a copy that it had no time to remove."""
+        make(self.at("a.parquet"), times={4000: FAR}, sources={5000: b"\xff"})
+        self.ingest("out")
+        command = [LEAT, "ingest", "probes", "a.parquet", "-o", "killed", "--probes-per-shard", "1"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as process:
+            until = time.monotonic() + 60
+            while time.monotonic() < until and process.poll() is None:
+                if os.path.exists(self.at("killed", ".leat", "temp")):
+                    process.send_signal(signal.SIGKILL)
+                    break
+            process.wait()
+        self.assertTrue(os.path.exists(self.at("killed", ".leat")))
+        shutil.copy(self.at("a.parquet"), self.at("killed", ".leat", "temp", "plain_0.parquet"))
+        result = self.ingest("killed", "--probes-per-shard", "1", "--resume")
+        self.assertEqual((result["records"], result["measurements"]), (ROWS, ROWS - 2))
+        self.assertEqual(self.read("killed", "rejected.csv"), self.read("out", "rejected.csv"))
+        self.assertFalse(os.path.exists(self.at("killed", ".leat")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+/* Prints the library's default of each option of the command, from the structs of the functions
+ * leat_*_options_default: command, option and value on a line, "-" if it is not set. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/thread.h"
+#include "leat/ingest.h"
+#include "leat/load_can.h"
+
+static void say(const char *command, const char *name, const char *value) {
+    printf("%s\t%s\t%s\n", command, name, value == NULL ? "-" : value);
+}
+
+static void number(const char *command, const char *name, int64_t value) {
+    printf("%s\t%s\t%" PRId64 "\n", command, name, value);
+}
+
+static void table(const char *command, const leat_setting_table *rows, const void *options) {
+    char text[LEAT_SETTING_BYTES];
+    for (const leat_setting *row = rows->rows; row->name != NULL; row++)
+        say(command, row->name, leat_setting_get(row, options, text));
+}
+
+static void ingests(void) {
+    leat_probes_ingest_options probes = leat_probes_ingest_options_default();
+    leat_can_ingest_options can = leat_can_ingest_options_default();
+    table("ingest probes", leat_probes_ingest_options_table(), &probes);
+    table("ingest can", leat_can_ingest_options_table(), &can);
+    table("ingest can", leat_can_settings_table(), &can.settings);
+}
+
+static void batches(void) {
+    leat_loader_options probes = leat_loader_options_default();
+    leat_graph_loader_options can = leat_graph_loader_options_default();
+    bool plain = can.batches.curriculum == LEAT_CURRICULUM_NONE;
+    table("batches", leat_loader_options_table(), &probes);
+    table("batches", leat_sample_options_table(), &probes.sample);
+    table("batches", leat_graph_loader_options_table(), &can);
+    table("batches", leat_graph_batch_options_table(), &can.batches);
+    say("batches", "split", can.split);
+    say("batches", "curriculum", plain ? "none" : "random");
+    say("cat", "split", can.split);
+}
+
+static void readers(void) {
+    leat_dataset_options dataset = leat_dataset_options_default();
+    leat_summary_options probes = leat_summary_options_default();
+    leat_can_summary_options can = leat_can_summary_options_default();
+    leat_verify_options verify = leat_verify_options_default();
+    number("cat", "memory", dataset.memory_bytes);
+    number("inspect", "memory", dataset.memory_bytes);
+    number("inspect", "memory", verify.memory_bytes);
+    number("inspect", "read", probes.read_bytes_max);
+    number("inspect", "read", can.read_bytes_max);
+    number("inspect", "rows", probes.row_count);
+    number("inspect", "threads", probes.threads);
+    number("inspect", "threads", can.threads);
+    number("inspect", "threads", verify.threads);
+}
+
+static void synth(void) {
+    leat_synth_probes_options probes = leat_synth_probes_options_default();
+    leat_synth_can_options can = leat_synth_can_options_default();
+    number("synth probes", "probes", probes.probes);
+    number("synth probes", "seed", (int64_t)probes.seed);
+    number("synth probes", "threads", probes.threads);
+    number("synth probes", "memory", probes.memory_bytes);
+    number("synth probes", "rows-per-file", probes.rows_per_file);
+    number("synth can", "vehicles", can.vehicles);
+    number("synth can", "seed", (int64_t)can.seed);
+    number("synth can", "threads", can.threads);
+    printf("synth can\tattacks\t");
+    const char *comma = "";
+    for (int i = 0; leat_synth_can_attack_name(i) != NULL; i++) {
+        if ((can.attacks & 1U << i) == 0) continue;
+        printf("%s%s", comma, leat_synth_can_attack_name(i));
+        comma = ",";
+    }
+    printf("\n");
+}
+
+int main(void) {
+    number("", "processors", leat_cpu_count());
+    ingests();
+    batches();
+    readers();
+    synth();
+    return 0;
+}
