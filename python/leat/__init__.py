@@ -1,18 +1,18 @@
 """leat: raw telemetry as training data, in C: Internet latency measurements, vehicle logs.
 
-    data = leat.ProbeDataset("probes")       # what `leat ingest probes` wrote, or files of others
+    data = leat.ProbeDataset("probes")       # written by `leat ingest probes`, or third-party files
     data[0].measurements()                   # one probe's measurements as numpy arrays
     for batch in leat.Loader(data, batch=8, length=1024):
         batch["inputs"]                      # six int32 arrays [8, 1024], nothing copied
 
-    data = leat.CanDataset("cache")          # what `leat ingest can` wrote
+    data = leat.CanDataset("cache")          # written by `leat ingest can`
     for batch in leat.GraphLoader(data, max_nodes=8192, epochs=1):
         batch.x, batch.edge_index            # one disjoint union of graphs, nothing copied
 
-leat.grain has measurements for Grain, leat.maxtext a launcher of MaxText's trainer, leat.torch
-graphs for PyTorch Geometric.
+leat.grain provides measurements for Grain, leat.maxtext a launcher for MaxText's trainer,
+leat.torch graphs for PyTorch Geometric.
 
-Errors are leat.LeatError (leat.errors has one class a code); their text is the library's own.
+Errors are leat.LeatError (leat.errors has one class per code); their text is the library's.
 """
 from leat._library import version as _version
 from leat.can import CanDataset, CanSplit, Graph, GraphBatch, GraphLoader

@@ -1,4 +1,4 @@
-"""The command `leat`, which lies beside this file: `python -m leat inspect probes`."""
+"""The command `leat`, which is installed beside this file: `python -m leat inspect probes`."""
 import os
 import sys
 
@@ -6,7 +6,7 @@ from leat._library import COMMAND
 
 
 def main() -> None:
-    """Becomes the command, with this program's arguments."""
+    """Replaces this process with the command, with the same arguments."""
     os.execv(COMMAND, ["leat", *sys.argv[1:]])
 
 

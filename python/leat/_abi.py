@@ -1,7 +1,7 @@
-"""The C API of include/leat/*.h as ctypes sees it: structs, constants and prototypes, no more.
+"""The C API of include/leat/*.h for ctypes: structs, constants and prototypes only.
 
 Written by hand from the headers; tests/lint/test_python_abi.py compiles them and compares every
-size, offset and number. Nothing here opens the library, so that the comparison needs no build.
+size, offset and number. Nothing here opens the library, so the comparison requires no build.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ENUMS = {
     "SCALE": ("STORED", "NONE"),
 }
 NODE_FEATURES, EDGE_FEATURES = 35, 11
-PREFETCH_AUTO = -1
+CAN_CLASSES = 2
 LOADER_STATE_BYTES = 257
 
 
@@ -35,7 +35,8 @@ class Error(c.Structure):
 
 class DatasetOptions(c.Structure):
     """leat_dataset_options"""
-    _fields_ = [("cache_bytes", c.c_int64), ("addresses", c.c_char_p)]
+    _fields_ = [("cache_bytes", c.c_int64), ("addresses", c.c_char_p),
+                ("memory_bytes", c.c_int64)]
 
 
 class DatasetFacts(c.Structure):
@@ -211,6 +212,14 @@ class CanSplit(c.Structure):
     ]
 
 
+class CanClasses(c.Structure):
+    """leat_can_classes"""
+    _fields_ = [
+        ("graphs", c.c_int64 * CAN_CLASSES), ("unlabelled", c.c_int64),
+        ("weight", c.c_double * CAN_CLASSES),
+    ]
+
+
 class CanCaptureFacts(c.Structure):
     """leat_can_capture_facts"""
     _fields_ = [
@@ -218,6 +227,7 @@ class CanCaptureFacts(c.Structure):
         ("vehicle", c.c_int32), ("frames", c.c_int64), ("windows", c.c_int64),
         ("tail", c.c_int64), ("between", c.c_int64), ("dropped", c.c_int64),
         ("rejected", c.c_int64), ("first_s", c.c_double), ("last_s", c.c_double),
+        ("recording", c.c_int32),
     ]
 
 
@@ -245,7 +255,7 @@ class GraphBatchOptions(c.Structure):
         ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
         ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
         ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
-        ("preset", c.c_int),
+        ("preset", c.c_int), ("graphs", c.c_int),
     ]
 
 
@@ -285,9 +295,9 @@ class GraphBatch(c.Structure):
 class GraphLoaderFacts(c.Structure):
     """leat_graph_loader_facts"""
     _fields_ = [
-        ("split_graphs", c.c_int64), ("graphs", c.c_int64), ("oversize", c.c_void_p),
-        ("oversize_count", c.c_int64), ("most_graphs", c.c_int64), ("most_nodes", c.c_int64),
-        ("most_edges", c.c_int64),
+        ("split_graphs", c.c_int64), ("graphs", c.c_int64), ("left_out", c.c_int64),
+        ("oversize", c.c_void_p), ("oversize_count", c.c_int64), ("most_graphs", c.c_int64),
+        ("most_nodes", c.c_int64), ("most_edges", c.c_int64),
     ]
 
 
@@ -338,6 +348,7 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_can_sizes_facts": CanSizesFacts,
     "leat_can_attack_count": CanAttackCount,
     "leat_can_split": CanSplit,
+    "leat_can_classes": CanClasses,
     "leat_can_capture_facts": CanCaptureFacts,
     "leat_can_graph_facts": CanGraphFacts,
     "leat_can_graph": CanGraph,
@@ -374,8 +385,10 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_dataset_row_record": (c.c_int, (_handle, c.POINTER(c.c_void_p), c.POINTER(c.c_int64),
                                           _error)),
     "leat_measurements_free": (None, (c.POINTER(Measurements),)),
-    "leat_sample_option_set": (c.c_int, (c.POINTER(SampleOptions), c.c_char_p, c.c_char_p,
-                                         _error)),
+    "leat_settings_set": (c.c_int, (_handle, c.c_void_p, c.c_char_p, c.c_char_p, _error)),
+    "leat_settings_get": (c.c_char_p, (_handle, c.c_void_p, c.c_char_p, c.c_char_p)),
+    "leat_sample_options_table": (_handle, ()),
+    "leat_loader_options_table": (_handle, ()),
     "leat_loader_options_default": (LoaderOptions, ()),
     "leat_loader_create": (c.c_int, (c.POINTER(_handle), _handle, c.POINTER(LoaderOptions),
                                      _error)),
@@ -411,6 +424,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_can_cache_identifier": (c.c_char_p, (_handle, c.c_int64)),
     "leat_can_cache_get_scaler": (None, (_handle, c.POINTER(CanScalerFacts))),
     "leat_can_cache_get_split": (c.c_int, (_handle, c.c_int, c.POINTER(CanSplit), _error)),
+    "leat_can_cache_get_classes": (c.c_int, (_handle, c.c_char_p, c.POINTER(CanClasses), _error)),
     "leat_can_cache_get_capture": (c.c_int, (_handle, c.c_int64, c.POINTER(CanCaptureFacts),
                                              _error)),
     "leat_can_reader_create": (c.c_int, (c.POINTER(_handle), _handle, c.c_char_p, c.c_int,
@@ -423,8 +437,8 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_graph_budget": (c.c_int, (c.POINTER(GraphMemory), c.c_int64, c.POINTER(GraphTotals),
                                     c.POINTER(c.c_int64), c.POINTER(c.c_int64), _error)),
     "leat_graph_loader_options_default": (GraphLoaderOptions, ()),
-    "leat_graph_loader_option_set": (c.c_int, (c.POINTER(GraphLoaderOptions), c.c_char_p,
-                                               c.c_char_p, _error)),
+    "leat_graph_batch_options_table": (_handle, ()),
+    "leat_graph_loader_options_table": (_handle, ()),
     "leat_graph_loader_create": (c.c_int, (c.POINTER(_handle), _handle,
                                            c.POINTER(GraphLoaderOptions), _error)),
     "leat_graph_loader_destroy": (None, (_handle,)),

@@ -1,4 +1,4 @@
-"""What data sets of either kind are made of: something of the library that is open, and readers."""
+"""Shared by data sets of either kind: an open object of the library, and its readers."""
 from __future__ import annotations
 
 import collections
@@ -25,20 +25,20 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Handle:
-    """An open data set and its idle readers; closed when the last user lets go of it.
+    """An open data set and its idle readers; closed when the last reference is dropped.
 
-    A forked child opens its own: another thread of the parent may have held locks of the parent's,
-    which nobody gives back in the child.
+    A forked child opens its own: another thread of the parent may have held locks, which are never
+    released in the child.
     """
-    close: ClassVar[Any]    # the library's functions, which end the use of it
-    destroy: ClassVar[Any]  # and of a reader
-    _pid = -1  # that opened it
+    close: ClassVar[Any]    # the library's function that closes it
+    destroy: ClassVar[Any]  # and a reader
+    _pid = -1  # of the process that opened it
 
     def __init__(self) -> None:
         self._reopen()
 
     def open(self) -> c.c_void_p:
-        """The data set, opened anew."""
+        """The data set, opened again."""
         raise NotImplementedError
 
     def reader(self, kind: Any) -> c.c_void_p:
@@ -63,7 +63,7 @@ class Handle:
         return self._pointer
 
     def idle(self, kind: Hashable) -> collections.deque[c.c_void_p]:
-        """The readers of a kind that nobody uses, of this process."""
+        """The idle readers of a kind, of this process."""
         self._own()
         return self._idle.setdefault(kind, collections.deque())
 
@@ -76,8 +76,16 @@ class Handle:
         self.close(self._pointer)
 
 
+def path_of(value: Any, what: str) -> str:
+    """A path as text; `what` says in an error what it should be of."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"{value!r} is not a path; give that of {what}") from None
+
+
 class Reader:
-    """`with Reader(handle, kind) as pointer`: a reader that nobody else uses meanwhile."""
+    """`with Reader(handle, kind) as pointer`: a reader for exclusive use."""
 
     def __init__(self, handle: Handle, kind: Hashable = None) -> None:
         self._handle, self._kind = handle, kind
@@ -86,7 +94,7 @@ class Reader:
         self._idle = self._handle.idle(self._kind)
         try:
             self._pointer = self._idle.pop()
-        except IndexError:  # as many readers as threads that read at once
+        except IndexError:  # one reader per thread that reads at the same time
             self._pointer = self._handle.reader(self._kind)
         return self._pointer
 
@@ -95,7 +103,7 @@ class Reader:
 
 
 def copy_of(address: int | None, count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A copy of `count` items at an address of the library; zeros where there is none."""
+    """A copy of `count` items at an address of the library; zeros if the address is NULL."""
     if not count or address is None:
         return np.zeros(count, dtype)
     size = count * np.dtype(dtype).itemsize

@@ -1,7 +1,8 @@
-"""The door to libleat.so, which lies beside this file: opens it once, and turns codes into errors.
+"""Access to libleat.so, which is installed beside this file: opens it once, and turns codes into
+errors.
 
-Every call lets other Python threads run (ctypes gives the GIL back), unless it is one of `held`:
-those take well under a microsecond, less than giving the GIL back and taking it again.
+Every call lets other Python threads run (ctypes releases the GIL), except those of `held`, which
+take well under a microsecond, less than releasing and reacquiring the GIL.
 """
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ import ctypes as c
 import operator
 import os
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from leat import _abi, errors
 
 _HOME = os.path.dirname(os.path.abspath(__file__))
 PATH = os.path.join(_HOME, "libleat.so")
-COMMAND = os.path.join(_HOME, "leat")  # the command, which needs no library beside it
+COMMAND = os.path.join(_HOME, "leat")  # the command, which does not use libleat.so
 
 
 def _open(loader: Any) -> Any:
@@ -43,41 +45,50 @@ def fail(error: _abi.Error) -> errors.LeatError:
 
 
 def call(function: Any, *arguments: Any) -> None:
-    """Calls what returns a leat_code and takes `leat_error *err` last; raises LeatError."""
+    """Calls a function that returns a leat_code and takes `leat_error *err` last; raises
+    LeatError."""
     error = _abi.Error()
     if function(*arguments, c.byref(error)) != 0:
         raise fail(error)
 
 
 def integer(name: str, value: Any, bits: int = 64) -> int:
-    """A number for a signed C type of so many bits, of which ctypes would take the lowest ones."""
+    """A number that fits a signed C type of the given bits; ctypes would silently truncate it."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}, which is no whole number") from None
+        raise TypeError(f"{name}: {value!r} is not an integer") from None
     if not -1 << bits - 1 <= number < 1 << bits - 1:
-        raise errors.OptionError(f"{name} is {number}, which no whole number of {bits} bits is")
+        raise errors.OptionError(f"{name}: {number} does not fit in {bits} bits")
     return number
 
 
 def size(name: str, value: Any) -> int:
-    """Bytes: a whole number, or a text as the command takes it, "512M"."""
+    """A number of bytes, or a text as the command accepts it, "512M"."""
     if not isinstance(value, str):
         return integer(name, value)
     found = re.fullmatch("([0-9]{1,19})(?:([KMGTkmgt])(?:iB)?)?", value)
     if found is None:
-        raise errors.OptionError(f"{name} is {value!r}, which is no size: give bytes, or a text as "
+        raise errors.OptionError(f"{name}: {value!r} is not a size; give bytes, or a text such as "
                                  "\"512M\" (K, M, G, T: powers of 1024)")
     shift = 10 * (1 + "KMGT".index(found[2].upper())) if found[2] else 0
     return integer(name, int(found[1]) << shift)
 
 
 def encoded(text: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> bytes:
-    """A text or path for C, where it would end at a null character."""
+    """A text or path for C, which ends at the first null character."""
     found = os.fsencode(text)
     if b"\0" in found:
-        raise ValueError(f"{text!r} has a null character in it")
+        raise ValueError(f"{text!r} contains a null character")
     return found
+
+
+def set_options(table: int, options: c.Structure, values: Mapping[str, Any]) -> None:
+    """Sets options of a struct by their names in the library's table; None keeps the default."""
+    for name, value in values.items():
+        if value is not None:
+            call(lib.leat_settings_set, table, c.byref(options), encoded(name),
+                 encoded(str(value)))
 
 
 def version() -> str:

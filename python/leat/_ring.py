@@ -1,4 +1,4 @@
-"""What loaders of either kind are made of: batches that come one by one, their place and state."""
+"""Shared by loaders of either kind: iteration over batches, place and state."""
 from __future__ import annotations
 
 import contextlib
@@ -6,7 +6,7 @@ import ctypes as c
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, TypeVar
 
@@ -15,17 +15,19 @@ import numpy.typing as npt
 
 from leat import _abi
 from leat._handle import Handle, Path
-from leat._library import call, encoded, fail, held, lib
+from leat._library import call, encoded, fail, held, integer, lib, size
+from leat.errors import OptionError
 
-_WAIT_MS = 100  # then Python looks for signals (Ctrl-C) and waits on
+_WAIT_MS = 100  # then Python checks for signals (Ctrl-C) and waits again
 _Self = TypeVar("_Self", bound="Ring")
+_Ring = TypeVar("_Ring", bound="Ring")
 
 
 class Open(c.c_void_p):
-    """A loader of the library, destroyed when nobody holds it: a call at work does, in whatever
-    thread."""
+    """A loader of the library, destroyed when the last reference is dropped; a running call holds
+    one, in any thread."""
     destroy: ClassVar[Any]
-    data: Handle  # which must outlive it
+    data: Handle  # must outlive it
 
     def __del__(self) -> None:
         if self:
@@ -33,7 +35,7 @@ class Open(c.c_void_p):
 
 
 class Held:
-    """A batch that was handed out. Arrays that show it keep it; the last one gives it back."""
+    """A returned batch. Arrays that view it keep it alive; the last one releases it."""
     __slots__ = ("pointer", "__array_interface__")
     release: ClassVar[Any]
     __array_interface__: dict[str, Any]
@@ -43,8 +45,8 @@ class Held:
 
     def array(self, address: int, shape: tuple[int, ...], kind: str,
               writable: bool = False) -> npt.NDArray[Any]:
-        """The array at an address of the batch; nothing is copied. kind: as "<i4"."""
-        # NumPy keeps `self` alive by this protocol, and knows no way to make it writable
+        """The array at an address of the batch, without a copy. kind: for example "<i4"."""
+        # NumPy keeps `self` alive through this protocol, and cannot make the array writable
         self.__array_interface__ = {"version": 3, "typestr": kind, "shape": shape,
                                     "data": (address, not writable)}
         return np.asarray(self)
@@ -54,10 +56,24 @@ class Held:
 
 
 class Ring:
-    """An iterator over the batches of one of the library's loaders."""
-    _name: ClassVar[str]            # that its functions begin with
+    """An iterator over the batches of one of the library's loaders.
+
+    It can be pickled: the copy opens the data by its path, starts threads of its own, and continues
+    at the same place.
+    """
+    _name: ClassVar[str]            # prefix of its functions
     _batch: ClassVar[Any]           # structs
     _counters: ClassVar[Any]
+    _arguments: tuple[Any, ...]     # that it was created with
+    _options: dict[str, Any]
+
+    def __new__(cls: type[_Self], *arguments: Any, **options: Any) -> _Self:
+        loader = super().__new__(cls)
+        loader._arguments, loader._options = arguments, options
+        return loader
+
+    def __reduce__(self) -> Any:
+        return _resumed, (type(self), self._arguments, self._options, self.state())
 
     def __init__(self) -> None:
         self._pointer: Open | None = None
@@ -65,8 +81,8 @@ class Ring:
 
     @property
     def _alone(self) -> contextlib.AbstractContextManager[Any]:
-        """The lock of the place; in a forked child nobody could give it back, and none is needed:
-        there the library refuses."""
+        """The lock of the place. A forked child could never release it and does not need it,
+        because the library refuses calls there."""
         return self._lock if os.getpid() == self._pid else contextlib.nullcontext()
 
     @property
@@ -76,13 +92,13 @@ class Ring:
         return self._pointer
 
     def _take(self) -> Any:
-        """The next batch, a struct that is the caller's; StopIteration at the end."""
+        """The next batch, a struct owned by the caller; StopIteration at the end."""
         batch, error = c.POINTER(self._batch)(), _abi.Error()
         wait = self._name + "_wait"
         with self._alone:
             pointer = self._open
-            # When a batch is ready, the GIL stays: handing it out takes a microsecond, and giving
-            # the GIL away would mean to wait for it as long as another thread computes.
+            # When a batch is ready, the GIL is kept: returning it takes a microsecond, and
+            # releasing the GIL would mean waiting for it while another thread computes.
             if not getattr(held, wait)(pointer, 0) and os.getpid() == self._pid:
                 while not getattr(lib, wait)(pointer, _WAIT_MS):
                     pass
@@ -96,38 +112,38 @@ class Ring:
         return self
 
     def state(self) -> dict[str, int | str]:
-        """Where it is, to go on from there, as JSON of at most 256 bytes."""
+        """The state to resume from, as JSON of at most 256 bytes."""
         text = (c.c_char * _abi.LOADER_STATE_BYTES)()
         getattr(held, self._name + "_state")(self._open, text)
         state: dict[str, int | str] = json.loads(text.value)
         return state
 
     def _restore(self, state: str | Mapping[str, Any]) -> None:
-        text = state if isinstance(state, str) else json.dumps(dict(state))
+        text = state if isinstance(state, str) else json.dumps(dict(state), default=int)
         call(getattr(lib, self._name + "_restore"), self._open, encoded(text))
 
     def save(self, path: Path) -> None:
-        """Writes the state to a file, with the options by name, so that a refusal says which one
-        differs; it appears whole or not at all."""
+        """Writes the state to a file, with the options by name, so that an error names the one that
+        differs. The file appears only when complete."""
         with self._alone:
             call(getattr(lib, self._name + "_save"), self._open, encoded(path))
 
     def load(self, path: Path) -> None:
-        """Goes to the state in a file, of save() or of the command."""
+        """Restores the state in a file written by save() or by the command."""
         with self._alone:
             call(getattr(lib, self._name + "_load"), self._open, encoded(path))
 
     def counters(self) -> dict[str, int]:
-        """Of the batches that were handed out."""
+        """Counters of the batches returned so far."""
         found = self._counters()
         getattr(held, self._name + "_get_counters")(self._open, c.byref(found))
         return {field[0]: getattr(found, field[0]) for field in found._fields_}
 
     def close(self) -> None:
-        """Ends its threads and frees its memory; batches that are held stay."""
+        """Ends its threads and frees its memory; batches still held stay valid."""
         with self._alone:
             pointer, self._pointer = self._pointer, None
-        del pointer  # which ends the loader, unless another thread is asking it something
+        del pointer  # which ends the loader, unless another thread is in a call
 
     def __enter__(self: _Self) -> _Self:
         return self
@@ -137,9 +153,36 @@ class Ring:
         self.close()
 
 
+def _resumed(kind: type[_Ring], arguments: tuple[Any, ...], options: dict[str, Any],
+             state: Mapping[str, Any]) -> _Ring:
+    """A loader that was pickled."""
+    loader = kind(*arguments, **options)
+    loader._restore(state)
+    return loader
+
+
 def choice(name: str, value: str | None, accepted: Sequence[str | None]) -> int:
-    """The number of one of the accepted words."""
+    """The index of one of the accepted words."""
     if value not in accepted:
         raise ValueError(f"{name} {value!r} is not accepted: " +
                          ", ".join(repr(each) for each in accepted))
     return accepted.index(value)
+
+
+def integers(name: str, values: Iterable[int], example: str) -> tuple[int, ...]:
+    """Several numbers; a text, whose characters Python would take one by one, is refused."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: {values!r} is not accepted; give numbers, for example {example}")
+    return tuple(integer(name, value) for value in values)
+
+
+def options_of(host: int, hosts: int, threads: int | None, prefetch: int | None,
+               memory: int | str | None) -> dict[str, int | None]:
+    """The options that both loaders have, by their names in the library's tables."""
+    if prefetch is not None and integer("prefetch", prefetch) < 0:
+        raise OptionError(f"prefetch: {prefetch} is not accepted; give a number of batches, or "
+                          "None for as many as memory holds, at most 8")
+    return {"host": integer("host", host), "hosts": integer("hosts", hosts),
+            "threads": None if threads is None else integer("threads", threads, 32),
+            "prefetch": None if prefetch is None else integer("prefetch", prefetch),
+            "memory": None if memory is None else size("memory", memory)}

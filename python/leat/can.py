@@ -1,18 +1,18 @@
-"""Vehicle logs as graphs: caches opened for reading, their graphs one by one, batches of them."""
+"""Vehicle logs as graphs: caches opened for reading, their graphs, and batches of graphs."""
 from __future__ import annotations
 
 import ctypes as c
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from leat import _abi, _handle, _ring
-from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib, size
+from leat._handle import Path, copy_of, path_of
+from leat._library import call, encoded, held, integer, lib, set_options, size
 from leat._ring import choice
 from leat.errors import OptionError
 
@@ -21,7 +21,7 @@ _SCALES = ("stored", "none")  # by leat_scale
 
 
 class Sizes(NamedTuple):
-    """How many nodes, or edges, the graphs of a split have."""
+    """Numbers of nodes, or of edges, of the graphs of a split."""
     min: int
     max: int
     mean: float
@@ -42,25 +42,26 @@ class _SplitFacts(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """One bus of one log; where captures are merged, all logs of a split."""
-    file: str            #: name; "" where captures are merged
+    """One bus of one recording in a log; if captures are merged, all logs of a split."""
+    file: str            #: name; "" if captures are merged
     folder: str
     split: str           #: "train" (validation included) or a test
     bus: int | None      #: None: buses are mixed
-    vehicle: int | None  #: by the file's name
+    vehicle: int | None  #: from the file's name
     frames: int
     windows: int
-    tail: int            #: frames behind the last window,
+    tail: int            #: frames after the last window,
     between: int         #: between windows,
-    dropped: int         #: and in windows dropped between training and validation alone
-    rejected: int        #: lines that were set aside
+    dropped: int         #: and only in windows dropped between training and validation
+    rejected: int        #: lines that were rejected
     first_s: float       #: times of the first and the last frame
     last_s: float
+    recording: int       #: number in its log, whose clock falls back between two; 0: not known
 
 
 class Scaler(NamedTuple):
     """A feature f becomes float32(f - center) / scale, both rounded to float32 first."""
-    strategy: str                          #: "z_benign", ...
+    strategy: str                          #: "z_benign", ...; see docs/can.md
     x_center: npt.NDArray[np.float64]      #: [35]
     x_scale: npt.NDArray[np.float64]       #: [35]
     edge_center: npt.NDArray[np.float64]   #: [11]
@@ -68,27 +69,27 @@ class Scaler(NamedTuple):
 
 
 class GraphFacts(NamedTuple):
-    """What is known of a graph without reading it."""
+    """The facts of a graph, without reading it."""
     graph: int         #: number in its split
     window_start: int  #: first frame of the window, in its capture
     capture: int       #: in CanDataset.captures
     node_count: int
     edge_count: int
-    y: int             #: 1: some frame of the window is labelled an attack
-    attack_type: int   #: 0: none
-    attack_first: int  #: first labelled frame of the window, -1: none
-    attack_count: int  #: labelled frames
+    y: int             #: 1: attack, some frame is labelled as one; 0: benign; -1: unlabelled
+    attack_type: int   #: 0: none; -1: unlabelled
+    attack_first: int  #: first frame of the window that is labelled as an attack, -1: none
+    attack_count: int  #: frames labelled as attacks
 
 
 def _shown(found: Any) -> str:
-    """The repr() of a named tuple, with the shapes of its arrays in place of their numbers."""
+    """The repr() of a named tuple, with the shapes of its arrays instead of their values."""
     return f"{type(found).__name__}(" + ", ".join(
         f"{name}={list(one.shape) if isinstance(one, np.ndarray) else repr(one)}"
         for name, one in zip(found._fields, found)) + ")"
 
 
 class Graph(NamedTuple):
-    """A graph with arrays of its own."""
+    """A graph with its own arrays."""
     facts: GraphFacts
     x: npt.NDArray[np.float32]          #: [N, 35] features of nodes
     edge_attr: npt.NDArray[np.float32]  #: [E, 11] features of edges
@@ -100,10 +101,10 @@ class Graph(NamedTuple):
 
 
 class GraphBatch(NamedTuple):
-    """A disjoint union of G graphs with N nodes and E edges. The arrays show the loader's memory,
-    read-only, as those of leat.Loader do."""
+    """A disjoint union of G graphs with N nodes and E edges. The arrays are read-only views of the
+    loader's memory, like those of leat.Loader."""
     epoch: int
-    batch: int        #: its number in the epoch, of all hosts together
+    batch: int        #: its number in the epoch, over all hosts
     batch_count: int  #: of the epoch
     x: npt.NDArray[np.float32]           #: [N, 35]
     edge_attr: npt.NDArray[np.float32]   #: [E, 11]
@@ -112,8 +113,8 @@ class GraphBatch(NamedTuple):
     node_graph: npt.NDArray[np.int32]    #: [N] the node's graph, 0 .. G - 1, ascending
     node_ptr: npt.NDArray[np.int64]      #: [G + 1] first node of each graph
     edge_ptr: npt.NDArray[np.int64]      #: [G + 1] first edge
-    y: npt.NDArray[np.int32]             #: [G]
-    attack_type: npt.NDArray[np.int32]   #: [G]
+    y: npt.NDArray[np.int32]             #: [G] 1: attack; 0: benign; -1: unlabelled
+    attack_type: npt.NDArray[np.int32]   #: [G] 0: none; -1: unlabelled
     graph: npt.NDArray[np.int64]         #: [G] number in the split
 
     def __repr__(self) -> str:
@@ -121,15 +122,15 @@ class GraphBatch(NamedTuple):
 
 
 class EpochFacts(NamedTuple):
-    """What an epoch is planned to be."""
+    """The plan of an epoch."""
     batches: int
     steps: int   #: of each host, at least 1
     graphs: int
-    tiers: int   #: of the curriculum, that are active
+    tiers: int   #: active tiers of the curriculum
 
 
 class GraphExplanation(NamedTuple):
-    """What a batch of any host holds; str() of it is in words."""
+    """The contents of a batch of any host; str() gives it in words."""
     epoch: int
     batch: int
     batch_count: int
@@ -145,7 +146,8 @@ class GraphExplanation(NamedTuple):
             f"graph {one.graph}: capture {one.capture}, frames from {one.window_start}, "
             f"{one.node_count} nodes, {one.edge_count} edges, " +
             (f"attack {one.attack_type}, {one.attack_count} frames from {one.attack_first}"
-             if one.y else "benign") + "\n" for one in self.graphs)
+             if one.y > 0 else "benign" if one.y == 0 else "unlabelled") + "\n"
+            for one in self.graphs)
 
 
 def _text(found: bytes | None) -> str:
@@ -157,7 +159,7 @@ def _facts(found: Any) -> GraphFacts:
 
 
 class _Handle(_handle.Handle):
-    """An open leat_can_cache; its readers, by (split, scale), are of type leat_can_reader."""
+    """An open leat_can_cache; its readers, by (split, scale), are leat_can_readers."""
     close, destroy = lib.leat_can_cache_close, lib.leat_can_reader_destroy
 
     def __init__(self, path: str) -> None:
@@ -165,7 +167,7 @@ class _Handle(_handle.Handle):
         super().__init__()
 
     def open(self) -> c.c_void_p:
-        """The leat_can_cache, opened anew."""
+        """The leat_can_cache, opened again."""
         pointer = c.c_void_p()
         call(lib.leat_can_cache_open, c.byref(pointer), self._path)
         return pointer
@@ -180,33 +182,33 @@ class _Handle(_handle.Handle):
 class CanSplit(Sequence[Graph]):
     """The graphs of one split: a sequence of Graph, by (number of nodes, capture, window start).
 
-    Reading checks the pages that it touches, each once; CorruptError and InputOutputError name file
-    and byte. Any number of threads may read; reading lets other Python threads run.
+    Reading verifies each page once, when it is first read; CorruptError and InputOutputError name
+    the file and byte. Any number of threads may read; reading lets other Python threads run.
     """
 
     def __init__(self, handle: _Handle, facts: _SplitFacts, scale: str) -> None:
         self._handle, self._count = handle, facts.graph_count
         self._kind = (facts.name, choice("scale", scale, _SCALES))
-        self.scale = scale        #: "stored": by the cache's scaler; "none": as they are stored
+        self.scale = scale        #: "stored": by the cache's scaler; "none": as stored
         self.name = facts.name    #: "train", "val", "test_..."
         self.node_count = facts.node_count  #: of all graphs
         self.edge_count = facts.edge_count
         self.nodes = facts.nodes  #: of a graph
         self.edges = facts.edges
-        self.frames = facts.frames  #: of its logs; those of val are counted in train
+        self.frames = facts.frames  #: of its logs; those of val count as train
         self.file_bytes = facts.file_bytes
-        #: graphs of each attack type, "benign" among them
+        #: graphs of each attack type, including "benign" and "unlabelled"
         self.attacks: dict[str, int] = dict(facts.attacks)
 
     def _number(self, graph: int) -> int:
         try:
             return range(self._count)[graph]
         except IndexError:
-            raise IndexError(f"graph {graph} of split {self.name}, which has {self._count}") \
+            raise IndexError(f"graph {graph}: split {self.name} has {self._count} graphs") \
                 from None
 
     def facts(self, graph: int) -> GraphFacts:
-        """What is known of a graph without reading it."""
+        """The facts of a graph, without reading it."""
         found = _abi.CanGraphFacts()
         with _handle.Reader(self._handle, self._kind) as reader:
             call(lib.leat_can_reader_facts, reader, self._number(graph), c.byref(found))
@@ -246,19 +248,19 @@ class CanSplit(Sequence[Graph]):
 class CanDataset(Mapping[str, CanSplit]):
     """A cache of `leat ingest can`: a mapping from the names of its splits to their graphs.
 
-    path: the folder of a cache, or one that holds a single cache. Opening reads its JSON alone; a
-    split is mapped at its first touch. The files are ordinary safetensors as well
-    (docs/can-graphs.md); what is read here is checked and scaled.
+    path: the folder of a cache, or a folder that contains a single cache. Opening reads only its
+    JSON; a split is mapped at its first use. The files are also ordinary safetensors
+    (docs/can-graphs.md); data read here is verified and scaled.
 
-    Any number of threads may read. It can be pickled and used in a child after fork (it is opened
-    again by its path). Use it in a `with`, call close(), or leave it to the garbage collector: the
-    files are closed when nobody, splits and loaders included, uses them any more.
+    Any number of threads may read. It can be pickled and used in a child after fork (it is reopened
+    by its path). Use it in a `with`, call close(), or leave it to the garbage collector: the files
+    are closed when nothing uses them any more, including splits and loaders.
 
     Raises NotFoundError, CorruptError, InputError, InputOutputError.
     """
 
     def __init__(self, path: Path) -> None:
-        self._argument = os.fspath(path)
+        self._argument = path_of(path, "the folder of a CAN cache")
         self._open: _Handle | None = _Handle(self._argument)
         found, scaler = _abi.CanFacts(), _abi.CanScalerFacts()
         pointer = self._open.pointer
@@ -267,12 +269,12 @@ class CanDataset(Mapping[str, CanSplit]):
         self.path: str = os.fsdecode(found.path)  #: of the cache's own folder
         self.fingerprint = _text(found.fingerprint)  #: of inputs, settings and version
         self.dataset, self.preset = _text(found.dataset), _text(found.preset)
-        self.built_at = _text(found.built_at)  #: UTC; "" in caches that leat made
+        self.built_at = _text(found.built_at)  #: UTC; "" in caches written by leat
         self.window: int = found.window  #: frames
         self.stride: int = found.stride
-        self.frames_stored: bool = found.frames  #: frames are, and graphs made of them in reading
+        self.frames_stored: bool = found.frames  #: graphs are built from stored frames
         self.windows_dropped: int = found.windows_dropped  #: between training and validation
-        #: identifiers without a number, which came in no training log
+        #: identifiers without a number, which are in no training log
         self.unknown: tuple[str, ...] = tuple(
             _text(lib.leat_can_cache_identifier(pointer, index))
             for index in range(found.vocab_count, found.id_count))
@@ -280,7 +282,7 @@ class CanDataset(Mapping[str, CanSplit]):
         self.vocabulary: dict[str, int] = {
             _text(lib.leat_can_cache_identifier(pointer, index)): index + 1
             for index in range(found.vocab_count)}
-        #: what the cache was made with, by the names of the command's options
+        #: settings of the cache, by the names of the command's options
         self.settings: dict[str, str] = dict(self._settings(pointer))
         self.scaler = Scaler(_text(scaler.strategy), *(
             np.array(getattr(scaler, name)) for name in Scaler._fields[1:]))
@@ -322,11 +324,22 @@ class CanDataset(Mapping[str, CanSplit]):
         return self._open
 
     def split(self, name: str, *, scale: str = "stored") -> CanSplit:
-        """The graphs of a split; scale "none": as they are stored."""
+        """The graphs of a split; scale "none": as stored."""
         handle = self._handle
         if name not in self._splits:
             raise KeyError(f"no split {name!r}: the cache has {', '.join(self._splits)}")
         return CanSplit(handle, self._splits[name], scale)
+
+    def class_weights(self, split: str = "train") -> npt.NDArray[np.float32]:
+        """[2] weights of benign (y = 0) and attack (y = 1) for a loss in which both count the same:
+        n / (classes * n_c), n the labelled graphs of the split, n_c those of the class.
+
+        A class without graphs has weight 0, and is not counted in `classes`: the other one has 1.
+        For PyTorch: CrossEntropyLoss(weight=torch.from_numpy(data.class_weights())).
+        """
+        name, found = self.split(split).name, _abi.CanClasses()
+        call(lib.leat_can_cache_get_classes, self._handle.pointer, encoded(name), c.byref(found))
+        return np.array(found.weight, np.float32)
 
     def graph(self, split: str, graph: int, *, scale: str = "stored") -> Graph:
         """One graph."""
@@ -340,13 +353,13 @@ class CanDataset(Mapping[str, CanSplit]):
         return iter(self._splits)
 
     def __len__(self) -> int:
-        """How many splits there are; of graphs: len(data["train"])."""
+        """The number of splits; for graphs: len(data["train"])."""
         return len(self._splits)
 
-    __eq__, __hash__ = object.__eq__, object.__hash__  # itself alone, as other data sets
+    __eq__, __hash__ = object.__eq__, object.__hash__  # by identity, like other data sets
 
     def close(self) -> None:
-        """Ends the use of the data set; splits and loaders that were made of it stay usable."""
+        """Closes the data set; splits and loaders created from it stay usable."""
         self._open = None
 
     @property
@@ -381,7 +394,7 @@ class _Held(_ring.Held):
 
 
 def _arrays(found: Any, writable: bool) -> GraphBatch:
-    """The arrays of a leat_graph_batch that this function now owns; nothing is copied."""
+    """The arrays of a leat_graph_batch, which this function now owns; nothing is copied."""
     holder = _Held(c.addressof(found))
     graphs, nodes, edges = found.graph_count, found.node_count, found.edge_count
 
@@ -399,7 +412,7 @@ def _arrays(found: Any, writable: bool) -> GraphBatch:
 
 
 def _budget(data: CanDataset, split: str, device_memory: int | str, model: str) -> tuple[int, int]:
-    """max_nodes and max_edges of batches whose step takes at most so much of a device."""
+    """max_nodes and max_edges of batches whose step uses at most this much device memory."""
     names: list[str | None] = []
     while name := lib.leat_graph_model_name(len(names)):
         names.append(_text(name))
@@ -414,19 +427,19 @@ def _budget(data: CanDataset, split: str, device_memory: int | str, model: str) 
 
 
 def _limits(data: CanDataset, split: str, given: tuple[int | None, int | None], pack: str,
-            device_memory: int | str | None, model: str | None) -> tuple[int, int]:
-    """max_nodes and max_edges, by themselves or by the memory of a device."""
+            device_memory: int | str | None, model: str | None) -> tuple[int | None, int | None]:
+    """max_nodes and max_edges, as given or from the memory of a device."""
     if device_memory is None and model is None:
-        nodes, edges = given
-        return 8192 if nodes is None else nodes, 32768 if edges is None else edges
+        return given
     if device_memory is None or model is None:
-        raise OptionError("device_memory and model go together: how much memory, and whose step "
-                          "it is for")
+        raise OptionError("device_memory and model require each other: the memory, and the model "
+                          "whose step uses it")
     if given != (None, None):
-        raise OptionError("device_memory says how many nodes and edges a batch may have, max_nodes "
-                          "and max_edges say it too: give one of them")
+        raise OptionError("device_memory, and max_nodes or max_edges, both limit the nodes and "
+                          "edges of a batch; give only one of them")
     if pack == "fixed":
-        raise OptionError("pack 'fixed' looks at no budget, and so not at device_memory")
+        raise OptionError("device_memory: pack 'fixed' has no budget; use batch to set the number "
+                          "of graphs per batch")
     return _budget(data, split, device_memory, model)
 
 
@@ -434,23 +447,24 @@ class GraphLoader(_ring.Ring):
     """Batches of graphs of one split: an iterator of GraphBatch.
 
     data: a CanDataset, or the path of one. A batch is a function of the cache, `split`, its epoch
-    and number, and the options of docs/can-graphs.md alone:
+    and number, and these options (docs/can-graphs.md):
 
-    pack "ffd", "next-fit", "bucket" (as many graphs as max_nodes and max_edges hold, 8192 and
-    32768 unless given; 0: no limit), or "fixed" (`batch` graphs); instead of the two device_memory
-    (bytes, or "16G") and model "vgae", "vgae-large", "gat" or "gat-large": as much as a training
-    step of the model may take of the device; oversize "skip", "alone" or "fail": graphs over a
-    budget alone; min_steps of an epoch; seed; curriculum None, "random", or the path of a file of
-    scores, with tiers, curriculum_start, curriculum_end, epochs; preset "default" or "reference";
-    scale "stored" or "none".
+    graphs "all", "benign" (y = 0) or "attack" (y = 1), the others are in no batch; pack "ffd",
+    "next-fit", "bucket" (as many graphs as fit max_nodes and max_edges, default 8192 and 32768; 0:
+    no limit), or "fixed" (`batch` graphs); instead of the two limits, device_memory (bytes, or
+    "16G") and model "vgae", "vgae-large", "gat" or "gat-large": the device memory that a training
+    step of the model may use; oversize "skip", "alone" or "fail": what to do with a graph
+    that exceeds a budget; min_steps of an epoch; seed; curriculum None, "random", or the path of a
+    file of scores, with tiers, curriculum_start, curriculum_end, epochs; preset "default" or
+    "reference"; scale "stored" or "none".
 
     Each epoch is drawn anew; after `epochs` of them the iterator ends (0: never). Host `host` of
-    `hosts` gets every hosts-th batch, in each epoch as many as the others: at its end perhaps one
-    of no graph.
+    `hosts` gets every hosts-th batch, the same number per epoch as the others: the last one may be
+    without graphs.
 
-    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes, or
-    "512M") decide speed, no byte. What leat.Loader promises of arrays, threads, waiting and
-    processes holds here too.
+    threads, prefetch (batches built ahead; None: as many as fit, at most 8) and memory (bytes, or
+    "512M") change only the speed. The guarantees of leat.Loader about arrays, threads, waiting and
+    processes hold here too.
 
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
@@ -458,8 +472,8 @@ class GraphLoader(_ring.Ring):
 
     _name, _batch, _counters = "leat_graph_loader", _abi.GraphBatch, _abi.GraphLoaderCounters
 
-    def __init__(self, data: CanDataset | Path, split: str = "train", *, pack: str = "ffd",
-                 max_nodes: int | None = None, max_edges: int | None = None,
+    def __init__(self, data: CanDataset | Path, split: str = "train", *, graphs: str = "all",
+                 pack: str = "ffd", max_nodes: int | None = None, max_edges: int | None = None,
                  device_memory: int | str | None = None, model: str | None = None, batch: int = 32,
                  oversize: str = "skip", min_steps: int = 1, seed: int = 0,
                  curriculum: Path | None = None, tiers: int = 10, curriculum_start: float = 1,
@@ -473,39 +487,34 @@ class GraphLoader(_ring.Ring):
                                model)
         options = lib.leat_graph_loader_options_default()
         by_scores = curriculum not in (None, "none", "random")
-        words = {"pack": pack, "max-nodes": nodes, "max-edges": edges, "batch": batch,
-                 "oversize": oversize, "min-steps": min_steps, "seed": seed,
+        words = {"graphs": graphs, "pack": pack, "max-nodes": nodes, "max-edges": edges,
+                 "batch": batch, "oversize": oversize, "min-steps": min_steps, "seed": seed,
                  "curriculum": "scores" if by_scores else curriculum or "none", "tiers": tiers,
                  "curriculum-start": curriculum_start, "curriculum-end": curriculum_end,
-                 "epochs": epochs, "preset": preset, "scale": scale}
-        for name, value in words.items():
-            call(lib.leat_graph_loader_option_set, c.byref(options), encoded(name),
-                 encoded(str(value)))
+                 "epochs": epochs, "preset": preset}
+        set_options(lib.leat_graph_batch_options_table(), options.batches, words)
+        set_options(lib.leat_graph_loader_options_table(), options,
+                    {"scale": scale, **_ring.options_of(host, hosts, threads, prefetch, memory)})
         options.split = encoded(split)
         if by_scores and curriculum is not None:
             options.scores = encoded(curriculum)
-        options.host_index, options.host_count = integer("host", host), integer("hosts", hosts)
-        if threads is not None:
-            options.threads = integer("threads", threads, 32)
-        options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
-                            integer("prefetch", prefetch))
-        if memory is not None:
-            options.memory_bytes = size("memory", memory)
         pointer = _Open()
-        pointer.data = self._data._handle  # stays open for the loader, whatever happens to _data
+        pointer.data = self._data._handle  # stays open for the loader, even if _data is closed
         call(lib.leat_graph_loader_create, c.byref(pointer), pointer.data.pointer,
              c.byref(options))
         self._pointer = pointer
         self.split, self.host, self.hosts, self.epochs = split, host, hosts, epochs
-        self.max_nodes, self.max_edges = nodes, edges  #: of a batch, given or by device_memory
+        self.max_nodes: int = options.batches.max_nodes  #: of a batch
+        self.max_edges: int = options.batches.max_edges
         found = _abi.GraphLoaderFacts()
         held.leat_graph_loader_get_facts(pointer, c.byref(found))
         self.split_graphs: int = found.split_graphs
-        self.graphs: int = found.graphs  #: of them, in batches: without those skipped
-        #: graphs over a budget: skipped, or a batch of their own
+        self.graphs: int = found.graphs  #: graphs in batches, without those left out or skipped
+        self.left_out: int = found.left_out  #: graphs that the option `graphs` leaves out
+        #: graphs that exceed a budget: skipped, or in their own batch
         self.oversize: npt.NDArray[np.uint32] = copy_of(found.oversize, found.oversize_count,
                                                         np.uint32)
-        self.most_graphs: int = found.most_graphs  #: that a batch can have
+        self.most_graphs: int = found.most_graphs  #: most graphs of any batch
         self.most_nodes: int = found.most_nodes
         self.most_edges: int = found.most_edges
 
@@ -519,48 +528,52 @@ class GraphLoader(_ring.Ring):
         return _arrays(self._take(), False)
 
     def _next_writable(self) -> GraphBatch:
-        """As next(), but the arrays may be written to: nobody else has the batch until it is given
-        back, and the loader then makes every byte anew."""
+        """Like next(), but with writable arrays: nothing else uses the batch until it is released,
+        and the loader then rewrites every byte."""
         return _arrays(self._take(), True)
 
     @property
     def place(self) -> tuple[int, int]:
-        """Epoch of the next batch, and how many batches of it are done, by all hosts together."""
+        """Epoch of the next batch, and the number of its batches that are done, over all hosts."""
         epoch, batch = c.c_int64(), c.c_int64()
         held.leat_graph_loader_place(self._open, c.byref(epoch), c.byref(batch))
         return epoch.value, batch.value
 
     def epoch(self, number: int) -> EpochFacts:
-        """How many batches an epoch has; it is planned to see, as seek() does."""
+        """The number of batches of an epoch, which is planned to find out, as by seek()."""
         found = _abi.GraphEpochFacts()
         call(lib.leat_graph_loader_get_epoch, self._open, integer("epoch", number),
              c.byref(found))
         return EpochFacts(found.batch_count, found.step_count, found.graph_count, found.tiers)
 
     def state(self) -> dict[str, int | str]:
-        """Where it is, to go on from there: {"v", "data", "options", "seed", "epoch", "batch"}.
+        """The state to resume from: {"v", "data", "options", "seed", "epoch", "batch"}.
 
-        JSON of at most 256 bytes, the same on all hosts; a run may go on with other hosts where
-        their number divides "batch".
+        JSON of at most 256 bytes, the same on all hosts; a run may resume with a different number
+        of hosts if it divides "batch".
         """
         return super().state()
 
-    def seek(self, place: tuple[int, int] | str | Mapping[str, Any]) -> None:
-        """Goes to a place (epoch, batch), or to a state (as state() gave it, or its JSON).
+    def seek(self, place: Sequence[SupportsIndex] | str | Mapping[str, Any]) -> None:
+        """Goes to a place (epoch, batch), or to a state (as returned by state(), or its JSON).
 
-        `batch` is a multiple of `hosts`. A state of other data, options or seed is refused with
+        `batch` is a multiple of `hosts`. A state of different data, options or seed raises
         InputError, which names what differs.
         """
         with self._alone:
-            if isinstance(place, tuple):
-                epoch, batch = place
-                call(lib.leat_graph_loader_seek, self._open, integer("epoch", epoch),
-                     integer("batch", batch))
-            else:
+            if isinstance(place, (str, Mapping)):
                 self._restore(place)
+                return
+            try:
+                epoch, batch = place
+            except (TypeError, ValueError):
+                raise TypeError(f"{place!r} is not a place; give (epoch, batch), or a state") \
+                    from None
+            call(lib.leat_graph_loader_seek, self._open, integer("epoch", epoch),
+                 integer("batch", batch))
 
     def explain(self, epoch: int, batch: int) -> GraphExplanation:
-        """Which graphs a batch holds, of any host."""
+        """The graphs of a batch of any host."""
         found = c.POINTER(_abi.GraphExplanation)()
         call(lib.leat_graph_loader_explain, self._open, integer("epoch", epoch),
              integer("batch", batch), c.byref(found))
@@ -573,8 +586,8 @@ class GraphLoader(_ring.Ring):
             lib.leat_graph_explanation_destroy(found)
 
     def counters(self) -> dict[str, int]:
-        """Of the batches that were handed out: batches, graphs, nodes, edges; payload_bytes read,
-        stall_ns (waited for batches), work_ns (of all threads), memory_bytes, prefetch."""
+        """Counters of the batches returned so far: batches, graphs, nodes, edges; payload_bytes
+        read, stall_ns (waiting for batches), work_ns (of all threads), memory_bytes, prefetch."""
         return super().counters()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Data sets of probe rows opened for reading: facts of any row, its measurements, its bytes."""
+"""Data sets of probe rows opened for reading: the facts, measurements and bytes of any row."""
 from __future__ import annotations
 
 import ctypes as c
@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from leat import _abi, _handle
-from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib
+from leat._handle import Path, copy_of, path_of
+from leat._library import call, encoded, held, integer, lib, size
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 _SPLITS = ("train", "test", None)  # by leat_split
@@ -25,11 +25,11 @@ _ADDRESS = np.dtype({"names": ["text", "text_bytes"], "formats": ["S46", "u1"],
 
 class Shard(NamedTuple):
     """A file of a data set."""
-    name: str            #: "train/train_shard_00000.arrayrecord", or the path of a file of others
-    split: str | None    #: "train", "test", or None for files of others that do not say
+    name: str            #: "train/train_shard_00000.arrayrecord", or the path of a third-party file
+    split: str | None    #: "train", "test", or None for third-party files without a split
     first_row: int
     row_count: int
-    measurement_count: int | None  #: None for files of others
+    measurement_count: int | None  #: None for third-party files
     file_bytes: int
 
 
@@ -38,18 +38,20 @@ class Handle(_handle.Handle):
     close, destroy = lib.leat_dataset_close, lib.leat_row_destroy
 
     def __init__(self, paths: Sequence[str], cache_bytes: int | None,
-                 addresses: str | None) -> None:
-        self.indexed = False  # then facts of a row are at hand, else its record is decoded
+                 addresses: str | None, memory: Any) -> None:
+        self.indexed = False  # facts of a row are in the index; otherwise its record is decoded
         self._options = lib.leat_dataset_options_default()
         if cache_bytes is not None:
             self._options.cache_bytes = integer("cache_bytes", cache_bytes)
         if addresses is not None:
             self._options.addresses = encoded(addresses)
+        if memory is not None:
+            self._options.memory_bytes = size("memory", memory)
         self._paths = (c.c_char_p * len(paths))(*(encoded(path) for path in paths))
         super().__init__()
 
     def open(self) -> c.c_void_p:
-        """The leat_dataset, opened anew."""
+        """The leat_dataset, opened again."""
         pointer = c.c_void_p()
         call(lib.leat_dataset_open, c.byref(pointer), self._paths, len(self._paths),
              c.byref(self._options))
@@ -80,7 +82,7 @@ class Cursor(_handle.Reader):
 
 
 def decode(handle: Handle, row: int) -> dict[str, npt.NDArray[Any]]:
-    """The measurements of a row as arrays of their own; see ProbeRow.measurements."""
+    """The measurements of a row as new arrays; see ProbeRow.measurements."""
     found = _abi.Measurements()
     with Cursor(handle, row) as cursor:
         try:
@@ -104,8 +106,8 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
     """One row of a data set: measurements of one probe in time order.
 
     A sequence of dicts: `len(row)` of them, `row[i]` has "event_time" (datetime, UTC), "src_addr",
-    "dst_addr" (str), "ip_version" (4 or 6) and "rtt" (float, milliseconds; -1.0: it failed), and
-    reads the few pages where that measurement lies. measurements() reads all of them at once.
+    "dst_addr" (str), "ip_version" (4 or 6) and "rtt" (float, milliseconds; -1.0: failed), and reads
+    only the few pages of that measurement. measurements() reads all of them at once.
     """
 
     def __init__(self, handle: Handle, number: int) -> None:
@@ -127,8 +129,8 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
         """All measurements, in time order, as arrays of shape [n_measurements].
 
         "event_time" datetime64[us] (UTC), "src_addr" and "dst_addr" str, "ip_version" int8 (4 or
-        6), "rtt" float32 (milliseconds; -1: it failed). The arrays are the caller's. The whole row
-        is checked; CorruptError names file, record and byte where it is damaged.
+        6), "rtt" float32 (milliseconds; -1: failed). The arrays are the caller's. The complete row
+        is verified; CorruptError names the file, record and byte of damage.
         """
         return decode(self._handle, self.number)
 
@@ -178,25 +180,29 @@ def _measurement(cursor: c.c_void_p, index: int) -> Mapping[str, Any]:
 class ProbeDataset(Sequence[ProbeRow]):
     """The rows of a data set: a sequence of ProbeRow, numbered through all shards.
 
-    path: a folder of `leat ingest probes`, or an ArrayRecord file of others, or a folder of such
-    files, or several of those (not of the first kind). cache_bytes bounds the decoded records that
+    path: a folder written by `leat ingest probes`, a third-party ArrayRecord file, a folder of such
+    files, or a list of third-party files and folders. cache_bytes limits the decoded records that
     are kept for reuse (compressed files; default 64 MiB). addresses: a CSV file with the columns
-    src_id and src_addr, for rows of others that do not have their source.
+    src_id and src_addr, for third-party rows without a source address. memory limits the memory for
+    reading third-party files, not counting mapped files (default "512M", as for `leat inspect`); a
+    chunk that does not fit raises LimitError, which names a sufficient limit.
 
-    A data set of ours opens in milliseconds and reading checks the pages that it touches, each
-    once. Any number of threads may read at once; reading lets other Python threads run. It can be
-    pickled and used in a child after fork (it is opened again by its paths). Use it in a `with`,
-    call close(), or leave it to the garbage collector: the files are closed when nobody, loaders
-    included, uses them any more.
+    A data set written by leat opens in milliseconds, and reading verifies each page once, when it
+    is first read. Any number of threads may read at once; reading lets other Python threads run. It
+    can be pickled and used in a child after fork (it is reopened by its paths). Use it in a `with`,
+    call close(), or leave it to the garbage collector: the files are closed when nothing uses them
+    any more, including loaders.
 
     Raises NotFoundError, CorruptError, InputError, InputOutputError.
     """
 
     def __init__(self, path: Path | Iterable[Path], *, cache_bytes: int | None = None,
-                 addresses: Path | None = None) -> None:
-        paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-        self._arguments = ([os.fspath(each) for each in paths], cache_bytes,
-                           None if addresses is None else os.fspath(addresses))
+                 addresses: Path | None = None, memory: int | str | None = None) -> None:
+        paths: Iterable[Any] = [path]
+        if isinstance(path, Iterable) and not isinstance(path, (str, bytes, Mapping, os.PathLike)):
+            paths = path
+        self._arguments = ([path_of(each, "a data set of probes") for each in paths], cache_bytes,
+                           None if addresses is None else os.fspath(addresses), memory)
         self._open: Handle | None = Handle(*self._arguments)
         facts = _abi.DatasetFacts()
         held.leat_dataset_get_facts(self._open.pointer, c.byref(facts))
@@ -204,9 +210,9 @@ class ProbeDataset(Sequence[ProbeRow]):
         self._rows: int = facts.row_count
         self._fingerprint: str | None = None
         self.indexed: bool = facts.indexed  #: has leat's manifest and index
-        self.compressed: bool = facts.compressed  #: some shard is; False for files of others
+        self.compressed: bool = facts.compressed  #: some shard is; False for third-party files
         self.file_bytes: int = facts.file_bytes  #: of all shards
-        #: in all rows; None for files of others
+        #: in all rows; None for third-party files
         self.measurement_count: int | None = (
             facts.measurement_count if facts.measurement_count >= 0 else None)
         self.shards: tuple[Shard, ...] = tuple(
@@ -232,8 +238,8 @@ class ProbeDataset(Sequence[ProbeRow]):
 
     @property
     def fingerprint(self) -> str:
-        """64 hexadecimal digits that stand for the content of all records, whatever their
-        compression. Of files of others, their chunk headers are read at the first call."""
+        """64 hexadecimal digits that identify the contents of all records, independent of
+        compression. For third-party files, the first call reads their chunk headers."""
         if self._fingerprint is None:
             text = c.create_string_buffer(65)
             call(lib.leat_dataset_fingerprint, self._handle.pointer, text)
@@ -241,8 +247,8 @@ class ProbeDataset(Sequence[ProbeRow]):
         return self._fingerprint
 
     def rows(self, split: str) -> Sequence[int]:
-        """The numbers of the rows of a split, "train" or "test"; of files of others, of the files
-        whose name or folder begins so."""
+        """The numbers of the rows of a split, "train" or "test"; for third-party files, of the
+        files whose name or folder starts with that word."""
         if split not in _SPLITS[:2]:
             raise ValueError(f"split {split!r} is not accepted: \"train\" or \"test\"")
         found = [range(s.first_row, s.first_row + s.row_count) for s in self.shards
@@ -254,7 +260,7 @@ class ProbeDataset(Sequence[ProbeRow]):
         return [row for each in found for row in each]
 
     def close(self) -> None:
-        """Ends the use of the data set; rows and loaders that were made of it stay usable."""
+        """Closes the data set; rows and loaders created from it stay usable."""
         self._open = None
 
     @property
@@ -281,7 +287,7 @@ class ProbeDataset(Sequence[ProbeRow]):
         try:
             wanted = range(self._rows)[item]
         except IndexError:
-            raise IndexError(f"row {item} of a data set of {self._rows} rows") from None
+            raise IndexError(f"row {item}: the data set has {self._rows} rows") from None
         if isinstance(wanted, range):
             return [ProbeRow(self._handle, row) for row in wanted]
         return ProbeRow(self._handle, wanted)
@@ -293,5 +299,6 @@ class ProbeDataset(Sequence[ProbeRow]):
         return f"<leat.ProbeDataset {', '.join(self.paths)}: {self._rows} rows>"
 
 
-def _reopen(paths: list[str], cache_bytes: int | None, addresses: str | None) -> ProbeDataset:
-    return ProbeDataset(paths, cache_bytes=cache_bytes, addresses=addresses)
+def _reopen(paths: list[str], cache_bytes: int | None, addresses: str | None,
+            memory: int | str | None) -> ProbeDataset:
+    return ProbeDataset(paths, cache_bytes=cache_bytes, addresses=addresses, memory=memory)

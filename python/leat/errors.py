@@ -1,6 +1,6 @@
-"""What the library reports, as exceptions: one class a code, all of them LeatError.
+"""The errors of the library as exceptions: one class per code, all derived from LeatError.
 
-The text is the library's own: what was being done, to what, with which value, where, what to do.
+The text is the library's: what failed, on what, the value, the place, and what to do.
 """
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class LeatError(Exception):
 
 
 class OutOfMemoryError(LeatError, MemoryError):
-    """No memory."""
+    """Out of memory."""
     code = 1
 
 
 class InputOutputError(LeatError, OSError):
-    """A file cannot be read: a bad disk, or a file cut while it is open."""
+    """A file cannot be read: a bad disk, or a file truncated while it is open."""
     code = 2
 
 
@@ -31,22 +31,22 @@ class CorruptError(LeatError, ValueError):
 
 
 class InputError(LeatError, ValueError):
-    """Data that is whole, but not what it should be."""
+    """Data that is undamaged, but not valid input."""
     code = 5
 
 
 class OptionError(LeatError, ValueError):
-    """An option, or a value of one, that is not accepted; or a state that belongs elsewhere."""
+    """An option or its value is not accepted, or a state belongs to something else."""
     code = 6
 
 
 class UnsupportedError(LeatError):
-    """Valid, but beyond what is read."""
+    """Valid, but not supported."""
     code = 7
 
 
 class LimitError(LeatError):
-    """More than a stated limit allows."""
+    """A limit is exceeded."""
     code = 8
 
 
@@ -56,7 +56,7 @@ class NoSpaceError(LeatError, OSError):
 
 
 class ExistsError(LeatError, FileExistsError):
-    """There already."""
+    """Already exists."""
     code = 10
 
 
@@ -66,7 +66,7 @@ class CancelledError(LeatError):
 
 
 class BusyError(LeatError):
-    """In use by somebody else."""
+    """In use by another process or thread."""
     code = 12
 
 

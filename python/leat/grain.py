@@ -25,9 +25,10 @@ from leat.loader import Arrays, Loader
 class ProbeRowSource:
     """The rows of a data set, or of one split, as a Grain RandomAccessDataSource.
 
-    Element i is a dict of arrays of its own: "src_id" int64 [], and of shape [n] "event_time"
+    Element i is a dict of new arrays: "src_id" int64 [], and of shape [n] "event_time"
     datetime64[us], "src_addr", "dst_addr" str, "ip_version" int8, "rtt" float32 (-1: failed). Any
-    thread may read; worker processes open the data set again by its paths. Raises as ProbeRow does.
+    thread may read; worker processes reopen the data set by its paths. Raises the same errors as
+    ProbeRow.
     """
 
     def __init__(self, data: ProbeDataset | Path, *, split: str | None = None) -> None:
@@ -44,24 +45,24 @@ class ProbeRowSource:
         return {"src_id": np.asarray(row.src_id, np.int64), **row.measurements()}
 
     def _getitems(self, indices: Sequence[int]) -> list[dict[str, npt.NDArray[Any]]]:
-        """Many at once, read in the order of the files."""
+        """Many elements at once, read in file order."""
         places = sorted(range(len(indices)), key=indices.__getitem__)
         found = {place: self[indices[place]] for place in places}
         return [found[place] for place in range(len(indices))]
 
     def __repr__(self) -> str:
-        """The same in every process and after every restart: Grain compares it on restoring."""
+        """The same in every process and after every restart: Grain compares it when restoring."""
         return (f"ProbeRowSource(fingerprint={self._data.fingerprint}, split={self._split}, "
                 f"rows={len(self)})")
 
 
 class _Batches:
-    """What the two iterators share: Grain's names for what a leat.Loader does.
+    """Shared by the two iterators: Grain's method names for those of leat.Loader.
 
     A state is the loader's: a dict of the same numbers and texts at every step, JSON of at most 256
-    bytes, valid before the first batch, and refused by name where data, options or seed differ.
+    bytes, valid before the first batch, and refused if data, options or seed differ, naming which.
     """
-    _parent = None  # MaxText's clean-up asks for it; Grain's own asserts where there is none
+    _parent = None  # MaxText's clean-up reads it; Grain's own property asserts without a parent
     _loader: Loader
 
     @property
@@ -70,29 +71,29 @@ class _Batches:
         return self._loader
 
     def __next__(self) -> Arrays:
-        """The next batch, as leat.Loader gives it: read-only, held by its arrays."""
+        """The next batch, as returned by leat.Loader: read-only, kept alive by its arrays."""
         return next(self._loader)
 
     def get_state(self) -> dict[str, Any]:
-        """Where it is."""
+        """The current state."""
         return self._loader.state()
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Goes to a state; InputError names what differs if it belongs elsewhere."""
+        """Restores a state; InputError names what differs if it belongs to a different loader."""
         self._loader.seek(state)
 
     def start_prefetch(self) -> None:
-        """Nothing to do: a loader makes its first batches as soon as it is made."""
+        """Does nothing: a loader builds its first batches as soon as it is created."""
 
     def close(self) -> None:
-        """Ends the loader; batches that are held stay."""
+        """Ends the loader; batches still held stay valid."""
         self._loader.close()
 
 
 class BatchIterator(_Batches, grain.DatasetIterator[Arrays]):
-    """A loader as a Grain DatasetIterator; the loader is the iterator's from then on.
+    """A loader as a Grain DatasetIterator, which owns the loader from then on.
 
-    Grain and Orbax save a state for each process, so a run goes on with as many as it had.
+    Grain and Orbax save one state per process, so a run must resume with the same number.
     ElasticBatchIterator does not have this limit.
     """
 
@@ -102,8 +103,8 @@ class BatchIterator(_Batches, grain.DatasetIterator[Arrays]):
 
 
 class ElasticBatchIterator(_Batches, grain.experimental.ElasticIterator):
-    """A loader as a Grain ElasticIterator: one state for all processes, so that a run goes on with
-    any number of them. Its own iterator: iter() gives it back, at the place where it is."""
+    """A loader as a Grain ElasticIterator: one state for all processes, so that a run can resume
+    with any number of them. iter() returns the same object, at its current place."""
 
     def __init__(self, loader: Loader) -> None:
         self._loader = loader
@@ -114,10 +115,10 @@ class ElasticBatchIterator(_Batches, grain.experimental.ElasticIterator):
 
 
 class BatchDataset(grain.IterDataset[Arrays]):
-    """The batches of a leat.Loader as a Grain IterDataset: every iter() begins at step 0.
+    """The batches of a leat.Loader as a Grain IterDataset: every iter() starts at step 0.
 
     Takes the arguments of leat.Loader. What Grain does to batches afterwards (map, ...) works;
-    slicing does not: hosts are told apart by `host` and `hosts`, or `rows`.
+    slicing does not: select the part of a host with `host` and `hosts`, or `rows`.
     """
 
     def __init__(self, data: ProbeDataset | Path, **options: Any) -> None:

@@ -1,18 +1,18 @@
-"""Training batches: the iterator, its state, and what a row of a batch holds."""
+"""Training batches: the iterator, its state, and the contents of a row of a batch."""
 from __future__ import annotations
 
 import ctypes as c
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from leat import _abi, _ring
 from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib, size
-from leat._ring import choice
+from leat._library import call, encoded, held, integer, lib, set_options
+from leat._ring import choice, integers
 from leat.dataset import ProbeDataset
 
 Arrays = dict[str, npt.NDArray[np.int32]]
@@ -35,18 +35,18 @@ class _Held(_ring.Held):
 
 
 def _arrays(found: Any) -> Arrays:
-    """The six arrays of a leat_batch that this function now owns; nothing is copied."""
+    """The six arrays of a leat_batch, which this function now owns; nothing is copied."""
     holder = _Held(c.addressof(found))
     shape = (found.row_count, found.length)
     return {key: holder.array(getattr(found, key), shape, "<i4") for key in KEYS}
 
 
 class DLPack:
-    """An array of a batch, for consumers of DLPack that cannot be told that memory is read-only.
+    """An array of a batch, for consumers of DLPack that do not support read-only memory.
 
-    NumPy hands a read-only array only to consumers that ask for DLPack 1.0, which knows a flag for
-    it; those of JAX 0.10 and older ones do not. `jax.dlpack.from_dlpack(leat.DLPack(array))` shares
-    the memory with those too; they must not write to it (JAX never does).
+    NumPy exports a read-only array only to consumers that request DLPack 1.0, which has a flag for
+    it; JAX 0.10 and older do not. `jax.dlpack.from_dlpack(leat.DLPack(array))` shares the memory
+    with those too; they must not write to it (JAX never does).
     """
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
@@ -69,7 +69,7 @@ class Measurement(NamedTuple):
     number: int     #: in its row of the data set
     time_us: int    #: microseconds since 1970 UTC
     stamped: bool   #: has a timestamp in the sequence
-    cut: bool       #: the sequence ends inside of it
+    cut: bool       #: truncated by the end of the sequence
 
 
 class Segment(NamedTuple):
@@ -78,20 +78,20 @@ class Segment(NamedTuple):
     shard: str
     record_index: int       #: in the shard
     src_id: int
-    row_measurements: int   #: that the row has
-    context: int            #: which of the row's contexts
+    row_measurements: int   #: measurements in the row
+    context: int            #: index of the context in the row
     time_mode: str          #: "full", "partial", "none", "mixed"
     window_first: int       #: it was drawn from window_count measurements of the row,
     window_count: int
-    window_stride: int      #: every so many of them
-    token_first: int        #: its place in the sequence
+    window_stride: int      #: taking every window_stride-th
+    token_first: int        #: its position in the sequence
     token_count: int
-    drawn: int              #: measurements meant to be in: more than there are, if some did not fit
+    drawn: int              #: measurements drawn, including those that did not fit
     measurements: tuple[Measurement, ...]  #: in the order of the tokens
 
 
 class Explanation(NamedTuple):
-    """What a row of a batch holds; str() of it is in words."""
+    """The contents of a row of a batch; str() gives it in words."""
     step: int
     row: int                #: in the global batch
     sequence: int           #: step * batch + row
@@ -99,14 +99,14 @@ class Explanation(NamedTuple):
     position: int           #: in the epoch; -1 by client
     anchor: int             #: number of the anchor in the epoch
     past_end: bool          #: zeros: the epochs are over
-    masked: bool            #: zeros: bytes that it needs are damaged
+    masked: bool            #: zeros: the data is damaged
     reason: str             #: if masked
     segments: tuple[Segment, ...]  #: the first is the anchor's
     inputs: npt.NDArray[np.int32]        #: [length], as in the batch
     segmentation: npt.NDArray[np.int32]  #: [length]
 
     def summary(self) -> str:
-        """In a line: the sequence, and how many measurements of which rows it holds."""
+        """One line: the sequence, and its numbers of measurements by row."""
         head = f"step {self.step} row {self.row}: sequence {self.sequence}"
         if self.epoch >= 0:
             head += f", epoch {self.epoch} position {self.position}"
@@ -131,7 +131,7 @@ class Explanation(NamedTuple):
 
 
 class Quarantined(NamedTuple):
-    """A damaged record that sequences were masked for."""
+    """A damaged record because of which sequences were masked."""
     shard: str
     row: int
     record_index: int
@@ -140,15 +140,16 @@ class Quarantined(NamedTuple):
 
 
 def words(inputs: npt.ArrayLike, segmentation: npt.ArrayLike | None = None) -> str:
-    """A sequence in words, a line a measurement: place, segment, time, addresses, result, order.
+    """A sequence in words, one line per measurement: position, segment, time, addresses, result,
+    order.
 
     inputs: int32 [length]; segmentation: int32 [length] as in the batch (0: padding), or None for
-    one segment. Raises CorruptError where it is no sequence of measurements.
+    one segment. Raises CorruptError if it is not a sequence of measurements.
     """
     tokens = np.ascontiguousarray(inputs, np.int32)
     segments = None if segmentation is None else np.ascontiguousarray(segmentation, np.int32)
     if tokens.ndim != 1 or segments is not None and segments.shape != tokens.shape:
-        raise ValueError("words() takes one sequence: arrays of one dimension and one length")
+        raise ValueError("words() takes one sequence: one-dimensional arrays of the same length")
     text, found, size = c.c_void_p(), c.c_char_p(), c.c_int64()
     call(lib.leat_textbuf_create, c.byref(text))
     try:
@@ -163,31 +164,32 @@ def words(inputs: npt.ArrayLike, segmentation: npt.ArrayLike | None = None) -> s
 class Loader(_ring.Ring):
     """Training batches of a data set: an iterator of dicts of six int32 arrays [rows, length].
 
-    data: a ProbeDataset, or the path of one. The bytes of a batch depend on the rows of the data
-    set and on `split`, `batch`, `epochs` (its end) and the options of the sampler alone:
+    data: a ProbeDataset, or the path of one. A batch is a function of the rows of the data set,
+    `split`, `batch`, `epochs` (its end) and the options of the sampler:
 
     sampler "plan3", "plan2" or "all"; length: tokens of a sequence; seed; timestamp_modes: percent
     of full, partial, none (plan2: full, none, mixed); field_order "random" or "content"; packing
     "fill" or "none"; tail "cut" or "pad"; boundary "mask" or "cross"; by_client, client_weights
-    ("uniform", "measurements" or the path of a CSV file), clients_per_round, steps_per_round: every
-    row of a batch another probe's. docs/sampling.md has them all.
+    ("uniform", "measurements" or the path of a CSV file), clients_per_round, steps_per_round: each
+    row of a batch from a different probe. docs/sampling.md describes them all.
 
-    split "train", "test", or None for all rows. batch: rows of the global batch; of these this host
-    makes those of host number `host` of `hosts`, or `rows`: their numbers, in any order. epochs:
-    how often each anchor comes; 0: steps without end.
+    split "train", "test", or None for all rows. batch: rows of the global batch, of which the
+    loader builds those of host number `host` of `hosts`, or `rows`: their numbers, in any order.
+    epochs: how often each anchor is used; 0: the loader never ends.
 
-    threads, prefetch (batches made ahead; None: as many as fit, at most 8) and memory (bytes, or
-    "512M") decide speed, no byte. io "mmap" or "pread". on_corrupt "fail": a step that needs
+    threads, prefetch (batches built ahead; None: as many as fit, at most 8) and memory (bytes, or
+    "512M") change only the speed. io "mmap" or "pread". on_corrupt "fail": a step that needs
     damaged bytes raises; "mask": its sequence is zeros, see quarantine().
 
-    The arrays have keys KEYS, int32, read-only, aligned to 4 KiB. They show the loader's memory:
-    nothing is copied, and a batch stays as it is as long as any array of it, or anything made of
-    one without a copy (a view, a DLPack capsule, a JAX array on the CPU), is alive, also after
-    close(). Batches that are held cost memory beyond `memory`.
+    The arrays have keys KEYS, int32, read-only, aligned to 4 KiB. They are views of the loader's
+    memory: nothing is copied, and a batch stays unchanged while any of its arrays, or anything
+    created from one without a copy (a view, a DLPack capsule, a JAX array on the CPU), is alive,
+    even after close(). Batches still held use memory beyond `memory`.
 
-    One thread at a time gets a batch; a second one waits. Waiting lets other Python threads run,
-    and Ctrl-C interrupts it. A loader belongs to its process: in a child after fork it raises.
-    Use it in a `with`, call close(), or leave it to the garbage collector.
+    One thread at a time takes a batch; a second one waits. Waiting lets other Python threads run,
+    and Ctrl-C interrupts it. A loader belongs to its process: in a child after fork it raises. It
+    can be pickled as path, options and state: the copy has threads of its own and continues at the
+    same place. Use it in a `with`, call close(), or leave it to the garbage collector.
 
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
@@ -207,49 +209,44 @@ class Loader(_ring.Ring):
                  on_corrupt: str = "fail") -> None:
         super().__init__()
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
+        timestamp_modes = integers("timestamp_modes", timestamp_modes, "(40, 30, 30)")
         options = lib.leat_loader_options_default()
         sample = {"sampler": sampler, "length": str(length), "seed": str(seed),
                   "timestamp-modes": ",".join(map(str, timestamp_modes)),
                   "field-order": field_order, "packing": packing, "tail": tail,
                   "boundary": boundary}
-        for name, value in sample.items():
-            call(lib.leat_sample_option_set, c.byref(options.sample), encoded(name), encoded(value))
-        options.split = choice("split", split, _SPLITS)
-        options.batch, options.epochs = integer("batch", batch), integer("epochs", epochs)
-        options.host_index, options.host_count = integer("host", host), integer("hosts", hosts)
+        set_options(lib.leat_sample_options_table(), options.sample, sample)
+        choice("split", split, _SPLITS)
+        values = {
+            "split": split or "all", "batch": integer("batch", batch),
+            "epochs": integer("epochs", epochs), "io": io, "on-corrupt": on_corrupt,
+            "clients-per-round": integer("clients_per_round", clients_per_round) or None,
+            "steps-per-round": integer("steps_per_round", steps_per_round) or None,
+            **_ring.options_of(host, hosts, threads, prefetch, memory)}
+        set_options(lib.leat_loader_options_table(), options, values)
         if rows is not None:
-            numbers = [integer("rows", row) for row in rows]
-            options.rows, options.row_count = (c.c_int64 * len(numbers))(*numbers), len(numbers)
+            rows = self._options["rows"] = integers("rows", rows, "[0, 1, 2]")
+            options.rows, options.row_count = (c.c_int64 * len(rows))(*rows), len(rows)
         options.by_client = by_client
         if client_weights is not None:
             options.client_weights = encoded(client_weights)
-        options.clients_per_round = integer("clients_per_round", clients_per_round)
-        options.steps_per_round = integer("steps_per_round", steps_per_round)
-        if threads is not None:
-            options.threads = integer("threads", threads, 32)
-        options.prefetch = (_abi.PREFETCH_AUTO if prefetch is None else
-                            integer("prefetch", prefetch))
-        if memory is not None:
-            options.memory_bytes = size("memory", memory)
-        options.io = choice("io", io, ("mmap", "pread"))
-        options.on_corrupt = choice("on_corrupt", on_corrupt, ("fail", "mask"))
         words = {**sample, "batch": batch, "epochs": epochs, "split": split,
                  "by": "client" if by_client else None, "client-weights": client_weights,
                  "clients-per-round": clients_per_round or None,
                  "steps-per-round": steps_per_round or None, "on-corrupt": on_corrupt}
-        #: the words of `leat batches` that make the same global batches
+        #: the arguments of `leat batches` that build the same global batches
         self.command: list[str] = [
             "batches", *self._data.paths,
             *(f"--{name}={value}" for name, value in words.items() if value is not None)]
         self.batch = batch    #: rows of the global batch
         self.length = length  #: tokens of a sequence
         pointer = _Open()
-        pointer.data = self._data._handle  # stays open for the loader, whatever happens to _data
+        pointer.data = self._data._handle  # stays open for the loader, even if _data is closed
         call(lib.leat_loader_create, c.byref(pointer), pointer.data.pointer, c.byref(options))
         self._pointer = pointer
-        #: the rows of the global batch that this loader makes
+        #: the rows of the global batch that this loader builds
         self.rows: Sequence[int] = (range(host * batch // hosts, (host + 1) * batch // hosts)
-                                    if rows is None else tuple(rows))
+                                    if rows is None else rows)
 
     @property
     def data(self) -> ProbeDataset:
@@ -268,7 +265,7 @@ class Loader(_ring.Ring):
 
     @property
     def steps(self) -> int | None:
-        """How many steps there are; None without end (epochs=0, by_client)."""
+        """The number of steps; None if endless (epochs=0, by_client)."""
         count: int = held.leat_loader_step_count(self._open)
         return count if count >= 0 else None
 
@@ -279,27 +276,28 @@ class Loader(_ring.Ring):
         return count if count >= 0 else None
 
     def state(self) -> dict[str, int | str]:
-        """Where it is, to go on from there: {"v", "data", "options", "seed", "step"}.
+        """The state to resume from: {"v", "data", "options", "seed", "step"}.
 
-        A function of these alone and JSON of at most 256 bytes: version, fingerprint of the data,
-        hash of the options that decide bytes, seed, step of the next batch.
+        JSON of at most 256 bytes, a function of the version, fingerprint of the data, hash of the
+        options that determine the bytes, seed, and step of the next batch.
         """
         return super().state()
 
-    def seek(self, place: int | str | Mapping[str, Any]) -> None:
-        """Goes to a step, or to a state (as state() gave it, or its JSON).
+    def seek(self, place: SupportsIndex | str | Mapping[str, Any]) -> None:
+        """Goes to a step, or to a state (as returned by state(), or its JSON).
 
-        Costs what beginning at step 0 costs. A state of other data, options or seed is refused with
+        Takes as long as starting at step 0. A state of different data, options or seed raises
         InputError, which names what differs.
         """
         with self._alone:
-            if isinstance(place, int):
-                call(lib.leat_loader_seek, self._open, integer("step", place))
+            if isinstance(place, (str, Mapping)):
+                self._restore(place)
                 return
-            self._restore(place)
+            call(lib.leat_loader_seek, self._open, integer("step", place))
 
     def explain(self, step: int, row: int) -> Explanation:
-        """What row 0 <= row < batch of a step holds, of any host: print() shows it in words."""
+        """The contents of row 0 <= row < batch of a step, of any host; print() shows it in
+        words."""
         found = c.POINTER(_abi.Explanation)()
         call(lib.leat_loader_explain, self._open, integer("step", step), integer("row", row),
              c.byref(found))
@@ -309,13 +307,13 @@ class Loader(_ring.Ring):
             lib.leat_explanation_destroy(found)
 
     def counters(self) -> dict[str, int]:
-        """Of the batches that were handed out: batches, sequences, masked, tokens, padding,
-        segments, measurements, dropped; payload_bytes read, stall_ns (waited for batches), work_ns
+        """Counters of the batches returned so far: batches, sequences, masked, tokens, padding,
+        segments, measurements, dropped; payload_bytes read, stall_ns (waiting for batches), work_ns
         (of all threads), memory_bytes, prefetch."""
         return super().counters()
 
     def quarantine(self) -> list[Quarantined]:
-        """The records that sequences were masked for so far (on_corrupt="mask")."""
+        """The damaged records because of which sequences were masked so far (on_corrupt="mask")."""
         items, count = c.POINTER(_abi.Quarantined)(), c.c_int64()
         call(lib.leat_loader_quarantine, self._open, c.byref(items), c.byref(count))
         try:

@@ -5,8 +5,8 @@
         for batch in loader:             # each pass is an epoch, drawn anew
             model(batch.x, batch.edge_index, batch.edge_attr, batch.batch)
 
-A batch is what Batch.from_data_list makes of the same graphs, tensor by tensor, but without
-looking at them one by one: leat's threads made it, ahead of time.
+A batch equals what Batch.from_data_list returns for the same graphs, tensor by tensor, but graphs
+are not handled one by one: leat's threads build it ahead of time.
 """
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ from leat._handle import Path
 from leat.can import CanDataset, Graph, GraphBatch, GraphLoader
 from leat.errors import LeatError, OptionError
 
-Place = tuple[int, int]  # epoch, and batches of it that are done, by all hosts together
+Place = tuple[int, int]  # epoch, and the number of its batches that are done, over all hosts
 
 
 def to_data(graph: Graph, *, with_graph: bool = False) -> Data:
-    """A graph as a torch_geometric.data.Data, as batches hold it: x and edge_attr float32;
-    edge_index, y, node_id, attack_type int64; with_graph: graph, its number in the split, too."""
+    """A graph of a CanSplit as a torch_geometric.data.Data, equal to its part of a batch: x [N, 35]
+    and edge_attr [E, 11] float32; edge_index [2, E], y [1], node_id [N], attack_type [1] int64;
+    with_graph: graph [1], its number in the split, too. x and edge_attr are in the graph's memory.
+    """
     return Data(x=torch.from_numpy(graph.x),
                 edge_index=torch.from_numpy(graph.edge_index).long(),
                 edge_attr=torch.from_numpy(graph.edge_attr),
@@ -38,7 +40,7 @@ def to_data(graph: Graph, *, with_graph: bool = False) -> Data:
 
 
 def _arrays(found: GraphBatch, with_graph: bool) -> dict[str, npt.NDArray[Any]]:
-    """What becomes the tensors of a Batch, by its names and in its order."""
+    """The arrays that become the tensors of a Batch, by its names and in its order."""
     return {"x": found.x, "edge_index": found.edge_index, "edge_attr": found.edge_attr,
             "y": found.y, "node_id": found.node_id, "attack_type": found.attack_type,
             **({"graph": found.graph} if with_graph else {}),
@@ -46,14 +48,14 @@ def _arrays(found: GraphBatch, with_graph: bool) -> dict[str, npt.NDArray[Any]]:
 
 
 def _wide(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """PyTorch Geometric's integers have 64 bits. (By NumPy: PyTorch would share this little work
-    among its threads, and wait for all of them.)"""
+    """Converts to PyTorch Geometric's 64-bit integers. NumPy does it, because PyTorch distributes
+    even small work to its threads and waits for all of them."""
     return array.astype(np.int64, copy=False) if array.dtype.kind == "i" else array
 
 
 def _pinned(tensor: torch.Tensor) -> torch.Tensor:
-    """A copy in memory that a device reads by itself. PyTorch keeps such memory for reuse, and
-    reuses none before the copies from it are through."""
+    """A copy in pinned memory, which a device reads directly. PyTorch keeps such memory for reuse,
+    but not before the copies from it are complete."""
     copied = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
     np.copyto(copied.numpy(), tensor.numpy())
     return copied
@@ -63,9 +65,9 @@ _EMPTY = Batch(_base_cls=Data)
 
 
 def _batch(found: GraphBatch, tensors: Mapping[str, torch.Tensor]) -> Batch:
-    """The Batch, with what PyTorch Geometric takes it apart by: where each graph's part of a tensor
-    is, and what was added to it. These stay in main memory, as its own do."""
-    batch = copy.copy(_EMPTY)  # to make one by its class costs ten times as much
+    """The Batch, with the data by which PyTorch Geometric splits it: where each graph's part of a
+    tensor is, and the offset added to it. These stay in main memory, as in its own batches."""
+    batch = copy.copy(_EMPTY)  # creating one by its class takes ten times as long
     for key, tensor in tensors.items():
         batch.stores[0][key] = tensor
     count = len(found.y)
@@ -83,14 +85,14 @@ def _batch(found: GraphBatch, tensors: Mapping[str, torch.Tensor]) -> Batch:
 
 
 class _Source:
-    """Takes batches from a loader, in main memory, pinned or not."""
+    """Takes batches from a loader into main memory, pinned or not."""
 
     def __init__(self, loader: GraphLoader, pin: bool, with_graph: bool) -> None:
         self._loader, self._pin, self._with_graph = loader, pin, with_graph
 
     @property
     def place(self) -> Place:
-        """Of the next batch that is handed out."""
+        """The place of the next batch returned."""
         return self._loader.place
 
     def seek(self, place: Place | Mapping[str, Any]) -> None:
@@ -108,8 +110,8 @@ class _Source:
 
 
 class _DeviceSource(_Source):
-    """The same on a CUDA device: while a batch is computed with, the next one is copied there, on a
-    stream of its own."""
+    """The same on a CUDA device: during computation on a batch, the next one is copied there, on a
+    separate stream."""
 
     def __init__(self, loader: GraphLoader, pin: bool, with_graph: bool,
                  device: torch.device) -> None:
@@ -121,7 +123,7 @@ class _DeviceSource(_Source):
 
     @property
     def place(self) -> Place:
-        """Of the next batch that is handed out: the loader is one ahead of it."""
+        """The place of the next batch returned; the loader is one batch ahead."""
         return self._loader.place if self._sent is None else self._sent[0]
 
     def seek(self, place: Place | Mapping[str, Any]) -> None:
@@ -143,44 +145,49 @@ class _DeviceSource(_Source):
         return place, _batch(found, there)
 
     def next(self) -> Batch:
-        """The next batch, for the stream that is current."""
+        """The next batch, for the current stream."""
         batch = (self._sent or self._send())[1]
         self._sent = None
         now = torch.cuda.current_stream(self._device)
         now.wait_stream(self._stream)
-        batch.record_stream(now)  # its memory is not reused before this stream is through with it
+        batch.record_stream(now)  # its memory is not reused before this stream is done with it
         try:
             self._sent = self._send()
         except (StopIteration, LeatError):
-            pass  # the end; or a failure, which comes again when it is this batch's turn
+            pass  # the end; or a failure, which is raised again at this batch's turn
         return batch
 
 
 class GraphBatches:
-    """What graph_loader() makes: iter() of an epoch, its len(), and a state.
+    """The result of graph_loader(): iter() over an epoch, its len(), and a state.
 
     Use it where a torch.utils.data.DataLoader is expected: a training loop, Lightning's Trainer. It
-    needs no workers: the threads are leat's.
+    needs no workers, because the threads are leat's. It can be pickled, like its loader.
     """
 
-    def __init__(self, loader: GraphLoader, source: _Source) -> None:
+    def __init__(self, loader: GraphLoader, device: torch.device | str | None,
+                 pin_memory: bool | None, with_graph: bool) -> None:
         self.loader = loader  #: explain(), counters(), data
-        self._source = source
+        self._arguments = (device, pin_memory, with_graph)
+        pin = torch.cuda.is_available() and pin_memory is not False
+        where = torch.device("cpu" if device is None else device)
+        self._source = (_DeviceSource(loader, pin, with_graph, where) if where.type == "cuda" else
+                        _Source(loader, pin, with_graph))
         self._epoch, self._begun = loader.place[0], False
-        self._turn = 0  # of the iterator that may go on
+        self._turn = 0  # of the iterator that may continue
         self._length: tuple[int, int] | None = None  # epoch and its steps
 
     @property
     def epoch(self) -> int:
-        """The epoch that is under way; between epochs, the one that comes next."""
+        """The current epoch; between epochs, the next one."""
         return self._epoch
 
     def set_epoch(self, epoch: int) -> None:
-        """The next iter() gives this epoch, from its first batch."""
+        """Makes the next iter() start this epoch from its first batch."""
         self._seek((epoch, 0))
 
     def __len__(self) -> int:
-        """Batches of the epoch; epochs may differ in it, since each is drawn anew."""
+        """Batches of the epoch; epochs may differ, because each is drawn anew."""
         epochs = self.loader.epochs
         if epochs and self._epoch >= epochs:
             return 0
@@ -194,23 +201,23 @@ class GraphBatches:
         self._turn += 1
 
     def __iter__(self) -> Iterator[Batch]:
-        """The batches of one epoch: the one that was set, or what is left of the one in which a
-        state stands, else the next one. An epoch that was left early is not taken up again. Ends an
-        earlier iterator. OptionError where the epochs of `epochs` are over."""
+        """The batches of one epoch: the one that was set, or the rest of the epoch of a restored
+        state, otherwise the next one. An epoch that was left early is not resumed. Ends an earlier
+        iterator. Raises OptionError when all `epochs` are over."""
         if self._begun:
             self._leave()
         epochs = self.loader.epochs
         if epochs and self._epoch >= epochs:
             raise OptionError(
-                f"the {epochs} epochs of this loader are over: leave epochs out to go on, or call "
-                "set_epoch(0) to begin again" if epochs > 1 else
-                "the one epoch of this loader (epochs=1) is over: leave epochs out to go on, or "
-                "call set_epoch(0) to begin again")
+                f"all {epochs} epochs of this loader are over; omit epochs to continue, or call "
+                f"set_epoch(0) to start again" if epochs > 1 else
+                "the one epoch of this loader (epochs=1) is over; omit epochs to continue, or call "
+                "set_epoch(0) to start again")
         self._turn += 1
         return self._iterate(self._turn)
 
     def _leave(self) -> None:
-        """On to the next epoch, where the loader already is after the last batch."""
+        """Moves to the next epoch, where the loader already is after the last batch."""
         if self._source.place[0] == self._epoch:
             self._seek((self._epoch + 1, 0))
         self._epoch, self._begun = self._source.place[0], False
@@ -229,22 +236,33 @@ class GraphBatches:
             self._leave()
 
     def state_dict(self) -> dict[str, Any]:
-        """Where it is, to go on from there: after the last batch that was handed out. The same on
-        every host; JSON of at most 256 bytes."""
+        """The state to resume from, after the last batch returned. The same on every host; JSON of
+        at most 256 bytes."""
         epoch, batch = self._source.place
         return {**self.loader.state(), "epoch": epoch, "batch": batch}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes to a state: the next iter() gives what is left of its epoch. A state of other data,
-        options or seed is refused with InputError, which names what differs."""
+        """Restores a state: the next iter() returns the rest of its epoch. A state of different
+        data, options or seed raises InputError, which names what differs."""
         self._seek(state_dict)
 
+    def __reduce__(self) -> Any:
+        return _resumed, (self.loader, self._arguments, self.state_dict())
+
     def close(self) -> None:
-        """Ends the loader; batches that are held stay."""
+        """Ends the loader; batches still held stay valid."""
         self.loader.close()
 
     def __repr__(self) -> str:
         return f"<leat.torch.GraphBatches of {self.loader.data.path} {self.loader.split}>"
+
+
+def _resumed(loader: GraphLoader, arguments: tuple[Any, ...], state: dict[str, Any]
+             ) -> GraphBatches:
+    """Batches that were pickled."""
+    batches = GraphBatches(loader, *arguments)
+    batches.load_state_dict(state)
+    return batches
 
 
 def graph_loader(data: CanDataset | Path, split: str = "train", *,
@@ -252,33 +270,29 @@ def graph_loader(data: CanDataset | Path, split: str = "train", *,
                  with_graph: bool = False, **options: Any) -> GraphBatches:
     """Batches of graphs of one split as torch_geometric.data.Batch.
 
-    data: a CanDataset, or the path of one. options: those of leat.GraphLoader (max_nodes,
+    data: a CanDataset, or the path of one. options: those of leat.GraphLoader (graphs, max_nodes,
     max_edges, device_memory, model, pack, batch, seed, curriculum, epochs, host, hosts, threads,
     memory, ...).
 
     The tensors: x [N, 35], edge_attr [E, 11] float32; edge_index [2, E], y [G], node_id [N],
-    attack_type [G], batch [N], ptr [G + 1] int64. Without a device they are in main memory: x and
-    edge_attr in the loader's, and a batch stays as it is as long as any of its tensors lives.
+    attack_type [G], batch [N], ptr [G + 1] int64; y is 1 for an attack, 0 for benign, -1 for
+    unlabelled. Without a device they are in main memory, x and
+    edge_attr in the loader's, and a batch stays unchanged while any of its tensors is alive.
     Writing to them is allowed and changes no other batch.
 
-    device: a CUDA device that batches are copied to, the next one while one is computed with.
-    pin_memory: copies go through pinned memory, asynchronously; without a device batches are in
-    pinned memory, for batch.to(device, non_blocking=True). None or True: where there is CUDA;
-    False: never.
+    device: a CUDA device to copy batches to, each during computation on the one before. pin_memory:
+    copies go through pinned memory, asynchronously; without a device batches are in pinned memory,
+    for batch.to(device, non_blocking=True). None or True: if CUDA is available; False: never.
 
-    with_graph: batches have graph [G] int64 too, the numbers of their graphs in the split:
-    data[split].facts(number) tells capture and window of each.
+    with_graph: batches also have graph [G] int64, the numbers of their graphs in the split;
+    data[split].facts(number) returns the capture and window of each.
 
-    Each iter() is an epoch; with `epochs`, one behind the last raises OptionError.
+    Each iter() is an epoch; with `epochs`, one after the last raises OptionError.
 
-    With several hosts, the last batches of an epoch may hold no graph on some of them, so that all
-    have as many steps.
+    With several hosts, the last batches of an epoch may be without graphs on some of them, so that
+    all have the same number of steps.
     """
     where = None if device is None else torch.device(device)
     if where is not None and where.type not in ("cpu", "cuda"):
         raise ValueError(f"device {device!r} is not accepted: a CUDA device, \"cpu\" or None")
-    pin = torch.cuda.is_available() and pin_memory is not False
-    loader = GraphLoader(data, split, **options)
-    if where is not None and where.type == "cuda":
-        return GraphBatches(loader, _DeviceSource(loader, pin, with_graph, where))
-    return GraphBatches(loader, _Source(loader, pin, with_graph))
+    return GraphBatches(GraphLoader(data, split, **options), device, pin_memory, with_graph)

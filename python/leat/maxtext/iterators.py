@@ -1,4 +1,4 @@
-"""Iterators as MaxText wants them: of each batch a process makes the rows of its own devices."""
+"""Iterators for MaxText: each process builds the rows of its own devices."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ failures: list[BaseException] = []
 
 
 class NetworkIterator(ElasticBatchIterator):
-    """A loader as MaxText's trainer uses it; remembers why it ended."""
+    """A loader as used by MaxText's trainer; records why it ended."""
 
     def __init__(self, loader: leat.Loader, *, training: bool, debug: bool) -> None:
         super().__init__(loader)
@@ -45,8 +45,8 @@ class NetworkIterator(ElasticBatchIterator):
 
 
 class _Source:
-    """What MaxText calls iter() on: once to train, again for every pass of an evaluation, which
-    then begins at step 0. There is one iterator, so one loader."""
+    """The object that MaxText calls iter() on: once for training, again for every pass of an
+    evaluation, which then starts at step 0. There is one iterator, so one loader."""
 
     def __init__(self, iterator: NetworkIterator) -> None:
         self._iterator = iterator
@@ -57,7 +57,7 @@ class _Source:
 
 
 def make_iterator(config: Any, mesh: Any, settings: Settings, *, training: bool) -> Any:
-    """make_network_train_iterator or make_network_eval_iterator (leat.maxtext), which see."""
+    """Implements make_network_train_iterator and make_network_eval_iterator (leat.maxtext)."""
     if config.vocab_size < VOCABULARY:
         raise ValueError(f"vocab_size={config.vocab_size} is too small: leat has {VOCABULARY} "
                          "tokens")

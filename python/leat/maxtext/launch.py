@@ -1,8 +1,8 @@
-"""The launcher: MaxText's pre-training, unchanged but for where its batches come from.
+"""The launcher: MaxText's pre-training, unchanged except for the source of its batches.
 
-MaxText has no place to add a dataset type, so its function that makes the data iterators is
-replaced before the trainer looks it up, under dataset_type=grain: the one type whose iterator state
-MaxText saves in its checkpoints.
+MaxText has no extension point for dataset types, so its function that creates the data iterators is
+replaced before the trainer looks it up, under dataset_type=grain: the only type whose iterator
+state MaxText saves in its checkpoints.
 """
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from leat.errors import LeatError
-from leat.maxtext import make_network_eval_iterator, make_network_train_iterator
+from leat.maxtext import make_network_eval_iterator, make_network_train_iterator, missing
 from leat.maxtext.settings import KEYS, Settings, take_out
 
 USAGE = f"""usage: python -m leat.maxtext [CONFIG.yml] [key=value ...]
 
-Trains with MaxText on leat's batches. Beside MaxText's keys: {', '.join(KEYS[:3])},
+Trains with MaxText on leat's batches. In addition to MaxText's keys: {', '.join(KEYS[:3])},
 {', '.join(KEYS[3:])} (docs/maxtext.md)."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Runs MaxText's trainer and ends the program: status 0 if it trained to its end, else 1."""
+    """Runs MaxText's trainer and ends the program: status 0 if training completed, otherwise 1."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments or {"-h", "--help"} & set(arguments):
         sys.exit(print(USAGE) if arguments else USAGE)
@@ -33,17 +33,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     except (ValueError, LeatError) as problem:
         sys.exit(f"leat.maxtext: {problem}")
 
-    from absl import app
-    from maxtext.configs import pyconfig
-    from maxtext.input_pipeline import input_pipeline_interface, multihost_dataloading
-    from maxtext.trainers.pre_train import train
+    try:
+        from absl import app
+        from maxtext.configs import pyconfig
+        from maxtext.input_pipeline import input_pipeline_interface, multihost_dataloading
+        from maxtext.trainers.pre_train import train
 
-    from leat.maxtext import iterators
+        from leat.maxtext import iterators
+    except ImportError as problem:
+        sys.exit(f"leat.maxtext: {missing(problem)}")
 
     read_file, in_files = pyconfig._load_config, {}
 
     def read_file_without_ours(name: str) -> Any:
-        """A configuration file and those it is based on, without our keys, which are kept."""
+        """A configuration file and the files it is based on, without leat's keys, which are
+        kept."""
         config = read_file(name)
         for key in KEYS:
             if key in config:
@@ -58,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
                 make_network_eval_iterator(config, mesh, settings=settings)
                 if config.eval_interval > 0 else None)
 
-    def train_and_tell(words: Sequence[str]) -> int:
+    def train_and_report(words: Sequence[str]) -> int:
         train.main(words)
         for problem in iterators.failures:
             print(f"leat.maxtext: training stopped: {problem}", file=sys.stderr)
@@ -69,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # MaxText's clean-up kills every orphaned multiprocessing process that /proc shows, other jobs'
     # too. leat has threads and no such processes.
     multihost_dataloading._cleanup_orphaned_multiprocessing_processes = lambda: None
-    # MaxText wants both not to be empty, and opens neither.
+    # MaxText requires both to be non-empty, and opens neither.
     stand_ins = ["dataset_type=grain", "grain_file_type=arrayrecord",
                  "grain_train_files=network_train_files", "grain_eval_files=network_eval_files"]
-    app.run(train_and_tell, [sys.argv[0], *rest, *stand_ins])
+    app.run(train_and_report, [sys.argv[0], *rest, *stand_ins])

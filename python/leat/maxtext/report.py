@@ -1,4 +1,4 @@
-"""grain_visualization_dir: pages that show what the batches hold."""
+"""grain_visualization_dir: pages that show the contents of batches."""
 from __future__ import annotations
 
 import html
@@ -20,9 +20,9 @@ pre {{ font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: 0.7em }}
 
 
 def write_report(folder: str, name: str, loader: leat.Loader) -> None:
-    """Writes two pages into a folder, which is made if needed: NAME.html, the report of `leat
+    """Writes two pages into a folder, which is created if needed: NAME.html, the report of `leat
     batches`, and NAME-rows.html, the rows of the first batches in words. Raises LeatError with the
-    command's words if it fails."""
+    command's message if it fails."""
     os.makedirs(folder, exist_ok=True)
     done = subprocess.run([COMMAND, *loader.command, "--report",
                            os.path.join(folder, f"{name}.html")],

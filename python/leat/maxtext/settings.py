@@ -1,4 +1,4 @@
-"""Our configuration keys, taken out before MaxText, which refuses unknown ones, sees them."""
+"""leat's configuration keys, removed before MaxText, which rejects unknown keys, sees them."""
 from __future__ import annotations
 
 import dataclasses
@@ -19,21 +19,21 @@ _FIELDS = {  # key of the configuration -> field of Settings
     "grain_visualization_dir": "visualization_dir",
 }
 KEYS = tuple(_FIELDS)
-_OURS = ("batch", "length", "rows", "host", "hosts", "split", "seed")  # decided by MaxText's own
+_OURS = ("batch", "length", "rows", "host", "hosts", "split", "seed")  # set from MaxText's settings
 
 
 @dataclasses.dataclass
 class Settings:
-    """What the keys say."""
+    """The values of the keys."""
     data_format: str = "probe_chunks"  #: network_data_format: rows of probes, the only one
-    #: network_train_files: a folder of leat ingest (its train rows), or ArrayRecord files of
-    #: others, several separated by commas, with * and ?
+    #: network_train_files: a folder written by leat ingest (its train rows), or third-party
+    #: ArrayRecord files, separated by commas, with * and ?
     train_files: str = ""
-    #: network_eval_files: likewise; of a folder of leat ingest, its test rows
+    #: network_eval_files: likewise; for a folder written by leat ingest, its test rows
     eval_files: str = ""
     #: network_loader_options: further arguments of leat.Loader, as a JSON object
     loader_options: dict[str, Any] = dataclasses.field(default_factory=dict)
-    debug_mode: bool = False  #: grain_debug_mode: says of every batch what its rows hold
+    debug_mode: bool = False  #: grain_debug_mode: prints the contents of the rows of every batch
     visualization_dir: str = ""  #: grain_visualization_dir: where batches.html is written
 
     def __post_init__(self) -> None:
@@ -47,7 +47,7 @@ class Settings:
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Settings:
-        """From keys and values; texts are read as MaxText reads its own."""
+        """From keys and values; texts are parsed like MaxText's own."""
         settings: dict[str, Any] = {}
         for key, value in values.items():
             field = _FIELDS[key]
@@ -61,21 +61,22 @@ class Settings:
 
     @classmethod
     def of_config(cls, config: Any) -> Settings:
-        """From a MaxText configuration that knows the keys (the patch)."""
+        """From a MaxText configuration that includes the keys (the patch)."""
         return cls.of({key: getattr(config, key) for key in KEYS if hasattr(config, key)})
 
     def dataset(self, split: str) -> tuple[leat.ProbeDataset, str | None]:
         """The data set of "train" or "test", and which of its rows: that split, or None for all
-        rows, where its files do not say to which they belong."""
+        rows if the files do not belong to a split."""
         key = "network_train_files" if split == "train" else "network_eval_files"
         files = self.train_files if split == "train" else self.eval_files
         if not files:
-            raise ValueError(f"{key} is not set: it takes a folder of leat ingest, or files")
+            raise ValueError(f"{key} is not set: it takes a folder written by leat ingest, or "
+                             f"files")
         paths: list[str] = []
         for part in files.split(","):
             found = sorted(glob.glob(part)) if set("*?") & set(part) else [part]
             if not found:
-                raise ValueError(f"{key}: no file is named like {part}")
+                raise ValueError(f"{key}: no file matches {part}")
             paths += found
         data = leat.ProbeDataset(paths)
         if all(shard.split is None for shard in data.shards):
@@ -109,8 +110,8 @@ def _read_object(key: str, value: Any) -> dict[str, Any]:
 
 
 def take_out(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """(values of our keys, the arguments without them) of "key=value", of which the last counts;
-    dataset_type as well, which the launcher decides."""
+    """(values of leat's keys, the other arguments) from "key=value", of which the last counts; also
+    removes dataset_type, which the launcher sets."""
     values: dict[str, str] = {}
     rest = []
     for argument in arguments:
@@ -125,6 +126,6 @@ def take_out(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def check_dataset_type(value: Any) -> None:
-    """Raises ValueError if it is neither `network` nor what stands for it in MaxText."""
+    """Raises ValueError if it is neither `network` nor its substitute in MaxText."""
     if value not in ("network", "grain"):
         raise ValueError(f"dataset_type={value}: this launcher is for dataset_type=network")
