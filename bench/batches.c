@@ -1,9 +1,9 @@
 /*
  * One sample of making batches with one thread: bench_batches DIR STEPS BATCH. The process is
- * fresh: a single batch of a far step comes first, then steps whose pages are checked as they are
- * first touched, then the same steps with all pages checked. Beside it, what bounds it: a bare loop
- * that writes as many arrays of the same shape, and memcpy of as many bytes. bench/batches.py runs
- * it beside Python.
+ * fresh: a single batch of a far step comes first, then steps whose pages are checked at their
+ * first access, then the same steps with all pages checked. It also measures the bounds: a bare
+ * loop that writes the same number of arrays of the same shape, and memcpy of the same number of
+ * bytes. bench/batches.py runs it and compares it with Python.
  */
 #include "bench.h"
 #include "leat/load.h"
@@ -39,7 +39,7 @@ static made make_batches(const leat_dataset *dataset, int64_t first, int64_t ste
                   counters.memory_bytes};
 }
 
-/* What no loader can avoid: each element of the six arrays is stored once, a token at a time. */
+/* The least that a loader does: each element of the six arrays is stored once, token by token. */
 __attribute__((noinline)) static void store_batch(int32_t *arrays[ARRAYS], int64_t count,
                                                   int32_t seed) {
     for (int64_t i = 0; i < count; i++) {
@@ -57,7 +57,7 @@ typedef struct bounds {
     double store_seconds, copy_seconds;
 } bounds;
 
-/* Both take turns over as many slots as a loader has ahead, so that the stores leave the cache. */
+/* Both cycle through as many slots as a loader has ahead, so that the stores leave the cache. */
 static bounds measure_bounds(int64_t steps, int64_t batch) {
     enum { SLOTS = 8 };
     int64_t count = batch * LENGTH, bytes = count * (int64_t)sizeof(int32_t);

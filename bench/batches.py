@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Batches of tokens for a transformer, beside Python.
+"""Batches of tokens for a transformer, compared with Python.
 
 Sides, each a fresh process, in turn, files in the page cache, one thread each:
-  leat     leat_loader_next, plan3, packed; pages checked at first touch, then the same steps again
+  leat     leat_loader_next, plan3, packed: pages checked at first access, then the same steps again
   large    the same where every row is some 8 MiB, so that each measurement is a cache miss
   sampler  a plain Python sampler, array_record and PyArrow, each row read once
-  grain    the same sampler behind Grain, in one process
-  thread   a Python thread that counts, beside leat.Loader and beside another process (two cores)
-bench/batches.c is the side of leat; it measures what bounds it as well: a bare loop that stores as
-many elements of six arrays, and memcpy of them. Tokens are counted, not padding: the sampler fills
-a third of a sequence, as it is written.
+  grain    the same sampler through Grain, in one process
+  thread   a Python thread that counts, while leat.Loader or another process runs (two cores)
+bench/batches.c is leat's side; it also measures the bounds: a bare loop that stores the same number
+of elements in six arrays, and memcpy of them. Tokens are counted, not padding: the sampler, as
+designed, fills a third of a sequence.
 """
 import os
 import shutil
@@ -22,7 +22,7 @@ from measure import Report, parse, parser, program, ratio, rival, rounds, run, s
 SIZES = {
     "measurements": (20_000_000, 200_000, "of the data set"),
     "probes": (85_000, 2_000, "of the data set"),
-    "large_probes": (100, 4, "of as many measurements where rows are large"),
+    "large_probes": (100, 4, "of the same number of measurements in large rows"),
     "steps": (2_000, 20, "made by leat"),
     "batch": (64, 16, "sequences of 1,024 tokens a step"),
     "seconds": (20, 2, "that Python makes batches for"),
@@ -49,7 +49,7 @@ def make_dataset(options, probes):
 
 
 def grain_command(command):
-    """The same command where Grain is installed, with the packages of the rivals; None without."""
+    """The same command with Grain and the rivals' packages; None if Grain is not installed."""
     home = os.path.join(measure.HOME, ".deps")
     python = os.path.join(home, "venv-train", "bin", "python3")
     if not os.access(python, os.X_OK):
@@ -77,7 +77,7 @@ def sides_of(options, data, large):
 
 
 def private_bytes(pid):
-    """Anonymous and shared memory of a process, pages of mapped files apart; 0 if it has gone."""
+    """Anonymous and shared memory of a process, without mapped files; 0 if it has ended."""
     try:
         with open(f"/proc/{pid}/status", encoding="ascii") as file:
             facts = dict(line.split(":", 1) for line in file)
@@ -87,7 +87,7 @@ def private_bytes(pid):
 
 
 def memory_peak(options, data, threads):
-    """The most such memory that leat batches has, looked at every 2 ms."""
+    """The peak of that memory in leat batches, sampled every 2 ms."""
     command = [program(options, "leat"), "batches", data, "--threads", str(threads), "--steps",
                f"0:{options.steps}", "--batch", str(options.batch), "--memory", MEMORY, "--hash"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
@@ -115,7 +115,7 @@ def package_home(options):
 
 
 def with_package(options, command):
-    """The command where `import leat` finds the package of this tree with the library built."""
+    """The command, with `import leat` finding the package of this tree and the library built."""
     home = package_home(options)
     measure.remove(home)
     shutil.copytree(os.path.join(measure.HOME, "python", "leat"), os.path.join(home, "leat"))
@@ -124,7 +124,7 @@ def with_package(options, command):
 
 
 def thread_sides(options, data):
-    """Another Python thread, beside a process that makes batches and beside a loader."""
+    """Another Python thread, while a process or a loader makes batches."""
     sides = []
     for mode in ("beside", "inside"):
         command = with_package(options, rival("python_thread.py", data, options.thread_seconds,
@@ -136,7 +136,8 @@ def thread_sides(options, data):
 def report_thread(report, samples):
     kept = ratio(spread(samples["thread_inside"], "per_s"),
                  spread(samples["thread_beside"], "per_s"))
-    report.row("speed of another Python thread while leat.Loader makes batches, beside its speed "
+    report.row("speed of another Python thread while leat.Loader makes batches, "
+               "compared with its speed "
                "while another process makes them", kept.text("x"), goal=">= 0.95x",
                met=kept.median >= 0.95)
     ready = spread(samples["thread_inside"], "next_us")
@@ -155,12 +156,12 @@ def report_leat(report, what, samples, goal):
     report.row(f"{what}, pages checked before", mine.text(" M tokens/s", 1),
                goal=f">= {GOAL_RATE / 1e6:.0f} M tokens/s" if goal else "",
                met=mine.median * 1e6 >= GOAL_RATE if goal else None)
-    report.row(f"{what}, first touch of its pages",
+    report.row(f"{what}, first access to its pages",
                rate(samples, "fresh_tokens_per_s").text(" M tokens/s", 1))
     for key, words in (("store_tokens_per_s", "a bare loop that stores the six arrays"),
-                       ("copy_tokens_per_s", "memcpy of as many bytes")):
+                       ("copy_tokens_per_s", "memcpy of the same number of bytes")):
         bound = rate(samples, key)
-        report.row(f"{what}, beside {words}", mine.text(" M tokens/s", 1),
+        report.row(f"{what}, compared with {words}", mine.text(" M tokens/s", 1),
                    bound.text(" M tokens/s", 0), ratio(mine, bound).text("x the speed"))
 
 
@@ -183,12 +184,12 @@ def body():
     report_leat(report, "packed batches", samples["leat"], goal=True)
     if "large" in samples:
         report_leat(report, "where every row is some 8 MiB", samples["large"], goal=False)
-    for name, words in (("sampler", "a plain Python sampler"), ("grain", "it behind Grain")):
+    for name, words in (("sampler", "a plain Python sampler"), ("grain", "the same through Grain")):
         if name in samples:
             mine, theirs = rate(samples["leat"]), rate(samples[name])
-            report.row(f"packed batches, beside {words}", mine.text(" M tokens/s", 1),
+            report.row(f"packed batches, compared with {words}", mine.text(" M tokens/s", 1),
                        theirs.text(" M tokens/s"), ratio(mine, theirs).text("x the speed", 0))
-            report.row(f"padding, beside {words}", f"{facts['padding']:.3%}",
+            report.row(f"padding, compared with {words}", f"{facts['padding']:.3%}",
                        f"{spread(samples[name], 'padding').median:.1%}")
     far = samples["leat"]
     report.row("the first batch of step 1,000,000 in a fresh process",

@@ -1,7 +1,7 @@
 /*
  * What the C programs of bench/ share: the clock, a plain way to fail, and the one JSON document
  * that each of them prints. A program takes one sample of each of its figures per process; the
- * Python script of the same name starts it again and again, in turn with what it is compared with.
+ * Python script of the same name starts it repeatedly, in turn with what it is compared with.
  */
 #ifndef LEAT_BENCH_H
 #define LEAT_BENCH_H
@@ -36,19 +36,19 @@ static inline void bench_must(leat_code code, const leat_error *err) {
     if (code != LEAT_OK) bench_die("%s", err->message);
 }
 
-/* A whole number of the command line, at least `min`. */
+/* An integer of the command line, at least `min`. */
 static inline int64_t bench_number(const char *text, int64_t min) {
     char *end = NULL;
     long long value = strtoll(text, &end, 10);
     if (end == text || *end != 0 || value < min)
-        bench_die("\"%s\" is no whole number of at least %lld", text, (long long)min);
+        bench_die("\"%s\" is not an integer of at least %lld", text, (long long)min);
     return value;
 }
 
 static inline void *bench_room(int64_t size_bytes) {
     void *room = malloc((size_t)size_bytes);
     if (room == NULL) bench_die("no memory for %lld bytes", (long long)size_bytes);
-    memset(room, 1, (size_t)size_bytes); /* touched, so that no measure pays for it */
+    memset(room, 1, (size_t)size_bytes); /* page faults now, not in a measurement */
     return room;
 }
 

@@ -2,13 +2,13 @@
  * One sample of reading a cache of window graphs, in a fresh process:
  *
  *   bench_can batches CACHE MAX_NODES   batches of the training graphs by one thread: an epoch
- *                                       whose pages are checked as they are first touched, then the
- *                                       next one; and what bounds them, memcpy of as many bytes
+ *                                       whose pages are checked at their first access, then the
+ *                                       next one; and their bound, memcpy of the same bytes
  *   bench_can open CACHE                opening the cache, and planning an epoch of its training
- *                                       graphs with each packer, where 2 and where 64 fill a batch
+ *                                       graphs with each packer, for batches of 2 and of 64 graphs
  *
- * memcpy takes the bytes from the very file: in its order, and graph by graph in the order of the
- * batches. A cache of frames has no such bytes, and no such bounds. bench/can.py runs it.
+ * memcpy reads the bytes from the same file: in its order, and graph by graph in the order of the
+ * batches. A cache of frames has no such bytes, so it has no such bounds. bench/can.py runs it.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@
 #include "bench.h"
 #include "leat/load_can.h"
 
-/* As many as a loader has ahead, and the caller's, so that copies leave the processor's caches. */
+/* As many as a loader has ahead plus the caller's, so that copies leave the processor's caches. */
 enum { SLOTS = 9 };
 enum { NODE_BYTES = 4 * LEAT_NODE_FEATURES, EDGE_BYTES = 4 * LEAT_EDGE_FEATURES };
 
@@ -74,7 +74,7 @@ static void remember(epoch *out, const leat_graph_batch *batch) {
     if (bytes > out->bytes_most) out->bytes_most = bytes;
 }
 
-/* All batches of one epoch; `seen`, if there is one, remembers them. */
+/* All batches of one epoch; `seen`, unless NULL, records them. */
 static pass make_epoch(leat_graph_loader *loader, int64_t number, epoch *seen) {
     leat_error err = {0};
     pass out = {0};
@@ -95,7 +95,7 @@ static pass make_epoch(leat_graph_loader *loader, int64_t number, epoch *seen) {
     return out;
 }
 
-/* ---- what bounds them --------------------------------------------------------------------- */
+/* ---- bounds ------------------------------------------------------------------------------- */
 
 typedef struct mapped {
     const uint8_t *bytes, *data; /* the file, and what follows its header */
@@ -104,7 +104,7 @@ typedef struct mapped {
     const int64_t *node_ptr, *edge_ptr;
 } mapped;
 
-/* Where the header says that a tensor begins. */
+/* The beginning of a tensor according to the header. */
 static const uint8_t *find_tensor(const mapped *file, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\":", name);
@@ -154,7 +154,7 @@ static uint8_t *copied(uint8_t *to, const uint8_t *from, int64_t size_bytes) {
     return to + size_bytes;
 }
 
-/* The arrays of a batch one behind the other, as the loader has them. */
+/* The arrays of a batch one after the other, as in the loader. */
 static void gather(const mapped *file, const int64_t *graphs, int64_t count, int64_t split_edges,
                    uint8_t *slot) {
     int64_t nodes = 0, edges = 0;
@@ -209,7 +209,7 @@ static pass make_raw(const leat_can_cache *cache, const leat_graph_loader_option
     leat_graph_loader_options options = *scaled;
     options.scale = LEAT_SCALE_NONE;
     leat_graph_loader *loader = make_loader(cache, &options);
-    (void)make_epoch(loader, 0, NULL); /* its slots are touched now, as those of the other */
+    (void)make_epoch(loader, 0, NULL); /* accesses its slots, as for the other loader */
     pass raw = make_epoch(loader, 1, NULL);
     leat_graph_loader_destroy(loader);
     return raw;
@@ -270,7 +270,7 @@ static const way WAYS[] = {
 };
 enum { WAY_COUNT = sizeof WAYS / sizeof WAYS[0], PLANS = 3 };
 
-/* Making a loader plans its first epoch; the others are planned alone. */
+/* Creating a loader plans its first epoch; the others are planned separately. */
 static void plan(leat_json *json, const leat_can_cache *cache, const leat_can_split *split,
                  const way *how) {
     leat_graph_loader_options options = leat_graph_loader_options_default();
@@ -285,7 +285,7 @@ static void plan(leat_json *json, const leat_can_cache *cache, const leat_can_sp
     options.batches.batch = how->fit;
     options.batches.max_nodes = how->fit * mean;
     options.batches.max_edges = 0;
-    options.batches.epochs = 1; /* none is planned ahead meanwhile */
+    options.batches.epochs = 1; /* so that none is planned ahead */
     double begin = bench_seconds();
     leat_graph_loader *loader = make_loader(cache, &options);
     double create_s = bench_seconds() - begin;

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""CAN logs to window graphs, and batches of them, beside Polars, PyTorch Geometric and memcpy.
+"""CAN logs to window graphs, and their batches, compared with Polars, PyTorch Geometric, memcpy.
 
-Three parts (--part; all of them without it). Sides, each a fresh process, in turn:
+Three parts (--part; default: all). Sides, each a fresh process, in turn:
 ingest   features  leat ingest can, features stored, with --threads and --memory
          frames    the same, frames stored
          polars    the same features with Polars, of fewer frames; any memory
-         disk      as many bytes as `features` wrote, to one new file, with fsync
-batches  features  leat_graph_loader_next, one thread: an epoch at first touch, then another one
-         cold      the same where the file is not in the page cache at first
-         frames    the same where frames are stored and features made of them
+         disk      the number of bytes that `features` wrote, to one new file, with fsync
+batches  features  leat_graph_loader_next, one thread: an epoch at first access, then another one
+         cold      the same with the file not in the page cache at first
+         frames    the same with frames stored and features computed from them
          small     graphs of 64 edges: windows of 66 frames
          pyg       Batch.from_data_list of the graphs of `features`, in memory
-         pyg_small the same of graphs of 32 nodes, 64 edges and 8 features
-open     opening a cache, planning an epoch, and `leat ingest can` of logs that have their cache
-bench/can.c is the side of leat in the last two; it measures memcpy as well.
---large measures the ingest alone: peak of memory and rate at --small-frames and --large-frames.
+         pyg_small the same with graphs of 32 nodes, 64 edges and 8 features
+open     opening a cache, planning an epoch, and `leat ingest can` of logs whose cache exists
+bench/can.c is leat's side in the last two; it also measures memcpy.
+--large measures the ingest alone: peak memory and rate at --small-frames and --large-frames.
 """
 import os
 import shutil
@@ -157,7 +157,7 @@ class Ingest:
 
 
 def report_store(report, what, samples, options, frames):
-    """What needs no rival. Gives back the rate and the seconds in all."""
+    """The rows without a rival. Returns the rate and the total seconds."""
     rate = spread(samples, lambda s: frames / s["seconds_written"] / 1e6)
     report.row(f"{what}: frames/s until the last byte is written", rate.text(" M/s"),
                goal=f">= {GOAL_RATE / 1e6:.0f} M/s", met=rate.median * 1e6 >= GOAL_RATE)
@@ -176,11 +176,13 @@ def report_store(report, what, samples, options, frames):
 def report_disk(report, samples, total):
     disk = spread(samples["disk"], "seconds")
     times = ratio(total, disk)
-    report.row("features stored: all of it with fsync, beside the disk's time for as many bytes",
+    report.row("features stored: all of it with fsync, "
+               "compared with the disk's time for the same number of bytes",
                total.text(" s"), disk.text(" s"), times.text("x the time"),
                f"<= {GOAL_DISK}x the time", times.median <= GOAL_DISK)
     after = spread(samples["features"], lambda s: s["seconds"] - s["seconds_scan"])
-    report.row("features stored: from the end of the scan to the last fsync, beside the same",
+    report.row("features stored: from the end of the scan to the last fsync, "
+               "compared with the same",
                after.text(" s"), disk.text(" s"), ratio(after, disk).text("x the time"))
     rate = spread(samples["disk"], lambda s: s["bytes"] / s["seconds"] / 1e9)
     report.row("the disk, 4 MiB writes and fsync", "", rate.text(" GB/s"))
@@ -189,10 +191,11 @@ def report_disk(report, samples, total):
 def report_polars(report, samples, rate, options):
     theirs = spread(samples["polars"], lambda s: s["frames"] / s["seconds"] / 1e6)
     times = ratio(rate, theirs)
-    report.row(f"features stored: frames/s, beside Polars with {options.polars_frames:,} frames",
+    report.row("features stored: frames/s, "
+               f"compared with Polars with {options.polars_frames:,} frames",
                rate.text(" M/s"), theirs.text(" M/s", 3), times.text("x the speed", 1),
                f">= {GOAL_POLARS}x the speed", times.median >= GOAL_POLARS)
-    report.row("peak memory, beside Polars with that many frames",
+    report.row("peak memory, compared with Polars with that many frames",
                spread(samples["features"], "memory_peak_bytes", 1 / MIB).text(" MiB", 0),
                spread(samples["polars"], "peak_bytes", 1 / MIB).text(" MiB", 0))
 
@@ -254,7 +257,7 @@ def compare_sizes(options):
     rates = {}
     for name, frames in pairs.items():
         rates[name], _ = report_store(report, f"{frames:,} frames", samples[name], options, frames)
-    report.row("frames/s of the largest, beside the smallest", rates["large"].text(" M/s"),
+    report.row("frames/s of the largest, compared with the smallest", rates["large"].text(" M/s"),
                rates["small"].text(" M/s"),
                ratio(rates["large"], rates["small"]).text("x the speed"))
     return report
@@ -274,7 +277,7 @@ def only_folder(caches):
 
 
 def forget(folder):
-    """Takes the files of a folder out of the page cache."""
+    """Evicts the files of a folder from the page cache."""
     for name in os.listdir(folder):
         with open(os.path.join(folder, name), "rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -322,17 +325,19 @@ def report_bytes(report, what, samples, bounds, goal):
     mine, copy = giga(samples, "bytes_per_s"), giga(bounds, "copy_bytes_per_s")
     share = ratio(mine, copy)
     judged = {"goal": f">= {GOAL_COPY}x the speed", "met": share.median >= GOAL_COPY}
-    report.row(f"{what}: bytes/s, pages checked before, beside memcpy of as many bytes",
+    report.row(f"{what}: bytes/s, pages checked before, "
+               "compared with memcpy of the same number of bytes",
                mine.text(" GB/s"), copy.text(" GB/s"), share.text("x the speed"),
                **(judged if goal else {}))
     gather = giga(bounds, "gather_bytes_per_s")
-    report.row(f"{what}: the same, beside memcpy graph by graph from where they lie",
+    report.row(f"{what}: the same, compared with memcpy graph by graph from their positions",
                mine.text(" GB/s"), gather.text(" GB/s"), ratio(mine, gather).text("x the speed"))
     raw = giga(samples, "raw_bytes_per_s")
-    report.row(f"{what}: --scale none, beside memcpy of as many bytes", raw.text(" GB/s"),
+    report.row(f"{what}: --scale none, "
+               "compared with memcpy of the same number of bytes", raw.text(" GB/s"),
                copy.text(" GB/s"), ratio(raw, copy).text("x the speed"))
     fresh = giga(samples, "fresh_bytes_per_s")
-    report.row(f"{what}: first touch of its pages, beside the same", fresh.text(" GB/s"),
+    report.row(f"{what}: first access to its pages, compared with the same", fresh.text(" GB/s"),
                copy.text(" GB/s"), ratio(fresh, copy).text("x the speed"))
     report.row(f"{what}: graphs/s, pages checked before",
                spread(samples, "graphs_per_s", 1e-3).text(" k/s", 0))
@@ -366,18 +371,18 @@ def measure_batches(options, report):
         report.row("features stored: an epoch with nothing in the page cache",
                    giga(samples["cold"], "fresh_bytes_per_s").text(" GB/s"))
         report.row("features stored: the next one, in large pages where the system has them, "
-                   "beside memcpy of as many bytes, in these too",
+                   "compared with memcpy of the same number of bytes, in these too",
                    giga(samples["cold"], "bytes_per_s").text(" GB/s"),
                    giga(samples["cold"], "copy_bytes_per_s").text(" GB/s"),
                    ratio(giga(samples["cold"], "bytes_per_s"),
                          giga(samples["cold"], "copy_bytes_per_s")).text("x the speed"))
     if "pyg" in samples:
-        report_pyg(report, "graphs/s, beside Batch.from_data_list of the same graphs",
+        report_pyg(report, "graphs/s, compared with Batch.from_data_list of the same graphs",
                    samples["features"], samples["pyg"], GOAL_PYG)
     if "pyg_small" in samples and "small" in samples:
         nodes = samples["small"][-1]["nodes"]
-        report_pyg(report, f"graphs/s, ours of {nodes:.0f} nodes, 64 edges and 35 + 11 features, "
-                   "beside Batch.from_data_list of 32 nodes, 64 edges, 8 features",
+        report_pyg(report, f"graphs/s, leat's of {nodes:.0f} nodes, 64 edges and 35 + 11 features, "
+                   "compared with Batch.from_data_list of 32 nodes, 64 edges, 8 features",
                    samples["small"], samples["pyg_small"], GOAL_PYG_SMALL)
 
 

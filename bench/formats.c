@@ -1,9 +1,9 @@
 /*
  * In-process figures of the formats: bench_formats DIR [MILLISECONDS [FILE_BYTES]]: one sample of
- * each, every one measured for at least so many milliseconds, beside what bounds it: copying the
- * same bytes, writing them plainly, the C library's own address parser. Files go to DIR, which
- * should be a memory file system, so that no disk is measured. bench/formats.py starts it again and
- * again, in turn with array_record and PyArrow.
+ * each, measured for at least MILLISECONDS, and its bound: copying the same bytes, writing them
+ * with write(2), the C library's own address parser. Files go to DIR, which should be a memory file
+ * system, so that no disk is measured. bench/formats.py starts it repeatedly, in turn with
+ * array_record and PyArrow.
  */
 #include <arpa/inet.h>
 
@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "format/probe_row.h"
+#include "format/probe/row.h"
 
 #define HASHED_BYTES (INT64_C(8) << 20)  /* a row of the largest size */
 #define COPIED_BYTES (INT64_C(64) << 20) /* beyond the caches */
@@ -34,7 +34,7 @@ typedef struct bench {
     leat_measurements decoded;
     const char *dir;
     int64_t file_bytes;
-    uint64_t sum; /* of results, so that no work can be left out */
+    uint64_t sum; /* of results, so that no work is optimized away */
 } bench;
 
 /* ---- data --------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static int64_t do_copy(bench *b) {
     return COPIED_BYTES;
 }
 
-/* As much as the hashes below read, which may stay in the last cache. */
+/* The same size as the hashes below read, which may stay in the last-level cache. */
 static int64_t do_copy_row(bench *b) {
     memcpy(b->to, b->from, HASHED_BYTES);
     __asm__ volatile("" : : "r"(b->to) : "memory");
@@ -222,7 +222,7 @@ typedef struct measure {
     int64_t (*work)(bench *b);
 } measure;
 
-/* Things that bound each other stand beside each other, so that they are measured in turn. */
+/* A figure and its bound are adjacent, so that they are measured in turn. */
 static const measure measures[] = {
     {"memcpy_bytes", do_copy},
     {"memcpy_row_bytes", do_copy_row},
@@ -242,7 +242,7 @@ static const measure measures[] = {
     {"inet_pton_v6_addresses", do_pton_v6},
 };
 
-/* Units a second, over at least `seconds`; the first call warms up and is not counted. */
+/* Units per second, over at least `seconds`; the first call warms up and is not counted. */
 static double rate(bench *b, const measure *m, double seconds) {
     int64_t units = 0, calls = 1;
     m->work(b);
@@ -250,7 +250,7 @@ static double rate(bench *b, const measure *m, double seconds) {
     while (elapsed < seconds) {
         for (int64_t i = 0; i < calls; i++) units += m->work(b);
         elapsed = bench_seconds() - begin;
-        if (elapsed < seconds / 100) calls *= 2; /* the clock is not what is measured */
+        if (elapsed < seconds / 100) calls *= 2; /* so that the clock's cost is negligible */
     }
     return (double)units / elapsed;
 }

@@ -2,11 +2,11 @@
 """What the formats cost in one thread: hashes, writing, planning, decoding, parsing.
 
 Sides, each a fresh process, in turn:
-  leat     bench/formats.c: everything of leat, and what bounds it: memcpy, write, inet_pton
+  leat     bench/formats.c: leat's figures, and their bounds: memcpy, write, inet_pton
   python   array_record writes the same records to the same place; PyArrow opens the same rows
 Files go to --dir, a memory file system. PyArrow's part is opening both streams, validating
-them in full, and taking the columns as arrays without a copy: it parses no address and checks no
-value against another, which leat's decoding does.
+them in full, and taking the columns as arrays without a copy: unlike leat's decoding, it does not
+parse addresses or check values against each other.
 """
 import os
 
@@ -14,7 +14,7 @@ import measure
 from measure import Report, parse, parser, program, ratio, rival, rounds, run, spread
 
 SIZES = {
-    "milliseconds": (200, 20, "each figure is measured for, at least"),
+    "milliseconds": (200, 20, "shortest measurement of a figure"),
     "file_mib": (256, 16, "size of the files written"),
     "runs": (7, 2, "counted rounds"),
     "warmup": (1, 1, "rounds before them"),
@@ -30,7 +30,7 @@ def options_of_command_line():
 
 
 def rates(report, leat):
-    """Rows of leat against what bounds it: (what, name, name of the bound, its words)."""
+    """leat's figures and their bounds: (what, name, name of the bound, its label)."""
     for what, name, bound, words in (
             ("HighwayHash-64 of 8 MiB, AVX2 where there is one", "highway_bytes",
              "memcpy_row_bytes", "memcpy"),
@@ -57,12 +57,14 @@ def rates(report, leat):
 def against_python(report, leat, python):
     for size in ("small", "large"):
         mine, theirs = (spread(side, f"write_{size}_bytes", 1e-9) for side in (leat, python))
-        report.row(f"write ArrayRecord, {size} rows, beside array_record", mine.text(" GB/s"),
+        report.row(f"write ArrayRecord, {size} rows, "
+                   "compared with array_record", mine.text(" GB/s"),
                    theirs.text(" GB/s"), ratio(mine, theirs).text("x the speed"))
     for size in ("small", "large"):
         mine, theirs = (spread(side, f"decode_{size}_measurements", 1e-6)
                         for side in (leat, python))
-        report.row(f"decode a {size} row, addresses parsed, beside PyArrow", mine.text(" M/s"),
+        report.row(f"decode a {size} row, addresses parsed, "
+                   "compared with PyArrow", mine.text(" M/s"),
                    theirs.text(" M/s"), ratio(mine, theirs).text("x the speed"))
 
 

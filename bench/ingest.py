@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Ingest of probe measurements from Parquet, beside DuckDB, a Python script, and the disk.
+"""Ingest of probe measurements from Parquet, compared with DuckDB, Python scripts, and the disk.
 
 Sides, each a fresh process, in turn:
   leat     leat ingest probes, with --threads and --memory
   duckdb   DuckDB sorts the same file by source and time and writes Parquet, in the same memory
-  decode   DuckDB decodes all five columns with as many threads and keeps nothing
+  decode   DuckDB decodes all five columns with the same number of threads and keeps nothing
   plain    a first Python script: DuckDB's lists, pa.table per probe, array_record; any memory
   tuned    the same written for speed, in slices of Arrow columns; any memory
-  disk     as many bytes as leat wrote in this round, to one new file, with fsync
+  disk     the number of bytes that leat wrote in this round, to one new file, with fsync
 --large measures leat alone: the same rate at --large-measurements, and the peak of memory.
 """
 import os
@@ -34,7 +34,7 @@ GOAL_RATE, GOAL_DUCKDB, GOAL_PYTHON, GOAL_DISK = 5e6, 0.45, 15, 1.25
 
 def options_of_command_line():
     made = parser(__doc__, SIZES)
-    made.add_argument("--memory", default="512M", help="of leat and of DuckDB, as 512M or 2G "
+    made.add_argument("--memory", default="512M", help="of leat and DuckDB, such as 512M or 2G "
                       "(default: 512M)")
     made.add_argument("--compression", default="none", choices=("none", "zstd:3"),
                       help="of the records of leat and of the Python scripts (default: none)")
@@ -85,7 +85,7 @@ class Sides:
                       os.path.join(self.fresh(), "data"), "--threads", str(options.threads),
                       "--memory", options.memory, "--compression", options.compression, "--json"])
         self.written = sample["bytes_written"]
-        return self.checked(sample, sample["measurements"] + sample["set_aside"])
+        return self.checked(sample, sample["measurements"] + sample["rejected"])
 
     def duckdb(self, _):
         out = self.fresh()
@@ -118,7 +118,7 @@ class Sides:
 
 
 def report_leat(report, samples, options, rows):
-    """What needs no rival. Gives back the seconds until the last byte is written."""
+    """The rows without a rival. Returns the seconds until the last byte is written."""
     written, total = spread(samples, "seconds_written"), spread(samples, "seconds")
     rate = spread(samples, lambda s: rows / s["seconds_written"] / 1e6)
     report.row("measurements/s until the last byte is written", rate.text(" M/s"),
@@ -138,10 +138,10 @@ def report_script(report, name, samples):
     written, script = spread(leat, "seconds_written"), spread(samples[name], "seconds")
     times = ratio(script, written)
     goal = {"goal": f">= {GOAL_PYTHON}x the speed", "met": times.median >= GOAL_PYTHON}
-    report.row(f"time to the last byte, beside the {name} Python script", written.text(" s"),
+    report.row(f"time to the last byte, compared with the {name} Python script", written.text(" s"),
                script.text(" s"), times.text("x the speed", 1),
                **(goal if name == "plain" else {}))
-    report.row("peak memory, beside the script's, all its processes",
+    report.row("peak memory, compared with the script's, all its processes",
                spread(leat, "memory_peak_bytes", 1 / measure.MIB).text(" MiB", 0),
                spread(samples[name], "memory_peak_bytes", 1 / measure.MIB).text(" MiB", 0))
 
@@ -152,12 +152,13 @@ def report_rivals(report, samples, options):
     if "duckdb" in samples:
         sort = spread(samples["duckdb"], "seconds")
         share = ratio(written, sort)
-        report.row("time to the last byte, beside DuckDB: sort, write Parquet", written.text(" s"),
+        report.row("time to the last byte, "
+                   "compared with DuckDB: sort, write Parquet", written.text(" s"),
                    sort.text(" s"), share.text("x the time"), f"<= {GOAL_DUCKDB}x the time",
                    share.median <= GOAL_DUCKDB)
         report.row("the same, leat with fsync", total.text(" s"), sort.text(" s"),
                    ratio(total, sort).text("x the time"))
-        report.row("peak memory, beside DuckDB's",
+        report.row("peak memory, compared with DuckDB's",
                    spread(leat, "memory_peak_bytes", 1 / measure.MIB).text(" MiB", 0),
                    spread(samples["duckdb"], "memory_peak_bytes", 1 / measure.MIB)
                    .text(" MiB", 0))
@@ -168,14 +169,15 @@ def report_rivals(report, samples, options):
         after = spread(leat, lambda s: s["seconds"] - s["seconds_scan"])
         disk = spread(samples["disk"], "seconds")
         times = ratio(after, disk)
-        report.row("from the end of the scan to the last fsync, beside the disk's time for as "
-                   "many bytes", after.text(" s"), disk.text(" s"), times.text("x the time"),
+        report.row("from the end of the scan to the last fsync, compared with the disk's time for "
+                   "the same number of bytes", after.text(" s"), disk.text(" s"),
+                   times.text("x the time"),
                    f"<= {GOAL_DISK}x the time", times.median <= GOAL_DISK)
         rate = spread(samples["disk"], lambda s: s["bytes"] / s["seconds"] / 1e9)
         report.row("the disk, 4 MiB writes and fsync", "", rate.text(" GB/s"))
     if "decode" in samples:
         scan, decode = spread(leat, "seconds_scan"), spread(samples["decode"], "seconds")
-        report.row("scan, beside decoding the columns alone with DuckDB", scan.text(" s"),
+        report.row("scan, compared with decoding the columns alone with DuckDB", scan.text(" s"),
                    decode.text(" s"), ratio(scan, decode).text("x the time"))
 
 
@@ -220,7 +222,7 @@ def compare_sizes(options):
     report_leat(report, samples["large"], options, options.large_measurements)
     rate = {name: spread(samples[name], lambda s, n=pairs[name][0]: n / s["seconds_written"] / 1e6)
             for name in pairs}
-    report.row("measurements/s, beside those of the usual size", rate["large"].text(" M/s"),
+    report.row("measurements/s, compared with those of the usual size", rate["large"].text(" M/s"),
                rate["usual"].text(" M/s"), ratio(rate["large"], rate["usual"]).text("x the speed"))
     return report
 

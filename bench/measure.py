@@ -1,14 +1,14 @@
 """What the benchmarks share: starting a side of a comparison, running sides in turn, printing.
 
 A benchmark compares sides. Each sample of a side is a fresh process that prints one JSON object;
-the sides run in turn (A B C A B C ...), so that a slow minute of the machine meets all of them.
-Rounds of warm-up come first and are not counted: in a virtual machine the first touch of memory
-that the host took back is slow, and the input must be in the page cache for every side alike.
-Reported are the median and, in brackets, the smallest and the largest sample; a ratio is that of
-the samples of one round, and then the median of these. Nothing here fails on a timing.
+the sides run in turn (A B C A B C ...), so that a slow minute of the machine affects all of them.
+Rounds of warm-up come first and are not counted: in a virtual machine the first access to
+memory that the host has reclaimed is slow, and the input must be in the page cache for every side.
+The median is reported and, in brackets, the smallest and the largest sample; ratios are computed
+within a round, and their median is reported. No timing is a failure.
 
-This file uses the standard library only and stays small: ru_maxrss of a child that starts from a
-large process would tell that process's size.
+This file uses the standard library only and stays small: ru_maxrss of a child that is forked from a
+large process is that process's size.
 """
 import argparse
 import json
@@ -28,13 +28,13 @@ MIB = 1 << 20
 
 
 class Missing(Exception):
-    """Something that a benchmark needs and that is not there."""
+    """Something that a benchmark needs is missing."""
 
 
 # ---- command line ---------------------------------------------------------------------------
 
 def parser(doc, sizes):
-    """The options that every benchmark has; sizes: name -> (number, number of --quick, help)."""
+    """The options of every benchmark; sizes: name -> (number, number with --quick, help)."""
     head, _, rest = doc.partition("\n")
     made = argparse.ArgumentParser(description=head, epilog=rest.strip(),
                                    formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -42,11 +42,11 @@ def parser(doc, sizes):
         made.add_argument("--" + name.replace("_", "-"), type=int, metavar="N",
                           help=f"{words} (default: {full}; with --quick {quick})")
     made.add_argument("--quick", action="store_true",
-                      help="tiny sizes: to see that it runs, not to measure")
-    made.add_argument("--build", default=os.path.join(HOME, "build"), help="where leat was built")
+                      help="tiny sizes, only to show that it runs")
+    made.add_argument("--build", default=os.path.join(HOME, "build"), help="leat's build folder")
     made.add_argument("--work", help="for inputs, which are kept, and outputs, which are removed "
                       "(default: build/bench)")
-    made.add_argument("--json", help="where the samples go (default: WORK/NAME.json)")
+    made.add_argument("--json", help="file for the samples (default: WORK/NAME.json)")
     return made
 
 
@@ -83,7 +83,7 @@ def rival(name, *arguments):
 # ---- one sample -----------------------------------------------------------------------------
 
 def run(command, text=""):
-    """Runs a command to its end. Its JSON, and of the process: wall, user, sys, rss.
+    """Runs a command to its end. Returns its JSON and the process's wall, user, sys, rss.
 
     `rss` is ru_maxrss as the kernel tells it to wait4; a side that starts processes of its own
     tells its memory itself.
@@ -106,7 +106,7 @@ def run(command, text=""):
 
 
 def quiet(command):
-    """For making inputs: only its failure is shown."""
+    """For creating inputs: output is shown only if it fails."""
     done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
                           check=False)
     if done.returncode != 0:
@@ -115,7 +115,7 @@ def quiet(command):
 
 
 def made_once(path, make):
-    """make(temporary path) unless path is there; it appears when it is whole."""
+    """Calls make(temporary path) unless path exists, and renames the result to path."""
     if not os.path.exists(path):
         base, ending = os.path.splitext(path)
         part = f"{base}.part{ending}"
@@ -144,7 +144,7 @@ def read_through(path):
 
 
 def rounds(sides, runs, warmup):
-    """sides: (name, function of the round's number that gives a sample). name -> its samples."""
+    """sides: (name, function of the round's number that returns a sample). name -> samples."""
     samples = {name: [] for name, _ in sides}
     for index in range(-warmup, runs):
         for name, take in sides:
@@ -182,7 +182,7 @@ def spread(samples, key, scale=1.0):
 
 
 def ratio(above, below):
-    """Of two spreads of the same rounds, round by round."""
+    """The ratio of two spreads of the same rounds, round by round."""
     return Spread(a / b for a, b in zip(above.values, below.values, strict=True))
 
 
@@ -223,7 +223,7 @@ def machine(work):
 
 
 def versions(options):
-    """Of leat, its compiler, and the rivals' packages."""
+    """Versions of leat, its compiler, and the rivals' packages."""
     answer = subprocess.run([program(options, "leat"), "version", "--json"], capture_output=True,
                             text=True, check=True)
     told = json.loads(answer.stdout)
@@ -247,7 +247,7 @@ def versions(options):
 
 
 class Report:
-    """A table of claims, printed as Markdown, and all samples behind it, written as JSON."""
+    """A table of claims, printed as Markdown, and all of its samples, written as JSON."""
 
     COLUMNS = ("what", "leat", "rival", "ratio", "goal", "met?")
 
@@ -257,7 +257,7 @@ class Report:
         self.rows, self.notes, self.samples = [], [], {}
 
     def row(self, what, leat, rival_="", ratio_="", goal="", met=None):
-        """met: True, False, or None where there is no goal or it could not be measured."""
+        """met: True, False, or None if there is no goal or it could not be measured."""
         judged = met is not None and not self.options.quick
         self.rows.append((what, leat, rival_, ratio_, goal,
                           ("yes" if met else "**no**") if judged else ""))
@@ -296,7 +296,7 @@ class Report:
 
 
 def main(body):
-    """Runs a benchmark; what is missing is one line and status 1."""
+    """Runs a benchmark; if something is missing, prints one line and exits with status 1."""
     try:
         body()
     except Missing as missing:

@@ -1,9 +1,9 @@
 /*
  * One sample of opening a data set and finding rows in it: bench_open DIR [LOOKUPS [RECORDS
  * [SEED]]]. The process is fresh, so nothing is mapped or checked yet. The first pass over
- * LOOKUPS random rows checks the index's pages as it touches them; the second pass over the same
- * rows finds them checked. RECORDS random rows are then read whole, which opens their shards,
- * and as many others after them. bench/open.py runs it beside array_record.
+ * LOOKUPS random rows checks the index's pages at their first access; the second pass over the same
+ * rows finds them checked. Then RECORDS random rows are read completely, which opens their shards,
+ * followed by the same number of others. bench/open.py compares it with array_record.
  */
 #include "base/mem.h"
 #include "base/rng.h"
@@ -23,7 +23,7 @@ static pick pick_rows(int64_t row_count, int64_t count, uint64_t seed, uint64_t 
     return picked;
 }
 
-/* Nanoseconds a row; *sum keeps the compiler from leaving the work out. */
+/* Nanoseconds per row; *sum keeps the compiler from optimizing the work away. */
 static double look_up(const leat_dataset *dataset, const pick *picked, int64_t *sum) {
     leat_error err = {0};
     leat_row_facts facts;

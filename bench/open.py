@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Opening a data set of many rows, and finding one of them, beside array_record.
+"""Opening a data set of many rows and finding one of them, compared with array_record.
 
 Sides, each a fresh process, in turn, files in the page cache:
-  leat       leat_dataset_open; leat_dataset_row of random rows; random records read whole, checked,
-             the first ones of which open their shards, which opening the data set does not
+  leat       leat_dataset_open; leat_dataset_row of random rows; random records, complete and
+             checked: the first ones open their shards, which opening the data set does not
   in_memory  array_record opens a reader for every shard of the same data set, with the options that
              its documentation gives for random access, and reads the same number of random records
   offloaded  the same with the index left in the file
-bench/open.c is the side of leat. array_record has no facts of rows: to know anything of a row is to
-read its record, so a lookup has no counterpart but that.
+bench/open.c is leat's side. array_record has no metadata of rows: anything about a row requires
+reading its record, so that is the only counterpart of a lookup.
 """
 import os
 import subprocess
@@ -18,7 +18,7 @@ from measure import Report, parse, parser, program, ratio, rival, rounds, run, s
 
 SIZES = {
     "measurements": (3_000_000, 50_000, "of the data set"),
-    "probes": (1_000_000, 10_000, "of the data set: as many rows, where none is cut"),
+    "probes": (1_000_000, 10_000, "of the data set: the number of rows, if none is cut"),
     "lookups": (1_000_000, 10_000, "random rows looked up"),
     "records": (1_000, 100, "random records read"),
     "runs": (11, 2, "counted rounds"),
@@ -32,7 +32,7 @@ READERS = {"in_memory": "readahead_buffer_size:0,max_parallelism:0",
 
 def options_of_command_line():
     made = parser(__doc__, SIZES)
-    made.add_argument("--shards", type=int, help="of train; without it as leat ingest decides")
+    made.add_argument("--shards", type=int, help="of train (default: as many as leat ingest makes)")
     made.add_argument("--skip", action="append", default=[], choices=tuple(READERS),
                       help="a side to leave out; may be repeated")
     return parse(made, SIZES)
@@ -64,7 +64,7 @@ def report_leat(report, leat):
 
 
 def report_rival(report, leat, name, samples):
-    words = f"beside array_record, its index {name.replace('_', ' ')}"
+    words = f"compared with array_record, its index {name.replace('_', ' ')}"
     opened, theirs = spread(leat, "open_ms"), spread(samples, "open_ms")
     report.row(f"open, {words}", opened.text(" ms"), theirs.text(" ms"),
                ratio(theirs, opened).text("x the speed", 0))

@@ -1,20 +1,20 @@
 /*
- * A context drawn from one large row, one sample a process (bench/row_access.py picks the places
- * and runs it beside array_record and PyArrow):
+ * A context drawn from one large row, one sample per process (bench/row_access.py picks the places
+ * and compares it with array_record and PyArrow):
  *
  *   bench_row_access facts DIR              the largest row
  *   bench_row_access context DIR ROW        the measurements at the places on stdin, timed from
  *                                           opening the row to the last value; every page checked.
- *                                           And once more, when all pages were checked before
+ *                                           Then again with all pages already checked
  *   bench_row_access rows DIR COUNT         COUNT contexts of 60 measurements (all of a smaller
- *                                           row), each of another random row, when all pages were
- *                                           checked before
- *   bench_row_access plan DIR ROW           where in the shard's file these values lie
+ *                                           row), each of a different random row, with all pages
+ *                                           already checked
+ *   bench_row_access plan DIR ROW           the positions of these values in the shard's file
  *   bench_row_access walk                   a plan on stdin: the same bytes of a fresh mapping,
- *                                           unchecked: what the page faults alone cost
+ *                                           unchecked: the cost of the page faults alone
  *
  * The plan is computed from the format's own arithmetic and compared with the values that were
- * decoded, so that the walk cannot drift away from what a context reads.
+ * decoded, so that the walk always reads the same bytes as a context.
  */
 #include <sys/mman.h>
 
@@ -22,9 +22,9 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench.h"
-#include "format/arrayrecord.h"
-#include "format/probe_row.h"
-#include "load/dataset.h"
+#include "format/arrayrecord/arrayrecord.h"
+#include "format/probe/row.h"
+#include "load/probes/dataset.h"
 
 #define PLACES_MAX 100000
 #define PATH_TEXT 4096
@@ -82,7 +82,7 @@ static int print_facts(const char *dir) {
     return 0;
 }
 
-/* What was read, so that sides can be compared and nothing is left out. */
+/* The sum of what was read, so that sides can be compared and no work is optimized away. */
 typedef struct sums {
     int64_t time_us;
     double rtt;
@@ -97,7 +97,7 @@ static void add_up(sums *sum, const leat_measurement *points, int64_t count) {
     }
 }
 
-/* Has every page of a row checked. */
+/* Checks every page of a row. */
 static void check_pages(const leat_dataset *dataset, int64_t row, leat_row *cursor) {
     const uint8_t *record = NULL;
     int64_t record_bytes = 0;
@@ -106,7 +106,7 @@ static void check_pages(const leat_dataset *dataset, int64_t row, leat_row *curs
     bench_must(leat_dataset_row_record(cursor, &record, &record_bytes, &err), &err);
 }
 
-/* Seconds of one context; *opened gets those of opening the row. */
+/* Seconds for one context; *opened gets those for opening the row. */
 static double time_context(const leat_dataset *dataset, int64_t row, leat_row *cursor,
                            const places *picked, leat_measurement *points, double *opened) {
     leat_error err = {0};

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""A context of measurements at random places of one large row, beside array_record and PyArrow.
+"""A context of random measurements of one large row, compared with array_record and PyArrow.
 
 Sides, each a fresh process, in turn, the file in the page cache, places drawn anew each round:
-  leat     leat_dataset_row_open, then leat_row_gather of all places: the first touch of the row by
-           its process, every page checked, values with their addresses parsed; then once more, when
-           all pages of the row were checked before but the processor's inner caches are emptied
-  walk     the bytes of as many values read from a fresh mapping with no check: what page faults
-           cost, the physical floor; at other places of the row, so that they do not lie in the
-           processor's cache because leat has just been there
+  leat     leat_dataset_row_open, then leat_row_gather of all places: the first access to the
+           row by its process, every page checked, addresses parsed; then again, with all pages of
+           the row already checked, but the processor's inner caches emptied
+  walk     the bytes of the same number of values read from a fresh mapping, unchecked: the cost of
+           page faults, a lower bound; at other places of the row, so that they are not in the
+           processor's cache because leat has just read them
   pyarrow  array_record's read([i]), both Arrow streams opened, take() at the places of leat
-Opening the data set, or the reader, is not part of it. The sums of what leat and PyArrow have read
-are compared. A program of its own then takes contexts of random rows of a data set of many probes,
-all pages checked: what a loader may hope for. bench/row_access.c is the side of leat.
+Opening the data set or the reader is not included. The sums of the values that leat and PyArrow
+read are compared. A separate program then reads contexts of random rows of a data set of many
+probes, all pages checked: the best that a loader can expect. bench/row_access.c is leat's side.
 """
 import os
 import random
@@ -67,7 +67,7 @@ class Sides:
         return "".join(f"{place}\n" for place in sorted(picks))
 
     def plan(self, index):
-        """Where the values lie; made before anything is timed."""
+        """The positions of the values; computed before anything is timed."""
         done = subprocess.run([self.bench, "plan", self.data, self.row], check=True, text=True,
                               input=self.places(index + WALK), stdout=subprocess.PIPE)
         self.plans[index] = done.stdout
@@ -101,7 +101,7 @@ class Sides:
 
 def report_all(report, samples):
     context = spread(samples["leat"], "context_us")
-    report.row("a context, first touch, pages checked", context.text(" us", 0),
+    report.row("a context, first access, pages checked", context.text(" us", 0),
                goal=f"< {GOAL_US} us", met=context.median < GOAL_US)
     report.row("of it opening the row", spread(samples["leat"], "row_open_us").text(" us", 0))
     again = spread(samples["leat"], "again_us")
@@ -113,15 +113,16 @@ def report_all(report, samples):
         report.row(what, spread(samples["rows"], "plain_us").text(" us"))
     if "walk" in samples:
         walk = spread(samples["walk"], "walk_us")
-        report.row("a context, beside as many values of a mapping, unchecked",
+        report.row("a context, compared with the same number of values from a mapping, unchecked",
                    context.text(" us", 0), walk.text(" us", 0),
                    ratio(context, walk).text("x the time"))
     if "pyarrow" in samples:
         theirs = spread(samples["pyarrow"], "context_us")
-        report.row("a context, beside array_record + PyArrow, first read", context.text(" us", 0),
+        report.row("a context, "
+                   "compared with array_record + PyArrow, first read", context.text(" us", 0),
                    theirs.text(" us", 0), ratio(theirs, context).text("x the speed", 0))
         theirs = spread(samples["pyarrow"], "again_us")
-        report.row("a context, beside array_record + PyArrow, fastest of 5 more reads",
+        report.row("a context, compared with array_record + PyArrow, fastest of 5 more reads",
                    context.text(" us", 0), theirs.text(" us", 0),
                    ratio(theirs, context).text("x the speed", 0))
 

@@ -3,7 +3,7 @@
 
 can_polars.py DIR OUT THREADS: reads DIR/*/**/*.csv (four columns, captures merged, windows of 100
 frames), writes x, edge_attr, edge_index, node_id, y, node_ptr, edge_ptr and window_start as a
-safetensors file OUT, graphs by (nodes, window), and answers with frames, graphs, seconds and peak
+safetensors file OUT, graphs by (nodes, window), and prints frames, graphs, seconds and peak
 memory.
 """
 import glob
@@ -26,7 +26,7 @@ C = pl.col
 
 
 def read(folder):
-    """All frames by time, numbered, in whole windows, with their bytes and entropy."""
+    """All frames by time, numbered, in complete windows, with their bytes and entropy."""
     paths = sorted(glob.glob(f"{folder}/*/**/*.csv", recursive=True))
     parts = [pl.scan_csv(path, schema_overrides={
         "timestamp": pl.Float64, "arbitration_id": pl.String, "data_field": pl.String,

@@ -1,6 +1,6 @@
-"""Compares the graphs of two safetensors files: OURS THEIRS. Numbers must be equal.
+"""Compares the graphs of two safetensors files: OURS THEIRS. Counts and identifiers must be equal.
 
-Answers with the largest difference of a feature, relative to the largest value of its column.
+Prints the largest difference of a feature, relative to the largest value of its column.
 """
 import sys
 

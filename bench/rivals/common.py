@@ -1,9 +1,9 @@
-"""What the rivals share: the answer that each of them prints, and its memory."""
+"""What the rivals share: the JSON that each of them prints, and its memory."""
 import json
 
 
 def memory_bytes(name):
-    """Resident set of this process: VmRSS now, VmHWM the most so far."""
+    """Resident set of this process: VmRSS is the current one, VmHWM the peak."""
     with open("/proc/self/status", encoding="utf-8") as file:
         for line in file:
             if line.startswith(name + ":"):

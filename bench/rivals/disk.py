@@ -1,4 +1,4 @@
-"""The disk itself: so many bytes to a new file in pieces of 4 MiB, then fsync: FILE BYTES."""
+"""The disk alone: writes BYTES to a new file in pieces of 4 MiB, then fsync: FILE BYTES."""
 import os
 import sys
 import time

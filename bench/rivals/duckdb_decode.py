@@ -1,6 +1,6 @@
-"""DuckDB decodes all five columns and keeps nothing: IN THREADS. What any reader must spend.
+"""DuckDB decodes all five columns and keeps nothing: IN THREADS. The least that any reader does.
 
-Sums, because counts and extremes would be answered from the file's statistics.
+It computes sums, because counts and extremes are taken from the file's statistics.
 """
 import sys
 import time

@@ -1,6 +1,6 @@
 """DuckDB sorts the measurements and writes Parquet: IN OUT MEMORY THREADS TEMP.
 
-No fsync: COPY returns when the last byte was handed to the system.
+No fsync: COPY returns when the last byte has been passed to the system.
 """
 import sys
 import time

@@ -1,4 +1,7 @@
-"""array_record opens all shards of a data set, reads random records: DIR OPTIONS RECORDS SEED."""
+"""array_record opens all shards of a data set and reads random records.
+
+DIR OPTIONS RECORDS SEED
+"""
 import os
 import random
 import resource

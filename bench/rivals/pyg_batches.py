@@ -1,9 +1,8 @@
 """Batch.from_data_list of PyTorch Geometric, in one thread, graphs in memory as Data objects.
 
-pyg_batches.py SOURCE GRAPHS MAX_NODES SECONDS: SOURCE is a file train.safetensors of leat, of which
-so many graphs, taken at random, are used, or NODES,EDGES,FEATURES for as many made ones. Batches
-are of random graphs, as many as have MAX_NODES nodes on average. Answers with graphs and bytes a
-second.
+pyg_batches.py SOURCE GRAPHS MAX_NODES SECONDS: SOURCE is leat's train.safetensors, of
+which GRAPHS random graphs are used, or NODES,EDGES,FEATURES to generate that many. Batches are of
+random graphs, as many as have MAX_NODES nodes on average. Prints graphs and bytes per second.
 """
 import os
 import sys

@@ -1,11 +1,10 @@
-"""Batches of tokens as a user of Python makes them: DIR BATCH SECONDS sampler|grain.
+"""Batches of tokens as a Python user makes them: DIR BATCH SECONDS sampler|grain.
 
-The sampler is typed from the design of the data (docs/tokens.md, docs/sampling.md: one context a
+The sampler follows the design of the data (docs/tokens.md, docs/sampling.md: one context per
 sequence, at most 34 measurements, fields in random order), in plain Python with NumPy for the
 arrays. `sampler` reads the rows of the shards in random order, each once for all its contexts;
-`grain` puts the same sampler behind a Grain pipeline in this process: shuffle, all contexts of a
-row by FlatMap, batch. Counted are tokens without padding, from when imports and opening are done
-and one batch is made.
+`grain` runs the same sampler through a Grain pipeline in this process: shuffle, all contexts of a
+row by FlatMap, batch. Tokens without padding are counted, after imports, opening and one batch.
 """
 import functools
 import glob

@@ -1,9 +1,9 @@
 """Probe rows as a first script writes them: IN OUTDIR THREADS WORKERS OPTIONS.
 
-DuckDB gives the ordered list of each source as Python values; a pool of processes makes the two
+DuckDB returns the ordered list of each source as Python values; a pool of processes makes the two
 Arrow streams of a probe with pa.table and pa.ipc; array_record writes them, one file. This is what
-the design of the rows suggests to a user, without the tuning of python_rows.py. Memory is whatever
-it takes. No fsync. Starting the processes and their imports are not counted.
+the design of the rows suggests to a user, without the tuning of python_rows.py. Memory is not
+limited. No fsync. Starting the processes and their imports are not counted.
 """
 import functools
 import hashlib

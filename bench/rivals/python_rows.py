@@ -1,12 +1,12 @@
-"""The way that a user of Python writes probe rows: IN OUTDIR THREADS WORKERS OPTIONS.
+"""Probe rows as a tuned Python script writes them: IN OUTDIR THREADS WORKERS OPTIONS.
 
 DuckDB aggregates the measurements of each source to an ordered list; worker processes take the
 lists in slices, make the two Arrow IPC streams of each probe with PyArrow, and write them with
-array_record, one shard a worker. DuckDB and the workers use the same cores: the workers wait while
-the aggregation runs, which is when DuckDB has all threads, and have them afterwards. Casts are done
-once a slice, facts of its rows are made together, columns of a probe are slices without a copy.
-(In the loop nothing makes an Arrow value of a Python one: PyArrow would look for pandas each time.)
-Memory is whatever it takes. No fsync.
+array_record, one shard per worker. DuckDB and the workers use the same cores: the workers wait
+while the aggregation runs on all threads of DuckDB, and have the cores afterwards. Casts are done
+once per slice, metadata of its rows is computed together, and columns of a probe are slices, not
+copies. (The loop converts no Python value to an Arrow one: PyArrow would look for pandas.)
+Memory is not limited. No fsync.
 """
 import hashlib
 import multiprocessing
@@ -49,7 +49,7 @@ def work(tasks, results, path, options):
         return int(hashlib.md5(source.encode()).hexdigest()[:15], 16)
 
     def facts(sources, ends, times):
-        """The columns of the outer rows of a slice but their measurements, as arrays."""
+        """The columns of the outer rows of a slice except the measurements, as arrays."""
         first = times.take(pa.array(ends[:-1]))
         last = times.take(pa.array([end - 1 for end in ends[1:]]))
         span = pc.subtract(last.cast(pa.int64()), first.cast(pa.int64()))

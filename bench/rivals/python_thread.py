@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""How another Python thread gets on while batches are made, and what a batch that is ready costs.
+"""The speed of another Python thread while batches are made, and the cost of a batch that is ready.
 
 python_thread.py DATA SECONDS LEAT beside|inside: the speed of a thread that counts, in the main
-thread either waiting for `leat batches` (a process of its own, one thread: what the processor
+thread either waiting for `leat batches` (a separate process with one thread: what the processor
 leaves) or iterating over a leat.Loader of the same batches and one thread.
 """
 import statistics
@@ -17,7 +17,7 @@ SIZES = {"batch": 64, "length": 1024}
 
 
 def counting(seconds, work):
-    """What a counting thread reaches a second while `work` is called again and again."""
+    """The counts per second of a thread while `work` is called repeatedly."""
     count, stop = [0], threading.Event()
 
     def spin():

@@ -1,7 +1,7 @@
 """A context with array_record and PyArrow: SHARD RECORD, the places on stdin.
 
-The first read is timed as leat's is, in a fresh process; `again_us` is the fastest of five more,
-when nothing is cold in the interpreter.
+The first read is timed like leat's, in a fresh process; `again_us` is the fastest of five more
+reads, with a warm interpreter.
 """
 import sys
 import time

@@ -1,4 +1,7 @@
-"""array_record writes, PyArrow opens: DIR MILLISECONDS FILE_BYTES; rows as bench/formats.c's."""
+"""array_record writes, PyArrow opens: DIR MILLISECONDS FILE_BYTES.
+
+Rows are like those of bench/formats.c.
+"""
 import os
 import random
 import sys
