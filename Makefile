@@ -1,9 +1,14 @@
-# The commands of the README; each prints its steps, and a second call does nothing twice.
+# The commands of the README; each prints its steps, and a second call repeats no finished step.
 #
-#   make demo            installs what is missing, builds, runs the main job on synthetic data
-#   make demo-can        the same with vehicle logs: seconds
-#   make check           installs what is missing, builds, runs lint and the tests
-#   make check-all       and the sanitizers, fault sweeps, fuzz corpora, comparisons with Python
+#   make demo            installs missing packages, builds, runs the main job on synthetic data
+#   make demo-can        the same with vehicle logs, in seconds
+#   make check           installs missing packages, builds, runs lint and the tests
+#   make check-all       adds sanitizers, fault sweeps, fuzzing, comparisons with Python, MaxText:
+#                        about an hour on 2 cores (scripts/check --help)
+#   make check-wide      by hand before an issue is closed, because it fits into no other run: the
+#                        commands above in a minimal Debian 12 and 13, and builds with gcc 12 to 15 and
+#                        clang 14 to 19, all of the last commit (root; an hour); the result goes into
+#                        docs/benchmarks.md
 #   make check-maxtext   the real MaxText trains on leat's batches (part of check-all)
 #   make build           build/leat and build/libleat.so
 #   make lint            the house rules (scripts/lint --list)
@@ -11,20 +16,24 @@
 #   make wheel           the Python package with its own libleat, into build/wheel
 #   make install         into PREFIX (/usr/local), below DESTDIR if set
 #   make format          clang-format over all sources
-#   make clean           removes what was built; .deps/ (downloads) stays
+#   make clean           removes build outputs; .deps/ (downloads) stays
+#
+# WERROR=1 (make check WERROR=1) treats compiler warnings as errors until the next make clean: for
+# developers and CI. Sanitizer builds always do so.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can check check-all check-rest check-maxtext lint bench wheel install
-.PHONY: format clean
+.PHONY: build all demo demo-can check check-all check-wide check-maxtext lint bench
+.PHONY: wheel install format clean
 
-# The preset's build folder, configured anew when something was installed since.
-configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ]; then \
+# The preset's build folder, configured again after something was installed, or for WERROR=1.
+configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ] || \
+	{ [ '$(WERROR)' = 1 ] && ! grep -q 'LEAT_WERROR:BOOL=ON' $(1)/CMakeCache.txt; }; then \
 	command -v cmake >/dev/null && command -v ninja >/dev/null || \
 	  { echo "make: cmake or ninja is missing: run scripts/install.sh" >&2; exit 1; }; \
 	echo "== configure $(1)"; mkdir -p $(1) && \
-	cmake --preset $(2) >$(1)/configure.log 2>&1 || { tail -n 20 $(1)/configure.log; exit 1; }; \
+	cmake --preset $(2) $(if $(filter 1,$(WERROR)),-D LEAT_WERROR=ON) >$(1)/configure.log 2>&1 || { tail -n 20 $(1)/configure.log; exit 1; }; \
 	grep 'leat: ' $(1)/configure.log || true; touch $(1)/build.ninja; fi
 
 build:
@@ -34,42 +43,40 @@ build:
 
 all:
 	@$(call configure,build,release)
-	@echo "== build: everything, tests as well"
+	@echo "== build: everything, including tests"
 	@cmake --build build --parallel $(JOBS) -- --quiet
 
 demo:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh
 	@$(MAKE) -s build
 	@scripts/demo.sh
 
 demo-can:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh
 	@$(MAKE) -s build
 	@scripts/demo.sh --can
 
 check:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh
 	@$(MAKE) -s all
 	@scripts/check
 
 check-all:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh --all
 	@$(MAKE) -s all
 	@scripts/check --all
 
-# what make check-all does after make check; CHECK_FLAGS as for scripts/check
-check-rest:
-	@echo "== install what is missing"
+check-wide:
+	@echo "== install missing packages"
 	@scripts/install.sh --all
-	@$(MAKE) -s all
-	@scripts/check --rest $(CHECK_FLAGS)
+	@scripts/check --wide
 
 check-maxtext:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh --all
 	@$(MAKE) -s all
 	@scripts/check --stage maxtext
@@ -81,7 +88,7 @@ bench: all
 	@scripts/bench.sh
 
 wheel:
-	@echo "== install what is missing"
+	@echo "== install missing packages"
 	@scripts/install.sh
 	@scripts/python-env.sh train
 	@echo "== build the wheel"
@@ -93,7 +100,7 @@ install: build
 	@cmake --install build --prefix "$(abspath $(PREFIX))"
 
 format:
-	@clang-format-14 -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
+	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 clean:
 	@rm -rf build build-debug build-asan build-tsan build-fuzz build-wheel

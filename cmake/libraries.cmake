@@ -1,4 +1,4 @@
-# Libraries of others. One that a feature needs and that is missing leaves that feature out:
+# Third-party libraries. If the library of an optional feature is missing, the feature is left out:
 # LEAT_HAVE_<NAME> is 0 or 1 in every room, and configuring says so in one line.
 
 find_package(Threads REQUIRED)
@@ -38,13 +38,20 @@ endfunction()
 
 leat_library(ZSTD "" libzstd)
 leat_library(XXHASH "" libxxhash)
-# Most builds of xxHash for x86-64 also pick the widest instructions at run time: twice the speed.
-include(CheckSymbolExists)
+# Most builds of xxHash for x86-64 can also select the widest instructions at run time, which doubles
+# the speed.
+# The code compiled and linked here is the same use as in src/base/hash.c.
+include(CheckCSourceCompiles)
 get_target_property(CMAKE_REQUIRED_LIBRARIES leat_lib_XXHASH INTERFACE_LINK_LIBRARIES)
-check_symbol_exists(XXH3_64bits_dispatch "xxh_x86dispatch.h" LEAT_FOUND_XXHASH_DISPATCH)
+check_c_source_compiles("#include <xxhash.h>
+  #include <xxh_x86dispatch.h>
+  int main(int count, char **words) { return (int)XXH3_64bits(words[0], (size_t)count); }"
+  LEAT_FOUND_XXHASH_DISPATCH)
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(LEAT_FOUND_XXHASH_DISPATCH)
   target_compile_definitions(leat_lib_XXHASH INTERFACE LEAT_XXHASH_DISPATCH=1)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  message(STATUS "leat: this xxHash has no dispatch (xxh_x86dispatch.h): pages are hashed with SSE2")
 endif()
 leat_library(CRYPTO "" libcrypto)
 leat_library(JANSSON "" jansson)
@@ -77,10 +84,16 @@ else()
 endif()
 add_library(leat_lib_DUCKDB INTERFACE)
 if(LEAT_HAVE_DUCKDB)
-  # LEAT_DUCKDB_BUILT_WITH: tried by dlopen after the copy beside leat itself, before the system's
+  # The path from the installed command to the installed library: leat looks for it relative to
+  # itself, and contains no path of the machine that it was built on.
+  file(RELATIVE_PATH from_bin "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}/leat")
   target_include_directories(leat_lib_DUCKDB SYSTEM INTERFACE "${LEAT_DUCKDB_INCLUDE}")
-  target_compile_definitions(leat_lib_DUCKDB INTERFACE
-    LEAT_DUCKDB_BUILT_WITH="${LEAT_DUCKDB_LIBRARY}")
+  target_compile_definitions(leat_lib_DUCKDB INTERFACE LEAT_DUCKDB_FROM_BIN="${from_bin}/")
+  # Programs in the build folder find it next to them, through a link that is never copied.
+  foreach(folder "${CMAKE_BINARY_DIR}" "${CMAKE_BINARY_DIR}/tests")
+    file(MAKE_DIRECTORY "${folder}")
+    file(CREATE_LINK "${LEAT_DUCKDB_LIBRARY}" "${folder}/libduckdb.so" SYMBOLIC)
+  endforeach()
 endif()
 
 add_library(leat_libraries INTERFACE)
@@ -89,7 +102,7 @@ foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON DUCKDB)
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
-# Which room uses which library; each library is behind one file (docs/dependencies.md).
+# Which room uses which library; one file of the room wraps it (docs/dependencies.md).
 set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
 set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)

@@ -1,4 +1,5 @@
-# Rooms: scripts/rooms.txt has a line a room, "name: rooms it sees", each room below those that see it.
+# Rooms: scripts/rooms.txt has a line for each room, "name: rooms it sees", above those that see it.
+# A room's sources are in its folder and the folders of its kinds.
 
 function(leat_read_rooms path)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
@@ -24,7 +25,7 @@ function(leat_add_rooms suffix definitions)
   set(libraries leat_libraries)
   foreach(room ${LEAT_ROOMS})
     set(target leat_${room}${suffix})
-    file(GLOB sources CONFIGURE_DEPENDS src/${room}/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS src/${room}/*.c src/${room}/*/*.c)
     set(below "")
     foreach(seen ${LEAT_SEES_${room}})
       if(TARGET leat_${seen}${suffix})
@@ -40,8 +41,7 @@ function(leat_add_rooms suffix definitions)
       # objects once, for the static library and for libleat.so
       add_library(${target}_objects OBJECT ${sources})
       target_include_directories(${target}_objects PRIVATE include src)
-      target_compile_definitions(${target}_objects PRIVATE ${definitions}
-        LEAT_VERSION="${PROJECT_VERSION}")
+      target_compile_definitions(${target}_objects PRIVATE ${definitions})
       target_link_libraries(${target}_objects PRIVATE leat_flags ${used})
       add_library(${target} STATIC $<TARGET_OBJECTS:${target}_objects>)
       target_link_libraries(${target} PUBLIC ${below} ${used})

@@ -1,11 +1,20 @@
-# Tests. tests/<folder>/test_*.c: one cmocka program each, linked with the rooms it tests: those of
-# the folder's name and below, or all of them where the folder is no room; so they reach hidden
-# functions. Other .c files of the folder are linked into each of them. tests/<folder>/test_*.py and
-# .sh run with LEAT (the command) and LEAT_BUILD in the environment; exit status 77 means skipped.
+# Tests. tests/<folder>/test_*.c, and tests/<room>/<kind>/test_*.c: one cmocka program each, linked
+# with the rooms it tests: those of the folder's name and below, or all of them where the folder is
+# not a room; so they reach hidden functions. The folder's other .c files are its support library,
+# tests_<folder>; programs of tests/fault and tests/fuzz use that of the rooms as well.
+# tests/<folder>/test_*.py and .sh run with LEAT (the command) and LEAT_BUILD in the environment;
+# exit status 77 means skipped.
 # tests/<folder>/tool_*.c: programs that these call, tests/<folder>_tool_* in LEAT_BUILD.
-# Labels: the folder's name; `slow` and `oracle` (compares with software of others) for names with
-# _slow or _oracle in them; `threads` where a test names them, for the thread sanitizer. make check
-# leaves out slow, oracle, fault, fuzz, python, torch and maxtext, make check-all none.
+# Labels: the folder's name; `slow` and `oracle` (compares with third-party software) for names
+# with _slow or _oracle in them; `tsan` where the file declares it, in a line of its own:
+#
+#   /* TSan: what its threads do. */        or, in Python,        # TSan: what its threads do.
+#
+# The thread sanitizer runs these alone, because it takes ten times as long and finds nothing where
+# there is only one thread. They cannot be recognized by a word in a file or by what a program links:
+# every program links the thread pool and may set `threads`, but in few do threads share anything.
+# Lint requires a decision in every C test that starts threads. make check leaves out slow, oracle,
+# fault, fuzz, python, torch and maxtext, make check-all none.
 
 enable_testing()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -24,11 +33,29 @@ set(LEAT_TEST_ENVIRONMENT
   "LEAT_SANITIZE=${LEAT_SANITIZE}"
   "PYTHONDONTWRITEBYTECODE=1")
 
+# cmocka 2 deprecates checks in favour of new ones that cmocka 1 does not have.
+set(LEAT_TEST_FLAGS "")
+if(CMOCKA_VERSION VERSION_GREATER_EQUAL 2)
+  set(LEAT_TEST_FLAGS -Wno-deprecated-declarations)
+endif()
+
+# what the thread sanitizer's stage builds: the command, the tests that declare it, and for those in
+# Python all tools of their folder
+add_custom_target(tsan_tests)
+if(TARGET leat)
+  add_dependencies(tsan_tests leat)
+endif()
+
 function(leat_register name folder timeout source)
   set(labels ${folder})
-  file(STRINGS ${source} threads REGEX "threads" LIMIT_COUNT 1)
-  if(threads)
-    list(APPEND labels threads)
+  file(STRINGS ${source} tsan REGEX "^(/\\*|#) TSan: " LIMIT_COUNT 1)
+  if(tsan)
+    list(APPEND labels tsan)
+    if(TARGET ${name})
+      add_dependencies(tsan_tests ${name})
+    elseif(LEAT_TOOLS_${folder})
+      add_dependencies(tsan_tests ${LEAT_TOOLS_${folder}})
+    endif()
   endif()
   foreach(label slow oracle)
     if(name MATCHES "_${label}")
@@ -40,26 +67,48 @@ function(leat_register name folder timeout source)
     WORKING_DIRECTORY "${CMAKE_BINARY_DIR}")
 endfunction()
 
-file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c)
-file(GLOB support_sources CONFIGURE_DEPENDS tests/*/*.c)
-list(FILTER support_sources EXCLUDE REGEX "/(test|tool|fuzz)_[^/]*\\.c$")
+# Links a program with the support libraries that it may use, its own folder's first. A library
+# gives a program only what it refers to, so none gets in the way of another. They must come
+# before the rooms that they use.
+set(LEAT_SUPPORT_fault format ingest load)
+set(LEAT_SUPPORT_fuzz ingest load)
+function(leat_link_support target folder)
+  foreach(of ${folder} ${LEAT_SUPPORT_${folder}})
+    file(GLOB sources CONFIGURE_DEPENDS tests/${of}/*.c)
+    list(FILTER sources EXCLUDE REGEX "/((test|tool|fuzz)_[^/]*|replay)\\.c$")
+    if(sources AND NOT TARGET tests_${of})
+      add_library(tests_${of} STATIC ${sources})
+      target_include_directories(tests_${of} PRIVATE include src tests tests/${of})
+      target_compile_definitions(tests_${of} PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+        LEAT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+      target_compile_options(tests_${of} PRIVATE ${LEAT_TEST_FLAGS})
+      target_link_libraries(tests_${of} PRIVATE leat_flags leat_libraries PkgConfig::CMOCKA)
+    endif()
+    if(TARGET tests_${of})
+      target_link_libraries(${target} PRIVATE tests_${of})
+    endif()
+  endforeach()
+endfunction()
+
+file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c tests/*/*/test_*.c)
 foreach(source ${test_sources})
-  get_filename_component(name ${source} NAME_WE)
-  get_filename_component(folder ${source} DIRECTORY)
-  get_filename_component(folder ${folder} NAME)
+  # tests/ingest/can/test_store.c: folder "ingest", target "ingest_can_test_store"
+  file(RELATIVE_PATH path "${PROJECT_SOURCE_DIR}/tests" ${source})
+  string(REGEX REPLACE "/.*" "" folder ${path})
   if(folder STREQUAL "lint")
     continue()
   endif()
-  set(target ${folder}_${name})
-  set(support ${support_sources})
-  list(FILTER support INCLUDE REGEX "/tests/${folder}/[^/]*$")
-  add_executable(${target} ${source} ${support})
+  string(REGEX REPLACE "\\.c$" "" target ${path})
+  string(REPLACE "/" "_" target ${target})
+  add_executable(${target} ${source})
   target_include_directories(${target} PRIVATE include src tests tests/${folder})
   target_compile_definitions(${target} PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
     LEAT_BINARY_DIR="${CMAKE_BINARY_DIR}")
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
     "${CMAKE_BINARY_DIR}/tests")
+  target_compile_options(${target} PRIVATE ${LEAT_TEST_FLAGS})
   target_link_libraries(${target} PRIVATE leat_flags)
+  leat_link_support(${target} ${folder})
   if(folder STREQUAL "fault")
     target_compile_definitions(${target} PRIVATE LEAT_FAULTS=1)
     target_link_libraries(${target} PRIVATE ${LEAT_ROOM_TARGETS_faults})
@@ -85,6 +134,7 @@ foreach(source ${tool_sources})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
     "${CMAKE_BINARY_DIR}/tests")
   target_link_libraries(${target} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  list(APPEND LEAT_TOOLS_${folder} ${target})
 endforeach()
 
 # Python tests run in the environment of scripts/python-env.sh where it was made (tests/python: in
@@ -110,17 +160,17 @@ endforeach()
 # Fuzz targets: with LEAT_FUZZ (clang) programs of libFuzzer; else each reruns its corpus, the files
 # under tests/fuzz/corpus/<name>/ (name without "fuzz_").
 file(GLOB fuzz_sources CONFIGURE_DEPENDS tests/fuzz/fuzz_*.c)
-file(GLOB fuzz_support CONFIGURE_DEPENDS tests/fuzz/*.c)
-list(FILTER fuzz_support EXCLUDE REGEX "/(fuzz_[^/]*|replay)\\.c$")
 add_custom_target(fuzzers)
 foreach(source ${fuzz_sources})
   get_filename_component(name ${source} NAME_WE)
   string(REGEX REPLACE "^fuzz_" "" corpus ${name})
-  add_executable(${name} ${source} ${fuzz_support})
+  add_executable(${name} ${source})
   target_include_directories(${name} PRIVATE include src tests tests/fuzz)
   target_compile_definitions(${name} PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(${name} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  target_link_libraries(${name} PRIVATE leat_flags)
+  leat_link_support(${name} fuzz)
+  target_link_libraries(${name} PRIVATE ${LEAT_ROOM_TARGETS})
   add_dependencies(fuzzers ${name})
   if(LEAT_FUZZ)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The benchmarks: scripts/bench.sh [NAME [OPTION...]]. Without a name all of them with their own
-# sizes, one after the other (docs/benchmarks.md); with "--quick" for a name all of them at sizes
-# that show no more than that they run. A name is that of a script in bench/; its options follow.
-# Tables go to stdout as Markdown, samples to build/bench/NAME.json; nothing here fails on a timing.
+# Runs the benchmarks: scripts/bench.sh [NAME [OPTION...]]. Without a name, all of them at full size,
+# one after the other (docs/benchmarks.md); with "--quick" instead of a name, all of them at small
+# sizes, only to show that they run. A name is that of a script in bench/, followed by its options.
+# Tables go to stdout as Markdown, samples to build/bench/NAME.json; no timing is a failure.
 set -u
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case ${1:-} in
@@ -11,7 +11,7 @@ case ${1:-} in
 *) usage >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
-# Rivals need .deps/venv, those of can .deps/venv-torch too; without them leat is measured alone.
+# Rivals need .deps/venv, and for can also .deps/venv-torch; without them leat is measured alone.
 scripts/python-env.sh >&2 || true
 case ${1:-} in can | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
 

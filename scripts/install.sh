@@ -1,18 +1,22 @@
 #!/bin/sh
-# Installs what leat is built and checked with, and only what is missing:
+# Installs the packages that are needed to build and check leat, if they are missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
-#   scripts/install.sh --all   clang as well, for the fuzzing part of make check-all, and debootstrap,
-#                              for its MaxText part
+#   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
+#                              fuzzing, debootstrap and patch
 #
-# Debian packages come from apt as root or through sudo; their versions are those of the release,
-# checked by apt. DuckDB (library and header) is used from the system if it is there, else fetched
-# from the npm registry into .deps/duckdb, pinned by version and SHA-512. Where something is needed
-# and cannot be installed, it says what and why, and fails. A second call finds everything there.
+# Debian packages come from apt, as root or through sudo, in the versions of the release. On systems
+# without apt, the script prints the packages to install (with Fedora's names if there is dnf). DuckDB
+# (library and header) is used from the system if installed, otherwise downloaded from the npm
+# registry into .deps/duckdb, pinned by version and SHA-512. If something required cannot be
+# installed, the script prints what and why, and fails; for each missing optional tool, it prints
+# which checks are skipped. A second call installs nothing.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+all=
 case $#${1:-} in
-0 | 1--all) ;;
+0) ;;
+1--all) all=yes ;;
 1--help) usage; exit ;;
 *) usage >&2; exit 2 ;;
 esac
@@ -25,7 +29,7 @@ die() {
   exit 1
 }
 
-# ---- Debian packages: a probe that tells whether it is there, and the package that gives it -----
+# ---- Packages: a probe for each, then its names in Debian and in Fedora ---------------------------
 
 probe() { # kind:what
   what=${1#*:}
@@ -34,72 +38,131 @@ probe() { # kind:what
   header:*) echo "#include <$what>" | cc -E - ;;
   library:*) pkg-config --exists "$what" ;;
   python:*) python3 -c "import $what" ;;
-  libfuzzer:*) ls /usr/lib/llvm-14/lib/clang/14*/lib/linux/libclang_rt.fuzzer-*.a ;;
+  formatter:*) scripts/lint --formatter ;;
+  fuzzer:*) scripts/find-clang.sh ;;
   esac >/dev/null 2>&1
 }
 
-wanted='
-command:cc              gcc
-header:stdio.h          libc6-dev
-command:make            make
-command:cmake           cmake
-command:ninja           ninja-build
-command:pkg-config      pkg-config
-command:python3         python3
-python:ensurepip,venv   python3-venv
-command:clang-format-14 clang-format-14
-library:libzstd         libzstd-dev
-library:libbrotlienc    libbrotli-dev
-library:snappy          libsnappy-dev
-library:liblz4          liblz4-dev
-library:zlib            zlib1g-dev
-library:libxxhash       libxxhash-dev
-library:libcrypto       libssl-dev
-library:jansson         libjansson-dev
-library:cmocka          libcmocka-dev
+required='
+command:cc              gcc              gcc
+header:stdio.h          libc6-dev        glibc-devel
+command:make            make             make
+command:cmake           cmake            cmake
+command:ninja           ninja-build      ninja-build
+command:pkg-config      pkg-config       pkgconf-pkg-config
+command:python3         python3          python3
+python:ensurepip,venv   python3-venv     python3-libs
+library:libzstd         libzstd-dev      libzstd-devel
+library:libbrotlienc    libbrotli-dev    brotli-devel
+library:snappy          libsnappy-dev    snappy-devel
+library:liblz4          liblz4-dev       lz4-devel
+library:zlib            zlib1g-dev       zlib-devel
+library:libxxhash       libxxhash-dev    xxhash-devel
+library:libcrypto       libssl-dev       openssl-devel
+library:jansson         libjansson-dev   jansson-devel
+library:cmocka          libcmocka-dev    libcmocka-devel
 '
-[ "${1:-}" != --all ] || wanted="$wanted
-command:clang-14        clang-14
-libfuzzer:              libclang-rt-14-dev
-command:debootstrap     debootstrap
-command:patch           patch"
 
-missing_packages() {
-  echo "$wanted" | while read -r probe package; do
+missing_packages() { # [fedora]
+  echo "$required" | while read -r probe debian fedora; do
     [ -n "$probe" ] || continue
-    probe "$probe" || echo "$package"
+    probe "$probe" || if [ "${1:-}" = fedora ]; then echo "$fedora"; else echo "$debian"; fi
+  done | tr '\n' ' '
+}
+
+# With "known", prints the packages that apt can install; otherwise, what is skipped without them.
+optional_missing() {
+  known=${1:-}
+  if ! probe formatter:; then
+    if [ -n "$known" ]; then apt_known clang-format-14 || true; else
+      say "no clang-format 14: lint does not check the format of sources"
+    fi
+  fi
+  [ -n "$all" ] || return 0
+  if ! probe fuzzer:; then
+    if [ -z "$known" ]; then say "no clang from 14 to 19 with libFuzzer: fuzzing is skipped"; fi
+    for version in ${known:+14 19 18 17 16 15}; do
+      if apt_known "clang-$version" "libclang-rt-$version-dev"; then break; fi
+    done
+  fi
+  for tool in debootstrap patch; do
+    probe command:$tool || if [ -n "$known" ]; then apt_known $tool || true; else
+      say "no $tool: tests with MaxText are skipped"
+    fi
   done
 }
 
-install_packages() {
-  missing=$(missing_packages | tr '\n' ' ')
+apt_known() { # package...: prints them if apt has all of them
+  apt-cache show "$@" >/dev/null 2>&1 && echo "$@"
+}
+
+find_root() {
+  if [ "$(id -u)" = 0 ]; then as_root=; else
+    as_root=sudo
+    command -v sudo >/dev/null
+  fi
+}
+
+apt() { # arguments of apt-get
+  # shellcheck disable=SC2086
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$@"
+}
+
+install_required() {
+  missing=$(missing_packages)
+  updated=
   if [ -z "$missing" ]; then
-    say "Debian packages: all there"
+    say "packages: all installed"
     return
   fi
-  command -v apt-get >/dev/null ||
-    die "missing: $missing(names of Debian 12); this system has no apt-get, install them by hand"
-  if [ "$(id -u)" = 0 ]; then
-    as_root=
-  elif command -v sudo >/dev/null; then
-    as_root=sudo
-  else
-    die "missing: ${missing}and neither root nor sudo here; as root: apt-get install $missing"
+  if command -v dnf >/dev/null; then
+    die "packages are missing; as root: dnf install $(missing_packages fedora)"
   fi
+  command -v apt-get >/dev/null ||
+    die "missing: $missing(Debian's names); this system has no apt-get: install them by hand"
+  find_root || die "missing: $missing(not root, and no sudo); as root: apt-get install $missing"
   say "Debian packages: installing $missing"
   log=$(mktemp)
   # shellcheck disable=SC2086
-  { $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q &&
-    $as_root env DEBIAN_FRONTEND=noninteractive \
-      apt-get install -q -y --no-install-recommends $missing; } >"$log" 2>&1 || {
+  { apt update && apt install -y --no-install-recommends $missing; } >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
-    die "apt-get could not install $missing(its last lines are above, the rest in $log)"
+    die "apt-get could not install $missing(its last lines are above; the full log is $log)"
   }
   rm -f "$log"
-  still=$(missing_packages | tr '\n' ' ')
-  [ -z "$still" ] || die "installed, and yet not found: $still"
+  still=$(missing_packages)
+  [ -z "$still" ] || die "still not found after the installation: $still"
+  updated=yes
   mkdir -p "$deps"
   touch "$deps/changed"
+}
+
+# Only together with required packages, or with --all: lint alone does not justify asking for a
+# password.
+install_optional() {
+  if [ -z "$(optional_missing)" ]; then return; fi
+  if [ -n "$updated$all" ] && command -v apt-get >/dev/null && find_root; then
+    [ -n "$updated" ] || apt update >/dev/null 2>&1 || true
+    packages=$(optional_missing known | tr '\n' ' ')
+    if [ -n "$packages" ]; then
+      say "Debian packages: installing $packages"
+      # shellcheck disable=SC2086
+      apt install -y --no-install-recommends $packages >/dev/null 2>&1 ||
+        say "apt-get could not install $packages"
+    fi
+  fi
+  [ -z "$all" ] || probe formatter: || fetch_formatter
+  optional_missing
+}
+
+fetch_formatter() {
+  say "clang-format: fetching version 14 into .deps/clang-format"
+  rm -rf "$deps/clang-format"
+  python3 -m venv "$deps/clang-format" &&
+    "$deps/clang-format/bin/pip" --disable-pip-version-check install -q --no-deps \
+      --require-hashes --only-binary=:all: -r scripts/requirements/clang-format.txt || {
+    rm -rf "$deps/clang-format"
+    say "clang-format: pip could not install it"
+  }
 }
 
 # ---- DuckDB -------------------------------------------------------------------------------------
@@ -118,13 +181,14 @@ esac
 header_package=duckdb@1.4.4
 header_sha512=844249e61c9517454b8f776638ba6c5ab411d1bddde1892ab72826ea25178c72430e74aa83f5122b171be6abcdace84560f824b5ac94e9d5c2b603ea7269a9a2
 
-# Debian's npm is nearly 400 packages; without one, npm comes as one PyPI package and goes again.
+# Debian's npm consists of nearly 400 packages; if npm is missing, it is installed temporarily as one
+# package from PyPI.
 find_npm() {
   if command -v npm >/dev/null; then
     npm_program=npm
     return 0
   fi
-  say "DuckDB: no npm here, fetching one for a minute"
+  say "DuckDB: npm is not installed; fetching it temporarily"
   python3 -m venv "$work/venv" &&
     "$work/venv/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
       --only-binary=:all: -r scripts/requirements/npm.txt || return 1
@@ -133,7 +197,7 @@ find_npm() {
   npm_program="node $npm_home/lib/node_modules/npm/bin/npm-cli.js"
 }
 
-fetch() { # package sha512 -> unpacked in $work/package
+fetch() { # package sha512: unpacks it to $work/package
   say "DuckDB: fetching $1"
   # shellcheck disable=SC2086
   name=$(cd "$work" && $npm_program pack --silent "$1" 2>"$work/log") || {
@@ -141,22 +205,22 @@ fetch() { # package sha512 -> unpacked in $work/package
     return 1
   }
   echo "$2  $work/$name" | sha512sum -c --status ||
-    die "the registry's $1 is not the one that was pinned (SHA-512 differs): refused"
+    die "$1: the SHA-512 of the registry's package differs from the pinned one; refused"
   rm -rf "$work/package"
   tar -xzf "$work/$name" -C "$work"
 }
 
 without_duckdb() {
-  echo "install: DuckDB: $*; leat is built without reading Parquet" >&2
+  echo "install: DuckDB: $*; leat will be built without Parquet support" >&2
 }
 
 install_duckdb() {
   if [ -f "$deps/duckdb/lib/libduckdb.so" ] && [ -f "$deps/duckdb/include/duckdb.h" ]; then
-    say "DuckDB: there, in .deps/duckdb"
+    say "DuckDB: already in .deps/duckdb"
     return
   fi
   if probe header:duckdb.h && { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -q libduckdb.so; then
-    say "DuckDB: the system's"
+    say "DuckDB: installed in the system"
     return
   fi
   if [ -z "$duckdb_package" ]; then
@@ -181,8 +245,9 @@ install_duckdb() {
   cp -r "$work/duckdb" "$deps/duckdb.new"
   mv "$deps/duckdb.new" "$deps/duckdb"
   touch "$deps/changed"
-  say "DuckDB: now in .deps/duckdb"
+  say "DuckDB: installed in .deps/duckdb"
 }
 
-install_packages
+install_required
+install_optional
 install_duckdb

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Makes .deps/maxtext, where the real MaxText trains on a CPU, and runs commands in it:
+# Creates .deps/maxtext, where the real MaxText trains on a CPU, and runs commands in it:
 #
-#   scripts/maxtext-env.sh             make it, or complete it (root; 1-2 minutes, 1.3 GB)
-#   scripts/maxtext-env.sh CMD ARG...  and run CMD inside, in the current directory
+#   scripts/maxtext-env.sh             create or complete it (root; 1 to 2 minutes, 1.3 GB)
+#   scripts/maxtext-env.sh CMD ARG...  then run CMD inside, in the current directory
 #
-# MaxText needs Python >= 3.12, which Debian 12 does not have. .deps/maxtext/root becomes a small
-# Debian 13 with one, and with the libraries that libleat is linked with, unpacked from the mirror
-# that apt is set up for (DEBIAN_MIRROR overrides); in it a virtual environment, filled with what
-# scripts/requirements/maxtext.txt pins from the index that pip is set up for. Commands run in a
-# process namespace of their own: MaxText kills orphaned worker processes that it finds in /proc,
-# and must find only its own. Exit status 77, after one line that says why, where it cannot be made.
+# MaxText requires Python 3.12 or newer, which Debian 12 does not have. .deps/maxtext/root is a small
+# Debian 13 with Python and the libraries that libleat is linked with, unpacked from the mirror that
+# apt uses (DEBIAN_MIRROR overrides it). It contains a virtual environment with the packages that
+# scripts/requirements/maxtext.txt pins, from the index that pip uses. Commands run in their own
+# process namespace: MaxText kills orphaned worker processes that it finds in /proc, and must find
+# only its own. If the environment cannot be created, one line says why, and the exit status is 77.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 [ "${1:-}" != --help ] || { usage; exit; }
@@ -33,7 +33,7 @@ for tool in debootstrap unshare chroot; do
   command -v $tool >/dev/null || die "$tool is missing (scripts/install.sh --all installs it)"
 done
 
-mirror() {  # where apt gets this release's main component from
+mirror() {  # the URL from which apt gets this release's main component
   [ -z "${DEBIAN_MIRROR:-}" ] || { echo "$DEBIAN_MIRROR"; return; }
   code=$(. /etc/os-release && echo "$ID ${VERSION_CODENAME:-}")
   [ "${code% *}" = debian ] || die "not Debian: set DEBIAN_MIRROR to the URL of a Debian archive"
@@ -42,7 +42,7 @@ mirror() {  # where apt gets this release's main component from
     awk -v c="${code#* }" '$2 == c && $3 == "main" { print $1; exit }'
 }
 
-# What pip on this machine has for KEY: the environment, then its files; no local folders.
+# pip's setting KEY on this machine: from the environment, then from its files; no local folders.
 setting() {
   name=PIP_$(echo "$1" | tr a-z- A-Z_)
   value=$(printenv "$name" || python3 -m pip config get "global.$1" 2>/dev/null) || return 0
@@ -50,7 +50,8 @@ setting() {
   [ -z "$value" ] || echo "$1 = $value"
 }
 
-# Own mounts, gone when it ends; own processes; of the environment proxies and XLA_FLAGS alone.
+# Runs a command with its own mounts, which are gone when it ends, its own processes, and of the
+# environment only proxies and XLA_FLAGS.
 inside() {
   $last unshare --mount --pid --fork --kill-child --propagation private sh -c '
     root=$1; here=$2; shift 2
@@ -80,11 +81,11 @@ if [ "$(cat "$root/packages" 2>/dev/null)" != "$packages" ]; then
 fi
 
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"  # gloo looks the host's own name up
+echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"  # gloo looks up the host's own name
 
 if ! cmp -s "$pins" "$root$py/pins"; then
   ca=${PIP_CERT:-${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}}
-  # as this machine trusts, so does the inside
+  # trust the same certificates as this machine
   [ ! -f "$ca" ] || cat "$ca" >"$root/etc/ssl/certs/ca-certificates.crt"
   {
     printf '[global]\ncert = /etc/ssl/certs/ca-certificates.crt\n'
@@ -98,10 +99,10 @@ if ! cmp -s "$pins" "$root$py/pins"; then
   inside pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \
     --require-hashes --only-binary :all: -r $py/pins.part || die "pip failed"
   inside pip check >"$dir/pip-check.log" ||
-    die "the pins do not fit together, see $dir/pip-check.log"
+    die "the pinned packages contradict each other, see $dir/pip-check.log"
   inside env DECOUPLE_GCLOUD=TRUE JAX_PLATFORMS=cpu \
     python -c 'import maxtext.trainers.pre_train.train' >"$dir/import.log" 2>&1 ||
-    die "MaxText does not import, see $dir/import.log"
+    die "MaxText cannot be imported, see $dir/import.log"
   mv "$root$py/pins.part" "$root$py/pins"
 fi
 
@@ -109,7 +110,7 @@ if [ $# = 0 ]; then
   say "ready: $(inside python --version), $(grep -o '^maxtext==[0-9.]*' "$pins")"
 else
   case $PWD in
-    # these would hide what is inside
+    # mounting these would hide the Debian inside
     / | /bin | /dev | /etc | /lib | /lib64 | /proc | /root | /sbin | /usr | /usr/* | /var) here=/ ;;
     *) here=$PWD ;;
   esac

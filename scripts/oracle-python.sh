@@ -1,7 +1,7 @@
 #!/bin/sh
-# Python for tests: that of scripts/python-env.sh where it was made, else the system's. Tests of the
-# Python package get the package of the build, and the environment with Grain and JAX (tests/python)
-# or the one with PyTorch (tests/torch, which have tests/python/support.py too).
+# Python for tests: that of scripts/python-env.sh if it was created, otherwise the system's. Tests of
+# the Python package use the package of the build, and the environment with Grain and JAX
+# (tests/python) or with PyTorch (tests/torch, which also uses tests/python/support.py).
 deps=$(dirname "$0")/../.deps
 case $1 in
 */tests/python/*)

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Makes the Python environments of tests and benchmarks, pinned by version and SHA-256:
+# Creates the Python environments of tests and benchmarks, pinned by version and SHA-256:
 #
-#   scripts/python-env.sh          .deps/venv: what leat's files are compared with (PyArrow,
-#                                  array_record, DuckDB, NumPy, safetensors)
-#   scripts/python-env.sh train    .deps/venv-train: what the Python package is built, checked and
-#                                  tried with (scikit-build-core, mypy, Grain, JAX)
+#   scripts/python-env.sh          .deps/venv: the packages that leat's files are compared with
+#                                  (PyArrow, array_record, DuckDB, NumPy, Polars, safetensors)
+#   scripts/python-env.sh train    .deps/venv-train: the packages that build, check and test the
+#                                  Python package (scikit-build-core, mypy, Grain, JAX)
 #   scripts/python-env.sh torch    .deps/venv-torch: PyTorch for the CPU and PyTorch Geometric, whose
 #                                  batches leat.torch makes; 900 MB, x86-64 only
 #
-# Needs Python 3.11, which Debian 12 has, and PyPI; torch also download.pytorch.org, unless pip finds
-# that wheel where it is set up to look. Exit status 1, after one line that says why, if it cannot be
-# made; tests that need it then skip.
+# Requires Python 3.11, which Debian 12 has, and PyPI; torch also download.pytorch.org, unless pip
+# finds that wheel in its own index. If an environment cannot be created, one line says why, and the
+# exit status is 1; tests that need it are skipped.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 case $#${1:-} in
@@ -34,7 +34,7 @@ skip() {
 }
 
 if [ -x "$venv/bin/python3" ] && cmp -s "$pins" "$venv/pins.txt"; then
-  echo "python-env: there, in $venv"
+  echo "python-env: already in $venv"
   exit 0
 fi
 python=
@@ -46,7 +46,7 @@ for candidate in python3.11 /usr/bin/python3.11 python3; do
   fi
 done
 [ -n "$python" ] || skip "no Python 3.11 with venv (Debian 12: apt-get install python3-venv)"
-echo "python-env: making $venv"
+echo "python-env: creating $venv"
 mkdir -p .deps
 rm -rf "$venv"
 log=$(mktemp)
@@ -54,8 +54,8 @@ install() {
   "$venv/bin/pip" --disable-pip-version-check install -q --no-deps --require-hashes \
     --only-binary=:all: -r "$pins" "$@"
 }
-# The second place is asked only after the first, since a machine without it waits for nothing. Of 6,000
-# modules, those are compiled that importing needs.
+# The second location is tried only if the first fails: a machine that cannot reach it would wait in
+# vain. Of 6,000 modules, only those that the import needs are compiled.
 install_torch() {
   { install --no-compile ||
     install --no-compile --find-links https://download.pytorch.org/whl/cpu/torch/; } &&
@@ -67,8 +67,8 @@ torch) install_torch ;;
 esac; } >"$log" 2>&1 || {
   tail -n 3 "$log" >&2
   rm -rf "$venv" "$log"
-  skip "pip could not install what $pins names"
+  skip "pip could not install the packages of $pins"
 }
 rm -f "$log"
 cp "$pins" "$venv/pins.txt"
-echo "python-env: made"
+echo "python-env: created"

@@ -3,6 +3,7 @@
  * by the loader. Stored features and stored frames give the same batches, in every way that ingest
  * can be set; labels and counts are those that ingest tells of.
  */
+/* TSan: an ingest and a loader, each with threads, in one process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,6 +27,10 @@ static const char *shared(void) {
     return set != NULL ? set : LEAT_SOURCE_DIR "/../shared";
 }
 
+typedef struct run_counts {
+    int64_t graphs, attacks, unlabelled;
+} run_counts;
+
 typedef struct way {
     const char *name, *preset;
     const char *set[4][2]; /* settings */
@@ -46,16 +51,17 @@ static void ingest(const char *from, const way *how, const char *store,
     char out[128];
     assert_ok(leat_can_settings_preset(&options.settings, how->preset, err));
     for (int i = 0; i < 4 && how->set[i][0] != NULL; i++)
-        assert_ok(leat_can_setting_set(&options.settings, how->set[i][0], how->set[i][1], err));
-    assert_ok(leat_can_setting_set(&options.settings, "store", store, err));
+        assert_ok(leat_settings_set(leat_can_settings_table(), &options.settings, how->set[i][0],
+                                    how->set[i][1], err));
+    assert_ok(leat_settings_set(leat_can_settings_table(), &options.settings, "store", store, err));
     options.threads = 2;
     snprintf(out, sizeof out, "%s/%s_%s", top, how->name, store);
     assert_ok(leat_can_ingest(&from, 1, out, &options, result, err));
 }
 
-/* A run of two epochs of a split, as a hash; its graphs with an attack. */
+/* A run of two epochs of a split, as a hash; its graphs by label. */
 static void run_split(const leat_can_cache *cache, const char *split, int threads, char text[65],
-                      int64_t *attacks, int64_t *graphs) {
+                      run_counts *counts) {
     leat_graph_loader_options options = leat_graph_loader_options_default();
     leat_graph_loader *loader = NULL;
     leat_batch_hash *hash = NULL;
@@ -64,15 +70,19 @@ static void run_split(const leat_can_cache *cache, const char *split, int thread
     options.threads = threads;
     options.batches.epochs = 2;
     options.batches.max_nodes = 1500;
-    *attacks = *graphs = 0;
+    *counts = (run_counts){0};
     assert_ok(leat_graph_loader_create(&loader, cache, &options, err));
     assert_ok(leat_batch_hash_create(&hash, err));
     for (;;) {
         assert_ok(leat_graph_loader_next(loader, &batch, err));
         if (batch == NULL) break;
         leat_batch_hash_add_graphs(hash, batch, NULL);
-        for (int64_t i = 0; i < batch->graph_count; i++) *attacks += batch->y[i];
-        *graphs += batch->graph_count;
+        for (int64_t i = 0; i < batch->graph_count; i++) {
+            counts->attacks += batch->y[i] > 0;
+            counts->unlabelled += batch->y[i] < 0;
+            assert_int_equal(batch->attack_type[i] < 0, batch->y[i] < 0);
+        }
+        counts->graphs += batch->graph_count;
         leat_graph_batch_release(batch);
     }
     leat_batch_hash_text(hash, text);
@@ -98,10 +108,11 @@ static void expect_cache(leat_can_cache *const caches[2], const leat_can_ingest_
         if (split.graph_count == 0) continue;
         char text[2][65];
         for (int c = 0; c < 2; c++) {
-            int64_t attacks = 0, graphs = 0;
-            run_split(caches[c], split.name, 1 + c, text[c], &attacks, &graphs);
-            assert_int_equal(graphs, 2 * split.graph_count);
-            assert_int_equal(attacks, 2 * result[c].split_attacks[s]);
+            run_counts counts;
+            run_split(caches[c], split.name, 1 + c, text[c], &counts);
+            assert_int_equal(counts.graphs, 2 * split.graph_count);
+            assert_int_equal(counts.attacks, 2 * result[c].split_attacks[s]);
+            assert_int_equal(counts.unlabelled, 2 * result[c].split_unlabelled[s]);
         }
         assert_string_equal(text[0], text[1]);
     }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "format/ar_internal.h"
+#include "format/arrayrecord/internal.h"
 #include "points.h"
 
 #define POINTS_MAX 2000

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "format/can_cache_support.c"
+#include "format/can_cache_support.h"
 #include "sweep.h"
 
 static char dir[] = "/tmp/leat_can_cache_XXXXXX";

@@ -3,10 +3,10 @@
  * resumed: the bytes of a run that was left alone, nothing beside them, and at no moment a folder
  * that looks like a cache and is none.
  */
-#include "ingest/core_support.c"
-#include "ingest/ingest_support.c"
+#include "ingest/core_support.h"
+#include "ingest/ingest_support.h"
 
-#include "ingest/can_logs.c"
+#include "ingest/can_logs.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ static can_digest want;
 static leat_can_ingest_options options_now(const char *temp, int threads) {
     leat_can_ingest_options options = can_logs_options();
     options.threads = threads;
-    options.temp_dir = temp;
+    options.temp_dir = core_made(temp);
     return options;
 }
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "load/make_graphs.c"
+#include "load/make_graphs.h"
 #include "points.h"
 
 #define SETTINGS "window 20\n"

@@ -3,11 +3,11 @@
  * failing in turn, once and for good: an error that says so, no counts, nothing left behind (a
  * sanitizer looks), and all frames as soon as nothing fails.
  */
-#include "ingest/core_support.c"
+#include "ingest/core_support.h"
 
 #include <stdatomic.h>
 
-#include "ingest/can_lines.h"
+#include "ingest/can/lines.h"
 #include "points.h"
 
 enum { LINES = 20000, BAD = 40 };
@@ -94,7 +94,41 @@ static void sweep(void **state) {
     core_dir_remove();
 }
 
+/* A file that is refused is read again for the lines that the message shows. */
+static void sweep_refused(void **state) {
+    (void)state;
+    FILE *log = fopen(core_path("c.log"), "w");
+    assert_non_null(log);
+    for (int i = 0; i < LINES; i++) fprintf(log, "(%d.25) can0 123#%02X\n", i, i % 256);
+    for (int i = 0; i < LINES; i++) fprintf(log, "(%d.25) can0 123#0\n", i);
+    assert_int_equal(fclose(log), 0);
+    const char *paths[] = {core_path("c.log")};
+    assert_ok(leat_inputs_find(paths, 1, &leat_can_inputs, &inputs, err));
+    input_paths[0] = inputs.items[0].path;
+    for (int setting = 0; setting < 4; setting++) {
+        bool reached = true;
+        long swept = 0;
+        for (long n = 0; reached; n++, swept++) {
+            leat_can_file files[2];
+            leat_error err = {0};
+            set_fault(n, setting % 2 == 1);
+            leat_code code = scan(setting / 2 == 0 ? 1 : 3, files, &err);
+            reached = clear_fault();
+            assert_int_not_equal(code, LEAT_OK);
+            assert_int_not_equal(err.message[0], 0);
+            if (reached) continue;
+            assert_int_equal(code, LEAT_ERR_INPUT);
+            assert_non_null(strstr(err.message, "20000 of its 40000 lines are rejected as candump: "
+                                                "line 20001 payload_unparsable: (0.25) can0 "
+                                                "123#0; line 20002 "));
+        }
+        assert_true(swept > 15);
+    }
+    leat_input_list_free(&inputs);
+    core_dir_remove();
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sweep)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sweep), cmocka_unit_test(sweep_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

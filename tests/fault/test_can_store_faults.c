@@ -3,10 +3,10 @@
  * thread failing in turn, once and for good: the right code, no file left in its folder, no memory
  * (under a sanitizer), and the same frames as soon as nothing fails.
  */
-#include "ingest/can_frames.c"
-#include "ingest/core_support.c"
+#include "ingest/can_frames.h"
+#include "ingest/core_support.h"
 
-#include "ingest/can_store_parts.h"
+#include "ingest/can/store_parts.h"
 #include "points.h"
 
 #define POINTS_MAX 20000
@@ -53,6 +53,14 @@ static leat_code one_thread(leat_can_store **store, leat_error *err) {
 }
 static leat_code two_threads(leat_can_store **store, leat_error *err) {
     return whole(2, store, err);
+}
+/* Each fall of the clock begins a recording; merged again, they give the same frames. */
+static leat_code recordings(leat_can_store **store, leat_error *err) {
+    leat_can_store_options options = options_of(INT64_C(8) << 20);
+    options.split_falls = true;
+    LEAT_TRY(leat_can_store_create(store, &options, err));
+    LEAT_TRY(can_frames_store(&frames, *store, 1, err));
+    return leat_can_store_save(*store, core_path("state"), err);
 }
 
 /* On from a saved state, with so little memory that runs are merged in several passes. */
@@ -144,6 +152,7 @@ static void faults(void **state) {
     (void)state;
     sweep("one thread", one_thread, -1, memory_at_rest(one_thread));
     sweep("two threads", two_threads, -1, -1);
+    sweep("recordings", recordings, -1, memory_at_rest(recordings));
     leat_can_store *store = NULL;
     leat_error why = {0};
     assert_ok(whole(1, &store, err));

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "load/dataset.h"
-#include "load/make_dataset.c"
+#include "load/make_dataset.h"
+#include "load/probes/dataset.h"
 #include "sweep.h"
 
 static char top[] = "/tmp/leat_faults_XXXXXX";
@@ -99,8 +99,8 @@ static leat_code save_and_load_part(const void *of, leat_error *err) {
     part.info.file_bytes = 8192;
     leat_code code = leat_shard_part_add_row(&part, &row, err);
     if (code == LEAT_OK) code = leat_shard_part_set_pages(&part, hashes, 2, err);
-    if (code == LEAT_OK) code = leat_shard_part_save(&part, path, err);
-    if (code == LEAT_OK) code = leat_shard_part_load(path, &again, err);
+    if (code == LEAT_OK) code = leat_shard_part_save(&part, 3, path, err);
+    if (code == LEAT_OK) code = leat_shard_part_load(path, 3, &again, err);
     if (code == LEAT_OK) assert_int_equal(again.info.measurement_count, 2);
     leat_shard_part_free(&part);
     leat_shard_part_free(&again);

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "points.h"
-#include "sample/graph_plan.h"
+#include "sample/graphs/plan.h"
 
 enum { COUNT = 500 };
 

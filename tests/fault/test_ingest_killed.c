@@ -2,8 +2,8 @@
  * The ingest killed before its n-th call into the file system, for every n, then resumed: the bytes
  * of a run that was left alone, and at no moment a folder that looks whole and is not.
  */
-#include "ingest/core_support.c"
-#include "ingest/ingest_support.c"
+#include "ingest/core_support.h"
+#include "ingest/ingest_support.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,13 +12,19 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "opens.h"
 
 #define POINTS_MAX 5000
 
 static atomic_long kill_at = -1, calls_seen; /* -1: lives */
+static bool breaks_commit, is_broken; /* the journal's folder cannot be synced; it was tried */
 
 bool leat_fault_point(leat_fault_kind kind) {
     if (kind == LEAT_FAULT_ALLOC || kind == LEAT_FAULT_READ) return false; /* change nothing */
+    if (breaks_commit && !is_broken) {
+        is_broken = kind == LEAT_FAULT_SYNC && path_exists(core_path("out/.leat/publish.json"));
+        return is_broken;
+    }
     if (atomic_load(&kill_at) >= 0 && atomic_fetch_add(&calls_seen, 1) == atomic_load(&kill_at)) {
         raise(SIGKILL);
     }
@@ -33,7 +39,7 @@ static leat_probes_ingest_options options_now(const char *temp) {
     leat_probes_ingest_options options = ingest_options();
     options.threads = 1;
     options.probes_per_shard = 6;
-    options.temp_dir = temp;
+    options.temp_dir = core_made(temp);
     return options;
 }
 
@@ -59,9 +65,18 @@ static bool run_killed(const char *out, const leat_probes_ingest_options *option
     return false;
 }
 
-/* Whatever has a manifest is whole: the old data set or the new one. */
+static char want_print[65], old_print[65]; /* fingerprints of want and old */
+
+/* Whatever has a manifest is whole: the old data set or the new one. And at every moment of a
+ * replacement leat itself opens one of them. */
 static void check_never_mixed(const char *out, bool replaces, long at) {
-    char path[LEAT_PATH_BYTES];
+    char path[LEAT_PATH_BYTES], found[65];
+    leat_error err = {0};
+    if (replaces) {
+        if (dataset_opens(out, found, &err) != LEAT_OK)
+            fail_msg("killed before call %ld: %s", at, err.message);
+        assert_true(strcmp(found, want_print) == 0 || strcmp(found, old_print) == 0);
+    }
     snprintf(path, sizeof path, "%s/manifest.json", out);
     if (!path_exists(path)) return;
     dataset_digest now = dataset_hash(out);
@@ -70,8 +85,8 @@ static void check_never_mixed(const char *out, bool replaces, long at) {
     if (!is_new && !is_old) fail_msg("killed before call %ld: a mixture with a manifest", at);
 }
 
-/* Whether --resume has anything to go on with beside the lock. */
-static bool has_more_than_lock(const char *out) {
+/* Whether --resume has anything to resume besides the mark of the work folder. */
+static bool has_more_than_mark(const char *out) {
     char path[LEAT_PATH_BYTES];
     snprintf(path, sizeof path, "%s/.leat", out);
     return dir_count(path) > 1;
@@ -89,7 +104,7 @@ static void resume(const char *out, const char *temp, long at) {
     leat_probes_ingest_options options = options_now(temp);
     leat_error err = {0};
     options.resume = true;
-    bool work = has_more_than_lock(out), whole = is_whole(out);
+    bool work = has_more_than_mark(out), whole = is_whole(out);
     leat_code code = run(out, &options, &err);
     dataset_digest now = dataset_hash(out);
     /* what is complete is not made again */
@@ -125,7 +140,7 @@ static void replace(const char *out, long at) {
     if (code != LEAT_ERR_INPUT) fail_msg("killed before call %ld: %s", at, err.message);
     assert_false(path_exists(out) && has_work(out));
     if (whole) assert_true(path_exists(manifest));
-    check_never_mixed(out, true, at);
+    check_never_mixed(out, whole, at);
     options.strict = false;
     code = run(out, &options, &err);
     if (code != LEAT_OK) fail_msg("killed before call %ld, failed, then: %s", at, err.message);
@@ -157,7 +172,7 @@ static void sweep(const char *temp, bool replaces, bool twice, mend how) {
         }
         reached = run_killed(out, &options, at);
         check_never_mixed(out, replaces, at);
-        if (reached && twice && has_more_than_lock(out)) {
+        if (reached && twice && has_more_than_mark(out)) {
             options.replace = false;
             options.resume = true;
             run_killed(out, &options, (long)(leat_random(1, 2, (uint64_t)at) % 150));
@@ -193,6 +208,40 @@ static void fresh_replaced(void **state) {
 static void replacing_replaced(void **state) {
     (void)state;
     sweep(NULL, true, false, BY_REPLACE);
+}
+
+/* The journal is there, but its folder could not be synced: the run fails, is killed before its
+ * n-th call after that, and the old data set is there. */
+static void failing(void **state) {
+    (void)state;
+    const char *out = core_path("out");
+    int status = 0;
+    long at = 0;
+    for (bool killed = true; killed; at++) {
+        char found[65];
+        leat_error err = {0};
+        leat_probes_ingest_options options = options_now(NULL);
+        options.seed = 7;
+        assert_ok(leat_path_remove_tree(out, err));
+        assert_ok(run(out, &options, err));
+        options.seed = 0;
+        options.replace = true;
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            breaks_commit = true;
+            atomic_store(&kill_at, at);
+            _exit(run(out, &options, NULL) == LEAT_OK ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        killed = WIFSIGNALED(status);
+        if (!killed) assert_int_equal(WEXITSTATUS(status), 1);
+        if (dataset_opens(out, found, &err) != LEAT_OK)
+            fail_msg("killed before call %ld after the failure: %s", at, err.message);
+        assert_true(strcmp(found, old_print) == 0 || (at == 0 && strcmp(found, want_print) == 0));
+        if (killed) replace(out, at);
+    }
+    assert_true(at > 20);
 }
 
 /* ---- power failures ---- */
@@ -343,10 +392,12 @@ static int setup(void **state) {
     leat_probes_ingest_options options = options_now(NULL);
     assert_ok(run(core_path("out"), &options, err));
     want = dataset_hash(core_path("out"));
+    assert_ok(dataset_opens(core_path("out"), want_print, err));
     options.seed = 7;
     options.replace = true;
     assert_ok(run(core_path("out"), &options, err));
     old = dataset_hash(core_path("out"));
+    assert_ok(dataset_opens(core_path("out"), old_print, err));
     assert_memory_not_equal(old.bytes, want.bytes, sizeof old.bytes);
     return 0;
 }
@@ -356,7 +407,7 @@ int main(void) {
         cmocka_unit_test(fresh),          cmocka_unit_test(with_temp),
         cmocka_unit_test(replacing),      cmocka_unit_test(replacing_twice),
         cmocka_unit_test(fresh_replaced), cmocka_unit_test(replacing_replaced),
-        cmocka_unit_test(power_fails),
+        cmocka_unit_test(power_fails),    cmocka_unit_test(failing),
     };
     return cmocka_run_group_tests_name("ingest killed", tests, setup, core_teardown);
 }

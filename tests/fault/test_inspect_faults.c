@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "leat/load.h"
-#include "load/plant.c"
+#include "load/plant.h"
 #include "points.h"
 
 static char root[] = "/tmp/leat-inspect-faults-XXXXXX";

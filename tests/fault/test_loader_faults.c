@@ -13,8 +13,9 @@
 
 #include <cmocka.h>
 
+#include "base/address.h"
 #include "leat/load.h"
-#include "load/make_dataset.c"
+#include "load/make_dataset.h"
 #include "sweep.h"
 
 static char top[] = "/tmp/leat_loader_faults_XXXXXX";

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "format/probe_row.h"
+#include "format/probe/row.h"
 #include "points.h"
 
 /* A view that copies, so that the record is put together in memory. */

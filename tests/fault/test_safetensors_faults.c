@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "format/safetensors.h"
+#include "format/safetensors/safetensors.h"
 #include "points.h"
 
 enum { TENSORS = 40 };

@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "points.h"
-#include "sample/clients.h"
-#include "sample/context.h"
+#include "sample/tokens/clients.h"
+#include "sample/tokens/context.h"
 
 enum { LENGTH = 256, ROWS = 300 };
 

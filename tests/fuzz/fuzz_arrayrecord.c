@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/ar_internal.h"
+#include "format/arrayrecord/internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/probe_row.h"
+#include "format/probe/row.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

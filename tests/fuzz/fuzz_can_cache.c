@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/can_cache.h"
+#include "format/can_cache/can_cache.h"
 
 static leat_code append(void *context, const void *bytes, int64_t size_bytes, leat_error *err) {
     return leat_buf_append(context, bytes, size_bytes, err);

@@ -1,13 +1,13 @@
 /*
  * Lines of vehicle logs: any bytes, as every format, in runs of lines. What is taken is a frame:
  * a finite time, an identifier in its form, bytes in their range. The first byte chooses the
- * format, the second the options and how long the runs are.
+ * format and the columns, the second the options and how long the runs are.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/can_lines.h"
+#include "ingest/can/table.h"
 
 static void check_frame(const leat_can_line *line, const leat_can_line_options *options) {
     LEAT_ASSERT(isfinite(line->time));
@@ -33,9 +33,10 @@ static void parse(const leat_can_layout *layout, const leat_can_line_options *op
     leat_can_reject reason = leat_can_parse_line(layout, options, exact, size, &line);
     LEAT_ASSERT(reason >= 0 && reason <= LEAT_CAN_TAKEN);
     if (reason == LEAT_CAN_TAKEN) check_frame(&line, options);
-    if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict);
+    bool base64 = layout->table && layout->data_unit == LEAT_CAN_UNIT_BASE64;
+    if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict || base64);
     if (reason == LEAT_CAN_REJECT_FD) LEAT_ASSERT(options->fd_refuse);
-    if (reason == LEAT_CAN_REJECT_LABEL) LEAT_ASSERT(layout->labelled);
+    if (reason == LEAT_CAN_REJECT_NO_LABEL) LEAT_ASSERT(layout->labelled);
     free(exact);
 }
 
@@ -59,6 +60,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_can_line_options options = {.canonical = (data[1] & 1) == 0,
                                      .strict = (data[1] & 2) == 0,
                                      .fd_refuse = (data[1] & 4) != 0};
+    static const char *const columns[] = {
+        NULL,
+        NULL, /* and --no-time */
+        "time=1,id=2,data=3",
+        "time=1,id=2:dec,bus=3,dlc=4:bits,data=5:bits,label=6",
+        "id=id:dec,data=data0..data7:dec,label=flag",
+        "time=time:us,id=1,data=data:base64",
+    };
+    size_t mapped = data[0] / LEAT_CAN_FORMATS % (sizeof columns / sizeof *columns);
+    leat_can_mapping mapping;
+    if (columns[mapped] != NULL) {
+        leat_code read = leat_can_mapping_parse(&mapping, columns[mapped], NULL);
+        LEAT_ASSERT(read == LEAT_OK);
+        options.columns = &mapping;
+        wanted = LEAT_CAN_AUTO;
+    }
+    options.no_time = mapped == 1 ? 1000 : 0;
     int64_t want_bytes = (data[1] & 8) != 0 ? 40 : 1 << 18, want_lines = 1 + (data[1] >> 4) * 100;
     char *text = malloc((size_t)(want_bytes + LEAT_LINE_RUN_ROOM));
     leat_error err = {0};

@@ -3,8 +3,10 @@
  * chooses: 0 a state as it is, 1 one whose checksum is made right, so that what lies behind it is
  * reached. What can be loaded can be put in order and read, or says what is wrong with it.
  */
-#include "ingest/can_frames.c"
+#include "ingest/can_frames.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -14,7 +16,12 @@ static char folder[64], path[80];
 
 static leat_can_store_options options_of(void) {
     return (leat_can_store_options){
-        .temp_dir = folder, .workers = 1, .memory_bytes = 8 << 20, .file_count = 2};
+        .temp_dir = folder,
+        .workers = 1,
+        .memory_bytes = 8 << 20,
+        .file_count = 2,
+        .split_falls = true,
+    };
 }
 
 static void remove_folder(void) { (void)!leat_path_remove_tree(folder, NULL); }

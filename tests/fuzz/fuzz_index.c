@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/index.h"
+#include "format/dataset/index.h"
 
 /* Makes the page table right and returns the SHA-256 of it. */
 static void seal_index(uint8_t *bytes, int64_t size, int fix, uint8_t sha256[32]) {
@@ -70,7 +70,7 @@ static void read_index(const char *path, int64_t size, const uint8_t sha256[32])
 static void read_part(const char *path) {
     leat_shard_part part;
     leat_error err;
-    if (leat_shard_part_load(path, &part, &err) != LEAT_OK) {
+    if (leat_shard_part_load(path, 0, &part, &err) != LEAT_OK) {
         if (part.rows != NULL || part.page_hashes != NULL || err.message[0] == 0) abort();
         return;
     }

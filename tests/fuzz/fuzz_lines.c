@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/source_parts.h"
+#include "ingest/probes/source_parts.h"
 
 /* Looks at every byte of a row, so that a sanitizer sees one that is not there. */
 static leat_code take(void *context, int worker, const leat_raw_batch *batch, leat_error *err) {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/manifest.h"
+#include "format/dataset/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_manifest manifest, again;

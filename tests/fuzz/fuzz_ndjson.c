@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/source_parts.h"
+#include "ingest/probes/source_parts.h"
 
 typedef struct target {
     leat_buf buf;

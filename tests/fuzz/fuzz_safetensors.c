@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/safetensors.h"
+#include "format/safetensors/safetensors.h"
 
 static int wide_first(const void *a, const void *b) {
     const leat_tensor *x = a, *y = b;

@@ -4,14 +4,17 @@
  * reached. What is taken has a number or nothing for each graph, and says the same when it is
  * written down and read again.
  */
-#include "load/make_graphs.c"
+#include "load/make_graphs.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "load/graph_cache.h"
-#include "load/graph_loader.h"
+#include "load/can/cache.h"
+#include "load/can/loader.h"
 
 enum { GRAPHS = 12 };
 

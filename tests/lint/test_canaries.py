@@ -1,8 +1,9 @@
-"""Every rule of scripts/lint bites: a tree that keeps all rules, one fault at a time, and the fault
-must be found by its rule, in its place. The words that the rules look for are put together here so
-that this file does not break them itself."""
+"""Tests of the rules of scripts/lint: a tree that keeps all rules gets one fault at a time, which
+its rule must find in its place. The words that the rules look for are put together here, so that
+this file does not break them itself."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,12 +11,12 @@ import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LINT = os.path.join(HOME, "scripts", "lint")
-FORMATTER = any(os.access(os.path.join(folder, name), os.X_OK)
-                for folder in os.environ["PATH"].split(":")
-                for name in ("clang-format", "clang-format-14"))
+FORMATTER = subprocess.run([sys.executable, LINT, "--formatter"], capture_output=True,
+                           check=False).returncode == 0
 
 CLEAN = {
-    "scripts/rooms.txt": "base:\nformat: base\ningest: base format\nload: base format\n",
+    "scripts/rooms.txt": "base:\nformat: base\nformat/tar:\nformat/zip: format/tar\n"
+                         "ingest: base format\nload: base format\n",
     "scripts/libraries.txt": "zstd.h: src/format/zip.c\n",
     "scripts/allowed-calls.txt": "",
     "scripts/allowed-globals.txt": "",
@@ -30,6 +31,9 @@ CLEAN = {
                         "int leat_hidden_count(void) { return names[1][0]; }\n\n"
                         "int leat_base_count(void) { return 2; /* not malloc(2) */ }\n",
     "src/format/zip.c": "/* The door to zstd. */\n#include <zstd.h>\n\n#include \"base/count.h\"\n",
+    "src/format/tar/tar.h": "/* Archives. */\nint leat_tar_count(void);\n",
+    "src/format/zip/zip.c": "/* Archives, packed. */\n#include \"base/count.h\"\n"
+                            "#include \"format/tar/tar.h\"\n",
     "cli/main.c": "/* The command. */\n#include <stdlib.h>\n\n#include \"leat/base.h\"\n\n"
                   "int main(void) { exit(leat_base_count()); }\n",
 }
@@ -44,8 +48,13 @@ CASES = [
     ("rooms", "src/format/zip.c", '#include "load/plan.h"\n', "format may not see load"),
     ("rooms", "src/load/open.c", '/* x */\n#include "ingest/scan.h"\n', "load may not see ingest"),
     ("rooms", "src/base/count.c", '#include "leat/format.h"\n', "base may not see format"),
+    ("rooms", "src/format/tar/read.c", '#include "format/zip/zip.h"\n',
+     "format/tar may not see format/zip"),
+    ("rooms", "src/format/names.c", '#include "format/tar/tar.h"\n',
+     "format may not see format/tar"),
+    ("rooms", "src/format/rar/read.c", "/* x */\n", "format/rar is not in scripts/rooms.txt"),
     ("rooms", "src/base/count.c", '#include "../format/zip.h"\n', "leads out of its folder"),
-    ("rooms", "src/attic/old.c", "/* x */\n", "room attic is not in"),
+    ("rooms", "src/attic/old.c", "/* x */\n", "attic is not in"),
     ("rooms", "cli/main.c", '#include "base/count.h"\n', "public headers only"),
     ("rooms", "include/leat/format.h", '/* x */\n#include "base/count.h"\n', "public header"),
     ("rooms", "include/leat/base.h", '#include "leat/load.h"\n', "base may not see load"),
@@ -57,6 +66,7 @@ CASES = [
     ("doors", "src/load/map.c", "/* x */\nint fd = open(path, 0);\n", "open(): the file system"),
     ("doors", "src/load/map.c", "/* x */\nrename (a, b);\n", "rename(): the file system"),
     ("doors", "src/base/count.c", "void *m = mmap(0, 1);\n", "mmap(): mapped memory"),
+    ("doors", "src/base/count.c", "int n = pthread_create(0, 0, f, 0);\n", "a new thread"),
     ("doors", "src/base/count.c", 'int n = printf("x");\n', "printf(): standard output"),
     ("doors", "cli/main.c", 'int n = fprintf(stderr, "x");\n', "fprintf(): standard output"),
     ("doors", "cli/cmd.c", "/* x */\nvoid f(void) { exit(1); }\n", "exit(): the end of"),
@@ -66,9 +76,28 @@ CASES = [
     ("forbidden", "src/base/count.c", "char *f(char *a) { return strcpy(a, a); }\n", "strcpy()"),
     ("forbidden", "cli/main.c", 'char *f(void) { return getenv("X"); }\n', "getenv()"),
     ("libraries", "src/base/count.c", "#include <zstd.h>\n", "belongs to src/format/zip.c"),
+    ("libraries", "scripts/libraries.txt", "lz4: src/format/zip.c\n", "zip.c does not include lz4"),
+    ("allowed", "scripts/allowed-calls.txt", "src/base/count.c atoi: a reason\n",
+     "allowed-calls.txt:1: src/base/count.c does not call atoi()"),
+    ("allowed", "scripts/allowed-calls.txt", "src/base/gone.c atoi: a reason\n", "does not call"),
+    ("allowed", "scripts/allowed-calls.txt", "cli/main.c exit:\n", "not of the form"),
+    ("allowed", "scripts/allowed-globals.txt", "cli/main.c exit\n", "not of the form"),
+    ("allowed", "tests/tsan.supp", "# x\nrace:leat_gone\n", "tsan.supp:2: nothing is named leat_"),
+    ("allowed", "tests/tsan.supp", "race\n", "tsan.supp:1: nothing is named race"),
+    ("asserts", "src/base/count.c", "void f(void) { LEAT_ASSERT(n = 2); }\n", "10: = in an"),
+    ("asserts", "src/base/count.c", "void f(void) { LEAT_ASSERT(n < 3 && n++ > 1); }\n", "++ in"),
+    ("asserts", "src/base/count.c", "void f(void) { LEAT_ASSERT((n >>= 1) > 1); }\n", ">>= in"),
+    ("asserts", "src/base/count.c", "void f(void) {\n    LEAT_ASSERT(n &&\n"
+     "                leat_take(&n));\n}\n", "count.c:11: leat_take() in an assertion"),
+    ("tests", "tests/load/test_x.c", '/* x */\n#include "make.c"\n', 'x.c:2: includes "make.c"'),
+    ("tests", "tests/load/test_x.c", "/* x */\nint r = pthread_create(&a, 0, f, 0);\n",
+     'test_x.c:2: pthread_create(: needs a line "/* TSan:'),
+    ("tests", "tests/load/test_x.c", "/* x */\nvoid f(void) { o.threads = 16; }\n", "needs a"),
     ("size", "src/load/long.c", "/* x */\n" + function_of(71), "leat_long() has 71 lines"),
     ("size", "src/load/long.c", "/* x */\n" * 800, "800 lines"),
     ("size", "src/load/wide.c", "/* " + "x" * 95 + " */\n", "101 columns"),
+    ("size", "examples/wide.c", "/* " + "x" * 95 + " */\n", "101 columns"),
+    ("opening", "examples/bare.c", "int x;\n", "begins without a comment"),
     ("opening", "src/load/bare.c", "int leat_x;\n", "begins without a comment"),
     ("blanks", "src/load/blank.c", "/* x */ \n", "trailing blanks"),
     ("blanks", "src/load/blank.c", "/* x */\n\tint x;\n", "a tab"),
@@ -79,6 +108,7 @@ CASES = [
     ("results", "src/base/try.h", "/* x */\nleat_code leat_try(int a);\n", "leat_try() returns"),
     ("results", "include/leat/format.h", "/* x */\nLEAT_API leat_code leat_open(void);\n",
      "leat_open() returns"),
+    ("format", "examples/a.c", "/* x */\nint  bad( void );\n", "a.c:2: run"),
     ("format", "src/base/count.c", "int  leat_bad( void );\n", "src/base/count.c:10: run"),
 ]
 
@@ -89,6 +119,8 @@ BUILT_CASES = [
     ("globals", "src/base/count.c", "int leat_next(void) { static int n = 4; return n++; }\n",
      "src/base/count.c: n is a mutable"),
     ("globals", "src/base/count.c", "_Thread_local int leat_mine;\n", "leat_mine is a mutable"),
+    ("globals", "scripts/allowed-globals.txt", "src/base/count.c leat_gone: a reason\n",
+     "allowed-globals.txt:1: src/base/count.c leat_gone is not a mutable global"),
     ("exports", "src/base/count.c", "LEAT_API int other(void) { return 1; }\n",
      "exports other, which does not begin leat_"),
     ("exports", "src/base/count.c", "LEAT_API int leat_other(void) { return 1; }\n",
@@ -107,7 +139,7 @@ def write(root, path, text):
 
 
 def build(root):
-    """The objects that CMake would leave in build/, as far as the rules look at them."""
+    """The objects that CMake would leave in build/, as far as the rules read them."""
     objects = []
     for source, target in (("src/base/count.c", "leat_base_objects"), ("cli/main.c", "leat")):
         out = os.path.join(root, "build/CMakeFiles", target + ".dir", source + ".o")
@@ -119,9 +151,10 @@ def build(root):
                    check=True)
 
 
-def lint(root, *rules):
-    done = subprocess.run([sys.executable, LINT, "--root", root, *rules], capture_output=True,
-                          text=True, check=False)
+def lint(root, *rules, script=LINT, path=None):
+    environment = {**os.environ, "PATH": path} if path else None
+    done = subprocess.run([sys.executable, script, "--root", root, *rules], capture_output=True,
+                          text=True, check=False, env=environment)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -158,6 +191,59 @@ class Canaries(unittest.TestCase):
         for reason, expected in ((" ", 1), (" a reason", 0)):
             write(self.root, "scripts/allowed-calls.txt", f"src/base/count.c atoi:{reason}\n")
             self.assertEqual(lint(self.root, "forbidden")[0], expected)
+
+
+    def test_what_is_allowed(self):
+        """Assertions without effect, tests that declare their threads or have one."""
+        for rule, path, text in (
+                ("asserts", "src/base/count.c", "int f(n) { LEAT_ASSERT(n <= 3 && n == 2); }\n"),
+                ("asserts", "src/base/count.c", "void f(void) { LEAT_ASSERT(strlen(a) < 3); }\n"),
+                ("tests", "tests/load/test_a.c", "/* x */\n/* TSan: y. */\nint threads = 3;\n"),
+                ("tests", "tests/load/test_b.c", "/* x */\n/* No TSan: y. */\nint threads = 3;\n"),
+                ("tests", "tests/load/test_c.c", "/* x */\nvoid f(void) { o.threads = 1; }\n"),
+                ("tests", "tests/fault/test_d.c", "/* x */\nint threads = 3;\n")):
+            with self.subTest(text):
+                write(self.root, path, text)
+                self.assertEqual(lint(self.root, rule)[0], 0, lint(self.root, rule)[1])
+
+    def test_allow_lists_have_an_effect(self):
+        write(self.root, "src/base/count.c", "int leat_calls;\n")
+        write(self.root, "scripts/allowed-globals.txt", "src/base/count.c leat_calls: a reason\n")
+        build(self.root)
+        self.assertEqual(lint(self.root, "globals", "allowed")[0], 0)
+
+
+class Formatters(unittest.TestCase):
+    """Only the version of clang-format that formatted the sources may judge them."""
+    # programs with the versions that they report -> what lint does
+    CASES = [
+        ({}, "skipped: clang-format 14 is not installed (scripts/install.sh"),
+        ({"clang-format": 19}, "is not installed, and version 19 formats differently"),
+        ({"clang-format-14": 15}, "is not installed, and version 15 formats differently"),
+        ({"clang-format": 14}, "src/base/count.c:1: run clang-format -i"),
+        ({"clang-format": 19, "clang-format-14": 14}, "run clang-format-14 -i"),
+        ({"clang-format": 19, ".deps": 14}, "/.deps/clang-format/bin/clang-format -i"),
+    ]
+
+    def test_versions(self):
+        for programs, expected in self.CASES:
+            with self.subTest(programs), tempfile.TemporaryDirectory() as root:
+                for path in ("src/base/count.c", "scripts/rooms.txt"):
+                    write(root, path, CLEAN[path])
+                # a copy of lint, so that the formatter in .deps of this tree is not found
+                script = shutil.copy(LINT, os.path.join(root, "scripts"))
+                tools = os.path.join(root, "tools")
+                os.mkdir(tools)
+                os.symlink(shutil.which("git"), os.path.join(tools, "git"))
+                for name, version in programs.items():
+                    path = os.path.join(root, ".deps/clang-format/bin/clang-format") \
+                        if name == ".deps" else os.path.join(tools, name)
+                    write(root, path, f"#!/bin/sh\n[ $1 = --version ] && echo version {version}.0.6"
+                                      "\necho 'src/base/count.c:1:1: warning: x' >&2\n")
+                    os.chmod(path, 0o755)
+                status, out = lint(root, "format", script=script, path=tools)
+                self.assertIn(expected, out)
+                self.assertEqual(status, 1 if " -i" in expected else 0)
 
 
 def add_case(number, case, compiled):

@@ -1,13 +1,15 @@
-"""scripts/check counts every single test, and no way to fail gets past it: a failed, crashed, cut
-short, hanging or missing program each makes the sum and the exit status what they are."""
+"""scripts/check counts every single test, and reports every kind of failure: a failed, crashed,
+truncated, hanging or missing program each has the expected counts and exit status."""
 import contextlib
 import importlib.machinery
 import importlib.util
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -64,7 +66,7 @@ class Counting(unittest.TestCase):
                     file.write(f"add_test({name} {program})\nset_tests_properties({name} "
                                "PROPERTIES TIMEOUT 2 SKIP_RETURN_CODE 77)\n")
             with contextlib.redirect_stdout(io.StringIO()):
-                return numbers(check.run_ctest(check.Clock(5, 5), folder))
+                return numbers(check.run_ctest(check.Clock(5), folder))
 
     def test_ctest(self):
         self.assertEqual(self.run_suite([]), (0, 0, 0))
@@ -75,15 +77,95 @@ class Counting(unittest.TestCase):
         self.assertEqual(self.run_suite(SUITE), total)
 
     def test_deadline(self):
-        clock = check.Clock(5, 0.5 / 60)
+        clock = check.Clock(0.5 / 60)
         with self.assertRaises(check.OutOfTime):
             clock.run(["sleep", "60"])
         self.assertLess(clock.elapsed(), 20)
 
-    def test_nothing_passed_is_a_failure(self):
-        done = subprocess.run([sys.executable, CHECK, "--stage", "none"], capture_output=True,
-                              text=True, check=False)
-        self.assertEqual((done.returncode, done.stdout.split("\n")[-2]), (1, "0 passed, 0 failed"))
+    def test_wide(self):
+        """The stages of bare Debians and compilers, with faked results: (stage, answers, tally)."""
+        compilers = sum(map(len, check.COMPILERS.values()))
+        both = [(r"trixie make demo", (0, "== done\n788 passed, 0 failed\n"))]
+        tested = [("check --stage tests", (0, "700 passed, 0 failed, 5 skipped\n"))]
+        bare = lambda clock: check.stage_bare(clock, "trixie")
+        for stage, answers, expected in (
+                (bare, both, (788, 0, 0)),
+                (bare, [("trixie", (77, "bare-debian: must be root\n"))], (0, 0, 1)),
+                (bare, [("trixie", (2, "make: clang-format-14 not found\n"))], (0, 1, 0)),
+                (bare, [("trixie", (1, "787 passed, 1 failed\n"))], (787, 1, 0)),
+                (check.stage_compilers, tested, (compilers + 1400, 0, 10)),
+                (check.stage_compilers, [("COMPILER=gcc-13", (1, "warning: x\n")), *tested],
+                 (compilers + 1399, 1, 10)),
+                (check.stage_compilers, [("sid scripts/install", (77, "no mirror\n")), *tested],
+                 (compilers - 1 + 700, 0, 6)),
+                (check.stage_compilers, [("sid scripts/install", (100, "E: ...\n")), *tested],
+                 (compilers - 1 + 700, 1, 5))):
+            class Clock:
+                def run(self, command, answers=answers):
+                    words = " ".join(command)
+                    return next((answer for pattern, answer in answers
+                                 if re.search(pattern, words)), (0, ""))
+            with self.subTest(answers), contextlib.redirect_stdout(io.StringIO()):
+                self.assertEqual(numbers(stage(Clock())), expected)
+
+    def run_stages(self, stages, deadline_minutes=None):
+        """(exit status, lines of the output) of stages as tuples: (name, share, function)."""
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            status = check.run_stages([check.Stage(*stage) for stage in stages],
+                                      check.Clock(deadline_minutes))
+        return status, out.getvalue().rstrip().split("\n")
+
+    def test_stages(self):
+        """(what the only stage counts, exit status, last line)."""
+        for numbers_, expected, last in (((3, 0, 1), 0, "3 passed, 0 failed, 1 skipped"),
+                                         ((3, 1, 0), 1, "3 passed, 1 failed"),
+                                         ((0, 0, 2), 1, "0 passed, 0 failed, 2 skipped"),
+                                         ((0, 0, 0), 1, "0 passed, 0 failed")):
+            with self.subTest(last):
+                status, lines = self.run_stages(
+                    [("some", 5, lambda clock, numbers_=numbers_: check.Tally(*numbers_))])
+                self.assertEqual((status, lines[-1]), (expected, last))
+                self.assertRegex(lines[-2], rf"^some +5 +0\.0  {last}$")
+
+    def test_a_late_stage_passes(self):
+        """A stage over its share is reported; without a share nothing is late."""
+        late = lambda clock: (time.sleep(0.01), check.Tally(passed=1))[1]
+        status, lines = self.run_stages([("late", 0.0001, late), ("any", None, late)])
+        self.assertEqual((status, lines[-1]), (0, "2 passed, 0 failed"))
+        self.assertRegex(lines[-3], r"^late .*  1 passed, 0 failed; over its share$")
+        self.assertRegex(lines[-2], r"^any +- +0\.0  1 passed, 0 failed$")
+
+    def test_no_time_is_a_failure(self):
+        """The deadline stops the second stage; it and the third one fail, and are named."""
+        def stage_hangs(clock):
+            clock.run(["sleep", "60"])
+            return check.Tally(passed=1)
+        passes = lambda clock: check.Tally(passed=1)
+        status, lines = self.run_stages(
+            [("first", 5, passes), ("hangs", 5, stage_hangs), ("third", 5, passes)], 0.5 / 60)
+        self.assertEqual((status, lines[-1]), (1, "1 passed, 2 failed"))
+        self.assertRegex(lines[-2], r"^not finished within .* minutes: hangs, third$")
+        self.assertRegex(lines[-3], r"^third +5 +-  LEFT OUT: no time$")
+        self.assertRegex(lines[-4], r"^hangs +5 +0\.0  STOPPED: no time$")
+        self.assertNotIn("== third", lines)
+
+    def test_shares_fit(self):
+        """make check in 5 minutes, and all stages before .ci/run's deadline."""
+        with open(os.path.join(HOME, ".ci", "run"), encoding="utf-8") as file:
+            deadline = float(re.search(r"--deadline-minutes (\d+)", file.read()).group(1))
+        self.assertEqual(sum(stage.share_minutes for stage in check.QUICK), 5)
+        self.assertLess(sum(stage.share_minutes for stage in check.QUICK + check.REST), deadline)
+
+    def test_options(self):
+        for arguments, expected in ((["--stage", "none"], "invalid choice: 'none'"),
+                                    (["--deadline-minutes", "soon"], "invalid float value")):
+            done = subprocess.run([sys.executable, CHECK, *arguments], capture_output=True,
+                                  text=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(expected, done.stderr)
+        done = subprocess.run([sys.executable, CHECK, "--stage", "lint", "--deadline-minutes", "0"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout.split("\n")[-2]), (1, "0 passed, 1 failed"))
 
 
 if __name__ == "__main__":

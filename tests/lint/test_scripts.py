@@ -1,5 +1,5 @@
-"""Every script for people prints the comment or docstring at its head for --help, and does nothing
-else; what it does not know it refuses with status 2, before it does anything."""
+"""With --help, every script that users run prints the comment or docstring at its head, and does
+nothing else; it refuses unknown words with status 2, before it does anything."""
 import os
 import re
 import shutil
@@ -9,7 +9,8 @@ import tempfile
 import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SCRIPTS = ["bench.sh", "check", "demo.sh", "install.sh", "lint", "maxtext-env.sh", "python-env.sh"]
+SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "demo.sh", "find-clang.sh", "install.sh", "lint",
+           "maxtext-env.sh", "python-env.sh"]
 # Enough to print help, and nothing that could install, fetch or build.
 TOOLS = ["dirname", "env", "sed", "sh"]
 
@@ -72,6 +73,38 @@ class Scripts(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertNotEqual(done.stderr, "")
                 self.assertEqual(files_in(self.tree), before)
+
+    def test_install_without_apt(self):
+        for tool in ("tr", "grep"):
+            os.symlink(shutil.which(tool), os.path.join(self.tools, tool))
+        done = self.run_script("install.sh")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "missing: gcc .* libcmocka-dev .*has no apt-get")
+        os.symlink("/bin/false", os.path.join(self.tools, "dnf"))
+        done = self.run_script("install.sh")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "dnf install gcc glibc-devel .* libcmocka-devel")
+
+    def test_install_without_clang_format(self):
+        """A tool that only lint uses is not required, and nothing is installed for it alone."""
+        for name in ("apt-get", "sudo"):
+            path = os.path.join(self.tools, name)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"#!/bin/sh\necho {name} was run\n")
+            os.chmod(path, 0o755)
+        with open(os.path.join(self.tree, "scripts", "lint"), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nexit 1\n")
+        for path in ("lib/libduckdb.so", "include/duckdb.h"):
+            path = os.path.join(self.tree, ".deps", "duckdb", path)
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8"):
+                pass
+        done = subprocess.run(["scripts/install.sh"], cwd=self.tree, text=True, timeout=60,
+                              capture_output=True, check=False,
+                              env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("no clang-format 14: lint does not check the format of", done.stdout)
+        self.assertNotIn("was run", done.stdout)
 
 
 if __name__ == "__main__":

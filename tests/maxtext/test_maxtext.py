@@ -4,6 +4,7 @@ goes on with the same batches and the same losses, on one process and on two.
 Runs the real MaxText in the environment of scripts/maxtext-env.sh, which makes it if it can; else
 all is skipped.
 """
+import importlib.util
 import json
 import os
 import shutil
@@ -18,13 +19,20 @@ BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
 LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
 ENVIRONMENT = os.path.join(ROOT, "scripts", "maxtext-env.sh")
 REAL = os.path.join(ROOT, "..", "shared", "data", "latency", "atlas_builtin_masked.parquet")
+EXAMPLE = os.path.join(ROOT, "examples", "python", "train_maxtext.py")
 STEPS = 8
-TINY = f"""hardware=cpu run_name=run enable_tensorboard=False log_config=False base_emb_dim=64
- base_num_query_heads=4 base_num_kv_heads=4 head_dim=16 base_mlp_dim=128 base_num_decoder_layers=2
- vocab_size=267 max_target_length=128 steps={STEPS} learning_rate=0.01
- learning_rate_schedule_steps=100 enable_checkpointing=True async_checkpointing=False
- checkpoint_period=2 data_shuffle_seed=5 dataset_type=network""".split()
-ALONE = ["skip_jax_distributed_system=True", "per_device_batch_size=4"]
+
+
+def example():
+    """The module of the example, whose settings all runs here have."""
+    spec = importlib.util.spec_from_file_location("train_maxtext", EXAMPLE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+TINY, ALONE = example().SETTINGS, example().ONE_PROCESS
+assert f"steps={STEPS}" in TINY
 
 
 def wait_for(processes):
@@ -44,8 +52,9 @@ class Run:
     """What one run of the trainer (of one or more processes) did."""
 
     def __init__(self, folder, name, *settings, die_at=-1, processes=1, devices=1, launcher=None,
-                 config=()):
-        program = ["-m", launcher] if launcher else [f"{folder}/probe.py", str(die_at)]
+                 config=(), program=None):
+        if program is None:
+            program = ["-m", launcher] if launcher else [f"{folder}/probe.py", str(die_at)]
         out = os.path.join(folder, name)
         os.makedirs(out, exist_ok=True)
         words = [*TINY, f"base_output_directory={out}", f"jax_cache_dir={folder}/jax_cache",
@@ -111,6 +120,7 @@ class MaxText(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         shutil.copytree(os.path.join(BUILD, "python"), os.path.join(cls.folder, "package"))
         shutil.copy(os.path.join(ROOT, "tests", "maxtext", "probe.py"), cls.folder)
+        shutil.copy(EXAMPLE, cls.folder)
         source = REAL
         if not os.path.exists(source):
             source = os.path.join(cls.folder, "probes.csv")
@@ -137,6 +147,12 @@ class MaxText(unittest.TestCase):
         self.assertEqual(self.whole.rows["train"], wanted)
         self.assertEqual(sorted(self.whole.losses), list(range(STEPS)))
         self.assertLess(self.whole.losses[STEPS - 1], self.whole.losses[0])
+
+    def test_the_example(self):
+        """examples/python/train_maxtext.py by itself: the same losses."""
+        words = [f"{self.folder}/{name}" for name in ("train_maxtext.py", "probes", "example")]
+        run = self.good(Run(self.folder, "example", program=words))
+        self.assertEqual(run.losses, self.whole.losses)
 
     def test_killed_twice(self):
         cut = [Run(self.folder, "cut", die_at=4), Run(self.folder, "cut", die_at=6),

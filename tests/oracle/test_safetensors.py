@@ -112,7 +112,8 @@ class Refused(unittest.TestCase):
               '{"k":"v"}', '{"k":"v","k":"w"}', '{"k":null}', '"\\u0000"')
     PIECES = ("{", "}", "[", "]", ",", ":", '"', " ", "0", "1", "\\", "\x00", "\n", "\u00e4")
     # what leat refuses of what the package reads
-    STRICTER = ("comes twice", "is of type", "9 numbers, at most 8", "is no JSON: line 1 column")
+    STRICTER = ("appears twice", "is of type", "9 numbers; the limit is 8",
+                "is not valid JSON: line 1 column")
 
     def test_both_agree(self):
         rng = random.Random(5)

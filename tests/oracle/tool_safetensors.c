@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "format/safetensors.h"
+#include "format/safetensors/safetensors.h"
 
 static void put_tensor(leat_json *json, const leat_tensor *tensor) {
     leat_json_key(json, tensor->name);

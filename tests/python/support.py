@@ -70,6 +70,25 @@ def can_cache(*options, frames=40000, vehicles=2, seed=5):
     return path
 
 
+def three_states():
+    """The path of a cache with attack, benign and unlabelled graphs: 20 windows of a log with an
+    attack in 3 of them, and 20 of one without labels; made once."""
+    path = os.path.join(folder(), "three-states")
+    if not os.path.exists(path):
+        logs = os.path.join(folder(), "three-states-logs")
+        os.makedirs(logs)
+        with open(os.path.join(logs, "dos.csv"), "w", encoding="ascii") as dos, \
+                open(os.path.join(logs, "drive.log"), "w", encoding="ascii") as drive:
+            dos.write("timestamp,arbitration_id,data_field,attack\n")
+            for i in range(400):
+                name, data = f"{0x100 + i * i % 13:03X}", f"{i * 2654435761 % 2 ** 64:016X}"
+                dos.write(f"{1000 + i / 1000:.6f},{name},{data},{int(110 <= i < 150)}\n")
+                drive.write(f"({2000 + i / 1000:.6f}) can0 {name}#{data}\n")
+        run("ingest", "can", logs, "-o", path, "--window", "20", "--stride", "20",
+            "--val-fraction", "0")
+    return path
+
+
 def run_examples(wanted):
     """Runs the examples of docs/python.md for which `wanted` is true, in order in one program,
     beside a data set `probes` and a cache `cache`. Gives how many there are, and how the program
@@ -88,6 +107,18 @@ def run_examples(wanted):
             [sys.executable, path], cwd=place, capture_output=True, text=True, timeout=300,
             check=False,
             env={**os.environ, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"})
+
+
+def run_example(name, *words):
+    """What a program of examples/python prints, run in an empty folder."""
+    with tempfile.TemporaryDirectory() as place:
+        done = subprocess.run(
+            [sys.executable, os.path.join(ROOT, "examples", "python", name), *words], cwd=place,
+            capture_output=True, text=True, timeout=300, check=False,
+            env={**os.environ, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"})
+        if done.returncode != 0 or os.listdir(place):
+            raise AssertionError(f"{name}: status {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stdout
 
 
 def cat(path):

@@ -1,5 +1,6 @@
 """leat.CanDataset and leat.GraphLoader: a cache's graphs as the file has them, batches of them, the
 same ones whatever was in between; lifetimes; processes; errors."""
+import copy
 import gc
 import glob
 import hashlib
@@ -199,6 +200,49 @@ class Dataset(unittest.TestCase):
                     self.assertRaisesRegex(leat.errors.CorruptError, "val", next, loader)
 
 
+class Labels(unittest.TestCase):
+    """1, 0 and -1: attack, benign and unlabelled."""
+    def test_graphs(self):
+        data = leat.CanDataset(support.three_states())
+        train = data["train"]
+        self.assertEqual(train.attacks, {"benign": 17, "dos": 3, "unlabelled": 20})
+        files = [capture.file for capture in data.captures]
+        found = [(files[one.facts.capture], one.facts.y, one.facts.attack_type) for one in train]
+        self.assertEqual({one: found.count(one) for one in found},
+                         {("dos.csv", 0, 0): 17, ("dos.csv", 1, 1): 3, ("drive.log", -1, -1): 20})
+        for graph in train:
+            if graph.facts.y == -1:
+                self.assertEqual((graph.facts.attack_first, graph.facts.attack_count), (-1, 0))
+        self.assertEqual(data.settings["unlabelled"], "by-name")
+        self.assertEqual(data.scaler.strategy, "z_benign")
+
+    def test_batches(self):
+        with leat.GraphLoader(support.three_states(), epochs=1) as loader:
+            batch = next(loader)
+            words = str(loader.explain(0, 0)).splitlines()[1:]
+        self.assertEqual([(batch.y == label).sum() for label in (1, 0, -1)], [3, 17, 20])
+        np.testing.assert_array_equal(batch.attack_type, batch.y)  # dos is type 1
+        for line, label in zip(words, batch.y):
+            self.assertRegex(line, {1: "attack 1, ", 0: "benign$", -1: "unlabelled$"}[label])
+
+    def test_neither(self):
+        """Unlabelled graphs are left out by each filter, and of no class."""
+        for word, label, count in (("benign", 0, 17), ("attack", 1, 3)):
+            with leat.GraphLoader(support.three_states(), graphs=word, epochs=1) as loader:
+                self.assertEqual(next(loader).y.tolist(), [label] * count)
+                self.assertEqual((loader.graphs, loader.left_out), (count, 40 - count))
+        np.testing.assert_array_equal(leat.CanDataset(support.three_states()).class_weights(),
+                                      np.float32([20 / (2 * 17), 20 / (2 * 3)]))
+
+    def test_curriculum(self):
+        """Unlabelled graphs are not ranked with the benign ones."""
+        with leat.GraphLoader(support.three_states(), curriculum="random", tiers=17,
+                              epochs=9) as loader:
+            batch = next(loader)
+        self.assertEqual([(batch.y == label).sum() for label in (1, -1)], [3, 20])
+        self.assertLess((batch.y == 0).sum(), 17)
+
+
 class Batches(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -271,18 +315,19 @@ class Batches(unittest.TestCase):
                      for one in itertools.islice(loader, 4)]
             self.assertLessEqual(loader.most_nodes, loader.max_nodes)
             self.assertLess(loader.max_nodes, 8192)
-            self.assertIn(f" {loader.max_nodes:,} nodes and {loader.max_edges:,} edges a batch",
+            self.assertIn(f" {loader.max_nodes:,} nodes and {loader.max_edges:,} edges per batch",
                           told)
         self.assertEqual(said.splitlines(), found)
         with leat.GraphLoader(self.path) as one, leat.GraphLoader(
                 self.path, device_memory=48 << 20, model="vgae") as other:
             self.assertEqual((one.max_nodes, one.max_edges), (8192, 32768))
             self.assertGreater(other.max_nodes, loader.max_nodes)
-        for options, words in (({"device_memory": "16G"}, "model"), ({"model": "gat"}, "go toge"),
+        for options, words in (({"device_memory": "16G"}, "model"),
+                               ({"model": "gat"}, "require each"),
                                ({**budget, "max_edges": 9}, "max_edges"),
                                ({**budget, "pack": "fixed"}, "fixed"),
                                ({**budget, "model": "gcn"}, "gcn.*'vgae-large'"),
-                               ({**budget, "device_memory": "some"}, "^device_memory is 'some'"),
+                               ({**budget, "device_memory": "some"}, "^device_memory: 'some'"),
                                ({**budget, "device_memory": 9}, "device memory of 9 bytes"),
                                ({**budget, "split": "dev"}, "dev")):
             with self.subTest(options):
@@ -343,6 +388,44 @@ class Batches(unittest.TestCase):
         benign = [one.graph for one in facts if not one.y]
         quarter = benign[-len(seen) + len(facts) - len(benign):]  # the last ones score lowest
         self.assertEqual(seen, sorted(quarter + [one.graph for one in facts if one.y]))
+
+    def test_graphs_of_one_label(self):
+        train = self.data["train"]
+        labels = [train.facts(g).y for g in range(len(train))]
+        for y, word in enumerate(("benign", "attack")):
+            with leat.GraphLoader(self.data, **SMALL, graphs=word, epochs=1) as loader:
+                self.assertEqual((loader.graphs, loader.left_out, loader.split_graphs),
+                                 (labels.count(y), labels.count(1 - y), len(labels)))
+                batches = list(loader)
+                state = loader.state()
+            self.assertEqual(sorted(g for batch in batches for g in batch.graph.tolist()),
+                             [g for g, label in enumerate(labels) if label == y])
+            self.assertEqual({int(each) for batch in batches for each in batch.y}, {y})
+            with leat.GraphLoader(self.data, **SMALL, epochs=1) as loader:
+                self.assertRaisesRegex(leat.LeatError, "option", loader.seek, state)
+        self.assertEqual(digests(4, graphs="all"), self.wanted[:4])
+        with leat.GraphLoader(self.data, **SMALL, graphs="benign", curriculum="random", tiers=4,
+                              epochs=8) as loader:
+            self.assertLess(loader.epoch(0).graphs, loader.epoch(7).graphs)
+            self.assertEqual(loader.epoch(7).graphs, labels.count(0))
+        self.assertRaisesRegex(leat.errors.OptionError, "split test_05_suppress: graphs attack: "
+                               "none of the", leat.GraphLoader, self.data, "test_05_suppress",
+                               graphs="attack")
+        self.assertRaisesRegex(leat.LeatError, "graphs: \"normal\"", leat.GraphLoader, self.data,
+                               graphs="normal")
+
+    def test_class_weights(self):
+        for name, split in self.data.items():
+            counts = np.array([sum(split.facts(g).y == y for g in range(len(split)))
+                               for y in range(2)])
+            weights = self.data.class_weights(name)
+            self.assertEqual((weights.dtype, weights.shape), (np.float32, (2,)))
+            self.assertAlmostEqual(float((weights * counts).sum()), len(split), 3)
+            np.testing.assert_array_equal(weights, np.float32(
+                [len(split) / ((counts > 0).sum() * n) if n else 0 for n in counts]))
+        np.testing.assert_array_equal(self.data.class_weights("test_05_suppress"), [1, 0])
+        np.testing.assert_array_equal(self.data.class_weights(), self.data.class_weights("train"))
+        self.assertRaisesRegex(KeyError, "dev", self.data.class_weights, "dev")
 
     def test_oversize(self):
         largest = self.data["train"].nodes.max
@@ -407,6 +490,36 @@ class State(unittest.TestCase):
                               text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (-9, ""))
         self.assertEqual(digests(4, json.loads(done.stdout)), self.wanted[13:17])
+
+    def test_pickled(self):
+        with leat.GraphLoader(self.path, "train", **SMALL) as loader:
+            list(itertools.islice(loader, 13))
+            for copied in (pickle.loads(pickle.dumps(loader)), copy.deepcopy(loader)):
+                with copied:
+                    self.assertEqual((copied.place, copied.state()),
+                                     (loader.place, loader.state()))
+                    self.assertEqual([digest(next(copied)) for _ in range(9)],
+                                     self.wanted[13:22])
+        self.assertRaisesRegex(ValueError, "closed", pickle.dumps, loader)
+
+    def test_places(self):
+        place = leat.GraphLoader(self.path, **SMALL).place
+        for to in ([0, 2], (np.int64(0), np.int32(2)), np.array([0, 2])):
+            self.assertEqual(digests(1, to), self.wanted[2:3])
+        with leat.GraphLoader(self.path, **SMALL) as loader:
+            for to in (3, None, (1,), (0, 1, 2)):
+                self.assertRaisesRegex(TypeError, r"is not a place; give \(epoch, batch\)",
+                                       loader.seek, to)
+            self.assertRaisesRegex(TypeError, "batch: 1.5 is not an integer", loader.seek,
+                                   (0, 1.5))
+            self.assertEqual(loader.place, place)
+
+    def test_what_is_no_path(self):
+        probes = leat.ProbeDataset(support.dataset())
+        for kind in leat.GraphLoader, leat.CanDataset:
+            for data, word in ((None, "None"), (probes, "<leat.ProbeDataset .*>"), (["a"], "")):
+                self.assertRaisesRegex(TypeError, f"{word} is not a path; give that of the folder "
+                                       "of a CAN cache$", kind, data)
 
     def test_other_hosts(self):
         with leat.GraphLoader(self.path, **SMALL, hosts=2) as loader:
@@ -511,14 +624,14 @@ class Lifetimes(unittest.TestCase):
             self.assertEqual(found[0], found[1], text)
             self.assertEqual(leat.can.size("memory", text), size)
         for text in "", "M", "1.5G", "12X", "1Gi", "-1", "1 G", "9" * 20, "9999999999G":
-            self.assertRaisesRegex(leat.errors.OptionError, "^memory is ", leat.GraphLoader,
+            self.assertRaisesRegex(leat.errors.OptionError, "^memory: ", leat.GraphLoader,
                                    self.path, memory=text)
         for name in "memory", "prefetch", "threads", "host", "hosts":
-            self.assertRaisesRegex(TypeError, f"^{name} is 1.5, which is no whole number",
+            self.assertRaisesRegex(TypeError, f"^{name}: 1.5 is not an integer",
                                    leat.GraphLoader, self.path, **{name: 1.5})
         with leat.Loader(support.dataset(), batch=4, length=64, memory="64M") as loader:
             next(loader)
-        self.assertRaisesRegex(leat.errors.OptionError, "^memory is 'much'", leat.Loader,
+        self.assertRaisesRegex(leat.errors.OptionError, "^memory: 'much'", leat.Loader,
                                support.dataset(), memory="much")
 
     def test_options_are_named(self):

@@ -3,6 +3,7 @@ import concurrent.futures
 import hashlib
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -102,7 +103,7 @@ class Dataset(unittest.TestCase):
         self.assertEqual(data[-1].number, len(data) - 1)
         self.assertEqual([row.number for row in data[3:9:2]], [3, 5, 7])
         self.assertEqual(sum(1 for _ in data), len(data))
-        with self.assertRaisesRegex(IndexError, f"row {len(data)} of a data set of"):
+        with self.assertRaisesRegex(IndexError, f"row {len(data)}: the data set has"):
             data[len(data)]
 
     def test_closed(self):
@@ -254,8 +255,10 @@ class FilesOfOthers(unittest.TestCase):
 
 class Package(unittest.TestCase):
     def test_version_and_types(self):
-        with open(os.path.join(support.ROOT, "CMakeLists.txt"), encoding="utf-8") as file:
-            self.assertIn(f"project(leat VERSION {leat.__version__} ", file.read())
+        with open(os.path.join(support.ROOT, "include/leat/base.h"), encoding="utf-8") as file:
+            numbers = re.findall(r"^#define LEAT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read(),
+                                 re.M)
+        self.assertEqual(leat.__version__, ".".join(numbers))
         self.assertTrue(os.path.exists(os.path.join(os.path.dirname(leat.__file__), "py.typed")))
 
     def test_mypy(self):

@@ -1,10 +1,15 @@
 """leat.Loader: the same batches for any hosts and interruption; lifetimes; errors; the GIL."""
 import concurrent.futures
+import copy
+import ctypes
 import gc
 import hashlib
+import inspect
 import itertools
 import json
+import multiprocessing
 import os
+import pickle
 import shutil
 import signal
 import statistics
@@ -24,6 +29,7 @@ import leat  # noqa: E402
 import leat._ring  # noqa: E402
 import leat.errors  # noqa: E402
 import leat.loader  # noqa: E402
+from leat._library import lib  # noqa: E402
 
 SMALL = {"batch": 12, "length": 256, "seed": 7}
 
@@ -33,10 +39,44 @@ def digest(batch):
             for row in range(len(batch["inputs"]))]
 
 
+def next_digest(loader):
+    return digest(next(loader))
+
+
 def digests(steps, **options):
     """What a loader makes: one list of row digests a step."""
     with leat.Loader(support.dataset(), **{**SMALL, **options}) as loader:
         return [digest(batch) for batch in itertools.islice(loader, steps)]
+
+
+class Defaults(unittest.TestCase):
+    def test_are_the_librarys(self):
+        for kind, tables, names in (
+                (leat.Loader, ((lib.leat_sample_options_table, "sample"),
+                               (lib.leat_loader_options_table, "")), 15),
+                (leat.GraphLoader, ((lib.leat_graph_batch_options_table, "batches"),
+                                    (lib.leat_graph_loader_options_table, "")), 13)):
+            options = (lib.leat_loader_options_default() if kind is leat.Loader else
+                       lib.leat_graph_loader_options_default())
+            seen = []
+            for name, parameter in inspect.signature(kind).parameters.items():
+                if parameter.default in (None, inspect.Parameter.empty):
+                    continue
+                for table, member in tables:
+                    of = getattr(options, member) if member else options
+                    text = ctypes.create_string_buffer(32)
+                    found = lib.leat_settings_get(table(), ctypes.byref(of),
+                                                  name.replace("_", "-").encode(), text)
+                    if found is None:
+                        continue
+                    wanted = (",".join(map(str, parameter.default))
+                              if isinstance(parameter.default, tuple) else str(parameter.default))
+                    if name in ("clients_per_round", "steps_per_round"):
+                        self.assertEqual(wanted, "0")  # stands for not given
+                    else:
+                        self.assertEqual(found.decode(), wanted, name)
+                    seen.append(name)
+            self.assertGreaterEqual(len(seen), names, seen)
 
 
 class Batches(unittest.TestCase):
@@ -197,6 +237,44 @@ class State(unittest.TestCase):
                 self.assertEqual(int(step), len(found))
                 found.append(json.loads(row))
         self.assertEqual(found, self.wanted)
+
+    def test_pickled(self):
+        """The copy opens the data by its path, and makes the rest of the same batches."""
+        rows = np.array([5, 2, 9])
+        with leat.Loader(leat.ProbeDataset(self.path), **SMALL, rows=rows) as loader:
+            next(loader)
+            rows[:] = 0
+            for copied in (pickle.loads(pickle.dumps(loader)), copy.copy(loader)):
+                with copied:
+                    self.assertEqual((copied.state(), list(copied.rows)), (loader.state(),
+                                                                           [5, 2, 9]))
+                    self.assertEqual(digest(next(copied)),
+                                     [self.wanted[1][row] for row in (5, 2, 9)])
+            self.assertEqual(loader.step, 1)
+        self.assertRaisesRegex(ValueError, "closed", pickle.dumps, loader)
+        with leat.Loader(self.path, **SMALL, epochs=1, threads=1) as loader:
+            list(loader)
+            with pickle.loads(pickle.dumps(loader)) as copied:
+                self.assertEqual(list(copied), [])
+
+    def test_pickled_for_another_process(self):
+        with leat.Loader(self.path, **SMALL) as loader:
+            list(itertools.islice(loader, 7))
+            for way in "spawn", "fork":
+                with multiprocessing.get_context(way).Pool(1) as pool:
+                    self.assertEqual(pool.apply(next_digest, (loader,)), self.wanted[7])
+
+    def test_numbers_of_numpy(self):
+        with leat.Loader(self.path, **SMALL) as loader:
+            for kind in (np.int64, np.uint8, np.array):
+                loader.seek(kind(3))
+                self.assertEqual((loader.step, digest(next(loader))), (3, self.wanted[3]))
+            loader.seek({**loader.state(), "step": np.int64(2)})
+            self.assertEqual(loader.step, 2)
+            for place in (1.0, None, (0, 1), [], np.zeros(2, int)):
+                self.assertRaisesRegex(TypeError, "^step: .* is not an integer", loader.seek,
+                                       place)
+            self.assertEqual(loader.step, 2)
 
     def test_another_number_of_hosts(self):
         with leat.Loader(self.path, **SMALL, hosts=4, host=2) as loader:
@@ -489,7 +567,7 @@ class Errors(unittest.TestCase):
                      "threads", "prefetch", "memory"):
             for number in (2 ** 64 + 1, -2 ** 64 + 1):
                 with self.subTest(name, number=number):
-                    self.assertRaisesRegex(leat.errors.OptionError, f"{name} is {number}",
+                    self.assertRaisesRegex(leat.errors.OptionError, f"{name}: {number}",
                                            leat.Loader, path, **{name: number})
         self.assertRaisesRegex(leat.errors.OptionError, "threads", leat.Loader, path,
                                threads=2 ** 32 + 1)
@@ -518,6 +596,37 @@ class Errors(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, words):
                 leat.Loader(path, **{**SMALL, **options})
         self.assertRaises(TypeError, leat.Loader, path, unknown=1)
+
+    def test_what_is_no_path(self):
+        cache = leat.CanDataset(support.can_cache())
+        for kind in leat.Loader, leat.ProbeDataset:
+            for data, word in ((None, "None"), (3, "3"), (cache, "<leat.CanDataset .*>"),
+                               ([support.dataset(), None], "None")):
+                self.assertRaisesRegex(TypeError, f"^{word} is not a path; give that of a data set "
+                                       "of probes$", kind, data)
+        with leat.Loader(os.fsencode(support.dataset())) as loader:
+            self.assertEqual(loader.data.paths, [support.dataset()])
+
+    def test_texts_are_not_taken_letter_by_letter(self):
+        path = support.dataset()
+        for options in ({"rows": "012"}, {"rows": b"012"}, {"rows": 3},
+                        {"timestamp_modes": "abc"}, {"timestamp_modes": "40,30,30"},
+                        {"timestamp_modes": 100}):
+            (name, value), = options.items()
+            self.assertRaisesRegex(TypeError, f"^{name}: {value!r} is not accepted; give numbers, "
+                                   "for example ", leat.Loader, path, **options)
+        self.assertRaisesRegex(TypeError, "^timestamp_modes: '4' is not an integer", leat.Loader,
+                               path, timestamp_modes=["4", "6", "0"])
+
+    def test_prefetch(self):
+        cache = support.can_cache()
+        for kind, path in ((leat.Loader, support.dataset()), (leat.GraphLoader, cache)):
+            for number in (-1, np.int64(-1), -2):
+                self.assertRaisesRegex(leat.errors.OptionError, rf"^prefetch: {number} is not "
+                                       "accepted; give a number of batches, or None for as many",
+                                       kind, path, prefetch=number)
+            with kind(path, prefetch=np.int32(0)) as loader:
+                self.assertEqual(loader.counters()["prefetch"], 0)
 
     def damaged(self):
         path = os.path.join(support.folder(), "damaged-loader")

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 os.environ["JAX_PLATFORMS"] = "cpu"
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
@@ -15,6 +16,7 @@ import jax  # noqa: E402
 import numpy as np  # noqa: E402
 
 import leat  # noqa: E402
+import leat.maxtext  # noqa: E402
 from leat.maxtext.report import write_report  # noqa: E402
 from leat.maxtext.rows import device_rows  # noqa: E402
 from leat.maxtext.settings import Settings, take_out  # noqa: E402
@@ -67,9 +69,32 @@ class Keys(unittest.TestCase):
         self.assertIsNone(Settings(eval_files=copy).dataset("test")[1])
         for settings, said in ((Settings(), "network_eval_files is not set"),
                                (Settings(eval_files=os.path.dirname(shard)), "no test rows"),
-                               (Settings(eval_files=f"{path}/*.none"), "no file is named like")):
+                               (Settings(eval_files=f"{path}/*.none"), "no file matches")):
             with self.assertRaisesRegex(ValueError, said):
                 settings.dataset("test")
+
+
+class WithoutMaxText(unittest.TestCase):
+    """Where MaxText or what it needs is not installed, words say what to install."""
+    WORDS = (r"MaxText cannot be imported \(.*maxtext.*\); install it with Python 3.12 or newer: "
+             r"pip install \"maxtext\[cuda12\]\" \(docs/maxtext.md\)")
+    HIDDEN = "import sys; sys.modules['maxtext'] = None; "
+
+    def test_the_launcher(self):
+        program = (self.HIDDEN + "import leat.maxtext.launch; leat.maxtext.launch.main("
+                   f"['network_train_files={support.dataset()}'])")
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
+                              check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "^leat.maxtext: MaxText cannot be imported .*; install it "
+                         r"with .*: pip install \"maxtext\[cuda12\]\" \(docs/maxtext.md\)\n$")
+
+    def test_the_iterators(self):
+        with unittest.mock.patch.dict(sys.modules, {"maxtext": None}):
+            for make in (leat.maxtext.make_network_train_iterator,
+                         leat.maxtext.make_network_eval_iterator):
+                with self.assertRaisesRegex(ImportError, self.WORDS):
+                    make(None, None, settings=Settings())
 
 
 class Rows(unittest.TestCase):

@@ -10,6 +10,9 @@ import support
 
 support.need("numpy", "scikit_build_core")
 
+# DuckDB comes along where scripts/install.sh fetched it; else it is the system's
+DUCKDB = os.path.exists(os.path.join(support.ROOT, ".deps", "duckdb", "lib", "libduckdb.so"))
+
 USE = """
 import leat, sys
 data = leat.ProbeDataset(sys.argv[1])
@@ -42,7 +45,8 @@ class Wheel(unittest.TestCase):
         sources = {os.path.relpath(os.path.join(folder, name), os.path.join(support.ROOT, "python"))
                    for folder, _, found in os.walk(os.path.join(support.ROOT, "python", "leat"))
                    for name in found if "__pycache__" not in folder}
-        self.assertEqual(names, sources | {"leat/libleat.so", "leat/leat"})
+        duckdb = {"leat/libduckdb.so", "leat/LICENSE.duckdb"} if DUCKDB else set()
+        self.assertEqual(names, sources | {"leat/libleat.so", "leat/leat"} | duckdb)
         self.assertIn("Requires-Python: >=3.10", meta)
 
     def test_it_works_away_from_here(self):
@@ -59,6 +63,10 @@ class Wheel(unittest.TestCase):
                               env={**os.environ, "PYTHONPATH": target}, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("8 sequences", done.stdout)
+        if DUCKDB:
+            done = subprocess.run([os.path.join(target, "leat", "leat"), "doctor"], cwd="/",
+                                  capture_output=True, text=True, check=False)
+            self.assertIn(os.path.join(target, "leat", "libduckdb.so"), done.stdout)
 
 
 if __name__ == "__main__":

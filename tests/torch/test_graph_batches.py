@@ -112,6 +112,24 @@ class Equal(Case):
         for graph, wanted in zip(data["val"], from_cache(data.path, "val")):
             self.same(leat.torch.to_data(graph), wanted)
 
+    def test_unlabelled(self):
+        """y is -1, in batches and in single graphs, and a loss can leave such graphs out."""
+        batches = leat.torch.graph_loader(support.three_states(), epochs=1)
+        batch = next(iter(batches))
+        self.assertEqual([int((batch.y == label).sum()) for label in (1, 0, -1)], [3, 17, 20])
+        self.assertEqual(batch.y.dtype, torch.int64)
+        self.assertTrue(torch.equal(batch.attack_type, batch.y))  # dos is type 1
+        graphs = list(from_cache(batches.loader.data.path, "train"))
+        said = batches.loader.explain(0, 0).graphs
+        self.same(batch, Batch.from_data_list([graphs[one.graph] for one in said]))
+        for graph, wanted in zip(batches.loader.data["train"], graphs):
+            self.assertEqual(leat.torch.to_data(graph).y.item(), wanted.y.item())
+        out = torch.randn(len(batch.y), 2, generator=torch.Generator().manual_seed(1))
+        labelled = batch.y >= 0
+        self.assertEqual(
+            torch.nn.functional.cross_entropy(out, batch.y, ignore_index=-1).item(),
+            torch.nn.functional.cross_entropy(out[labelled], batch.y[labelled]).item())
+
     def test_numbers_of_graphs(self):
         """Only where they are asked for; as from_data_list makes them of graphs that have them."""
         for split in "train", "test_01_dos":
@@ -241,7 +259,7 @@ class Loop(Case):
         batches = loader(epochs=2)
         self.assertEqual([sum(1 for _ in batches) for _ in range(2)],
                          [len(self.wanted[0]), len(self.wanted[1])])
-        over = "the 2 epochs .* over: leave epochs out .* set_epoch\\(0\\)"
+        over = "all 2 epochs .* over; omit epochs .* set_epoch\\(0\\)"
         for _ in range(2):
             self.assertRaisesRegex(leat.errors.OptionError, over, iter, batches)
         self.assertEqual((batches.epoch, len(batches)), (2, 0))
@@ -270,6 +288,32 @@ class Loop(Case):
             self.check(list(again), self.wanted[epoch + 1])
         with self.assertRaisesRegex(leat.LeatError, "seed"):
             loader(seed=8).load_state_dict(states[0])
+
+    def test_pickled(self):
+        batches = loader(with_graph=True)
+        for epoch in range(2):
+            steps = iter(batches)
+            for number in range(len(batches)):
+                next(steps)
+                if number % 3 == 0:
+                    again = pickle.loads(pickle.dumps(batches))
+                    rest = self.wanted[epoch][number + 1:] or self.wanted[epoch + 1]
+                    found = list(again)
+                    self.check(found, rest)
+                    self.assertIn("graph", found[0])
+        batches.close()
+        self.assertRaisesRegex(ValueError, "closed", pickle.dumps, batches)
+
+    def test_benign_graphs(self):
+        """What a VGAE is trained on."""
+        batches = loader(graphs="benign")
+        self.assertEqual({int(y) for batch in batches for y in batch.y}, {0})
+        self.assertGreater(batches.loader.left_out, 0)
+
+    def test_class_weights(self):
+        weights = leat.CanDataset(support.can_cache()).class_weights()
+        loss = torch.nn.CrossEntropyLoss(weight=torch.from_numpy(weights))
+        self.assertGreater(loss(torch.zeros(4, 2), torch.tensor([0, 1, 0, 0])).item(), 0.69)
 
     def test_hosts(self):
         parts = [loader(hosts=3, host=host) for host in range(3)]
@@ -322,6 +366,13 @@ class Loop(Case):
                 rest = self.wanted[epoch][number:] or self.wanted[epoch + 1]
                 self.check([{key: one.cpu() for key, one in tensors(batch).items()}
                             for batch in again], rest)
+            begun = made(threads=1)
+            next(iter(begun))
+            again = pickle.loads(pickle.dumps(begun))  # which is one batch ahead
+            if not CUDA:
+                again._source._device = torch.device("cpu")
+            self.check([{key: one.cpu() for key, one in tensors(batch).items()}
+                        for batch in again], self.wanted[0][1:])
             apart = made(hosts=2, host=1)
             next(iter(apart))
             self.assertEqual((apart.state_dict()["epoch"], apart.state_dict()["batch"]), (0, 2))

@@ -1,0 +1,134 @@
+"""The programs of examples/, built as a stranger builds them: against an installed copy, by
+pkg-config and by find_package. What they print is what the installed command says of the same data.
+"""
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
+EXAMPLES = os.path.join(ROOT, "examples")
+NAMES = sorted(os.path.basename(path)[:-2] for path in glob.glob(os.path.join(EXAMPLES, "*.c")))
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="leat-examples-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.prefix = os.path.join(cls.folder, "prefix")
+        cls.environment = {**os.environ, "PKG_CONFIG_PATH": f"{cls.prefix}/lib/pkgconfig"}
+        cls.run_in("cmake", "--install", BUILD, "--prefix", cls.prefix)
+        shutil.copytree(EXAMPLES, os.path.join(cls.folder, "source"))
+        words = cls.run_in("pkg-config", "--cflags", "--libs", "leat").split()
+        words += ["-Wl,-rpath," + cls.run_in("pkg-config", "--variable=libdir", "leat").strip()]
+        for name in NAMES:
+            cls.run_in("cc", *STRICT, f"source/{name}.c", *words, "-o", name)
+        cls.leat("synth", "probes", "-n", "20000", "-p", "100", "--seed", "2", "-o", "pings.csv")
+        cls.leat("synth", "can", "--frames", "20000", "--seed", "2", "-o", "logs")
+        cls.leat("ingest", "probes", "pings.csv", "-o", "probes")
+        cls.leat("ingest", "can", "logs", "-o", "cache")
+
+    @classmethod
+    def run_in(cls, *words, status=0):
+        """What a program prints, all of it; it must end with this status."""
+        done = subprocess.run(words, cwd=cls.folder, env=cls.environment, text=True, timeout=300,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode != status:
+            raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}")
+        return done.stdout
+
+    @classmethod
+    def leat(cls, *words):
+        return cls.run_in(f"{cls.prefix}/bin/leat", *words)
+
+    def test_open_dataset(self):
+        said = json.loads(self.leat("inspect", "probes", "--json"))
+        self.assertEqual(self.run_in("./open_dataset", "probes"), "".join(
+            f"{split}: {said[split]['measurements']} measurements in {said[split]['rows']} rows\n"
+            for split in ("train", "test")))
+
+    def test_batches(self):
+        lines = self.run_in("./batches", "probes", "5").splitlines()
+        self.assertEqual([line.split(",")[0:2] for line in lines[:-1]],
+                         [[f"step {step}: [4", " 256]"] for step in range(5)])
+        self.assertEqual(lines[-1], self.leat(
+            "batches", "probes", "--batch", "4", "--length", "256", "--seed", "1", "--steps", "0:5",
+            "--hash").strip())
+
+    def test_graphs(self):
+        said = json.loads(self.leat("inspect", "cache", "--json"))["splits"]
+        train = said["train"]
+        lines = self.run_in("./graphs", "cache").splitlines()
+        self.assertEqual(lines[:len(said)], [f"{name}: {split['graphs']} graphs"
+                                             for name, split in said.items()])
+        batches = [line.replace(",", "").split() for line in lines[len(said):-1]]
+        self.assertEqual(sum(int(words[4]) for words in batches), train["graphs"])
+        self.assertEqual(sum(int(words[6]) for words in batches), train["graphs_with_attack"])
+        self.assertEqual(lines[-1], self.leat("batches", "cache", "--max-nodes", "2000", "--seed",
+                                              "1", "--epochs", "1", "--hash").strip())
+
+    def test_ingest(self):
+        text = self.run_in("./ingest", "again", "pings.csv")
+        self.assertIn("reading: 0 of ", text)
+        self.assertIn("\n20000 records read = 20000 written + 0 rejected\n", text)
+        first, second = (json.loads(self.leat("inspect", path, "--json"))["fingerprint"]
+                         for path in ("probes", "again"))
+        self.assertEqual(first, second)
+
+    def test_interrupt_and_resume(self):
+        self.leat("synth", "probes", "-n", "500000", "-p", "2000", "-o", "many.csv")
+        for _ in range(20):  # a quick machine may be done before the signal arrives
+            shutil.rmtree(f"{self.folder}/stopped", ignore_errors=True)
+            with subprocess.Popen(["./ingest", "stopped", "many.csv"], cwd=self.folder,
+                                  env=self.environment, stderr=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL) as process:
+                process.stderr.read(1)  # it reports: its handler is in place
+                process.send_signal(signal.SIGINT)
+                text = process.stderr.read().decode()
+            if process.returncode != 0:
+                break
+        self.assertEqual(process.returncode, 130, text)
+        self.assertIn("interrupted; the same command resumes it", text)
+        self.assertFalse(os.path.exists(f"{self.folder}/stopped/manifest.json"))
+        self.assertIn("500000 written", self.run_in("./ingest", "stopped", "many.csv"))
+        self.leat("inspect", "stopped", "--verify")
+
+    def test_errors(self):
+        """Every program says what is wrong, and fails."""
+        for words in (["open_dataset", "nowhere"], ["batches", "nowhere", "1"],
+                      ["graphs", "nowhere"], ["ingest", "out", "nowhere"]):
+            text = self.run_in(f"./{words[0]}", *words[1:], status=1)
+            self.assertRegex(text.strip(), f"^{words[0]}: .*nowhere")
+        for name in NAMES:
+            self.assertRegex(self.run_in(f"./{name}", status=2), f"^usage: {name} ")
+
+    def test_find_package(self):
+        self.run_in("cmake", "-S", "source", "-B", "cmake", "-G", "Ninja",
+                    f"-DCMAKE_PREFIX_PATH={self.prefix}")
+        self.run_in("cmake", "--build", "cmake")
+        for name in NAMES:
+            self.assertRegex(self.run_in(f"cmake/{name}", status=2), f"^usage: {name} ")
+
+    def test_find_package_of_another_version(self):
+        os.mkdir(f"{self.folder}/newer")
+        with open(f"{self.folder}/newer/CMakeLists.txt", "w", encoding="utf-8") as file:
+            file.write("cmake_minimum_required(VERSION 3.16)\nproject(newer LANGUAGES C)\n"
+                       "find_package(leat 0.2 REQUIRED)\n")
+        text = self.run_in("cmake", "-S", "newer", "-B", "cmake-newer",
+                           f"-DCMAKE_PREFIX_PATH={self.prefix}", status=1)
+        self.assertIn("leatConfig.cmake, version: 0.1", text)
+
+
+if __name__ == "__main__":
+    if os.environ.get("LEAT_SANITIZE"):
+        print("skipped: a sanitizer's library needs its runtime first")
+        sys.exit(77)
+    unittest.main()
