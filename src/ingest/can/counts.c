@@ -7,12 +7,12 @@
 
 #define COUNTS_BYTES_MAX (INT64_C(256) << 20)
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
- * invented, what identifiers look like, what is not sure, the name of a label column in numbers of
- * seven characters, then the rejected. */
+ * invented, what identifiers look like, what is not sure, marks, frames cut, equal times, the name
+ * of a label column in numbers of seven characters, then the rejected. */
 enum {
     NAME_LETTERS = 7,
     NAME_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + NAME_LETTERS - 1) / NAME_LETTERS,
-    FIRST_NAME = 9,
+    FIRST_NAME = 12,
     IDS_MAX = 2 * LEAT_CAN_IDS_DECIDED - 1,
     FIRST_REJECTED = FIRST_NAME + NAME_NUMBERS,
     NUMBERS = FIRST_REJECTED + LEAT_CAN_REJECT_COUNT
@@ -31,6 +31,9 @@ static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[6] = file->no_time;
     numbers[7] = file->ids;
     numbers[8] = file->doubts;
+    numbers[9] = file->marks;
+    numbers[10] = file->frames_cut;
+    numbers[11] = file->equal_times;
     memset(numbers + FIRST_NAME, 0, NAME_NUMBERS * sizeof *numbers);
     for (int i = 0; i < LEAT_CAN_LABEL_NAME_BYTES; i++) {
         int64_t letter = (uint8_t)file->label_like[i];
@@ -50,6 +53,9 @@ static void put_together(const int64_t numbers[NUMBERS], leat_can_file *file) {
         .no_time = numbers[6] != 0,
         .ids = (int)numbers[7],
         .doubts = (int)numbers[8],
+        .marks = (int)numbers[9],
+        .frames_cut = numbers[10],
+        .equal_times = numbers[11],
     };
     for (int i = 0; i + 1 < LEAT_CAN_LABEL_NAME_BYTES; i++) {
         int64_t letters = numbers[FIRST_NAME + i / NAME_LETTERS];
@@ -88,6 +94,7 @@ static bool file_fits(const int64_t numbers[NUMBERS]) {
     int64_t lines = numbers[3], frames = numbers[4], rejected = 0, malformed = 0;
     if (numbers[0] >= LEAT_CAN_FORMATS || numbers[1] >= LEAT_CAN_FORMATS || numbers[2] > 1 ||
         numbers[6] > 1 || numbers[7] > IDS_MAX || numbers[8] >= LEAT_CAN_DOUBTS_END ||
+        numbers[9] >= LEAT_CAN_MARKS_END || numbers[10] > frames || numbers[11] > frames ||
         lines > LINES_MAX || frames > lines) {
         return false;
     }

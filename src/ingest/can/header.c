@@ -185,6 +185,11 @@ static bool map_role(const header *head, int role, const leat_can_mapped *mapped
     if (role == (int)LEAT_CAN_ROLE_ID) layout->id_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DLC) layout->dlc_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DATA) layout->data_unit = mapped->unit;
+    if (role == (int)LEAT_CAN_ROLE_LABEL && head->named &&
+        leat_can_is_benign_name(head->cells[first])) {
+        layout->label_inverted = true;
+        layout->doubts |= LEAT_CAN_DOUBT_INVERTED;
+    }
     return true;
 }
 
@@ -610,6 +615,9 @@ static bool resolve(const header *head, leat_can_layout *layout) {
     guess_bytes(head, layout);
     guess_dlc(head, layout);
     find_label_like(head, layout);
+    if (layout->label_like[0] == 0)
+        leat_can_watch_columns(head->lines, head->line_count, head->named ? head->cells : NULL,
+                               layout);
     return true;
 }
 

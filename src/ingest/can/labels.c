@@ -117,12 +117,16 @@ int leat_can_label_rank(leat_text name) {
 }
 
 bool leat_can_label_like(leat_text name) {
-    static const char *const parts[] = {"label",     "attack", "class",  "anomal",
-                                        "malicious", "intrus", "inject", "benign"};
-    static const char *const names[] = {"flags", "target", "tag",      "verdict", "normal",
-                                        "truth", "type",   "category", "scenario"};
+    static const char *const parts[] = {
+        "label",  "attack", "class", "anomal",  "malic", "intrus", "inject",   "benign",
+        "normal", "spoof",  "legit", "genuine", "fraud", "infect", "groundtr", "threat"};
+    static const char *const names[] = {
+        "flags", "target", "tag",    "verdict", "truth",  "type",  "category",   "scenario",
+        "gt",    "ytrue",  "lbl",    "outcome", "alarm",  "alert", "annotation", "event",
+        "mal",   "fake",   "result", "ygt",     "isgood", "isbad", "tampered"};
     char plain[LEAT_CAN_PLAIN_BYTES];
     plain_name(name, plain);
+    if (strncmp(plain, "normali", 7) == 0) return false; /* normalized_time */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strstr(plain, parts[i]) != NULL) return true;
     }
@@ -130,4 +134,61 @@ bool leat_can_label_like(leat_text name) {
         if (strcmp(plain, names[i]) == 0) return true;
     }
     return false;
+}
+
+bool leat_can_is_benign_name(leat_text name) {
+    static const char *const names[] = {"benign",     "normal",    "legit",        "legitimate",
+                                        "genuine",    "regular",   "attackfree",   "noattack",
+                                        "notattack",  "nonattack", "nonmalicious", "notmalicious",
+                                        "notanomaly", "good"};
+    static const char *const before[] = {"is", "label", "class", "type"};
+    static const char *const after[] = {"flag", "label", "class", "frame", "message", "traffic"};
+    char plain[LEAT_CAN_PLAIN_BYTES], *at = plain;
+    plain_name(name, plain);
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        size_t size = strlen(before[i]);
+        if (strlen(at) > size && strncmp(at, before[i], size) == 0) at += size;
+    }
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        size_t size = strlen(after[i]), all = strlen(at);
+        if (all > size && strcmp(at + all - size, after[i]) == 0) at[all - size] = 0;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(at, names[i]) == 0) return true;
+    }
+    return false;
+}
+
+/* ---- the values of labels ---- */
+
+static bool is_number(leat_text text) {
+    char letter = text.size_bytes > 0 ? text.data[0] : 0;
+    if (text.size_bytes > 1 && (letter == '-' || letter == '+')) letter = text.data[1];
+    return letter >= '0' && letter <= '9';
+}
+
+bool leat_can_take_inverted(leat_text text, bool *attack) {
+    static const char *const yes[] = {"true", "yes", "y", "t"};
+    static const char *const no[] = {"false", "no", "n", "f"};
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
+        *attack = is_word_of_any_case(text, no[i]);
+        if (*attack || is_word_of_any_case(text, yes[i])) return true;
+    }
+    if (!leat_can_take_label(text, attack)) return false;
+    if (is_number(text)) *attack = !*attack;
+    return true;
+}
+
+uint8_t leat_can_label_mark(leat_text text, bool attack) {
+    int digits = 0;
+    if (!attack && text.data[0] == '-') {
+        while (digits < text.size_bytes && strchr("-0.", text.data[digits]) != NULL) digits++;
+        return digits < text.size_bytes ? LEAT_CAN_MARK_NEGATIVE : LEAT_CAN_MARK_BENIGN;
+    }
+    if (!attack) return LEAT_CAN_MARK_BENIGN;
+    if (!is_number(text)) return LEAT_CAN_MARK_ATTACK;
+    while (digits < text.size_bytes && strchr("+0", text.data[digits]) != NULL) digits++;
+    bool one = digits < text.size_bytes && text.data[digits] == '1' &&
+               (digits + 1 == text.size_bytes || text.data[digits + 1] == '.');
+    return one ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_MORE;
 }

@@ -21,7 +21,17 @@ typedef struct leat_can_line {
     int16_t bytes[LEAT_CAN_BYTES]; /* -15..255; 0 for unused bytes */
     uint16_t bus;                  /* 0 where the format has none */
     bool attack;
+    uint8_t marks; /* LEAT_CAN_MARK_... */
 } leat_can_line;
+/* What the user may want to know of a line, as bits; of labels only for csv. */
+enum {
+    LEAT_CAN_MARK_CUT = 1,       /* a CAN-FD frame, cut at 8 bytes */
+    LEAT_CAN_MARK_BENIGN = 2,    /* its label is 0, or a word for benign frames */
+    LEAT_CAN_MARK_ATTACK = 4,    /* its label is 1, or a word for attacks */
+    LEAT_CAN_MARK_MORE = 8,      /* its label is above 1, which marks an attack as well */
+    LEAT_CAN_MARK_NEGATIVE = 16, /* its label is below 0, which marks a benign frame */
+    LEAT_CAN_MARKS_END = 32,
+};
 
 struct leat_can_mapping; /* of --column: table.h */
 typedef struct leat_can_line_options {
@@ -104,9 +114,20 @@ typedef enum leat_can_unit {
 } leat_can_unit;
 /* What the first lines of a csv could not decide, as bits. */
 enum {
-    LEAT_CAN_DOUBT_BYTES = 1, /* bytes in columns: hex or decimal */
-    LEAT_CAN_DOUBT_TIME = 2,  /* whole numbers: seconds or smaller units */
-    LEAT_CAN_DOUBTS_END = 4,
+    LEAT_CAN_DOUBT_BYTES = 1,    /* bytes in columns: hex or decimal */
+    LEAT_CAN_DOUBT_TIME = 2,     /* whole numbers: seconds or smaller units */
+    LEAT_CAN_DOUBT_INVERTED = 4, /* labels are read inverted, because of their column's name */
+    LEAT_CAN_DOUBT_BITS = 8,     /* payloads of 0 and 1 only: hex or bits */
+    LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
+    LEAT_CAN_DOUBTS_END = 32,
+};
+/* Unused columns of a csv that may be labels, and what their cells look like, as bits. */
+#define LEAT_CAN_WATCH_MAX 8
+enum {
+    LEAT_CAN_SEEN_ZERO = 1, /* 0, -1, false, no, or nothing */
+    LEAT_CAN_SEEN_ONE = 2,  /* 1, true, yes */
+    LEAT_CAN_SEEN_OTHER = 4,
+    LEAT_CAN_SEEN_ATTACK = 8, /* a word for an attack */
 };
 #define LEAT_CAN_COLUMNS_MAX 64
 #define LEAT_CAN_LABEL_NAME_BYTES 36
@@ -128,6 +149,12 @@ typedef struct leat_can_layout {
     bool id_named_decimal;                      /* the name of its column, or its bytes, say so */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
     int doubts;                                 /* LEAT_CAN_DOUBT_... */
+    bool label_inverted;                        /* its column is named for benign frames */
+    int watch_count;                            /* columns to watch: watch.c */
+    struct {
+        int column;
+        char name[LEAT_CAN_LABEL_NAME_BYTES];
+    } watch[LEAT_CAN_WATCH_MAX];
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;
 
@@ -206,6 +233,11 @@ typedef struct leat_can_file {
     int ids;                                    /* LEAT_CAN_IDS_... */
     int doubts;                                 /* LEAT_CAN_DOUBT_... */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
+    int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
+    int64_t frames_cut;                         /* with LEAT_CAN_MARK_CUT */
+    int64_t equal_times;              /* frames with the time of the one before, within blocks */
+    bool watched;                     /* label_like is what the watched columns give */
+    uint8_t seen[LEAT_CAN_WATCH_MAX]; /* in the watched columns: LEAT_CAN_SEEN_... */
 } leat_can_file;
 
 /*

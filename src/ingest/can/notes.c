@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ingest/can/job.h"
+#include "ingest/can/table.h"
 
 typedef struct notes {
     const leat_can_splits *splits;
@@ -54,6 +55,23 @@ static bool has_doubtful_bytes(const leat_can_file *file) {
 static bool has_doubtful_times(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_TIME) != 0 && file->frames > 0;
 }
+static bool is_inverted(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_INVERTED) != 0 && file->frames > 0;
+}
+static bool has_negative_labels(const leat_can_file *file) {
+    return (file->marks & LEAT_CAN_MARK_NEGATIVE) != 0;
+}
+/* 1 and 2, or other numbers without a 0. */
+static bool has_no_zero(const leat_can_file *file) {
+    const int none = LEAT_CAN_MARK_BENIGN | LEAT_CAN_MARK_NEGATIVE;
+    return (file->marks & LEAT_CAN_MARK_MORE) != 0 && (file->marks & none) == 0;
+}
+/* A bus has frames with equal times where a logger rounds, but then there are others as well. */
+static bool has_equal_times(const leat_can_file *file) {
+    enum { FRAMES_ENOUGH = 100 };
+    return file->frames >= FRAMES_ENOUGH && !file->no_time &&
+           5 * file->equal_times > 4 * file->frames;
+}
 static bool has_no_time(const leat_can_file *file) { return file->no_time; }
 
 /* The first of the files of which this is true, and their number. */
@@ -85,6 +103,28 @@ static void note_labels(notes *to, const leat_can_file *files) {
     }
 }
 
+/* Labels whose numbers may mean something else. */
+static void note_values(notes *to, const leat_can_file *files) {
+    int64_t count = 0, first = find_files(to, files, is_inverted, &count);
+    if (first >= 0) {
+        add_files(to, first, count);
+        add(to, ": the column of --column label is named for benign frames, so it is read "
+                "inverted: values above 0 are benign, all others attacks");
+    }
+    first = find_files(to, files, has_negative_labels, &count);
+    if (first >= 0) {
+        add_files(to, first, count);
+        add(to, ": there are labels below 0, which are read as benign, and only labels above 0 as "
+                "attacks; if that is wrong, write 0 for benign frames and 1 for attacks");
+    }
+    first = find_files(to, files, has_no_zero, &count);
+    if (first >= 0) {
+        add_files(to, first, count);
+        add(to, ": no label is 0, so every frame is an attack; if one of the numbers means benign, "
+                "write 0 instead");
+    }
+}
+
 void leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
                          const leat_can_settings *settings, char *warning, size_t warning_bytes) {
     notes to = {splits, warning, warning_bytes};
@@ -93,11 +133,18 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add_files(&to, first, count);
         add(&to,
             ": column \"%s\" looks like a label but is not used%s; use --column label=%s to read "
-            "it",
-            files[first].label_like, files[first].labelled ? "" : ", so the frames have no label",
-            files[first].label_like);
+            "it%s",
+            files[first].label_like,
+            !files[first].labelled ? ", so the frames have no label"
+            : files[first].watched ? ", and no frame is labelled as an attack"
+                                   : "",
+            files[first].label_like,
+            leat_can_is_benign_name(leat_text_of(files[first].label_like))
+                ? " inverted: 1 is then benign, and 0 an attack"
+                : "");
     }
     note_labels(&to, files);
+    note_values(&to, files);
     first = find_files(&to, files, may_be_decimal, &count);
     if (first >= 0 && settings->identifiers == LEAT_IDS_CANONICAL) {
         add_files(&to, first, count);
@@ -116,6 +163,14 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add(&to, ": times are read as seconds, but all of the first ones are whole numbers, most "
                  "of them different; use --column time=NAME:ms, us or ns, or time=NAME:s if they "
                  "are seconds");
+    }
+    first = find_files(&to, files, has_equal_times, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        add(&to,
+            ": %lld %% of consecutive frames have equal times, so the times between them are lost; "
+            "use a log whose times are not rounded",
+            (long long)(100 * files[first].equal_times / files[first].frames));
     }
     first = find_files(&to, files, has_no_time, &count);
     if (first >= 0) {

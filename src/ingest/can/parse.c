@@ -149,6 +149,7 @@ static leat_can_reject take_run(leat_text run, bool fd, const leat_can_line_opti
                  read_pairs(text, read, line->bytes) && are_digits(text + read, size - read);
     if (!whole && options->strict) return LEAT_CAN_REJECT_PAYLOAD;
     if (fd && options->fd_refuse) return LEAT_CAN_REJECT_FD;
+    if (size > 2 * LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     const char *at = text, *end = text + size;
     for (int i = 0; !whole && i < LEAT_CAN_BYTES; i++) line->bytes[i] = next_piece(&at, end);
     return LEAT_CAN_TAKEN;
@@ -211,6 +212,7 @@ static leat_can_reject take_bytes(const char *at, const char *end, char part, in
     }
     if (seen != count && (more || seen != leat_can_fd_length(count))) return LEAT_CAN_REJECT_LINE;
     if (!good) return LEAT_CAN_REJECT_PAYLOAD;
+    if (seen > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     return seen > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
 }
 
@@ -260,6 +262,7 @@ static leat_can_reject parse_csv(const leat_can_layout *layout,
     if (layout->labelled && !take_label(label, &line->attack)) {
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
     }
+    if (layout->labelled) line->marks |= leat_can_label_mark(label, line->attack);
     return take_run(fields[LEAT_CAN_COLUMN_PAYLOAD], false, options, line);
 }
 
@@ -596,6 +599,7 @@ leat_can_reject leat_can_parse_line(const leat_can_layout *layout,
                                     const leat_can_line_options *options, const char *text,
                                     int64_t size_bytes, leat_can_line *line) {
     const char *end = text + size_bytes;
+    line->marks = 0;
     switch (layout->format) {
     case LEAT_CAN_CSV:
         if (layout->table) return leat_can_parse_table(layout, options, text, end, line);

@@ -150,6 +150,10 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         }
         leat_can_line *line = &block->lines[found->frames++];
         found->ids |= shape_of(line->id);
+        found->marks |= line->marks;
+        found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
+        found->equal_times += found->frames > 1 && line->time == line[-1].time;
+        if (block->layout.watch_count > 0) leat_can_watch_line(&block->layout, text, found->seen);
         if (no_time) line->time = (double)(number - 1) / (double)self->options->lines.no_time;
     }
     return LEAT_OK;
@@ -162,6 +166,10 @@ static void add_found(can_scan *self, const can_block *block) {
     file->lines += found->lines;
     file->frames += found->frames;
     file->ids |= found->ids;
+    file->marks |= found->marks;
+    file->frames_cut += found->frames_cut;
+    file->equal_times += found->equal_times;
+    leat_can_watch_add(&block->layout, found->seen, file);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] += found->rejected[i];
     int64_t first = found->first_malformed;
     if (first > 0 && (file->first_malformed == 0 || first < file->first_malformed)) {

@@ -271,6 +271,7 @@ static leat_can_reject take_payload(const leat_can_layout *layout,
     if (!found.good && !loose) return LEAT_CAN_REJECT_PAYLOAD;
     int used = found.count < LEAT_CAN_BYTES ? found.count : LEAT_CAN_BYTES;
     memcpy(line->bytes, found.bytes, (size_t)used * sizeof *found.bytes);
+    if (found.count > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     return found.count > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
 }
 
@@ -372,6 +373,7 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const char *end, leat_can_line *line) {
     row in;
     bool extended = false, remote = false, error = false;
+    line->marks = 0;
     if (!read_row(layout, at, end, &in)) return LEAT_CAN_REJECT_LINE;
     if (!read_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
         !read_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||
@@ -382,8 +384,11 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     if (!take_id(layout, &in, options, extended, line)) return LEAT_CAN_REJECT_ID;
     line->attack = false;
     leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
-    if (layout->labelled && !leat_can_take_label(label, &line->attack))
+    if (layout->labelled && !(layout->label_inverted ? leat_can_take_inverted
+                                                     : leat_can_take_label)(label, &line->attack))
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
+    if (layout->labelled && !layout->label_inverted)
+        line->marks |= leat_can_label_mark(label, line->attack);
     if (!take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
         return LEAT_CAN_REJECT_BUS;
     if (remote) return LEAT_CAN_REJECT_REMOTE;

@@ -6,6 +6,8 @@
 #ifndef LEAT_INGEST_CAN_TABLE_H
 #define LEAT_INGEST_CAN_TABLE_H
 
+#include <string.h>
+
 #include "ingest/can/lines.h"
 
 /* ---- --column (mapping.c) ---- */
@@ -39,6 +41,10 @@ LEAT_MUST_CHECK leat_code leat_can_mapping_parse(leat_can_mapping *mapping, cons
 
 /* ---- labels (labels.c) ---- */
 
+static inline leat_text leat_text_of(const char *text) {
+    return (leat_text){text, (int32_t)strlen(text)};
+}
+
 /* A label in words, in any case: attack, T, ..., or normal, R, ... False: any other text. */
 bool leat_can_label_word(leat_text text, bool *attack);
 /* An empty cell, NaN or none: the frame has no label. */
@@ -52,6 +58,24 @@ bool leat_can_take_label(leat_text text, bool *attack);
 int leat_can_label_rank(leat_text name);
 /* Whether a column of another name may be a label. */
 bool leat_can_label_like(leat_text name);
+/* Whether 1 in a column of this name would mark a benign frame: benign, is_normal, ... */
+bool leat_can_is_benign_name(leat_text name);
+/* A label in a column of such a name: above 0, true and yes are benign. */
+bool leat_can_take_inverted(leat_text text, bool *attack);
+/* What a label looks like: LEAT_CAN_MARK_... */
+uint8_t leat_can_label_mark(leat_text text, bool attack);
+
+/* ---- columns that may be labels (watch.c) ---- */
+
+/* Notes the columns of a csv to watch, from its first lines; `names` of its columns, or NULL. */
+void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
+                            leat_can_layout *layout);
+/* Notes what the watched columns of a line have. */
+void leat_can_watch_line(const leat_can_layout *layout, leat_text line,
+                         uint8_t seen[LEAT_CAN_WATCH_MAX]);
+/* What a block has seen; label_like is right once all blocks of the file are added. */
+void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_CAN_WATCH_MAX],
+                        leat_can_file *file);
 
 /* ---- headers (header.c) ---- */
 

@@ -148,7 +148,21 @@ static void no_rejects(void **state) {
 
 /* ---- edited counts --------------------------------------------------------------------------- */
 
-enum { FORMAT, LOOKS, LABELLED, LINES, FRAMES, FIRST, NO_TIME, IDS, DOUBTS, LABEL_NAME };
+enum {
+    FORMAT,
+    LOOKS,
+    LABELLED,
+    LINES,
+    FRAMES,
+    FIRST,
+    NO_TIME,
+    IDS,
+    DOUBTS,
+    MARKS,
+    CUT,
+    EQUAL,
+    LABEL_NAME
+};
 enum { REJECTS = LABEL_NAME + 6 };
 enum { PER_FILE = REJECTS + LEAT_CAN_REJECT_COUNT, FILES = 3, NUMBERS = FILES * PER_FILE };
 
@@ -195,6 +209,9 @@ static void edited(void **state) {
         {"times neither invented nor not", {{0, NO_TIME, 2, false}}},
         {"identifiers that look like nothing", {{0, IDS, 32, false}}},
         {"a doubt that is none", {{0, DOUBTS, LEAT_CAN_DOUBTS_END, false}}},
+        {"a mark that is none", {{0, MARKS, LEAT_CAN_MARKS_END, false}}},
+        {"more frames cut than there are", {{0, CUT, 1000000, false}}},
+        {"more equal times than there are frames", {{0, EQUAL, 1000000, false}}},
         {"a line more", {{2, LINES, 1, true}}},
         {"a frame less", {{2, FRAMES, -1, true}}},
         {"a frame less, a line less", {{2, FRAMES, -1, true}, {2, LINES, -1, true}}},

@@ -1,0 +1,110 @@
+"""leat ingest can: what would be wrong in silence is read right, refused or in a warning: labels
+that mean something else, times that are lost, frames that are cut."""
+import os
+import sys
+import unittest
+
+from test_ingest_can import Case
+
+HEADER = "timestamp,arbitration_id,data_field"
+FRAMES = 3000  # in windows of 100, three of them with attacks
+ATTACKS = range(1500, 1800, 2)
+
+
+class Doubts(Case):
+    def log(self, name, header, line, count=FRAMES):
+        """A log with the line of each frame: its number, time, identifier, payload and whether it
+        is an attack."""
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            file.write(header + "\n" if header else "")
+            for i in range(count):
+                attack = i in ATTACKS
+                file.write(line(i, f"{1.6e9 + i * 0.001:.6f}",
+                                "000" if attack else f"{256 + i % 10:03X}",
+                                f"0A{i * 7919 % 65536:04X}0B1C2D3E", int(attack)) + "\n")
+        return path
+
+    def table(self, name, column, values="01", header=HEADER):
+        """With a column of this name, which has these values for benign frames and for attacks."""
+        return self.log(name, f"{header},{column}",
+                        lambda i, time, ident, data, attack: f"{time},{ident},{data},"
+                                                             f"{values[attack]}")
+
+    def run_can(self, path, *words):
+        self.count = getattr(self, "count", 0) + 1
+        return self.ingest(path, "--val-fraction", "0", *words, out=f"cache{self.count}")
+
+    def attacks(self, result):
+        train = result["splits"]["train"]
+        return train["attacks"], train["unlabelled"]
+
+    def warning(self, path, *words):
+        return "\n".join(self.run_can(path, *words)["warnings"])
+
+
+class Labels(Doubts):
+    def test_columns_named_for_benign_frames(self):
+        """1 marks a benign frame there, whatever --column label is given."""
+        for name in ("benign", "Normal", "is_benign", "is_normal", "normal_flag", "Legit"):
+            with self.subTest(name):
+                log = self.table("x.csv", name, "10")
+                said = self.warning(log)
+                self.assertIn(f'column "{name}" looks like a label but is not used', said)
+                self.assertIn(f"--column label={name} to read it inverted", said)
+                for words in (f"label={name}", "label=4"):
+                    result = self.run_can(log, "--column", words)
+                    self.assertEqual(self.attacks(result), (3, 0))
+                    self.assertIn("it is read inverted", result["warnings"][0])
+        log = self.table("x.csv", "normal", ("True", "False"))
+        self.assertEqual(self.attacks(self.run_can(log, "--column", "label=normal")), (3, 0))
+        log = self.table("x.csv", "normal", ("normal", "DoS"))  # words say it themselves
+        self.assertEqual(self.attacks(self.run_can(log, "--column", "label=normal")), (3, 0))
+
+    def test_columns_of_zeros_and_ones(self):
+        """Whatever their names, and however late the first 1: such a log is not benign by name."""
+        for name, values in (("ground_truth", "01"), ("gt", "01"), ("zork", "01"), ("y", "NY"),
+                             ("result", ("0.0", "1.0")), ("fake", ("", "1"))):
+            with self.subTest(name):
+                result = self.run_can(self.table("normal.csv", name, values))
+                self.assertIn(f'column "{name}" looks like a label but is not used',
+                              result["warnings"][0])
+                self.assertEqual(self.attacks(result), (0, 30))
+        for name, values in (("brs", "01"), ("zork", "00"), ("zork", "02"), ("d1", "01"),
+                             ("is_rx", "01"), ("normalized_time", "12")):
+            with self.subTest(name):
+                result = self.run_can(self.table("normal.csv", name, values))
+                self.assertEqual((result["warnings"], self.attacks(result)), ([], (0, 0)))
+
+    def test_numbers_that_may_mean_something_else(self):
+        said = self.warning(self.table("x.csv", "label", ("-1", "1")))
+        self.assertIn("there are labels below 0, which are read as benign", said)
+        said = self.warning(self.table("x.csv", "label", "12"))
+        self.assertIn("no label is 0, so every frame is an attack", said)
+        for values in ("01", "02", ("0.0", "3.0"), ("-0", "1"), ("normal", "2")):
+            self.assertEqual(self.warning(self.table("x.csv", "label", values)), "", values)
+
+    def test_another_column_has_the_attacks(self):
+        log = self.table("x.csv", "attack,attack_type", ("0,None", "0,DoS"))
+        self.assertIn('column "attack_type" looks like a label but is not used, and no frame is '
+                      "labelled as an attack; use --column label=attack_type", self.warning(log))
+        for values in (("0,None", "0,None"), ("0,None", "1,DoS"), ("0,normal", "0,benign")):
+            log = self.table("x.csv", "attack,attack_type", values)
+            self.assertEqual(self.warning(log), "", values)
+
+
+class Times(Doubts):
+    def test_equal_times(self):
+        """Rounded by a spreadsheet, or to seconds."""
+        for time in ("1.60E+09", "whole"):
+            log = self.log("x.csv", HEADER, lambda i, full, ident, data, attack, t=time:
+                           f"{full.split('.')[0] if t == 'whole' else t},{ident},{data}")
+            self.assertIn("99 % of consecutive frames have equal times", self.warning(log))
+        log = self.log("x.csv", HEADER, lambda i, time, ident, data, attack:
+                       f"{1.6e9 + i // 4 * 0.001:.3f},{ident},{data}")
+        self.assertEqual(self.warning(log), "")
+
+
+if __name__ == "__main__":
+    sys.exit(0 if unittest.main(exit=False).result.wasSuccessful() else 1)
