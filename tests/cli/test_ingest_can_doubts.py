@@ -94,6 +94,44 @@ class Labels(Doubts):
             self.assertEqual(self.warning(log), "", values)
 
 
+class Splits(Doubts):
+    def folders(self, *names):
+        self.count = getattr(self, "count", 0) + 1
+        for name in names:
+            self.table(os.path.join(f"logs{self.count}", name), "attack")
+        return self.path(f"logs{self.count}")
+
+    def test_folders_named_for_tests(self):
+        """By a whole word, first or last, in any case."""
+        for name in ("test", "tests", "testing", "test-01", "test01", "Test_01", "TEST_01",
+                     "Testing_set", "car-test"):
+            with self.subTest(name):
+                result = self.run_can(self.folders("train/a.csv", f"{name}/b.csv"))
+                self.assertEqual([(split, one["graphs"]) for split, one in
+                                  result["splits"].items()],
+                                 [("train", 30), ("val", 0), (f"test_{name}", 30)])
+                self.assertEqual(result["warnings"], [])
+                says = self.ingest(self.folders("drive/a.csv", f"{name}/b.csv"), status=1)
+                self.assertIn("although its folder is named like a test", says)
+        result = self.run_can(self.folders("train_1/a.csv", "train/c.csv", "test_1/b.csv",
+                                           "test/d.csv"))  # the plain names decide
+        self.assertEqual(list(result["splits"]), ["train", "val", "test_1"])
+        self.assertEqual(result["not_read"]["count"], 2)
+        result = self.run_can(self.folders("contest/a.csv", "latest/b.csv", "train/c.csv"))
+        self.assertEqual((result["splits"]["train"]["graphs"], result["warnings"]), (90, []))
+
+    def test_what_may_be_a_test(self):
+        for name in ("eval/b.csv", "holdout/b.csv", "hold_out_1/b.csv", "valid/b.csv", "test.csv",
+                     "car/drive_test_2.csv"):
+            with self.subTest(name):
+                logs = self.folders("train/a.csv", name)
+                self.assertIn(f"{os.path.basename(name)}\": by its name, this may be a test, but it "
+                              "is training data; choose with --train and --test",
+                              self.warning(logs))
+                self.assertEqual(self.warning(os.path.join(logs, name)), "")
+                self.assertEqual(self.warning(logs, "--train", "*"), "")
+
+
 class Times(Doubts):
     def test_equal_times(self):
         """Rounded by a spreadsheet, or to seconds."""

@@ -22,12 +22,13 @@
 
 /* A file of the job; file_index of lines and frames is an index of this list. */
 typedef struct leat_can_source {
-    int split;       /* 0 training, 1.. tests */
-    int attack_code; /* by its name (leat_can_attack_code) */
-    bool unlabelled; /* nothing says whether its frames are attacks; after the scan */
-    char *folder;    /* name of the folder that contains it */
-    char *name;      /* the file's own name */
-    bool in_test;    /* in a folder test_..., which is, or is in, the path that was given */
+    int split;        /* 0 training, 1.. tests */
+    int attack_code;  /* by its name (leat_can_attack_code) */
+    bool unlabelled;  /* nothing says whether its frames are attacks; after the scan */
+    char *folder;     /* name of the folder that contains it */
+    char *name;       /* the file's own name */
+    bool in_test;     /* in a folder test_..., which is, or is in, the path that was given */
+    bool may_be_test; /* its name, or that of such a folder, may say so */
 } leat_can_source;
 
 typedef struct leat_can_splits {
@@ -35,6 +36,7 @@ typedef struct leat_can_splits {
     leat_can_source *files;
     int count;                                           /* 1 + tests */
     char name[LEAT_CAN_SPLITS_MAX][LEAT_CAN_NAME_BYTES]; /* "train", "test_..." */
+    bool chosen; /* by options, or by folders train_... and test_... */
 } leat_can_splits;
 
 /* settings.c: the value of a setting; NULL if it is one that is not set, which metadata and digests

@@ -103,6 +103,20 @@ static void note_labels(notes *to, const leat_can_file *files) {
     }
 }
 
+/* Logs that may be for tests, among others, if nobody has chosen which are. */
+static void note_tests(notes *to) {
+    int64_t first = -1, count = 0;
+    for (int64_t i = 0; i < to->splits->inputs.count; i++) {
+        if (!to->splits->files[i].may_be_test) continue;
+        if (first < 0) first = i;
+        count++;
+    }
+    if (to->splits->chosen || count == 0 || count == to->splits->inputs.count) return;
+    add_files(to, first, count);
+    add(to, ": by its name, this may be a test, but it is training data; choose with --train and "
+            "--test");
+}
+
 /* Labels whose numbers may mean something else. */
 static void note_values(notes *to, const leat_can_file *files) {
     int64_t count = 0, first = find_files(to, files, is_inverted, &count);
@@ -128,6 +142,7 @@ static void note_values(notes *to, const leat_can_file *files) {
 void leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
                          const leat_can_settings *settings, char *warning, size_t warning_bytes) {
     notes to = {splits, warning, warning_bytes};
+    note_tests(&to);
     int64_t count = 0, first = find_files(&to, files, has_unused_label, &count);
     if (first >= 0) {
         add_files(&to, first, count);

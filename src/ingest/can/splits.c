@@ -389,11 +389,98 @@ static leat_code by_pattern(const char *dir, const char *pattern, bool test, fin
     return code;
 }
 
+/* ---- folders by their names ----------------------------------------------------------------- */
+
+static const char *const train_words[] = {"train", "training", NULL};
+static const char *const test_words[] = {"test", "tests", "testing", NULL};
+/* Such logs may well be training data. */
+static const char *const maybe_words[] = {"eval",    "evaluation", "holdout", "heldout",
+                                          "valid",   "validation", "val",     "unseen",
+                                          "testset", "testdata",   NULL};
+
+static bool is_any_word(const char *name, size_t size, const char *const *words) {
+    for (; *words != NULL; words++) {
+        if (strlen(*words) == size && is_at((text_name){name, size}, 0, *words)) return true;
+    }
+    return false;
+}
+
+/* Whether the first or the last of the words in a name is one of these, in any case; whatever is
+ * not a letter ends a word. "test_01", "Test01", "my-tests". */
+static bool has_outer_word(const char *name, size_t size, const char *const *words) {
+    text_name text = {name, size};
+    size_t first = 0, first_end = 0, last_end = size;
+    while (first < size && !is_letter(text, first)) first++;
+    for (first_end = first; is_letter(text, first_end);) first_end++;
+    while (last_end > first_end && !is_letter(text, last_end - 1)) last_end--;
+    size_t last = last_end;
+    while (last > first_end && is_letter(text, last - 1)) last--;
+    return is_any_word(name + first, first_end - first, words) ||
+           is_any_word(name + last, last_end - last, words);
+}
+
+static bool is_train_name(const char *name, size_t size) {
+    return has_outer_word(name, size, train_words);
+}
+
+/* "train_test_1" is training data. */
+static bool is_test_name(const char *name, size_t size) {
+    if (size >= 5 && memcmp(name, "test_", 5) == 0) return true;
+    bool train =
+        size >= 5 && is_at((text_name){name, size}, 0, "train") && is_train_name(name, size);
+    return !train && has_outer_word(name, size, test_words);
+}
+
+static bool may_be_test(const char *name, size_t size) {
+    text_name text = {name, size};
+    return has_outer_word(name, size, maybe_words) || has_part(text, "hold_out") ||
+           has_part(text, "held_out");
+}
+
+/* Which names are those of splits: those that begin with train_ or test_, or where no name does,
+ * those that have the word. */
+typedef struct split_names {
+    bool plain[2];
+} split_names;
+
+static bool is_split_name(const split_names *names, const char *name, int test) {
+    static const char *const prefixes[] = {"train_", "test_"};
+    size_t size = strlen(name);
+    if (names->plain[test]) return strncmp(name, prefixes[test], strlen(prefixes[test])) == 0;
+    if (name[0] == '.' || name[0] == '_') return false;
+    if (test == 1) return is_test_name(name, size) && !is_split_name(names, name, 0);
+    return is_train_name(name, size) && !is_test_name(name, size);
+}
+
+static leat_code has_split(const char *dir, const leat_path_list *names, const split_names *which,
+                           int test, bool *has, leat_error *err) {
+    *has = false;
+    for (int64_t i = 0; i < names->count && !*has; i++) {
+        char path[LEAT_PATH_BYTES];
+        if (is_split_name(which, names->paths[i], test))
+            LEAT_TRY(folder_in(dir, names->paths[i], path, has, err));
+    }
+    return LEAT_OK;
+}
+
+/* *any: train_..., or another name of training with a test beside it. */
+static leat_code find_split_names(const char *dir, const leat_path_list *names, split_names *which,
+                                  bool *any, leat_error *err) {
+    *which = (split_names){{true, true}};
+    for (int test = 0; test < 2; test++) {
+        bool plain = false;
+        LEAT_TRY(has_split(dir, names, which, test, &plain, err));
+        which->plain[test] = plain;
+    }
+    *any = true;
+    return which->plain[0] ? LEAT_OK : has_split(dir, names, which, 1, any, err);
+}
+
 /* The train_... and test_... folders among the names in a folder, if there is at least one
  * train_...; *any: there is. Otherwise the names mean nothing: refuse_tests reports tests. */
-static leat_code take_folders(const char *dir, const leat_path_list *names, finding *found,
-                              bool *any, leat_error *err) {
-    static const char *const prefixes[] = {"train_", "test_"};
+static leat_code take_folders(const char *dir, const leat_path_list *names,
+                              const split_names *which, finding *found, bool *any,
+                              leat_error *err) {
     *any = false;
     for (int test = 0; test < 2 && (test == 0 || *any); test++) {
         for (int64_t i = 0; i < names->count; i++) {
@@ -401,7 +488,7 @@ static leat_code take_folders(const char *dir, const leat_path_list *names, find
             const char *name = names->paths[i];
             bool is = false;
             int split = 0;
-            if (strncmp(name, prefixes[test], strlen(prefixes[test])) != 0) continue;
+            if (!is_split_name(which, name, test)) continue;
             LEAT_TRY(folder_in(dir, name, path, &is, err));
             if (!is) continue;
             *any = true;
@@ -413,15 +500,15 @@ static leat_code take_folders(const char *dir, const leat_path_list *names, find
 }
 
 /* What is next to the split folders is not read. */
-static leat_code skip_others(const char *dir, const leat_path_list *names, leat_can_splits *splits,
-                             leat_error *err) {
+static leat_code skip_others(const char *dir, const leat_path_list *names, const split_names *which,
+                             leat_can_splits *splits, leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
         char path[LEAT_PATH_BYTES];
         const char *name = names->paths[i];
         bool is = false;
         if (name[0] == '.') continue;
         LEAT_TRY(folder_in(dir, name, path, &is, err));
-        bool split = strncmp(name, "train_", 6) == 0 || strncmp(name, "test_", 5) == 0;
+        bool split = is_split_name(which, name, 0) || is_split_name(which, name, 1);
         if (!is || !split) leat_inputs_skip(&splits->inputs.skipped, path);
     }
     return LEAT_OK;
@@ -429,15 +516,18 @@ static leat_code skip_others(const char *dir, const leat_path_list *names, leat_
 
 static leat_code by_folders(const char *dir, finding *found, bool *any, leat_error *err) {
     leat_path_list names = {0};
+    split_names which;
     LEAT_TRY(leat_path_list_dir(dir, &names, err));
-    leat_code code = take_folders(dir, &names, found, any, err);
-    if (code == LEAT_OK && *any) code = skip_others(dir, &names, found->splits, err);
+    leat_code code = find_split_names(dir, &names, &which, any, err);
+    if (code == LEAT_OK && *any) code = take_folders(dir, &names, &which, found, any, err);
+    if (code == LEAT_OK && *any) code = skip_others(dir, &names, &which, found->splits, err);
     leat_path_list_free(&names);
     return code;
 }
 
-/* Whether a file is in a folder test_... Folders above the path that was given say nothing. */
-static bool in_test_folder(const char *given, const char *path) {
+/* Whether a file is in a folder test_..., or may be a test by a name. Folders above the path that
+ * was given say nothing. */
+static void mark_test(const char *given, const char *path, leat_can_source *file) {
     size_t size = 0, at = (size_t)(base_name(given, &size) - given);
     size_t literal = strcspn(given, "*?[");
     while (at > literal) { /* a pattern of folders */
@@ -446,15 +536,18 @@ static bool in_test_folder(const char *given, const char *path) {
     }
     for (const char *name = path + at, *end = NULL; (end = strchr(name, '/')) != NULL;
          name = end + 1) {
-        if (strncmp(name, "test_", 5) == 0) return true;
+        file->in_test = file->in_test || is_test_name(name, (size_t)(end - name));
+        file->may_be_test = file->may_be_test || may_be_test(name, (size_t)(end - name));
     }
-    return false;
+    const char *name = base_name(path, &size);
+    size = stem_bytes(name);
+    file->may_be_test = file->may_be_test || may_be_test(name, size) || is_test_name(name, size);
 }
 
 /* Marks the files from number `first` on, which are those of a path. */
 static void mark_tests(leat_can_splits *splits, int64_t first, const char *given) {
     for (int64_t i = first; i < splits->inputs.count; i++)
-        splits->files[i].in_test = in_test_folder(given, splits->inputs.items[i].path);
+        mark_test(given, splits->inputs.items[i].path, &splits->files[i]);
 }
 
 static leat_code by_paths(const char *const *paths, int64_t path_count, finding *found,
@@ -464,6 +557,7 @@ static leat_code by_paths(const char *const *paths, int64_t path_count, finding 
     if (path_count == 1 && facts.kind == LEAT_PATH_DIR) {
         bool any = false;
         LEAT_TRY(by_folders(paths[0], found, &any, err));
+        found->splits->chosen = any;
         if (any) return LEAT_OK;
     }
     for (int64_t i = 0; i < path_count; i++) {
@@ -571,7 +665,7 @@ static leat_code refuse_tests(const leat_can_splits *splits, leat_error *err) {
     bool other = false, in_test = false;
     for (int64_t i = 0; i < splits->inputs.count; i++) {
         const leat_can_source *file = &splits->files[i];
-        bool test = file->in_test || strncmp(file->folder, "test_", 5) == 0;
+        bool test = file->in_test || is_test_name(file->folder, strlen(file->folder));
         if (test && path == NULL) path = splits->inputs.items[i].path;
         other = other || !test;
         in_test = in_test || file->in_test;
@@ -591,6 +685,7 @@ leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
     *splits = (leat_can_splits){.count = 1, .name = {"train"}};
     finding found = {.splits = splits};
     bool named = options->train_count + options->test_count > 0;
+    splits->chosen = named || options->dataset != NULL;
     const char *dir = path_count > 0 ? paths[0] : NULL;
     leat_code code = LEAT_OK;
     if (path_count < 1 && !named) {
