@@ -75,6 +75,13 @@ static void write_clock_steps(leat_cli *cli, const leat_can_ingest_result *resul
                  leat_words_count(a, result->clock_steps - result->clock_step_count));
 }
 
+static void write_cut(leat_cli *cli, int64_t frames) {
+    char a[LEAT_WORDS_BYTES];
+    if (frames > 0)
+        leat_out(cli, "        %s cut to 8 bytes (--can-fd)\n",
+                 leat_things(a, frames, "CAN-FD frame"));
+}
+
 static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     leat_out(cli, "read    %s frames of %s, %s, %s\n", leat_words_count(a, result->frames),
@@ -87,6 +94,7 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     if (result->frames_left_out > 0)
         leat_out(cli, "        + %s of other buses (--bus)\n",
                  leat_words_count(a, result->frames_left_out));
+    write_cut(cli, result->frames_cut);
     if (result->windows_dropped > 0)
         leat_out(cli,
                  "        %s windows across a boundary between training and validation were "
@@ -215,6 +223,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "frames_tail", result->frames_tail);
     leat_json_member_int(json, "frames_dropped", result->frames_dropped);
     json_member_known(json, "frames_left_out", result->frames_left_out);
+    leat_json_member_int(json, "frames_cut", result->frames_cut);
     json_member_known(json, "frames_stepped_back", result->frames_stepped_back);
     json_clock_steps(json, result);
     leat_json_member_int(json, "windows_dropped", result->windows_dropped);

@@ -282,6 +282,7 @@ typedef struct leat_can_ingest_result {
     int64_t captures, identifiers, vocabulary; /* distinct identifiers; those with a number > 0 */
     /* The outcome of each frame; the sum is `frames`. */
     int64_t frames_windowed, frames_between, frames_tail, frames_dropped;
+    int64_t frames_cut;      /* CAN-FD frames of which only the first 8 bytes are kept */
     int64_t frames_left_out; /* on buses other than --bus N; -1 if `found` and with --bus N */
     /* Frames earlier than the frame before them in their capture, or, with merged buses, in their
      * log; captures are sorted by time. -1 if `found`. */

@@ -125,8 +125,8 @@ class Splits(Doubts):
                      "car/drive_test_2.csv"):
             with self.subTest(name):
                 logs = self.folders("train/a.csv", name)
-                self.assertIn(f"{os.path.basename(name)}\": by its name, this may be a test, but it "
-                              "is training data; choose with --train and --test",
+                self.assertIn(f"{os.path.basename(name)}\": by its name, this may be a test, but "
+                              "it is training data; choose with --train and --test",
                               self.warning(logs))
                 self.assertEqual(self.warning(os.path.join(logs, name)), "")
                 self.assertEqual(self.warning(logs, "--train", "*"), "")
@@ -142,6 +142,80 @@ class Times(Doubts):
         log = self.log("x.csv", HEADER, lambda i, time, ident, data, attack:
                        f"{1.6e9 + i // 4 * 0.001:.3f},{ident},{data}")
         self.assertEqual(self.warning(log), "")
+
+
+def bits(data):
+    return f"{int(data, 16):064b}"
+
+
+def decimal(data, part):
+    return part.join(str(value % 90 + 10) for value in bytes.fromhex(data))
+
+
+class Payloads(Doubts):
+    def payloads(self, write, header=HEADER, more=""):
+        return self.log("x.csv", header, lambda i, time, ident, data, attack:
+                        f"{time},{ident},{more}{write(data)}")
+
+    def test_bits(self):
+        """Digits 0 and 1 are hexadecimal as well: 64 of them were a CAN-FD frame that was cut."""
+        for header, more in ((HEADER, ""), ("time,id,dlc,data_field", "8,")):
+            log = self.payloads(bits, header, more)
+            says = self.ingest(log, status=1)
+            self.assertIn("its payloads consist of 0 and 1 only; use --column data=data_field:bits",
+                          says)
+            result = self.run_can(log, "--column", "data=data_field:bits")
+            self.assertEqual((result["frames_cut"], result["warnings"]), (0, []))
+        self.assertEqual(self.run_can(log, "--preset", "reference", "--column",
+                                      "data=data_field:bits")["frames_cut"], 0)
+        log = self.payloads(bits)
+        self.assertEqual(self.run_can(log, "--column", "data=data_field:hex")["frames_cut"], FRAMES)
+        self.assertEqual(self.run_can(log, "--preset", "reference")["frames_cut"], FRAMES)
+        said = self.warning(self.payloads(lambda data: bits(data)[8:24]))
+        self.assertIn("those of the first lines consist of 0 and 1 only", said)
+        for data in ("00000000", "0000000100000000", "1" * 64 + "A" * 2):
+            self.assertEqual(self.warning(self.payloads(lambda _, data=data: data)), "", data)
+
+    def test_decimal_digits(self):
+        said = self.warning(self.payloads(lambda data: decimal(data, " ")))
+        self.assertIn("the first lines do not show whether bytes are hexadecimal or decimal", said)
+        for unit in ("hex", "dec"):
+            log = self.payloads(lambda data: decimal(data, " "))
+            self.assertEqual(self.warning(log, "--column", f"data=data_field:{unit}"), "")
+        said = self.warning(self.payloads(lambda data: decimal(data, "")))
+        self.assertIn("have no digit from A to F", said)
+        for write in (lambda data: " ".join(f"{value % 10:02d}" for value in bytes.fromhex(data)),
+                      lambda data: decimal(data, " ")[:-2] + "0B",
+                      lambda data: "1122334455667788",
+                      lambda data: "12 45"):
+            said = self.warning(self.payloads(write))
+            self.assertEqual(said == "", write("00" * 8) != "12 45", said)
+
+    def test_frames_that_are_cut(self):
+        log = self.log("fd.log", "", lambda i, time, ident, data, attack:
+                       f"({time}) can0 {ident}#{('', '#1' + data)[i % 2]}{data}")
+        self.assertEqual(self.run_can(log)["frames_cut"], FRAMES // 2)
+        self.assertEqual(self.run_can(log, "--can-fd", "refuse")["frames_cut"], 0)
+        with open(log, encoding="ascii") as file:
+            lines = [f"{i / 1000},0F5,{line.rsplit('#', 1)[1][i % 2:].strip()}"
+                     for i, line in enumerate(file)]
+        for header in (HEADER, "time,id,data"):
+            log = self.log("fd.csv", header, lambda i, *_: lines[i])
+            self.assertEqual(self.run_can(log)["frames_cut"], FRAMES // 2)
+
+
+class Buses(Doubts):
+    def test_interfaces(self):
+        for name in ("interface", "Iface"):
+            log = self.log("x.csv", f"{HEADER},{name}", lambda i, time, ident, data, attack:
+                           f"{time},{ident},{data},can{i % 2}")
+            self.assertEqual(self.run_can(log)["captures"], 2)
+        log = self.log("x.csv", f"{HEADER},bus,interface", lambda i, time, ident, data, attack:
+                       f"{time},{ident},{data},{i % 3},can{i % 2}")
+        self.assertEqual(self.run_can(log)["captures"], 3)
+        log = self.log("x.csv", f"{HEADER},interface", lambda i, time, ident, data, attack:
+                       f"{time},{ident},{data},Vector VN1610 channel {i % 2}")
+        self.assertEqual(self.run_can(log)["captures"], 1)
 
 
 if __name__ == "__main__":

@@ -591,6 +591,22 @@ static bool check_words(const header *head, const leat_can_layout *layout) {
     return true;
 }
 
+/* Bits that are read as CAN-FD frames would be cut. With a DLC that agrees they are none. */
+static bool check_payloads(const header *head, leat_can_layout *layout) {
+    int column = find_kind(layout, LEAT_CAN_COLUMN_PAYLOAD);
+    if (!head->options->strict ||
+        leat_can_doubt_payloads(head->lines, head->line_count, head->named ? 1 : 0, layout))
+        return true;
+    if (find_kind(layout, LEAT_CAN_COLUMN_DLC) >= 0 && count_taken(head, layout) > 0) return true;
+    shown name;
+    if (head->named) name = show(head->cells[column]);
+    else snprintf(name.text, sizeof name.text, "%d", column + 1);
+    return refuse(head,
+                  "its payloads consist of 0 and 1 only; use --column data=%s:bits, or data=%s:hex "
+                  "if they are hexadecimal",
+                  name.text, name.text);
+}
+
 static bool resolve(const header *head, leat_can_layout *layout) {
     layout->column_count = head->count;
     layout->part = head->part;
@@ -599,6 +615,7 @@ static bool resolve(const header *head, leat_can_layout *layout) {
     if (head->named) {
         if (!name_columns(head, layout) || !name_label(head, layout) || !name_bytes(head, layout))
             return false;
+        leat_can_name_bus(head->lines, head->line_count, head->cells, layout);
     }
     if (!report_missing(head, layout) || !check_words(head, layout)) return false;
     layout->no_time = find_kind(layout, LEAT_CAN_COLUMN_TIME) < 0;
@@ -614,6 +631,7 @@ static bool resolve(const header *head, leat_can_layout *layout) {
     guess_time(head, layout);
     guess_bytes(head, layout);
     guess_dlc(head, layout);
+    if (!check_payloads(head, layout)) return false;
     find_label_like(head, layout);
     if (layout->label_like[0] == 0)
         leat_can_watch_columns(head->lines, head->line_count, head->named ? head->cells : NULL,

@@ -499,6 +499,7 @@ static void count_frames(can_job *job) {
         frames_in += file->frames;
         result->lines_read += file->lines;
         result->rejected += file->lines - file->frames;
+        result->frames_cut += file->frames_cut;
     }
     for (int32_t i = 0; i < job->plan.stream_count; i++) {
         const leat_can_stream *stream = &job->plan.streams[i];

@@ -55,6 +55,12 @@ static bool has_doubtful_bytes(const leat_can_file *file) {
 static bool has_doubtful_times(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_TIME) != 0 && file->frames > 0;
 }
+static bool has_doubtful_bits(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_BITS) != 0 && file->frames > 0;
+}
+static bool has_doubtful_digits(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_DIGITS) != 0 && file->frames > 0;
+}
 static bool is_inverted(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_INVERTED) != 0 && file->frames > 0;
 }
@@ -171,6 +177,19 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add_files(&to, first, count);
         add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; say it "
                  "with --column data=FIRST..LAST:hex,id=NAME:hex, or :dec");
+    }
+    first = find_files(&to, files, has_doubtful_bits, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        add(&to,
+            ": payloads are read as hexadecimal, but those of the first lines consist of 0 and "
+            "1 only; use --column data=NAME:bits if they are bits, or data=NAME:hex");
+    }
+    first = find_files(&to, files, has_doubtful_digits, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        add(&to, ": payloads are read as hexadecimal, but those of the first lines have no digit "
+                 "from A to F; use --column data=NAME:hex if they are");
     }
     first = find_files(&to, files, has_doubtful_times, &count);
     if (first >= 0) {

@@ -65,6 +65,15 @@ bool leat_can_take_inverted(leat_text text, bool *attack);
 /* What a label looks like: LEAT_CAN_MARK_... */
 uint8_t leat_can_label_mark(leat_text text, bool attack);
 
+/* Notes what is doubtful about payloads in one column (doubts.c). False: they are bits, in more
+ * digits than a frame of eight bytes can have. */
+bool leat_can_doubt_payloads(const leat_text *lines, int count, int first, leat_can_layout *layout);
+
+/* A bus by a less usual name, in a csv with a header where no column has a usual one, if the first
+ * lines have names or numbers there. */
+void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names,
+                       leat_can_layout *layout);
+
 /* ---- columns that may be labels (watch.c) ---- */
 
 /* Notes the columns of a csv to watch, from its first lines; `names` of its columns, or NULL. */
