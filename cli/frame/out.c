@@ -33,7 +33,7 @@ static void hold_standard_files(void) {
 #define LEAT_OUT_BYTES (16 << 10)
 
 /* A message of the library and the words that a command puts around it. */
-#define NOTE_BYTES (2 * LEAT_MESSAGE_BYTES)
+#define NOTE_BYTES (10 * LEAT_MESSAGE_BYTES) /* warnings may be long */
 
 /* A progress line requires a terminal that can clear it: TERM is unset or "dumb" where it cannot
  * (an editor's shell). */

@@ -151,7 +151,8 @@ static void put_captures(leat_cli *cli, const leat_can_summary *s) {
                  leat_words_count(a, s->capture_count - CAPTURES_LISTED));
 }
 
-static void put_left(leat_cli *cli, const leat_can_summary *s, const leat_can_facts *facts) {
+static void put_left(leat_cli *cli, const leat_can_summary *s, const leat_can_facts *facts,
+                     int64_t cut) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     int64_t frames = 0, tail = 0, between = 0, dropped = 0, rejected = 0;
     for (int i = 0; i < s->split_count; i++) {
@@ -167,6 +168,7 @@ static void put_left(leat_cli *cli, const leat_can_summary *s, const leat_can_fa
     if (facts->windows_dropped > 0)
         leat_out(cli, ", %s in %s dropped between train and val", leat_words_count(a, dropped),
                  leat_things(b, facts->windows_dropped, "window"));
+    if (cut > 0) leat_out(cli, "; %s cut to 8 bytes", leat_things(a, cut, "CAN-FD frame"));
     if (rejected > 0)
         leat_out(cli, "; %s rejected (rejected.csv)", leat_things(a, rejected, "line"));
     leat_out(cli, "\n");
@@ -255,13 +257,15 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
         put_nodes(cli, s);
         put_attacks(cli, s);
         put_captures(cli, s);
-        put_left(cli, s, &facts);
+        put_left(cli, s, &facts, leat_can_cache_frames_cut(report->cache));
         put_identifiers(cli, s, &facts);
         leat_out(cli, "  settings     preset %s%s", leat_plain(text, facts.preset),
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));
         put_features(cli, s);
+        const char *warning = leat_can_cache_warning(report->cache);
+        if (warning[0] != 0) leat_out(cli, "\n  warning: %s\n", warning);
     }
     if (report->verify != NULL) put_verify(cli, report->verify);
 }

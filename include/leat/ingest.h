@@ -299,7 +299,7 @@ typedef struct leat_can_ingest_result {
     int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1; 0 if `found` */
     char scaler[32];       /* the setting, or what it became: see docs/can.md */
     bool scaler_changed;   /* no training window is benign */
-    char warning[2048];    /* what the user should know: a suspect cache, leftover files; "" */
+    char warning[4096];    /* what the user should know: a suspect cache, leftover files; "" */
     int64_t bytes_written; /* of all splits */
     int64_t bytes_spilled; /* to temporary files; includes the scan of a resumed run */
     int64_t memory_peak_bytes;

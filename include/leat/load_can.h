@@ -55,6 +55,10 @@ LEAT_API void leat_can_cache_get_facts(const leat_can_cache *cache, leat_can_fac
  * none. And the names that it has; NULL after the last. */
 LEAT_API const char *leat_can_cache_setting(const leat_can_cache *cache, const char *name);
 LEAT_API const char *leat_can_cache_setting_name(const leat_can_cache *cache, int index);
+/* What the ingest found doubtful about the logs, or "". And the number of CAN-FD frames of which it
+ * kept only the first 8 bytes. */
+LEAT_API const char *leat_can_cache_warning(const leat_can_cache *cache);
+LEAT_API int64_t leat_can_cache_frames_cut(const leat_can_cache *cache);
 /* Identifier 0 <= index < id_count; those with a number come first; it is index + 1. */
 LEAT_API const char *leat_can_cache_identifier(const leat_can_cache *cache, int64_t index);
 

@@ -1,10 +1,13 @@
 """leat ingest can: what would be wrong in silence is read right, refused or in a warning: labels
 that mean something else, times that are lost, frames that are cut."""
+import json
 import os
+import shutil
+import subprocess
 import sys
 import unittest
 
-from test_ingest_can import Case
+from test_ingest_can import LEAT, Case
 
 HEADER = "timestamp,arbitration_id,data_field"
 FRAMES = 3000  # in windows of 100, three of them with attacks
@@ -77,6 +80,15 @@ class Labels(Doubts):
                 result = self.run_can(self.table("normal.csv", name, values))
                 self.assertEqual((result["warnings"], self.attacks(result)), ([], (0, 0)))
 
+    def test_names_of_attacks(self):
+        """Logs without labels that are named for one are not benign by name."""
+        log = self.table("normal.csv", "brs")
+        for name in ("normal_mitm", "normal_jamming", "normal-tampered", "normal_hacked",
+                     "normal_compromised", "normal_masq", "normal_busoff", "normal_sybil"):
+            os.rename(log, self.path(name + ".csv"))
+            log = self.path(name + ".csv")
+            self.assertEqual(self.attacks(self.run_can(log)), (0, 30), name)
+
     def test_numbers_that_may_mean_something_else(self):
         said = self.warning(self.table("x.csv", "label", ("-1", "1")))
         self.assertIn("there are labels below 0, which are read as benign", said)
@@ -97,8 +109,8 @@ class Labels(Doubts):
 class Splits(Doubts):
     def folders(self, *names):
         self.count = getattr(self, "count", 0) + 1
-        for name in names:
-            self.table(os.path.join(f"logs{self.count}", name), "attack")
+        for i, name in enumerate(names):
+            self.table(os.path.join(f"logs{self.count}", name), "attack", ("0", f"{i + 1}"))
         return self.path(f"logs{self.count}")
 
     def test_folders_named_for_tests(self):
@@ -119,6 +131,46 @@ class Splits(Doubts):
         self.assertEqual(result["not_read"]["count"], 2)
         result = self.run_can(self.folders("contest/a.csv", "latest/b.csv", "train/c.csv"))
         self.assertEqual((result["splits"]["train"]["graphs"], result["warnings"]), (90, []))
+
+    def test_copies(self):
+        """Found by their contents, in one split or two."""
+        log = self.table("logs/train_a/a.csv", "attack")
+        self.assertEqual(self.warning(self.path("logs")), "")
+        shutil.copy(log, self.path("logs", "train_a", "a (1).csv"))
+        self.assertEqual(self.warning(self.path("logs")),
+                         '"train_a/a (1).csv" and "train_a/a.csv" have the same contents; remove '
+                         "copies")
+        os.makedirs(self.path("logs", "test_b"))
+        shutil.copy(log, self.path("logs", "test_b", "b.csv"))
+        self.assertEqual(self.warning(self.path("logs")),
+                         '"train_a/a.csv" and "test_b/b.csv" have the same contents, though they '
+                         "are in the splits train and test_b; so have 1 more; remove copies")
+
+    def test_a_found_cache_has_its_warnings(self):
+        log = self.log("fd.csv", f"{HEADER},zork", lambda i, time, ident, data, attack:
+                       f"{time},{ident},{data * 2},{attack}")
+        made, again = (self.ingest(log, "--val-fraction", "0") for _ in range(2))
+        self.assertTrue(again["found"])
+        self.assertIn('"zork" looks like a label', made["warnings"][0])
+        self.assertEqual([(one["warnings"], one["frames_cut"]) for one in (made, again)],
+                         [(made["warnings"], FRAMES)] * 2)
+        told = [subprocess.run([LEAT, "inspect", made["cache"], *words], stdout=subprocess.PIPE,
+                               text=True, check=True).stdout for words in ((), ("--json",))]
+        self.assertIn('\n  warning: "', told[0])
+        self.assertIn('"zork" looks like a label', told[0])
+        self.assertIn("; 3,000 CAN-FD frames cut to 8 bytes", told[0])
+        told = json.loads(told[1])
+        self.assertEqual((told["warnings"], told["frames_cut"]), (made["warnings"], FRAMES))
+
+    def test_uneven_validation_of_few_windows(self):
+        """28 of 58 windows although a fifth was asked for: the log pauses."""
+        for pause, said in ((51, True), (0, False)):
+            log = self.log(f"{pause}.csv", HEADER, lambda i, *rest, pause=pause:
+                           f"{i * 0.001 + (pause if i >= 3100 else 0):.6f},{rest[1]},{rest[2]}",
+                           6000)
+            for seed in ("0", "1", "10"):
+                found = "".join(self.ingest(log, "--seed", seed, out=f"cache{seed}")["warnings"])
+                self.assertEqual("windows although --val-fraction is 0.2" in found, said, found)
 
     def test_what_may_be_a_test(self):
         for name in ("eval/b.csv", "holdout/b.csv", "hold_out_1/b.csv", "valid/b.csv", "test.csv",

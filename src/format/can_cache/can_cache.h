@@ -175,6 +175,8 @@ void leat_can_digest_file(leat_sha256 *sha, const char *split, const char *folde
                           const char *content);
 void leat_can_digest_end(leat_sha256 *sha, char digest[65]);
 
+#define LEAT_CAN_WARNING_BYTES 4096
+
 /* {0} is the empty one. Arrays are the struct's own, from leat_alloc. */
 typedef struct leat_can_meta {
     char digest[65]; /* of all that decides the content, in hexadecimal digits */
@@ -193,7 +195,10 @@ typedef struct leat_can_meta {
     leat_can_ids ids;
     char vocab_digest[65]; /* of the identifiers with a number; saving and loading set it */
     int64_t windows_dropped;
-    leat_can_meta_split *splits; /* train, val, tests by name */
+    int64_t frames_cut; /* CAN-FD frames of which only the first 8 bytes were kept; read without
+                           one: 0 */
+    char warning[LEAT_CAN_WARNING_BYTES]; /* what the ingest found doubtful; read without one: "" */
+    leat_can_meta_split *splits;          /* train, val, tests by name */
     int split_count;
     leat_can_meta_capture *captures;
     int64_t capture_count, capture_capacity;

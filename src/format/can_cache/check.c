@@ -255,6 +255,7 @@ static leat_code check_numbers(const leat_can_meta *meta, leat_error *err) {
         return bad(err, "val_fraction", "out of range");
     if (meta->windows_dropped < 0 || meta->windows_dropped > COUNT_MAX)
         return bad(err, "dropped windows", "out of range");
+    if (meta->frames_cut < 0) return bad(err, "frames cut", "below 0");
     return LEAT_OK;
 }
 
@@ -265,7 +266,8 @@ static leat_code check_metadata(const leat_can_meta *meta, leat_error *err) {
     } texts[] = {{"dataset", meta->dataset},
                  {"preset", meta->preset},
                  {"preprocessing_version", meta->preprocessing_version},
-                 {"built_at", meta->built_at}};
+                 {"built_at", meta->built_at},
+                 {"warning", meta->warning}};
     if (!leat_sha256_parse(meta->digest, digest))
         return bad(err, "digest", "is not 64 lower-case hexadecimal digits");
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

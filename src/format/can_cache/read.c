@@ -446,6 +446,15 @@ static leat_code read_settings(leat_can_meta *meta, const json_t *root, const ch
     return LEAT_OK;
 }
 
+/* Only where there is something to say. */
+static leat_code read_doubts(leat_can_meta *meta, const json_t *root, const char *what,
+                             leat_error *err) {
+    if (json_object_get(root, "frames_cut") != NULL)
+        LEAT_TRY(leat_json_get_int(root, "frames_cut", 1, INT64_MAX, &meta->frames_cut, what, err));
+    if (json_object_get(root, "warning") == NULL) return LEAT_OK;
+    return get_word(root, "warning", meta->warning, sizeof meta->warning, what, err);
+}
+
 static leat_code read_facts(leat_can_meta *meta, const json_t *root, const char *what,
                             leat_error *err) {
     const struct {
@@ -462,6 +471,7 @@ static leat_code read_facts(leat_can_meta *meta, const json_t *root, const char 
     };
     const char *store = NULL;
     LEAT_TRY(check_format(root, what, err));
+    LEAT_TRY(read_doubts(meta, root, what, err));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         LEAT_TRY(get_word(root, words[i].key, words[i].out, words[i].bytes, what, err));
     LEAT_TRY(leat_json_get_int(root, "window_size", 1, INT32_MAX, &meta->window, what, err));

@@ -211,6 +211,7 @@ static void put_metadata(leat_json *json, const leat_can_meta *meta) {
     leat_json_member_string(json, "dataset", meta->dataset);
     leat_json_member_string(json, "digest", meta->digest);
     leat_json_member_string(json, "format", LEAT_CAN_CACHE_FORMAT);
+    if (meta->frames_cut > 0) leat_json_member_int(json, "frames_cut", meta->frames_cut);
     leat_json_member_int(json, "metadata_schema_version", SCHEMA_VERSION);
     leat_json_member_int(json, "num_arb_ids", meta->ids.known + 1);
     leat_json_member_string(json, "preprocessing_version", meta->preprocessing_version);
@@ -229,6 +230,7 @@ static void put_metadata(leat_json *json, const leat_can_meta *meta) {
     leat_json_member_double(json, "val_fraction", meta->val_fraction);
     leat_json_member_int(json, "version", LEAT_CAN_CACHE_VERSION);
     leat_json_member_string(json, "vocab_digest", meta->vocab_digest);
+    if (meta->warning[0] != 0) leat_json_member_string(json, "warning", meta->warning);
     leat_json_member_int(json, "window_size", meta->window);
     leat_json_end_object(json);
 }

@@ -613,6 +613,12 @@ static leat_code write_cache(can_job *job, can_parts *parts, leat_can_meta *meta
 
 /* ---- the complete ingest -------------------------------------------------------------------- */
 
+static void append_warning(leat_can_ingest_result *result, const char *text) {
+    size_t used = strlen(result->warning), size = sizeof result->warning;
+    if (text[0] == 0) return;
+    snprintf(result->warning + used, size - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
 static void fill_result(can_job *job, const leat_can_meta *meta) {
     leat_can_ingest_result *result = job->result;
     snprintf(result->cache, sizeof result->cache, "%s", job->folder.cache);
@@ -650,6 +656,8 @@ static leat_code report_found(can_job *job, leat_error *err) {
     }
     fill_result(job, &meta);
     leat_can_sides_warn(&meta, &job->options->settings, result->warning, sizeof result->warning);
+    append_warning(result, meta.warning);
+    result->frames_cut = meta.frames_cut;
     for (int64_t i = 0; i < meta.capture_count; i++) {
         const leat_can_meta_capture *capture = &meta.captures[i];
         result->frames += capture->frames;
@@ -689,6 +697,11 @@ static leat_code make_cache(can_job *job, leat_error *err) {
     job->result->bytes_spilled = leat_can_store_spilled(job->store);
     leat_code code = LEAT_NEW(&parts, 1, err);
     if (code == LEAT_OK) code = LEAT_NEW(&meta, 1, err);
+    if (code == LEAT_OK)
+        code = leat_can_note_files(job->files, &job->splits, &job->options->settings, meta->warning,
+                                   sizeof meta->warning, err);
+    if (code == LEAT_OK) append_warning(job->result, meta->warning);
+    if (code == LEAT_OK) meta->frames_cut = job->result->frames_cut;
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) fill_result(job, meta);
@@ -705,12 +718,7 @@ static leat_code may_publish(can_job *job, leat_error *err) {
 }
 
 /* What could not be cleaned up is reported after doubts about the cache itself. */
-static void add_warning(can_job *job) {
-    char *warning = job->result->warning;
-    size_t used = strlen(warning), size = sizeof job->result->warning;
-    if (job->folder.warning[0] == 0) return;
-    snprintf(warning + used, size - used, "%s%s", used > 0 ? "; " : "", job->folder.warning);
-}
+static void add_warning(can_job *job) { append_warning(job->result, job->folder.warning); }
 
 static leat_code read_mapping(can_job *job, leat_error *err) {
     const leat_can_settings *settings = &job->options->settings;
@@ -739,9 +747,6 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     }
     leat_error failure = {0};
     leat_code code = make_cache(job, &failure);
-    if (code == LEAT_OK)
-        leat_can_note_files(job->files, &job->splits, &o->settings, job->result->warning,
-                            sizeof job->result->warning);
     if (code == LEAT_OK) code = may_publish(job, &failure);
     if (code == LEAT_OK) code = leat_can_folder_publish(&job->folder, &failure);
     bool keep = code != LEAT_OK && job->resumable && (code == LEAT_ERR_CANCELLED || o->resume);

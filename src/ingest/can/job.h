@@ -45,8 +45,10 @@ const char *leat_can_setting_text(const leat_setting *row, const leat_can_settin
                                   char text[LEAT_SETTING_BYTES]);
 
 /* notes.c: appends to the warning what the user should know about how files were read. */
-void leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
-                         const leat_can_settings *settings, char *warning, size_t warning_bytes);
+LEAT_MUST_CHECK leat_code leat_can_note_files(const leat_can_file *files,
+                                              const leat_can_splits *splits,
+                                              const leat_can_settings *settings, char *warning,
+                                              size_t warning_bytes, leat_error *err);
 
 /* splits.c */
 LEAT_MUST_CHECK leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,

@@ -2,6 +2,7 @@
  * decimal, times that were invented. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ingest/can/job.h"
@@ -22,13 +23,19 @@ static void add(notes *to, const char *format, ...) {
     va_end(args);
 }
 
-/* "folder/file.csv", and how many others the same is true of. */
-static void add_files(notes *to, int64_t first, int64_t count) {
+/* "folder/file.csv" */
+static void add_name(notes *to, int64_t number) {
     char folder[100], name[100];
-    const leat_can_source *file = &to->splits->files[first];
+    const leat_can_source *file = &to->splits->files[number];
     leat_text_show(folder, sizeof folder, file->folder, (int64_t)strlen(file->folder));
     leat_text_show(name, sizeof name, file->name, (int64_t)strlen(file->name));
-    add(to, "%s\"%s%s%s\"", to->text[0] != 0 ? "; " : "", folder, folder[0] != 0 ? "/" : "", name);
+    add(to, "\"%s%s%s\"", folder, folder[0] != 0 ? "/" : "", name);
+}
+
+/* The first of them, and how many others the same is true of. */
+static void add_files(notes *to, int64_t first, int64_t count) {
+    if (to->text[0] != 0) add(to, "; ");
+    add_name(to, first);
     if (count > 1) add(to, " and %lld other file%s", (long long)count - 1, count == 2 ? "" : "s");
 }
 
@@ -145,10 +152,8 @@ static void note_values(notes *to, const leat_can_file *files) {
     }
 }
 
-void leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
-                         const leat_can_settings *settings, char *warning, size_t warning_bytes) {
-    notes to = {splits, warning, warning_bytes};
-    note_tests(&to);
+static void note_columns(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
+    notes to = *of;
     int64_t count = 0, first = find_files(&to, files, has_unused_label, &count);
     if (first >= 0) {
         add_files(&to, first, count);
@@ -191,7 +196,11 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add(&to, ": payloads are read as hexadecimal, but those of the first lines have no digit "
                  "from A to F; use --column data=NAME:hex if they are");
     }
-    first = find_files(&to, files, has_doubtful_times, &count);
+}
+
+static void note_times(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
+    notes to = *of;
+    int64_t count = 0, first = find_files(&to, files, has_doubtful_times, &count);
     if (first >= 0) {
         add_files(&to, first, count);
         add(&to, ": times are read as seconds, but all of the first ones are whole numbers, most "
@@ -212,4 +221,69 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add(&to, ": there are no times; they were invented, %lld frames per second (--no-time)",
             (long long)settings->no_time);
     }
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+typedef struct copy {
+    uint8_t sha256[32];
+    int split;
+    int64_t file;
+} copy;
+
+static int compare_copies(const void *a, const void *b) {
+    const copy *x = a, *y = b;
+    int order = memcmp(x->sha256, y->sha256, sizeof x->sha256);
+    if (order != 0) return order;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* Logs of the same contents. The first pair in different splits is named, or else the first one. */
+static leat_code note_copies(notes *to, const leat_can_file *files, leat_error *err) {
+    int64_t count = 0, copies = 0, all = to->splits->inputs.count;
+    const copy *a = NULL, *b = NULL;
+    copy *list = NULL;
+    LEAT_TRY(LEAT_NEW(&list, all, err));
+    for (int64_t i = 0; i < all; i++) {
+        if (files[i].frames == 0) continue;
+        list[count] = (copy){.split = to->splits->files[i].split, .file = i};
+        memcpy(list[count++].sha256, to->splits->inputs.items[i].sha256, sizeof list->sha256);
+    }
+    qsort(list, (size_t)count, sizeof *list, compare_copies);
+    for (int64_t i = 1; i < count; i++) {
+        const copy *x = &list[i - 1], *y = &list[i];
+        if (memcmp(x->sha256, y->sha256, sizeof x->sha256) != 0) continue;
+        copies++;
+        if (a != NULL && (a->split != b->split || x->split == y->split)) continue;
+        a = x;
+        b = y;
+    }
+    if (a != NULL) {
+        add_files(to, a->file, 1);
+        add(to, " and ");
+        add_name(to, b->file);
+        add(to, " have the same contents");
+        if (a->split != b->split)
+            add(to, ", though they are in the splits %s and %s", to->splits->name[a->split],
+                to->splits->name[b->split]);
+        if (copies > 1) add(to, "; so have %lld more", (long long)copies - 1);
+        add(to, "; remove copies");
+    }
+    leat_free(list);
+    return LEAT_OK;
+}
+
+leat_code leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
+                              const leat_can_settings *settings, char *warning,
+                              size_t warning_bytes, leat_error *err) {
+    notes to = {splits, warning, warning_bytes};
+    LEAT_TRY(note_copies(&to, files, err));
+    note_tests(&to);
+    note_columns(&to, files, settings);
+    note_times(&to, files, settings);
+    /* a character may have been cut */
+    size_t size = strlen(warning);
+    while (size + 1 == warning_bytes && size > 0 && ((uint8_t)warning[size - 1] & 0x80) != 0)
+        warning[--size] = 0;
+    return LEAT_OK;
 }

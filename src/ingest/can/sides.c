@@ -44,6 +44,7 @@ static balance balance_of(const leat_can_sides *sides, const leat_can_settings *
     double share = (fraction < 0.5 ? val : train) / all;
     if (all >= LEAT_CAN_BLOCKS && less < 0.5 && 3 * share > 2) return TURNED_OVER;
     bool enough = all >= BLOCK_WINDOWS * LEAT_CAN_BLOCKS;
+    if (all >= 2 * LEAT_CAN_BLOCKS && share > 2 * less) return UNEVEN;
     return enough && (share > 2 * less || share < less / 2) ? UNEVEN : BALANCED;
 }
 

@@ -151,8 +151,10 @@ static bool has_intrusion(text_name name, bool is_folder) {
 
 /* Whether there may be attacks, by any word that says so. */
 static bool says_attack(text_name name, bool is_folder) {
-    static const char *const parts[] = {"inject",   "malicious", "impersonat", "anomal", "abnormal",
-                                        "fabricat", "fuzz",      "flood",      "spoof",  NULL};
+    static const char *const parts[] = {
+        "inject",  "malicious", "impersonat", "anomal",  "abnormal",  "fabricat",  "fuzz", "flood",
+        "spoof",   "mitm",      "jamm",       "tamper",  "hack",      "compromis", "masq", "busoff",
+        "bus_off", "sybil",     "hijack",     "malware", "blackhole", NULL};
     for (const keyword *it = long_list; it->word != NULL; it++) {
         if (it->code != 0 && has_part(name, it->word)) return true;
     }

@@ -266,6 +266,10 @@ const char *leat_can_cache_setting(const leat_can_cache *cache, const char *name
     return leat_can_meta_get(&cache->meta, name);
 }
 
+const char *leat_can_cache_warning(const leat_can_cache *cache) { return cache->meta.warning; }
+
+int64_t leat_can_cache_frames_cut(const leat_can_cache *cache) { return cache->meta.frames_cut; }
+
 const char *leat_can_cache_setting_name(const leat_can_cache *cache, int index) {
     const leat_can_meta *meta = &cache->meta;
     return index >= 0 && index < meta->setting_count ? meta->settings[index].name : NULL;
