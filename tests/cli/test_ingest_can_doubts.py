@@ -270,5 +270,49 @@ class Buses(Doubts):
         self.assertEqual(self.run_can(log)["captures"], 1)
 
 
+class Hints(Doubts):
+    """What a refusal says helps, and what would destroy data is not offered."""
+    def says(self, write, header=f"{HEADER},label"):
+        log = self.log("x.csv", header, lambda i, *rest: write(i, *rest))
+        return self.ingest(log, status=1)
+
+    def test_notations(self):
+        cases = (
+            (lambda i, t, n, d, a: f"{t},{217056561 + i % 5},{d},{a}",
+             "if its identifiers are decimal, use --column id=arbitration_id:dec"),
+            (lambda i, t, n, d, a: f"{t},{n}x,{d},{a}", "identifiers are hexadecimal digits"),
+            (lambda i, t, n, d, a: f"{t},305.0,{d},{a}", "identifiers are hexadecimal digits"),
+            (lambda i, t, n, d, a: f"{1600000000000 + i},{n},{d},{a}",
+             "use --column time=timestamp:ms"),
+            (lambda i, t, n, d, a: f"{1600000000000000 + i},{n},{d},{a}",
+             "use --column time=timestamp:us"),
+            (lambda i, t, n, d, a: f"2020-09-13T12:26:40.{i:04},{n},{d},{a}",
+             "dates are not read"),
+            (lambda i, t, n, d, a: f"{t},{n},202 24 37 {i % 256},{a}",
+             "use --column data=data_field:dec"),
+            (lambda i, t, n, d, a: f"{t},{n},b'{d}',{a}", "payloads like b'...' are not read"))
+        for write, wanted in cases:
+            said = self.says(write)
+            self.assertIn(wanted, said)
+            self.assertNotIn("--max-rejected", said)
+        said = self.says(lambda i, t, n, d, a: f"{t};{n};{d};{a}".replace(".", ","),
+                         f"{HEADER};label".replace(",", ";"))
+        self.assertIn("times with a decimal comma are not read", said)
+
+    def test_labels(self):
+        said = self.says(lambda i, t, n, d, a: f"{t},{n},{d},{'attack' if a else ''}")
+        self.assertIn("an empty label is not taken for benign", said)
+        self.assertNotIn("--max-rejected", said)
+        for other in ("hacked", "odd"):
+            said = self.says(lambda i, t, n, d, a, other=other:
+                             f"{t},{n},{d},{other if a else 'normal'}")
+            self.assertIn(f'the labels of 150 of its 3000 lines are not known: "{other}" in line '
+                          "1502", said)
+            self.assertNotIn("--max-rejected", said)
+        for values in ("NY", ("ok", "attack")):
+            self.assertEqual(self.attacks(self.run_can(self.table("y.csv", "label", values))),
+                             (3, 0))
+
+
 if __name__ == "__main__":
     sys.exit(0 if unittest.main(exit=False).result.wasSuccessful() else 1)

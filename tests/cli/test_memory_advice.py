@@ -216,7 +216,7 @@ class Least(Case):
         for k in range(self.logs):
             with open(os.path.join(folder, f"{k}.csv"), "w", encoding="ascii") as file:
                 file.write("timestamp,arbitration_id,data_field,attack\n")
-                file.writelines(f"{i * 7919 % self.frames * 1e-3:.3f},{i % 97:03X},0011,0\n"
+                file.writelines(f"{i * 7919 % self.frames * 1e-3:.3f},{i % 97:03X},{k:04X},0\n"
                                 for i in range(self.frames))
         for threads in ("1", "8", "200"):
             for words in ((), ("--captures", "merged"), ("--scaler", "robust_benign")):

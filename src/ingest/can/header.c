@@ -610,6 +610,7 @@ static bool check_payloads(const header *head, leat_can_layout *layout) {
 static bool resolve(const header *head, leat_can_layout *layout) {
     layout->column_count = head->count;
     layout->part = head->part;
+    layout->named = head->named;
     memset(layout->column, LEAT_CAN_COLUMN_OTHER, sizeof layout->column);
     if (!map_columns(head, layout)) return false;
     if (head->named) {

@@ -10,12 +10,13 @@ static const struct {
     const char *word;
     bool attack;
 } words[] = {
-    {"r", false},        {"t", true},           {"normal", false},    {"attack", true},
-    {"false", false},    {"true", true},        {"benign", false},    {"anomaly", true},
-    {"no", false},       {"yes", true},         {"regular", false},   {"malicious", true},
-    {"legit", false},    {"legitimate", false}, {"genuine", false},   {"attack_free", false},
-    {"anomalous", true}, {"abnormal", true},    {"injected", true},   {"intrusion", true},
-    {"attacked", true},  {"attackfree", false}, {"no_attack", false},
+    {"r", false},          {"t", true},           {"normal", false},  {"attack", true},
+    {"false", false},      {"true", true},        {"benign", false},  {"anomaly", true},
+    {"no", false},         {"yes", true},         {"regular", false}, {"malicious", true},
+    {"legit", false},      {"legitimate", false}, {"genuine", false}, {"attack_free", false},
+    {"anomalous", true},   {"abnormal", true},    {"injected", true}, {"intrusion", true},
+    {"y", true},           {"n", false},          {"ok", false},      {"attacked", true},
+    {"attackfree", false}, {"no_attack", false},
 };
 
 /* Types of attacks: such a label says that there is one. */

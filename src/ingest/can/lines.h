@@ -149,6 +149,7 @@ typedef struct leat_can_layout {
     bool id_named_decimal;                      /* the name of its column, or its bytes, say so */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
     int doubts;                                 /* LEAT_CAN_DOUBT_... */
+    bool named;                                 /* the first line is a header */
     bool label_inverted;                        /* its column is named for benign frames */
     int watch_count;                            /* columns to watch: watch.c */
     struct {

@@ -212,6 +212,8 @@ typedef struct shown_lines {
     int count;
     bool labels;  /* only those with labels that cannot be read: their labels */
     bool flagged; /* such a label is a flag, but the first lines have none */
+    char header[1024],
+        hint[200]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
@@ -228,7 +230,11 @@ static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_
              shown->count++ > 0 ? "," : "", text, (long long)number);
 }
 
-static void show_line(shown_lines *shown, int64_t number, leat_can_reject reason, leat_text line) {
+static void show_line(shown_lines *shown, const leat_can_layout *layout, int64_t number,
+                      leat_can_reject reason, leat_text line) {
+    leat_text header = {shown->header, (int32_t)strlen(shown->header)};
+    if (shown->count == 0)
+        leat_can_hint(layout, header, line, reason, shown->hint, sizeof shown->hint);
     char text[52];
     size_t used = strlen(shown->text), size = sizeof shown->text;
     int64_t taken = leat_text_show(text, 49, line.data, line.size_bytes);
@@ -255,8 +261,18 @@ static void show_block(can_scan *self, const can_block *block, shown_lines *show
         if (shown->labels && reason == LEAT_CAN_REJECT_LABEL)
             show_label(shown, &block->layout, number, text);
         if (!shown->labels && reason != LEAT_CAN_TAKEN && is_counted(reason))
-            show_line(shown, number, reason, text);
+            show_line(shown, &block->layout, number, reason, text);
     }
+}
+
+static void keep_header(const can_block *block, shown_lines *shown) {
+    const char *at = block->text, *end = at + block->run.size_bytes;
+    while (at < end && (*at == '\n' || *at == '\r')) at++;
+    int64_t size = 0;
+    while (at + size < end && at[size] != '\n' && at[size] != '\r') size++;
+    if (size >= (int64_t)sizeof shown->header) return;
+    memcpy(shown->header, at, (size_t)size);
+    shown->header[size] = 0;
 }
 
 /* Reads the file again up to its third rejected line: a scan keeps none. */
@@ -267,6 +283,7 @@ static leat_code find_rejected(can_scan *self, int32_t file_index, shown_lines *
     leat_code code = LEAT_OK;
     while (code == LEAT_OK && !turn.ended && shown->count < SHOWN_LINES) {
         code = fill_block(self, 0, &turn, err);
+        if (code == LEAT_OK && !turn.ended && turn.block == 0) keep_header(self->blocks[0], shown);
         if (code == LEAT_OK && !turn.ended) show_block(self, self->blocks[0], shown);
         turn.block++;
     }
@@ -287,11 +304,14 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
         why = "are flags, but its first lines have none, so it was taken for a log without labels";
         help = "add a flag to every line, or remove those lines";
     }
+    char allow[80] = ""; /* not where most attacks may be lost */
+    if (bad < 0.01 * lines)
+        snprintf(allow, sizeof allow, "; or reject such lines with --max-rejected %.4f",
+                 ceil(10000.0 * bad / lines) / 10000.0);
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\": the labels of %lld of its %lld lines %s:%s; %s; or reject such lines "
-                     "with --max-rejected %.4f",
+                     "\"%s\": the labels of %lld of its %lld lines %s:%s; %s%s",
                      self->inputs->items[file_index].path, (long long)bad, (long long)file.lines,
-                     why, shown.text, help, ceil(10000.0 * bad / lines) / 10000.0);
+                     why, shown.text, help, allow);
 }
 
 /* A few bad lines are the log's fault; many indicate the wrong format. */
@@ -301,21 +321,26 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {
         if (is_counted(i)) rejected += file->rejected[i];
     }
-    if (!has_too_many(self->options, file, rejected)) return check_labels(self, file_index, err);
+    /* if most of them are labels that are not known, say which */
+    if (!has_too_many(self->options, file, rejected) ||
+        2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected)
+        return check_labels(self, file_index, err);
     shown_lines shown = {.count = 0};
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
     bool other = copy.looks != copy.format && copy.looks != LEAT_CAN_AUTO;
-    char help[80] = "if it is not damaged, describe it with --column";
+    char help[sizeof shown.hint] = "if it is not damaged, describe it with --column";
+    if (shown.hint[0] != 0) memcpy(help, shown.hint, sizeof help);
     const char *looks = leat_can_format_name(copy.looks);
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);
     double share = ceil(1000.0 * (double)rejected / (double)copy.lines) / 1000.0;
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\": %lld of its %lld lines are rejected as %s:%s; %s, or allow it with "
-                     "--max-rejected %.3f",
-                     self->inputs->items[file_index].path, (long long)rejected,
-                     (long long)copy.lines, leat_can_format_name(copy.format), shown.text, help,
-                     share);
+    char allow[64] = "";
+    if (copy.frames > 0 && 2 * copy.rejected[LEAT_CAN_REJECT_NO_LABEL] <= rejected)
+        snprintf(allow, sizeof allow, ", or allow it with --max-rejected %.3f", share);
+    return leat_fail(
+        err, LEAT_ERR_INPUT, "\"%s\": %lld of its %lld lines are rejected as %s:%s; %s%s",
+        self->inputs->items[file_index].path, (long long)rejected, (long long)copy.lines,
+        leat_can_format_name(copy.format), shown.text, help, allow);
 }
 
 static void free_block(can_block *block) {

@@ -74,6 +74,11 @@ bool leat_can_doubt_payloads(const leat_text *lines, int count, int first, leat_
 void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names,
                        leat_can_layout *layout);
 
+/* What helps with a line of this reason in a file with this header (hints.c); "" if nothing is
+ * known to. */
+void leat_can_hint(const leat_can_layout *layout, leat_text header, leat_text line,
+                   leat_can_reject reason, char *hint, size_t hint_bytes);
+
 /* ---- columns that may be labels (watch.c) ---- */
 
 /* Notes the columns of a csv to watch, from its first lines; `names` of its columns, or NULL. */
