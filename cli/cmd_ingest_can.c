@@ -63,8 +63,9 @@ static int read_options(leat_cli *cli, can_words *words, leat_can_ingest_options
 static void write_clock_steps(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
     if (result->clock_steps <= 0) return;
-    leat_out(cli, "        a clock fell back %s: a new capture begins there (--clock-steps)\n",
-             leat_things(a, result->clock_steps, "time"));
+    leat_out(cli, "        a clock fell back %s: a new capture begins there (--clock-steps%s)\n",
+             leat_things(a, result->clock_steps, "time"),
+             result->clock_steps > 1 ? " sort if a log is in no order of time" : "");
     for (int i = 0; i < result->clock_step_count; i++) {
         const leat_can_clock_step *step = &result->clock_step[i];
         leat_out(cli, "          by %.3f s at frame %s of %s\n", step->seconds,

@@ -313,6 +313,36 @@ class Hints(Doubts):
             self.assertEqual(self.attacks(self.run_can(self.table("y.csv", "label", values))),
                              (3, 0))
 
+    def refused(self, name, text, *words):
+        with open(self.path(name), "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+        return self.ingest(self.path(name), *words, status=1)
+
+    def test_files(self):
+        lines = "".join(f"{i * 0.001:.3f},0F5,0A0B,0\n" for i in range(300))
+        text = f"{HEADER},attack\n{lines}"
+        screen = "".join(f" ({i * 0.001:.3f})  can0  0F5   [2]  0A 0B\n" for i in range(300))
+        hcrl = "".join(f"Timestamp: {i * 0.001:.3f}        ID: 0350    000    DLC: 8    "
+                       f"{' '.join(['0a'] * 8)} {'TR'[i < 290]}\n" for i in range(300))
+        cases = (("utf-16.csv", text.encode("utf-16"), "is UTF-16; convert it: iconv"),
+                 ("utf-16-be.csv", text.encode("utf-16-be"), "is UTF-16; convert it: iconv"),
+                 ("cr.csv", text.replace("\n", "\r"), "its lines end with CR only"),
+                 ("x.zip", b"PK\3\4" + bytes(range(256)) * 9, "is a zip file; unpack it first"),
+                 ("x.log", b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 9, "is a zstd file"),
+                 ("comment.csv", "# recorded by me\n" + text, "neither a header nor a frame"),
+                 ("sep.csv", "sep=,\n" + text, "neither a header nor a frame"),
+                 ("screen.log", screen, "candump wrote it for the screen"),
+                 ("labels.txt", hcrl, "--column time=2,id=4,dlc=7,data=8..15,label=16"),
+                 ("notes.txt", "some notes\nand more\n", "whose name begins with _ is not read"))
+        for name, data, wanted in cases:
+            self.assertIn(wanted, self.refused(name, data), name)
+        result = self.run_can(self.path("labels.txt"), "--column",
+                              "time=2,id=4,dlc=7,data=8..15,label=16")
+        self.assertEqual(self.attacks(result), (1, 0))
+        for words, wanted in (("time=1", "use --column time=1,id=2,data=3"),
+                              ("time=1,data=3:hex", "use --column time=1,id=2,data=3")):
+            self.assertIn(wanted, self.refused("numbers.csv", lines, "--column", words))
+
 
 if __name__ == "__main__":
     sys.exit(0 if unittest.main(exit=False).result.wasSuccessful() else 1)

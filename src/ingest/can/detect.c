@@ -194,11 +194,13 @@ static leat_code refuse(const sample *lines, const char *path, leat_can_format w
                          names[wanted], text);
     }
     leat_can_show_cells(lines->lines[0], cells);
+    if (leat_can_hint_line(lines->lines[0])[0] != 0) why = leat_can_hint_line(lines->lines[0]);
     return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" begins with %s: %s (formats: %s)", path, cells,
                      why[0] != 0 ? why
                                  : "not a vehicle log format; for a csv, name its columns with "
                                    "--column time=NAME,id=NAME,data=NAME, or number them if it has "
-                                   "no header: time=1,id=2,data=3",
+                                   "no header: time=1,id=2,data=3; a file whose name begins with _ "
+                                   "is not read",
                      &("" LEAT_CAN_FORMAT_TABLE(AND))[2]);
 }
 
@@ -227,6 +229,7 @@ leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path
     *layout = (leat_can_layout){0};
     *looks = LEAT_CAN_AUTO;
     *skip_bytes = 0;
+    LEAT_TRY(leat_can_check_text(text, size_bytes, path, err));
     take_sample(text, size_bytes, &lines);
     *found = lines.count > 0;
     if (!*found) return LEAT_OK;

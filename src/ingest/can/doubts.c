@@ -3,6 +3,7 @@
  * they are read: bits, or decimal bytes; and columns that may be those of a bus. Only the first
  * lines are looked at.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "ingest/can/pieces.h"
@@ -76,8 +77,8 @@ static look look_at_lines(const leat_text *lines, int count, int first,
     return at;
 }
 
-bool leat_can_doubt_payloads(const leat_text *lines, int count, int first,
-                             leat_can_layout *layout) {
+bool leat_can_doubt_payloads(const leat_text *lines, int count, const leat_text *names,
+                             leat_can_layout *layout, char why[LEAT_CAN_WHY_BYTES]) {
     enum { PAYLOADS_ENOUGH = 8, PAIRS_ENOUGH = 16, FULL_ENOUGH = 256 };
     int column = -1;
     bool dlc = false;
@@ -86,9 +87,18 @@ bool leat_can_doubt_payloads(const leat_text *lines, int count, int first,
         dlc = dlc || layout->column[i] == LEAT_CAN_COLUMN_DLC;
     }
     if (column < 0 || layout->data_unit != LEAT_CAN_UNIT_NONE) return true;
-    look at = look_at_lines(lines, count, first, layout, column);
+    look at = look_at_lines(lines, count, names != NULL ? 1 : 0, layout, column);
     if (at.hex || at.payloads < PAYLOADS_ENOUGH) return true;
-    if (at.bits && at.ones > 0 && at.long_) return false;
+    if (at.bits && at.ones > 0 && at.long_) {
+        char name[48];
+        if (names == NULL) snprintf(name, sizeof name, "%d", column + 1);
+        else leat_text_show(name, sizeof name, names[column].data, names[column].size_bytes);
+        snprintf(why, LEAT_CAN_WHY_BYTES,
+                 "its payloads consist of 0 and 1 only; use --column data=%s:bits, or data=%s:hex "
+                 "if they are hexadecimal",
+                 name, name);
+        return false;
+    }
     bool differ = 4 * at.different > at.payloads;
     if (at.bits && at.ones > at.payloads && differ && !dlc) layout->doubts |= LEAT_CAN_DOUBT_BITS;
     else if (!at.runs && !at.padded && at.pairs >= PAIRS_ENOUGH)

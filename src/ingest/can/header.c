@@ -567,6 +567,9 @@ static bool report_missing(const header *head, const leat_can_layout *layout) {
     if (!time) add_item(how, sizeof how, ",", "time=NAME");
     if (!id) add_item(how, sizeof how, ",", name);
     if (!data) add_item(how, sizeof how, ",", "data=NAME");
+    double number = 0;
+    if (read_time(head->cells[0], 0, &number)) /* there is no header */
+        leat_can_hint_numbers(head->options->columns, how, sizeof how);
     return refuse(head, "no column for %s; use --column %s", what, how);
 }
 
@@ -593,18 +596,13 @@ static bool check_words(const header *head, const leat_can_layout *layout) {
 
 /* Bits that are read as CAN-FD frames would be cut. With a DLC that agrees they are none. */
 static bool check_payloads(const header *head, leat_can_layout *layout) {
-    int column = find_kind(layout, LEAT_CAN_COLUMN_PAYLOAD);
+    char why[LEAT_CAN_WHY_BYTES];
+    const leat_text *names = head->named ? head->cells : NULL;
     if (!head->options->strict ||
-        leat_can_doubt_payloads(head->lines, head->line_count, head->named ? 1 : 0, layout))
+        leat_can_doubt_payloads(head->lines, head->line_count, names, layout, why))
         return true;
     if (find_kind(layout, LEAT_CAN_COLUMN_DLC) >= 0 && count_taken(head, layout) > 0) return true;
-    shown name;
-    if (head->named) name = show(head->cells[column]);
-    else snprintf(name.text, sizeof name.text, "%d", column + 1);
-    return refuse(head,
-                  "its payloads consist of 0 and 1 only; use --column data=%s:bits, or data=%s:hex "
-                  "if they are hexadecimal",
-                  name.text, name.text);
+    return refuse(head, "%s", why);
 }
 
 static bool resolve(const header *head, leat_can_layout *layout) {

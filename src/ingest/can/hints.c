@@ -105,3 +105,73 @@ void leat_can_hint(const leat_can_layout *layout, leat_text header, leat_text li
     else if (kind == LEAT_CAN_COLUMN_ID) hint_id(cells[column], name, hint, hint_bytes);
     else hint_payload(cells[column], name, hint, hint_bytes);
 }
+
+/* ---- whole files ---------------------------------------------------------------------------- */
+
+static bool is_utf16(const char *text, int64_t size_bytes) {
+    enum { LOOKED_AT = 64 };
+    int64_t zeros = 0, size = size_bytes < LOOKED_AT ? size_bytes : LOOKED_AT;
+    for (int64_t i = 0; i < size; i++) zeros += text[i] == 0;
+    return size >= 4 && 4 * zeros >= size;
+}
+
+leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *path,
+                              leat_error *err) {
+    static const struct {
+        const char *begin, *what;
+    } packed[] = {{"PK\3\4", "zip"},
+                  {"\x28\xb5\x2f\xfd", "zstd"},
+                  {"BZh", "bzip2"},
+                  {"\xfd"
+                   "7zXZ",
+                   "xz"},
+                  {"7z\xbc\xaf", "7z"}};
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++) {
+        int64_t size = (int64_t)strlen(packed[i].begin);
+        if (size_bytes > size && memcmp(text, packed[i].begin, (size_t)size) == 0)
+            return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a %s file; unpack it first", path,
+                             packed[i].what);
+    }
+    if (is_utf16(text, size_bytes))
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" is UTF-16; convert it: iconv -f UTF-16 -t UTF-8", path);
+    const char *feed = memchr(text, '\n', (size_t)size_bytes);
+    const char *end = feed != NULL ? feed : text + size_bytes;
+    int returns = 0;
+    for (const char *at = text; at + 1 < end; at++) returns += *at == '\r' && at[1] != '\r';
+    if (returns < 2) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": its lines end with CR only; convert it: tr '\\r' '\\n'", path);
+}
+
+const char *leat_can_hint_line(leat_text line) {
+    const char *at = line.data, *end = at + line.size_bytes;
+    leat_text word = next_word(&at, end);
+    if (word.size_bytes == 0) return "";
+    bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
+    if (word.data[0] == '#' || separator || is_word(word, "//"))
+        return "its first line is neither a header nor a frame; remove it";
+    if (is_word(word, "Timestamp:") && memmem(at, (size_t)(end - at), "DLC:", 4) != NULL)
+        return "hcrl-text has no labels; if the last column is one, use --column "
+               "time=2,id=4,dlc=7,data=8..15,label=16";
+    if (word.data[0] == '(' && memchr(at, '[', (size_t)(end - at)) != NULL)
+        return "candump wrote it for the screen; record logs with candump -l or -L";
+    return "";
+}
+
+void leat_can_hint_numbers(const leat_can_mapping *mapping, char *out, size_t out_bytes) {
+    static const struct {
+        leat_can_role role;
+        const char *usual;
+    } roles[] = {{LEAT_CAN_ROLE_TIME, "1"}, {LEAT_CAN_ROLE_ID, "2"}, {LEAT_CAN_ROLE_DATA, "3"}};
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles && used < out_bytes; i++) {
+        const leat_can_mapped *given = mapping != NULL ? &mapping->roles[roles[i].role] : NULL;
+        bool is = given != NULL && given->name[0] != 0;
+        used +=
+            (size_t)snprintf(out + used, out_bytes - used, "%s%s=%.20s%s%.20s", i > 0 ? "," : "",
+                             leat_can_role_names[roles[i].role], is ? given->name : roles[i].usual,
+                             is && given->last[0] != 0 ? ".." : "", is ? given->last : "");
+    }
+}

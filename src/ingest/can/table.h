@@ -10,6 +10,9 @@
 
 #include "ingest/can/lines.h"
 
+/* Why a csv cannot be read, as a text. */
+#define LEAT_CAN_WHY_BYTES 320
+
 /* ---- --column (mapping.c) ---- */
 
 /* What a column can be mapped to, by its name in the option. */
@@ -65,10 +68,10 @@ bool leat_can_take_inverted(leat_text text, bool *attack);
 /* What a label looks like: LEAT_CAN_MARK_... */
 uint8_t leat_can_label_mark(leat_text text, bool attack);
 
-/* Notes what is doubtful about payloads in one column (doubts.c). False: they are bits, in more
- * digits than a frame of eight bytes can have. */
-bool leat_can_doubt_payloads(const leat_text *lines, int count, int first, leat_can_layout *layout);
-
+/* Notes what is doubtful about payloads in one column (doubts.c); `names` of the columns, or NULL.
+ * False, and why: they are bits, in more digits than a frame of eight bytes can have. */
+bool leat_can_doubt_payloads(const leat_text *lines, int count, const leat_text *names,
+                             leat_can_layout *layout, char why[LEAT_CAN_WHY_BYTES]);
 /* A bus by a less usual name, in a csv with a header where no column has a usual one, if the first
  * lines have names or numbers there. */
 void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names,
@@ -78,6 +81,15 @@ void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names
  * known to. */
 void leat_can_hint(const leat_can_layout *layout, leat_text header, leat_text line,
                    leat_can_reject reason, char *hint, size_t hint_bytes);
+
+/* LEAT_ERR_INPUT: the text is UTF-16, has line ends of CR only, or is a compressed file. */
+LEAT_MUST_CHECK leat_code leat_can_check_text(const char *text, int64_t size_bytes,
+                                              const char *path, leat_error *err);
+/* What a file is whose first line belongs to no format; "" if that is not known. */
+const char *leat_can_hint_line(leat_text line);
+/* Columns by numbers, for a file without a header: those of --column, and others in their usual
+ * order. */
+void leat_can_hint_numbers(const leat_can_mapping *mapping, char *out, size_t out_bytes);
 
 /* ---- columns that may be labels (watch.c) ---- */
 
@@ -93,7 +105,6 @@ void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_C
 
 /* ---- headers (header.c) ---- */
 
-#define LEAT_CAN_WHY_BYTES 320
 /*
  * The layout of a csv with these first lines: *first is the number of header lines, 0 or 1. False
  * if it is not one that can be read; `why` then says what is missing and what helps, or is "" if

@@ -587,7 +587,8 @@ static const struct {
     {"what\xff is\tthis\n", LEAT_CAN_AUTO, 0, false, NULL,
      "\"x.log\" begins with \"what\\xff is\", \"this\": not a vehicle log format; for a csv, name "
      "its columns with --column time=NAME,id=NAME,data=NAME, or number them if it has no header: "
-     "time=1,id=2,data=3 (formats: csv, hcrl, hcrl-text, survival, gvret, candump, crysys)"},
+     "time=1,id=2,data=3; a file whose name begins with _ is not read (formats: csv, hcrl, "
+     "hcrl-text, survival, gvret, candump, crysys)"},
     {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "1,2,00\n", NULL},
     {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
      "columns \"arb_id\" and \"arbitration_id\" may both be the identifier; choose one with "

@@ -442,7 +442,8 @@ static void truncated(void **state) {
         leat_can_reader *reader = NULL;
         leat_can_cache *cache = graphs_open(dir);
         assert_fails(leat_can_reader_create(&reader, cache, "train", LEAT_SCALE_NONE, err),
-                     LEAT_ERR_CORRUPT, "is missing; rebuild it with `leat ingest can --replace`");
+                     LEAT_ERR_CORRUPT,
+                     "is missing; repeat the `leat ingest can` command with --replace");
         leat_can_cache_close(cache);
         must(make_can_cache(dir, &options, NULL), NULL);
     }
