@@ -367,8 +367,10 @@ const leat_cli_command leat_cmd_ingest_can = {
         "transitions from frame to frame.\n\n"
         "The cache is a folder in CACHE whose name includes a digest of the logs and all settings. "
         "Running again with the same logs and settings finds it without reading the logs.\n\n"
-        "If PATH is one folder with subfolders train_* and test_*, these are the splits; without "
-        "such subfolders and without --train, all logs are training data.",
+        "If PATH is one folder with subfolders train_* and test_*, or others named for training "
+        "and "
+        "tests, these are the splits; without such subfolders and without --train, all logs are "
+        "training data.",
     .argument = "PATH",
     .min_arguments = 0,
     .max_arguments = -1,

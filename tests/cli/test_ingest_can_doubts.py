@@ -299,6 +299,24 @@ class Hints(Doubts):
                          f"{HEADER};label".replace(",", ";"))
         self.assertIn("times with a decimal comma are not read", said)
 
+    def test_columns_by_their_numbers(self):
+        """What a warning advises can be given as it is."""
+        log = self.log("x.csv", "data,when,time,id", lambda i, *_:
+                       f"1{i % 9}0A,x,{i},{(704, 1088)[i % 2]}")
+        said = self.warning(log)
+        for words in ("time=3:ms, us or ns, or time=3:s", "id=4:dec if they are, or id=4:hex"):
+            self.assertIn(words, said)
+        result = self.run_can(log, "--column", "time=3:ms,id=4:dec")
+        self.assertEqual((result["warnings"], result["frames"]), ([], FRAMES))
+
+    def test_a_log_in_no_order(self):
+        log = self.log("x.csv", HEADER, lambda i, time, ident, data, attack:
+                       f"{i % 1000 * 0.01:.2f},{ident},{data}")
+        said = subprocess.run([LEAT, "ingest", "can", log, "-o", self.path("out"),
+                               "--val-fraction", "0"], text=True, stdout=subprocess.PIPE,
+                              check=True).stdout
+        self.assertIn("(--clock-steps sort if a log is in no order of time)\n", said)
+
     def test_labels(self):
         said = self.says(lambda i, t, n, d, a: f"{t},{n},{d},{'attack' if a else ''}")
         self.assertIn("an empty label is not taken for benign", said)

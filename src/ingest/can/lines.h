@@ -235,7 +235,9 @@ typedef struct leat_can_file {
     int doubts;                                 /* LEAT_CAN_DOUBT_... */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
     int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
-    int64_t frames_cut;                         /* with LEAT_CAN_MARK_CUT */
+    /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
+    uint8_t time_column, id_column, data_column;
+    int64_t frames_cut;               /* with LEAT_CAN_MARK_CUT */
     int64_t equal_times;              /* frames with the time of the one before, within blocks */
     bool watched;                     /* label_like is what the watched columns give */
     uint8_t seen[LEAT_CAN_WATCH_MAX]; /* in the watched columns: LEAT_CAN_SEEN_... */

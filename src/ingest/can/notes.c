@@ -49,6 +49,16 @@ static bool may_be_decimal(const leat_can_file *file) {
     return (file->ids & LEAT_CAN_IDS_LONG) != 0 && (file->ids & LEAT_CAN_IDS_BEYOND) == 0;
 }
 
+/* A column for --column: its number. */
+typedef struct column {
+    char text[8];
+} column;
+static column number_of(int number) {
+    column out = {"NAME"};
+    if (number > 0) snprintf(out.text, sizeof out.text, "%d", number);
+    return out;
+}
+
 static bool has_unused_label(const leat_can_file *file) { return file->label_like[0] != 0; }
 static bool has_bad_labels(const leat_can_file *file) {
     return file->rejected[LEAT_CAN_REJECT_LABEL] > 0;
@@ -174,27 +184,36 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     first = find_files(&to, files, may_be_decimal, &count);
     if (first >= 0 && settings->identifiers == LEAT_IDS_CANONICAL) {
         add_files(&to, first, count);
-        add(&to, ": identifiers are read as hexadecimal, but all of them could be decimal; use "
-                 "--column id=NAME:dec if they are, or id=NAME:hex if they are not");
+        const column id = number_of(files[first].id_column);
+        add(&to,
+            ": identifiers are read as hexadecimal, but all of them could be decimal; use "
+            "--column id=%s:dec if they are, or id=%s:hex if they are not",
+            id.text, id.text);
     }
     first = find_files(&to, files, has_doubtful_bytes, &count);
     if (first >= 0) {
         add_files(&to, first, count);
         add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; say it "
                  "with --column data=FIRST..LAST:hex,id=NAME:hex, or :dec");
+        if (files[first].data_column > 0)
+            add(&to, " (here data=%d:hex or data=%d:dec)", files[first].data_column,
+                files[first].data_column);
     }
     first = find_files(&to, files, has_doubtful_bits, &count);
     if (first >= 0) {
         add_files(&to, first, count);
         add(&to,
             ": payloads are read as hexadecimal, but those of the first lines consist of 0 and "
-            "1 only; use --column data=NAME:bits if they are bits, or data=NAME:hex");
+            "1 only; use --column data=%s:bits if they are bits, or data=%s:hex",
+            number_of(files[first].data_column).text, number_of(files[first].data_column).text);
     }
     first = find_files(&to, files, has_doubtful_digits, &count);
     if (first >= 0) {
         add_files(&to, first, count);
-        add(&to, ": payloads are read as hexadecimal, but those of the first lines have no digit "
-                 "from A to F; use --column data=NAME:hex if they are");
+        add(&to,
+            ": payloads are read as hexadecimal, but those of the first lines have no digit "
+            "from A to F; use --column data=%s:hex if they are",
+            number_of(files[first].data_column).text);
     }
 }
 
@@ -203,9 +222,12 @@ static void note_times(notes *of, const leat_can_file *files, const leat_can_set
     int64_t count = 0, first = find_files(&to, files, has_doubtful_times, &count);
     if (first >= 0) {
         add_files(&to, first, count);
-        add(&to, ": times are read as seconds, but all of the first ones are whole numbers, most "
-                 "of them different; use --column time=NAME:ms, us or ns, or time=NAME:s if they "
-                 "are seconds");
+        const column time = number_of(files[first].time_column);
+        add(&to,
+            ": times are read as seconds, but all of the first ones are whole numbers, most "
+            "of them different; use --column time=%s:ms, us or ns, or time=%s:s if they "
+            "are seconds",
+            time.text, time.text);
     }
     first = find_files(&to, files, has_equal_times, &count);
     if (first >= 0) {

@@ -54,6 +54,16 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     return leat_lines_open(lines, item->path, &reading, err);
 }
 
+static void note_columns(const leat_can_layout *layout, leat_can_file *file) {
+    if (layout->format != LEAT_CAN_CSV) return;
+    for (int i = layout->column_count - 1; i >= 0; i--) {
+        int column = layout->column[i];
+        if (column == LEAT_CAN_COLUMN_TIME) file->time_column = (uint8_t)(i + 1);
+        if (column == LEAT_CAN_COLUMN_ID) file->id_column = (uint8_t)(i + 1);
+        if (column == LEAT_CAN_COLUMN_PAYLOAD) file->data_column = (uint8_t)(i + 1);
+    }
+}
+
 /* Once per file, at its first line. */
 static leat_code detect_format(can_scan *self, can_block *block, leat_error *err) {
     const leat_can_scan_options *options = self->options;
@@ -73,6 +83,7 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     if (self->layout.id_named_decimal) file->ids |= LEAT_CAN_IDS_NAMED_DEC;
     if (self->layout.id_unit != LEAT_CAN_UNIT_NONE) file->ids |= LEAT_CAN_IDS_DECIDED;
     memcpy(file->label_like, self->layout.label_like, sizeof file->label_like);
+    note_columns(&self->layout, file);
     pthread_mutex_unlock(&self->lock);
     return LEAT_OK;
 }

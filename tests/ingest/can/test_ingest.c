@@ -161,6 +161,7 @@ enum {
     MARKS,
     CUT,
     EQUAL,
+    COLUMNS,
     LABEL_NAME
 };
 enum { REJECTS = LABEL_NAME + 6 };
@@ -211,6 +212,7 @@ static void edited(void **state) {
         {"a doubt that is none", {{0, DOUBTS, LEAT_CAN_DOUBTS_END, false}}},
         {"a mark that is none", {{0, MARKS, LEAT_CAN_MARKS_END, false}}},
         {"more frames cut than there are", {{0, CUT, 1000000, false}}},
+        {"more columns than there are", {{0, COLUMNS, INT64_C(1) << 24, false}}},
         {"more equal times than there are frames", {{0, EQUAL, 1000000, false}}},
         {"a line more", {{2, LINES, 1, true}}},
         {"a frame less", {{2, FRAMES, -1, true}}},
