@@ -96,6 +96,7 @@ typedef struct leat_probes_ingest_result {
      * one result are not duplicates. -1: an earlier version, which did not count them, wrote it. */
     int64_t duplicates;
     int64_t duplicates_dropped; /* of those, not written */
+    char rejected_warning[768]; /* more than half of the rows were rejected: why, what to do; "" */
 } leat_probes_ingest_result;
 
 /*
