@@ -77,7 +77,7 @@ static void write_clock_steps(leat_cli *cli, const leat_can_ingest_result *resul
 
 static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s frames of %s, %s, %s\n", leat_words_count(a, result->frames),
+    leat_out(cli, "read    %s of %s, %s, %s\n", leat_things(a, result->frames, "frame"),
              leat_things(b, result->files, "file"), leat_things(c, result->captures, "capture"),
              leat_things(d, result->identifiers, "identifier"));
     leat_out(cli, "        = %s in windows + %s between them + %s after the last + %s dropped\n",
@@ -88,14 +88,12 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
         leat_out(cli, "        + %s of other buses (--bus)\n",
                  leat_words_count(a, result->frames_left_out));
     if (result->windows_dropped > 0)
-        leat_out(cli,
-                 "        %s windows across a boundary between training and validation were "
-                 "dropped\n",
-                 leat_words_count(a, result->windows_dropped));
+        leat_out(cli, "        %s across a boundary between training and validation %s dropped\n",
+                 leat_things(a, result->windows_dropped, "window"),
+                 result->windows_dropped == 1 ? "was" : "were");
     if (result->frames_stepped_back > 0)
-        leat_out(cli, "        %s stepped back in time and %s sorted\n",
-                 leat_things(a, result->frames_stepped_back, "frame"),
-                 result->frames_stepped_back == 1 ? "was" : "were");
+        leat_out(cli, "        the clock fell back %s; frames were sorted by time\n",
+                 leat_things(a, result->frames_stepped_back, "time"));
     write_clock_steps(cli, result);
     if (result->rejected > 0) {
         leat_out(cli, "        %s rejected; see ", leat_things(a, result->rejected, "line"));
@@ -121,8 +119,8 @@ static void write_labels(leat_cli *cli, const leat_can_ingest_result *result,
 static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
     for (int i = 0; i < result->split_count; i++) {
-        leat_out(cli, "%-7s %s graphs", leat_plain(name, result->split_name[i]),
-                 leat_words_count(a, result->split_graphs[i]));
+        leat_out(cli, "%-7s %s", leat_plain(name, result->split_name[i]),
+                 leat_things(a, result->split_graphs[i], "graph"));
         if (!result->found)
             leat_out(cli, ", %s with an attack", leat_words_count(b, result->split_attacks[i]));
         if (result->split_unlabelled[i] > 0)

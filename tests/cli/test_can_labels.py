@@ -213,8 +213,8 @@ class Words(Case):
                     for i in range(FRAMES)])
         said = self.fails()
         self.assertIn('the labels of 3 of its 400 lines are not known: "weird" in line 9, "odd" in '
-                      'line 302; they are numbers, or words like attack and normal; --column '
-                      'label=NAME', said)
+                      'line 302; expected numbers (0 = benign) or words such as normal, attack; '
+                      '--column label=NAME', said)
         self.assertIn("--max-rejected 0.0075", said)
         result = self.ingest("--max-rejected", "0.0075", "--replace")
         self.assertIn("3 frames with a label that is not known are rejected",

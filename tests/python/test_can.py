@@ -418,8 +418,8 @@ class Batches(unittest.TestCase):
             self.assertLess(loader.epoch(0).graphs, loader.epoch(7).graphs)
             self.assertEqual(loader.epoch(7).graphs, labels.count(0))
         self.assertRaisesRegex(leat.errors.OptionError, "split test_05_suppress: graphs attack: "
-                               "none of the", leat.GraphLoader, self.data, "test_05_suppress",
-                               graphs="attack")
+                               "no graph has an attack", leat.GraphLoader, self.data,
+                               "test_05_suppress", graphs="attack")
         self.assertRaisesRegex(leat.LeatError, "graphs: \"normal\"", leat.GraphLoader, self.data,
                                graphs="normal")
 
@@ -529,6 +529,16 @@ class State(unittest.TestCase):
             for data, word in ((None, "None"), (probes, "<leat.ProbeDataset .*>"), (["a"], "")):
                 self.assertRaisesRegex(TypeError, f"{word} is not a path; give that of the folder "
                                        "of a CAN cache$", kind, data)
+
+    def test_a_data_set_of_the_other_kind(self):
+        path = support.dataset()
+        for kind in leat.GraphLoader, leat.CanDataset:
+            self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a data set of `leat '
+                                   "ingest probes`, .*open it with leat.ProbeDataset$", kind, path)
+        for path in (self.path, leat.CanDataset(self.path).path):
+            for kind in leat.Loader, leat.ProbeDataset:
+                self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a cache of `leat '
+                                       "ingest can`, .*open it with leat.CanDataset$", kind, path)
 
     def test_other_hosts(self):
         with leat.GraphLoader(self.path, **SMALL, hosts=2) as loader:

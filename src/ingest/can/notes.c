@@ -107,8 +107,8 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
     first = find_files(&to, files, has_doubtful_bytes, &count);
     if (first >= 0) {
         add_files(&to, first, count);
-        add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; say it "
-                 "with --column data=FIRST..LAST:hex,id=NAME:hex, or :dec");
+        add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; "
+                 "specify --column data=FIRST..LAST:hex (or :dec)");
     }
     first = find_files(&to, files, has_doubtful_times, &count);
     if (first >= 0) {

@@ -273,8 +273,9 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
     if (bad <= self->options->max_rejected * lines) return LEAT_OK;
     shown_lines shown = {.labels = true};
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
-    const char *why = "are not known", *help = "they are numbers, or words like attack and normal; "
-                                               "--column label=NAME reads another column";
+    const char *why = "are not known", *help = "expected numbers (0 = benign) or words such as "
+                                               "normal, attack; --column label=NAME reads another "
+                                               "column";
     if (shown.flagged) {
         why = "are flags, but its first lines have none, so it was taken for a log without labels";
         help = "add a flag to every line, or remove those lines";
@@ -298,7 +299,7 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
     bool other = copy.looks != copy.format && copy.looks != LEAT_CAN_AUTO;
-    char help[80] = "if it is not damaged, describe it with --column";
+    char help[80] = "if the file is intact, tell leat how to read it with --column";
     const char *looks = leat_can_format_name(copy.looks);
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);
     double share = ceil(1000.0 * (double)rejected / (double)copy.lines) / 1000.0;

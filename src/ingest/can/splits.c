@@ -521,7 +521,7 @@ static leat_code check_doubles(const sorted_file *files, int64_t count, leat_err
         const leat_path_facts *a = &files[i - 1].input.facts, *b = &files[i].input.facts;
         if (a->device != b->device || a->inode != b->inode) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" and \"%s\" are the same file; name it once, in one split",
+                         "\"%s\" and \"%s\" are the same file; list it only once",
                          files[i - 1].input.path, files[i].input.path);
     }
     return LEAT_OK;
