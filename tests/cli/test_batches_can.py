@@ -646,6 +646,7 @@ class Usage(Case):
                 (("--pack", "fixed", "--max-nodes", 100), "--max-nodes: --pack fixed has no"),
                 (("--pack", "fixed", "--max-edges", 100), "--max-edges: --pack fixed"),
                 (("--pack", "fixed", "--oversize", "fail"), "--oversize: --pack fixed"),
+                (("--curriculum", "random"), r"--curriculum requires --epochs N \(now 0: never"),
                 (("--tiers", 3), "--tiers requires a curriculum; give --curriculum"),
                 (("--epochs", 2, "--curriculum-start", 3), "--curriculum-start requires"),
                 (("--curriculum", "none", "--curriculum-end", 3), "--curriculum-end requires"),
