@@ -217,14 +217,14 @@ class Words(Case):
                       'label=NAME', said)
         self.assertIn("--max-rejected 0.0075", said)
         result = self.ingest("--max-rejected", "0.0075", "--replace")
-        self.assertIn("3 frames with a label that is not known are rejected",
+        self.assertIn("rejected 3 frames with an unknown label (--max-rejected)",
                       json.dumps(result["warnings"]))
         self.fails("--max-rejected", "0.007")
 
     def test_missing(self):
         self.write(["", "nan", "None"] + ["normal"] * (FRAMES - 3))
         result = self.ingest()
-        self.assertIn("3 frames without a label are rejected", json.dumps(result["warnings"]))
+        self.assertIn("rejected 3 frames without a label, though", json.dumps(result["warnings"]))
 
     def test_flags_that_come_late(self):
         """HCRL's and Survival's flags, first beyond the lines that decide on the format."""
@@ -236,8 +236,45 @@ class Words(Case):
                     file.write(f"{1000 + i * 0.001:.6f},0316,8,{hexes(i).replace(',', parts)}"
                                f"{flag}\n")
             said = self.fails()
-            self.assertIn('the labels of 1 of its 2000 lines are flags, but its first lines have '
-                          'none, so it was taken for a log without labels: "T" in line 1501', said)
+            self.assertIn('the labels of 1 of its 2000 lines are missing from most of its '
+                          'first lines, or vary in number there, so it was taken for a log without '
+                          'labels: "T" in line 1501; add a label to every line', said)
+
+    def lines(self, end):
+        """A log of candump or CrySyS; end(i) follows line i."""
+        os.makedirs(self.path("logs"), exist_ok=True)
+        forms = (("normal.log", lambda i: f"({1000 + i * 0.001:.6f}) can0 {frame(i)[0]}#01FF"),
+                 ("normal.txt", lambda i: f"{1000 + i * 0.001:.6f} 0{frame(i)[0]} 000 2 01 FF"))
+        for name, line in forms:
+            path = self.path("logs", name)
+            with open(path, "w", encoding="ascii") as file:
+                for i in range(2000):
+                    file.write(line(i) + end(i) + "\n")
+            yield name
+            os.remove(path)
+
+    def test_labels_at_the_end_that_come_late(self):
+        """One line, and all of the later ones: never an unlabelled log, nor one of bad lines."""
+        for _ in self.lines(lambda i: " 1 Attack" if i == 1500 else ""):
+            said = self.fails()
+            self.assertIn('the labels of 1 of its 2000 lines are missing from most of its '
+                          'first lines, or vary in number there, so it was taken for a log without '
+                          'labels: "1 Attack" in line 1501; add a label to every line', said)
+            result = self.ingest("--max-rejected", "0.0005", "--replace")
+            self.assertIn("rejected 1 frame with a label that the first lines do not have", json.dumps(result["warnings"]))
+        for _ in self.lines(lambda i: f" {int(i == 1500)}" if i >= 300 else ""):
+            said = self.fails()
+            self.assertIn('the labels of 1700 of its 2000 lines are missing from most of its', said)
+            self.assertIn('"0" in line 301, "1" in line 1501; add a label to every line', said)
+
+    def test_labels_at_the_end_that_are_missing(self):
+        for name in self.lines(lambda i: "" if i in (50, 1500) else f" {int(i == 1600)}"):
+            result = self.ingest(out=name)
+            self.assertEqual(result["rejected"], 2)
+            self.assertIn("rejected 2 frames without a label, though", json.dumps(result["warnings"]))
+            with open(os.path.join(result["cache"], "rejected.csv"), encoding="utf-8") as file:
+                reasons = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+            self.assertEqual(reasons, [["51", "label_missing"], ["1501", "label_missing"]])
 
 
 class Columns(Case):

@@ -69,19 +69,26 @@ static int64_t find_files(const notes *of, const leat_can_file *files,
     return first;
 }
 
+/* "rejected 3 frames WHAT" */
+static void add_rejected(notes *to, int64_t frames, const char *what) {
+    add(to, ": rejected %lld frame%s %s", (long long)frames, frames == 1 ? "" : "s", what);
+}
+
 /* Frames that were left out because of their labels may be attacks. */
 static void note_labels(notes *to, const leat_can_file *files) {
     int64_t count = 0, first = find_files(to, files, has_missing_labels, &count);
     if (first >= 0) {
         add_files(to, first, count);
-        add(to, ": %lld frames without a label are rejected, though the log has labels",
-            (long long)files[first].rejected[LEAT_CAN_REJECT_NO_LABEL]);
+        add_rejected(to, files[first].rejected[LEAT_CAN_REJECT_NO_LABEL], "without a label");
+        add(to, ", though the log has labels");
     }
     first = find_files(to, files, has_bad_labels, &count);
     if (first >= 0) {
         add_files(to, first, count);
-        add(to, ": %lld frames with a label that is not known are rejected (--max-rejected)",
-            (long long)files[first].rejected[LEAT_CAN_REJECT_LABEL]);
+        add_rejected(to, files[first].rejected[LEAT_CAN_REJECT_LABEL],
+                     files[first].labelled ? "with an unknown label"
+                                           : "with a label that the first lines do not have");
+        add(to, " (--max-rejected)");
     }
 }
 

@@ -519,27 +519,40 @@ static const shape crysys[] = {
      "1606733734 0110 100 8\n1606733734 0110 000 2 30\n1606733734 0110 000 2 30 42 1\n",
      NULL, 0, false,
      "1606733733.5 0 110 48.66.11.159.74.11.19.86\n1606733733.75 0 026 0.0.0.0.0.0.0.0\n"
-     "malformed_line\nmalformed_line\nmalformed_line\n",
+     "malformed_line\nmalformed_line\nlabel_unparsable\n",
      NULL},
     {"CrySyS, one word, remote", "1 0110 000 2 3042\n2 0110 100 0\n3 0110 000 2 30G2\n", NULL, 0,
      false, "1 0 110 48.66.0.0.0.0.0.0\nremote_frame\npayload_unparsable\n", NULL},
-    {"CrySyS, labelled", "1 0110 000 2 30 42 0\n2 0110 000 2 30 42 1\n3 0110 000 2 30 42 ?\n", NULL,
-     0, true, "1 0 110 48.66.0.0.0.0.0.0 0\n2 0 110 48.66.0.0.0.0.0.0 1\nlabel_unparsable\n", NULL},
+    {"CrySyS, labelled",
+     "1 0110 000 2 30 42 0\n2 0110 000 2 30 42 1\n3 0110 000 2 30 42 ?\n4 0110 000 2 30 42\n", NULL,
+     0, true,
+     "1 0 110 48.66.0.0.0.0.0.0 0\n2 0 110 48.66.0.0.0.0.0.0 1\nlabel_unparsable\n"
+     "label_missing\n",
+     NULL},
 };
 
 static const shape candump[] = {
     {"one label",
      "(1.5) can0 123#01 0\n(1.6) can1 123#02 1\n(1.7) can1 123#02\n(1.8) can1 123#02 x\n", NULL, 0,
      true,
-     "1.5 0 123 1.0.0.0.0.0.0.0 0\n1.6 1 123 2.0.0.0.0.0.0.0 1\nmalformed_line\nlabel_unparsable\n",
+     "1.5 0 123 1.0.0.0.0.0.0.0 0\n1.6 1 123 2.0.0.0.0.0.0.0 1\nlabel_missing\nlabel_unparsable\n",
      NULL},
     {"two labels",
-     "(1.5) can0 123#01 0 Normal\n(1.6) can0 123#02 0 Attack\n(1.7) can0 123#02 1 Normal\n", NULL,
-     0, true,
-     "1.5 0 123 1.0.0.0.0.0.0.0 0\n1.6 0 123 2.0.0.0.0.0.0.0 1\n1.7 0 123 2.0.0.0.0.0.0.0 1\n",
+     "(1.5) can0 123#01 0 Normal\n(1.6) can0 123#02 0 Attack\n(1.7) can0 123#02 1 Normal\n"
+     "(1.8) can0 123#02 1\n(1.9) can0 123#02\n(2) can0 123#02 R\n",
+     NULL, 0, true,
+     "1.5 0 123 1.0.0.0.0.0.0.0 0\n1.6 0 123 2.0.0.0.0.0.0.0 1\n1.7 0 123 2.0.0.0.0.0.0.0 1\n"
+     "label_missing\nlabel_missing\nlabel_missing\n",
      NULL},
     {"a direction and a label", "(1.5) can0 123#01 R 0\n(1.6) can0 123#02 T 1\n", NULL, 0, true,
      "1.5 0 123 1.0.0.0.0.0.0.0 0\n1.6 0 123 2.0.0.0.0.0.0.0 1\n", NULL},
+    {"labels that most lines lack",
+     "(1) can0 123#01\n(2) can0 123#01 R\n(3) can0 123#01 1\n"
+     "(4) can0 123#01 R 0\n(5) can0 123#01 00\n(6) can0 123#01 ?\n(7) can0 123#0 1\n",
+     NULL, 0, false,
+     "1 0 123 1.0.0.0.0.0.0.0\n2 0 123 1.0.0.0.0.0.0.0\nlabel_unparsable\n"
+     "label_unparsable\nmalformed_line\nmalformed_line\npayload_unparsable\n",
+     NULL},
     {"a direction", "(1.5) can0 123#01 R\n(1.6) can0 123#02 T\n", NULL, 0, false,
      "1.5 0 123 1.0.0.0.0.0.0.0\n1.6 0 123 2.0.0.0.0.0.0.0\n", NULL},
 };
