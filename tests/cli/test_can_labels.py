@@ -261,7 +261,9 @@ class Words(Case):
                           'first lines, or vary in number there, so it was taken for a log without '
                           'labels: "1 Attack" in line 1501; add a label to every line', said)
             result = self.ingest("--max-rejected", "0.0005", "--replace")
-            self.assertIn("rejected 1 frame with a label that the first lines do not have", json.dumps(result["warnings"]))
+            self.assertIn("rejected 1 frame with a label that the first lines do not have",
+                          json.dumps(result["warnings"]))
+            self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
         for _ in self.lines(lambda i: f" {int(i == 1500)}" if i >= 300 else ""):
             said = self.fails()
             self.assertIn('the labels of 1700 of its 2000 lines are missing from most of its', said)
@@ -302,6 +304,43 @@ class Columns(Case):
                 file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{'odd' if i else ''}\n")
         result = self.ingest()
         self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
+
+
+class Buses(Case):
+    """A csv names its buses in the first 256 lines; names that come later."""
+    def write(self, late):
+        os.makedirs(self.path("logs"), exist_ok=True)
+        with open(self.path("logs", "a.csv"), "w", encoding="ascii") as file:
+            file.write("timestamp,channel,arbitration_id,data_field,attack\n")
+            for i in range(20000):
+                bus = late if i in (300, 15000) else ("HS1", "MS1")[i % 2]
+                file.write(f"{1000 + i * 0.001:.6f},{bus},{','.join(frame(i))},0\n")
+
+    def buses(self, late):
+        """Frames of each bus, and rejected lines, for any number of threads."""
+        self.write(late)
+        wanted = None
+        for threads in ("1", "2", "3", "8"):
+            result = self.ingest("--threads", threads, "--val-fraction", "0", out="cache")
+            with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as f:
+                captures = json.load(f)["captures"]
+            found = ({one["bus"]: one["frames"] for one in captures}, result["rejected"],
+                     content(result["cache"]))
+            wanted = wanted or found
+            self.assertEqual(found, wanted)
+            rows, path = [], os.path.join(result["cache"], "rejected.csv")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    rows = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+            shutil.rmtree(self.path("cache"))
+        return wanted[0], rows
+
+    def test_late_names(self):
+        """Only digits may differ from the first name; any other one is rejected, with a reason."""
+        self.assertEqual(self.buses("HS3"), ({1: 10000 - 2, 0: 10000, 3: 2}, []))
+        rejected = [["302", "bus_unparsable"], ["15002", "bus_unparsable"]]
+        for name in ("LS3", "HS", "7", "HS0"):  # 0 is the number of MS1
+            self.assertEqual(self.buses(name), ({1: 10000 - 2, 0: 10000}, rejected), name)
 
 
 class Scalers(Case):
