@@ -146,6 +146,30 @@ class States(Case):
         again = self.ingest("--val-fraction", "0")  # what a cache does not record is not told
         self.assertTrue(again["found"])
         self.assertFalse({"files_taken_as_benign", "files_unlabelled"} & set(again))
+        self.assertEqual(again["splits"]["train"], {"graphs": 80, "attacks": 3, "unlabelled": 40})
+        again = self.words("--val-fraction", "0")
+        self.assertIn("already exists", again)
+        self.assertIn("train   80 graphs, 3 with an attack, 40 unlabelled", again)
+
+    def test_attacks_of_unknown_type(self):
+        """The metadata of a cache count them as benign; a cache that is found does not."""
+        write_labelled(self.path("logs", "test_x", "drive.csv"), range(110, 150), begin=5000)
+        first, again = (self.ingest("--val-fraction", "0.3") for _ in range(2))
+        self.assertEqual((first["found"], again["found"]), (False, True))
+        self.assertEqual(first["splits"]["test_x"], {"graphs": 20, "attacks": 3, "unlabelled": 0})
+        self.assertEqual(again["splits"], first["splits"])
+
+    def test_nearly_all_attacks(self):
+        """Of 20 or more training graphs more than 90 %, whether the cache is new or found."""
+        shutil.rmtree(self.path("logs"))
+        for count, warns in ((18, False), (19, True)):
+            write_labelled(self.path("logs", "drive.csv"), range(20 * count))
+            for _ in range(2):
+                warnings = json.dumps(self.ingest("--val-fraction", "0", "--val-split", "random")
+                                      ["warnings"])
+                self.assertEqual("19 of the 20 training graphs have an attack; check that the "
+                                 "right column" in warnings, warns, warnings)
+                self.assertEqual(warnings != "[]", warns)
 
     def test_the_same_bytes_however_made(self):
         for store in ("features", "frames"):
@@ -273,7 +297,8 @@ class Words(Case):
         for name in self.lines(lambda i: "" if i in (50, 1500) else f" {int(i == 1600)}"):
             result = self.ingest(out=name)
             self.assertEqual(result["rejected"], 2)
-            self.assertIn("rejected 2 frames without a label, though", json.dumps(result["warnings"]))
+            self.assertIn("rejected 2 frames without a label, though",
+                          json.dumps(result["warnings"]))
             with open(os.path.join(result["cache"], "rejected.csv"), encoding="utf-8") as file:
                 reasons = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
             self.assertEqual(reasons, [["51", "label_missing"], ["1501", "label_missing"]])

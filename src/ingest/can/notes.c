@@ -7,7 +7,7 @@
 #include "ingest/can/job.h"
 
 typedef struct notes {
-    const leat_can_splits *splits;
+    const leat_can_splits *splits; /* NULL: no files are named */
     char *text;
     size_t text_bytes;
 } notes;
@@ -130,4 +130,16 @@ void leat_can_note_files(const leat_can_file *files, const leat_can_splits *spli
         add(&to, ": there are no times; they were invented, %lld frames per second (--no-time)",
             (long long)settings->no_time);
     }
+}
+
+void leat_can_note_attacks(const leat_can_ingest_result *result, char *warning,
+                           size_t warning_bytes) {
+    enum { GRAPHS_ENOUGH = 20, PER_CENT = 90 };
+    notes to = {NULL, warning, warning_bytes};
+    long long graphs = result->split_graphs[0], attacks = result->split_attacks[0];
+    if (graphs < GRAPHS_ENOUGH || 100 * attacks <= PER_CENT * graphs) return;
+    add(&to,
+        "%s%lld of the %lld training graphs have an attack; check that the right column is read as "
+        "the label (--column label=NAME), and add logs of normal driving if there are none",
+        warning[0] != 0 ? "; " : "", attacks, graphs);
 }
