@@ -1,4 +1,4 @@
-"""Logs that python-can writes, read by leat; and python-can's reader beside leat on a log of can-utils.
+"""Logs that python-can writes, read by leat; and a log of can-utils read by both.
 
 Needs scripts/python-env.sh; skipped, with a line that says so, where it could not be made.
 """
@@ -26,7 +26,7 @@ FORMATS = {"F64": "d", "U32": "I", "I16": "h", "I32": "i"}
 
 
 def read_frames(result, split):
-    """(time, identifier, bytes) of each frame in the windows of a split, in the order of the log."""
+    """(time, identifier, bytes) of each frame in the windows of a split, in their order."""
     with open(os.path.join(result["cache"], "vocab.json"), encoding="ascii") as file:
         entries = json.load(file)["entries"]
     names = sorted(entries, key=entries.get)
