@@ -119,10 +119,9 @@ static void write_labels(leat_cli *cli, const leat_can_ingest_result *result,
 static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
     for (int i = 0; i < result->split_count; i++) {
-        leat_out(cli, "%-7s %s", leat_plain(name, result->split_name[i]),
-                 leat_things(a, result->split_graphs[i], "graph"));
-        if (!result->found)
-            leat_out(cli, ", %s with an attack", leat_words_count(b, result->split_attacks[i]));
+        leat_out(cli, "%-7s %s, %s with an attack", leat_plain(name, result->split_name[i]),
+                 leat_things(a, result->split_graphs[i], "graph"),
+                 leat_words_count(b, result->split_attacks[i]));
         if (result->split_unlabelled[i] > 0)
             leat_out(cli, ", %s unlabelled", leat_words_count(b, result->split_unlabelled[i]));
         leat_out(cli, "\n");
@@ -153,10 +152,8 @@ static void json_splits(leat_json *json, const leat_can_ingest_result *result) {
         leat_json_key(json, result->split_name[i]);
         leat_json_begin_object(json);
         leat_json_member_int(json, "graphs", result->split_graphs[i]);
-        if (!result->found) {
-            leat_json_member_int(json, "attacks", result->split_attacks[i]);
-            leat_json_member_int(json, "unlabelled", result->split_unlabelled[i]);
-        }
+        leat_json_member_int(json, "attacks", result->split_attacks[i]);
+        leat_json_member_int(json, "unlabelled", result->split_unlabelled[i]);
         leat_json_end_object(json);
     }
     leat_json_end_object(json);

@@ -295,8 +295,8 @@ typedef struct leat_can_ingest_result {
     int split_count;         /* train, val, then tests */
     char split_name[LEAT_CAN_SPLITS_MAX][128];
     int64_t split_graphs[LEAT_CAN_SPLITS_MAX];
-    int64_t split_attacks[LEAT_CAN_SPLITS_MAX];    /* graphs with an attack; 0 if `found` */
-    int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1; 0 if `found` */
+    int64_t split_attacks[LEAT_CAN_SPLITS_MAX];    /* graphs with an attack */
+    int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1 */
     char scaler[32];       /* the setting, or what it became: see docs/can.md */
     bool scaler_changed;   /* no training window is benign */
     char warning[2048];    /* what the user should know: a suspect cache, leftover files; "" */

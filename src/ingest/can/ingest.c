@@ -643,11 +643,14 @@ static leat_code report_found(can_job *job, leat_error *err) {
     result->verified = job->folder.hashed;
     LEAT_TRY(leat_can_meta_load(&meta, job->folder.cache, false, err));
     leat_code code = leat_can_folder_check(&job->folder, &meta, job->options, &job->ticker, err);
+    if (code == LEAT_OK) {
+        fill_result(job, &meta);
+        code = leat_can_found_labels(&meta, result, err);
+    }
     if (code != LEAT_OK) {
         leat_can_meta_free(&meta);
         return code;
     }
-    fill_result(job, &meta);
     leat_can_sides_warn(&meta, &job->options->settings, result->warning, sizeof result->warning);
     for (int64_t i = 0; i < meta.capture_count; i++) {
         const leat_can_meta_capture *capture = &meta.captures[i];
@@ -733,14 +736,17 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
     if (job->folder.found) {
         LEAT_TRY(report_found(job, err));
+        leat_can_note_attacks(job->result, job->result->warning, sizeof job->result->warning);
         add_warning(job);
         return LEAT_OK;
     }
     leat_error failure = {0};
     leat_code code = make_cache(job, &failure);
-    if (code == LEAT_OK)
+    if (code == LEAT_OK) {
         leat_can_note_files(job->files, &job->splits, &o->settings, job->result->warning,
                             sizeof job->result->warning);
+        leat_can_note_attacks(job->result, job->result->warning, sizeof job->result->warning);
+    }
     if (code == LEAT_OK) code = may_publish(job, &failure);
     if (code == LEAT_OK) code = leat_can_folder_publish(&job->folder, &failure);
     bool keep = code != LEAT_OK && job->resumable && (code == LEAT_ERR_CANCELLED || o->resume);

@@ -202,8 +202,8 @@ typedef struct shown_lines {
     char text[320];
     char label[52]; /* of the first of them */
     int count;
-    bool labels;  /* only those with labels that cannot be read: their labels */
-    bool flagged; /* such a label is a flag, but the first lines have none */
+    bool labels; /* only those with labels that cannot be read: their labels */
+    bool late;   /* the first lines do not have such labels */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
@@ -215,7 +215,7 @@ static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_
     if (taken < label.size_bytes) memcpy(text + strlen(text), "...", 4);
     if (strcmp(text, shown->label) == 0 && shown->count > 0) return;
     if (shown->count == 0) memcpy(shown->label, text, sizeof text);
-    shown->flagged = !layout->labelled;
+    shown->late = !layout->labelled;
     snprintf(shown->text + used, size - used, "%s \"%s\" in line %lld",
              shown->count++ > 0 ? "," : "", text, (long long)number);
 }
@@ -276,9 +276,10 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
     const char *why = "are not known", *help = "expected numbers (0 = benign) or words such as "
                                                "normal, attack; --column label=NAME reads another "
                                                "column";
-    if (shown.flagged) {
-        why = "are flags, but its first lines have none, so it was taken for a log without labels";
-        help = "add a flag to every line, or remove those lines";
+    if (shown.late) {
+        why = "are missing from most of its first lines, or vary in number there, so it was taken "
+              "for a log without labels";
+        help = "add a label to every line, or split the file where the labels begin";
     }
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": the labels of %lld of its %lld lines %s:%s; %s; or reject such lines "
@@ -294,7 +295,10 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {
         if (is_counted(i)) rejected += file->rejected[i];
     }
-    if (!has_too_many(self->options, file, rejected)) return check_labels(self, file_index, err);
+    bool too_many = has_too_many(self->options, file, rejected);
+    bool labels = 2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected;
+    if (!too_many || labels) LEAT_TRY(check_labels(self, file_index, err));
+    if (!too_many) return LEAT_OK;
     shown_lines shown = {.count = 0};
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));

@@ -146,7 +146,7 @@ static const leat_setting option_rows[] = {
      .high = 1,
      .value = "SHARE",
      .help = "share of a file's lines that may be rejected even if that is more than 1 % and 100 "
-             "lines, or more than half"},
+             "lines, or more than half, or if their labels cannot be read"},
     {LEAT_INGEST_RESUME(can)},
     {LEAT_INGEST_REPLACE(can)},
     {LEAT_INGEST_VERIFY(can),

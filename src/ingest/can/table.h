@@ -63,8 +63,6 @@ bool leat_can_label_like(leat_text name);
  */
 bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line_options *options,
                           leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]);
-/* The names of the first cells, for messages: "a", "b", "c". */
-void leat_can_show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]);
 
 /* ---- lines (table.c) ---- */
 
