@@ -36,15 +36,22 @@ configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja
 	cmake --preset $(2) $(if $(filter 1,$(WERROR)),-D LEAT_WERROR=ON) >$(1)/configure.log 2>&1 || { tail -n 20 $(1)/configure.log; exit 1; }; \
 	grep 'leat: ' $(1)/configure.log || true; touch $(1)/build.ninja; fi
 
+# The last word of every build without DuckDB: make demo and make check install it, make does not.
+without = if grep -qs 'DuckDB not found' $(1)/configure.log; then \
+	echo "make: built without DuckDB, so leat cannot read Parquet; to add it, run scripts/install.sh," \
+	  "then make again" >&2; fi
+
 build:
 	@$(call configure,build,release)
 	@echo "== build: build/leat, build/libleat.so"
 	@cmake --build build --parallel $(JOBS) --target leat leat_shared -- --quiet
+	@$(call without,build)
 
 all:
 	@$(call configure,build,release)
 	@echo "== build: everything, including tests"
 	@cmake --build build --parallel $(JOBS) -- --quiet
+	@$(call without,build)
 
 demo:
 	@echo "== install missing packages"

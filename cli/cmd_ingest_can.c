@@ -85,7 +85,7 @@ static void write_cut(leat_cli *cli, int64_t frames) {
 
 static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s frames of %s, %s, %s\n", leat_words_count(a, result->frames),
+    leat_out(cli, "read    %s of %s, %s, %s\n", leat_things(a, result->frames, "frame"),
              leat_things(b, result->files, "file"), leat_things(c, result->captures, "capture"),
              leat_things(d, result->identifiers, "identifier"));
     leat_out(cli, "        = %s in windows + %s between them + %s after the last + %s dropped\n",
@@ -97,14 +97,12 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
                  leat_words_count(a, result->frames_left_out));
     write_cut(cli, result->frames_cut);
     if (result->windows_dropped > 0)
-        leat_out(cli,
-                 "        %s windows across a boundary between training and validation were "
-                 "dropped\n",
-                 leat_words_count(a, result->windows_dropped));
+        leat_out(cli, "        %s across a boundary between training and validation %s dropped\n",
+                 leat_things(a, result->windows_dropped, "window"),
+                 result->windows_dropped == 1 ? "was" : "were");
     if (result->frames_stepped_back > 0)
-        leat_out(cli, "        %s stepped back in time and %s sorted\n",
-                 leat_things(a, result->frames_stepped_back, "frame"),
-                 result->frames_stepped_back == 1 ? "was" : "were");
+        leat_out(cli, "        the clock fell back %s; frames were sorted by time\n",
+                 leat_things(a, result->frames_stepped_back, "time"));
     write_clock_steps(cli, result);
     if (result->rejected > 0) {
         leat_out(cli, "        %s rejected; see ", leat_things(a, result->rejected, "line"));
@@ -130,10 +128,9 @@ static void write_labels(leat_cli *cli, const leat_can_ingest_result *result,
 static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
     for (int i = 0; i < result->split_count; i++) {
-        leat_out(cli, "%-7s %s graphs", leat_plain(name, result->split_name[i]),
-                 leat_words_count(a, result->split_graphs[i]));
-        if (!result->found)
-            leat_out(cli, ", %s with an attack", leat_words_count(b, result->split_attacks[i]));
+        leat_out(cli, "%-7s %s, %s with an attack", leat_plain(name, result->split_name[i]),
+                 leat_things(a, result->split_graphs[i], "graph"),
+                 leat_words_count(b, result->split_attacks[i]));
         if (result->split_unlabelled[i] > 0)
             leat_out(cli, ", %s unlabelled", leat_words_count(b, result->split_unlabelled[i]));
         leat_out(cli, "\n");
@@ -164,10 +161,8 @@ static void json_splits(leat_json *json, const leat_can_ingest_result *result) {
         leat_json_key(json, result->split_name[i]);
         leat_json_begin_object(json);
         leat_json_member_int(json, "graphs", result->split_graphs[i]);
-        if (!result->found) {
-            leat_json_member_int(json, "attacks", result->split_attacks[i]);
-            leat_json_member_int(json, "unlabelled", result->split_unlabelled[i]);
-        }
+        leat_json_member_int(json, "attacks", result->split_attacks[i]);
+        leat_json_member_int(json, "unlabelled", result->split_unlabelled[i]);
         leat_json_end_object(json);
     }
     leat_json_end_object(json);

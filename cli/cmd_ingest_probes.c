@@ -170,6 +170,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_key(json, "warnings");
     leat_json_begin_array(json);
     if (result->warning[0] != 0) leat_json_string(json, result->warning);
+    if (result->rejected_warning[0] != 0) leat_json_string(json, result->rejected_warning);
     leat_json_end_array(json);
 }
 
@@ -184,13 +185,10 @@ static int run_ingest_probes(leat_cli *cli) {
     leat_cli_cancellable(cli);
     leat_code code = leat_probes_ingest(leat_cli_arguments(cli), leat_cli_argument_count(cli), out,
                                         &options, &result, &err);
-    if (code == LEAT_ERR_CANCELLED) {
-        leat_cli_note(cli, "%s; add --resume to continue, or --replace to start over", err.message);
-        return 1;
-    }
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     leat_cli_progress_end(cli);
     if (result.warning[0] != 0) leat_cli_note(cli, "warning: %s", result.warning);
+    if (result.rejected_warning[0] != 0) leat_cli_note(cli, "warning: %s", result.rejected_warning);
     if (options.resume && !result.resumed) leat_ingest_note_new(cli);
     json_source source = {out, options.memory_bytes, &result};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);

@@ -97,8 +97,9 @@ const leat_cli_command leat_cmd_inspect = {
     .usage = "PATH... [options]",
     .about = "Summarises a data set written by an ingest, or third-party ArrayRecord files of "
              "probe rows. Counts, sizes and time spans come from the index and cover every row; "
-             "values (round trips, gaps, failures, change over time) are read from the rows, and "
-             "the output states how many were read.\n\n"
+             "values (round trips, gaps, failures, duplicates, change over time) are read from the "
+             "rows, and the output states how many were read. A duplicate equals the measurement "
+             "before it of the same probe in all columns.\n\n"
              "For a CAN cache: graphs, nodes and attacks of each split, captures, identifiers "
              "unknown in training, ranges of features.\n\n"
              "With --verify, everything is read and checked, and each problem is listed with its "

@@ -68,6 +68,8 @@ static int refuse_idle(leat_cli *cli, const leat_graph_batch_options *batches) {
                                   "--%s: --pack fixed has no budget; use --batch to set the number "
                                   "of graphs per batch",
                                   budget[i]);
+    if (batches->curriculum != LEAT_CURRICULUM_NONE && batches->epochs == 0)
+        return leat_cli_usage(cli, "--curriculum requires --epochs N (now 0: never ends)");
     for (int i = 0; batches->curriculum == LEAT_CURRICULUM_NONE && i < 3; i++)
         if (leat_cli_given(cli, ramp[i]))
             return leat_cli_usage(cli,

@@ -213,10 +213,10 @@ static void write_words(const graphs_report *report) {
     leat_cli *cli = report->job->run.cli;
     const graphs_sums *all = &report->all;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    leat_out(cli, "counted    %s batches, epoch %lld batch %lld to epoch %lld batch %lld\n",
-             leat_words_count(a, all->batches), (long long)report->first.epoch,
-             (long long)report->first.batch, (long long)report->last.epoch,
-             (long long)report->last.batch);
+    leat_out(cli, "counted    %s %s, epoch %lld batch %lld to epoch %lld batch %lld\n",
+             leat_words_count(a, all->batches), all->batches == 1 ? "batch" : "batches",
+             (long long)report->first.epoch, (long long)report->first.batch,
+             (long long)report->last.epoch, (long long)report->last.batch);
     leat_out(cli, "graphs     %s, %s of them with an attack: %s", leat_words_count(a, all->graphs),
              leat_words_count(b, all->attacks),
              leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(all->attacks, all->graphs)));

@@ -120,8 +120,8 @@ static void write_words(const batches_report *job) {
     const leat_chunk_stats *chunks = &report->chunks;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     int64_t measurements = asked->anchors.measurements + asked->fillers.measurements;
-    leat_out(job->cli, "counted    %s sequences of %s tokens, steps %lld to %lld",
-             leat_words_count(a, asked->sequences), leat_words_count(b, report->length),
+    leat_out(job->cli, "counted    %s of %s tokens, steps %lld to %lld",
+             leat_things(a, asked->sequences, "sequence"), leat_words_count(b, report->length),
              (long long)report->first_step, (long long)report->end_step - 1);
     if (report->epoch_sequences >= 0)
         leat_out(job->cli, " (an epoch has %s)", leat_words_count(c, report->epoch_sequences));

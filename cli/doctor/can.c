@@ -39,8 +39,8 @@ void leat_doctor_can(leat_doctor *doc, const char *path) {
                  leat_things(a, graphs, "graph"), leat_things(b, facts.split_count, "split"),
                  (long long)facts.window, (long long)facts.stride);
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
-        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, "files exist; no graph was read",
-                         "leat inspect --verify reads everything");
+        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, "only the presence of files was checked",
+                         "run leat inspect --verify to read everything");
     }
     leat_can_cache_close(cache);
 }

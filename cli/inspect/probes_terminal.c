@@ -110,7 +110,7 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
                  leat_unit_words(c, LEAT_UNIT_SHARE,
                                  leat_ratio(s->failures_by_version[1], s->values_by_version[1])));
     if (s->measurements_read > 0)
-        leat_out(cli, "  duplicates   %s (equal to the measurement before in the same row)\n",
+        leat_out(cli, "  duplicates   %s (equal to the measurement before of the same probe)\n",
                  leat_words_count(a, s->duplicates_read));
     if (s->rows_read == s->all.rows) leat_out(cli, "  values       from every row\n");
     else if (s->rows_read == 0) leat_out(cli, "  values       not read (--read 0)\n");

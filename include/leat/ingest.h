@@ -96,6 +96,7 @@ typedef struct leat_probes_ingest_result {
      * one result are not duplicates. -1: an earlier version, which did not count them, wrote it. */
     int64_t duplicates;
     int64_t duplicates_dropped; /* of those, not written */
+    char rejected_warning[768]; /* more than half of the rows were rejected: why, what to do; "" */
 } leat_probes_ingest_result;
 
 /*
@@ -295,8 +296,8 @@ typedef struct leat_can_ingest_result {
     int split_count;         /* train, val, then tests */
     char split_name[LEAT_CAN_SPLITS_MAX][128];
     int64_t split_graphs[LEAT_CAN_SPLITS_MAX];
-    int64_t split_attacks[LEAT_CAN_SPLITS_MAX];    /* graphs with an attack; 0 if `found` */
-    int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1; 0 if `found` */
+    int64_t split_attacks[LEAT_CAN_SPLITS_MAX];    /* graphs with an attack */
+    int64_t split_unlabelled[LEAT_CAN_SPLITS_MAX]; /* graphs with y = -1 */
     char scaler[32];       /* the setting, or what it became: see docs/can.md */
     bool scaler_changed;   /* no training window is benign */
     char warning[4096];    /* what the user should know: a suspect cache, leftover files; "" */

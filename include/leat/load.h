@@ -239,7 +239,7 @@ typedef struct leat_summary {
      */
     int64_t rows_read, measurements_read, bytes_read;
     int64_t values_by_version[2], failures_by_version[2]; /* IPv4, IPv6 */
-    int64_t duplicates_read; /* equal to the measurement before it in its row, in all columns */
+    int64_t duplicates_read; /* equal to the measurement before it of its probe, in all columns */
     leat_dist gap_us;        /* between consecutive measurements of a probe */
     leat_dist rtt_ns;        /* of those that did not fail */
     leat_timeline timeline;

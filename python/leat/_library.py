@@ -52,12 +52,17 @@ def call(function: Any, *arguments: Any) -> None:
         raise fail(error)
 
 
-def integer(name: str, value: Any, bits: int = 64) -> int:
-    """A number that fits a signed C type of the given bits; ctypes would silently truncate it."""
+def whole(name: str, value: Any) -> int:
+    """A whole number of any size; a text of digits is not one."""
     try:
-        number = operator.index(value)
+        return operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: {value!r} is not an integer") from None
+
+
+def integer(name: str, value: Any, bits: int = 64) -> int:
+    """A number that fits a signed C type of the given bits; ctypes would silently truncate it."""
+    number = whole(name, value)
     if not -1 << bits - 1 <= number < 1 << bits - 1:
         raise errors.OptionError(f"{name}: {number} does not fit in {bits} bits")
     return number

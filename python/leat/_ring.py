@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import ctypes as c
 import json
+import numbers
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -167,6 +168,13 @@ def choice(name: str, value: str | None, accepted: Sequence[str | None]) -> int:
         raise ValueError(f"{name} {value!r} is not accepted: " +
                          ", ".join(repr(each) for each in accepted))
     return accepted.index(value)
+
+
+def real(name: str, value: Any) -> float:
+    """A number; a text of digits is not one."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: {value!r} is not a number")
+    return float(value)
 
 
 def integers(name: str, values: Iterable[int], example: str) -> tuple[int, ...]:

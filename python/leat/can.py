@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from leat import _abi, _handle, _ring
 from leat._handle import Path, copy_of, path_of
-from leat._library import call, encoded, held, integer, lib, set_options, size
-from leat._ring import choice
+from leat._library import call, encoded, held, integer, lib, set_options, size, whole
+from leat._ring import choice, real
 from leat.errors import OptionError
 
 NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
@@ -178,12 +178,16 @@ class _Handle(_handle.Handle):
         call(lib.leat_can_reader_create, c.byref(pointer), self.pointer, encoded(kind[0]), kind[1])
         return pointer
 
+    def __reduce__(self) -> Any:
+        return _Handle, (os.fsdecode(self._path),)
+
 
 class CanSplit(Sequence[Graph]):
     """The graphs of one split: a sequence of Graph, by (number of nodes, capture, window start).
 
     Reading verifies each page once, when it is first read; CorruptError and InputOutputError name
-    the file and byte. Any number of threads may read; reading lets other Python threads run.
+    the file and byte. Any number of threads may read; reading lets other Python threads run. It can
+    be pickled, like its data set, as a path.
     """
 
     def __init__(self, handle: _Handle, facts: _SplitFacts, scale: str) -> None:
@@ -241,8 +245,32 @@ class CanSplit(Sequence[Graph]):
             return [self._graph(each) for each in range(self._count)[item]]
         return self._graph(self._number(item))
 
+    def __reduce__(self) -> Any:
+        return _split_of, (self._handle, self.name, self.scale)
+
     def __repr__(self) -> str:
         return f"<leat.CanSplit {self.name}: {self._count} graphs>"
+
+
+def _split_of(handle: _Handle, name: str, scale: str) -> CanSplit:
+    """A split that was pickled."""
+    return CanSplit(handle, _split_facts(handle.pointer)[name], scale)
+
+
+def _split_facts(pointer: c.c_void_p) -> dict[str, _SplitFacts]:
+    """The facts of all splits, by name."""
+    cache, splits, found = _abi.CanFacts(), {}, _abi.CanSplit()
+    held.leat_can_cache_get_facts(pointer, c.byref(cache))
+    for index in range(cache.split_count):
+        call(held.leat_can_cache_get_split, pointer, index, c.byref(found))
+        nodes, edges = (Sizes(*(getattr(sizes, name) for name in Sizes._fields))
+                        for sizes in (found.nodes, found.edges))
+        name = _text(found.name)
+        splits[name] = _SplitFacts(
+            name, found.graph_count, found.node_count, found.edge_count, found.frames,
+            found.file_bytes, nodes, edges,
+            {_text(one.name): one.graphs for one in found.attacks[:found.attack_count]})
+    return splits
 
 
 class CanDataset(Mapping[str, CanSplit]):
@@ -288,8 +316,7 @@ class CanDataset(Mapping[str, CanSplit]):
             np.array(getattr(scaler, name)) for name in Scaler._fields[1:]))
         self.captures: tuple[Capture, ...] = tuple(
             self._capture(pointer, index) for index in range(found.capture_count))
-        self._splits = {facts.name: facts for facts in (
-            self._split(pointer, index) for index in range(found.split_count))}
+        self._splits = _split_facts(pointer)
 
     @staticmethod
     def _settings(pointer: c.c_void_p) -> Iterator[tuple[str, str]]:
@@ -305,17 +332,6 @@ class CanDataset(Mapping[str, CanSplit]):
         return Capture(os.fsdecode(found.file), os.fsdecode(found.folder), _text(found.split),
                        found.bus if found.bus >= 0 else None, found.vehicle or None,
                        *(getattr(found, name) for name in Capture._fields[5:]))
-
-    @staticmethod
-    def _split(pointer: c.c_void_p, index: int) -> _SplitFacts:
-        found = _abi.CanSplit()
-        call(held.leat_can_cache_get_split, pointer, index, c.byref(found))
-        nodes, edges = (Sizes(*(getattr(sizes, name) for name in Sizes._fields))
-                        for sizes in (found.nodes, found.edges))
-        return _SplitFacts(
-            _text(found.name), found.graph_count, found.node_count, found.edge_count, found.frames,
-            found.file_bytes, nodes, edges,
-            {_text(one.name): one.graphs for one in found.attacks[:found.attack_count]})
 
     @property
     def _handle(self) -> _Handle:
@@ -443,6 +459,21 @@ def _limits(data: CanDataset, split: str, given: tuple[int | None, int | None], 
     return _budget(data, split, device_memory, model)
 
 
+def _refuse_idle(pack: str, curriculum: Path | None, given: Mapping[str, Any]) -> None:
+    """Refuses options that have no effect with the others: the run is not the one intended."""
+    if pack != "fixed" and given["batch"] is not None:
+        raise OptionError(f"batch is for pack 'fixed'; with pack {pack!r}, max_nodes and max_edges "
+                          "limit the size of a batch")
+    for name in ("max_nodes", "max_edges", "oversize"):
+        if pack == "fixed" and given[name] is not None:
+            raise OptionError(f"{name}: pack 'fixed' has no budget; use batch to set the number of "
+                              "graphs per batch")
+    for name in ("tiers", "curriculum_start", "curriculum_end"):
+        if curriculum in (None, "none") and given[name] is not None:
+            raise OptionError(f"{name} requires a curriculum; give curriculum 'random' or the path "
+                              "of a file of scores")
+
+
 class GraphLoader(_ring.Ring):
     """Batches of graphs of one split: an iterator of GraphBatch.
 
@@ -451,12 +482,13 @@ class GraphLoader(_ring.Ring):
 
     graphs "all", "benign" (y = 0) or "attack" (y = 1), the others are in no batch; pack "ffd",
     "next-fit", "bucket" (as many graphs as fit max_nodes and max_edges, default 8192 and 32768; 0:
-    no limit), or "fixed" (`batch` graphs); instead of the two limits, device_memory (bytes, or
-    "16G") and model "vgae", "vgae-large", "gat" or "gat-large": the device memory that a training
-    step of the model may use; oversize "skip", "alone" or "fail": what to do with a graph
-    that exceeds a budget; min_steps of an epoch; seed; curriculum None, "random", or the path of a
-    file of scores, with tiers, curriculum_start, curriculum_end, epochs; preset "default" or
-    "reference"; scale "stored" or "none".
+    no limit), or "fixed" (`batch` graphs, default 32); instead of the two limits, device_memory
+    (bytes, or "16G") and model "vgae", "vgae-large", "gat" or "gat-large": the device memory that a
+    training step of the model may use; oversize "skip" (default), "alone" or "fail": what to do
+    with a graph that exceeds a budget; min_steps of an epoch; seed; curriculum None, "random", or
+    the path of a file of scores, with tiers (default 10), curriculum_start (1), curriculum_end (10)
+    and epochs; preset "default" or "reference"; scale "stored" or "none". An option that has no
+    effect with the others, such as batch without pack "fixed", raises OptionError.
 
     Each epoch is drawn anew; after `epochs` of them the iterator ends (0: never). Host `host` of
     `hosts` gets every hosts-th batch, the same number per epoch as the others: the last one may be
@@ -474,24 +506,31 @@ class GraphLoader(_ring.Ring):
 
     def __init__(self, data: CanDataset | Path, split: str = "train", *, graphs: str = "all",
                  pack: str = "ffd", max_nodes: int | None = None, max_edges: int | None = None,
-                 device_memory: int | str | None = None, model: str | None = None, batch: int = 32,
-                 oversize: str = "skip", min_steps: int = 1, seed: int = 0,
-                 curriculum: Path | None = None, tiers: int = 10, curriculum_start: float = 1,
-                 curriculum_end: float = 10, epochs: int = 0, preset: str = "default",
-                 scale: str = "stored", host: int = 0, hosts: int = 1,
-                 threads: int | None = None, prefetch: int | None = None,
+                 device_memory: int | str | None = None, model: str | None = None,
+                 batch: int | None = None, oversize: str | None = None, min_steps: int = 1,
+                 seed: int = 0, curriculum: Path | None = None, tiers: int | None = None,
+                 curriculum_start: float | None = None, curriculum_end: float | None = None,
+                 epochs: int = 0, preset: str = "default", scale: str = "stored", host: int = 0,
+                 hosts: int = 1, threads: int | None = None, prefetch: int | None = None,
                  memory: int | str | None = None) -> None:
         super().__init__()
         self._data = data if isinstance(data, CanDataset) else CanDataset(data)
         nodes, edges = _limits(self._data, split, (max_nodes, max_edges), pack, device_memory,
                                model)
+        _refuse_idle(pack, curriculum, {
+            "batch": batch, "max_nodes": max_nodes, "max_edges": max_edges, "oversize": oversize,
+            "tiers": tiers, "curriculum_start": curriculum_start, "curriculum_end": curriculum_end})
         options = lib.leat_graph_loader_options_default()
         by_scores = curriculum not in (None, "none", "random")
-        words = {"graphs": graphs, "pack": pack, "max-nodes": nodes, "max-edges": edges,
-                 "batch": batch, "oversize": oversize, "min-steps": min_steps, "seed": seed,
-                 "curriculum": "scores" if by_scores else curriculum or "none", "tiers": tiers,
-                 "curriculum-start": curriculum_start, "curriculum-end": curriculum_end,
-                 "epochs": epochs, "preset": preset}
+        counts = {"max_nodes": nodes, "max_edges": edges, "batch": batch, "min_steps": min_steps,
+                  "seed": seed, "tiers": tiers, "epochs": epochs}
+        ramp = {"curriculum_start": curriculum_start, "curriculum_end": curriculum_end}
+        words: dict[str, Any] = {
+            "graphs": graphs, "pack": pack, "oversize": oversize, "preset": preset,
+            "curriculum": "scores" if by_scores else curriculum or "none"}
+        for kind, values in ((whole, counts), (real, ramp)):
+            words.update((name.replace("_", "-"), kind(name, value))
+                         for name, value in values.items() if value is not None)
         set_options(lib.leat_graph_batch_options_table(), options.batches, words)
         set_options(lib.leat_graph_loader_options_table(), options,
                     {"scale": scale, **_ring.options_of(host, hosts, threads, prefetch, memory)})

@@ -39,7 +39,7 @@ class Handle(_handle.Handle):
 
     def __init__(self, paths: Sequence[str], cache_bytes: int | None,
                  addresses: str | None, memory: Any) -> None:
-        self.indexed = False  # facts of a row are in the index; otherwise its record is decoded
+        self._arguments = paths, cache_bytes, addresses, memory
         self._options = lib.leat_dataset_options_default()
         if cache_bytes is not None:
             self._options.cache_bytes = integer("cache_bytes", cache_bytes)
@@ -49,6 +49,10 @@ class Handle(_handle.Handle):
             self._options.memory_bytes = size("memory", memory)
         self._paths = (c.c_char_p * len(paths))(*(encoded(path) for path in paths))
         super().__init__()
+        facts = _abi.DatasetFacts()
+        held.leat_dataset_get_facts(self.pointer, c.byref(facts))
+        #: facts of a row are in the index; otherwise its record is decoded
+        self.indexed: bool = facts.indexed
 
     def open(self) -> c.c_void_p:
         """The leat_dataset, opened again."""
@@ -62,6 +66,9 @@ class Handle(_handle.Handle):
         pointer = c.c_void_p()
         call(lib.leat_row_create, c.byref(pointer), self.pointer)
         return pointer
+
+    def __reduce__(self) -> Any:
+        return Handle, self._arguments
 
 
 class Cursor(_handle.Reader):
@@ -107,7 +114,8 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
 
     A sequence of dicts: `len(row)` of them, `row[i]` has "event_time" (datetime, UTC), "src_addr",
     "dst_addr" (str), "ip_version" (4 or 6) and "rtt" (float, milliseconds; -1.0: failed), and reads
-    only the few pages of that measurement. measurements() reads all of them at once.
+    only the few pages of that measurement. measurements() reads all of them at once. It can be
+    pickled, like its data set, as paths.
     """
 
     def __init__(self, handle: Handle, number: int) -> None:
@@ -140,6 +148,9 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
         with Cursor(self._handle, self.number) as cursor:
             call(lib.leat_dataset_row_record, cursor, c.byref(data), c.byref(size))
             return c.string_at(data, size.value)
+
+    def __reduce__(self) -> Any:
+        return ProbeRow, (self._handle, self.number)
 
     def __len__(self) -> int:
         return self.n_measurements
@@ -206,7 +217,6 @@ class ProbeDataset(Sequence[ProbeRow]):
         self._open: Handle | None = Handle(*self._arguments)
         facts = _abi.DatasetFacts()
         held.leat_dataset_get_facts(self._open.pointer, c.byref(facts))
-        self._open.indexed = facts.indexed
         self._rows: int = facts.row_count
         self._fingerprint: str | None = None
         self.indexed: bool = facts.indexed  #: has leat's manifest and index

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from leat import _abi, _ring
 from leat._handle import Path, copy_of
-from leat._library import call, encoded, held, integer, lib, set_options
+from leat._library import call, encoded, held, integer, lib, set_options, whole
 from leat._ring import choice, integers
 from leat.dataset import ProbeDataset
 
@@ -211,7 +211,10 @@ class Loader(_ring.Ring):
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
         timestamp_modes = integers("timestamp_modes", timestamp_modes, "(40, 30, 30)")
         options = lib.leat_loader_options_default()
-        sample = {"sampler": sampler, "length": str(length), "seed": str(seed),
+        if not isinstance(by_client, (bool, np.bool_)):
+            raise TypeError(f"by_client: {by_client!r} is not True or False")
+        sample = {"sampler": sampler, "length": str(whole("length", length)),
+                  "seed": str(whole("seed", seed)),
                   "timestamp-modes": ",".join(map(str, timestamp_modes)),
                   "field-order": field_order, "packing": packing, "tail": tail,
                   "boundary": boundary}

@@ -141,8 +141,8 @@ static leat_code check_packed(const search *to, const char *folder, const leat_p
                     compare_plain) == NULL)
             continue;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "folder \"%s\" contains \"%.*s\" and \"%s\": the second is the first, "
-                         "packed, so the data would count twice; move one of them elsewhere",
+                         "folder \"%s\" contains \"%.*s\" and \"%s\": the second is a gzipped copy "
+                         "of the first, so the data would count twice; move one of them elsewhere",
                          folder, (int)packed.size, packed.text, packed.text);
     }
     return LEAT_OK;

@@ -4,7 +4,7 @@ packed with gzip, texts in a dictionary or with a delta encoding, cells in error
 import struct
 import zlib
 
-INT64, FLOAT, BYTE_ARRAY = 2, 4, 6
+INT64, INT96, FLOAT, BYTE_ARRAY = 2, 3, 4, 6
 PLAIN, RLE, DELTA_BYTE_ARRAY, RLE_DICTIONARY = 0, 3, 7, 8
 GZIP = 2
 
@@ -110,6 +110,12 @@ def times(name, values, unit=1, statistics=False):
     if statistics:
         column.bounds = [struct.pack("<q", each) for each in (max(values), min(values))]
     return column
+
+
+def int96(name, values):
+    """Timestamps as Impala wrote them: (nanoseconds of the day, Julian day)."""
+    body = b"".join(struct.pack("<qi", *each) for each in values)
+    return Column(name, INT96, [PLAIN, RLE], [data_page(len(values), PLAIN, body)])
 
 
 def texts(name, values):

@@ -323,9 +323,9 @@ class Filters(Case):
 
     def test_nothing_left(self):
         for words in ((), ("--report", self.path("page.html"))):
-            self.refused("split test_05_suppress: graphs attack: none of the [0-9]+ graphs has an "
-                         r"attack \(y = 1\); use another split, or graphs all", "--split",
-                         "test_05_suppress", "--graphs", "attack", *words)
+            self.refused("split test_05_suppress: graphs attack: no graph has an attack "
+                         r"\(y = 1: 0 of [0-9]+; unlabelled: 0\); use another split, or graphs all",
+                         "--split", "test_05_suppress", "--graphs", "attack", *words)
 
     def test_states(self):
         """A state names the filter; one of all graphs is what it was before there was a filter."""
@@ -646,6 +646,7 @@ class Usage(Case):
                 (("--pack", "fixed", "--max-nodes", 100), "--max-nodes: --pack fixed has no"),
                 (("--pack", "fixed", "--max-edges", 100), "--max-edges: --pack fixed"),
                 (("--pack", "fixed", "--oversize", "fail"), "--oversize: --pack fixed"),
+                (("--curriculum", "random"), r"--curriculum requires --epochs N \(now 0: never"),
                 (("--tiers", 3), "--tiers requires a curriculum; give --curriculum"),
                 (("--epochs", 2, "--curriculum-start", 3), "--curriculum-start requires"),
                 (("--curriculum", "none", "--curriculum-end", 3), "--curriculum-end requires"),

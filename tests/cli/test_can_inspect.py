@@ -118,6 +118,7 @@ class Words(unittest.TestCase):
             self.assertEqual(found["problem"], "")
             self.assertRegex(found["ok"], r"CAN cache .* opens: [\d,]+ graphs in \d+ splits")
             self.assertNotIn("leftover", found["note"])
+            self.assertIn("only the presence of files was checked", found["note"])
         for name in (".leat-0123456789abcdef", ".stage-cache-1"):
             os.mkdir(os.path.join(inside, name))  # a third party's, without leat's mark
         self.assertNotIn("leftover", told(inside)["note"])

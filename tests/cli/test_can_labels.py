@@ -146,6 +146,30 @@ class States(Case):
         again = self.ingest("--val-fraction", "0")  # what a cache does not record is not told
         self.assertTrue(again["found"])
         self.assertFalse({"files_taken_as_benign", "files_unlabelled"} & set(again))
+        self.assertEqual(again["splits"]["train"], {"graphs": 80, "attacks": 3, "unlabelled": 40})
+        again = self.words("--val-fraction", "0")
+        self.assertIn("already exists", again)
+        self.assertIn("train   80 graphs, 3 with an attack, 40 unlabelled", again)
+
+    def test_attacks_of_unknown_type(self):
+        """The metadata of a cache count them as benign; a cache that is found does not."""
+        write_labelled(self.path("logs", "test_x", "drive.csv"), range(110, 150), begin=5000)
+        first, again = (self.ingest("--val-fraction", "0.3") for _ in range(2))
+        self.assertEqual((first["found"], again["found"]), (False, True))
+        self.assertEqual(first["splits"]["test_x"], {"graphs": 20, "attacks": 3, "unlabelled": 0})
+        self.assertEqual(again["splits"], first["splits"])
+
+    def test_nearly_all_attacks(self):
+        """Of 20 or more training graphs more than 90 %, whether the cache is new or found."""
+        shutil.rmtree(self.path("logs"))
+        for count, warns in ((18, False), (19, True)):
+            write_labelled(self.path("logs", "drive.csv"), range(20 * count))
+            for _ in range(2):
+                warnings = json.dumps(self.ingest("--val-fraction", "0", "--val-split", "random")
+                                      ["warnings"])
+                self.assertEqual("19 of the 20 training graphs have an attack; check that the "
+                                 "right column" in warnings, warns, warnings)
+                self.assertEqual(warnings != "[]", warns)
 
     def test_the_same_bytes_however_made(self):
         for store in ("features", "frames"):
@@ -213,18 +237,18 @@ class Words(Case):
                     for i in range(FRAMES)])
         said = self.fails()
         self.assertIn('the labels of 3 of its 400 lines are not known: "weird" in line 9, "odd" in '
-                      'line 302; they are numbers, or words like attack and normal; --column '
-                      'label=NAME', said)
+                      'line 302; expected numbers (0 = benign) or words such as normal, attack; '
+                      '--column label=NAME', said)
         self.assertIn("--max-rejected 0.0075", said)
         result = self.ingest("--max-rejected", "0.0075", "--replace")
-        self.assertIn("3 frames with a label that is not known are rejected",
+        self.assertIn("rejected 3 frames with an unknown label (--max-rejected)",
                       json.dumps(result["warnings"]))
         self.fails("--max-rejected", "0.007")
 
     def test_missing(self):
         self.write(["", "nan", "None"] + ["normal"] * (FRAMES - 3))
         result = self.ingest()
-        self.assertIn("3 frames without a label are rejected", json.dumps(result["warnings"]))
+        self.assertIn("rejected 3 frames without a label, though", json.dumps(result["warnings"]))
 
     def test_flags_that_come_late(self):
         """HCRL's and Survival's flags, first beyond the lines that decide on the format."""
@@ -236,8 +260,48 @@ class Words(Case):
                     file.write(f"{1000 + i * 0.001:.6f},0316,8,{hexes(i).replace(',', parts)}"
                                f"{flag}\n")
             said = self.fails()
-            self.assertIn('the labels of 1 of its 2000 lines are flags, but its first lines have '
-                          'none, so it was taken for a log without labels: "T" in line 1501', said)
+            self.assertIn('the labels of 1 of its 2000 lines are missing from most of its '
+                          'first lines, or vary in number there, so it was taken for a log without '
+                          'labels: "T" in line 1501; add a label to every line', said)
+
+    def lines(self, end):
+        """A log of candump or CrySyS; end(i) follows line i."""
+        os.makedirs(self.path("logs"), exist_ok=True)
+        forms = (("normal.log", lambda i: f"({1000 + i * 0.001:.6f}) can0 {frame(i)[0]}#01FF"),
+                 ("normal.txt", lambda i: f"{1000 + i * 0.001:.6f} 0{frame(i)[0]} 000 2 01 FF"))
+        for name, line in forms:
+            path = self.path("logs", name)
+            with open(path, "w", encoding="ascii") as file:
+                for i in range(2000):
+                    file.write(line(i) + end(i) + "\n")
+            yield name
+            os.remove(path)
+
+    def test_labels_at_the_end_that_come_late(self):
+        """One line, and all of the later ones: never an unlabelled log, nor one of bad lines."""
+        for _ in self.lines(lambda i: " 1 Attack" if i == 1500 else ""):
+            said = self.fails()
+            self.assertIn('the labels of 1 of its 2000 lines are missing from most of its '
+                          'first lines, or vary in number there, so it was taken for a log without '
+                          'labels: "1 Attack" in line 1501; add a label to every line', said)
+            result = self.ingest("--max-rejected", "0.0005", "--replace")
+            self.assertIn("rejected 1 frame with a label that the first lines do not have",
+                          json.dumps(result["warnings"]))
+            self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
+        for _ in self.lines(lambda i: f" {int(i == 1500)}" if i >= 300 else ""):
+            said = self.fails()
+            self.assertIn('the labels of 1700 of its 2000 lines are missing from most of its', said)
+            self.assertIn('"0" in line 301, "1" in line 1501; add a label to every line', said)
+
+    def test_labels_at_the_end_that_are_missing(self):
+        for name in self.lines(lambda i: "" if i in (50, 1500) else f" {int(i == 1600)}"):
+            result = self.ingest(out=name)
+            self.assertEqual(result["rejected"], 2)
+            self.assertIn("rejected 2 frames without a label, though",
+                          json.dumps(result["warnings"]))
+            with open(os.path.join(result["cache"], "rejected.csv"), encoding="utf-8") as file:
+                reasons = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+            self.assertEqual(reasons, [["51", "label_missing"], ["1501", "label_missing"]])
 
 
 class Columns(Case):
@@ -265,6 +329,43 @@ class Columns(Case):
                 file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{'odd' if i else ''}\n")
         result = self.ingest()
         self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
+
+
+class Buses(Case):
+    """A csv names its buses in the first 256 lines; names that come later."""
+    def write(self, late):
+        os.makedirs(self.path("logs"), exist_ok=True)
+        with open(self.path("logs", "a.csv"), "w", encoding="ascii") as file:
+            file.write("timestamp,channel,arbitration_id,data_field,attack\n")
+            for i in range(20000):
+                bus = late if i in (300, 15000) else ("HS1", "MS1")[i % 2]
+                file.write(f"{1000 + i * 0.001:.6f},{bus},{','.join(frame(i))},0\n")
+
+    def buses(self, late):
+        """Frames of each bus, and rejected lines, for any number of threads."""
+        self.write(late)
+        wanted = None
+        for threads in ("1", "2", "3", "8"):
+            result = self.ingest("--threads", threads, "--val-fraction", "0", out="cache")
+            with open(os.path.join(result["cache"], "cache_metadata.json"), encoding="utf-8") as f:
+                captures = json.load(f)["captures"]
+            found = ({one["bus"]: one["frames"] for one in captures}, result["rejected"],
+                     content(result["cache"]))
+            wanted = wanted or found
+            self.assertEqual(found, wanted)
+            rows, path = [], os.path.join(result["cache"], "rejected.csv")
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    rows = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+            shutil.rmtree(self.path("cache"))
+        return wanted[0], rows
+
+    def test_late_names(self):
+        """Only digits may differ from the first name; any other one is rejected, with a reason."""
+        self.assertEqual(self.buses("HS3"), ({1: 10000 - 2, 0: 10000, 3: 2}, []))
+        rejected = [["302", "bus_unparsable"], ["15002", "bus_unparsable"]]
+        for name in ("LS3", "HS", "7", "HS0"):  # 0 is the number of MS1
+            self.assertEqual(self.buses(name), ({1: 10000 - 2, 0: 10000}, rejected), name)
 
 
 class Scalers(Case):

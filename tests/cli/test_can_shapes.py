@@ -114,8 +114,8 @@ class Notes(Case):
 
     def test_bytes_that_may_be_decimal(self):
         log = self.log("x.csv", "time,id,d0,d1\n", lambda i: f"{i * 0.001:.6f},0F5,{i % 99},1")
-        self.assertIn("the first lines do not show whether bytes are hexadecimal or decimal; say "
-                      "it with --column data=FIRST..LAST:hex", self.warnings(log))
+        self.assertIn("the first lines do not show whether bytes are hexadecimal or decimal; "
+                      "specify --column data=FIRST..LAST:hex (or :dec)", self.warnings(log))
         self.assertEqual(self.warnings(log, "--column", "data=d0..d1:dec"), "")
         log = self.log("dec.csv", "time,id,d0,d1\n", lambda i: f"{i * 0.001:.6f},291,{i % 256},1")
         self.assertIn("identifiers are read as hexadecimal, but all", self.warnings(log))
@@ -194,7 +194,8 @@ class Refused(Case):
         lines += [f"{1 + i * 0.001:.6f},0F5,{i % 256} 17 255,0\n" for i in range(2964)]
         says = self.refused("".join(lines))
         for words in ("2964 of its 3000 lines are rejected as csv", "line 38 payload_unparsable: "
-                      "1.000000,0F5,0 17 255,0", "line 39 ", "line 40 ", "--max-rejected 0.988"):
+                      "1.000000,0F5,0 17 255,0", "line 39 ", "line 40 ", "--max-rejected 0.988",
+                      "if its bytes are decimal, use --column data=data_field:dec"):
             self.assertIn(words, says)
         result = self.ingest(self.path("x.csv"), "--max-rejected", "0.988", "--val-fraction", "0",
                              "--window", "36")

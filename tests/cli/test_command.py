@@ -460,8 +460,9 @@ class Signals(unittest.TestCase):
                 process.send_signal(signal.SIGINT)
                 out, err = process.communicate(timeout=60)
             self.assertEqual((process.returncode, out), (1, ""))
-            self.assertRegex(err, r"\Aleat: .*stopped.*; add --resume to continue, or "
-                                  r"--replace to start over\n\Z")
+            self.assertRegex(err, r"\Aleat: .*stopped.*; (use --resume to continue after the scan, "
+                                  r"or --replace to start over|the scan is not complete, so "
+                                  r"--resume starts from the beginning)\n\Z")
             self.assertEqual(leat("ingest", "probes", f"{folder}/x.csv", "-o", f"{folder}/data",
                                   "--resume").returncode, 0)
 

@@ -65,6 +65,21 @@ class Training(Case):
         self.assertEqual(self.ingest(self.path("data", "test_02", "x.csv"))["files"], 1)
         self.assertEqual(self.ingest(self.path("data", "test_01", "day1"))["files"], 1)
 
+    def test_one_of_each(self):
+        """Numbers and nouns agree."""
+        folder = self.make("logs")
+        write_log(os.path.join(folder, "one.csv"), 100)
+        told = subprocess.run([LEAT, "ingest", "can", folder, "-o", self.path("cache"),
+                               "--val-fraction", "0"], capture_output=True, text=True, timeout=300,
+                              check=True).stdout
+        self.assertRegex(told, r"\nread    100 frames of 1 file, 1 capture, ")
+        self.assertRegex(told, r"\ntrain   1 graph, ")
+        cache = self.path("cache")
+        told = subprocess.run([LEAT, "batches", cache, "--epochs", "1", "--report",
+                               self.path("page.html")], capture_output=True, text=True,
+                              timeout=300, check=True).stdout
+        self.assertIn("counted    1 batch, epoch 0 batch 0 to epoch 0 batch 0\n", told)
+
     def test_no_windows(self):
         folder = self.make("logs")
         write_log(os.path.join(folder, "short.csv"), 50)
@@ -113,7 +128,8 @@ class Training(Case):
             outcomes[done.returncode] += 1
             if done.returncode == 1:
                 self.assertRegex(done.stderr, "validation has 1[78][0-9] of [12][0-9]{2} windows "
-                                 "although --val-fraction is 0.2: the 20 blocks")
+                                 "although --val-fraction is 0.2: frames are "
+                                 "unevenly spread over the 20 equal time blocks ")
                 self.assertIn('"late/drive.csv", spans 0.000 to 1019.999 s; the longest pause is '
                               "1000.001 s, after 1.999 s", done.stderr)
                 self.assertIn("use --val-split random, another --seed", done.stderr)
@@ -132,7 +148,7 @@ class Training(Case):
             val = result["splits"]["val"]["graphs"]
             share = val / (val + result["splits"]["train"]["graphs"])
             says = "".join(result["warnings"])
-            told.add("even" if says == "" else "empty" if "would be empty" in says else "uneven")
+            told.add("even" if says == "" else "empty" if "split is empty" in says else "uneven")
             self.assertEqual(says == "", 0.1 <= share <= 0.4, share)
             self.assertEqual("validation has" in says and val > 0, val > 0 and says != "")
             again = self.ingest(drive, "--seed", str(seed))

@@ -105,8 +105,11 @@ class Duplicates(unittest.TestCase):
         inputs = [self.write("a.csv", HEADER + "".join(lines))]
         wanted, _, _ = self.ingest("once", [self.write("b.csv", HEADER + "".join(lines[::3]))],
                                    "--max-row-size", "1100")
-        _, told, _ = self.ingest("keep", inputs, "--max-row-size", "1100")
-        self.assertEqual((told["duplicates"], told["measurements"]), (2000, 3000))
+        for options in ((), ("--compression", "zstd")):
+            _, told, counted = self.ingest(f"keep{len(options)}", inputs, "--max-row-size", "1100",
+                                           *options)
+            self.assertEqual((told["duplicates"], told["measurements"]), (2000, 3000))
+            self.assertEqual((counted["duplicates"], told["rows"]["train"]), (2000, 375))
         out, told, _ = self.ingest("drop", inputs, "--max-row-size", "1100", "--duplicates", "drop")
         self.assertEqual((told["duplicates_dropped"], told["measurements"]), (2000, 1000))
         name = "train/train_shard_00000.arrayrecord"

@@ -16,6 +16,7 @@ import unittest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 MIB = 1 << 20
+LEAST = 48  # MiB; the least that the options accept
 # Thousands of shards are synced one by one, which costs nothing in a file system in memory.
 IN_MEMORY = "/dev/shm"
 
@@ -84,32 +85,32 @@ class LeastLimit(Promise):
     def test_rotating_probes(self):
         rows = self.write_rotating(100000, 4)
         for threads in ("1", "3"):
-            self.check(rows, 1, "--threads", threads)
+            self.check(rows, LEAST, "--threads", threads)
             self.drop()
 
     def test_one_probe(self):
         rows = self.write_heavy(500000)
         for words in (("--threads", "1"), ("--max-row-size", "none", "--split", "ordered"),
                       ("--max-row-size", "4096", "--compression", "zstd")):
-            self.check(rows, 1, *words)
+            self.check(rows, LEAST, *words)
             self.drop()
 
     def test_one_probe_a_shard(self):
         rows = self.write_rotating(2000, 1)
-        self.check(rows, 1, "--probes-per-shard", "1")
-        self.check(rows, 1, "--probes-per-shard", "1", "--replace")
+        self.check(rows, LEAST, "--probes-per-shard", "1")
+        self.check(rows, LEAST, "--probes-per-shard", "1", "--replace")
 
     def test_one_shard(self):
         rows = self.write_rotating(150000, 2)
         for words in (("--shards", "1"), ("--shards", "1", "--train-ratio", "0.5",
                                           "--max-row-size", "1024")):
-            self.check(rows, 1, *words)
+            self.check(rows, LEAST, *words)
             self.drop()
 
     def test_refused_before_anything_is_read(self):
         """What no row can be written in is refused at once, not after a scan of everything."""
         rows = self.write_heavy(1000)
-        least = self.check(rows, 1)
+        least = self.check(rows, LEAST)
         self.drop()
         with open(self.path, "a", encoding="ascii") as file:
             file.write("no measurement\n") # --strict: reading this would be the error

@@ -204,13 +204,35 @@ class Identifiers(Case):
 
 
 class Least(Case):
-    """The limit that the help of `ingest can` calls the least."""
-    logs, frames = 3, 60000
+    """The limit that the help calls the least."""
+    logs, frames, rows = 3, 60000, 300000
 
-    def test_of_the_help(self):
-        done = subprocess.run([LEAT, "ingest", "can", "--help"], capture_output=True, text=True,
+    def least(self, command):
+        done = subprocess.run([LEAT, "ingest", command, "--help"], capture_output=True, text=True,
                               check=True)
-        least = int(re.search(r"--memory SIZE[^(]*\(at least (\d+)M", done.stdout).group(1))
+        return int(re.search(r"--memory SIZE[^(]*\(at least (\d+)M", done.stdout).group(1))
+
+    def works(self, least, *words):
+        done = subprocess.run([LEAT, "ingest", *words, "--memory", f"{least}M", "--json"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        # its own count: before exec, a child has the peak of this interpreter
+        self.assertLessEqual(json.loads(done.stdout)["memory_peak_bytes"], least * MIB, words)
+
+    def test_of_probes(self):
+        least = self.least("probes")
+        with open(self.path("x.csv"), "w", encoding="ascii") as file:
+            file.write("event_time,src_addr,dst_addr,rtt\n")
+            file.writelines(f"{1700000000 + i},192.0.{i % 40}.{i % 250},9.9.9.{i % 7},{i % 90}.5\n"
+                            for i in range(self.rows))
+        for threads in ("1", "8", "200"):
+            for words in ((), ("--train-ratio", "1"), ("--max-row-size", "none"),
+                          ("--compression", "none"), ("--per-packet",)):
+                self.works(least, "probes", self.path("x.csv"), "-o", self.path("data"),
+                           "--replace", "--threads", threads, *words)
+
+    def test_of_can(self):
+        least = self.least("can")
         folder = self.path("logs", "train_a")
         os.makedirs(folder)
         for k in range(self.logs):
@@ -220,14 +242,8 @@ class Least(Case):
                                 for i in range(self.frames))
         for threads in ("1", "8", "200"):
             for words in ((), ("--captures", "merged"), ("--scaler", "robust_benign")):
-                done = subprocess.run([LEAT, "ingest", "can", self.path("logs"), "-o",
-                                       self.path("cache"), "--threads", threads, "--memory",
-                                       f"{least}M", "--clock-steps", "sort", "--json", *words],
-                                      capture_output=True, text=True, check=False)
-                self.assertEqual((done.returncode, done.stderr), (0, ""), (threads, words))
-                # its own count: before exec, a child has the peak of this interpreter
-                peak = json.loads(done.stdout)["memory_peak_bytes"]
-                self.assertLessEqual(peak, least * MIB, (threads, words))
+                self.works(least, "can", self.path("logs"), "-o", self.path("cache"), "--threads",
+                           threads, "--clock-steps", "sort", *words)
                 shutil.rmtree(self.path("cache"))
 
 

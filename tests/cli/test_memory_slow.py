@@ -5,7 +5,7 @@ import os
 import sys
 import unittest
 
-from test_memory import LEAT, Promise
+from test_memory import LEAST, LEAT, Promise
 
 
 class Large(Promise):
@@ -13,26 +13,26 @@ class Large(Promise):
 
     def test_rotating_probes(self):
         rows = self.write_rotating(400000, 5)
-        for memory, threads in ((256, "2"), (1, "8")):
+        for memory, threads in ((256, "2"), (LEAST, "8")):
             self.check(rows, memory, "--threads", threads)
             self.drop()
 
     def test_one_probe(self):
         rows = self.write_heavy(3000000)
-        for memory, words in ((256, ()), (1, ("--max-row-size", "none")),
-                              (1, ("--threads", "8", "--dictionary-src"))):
+        for memory, words in ((256, ()), (LEAST, ("--max-row-size", "none")),
+                              (LEAST, ("--threads", "8", "--dictionary-src"))):
             self.check(rows, memory, *words)
             self.drop()
 
     def test_one_probe_a_shard(self):
         rows = self.write_rotating(45000, 1)
-        self.check(rows, 1, "--probes-per-shard", "1")
-        self.check(rows, 1, "--probes-per-shard", "1", "--replace")
+        self.check(rows, LEAST, "--probes-per-shard", "1")
+        self.check(rows, LEAST, "--probes-per-shard", "1", "--replace")
 
     def test_one_shard(self):
         rows = self.write_rotating(300000, 4)
         few = ("--shards", "2", "--train-ratio", "0.5", "--max-row-size", "1024")
-        for memory, words in ((256, ("--shards", "1")), (1, ("--shards", "1")), (64, few)):
+        for memory, words in ((256, ("--shards", "1")), (LEAST, ("--shards", "1")), (64, few)):
             self.check(rows, memory, *words)
             self.drop()
 

@@ -21,6 +21,17 @@ ROWS = GROUP * GROUPS
 FAR = 1 << 62
 HEAD = b"file,row,reason,event_time,src_addr,dst_addr,ip_version,rtt,line\n"
 TICKS = {1: 1000, 2: 1_000_000, 3: 1_000_000_000}
+INT96 = 4  # as a unit
+DAY_0 = 2440588  # 1970 as a Julian day
+
+
+def times_of(rows, cells, unit, statistics):
+    if unit != INT96:
+        return parquet.times("event_time", [cells.get(row, (FIRST + row) * TICKS[unit])
+                                            for row in rows], unit, statistics)
+    return parquet.int96("event_time", [
+        cells.get(row, ((FIRST + row) % 86400 * TICKS[3], DAY_0 + (FIRST + row) // 86400))
+        for row in rows])
 
 
 def make(path, times=None, sources=None, targets=None, unit=1, statistics=False, drop=()):
@@ -30,8 +41,7 @@ def make(path, times=None, sources=None, targets=None, unit=1, statistics=False,
         rows = [row for row in range(group * GROUP + 1, (group + 1) * GROUP + 1)
                 if row not in drop]
         groups.append(([
-            parquet.times("event_time", [(times or {}).get(row, (FIRST + row) * TICKS[unit])
-                                         for row in rows], unit, statistics),
+            times_of(rows, times or {}, unit, statistics),
             parquet.texts("src_addr", [(sources or {}).get(row, b"10.0.%d.1" % (row % 50))
                                        for row in rows]),
             parquet.texts("dst_addr", [(targets or {}).get(row, b"192.0.2.%d" % (row % 250))
@@ -109,6 +119,18 @@ class Cells(unittest.TestCase):
                 times = {GROUP: FAR}
                 rows.append(self.shown(GROUP, b"event_time_out_of_range", when=when))
             self.check(rows, times=times, sources={5: b"10.0.0.\xe9"}, unit=unit)
+
+    def test_times_of_96_bits(self):
+        """INT96: DuckDB reads any of them, also beside addresses that it cannot read."""
+        far = DAY_0 + 60_000_000
+        self.check([self.shown(5, b"src_addr_unparsable", src=b"10.0.0.\xe9"),
+                    self.shown(6, b"event_time_out_of_range", when=b"1969-12-31T00:00:00.000000Z"),
+                    self.shown(GROUP, b"event_time_out_of_range",
+                               when=b"166244-06-03T00:00:00.000000Z"),
+                    self.shown(ROWS, b"event_time_out_of_range",
+                               when=b"10000-01-01T00:00:00.000000Z")],
+                   times={6: (0, DAY_0 - 1), GROUP: (0, far), ROWS: (0, DAY_0 + 2932897)},
+                   sources={5: b"10.0.0.\xe9"}, unit=INT96)
 
     def test_addresses_that_are_not_utf8(self):
         self.check([self.shown(1, b"src_addr_unparsable", src=b"\xff\xfe"),

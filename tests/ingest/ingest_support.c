@@ -92,6 +92,12 @@ int64_t ingest_memory(int64_t mebibytes) {
     return leat_rss_bytes() + (mebibytes << 20);
 }
 
+void *ingest_ballast(void) {
+    void *bytes = malloc(INGEST_MEMORY_MIN);
+    assert_non_null(bytes);
+    return memset(bytes, 1, INGEST_MEMORY_MIN);
+}
+
 leat_probes_ingest_options ingest_options(void) {
     leat_probes_ingest_options options = leat_probes_ingest_options_default();
     options.threads = 2;

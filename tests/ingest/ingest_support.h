@@ -25,6 +25,10 @@ leat_probes_ingest_options ingest_options(void);
 /* A limit of so many MiB beyond what the process takes; more under a sanitizer, which takes its own
  * share of everything. */
 int64_t ingest_memory(int64_t mebibytes);
+/* The least memory limit that the options allow, and a block of the heap that exceeds it, to be
+ * freed by the caller: any ingest beside it refuses that limit. */
+#define INGEST_MEMORY_MIN (INT64_C(48) << 20)
+void *ingest_ballast(void);
 
 /* SHA-256 of what depends on the measurements and options alone: names and bytes of the manifest,
  * the index and every shard, in the order of the names. Fails the test if something is missing. */

@@ -200,8 +200,9 @@ static void test_packed(void **state) {
     source_text("twice/x.csv", csv);
     const leat_input_kind *const kinds[] = {&leat_can_inputs, &leat_probe_inputs};
     for (int i = 0; i < 2; i++) {
-        assert_fails(leat_inputs_find(&path, 1, kinds[i], &inputs, err), LEAT_ERR_INPUT,
-                     "contains \"x.csv\" and \"x.csv.gz\"");
+        assert_fails(
+            leat_inputs_find(&path, 1, kinds[i], &inputs, err), LEAT_ERR_INPUT,
+            "contains \"x.csv\" and \"x.csv.gz\": the second is a gzipped copy of the first");
     }
 }
 

@@ -171,6 +171,14 @@ class Dataset(unittest.TestCase):
         self.assertEqual(pickle.loads(pickle.dumps(self.data)).fingerprint, self.data.fingerprint)
         split = self.data["train"]
         before = split[0]
+        for scale in "stored", "none":
+            one, other = pickle.loads(pickle.dumps([self.data.split("val", scale=scale), split]))
+            self.assertEqual((one.name, one.scale, len(one), one.attacks, one.nodes),
+                             ("val", scale, len(self.data["val"]), self.data["val"].attacks,
+                              self.data["val"].nodes))
+            np.testing.assert_array_equal(one[1].x, self.data.graph("val", 1, scale=scale).x)
+            np.testing.assert_array_equal(other[0].x, before.x)
+            self.assertIs(one._handle, other._handle)  # opened once
         child = os.fork()
         if child == 0:
             signal.alarm(20)
@@ -350,7 +358,8 @@ class Batches(unittest.TestCase):
                      {"split": "train"}):
             self.assertEqual(digests(4, **same), self.wanted[:4], same)
         for other in ({"seed": 8}, {"split": "val"}, {"pack": "next-fit"}, {"pack": "bucket"},
-                      {"pack": "fixed", "batch": 9}, {"max_nodes": 600}, {"scale": "none"},
+                      {"max_nodes": 600}, {"scale": "none"},
+                      {"pack": "fixed", "batch": 9, "max_nodes": None, "max_edges": None},
                       {"min_steps": 40}, {"preset": "reference"}):
             self.assertNotEqual(digests(4, **other), self.wanted[:4], other)
 
@@ -409,8 +418,8 @@ class Batches(unittest.TestCase):
             self.assertLess(loader.epoch(0).graphs, loader.epoch(7).graphs)
             self.assertEqual(loader.epoch(7).graphs, labels.count(0))
         self.assertRaisesRegex(leat.errors.OptionError, "split test_05_suppress: graphs attack: "
-                               "none of the", leat.GraphLoader, self.data, "test_05_suppress",
-                               graphs="attack")
+                               "no graph has an attack", leat.GraphLoader, self.data,
+                               "test_05_suppress", graphs="attack")
         self.assertRaisesRegex(leat.LeatError, "graphs: \"normal\"", leat.GraphLoader, self.data,
                                graphs="normal")
 
@@ -520,6 +529,16 @@ class State(unittest.TestCase):
             for data, word in ((None, "None"), (probes, "<leat.ProbeDataset .*>"), (["a"], "")):
                 self.assertRaisesRegex(TypeError, f"{word} is not a path; give that of the folder "
                                        "of a CAN cache$", kind, data)
+
+    def test_a_data_set_of_the_other_kind(self):
+        path = support.dataset()
+        for kind in leat.GraphLoader, leat.CanDataset:
+            self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a data set of `leat '
+                                   "ingest probes`, .*open it with leat.ProbeDataset$", kind, path)
+        for path in (self.path, leat.CanDataset(self.path).path):
+            for kind in leat.Loader, leat.ProbeDataset:
+                self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a cache of `leat '
+                                       "ingest can`, .*open it with leat.CanDataset$", kind, path)
 
     def test_other_hosts(self):
         with leat.GraphLoader(self.path, **SMALL, hosts=2) as loader:
@@ -636,7 +655,7 @@ class Lifetimes(unittest.TestCase):
 
     def test_options_are_named(self):
         for options, words in (({"max_nodes": -1}, "max-nodes"), ({"pack": "tight"}, "tight"),
-                               ({"batch": 0}, "batch"), ({"seed": -1}, "seed"),
+                               ({"min_steps": 0}, "min-steps"), ({"seed": -1}, "seed"),
                                ({"curriculum": "random"}, "epochs"), ({"hosts": 0}, "hosts"),
                                ({"split": "dev"}, "dev"), ({"memory": 1000}, "memory"),
                                ({"curriculum": "/nowhere", "epochs": 3}, "nowhere"),
@@ -645,6 +664,43 @@ class Lifetimes(unittest.TestCase):
             with self.subTest(options):
                 self.assertRaisesRegex((leat.LeatError, ValueError), words, leat.GraphLoader,
                                        self.path, **{**SMALL, **options})
+
+    def test_options_without_effect(self):
+        ramp = {"pack": "next-fit", "curriculum": None}
+        for options, words in (
+                ({"batch": 4}, "^batch is for pack 'fixed'; with pack 'ffd', max_nodes and "
+                               "max_edges limit the size of a batch$"),
+                ({"batch": 32, "pack": "bucket"}, "^batch is for pack 'fixed'; with pack 'bucket'"),
+                ({"pack": "fixed", "max_nodes": 900}, "^max_nodes: pack 'fixed' has no budget"),
+                ({"pack": "fixed", "max_edges": 0}, "^max_edges: pack 'fixed' has no budget"),
+                ({"pack": "fixed", "oversize": "skip"}, "^oversize: pack 'fixed' has no budget"),
+                ({**ramp, "tiers": 10}, "^tiers requires a curriculum"),
+                ({**ramp, "curriculum_start": 1}, "^curriculum_start requires a curriculum"),
+                ({"curriculum": "none", "curriculum_end": 2}, "^curriculum_end requires")):
+            with self.subTest(options):
+                self.assertRaisesRegex(leat.errors.OptionError, words, leat.GraphLoader, self.path,
+                                       **options)
+        with leat.GraphLoader(self.path, pack="fixed") as loader:
+            self.assertEqual(len(next(loader).y), 32)
+        with leat.GraphLoader(self.path, pack="fixed", batch=np.int16(4)) as loader:
+            self.assertEqual(len(next(loader).y), 4)
+        self.assertRaisesRegex(leat.errors.OptionError, "^batch: ", leat.GraphLoader, self.path,
+                               pack="fixed", batch=0)
+
+    def test_texts_are_not_numbers(self):
+        ramp = {"curriculum": "random", "epochs": 4}
+        for options in ({"max_nodes": "900"}, {"max_edges": "900"}, {"min_steps": "2"},
+                        {"seed": "1"}, {"epochs": "2"}, {"seed": 1.0}, {"hosts": "1"},
+                        {"tiers": "10", **ramp}, {"batch": "4", "pack": "fixed"}):
+            name, value = next(iter(options.items()))
+            self.assertRaisesRegex(TypeError, f"^{name}: {value!r} is not an integer$",
+                                   leat.GraphLoader, self.path, **options)
+        for name in "curriculum_start", "curriculum_end":
+            self.assertRaisesRegex(TypeError, f"^{name}: '2' is not a number$", leat.GraphLoader,
+                                   self.path, **ramp, **{name: "2"})
+        with leat.GraphLoader(self.path, seed=2 ** 63 - 1, **ramp, tiers=np.int64(4),
+                              curriculum_start=np.float32(1), curriculum_end=2) as loader:
+            self.assertEqual([loader.epoch(number).tiers for number in (0, 3)], [2, 4])
 
 
 if __name__ == "__main__":

@@ -120,6 +120,10 @@ class Dataset(unittest.TestCase):
         again = pickle.loads(pickle.dumps(data))
         self.assertEqual((again.fingerprint, len(again), repr(again)),
                          (data.fingerprint, len(data), repr(data)))
+        rows = pickle.loads(pickle.dumps(data[3:5]))
+        self.assertEqual([(row.number, row.src_id, row[0]) for row in rows],
+                         [(row.number, row.src_id, row[0]) for row in data[3:5]])
+        self.assertIs(rows[0]._handle, rows[1]._handle)  # opened once
 
     def test_threads(self):
         data = leat.ProbeDataset(support.dataset("--compression=zstd"), cache_bytes=1 << 16)

@@ -55,7 +55,7 @@ class Defaults(unittest.TestCase):
                 (leat.Loader, ((lib.leat_sample_options_table, "sample"),
                                (lib.leat_loader_options_table, "")), 15),
                 (leat.GraphLoader, ((lib.leat_graph_batch_options_table, "batches"),
-                                    (lib.leat_graph_loader_options_table, "")), 13)):
+                                    (lib.leat_graph_loader_options_table, "")), 9)):
             options = (lib.leat_loader_options_default() if kind is leat.Loader else
                        lib.leat_graph_loader_options_default())
             seen = []
@@ -617,6 +617,19 @@ class Errors(unittest.TestCase):
                                    "for example ", leat.Loader, path, **options)
         self.assertRaisesRegex(TypeError, "^timestamp_modes: '4' is not an integer", leat.Loader,
                                path, timestamp_modes=["4", "6", "0"])
+
+    def test_texts_are_not_numbers(self):
+        path = support.dataset()
+        for name in ("batch", "length", "seed", "epochs", "host", "hosts", "threads", "prefetch",
+                     "clients_per_round", "steps_per_round"):
+            for value in "8", 8.0:
+                self.assertRaisesRegex(TypeError, f"^{name}: {value!r} is not an integer$",
+                                       leat.Loader, path, **{name: value})
+        self.assertRaisesRegex(TypeError, "^by_client: 'no' is not True or False$", leat.Loader,
+                               path, by_client="no")
+        with leat.Loader(path, batch=np.int32(2), length=np.int64(64), seed=2 ** 63 - 1,
+                         by_client=np.bool_(False)) as loader:
+            self.assertEqual(next(loader)["inputs"].shape, (2, 64))
 
     def test_prefetch(self):
         cache = support.can_cache()

@@ -27,6 +27,7 @@ import leat.torch  # noqa: E402
 
 torch.set_num_threads(1)
 SMALL = {"max_nodes": 700, "max_edges": 2000, "seed": 7}
+FIXED = {"pack": "fixed", "max_nodes": None, "max_edges": None}
 CUDA = torch.cuda.is_available()
 
 
@@ -81,7 +82,7 @@ class Equal(Case):
         """The graphs taken from the files by safetensors; batches of every way to pack them."""
         data = leat.CanDataset(support.can_cache())
         self.assertEqual(len(glob.glob(os.path.join(data.path, "*.safetensors"))), len(data))
-        for split, options in (("train", {}), ("val", {"pack": "fixed", "batch": 5}),
+        for split, options in (("train", {}), ("val", {**FIXED, "batch": 5}),
                                ("test_01_dos", {"pack": "next-fit"}),
                                ("train", {"pack": "bucket", "max_nodes": 5000, "max_edges": 0})):
             graphs = list(from_cache(data.path, split))
@@ -172,7 +173,7 @@ class Equal(Case):
         if not os.path.exists(path):
             self.skipTest("no shared/golden")
         golden = safetensors.torch.load_file(path)
-        batch = next(iter(loader(pack="fixed", batch=8)))
+        batch = next(iter(loader(**FIXED, batch=8)))
         for key in ("x", "edge_index", "edge_attr", "node_id", "y", "attack_type", "batch", "ptr"):
             self.assertEqual((batch[key].dtype, batch[key].shape[1:] if key != "edge_index" else 0),
                              (golden[key].dtype, golden[key].shape[1:] if key != "edge_index"

@@ -541,7 +541,8 @@ static leat_code load_document(leat_can_meta *meta, leat_can_document which, con
     LEAT_TRY(leat_path_join(path, sizeof path, dir, leat_can_document_name(which), err));
     snprintf(what, sizeof what, "\"%.240s\"", path);
     leat_code code = leat_file_load(path, LEAT_CAN_DOCUMENT_BYTES_MAX, &text, &size_bytes, err);
-    if (code == LEAT_ERR_NOT_FOUND) code = corrupt(err, what, "is missing; " LEAT_CAN_REBUILD);
+    if (code == LEAT_ERR_NOT_FOUND)
+        code = leat_fail(err, LEAT_ERR_CORRUPT, "%s is missing; " LEAT_CAN_REBUILD, what);
     LEAT_TRY(code);
     leat_sha256_init(&sha);
     leat_sha256_update(&sha, text, size_bytes);

@@ -190,6 +190,8 @@ leat_code leat_can_describe(const leat_can_description *of, leat_can_meta *meta,
     LEAT_TRY(describe_settings(plan, meta, err));
     LEAT_TRY(describe_ids(of->names, &meta->ids, err));
     meta->windows_dropped = plan->windows_dropped;
+    for (int64_t i = 0; i < of->splits->inputs.count; i++)
+        meta->frames_cut += of->files[i].frames_cut;
     LEAT_TRY(LEAT_NEW(&meta->splits, plan->part_count, err));
     for (int part = 0; part < plan->part_count; part++) {
         meta->split_count = part + 1;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/can/pieces.h"
 #include "ingest/can/table.h"
 
 /* The number of lines examined. */
@@ -177,6 +178,34 @@ static const char *show(leat_text line, char text[64]) {
     return text;
 }
 
+/* The first cells: "a", "b", "c". */
+static void show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]) {
+    static const char parts[] = ",;\t ";
+    leat_text cells[3];
+    int count = 0;
+    char best = ',';
+    size_t used = 0;
+    for (const char *part = parts; *part != 0; part++) {
+        if (memchr(line.data, *part, (size_t)line.size_bytes) == NULL) continue;
+        best = *part;
+        break;
+    }
+    const char *at = line.data, *end = at + line.size_bytes;
+    while (at != NULL && count < 3) {
+        leat_text cell = best == ' ' ? next_word(&at, end) : text_between(at, end);
+        if (best == ' ' && cell.size_bytes == 0) break;
+        if (best != ' ' && !take_field(&at, end, best, &cell)) at = NULL;
+        cells[count++] = trim(cell);
+    }
+    text[0] = 0;
+    for (int i = 0; i < count; i++) {
+        char shown[48];
+        leat_text_show(shown, sizeof shown, cells[i].data, cells[i].size_bytes);
+        used += (size_t)snprintf(text + used, LEAT_CAN_WHY_BYTES - used, "%s\"%s\"",
+                                 i > 0 ? ", " : "", shown);
+    }
+}
+
 #define AND(format, name) ", " name
 static leat_code refuse(const sample *lines, const char *path, leat_can_format wanted,
                         leat_can_format looks, const char *why, leat_error *err) {
@@ -193,7 +222,7 @@ static leat_code refuse(const sample *lines, const char *path, leat_can_format w
                          "\"%s\": its first lines match neither format %s nor any other: %s", path,
                          names[wanted], text);
     }
-    leat_can_show_cells(lines->lines[0], cells);
+    show_cells(lines->lines[0], cells);
     if (leat_can_hint_line(lines->lines[0])[0] != 0) why = leat_can_hint_line(lines->lines[0]);
     return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" begins with %s: %s (formats: %s)", path, cells,
                      why[0] != 0 ? why

@@ -11,10 +11,11 @@
 #include "ingest/can/pieces.h"
 #include "ingest/can/table.h"
 
-/* A header, or without one the first line, as cells. */
+/* A header, or without one the first line of several cells. */
 typedef struct header {
     leat_text cells[LEAT_CAN_COLUMNS_MAX];
     int count;
+    int line; /* that line's number, from 0 */
     char part;
     bool named; /* it is a header */
     const leat_text *lines;
@@ -683,7 +684,7 @@ static bool is_plain(const header *head, const leat_can_layout *layout) {
 /* ---- any csv -------------------------------------------------------------------------------- */
 
 static bool split_header(header *head, char part) {
-    leat_text line = head->lines[0];
+    leat_text line = head->lines[head->line];
     head->part = part;
     head->count = leat_can_split_cells(line.data, line.data + line.size_bytes, part, head->cells,
                                        LEAT_CAN_COLUMNS_MAX);
@@ -713,7 +714,22 @@ static int count_columns(const header *head) {
     return head->part == ' ' && !range && last < most ? last : most;
 }
 
-/* False if the first line is a header: its time or identifier is none. */
+/* Whether a line without a valid time or identifier is a header, not a damaged line: names do not
+ * begin with a digit, but most cells of a frame do. */
+static bool is_header(const header *head) {
+    leat_text cells[LEAT_CAN_COLUMNS_MAX], line = head->lines[0];
+    int count = leat_can_split_cells(line.data, line.data + line.size_bytes, head->part, cells,
+                                     LEAT_CAN_COLUMNS_MAX);
+    for (int i = 0; i < count; i++) {
+        leat_text cell = cells[i];
+        bool sign = cell.size_bytes > 1 && strchr("+-.", cell.data[0]) != NULL;
+        unsigned digit = cell.size_bytes > 0 ? (unsigned)(uint8_t)cell.data[sign] - '0' : 10;
+        if (digit <= 9) return false;
+    }
+    return true;
+}
+
+/* False if the first line is a header. */
 static bool without_header(header *head, leat_can_layout *layout) {
     const leat_can_layout clear = *layout;
     leat_can_line line;
@@ -723,7 +739,8 @@ static bool without_header(header *head, leat_can_layout *layout) {
     if (resolve(head, layout)) {
         leat_can_reject reason = leat_can_parse_table(layout, head->options, first.data,
                                                       first.data + first.size_bytes, &line);
-        if (reason != LEAT_CAN_REJECT_TIME && reason != LEAT_CAN_REJECT_ID) return true;
+        bool invalid = reason == LEAT_CAN_REJECT_TIME || reason == LEAT_CAN_REJECT_ID;
+        if (!invalid || !is_header(head)) return true;
     }
     *layout = clear;
     return false;
@@ -739,25 +756,37 @@ static bool all_numbers(const leat_can_mapping *mapping) {
     return true;
 }
 
+/* The first line that has a separator: those before it are damaged. 0: none has. */
+static int first_of_cells(const leat_text *lines, int count) {
+    for (int i = 0; i < count; i++) {
+        leat_text line = trim(lines[i]);
+        for (int k = 0; k < line.size_bytes; k++) {
+            if (memchr(",;\t ", line.data[k], 4) != NULL) return i;
+        }
+    }
+    return 0;
+}
+
 bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line_options *options,
                           leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     static const char parts[] = ",;\t ";
+    bool numbers = options->columns != NULL && all_numbers(options->columns);
     char other[LEAT_CAN_WHY_BYTES];
     const leat_can_layout clear = *layout;
     why[0] = 0;
     for (const char *part = parts; *part != 0; part++) {
-        header head = {.lines = lines,
+        header head = {.line = numbers ? first_of_cells(lines, count) : 0,
+                       .lines = lines,
                        .line_count = count,
                        .options = options,
                        .why = why[0] == 0 ? why : other}; /* the first one counts */
         if (!split_header(&head, *part)) continue;
-        bool numbers = options->columns != NULL && all_numbers(options->columns);
         *first = 0;
         if (numbers && without_header(&head, layout)) {
             layout->table = true;
             return true;
         }
-        if (numbers && !split_header(&head, *part)) continue;
+        if (head.line > 0 || (numbers && !split_header(&head, *part))) continue;
         head.named = true;
         *first = 1;
         *layout = clear;
@@ -767,30 +796,4 @@ bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line
     }
     *layout = clear;
     return false;
-}
-
-void leat_can_show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]) {
-    static const char parts[] = ",;\t ";
-    leat_text cells[3];
-    int count = 0;
-    char best = ',';
-    size_t used = 0;
-    for (const char *part = parts; *part != 0; part++) {
-        if (memchr(line.data, *part, (size_t)line.size_bytes) == NULL) continue;
-        best = *part;
-        break;
-    }
-    const char *at = line.data, *end = at + line.size_bytes;
-    while (at != NULL && count < 3) {
-        leat_text cell = best == ' ' ? next_word(&at, end) : text_between(at, end);
-        if (best == ' ' && cell.size_bytes == 0) break;
-        if (best != ' ' && !take_field(&at, end, best, &cell)) at = NULL;
-        cells[count++] = trim(cell);
-    }
-    text[0] = 0;
-    for (int i = 0; i < count; i++) {
-        leat_text cell = cells[i];
-        used += (size_t)snprintf(text + used, LEAT_CAN_WHY_BYTES - used, "%s\"%s\"",
-                                 i > 0 ? ", " : "", show(cell).text);
-    }
 }

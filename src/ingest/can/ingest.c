@@ -650,11 +650,14 @@ static leat_code report_found(can_job *job, leat_error *err) {
     result->verified = job->folder.hashed;
     LEAT_TRY(leat_can_meta_load(&meta, job->folder.cache, false, err));
     leat_code code = leat_can_folder_check(&job->folder, &meta, job->options, &job->ticker, err);
+    if (code == LEAT_OK) {
+        fill_result(job, &meta);
+        code = leat_can_found_labels(&meta, result, err);
+    }
     if (code != LEAT_OK) {
         leat_can_meta_free(&meta);
         return code;
     }
-    fill_result(job, &meta);
     leat_can_sides_warn(&meta, &job->options->settings, result->warning, sizeof result->warning);
     append_warning(result, meta.warning);
     result->frames_cut = meta.frames_cut;
@@ -701,7 +704,6 @@ static leat_code make_cache(can_job *job, leat_error *err) {
         code = leat_can_note_files(job->files, &job->splits, &job->options->settings, meta->warning,
                                    sizeof meta->warning, err);
     if (code == LEAT_OK) append_warning(job->result, meta->warning);
-    if (code == LEAT_OK) meta->frames_cut = job->result->frames_cut;
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) fill_result(job, meta);
@@ -716,9 +718,6 @@ static leat_code may_publish(can_job *job, leat_error *err) {
     leat_ticker_stage(&job->ticker, "publishing", "", -1);
     return leat_ticker_check(&job->ticker, err);
 }
-
-/* What could not be cleaned up is reported after doubts about the cache itself. */
-static void add_warning(can_job *job) { append_warning(job->result, job->folder.warning); }
 
 static leat_code read_mapping(can_job *job, leat_error *err) {
     const leat_can_settings *settings = &job->options->settings;
@@ -742,11 +741,14 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
     if (job->folder.found) {
         LEAT_TRY(report_found(job, err));
-        add_warning(job);
+        leat_can_note_attacks(job->result, job->result->warning, sizeof job->result->warning);
+        append_warning(job->result, job->folder.warning);
         return LEAT_OK;
     }
     leat_error failure = {0};
     leat_code code = make_cache(job, &failure);
+    if (code == LEAT_OK)
+        leat_can_note_attacks(job->result, job->result->warning, sizeof job->result->warning);
     if (code == LEAT_OK) code = may_publish(job, &failure);
     if (code == LEAT_OK) code = leat_can_folder_publish(&job->folder, &failure);
     bool keep = code != LEAT_OK && job->resumable && (code == LEAT_ERR_CANCELLED || o->resume);
@@ -755,7 +757,7 @@ static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
     leat_can_store_destroy(job->store);
     job->store = NULL;
     leat_can_folder_close(&job->folder, keep);
-    add_warning(job);
+    append_warning(job->result, job->folder.warning);
     return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &failure);
 }
 

@@ -50,6 +50,15 @@ LEAT_MUST_CHECK leat_code leat_can_note_files(const leat_can_file *files,
                                               const leat_can_settings *settings, char *warning,
                                               size_t warning_bytes, leat_error *err);
 
+/* Appends a warning if nearly all training graphs have an attack, which few recordings do. */
+void leat_can_note_attacks(const leat_can_ingest_result *result, char *warning,
+                           size_t warning_bytes);
+
+/* found.c: counts the labels of result->cache, which already exists: split_attacks and
+ * split_unlabelled. LEAT_ERR_CORRUPT: it is damaged. */
+LEAT_MUST_CHECK leat_code leat_can_found_labels(const leat_can_meta *meta,
+                                                leat_can_ingest_result *result, leat_error *err);
+
 /* splits.c */
 LEAT_MUST_CHECK leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
                                                const leat_can_ingest_options *options,

@@ -91,13 +91,19 @@ leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *tex
         const char *comma = memrchr(text, ',', (size_t)size_bytes);
         return trim(text_between(comma != NULL ? comma + 1 : text, end));
     }
-    /* the first of the last words that is no label */
+    /* labels that the first lines lack: all of them, else the first that is not known */
+    bool late = layout->trailing_labels == 0;
+    int count =
+        late ? leat_can_trailing_labels(layout->format, text, size_bytes) : layout->trailing_labels;
     leat_text found = {text, 0};
-    for (int i = 0; i < layout->trailing_labels; i++) {
+    const char *last = NULL;
+    for (int i = 0; i < count; i++) {
         while (end > text && is_blank(end[-1])) end--;
         const char *stop = end;
+        if (last == NULL) last = end;
         while (end > text && !is_blank(end[-1])) end--;
-        if (!leat_can_take_label(text_between(end, stop), &attack)) found = text_between(end, stop);
+        leat_text word = text_between(end, late ? last : stop);
+        if (late || !leat_can_take_label(word, &attack)) found = word;
     }
     return found;
 }

@@ -9,7 +9,7 @@
 #include "ingest/can/table.h"
 
 typedef struct notes {
-    const leat_can_splits *splits;
+    const leat_can_splits *splits; /* NULL: no files are named */
     char *text;
     size_t text_bytes;
 } notes;
@@ -110,19 +110,26 @@ static int64_t find_files(const notes *of, const leat_can_file *files,
     return first;
 }
 
+/* "rejected 3 frames WHAT" */
+static void add_rejected(notes *to, int64_t frames, const char *what) {
+    add(to, ": rejected %lld frame%s %s", (long long)frames, frames == 1 ? "" : "s", what);
+}
+
 /* Frames that were left out because of their labels may be attacks. */
 static void note_labels(notes *to, const leat_can_file *files) {
     int64_t count = 0, first = find_files(to, files, has_missing_labels, &count);
     if (first >= 0) {
         add_files(to, first, count);
-        add(to, ": %lld frames without a label are rejected, though the log has labels",
-            (long long)files[first].rejected[LEAT_CAN_REJECT_NO_LABEL]);
+        add_rejected(to, files[first].rejected[LEAT_CAN_REJECT_NO_LABEL], "without a label");
+        add(to, ", though the log has labels");
     }
     first = find_files(to, files, has_bad_labels, &count);
     if (first >= 0) {
         add_files(to, first, count);
-        add(to, ": %lld frames with a label that is not known are rejected (--max-rejected)",
-            (long long)files[first].rejected[LEAT_CAN_REJECT_LABEL]);
+        add_rejected(to, files[first].rejected[LEAT_CAN_REJECT_LABEL],
+                     files[first].labelled ? "with an unknown label"
+                                           : "with a label that the first lines do not have");
+        add(to, " (--max-rejected)");
     }
 }
 
@@ -193,8 +200,8 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     first = find_files(&to, files, has_doubtful_bytes, &count);
     if (first >= 0) {
         add_files(&to, first, count);
-        add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; say it "
-                 "with --column data=FIRST..LAST:hex,id=NAME:hex, or :dec");
+        add(&to, ": the first lines do not show whether bytes are hexadecimal or decimal; "
+                 "specify --column data=FIRST..LAST:hex (or :dec)");
         if (files[first].data_column > 0)
             add(&to, " (here data=%d:hex or data=%d:dec)", files[first].data_column,
                 files[first].data_column);
@@ -308,4 +315,16 @@ leat_code leat_can_note_files(const leat_can_file *files, const leat_can_splits 
     while (size + 1 == warning_bytes && size > 0 && ((uint8_t)warning[size - 1] & 0x80) != 0)
         warning[--size] = 0;
     return LEAT_OK;
+}
+
+void leat_can_note_attacks(const leat_can_ingest_result *result, char *warning,
+                           size_t warning_bytes) {
+    enum { GRAPHS_ENOUGH = 20, PER_CENT = 90 };
+    notes to = {NULL, warning, warning_bytes};
+    long long graphs = result->split_graphs[0], attacks = result->split_attacks[0];
+    if (graphs < GRAPHS_ENOUGH || 100 * attacks <= PER_CENT * graphs) return;
+    add(&to,
+        "%s%lld of the %lld training graphs have an attack; check that the right column is read as "
+        "the label (--column label=NAME), and add logs of normal driving if there are none",
+        warning[0] != 0 ? "; " : "", attacks, graphs);
 }

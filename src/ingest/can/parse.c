@@ -448,44 +448,44 @@ static leat_can_reject take_data(leat_text data, bool fd, const leat_can_line_op
 
 static bool is_direction(leat_text word) { return is_word(word, "R") || is_word(word, "T"); }
 
-/* The label columns at the end of a line, after a direction if `direction`: an attack if one of
- * them says so. LEAT_CAN_REJECT_LINE: another number of words. */
-static leat_can_reject take_trailing_labels(leat_text rest, int count, bool direction,
-                                            bool *attack) {
-    const char *at = rest.data, *end = at + rest.size_bytes, *probe = at;
-    int words = 0;
-    while (next_word(&probe, end).size_bytes > 0) words++;
-    if (direction && words == count + 1) {
-        if (!is_direction(next_word(&at, end))) return LEAT_CAN_REJECT_LINE;
-        words--;
-    }
-    if (words != count) return LEAT_CAN_REJECT_LINE;
-    bool good = true;
-    *attack = false;
-    for (int i = 0; i < count; i++) {
-        bool one = false;
-        leat_text word = next_word(&at, end);
-        /* the labels are those behind a direction, so one is missing */
-        if (direction && at - word.size_bytes == rest.data && is_direction(word))
-            return LEAT_CAN_REJECT_NO_LABEL;
-        good = take_label(word, &one) && good;
-        *attack = *attack || one;
-    }
-    return good ? LEAT_CAN_TAKEN : LEAT_CAN_REJECT_LABEL;
-}
-
-/* How many words after the frame are labels: all of them, after a direction; 0: they are not. */
+/* How many words after the frame are labels: all of them, after a direction; 0: they are not. Two
+ * digits are none: payloads may be padded. */
 static int count_trailing_labels(leat_text rest, bool direction) {
     const char *at = rest.data, *end = at + rest.size_bytes;
     int words = 0, labels = 0;
     for (leat_text word; (word = next_word(&at, end)).size_bytes > 0; words++) {
         bool attack = false, directed = direction && words == 0;
         if (directed && is_direction(word)) continue;
-        bool byte = word.size_bytes == 2 && are_digits(word.data, 2); /* padding of a payload */
+        bool byte = word.size_bytes == 2 && are_digits(word.data, 2);
         if (byte || !take_label(word, &attack)) return 0;
         labels++;
     }
     return labels <= LEAT_CAN_TRAILING_LABELS_MAX ? labels : 0;
+}
+
+/* The `count` label columns at the end of a line, after a direction if `direction`: an attack if
+ * one of them says so. LEAT_CAN_REJECT_LINE: other words. Labels where the first lines have none
+ * are rejected as such, since frames without them would count as benign. */
+static leat_can_reject take_trailing_labels(leat_text rest, int count, bool direction,
+                                            bool *attack) {
+    const char *at = rest.data, *end = at + rest.size_bytes, *probe = at;
+    int words = 0;
+    bool good = true;
+    *attack = false;
+    if (direction && is_direction(next_word(&probe, end))) at = probe;
+    probe = at;
+    while (next_word(&probe, end).size_bytes > 0) words++;
+    if (words < count) return LEAT_CAN_REJECT_NO_LABEL;
+    if (words > count) {
+        bool late = count == 0 && count_trailing_labels(rest, direction) > 0;
+        return late ? LEAT_CAN_REJECT_LABEL : LEAT_CAN_REJECT_LINE;
+    }
+    for (int i = 0; i < count; i++) {
+        bool one = false;
+        good = take_label(next_word(&at, end), &one) && good;
+        *attack = *attack || one;
+    }
+    return good ? LEAT_CAN_TAKEN : LEAT_CAN_REJECT_LABEL;
 }
 
 /* identifier#data, identifier##flags data (CAN-FD), identifier#R (a remote frame) */
@@ -519,14 +519,9 @@ static leat_can_reject parse_candump(const leat_can_layout *layout,
     leat_text frame = until_blank(&at, end);
     /* candump -x adds the direction */
     leat_text rest = trim(text_between(at, end));
-    leat_can_reject label = LEAT_CAN_TAKEN;
-    line->attack = false;
-    if (layout->trailing_labels > 0) {
-        label = take_trailing_labels(rest, layout->trailing_labels, true, &line->attack);
-        if (label == LEAT_CAN_REJECT_LINE) return label;
-    } else if (rest.size_bytes > 0 && !is_word(rest, "R") && !is_word(rest, "T")) {
-        return LEAT_CAN_REJECT_LINE;
-    }
+    leat_can_reject label =
+        take_trailing_labels(rest, layout->trailing_labels, true, &line->attack);
+    if (label == LEAT_CAN_REJECT_LINE) return label;
     if (!read_time(time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     int32_t bus = find_bus(&layout->buses, name);
     if (bus < 0) return LEAT_CAN_REJECT_BUS;

@@ -221,8 +221,8 @@ typedef struct shown_lines {
     char text[320];
     char label[52]; /* of the first of them */
     int count;
-    bool labels;  /* only those with labels that cannot be read: their labels */
-    bool flagged; /* such a label is a flag, but the first lines have none */
+    bool labels; /* only those with labels that cannot be read: their labels */
+    bool late;   /* the first lines do not have such labels */
     char header[1024],
         hint[200]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
@@ -236,7 +236,7 @@ static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_
     if (taken < label.size_bytes) memcpy(text + strlen(text), "...", 4);
     if (strcmp(text, shown->label) == 0 && shown->count > 0) return;
     if (shown->count == 0) memcpy(shown->label, text, sizeof text);
-    shown->flagged = !layout->labelled;
+    shown->late = !layout->labelled;
     snprintf(shown->text + used, size - used, "%s \"%s\" in line %lld",
              shown->count++ > 0 ? "," : "", text, (long long)number);
 }
@@ -309,11 +309,13 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
     if (bad <= self->options->max_rejected * lines) return LEAT_OK;
     shown_lines shown = {.labels = true};
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
-    const char *why = "are not known", *help = "they are numbers, or words like attack and normal; "
-                                               "--column label=NAME reads another column";
-    if (shown.flagged) {
-        why = "are flags, but its first lines have none, so it was taken for a log without labels";
-        help = "add a flag to every line, or remove those lines";
+    const char *why = "are not known", *help = "expected numbers (0 = benign) or words such as "
+                                               "normal, attack; --column label=NAME reads another "
+                                               "column";
+    if (shown.late) {
+        why = "are missing from most of its first lines, or vary in number there, so it was taken "
+              "for a log without labels";
+        help = "add a label to every line, or split the file where the labels begin";
     }
     char allow[80] = ""; /* not where most attacks may be lost */
     if (bad < 0.01 * lines)
@@ -332,15 +334,15 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {
         if (is_counted(i)) rejected += file->rejected[i];
     }
-    /* if most of them are labels that are not known, say which */
-    if (!has_too_many(self->options, file, rejected) ||
-        2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected)
-        return check_labels(self, file_index, err);
+    bool too_many = has_too_many(self->options, file, rejected);
+    bool labels = 2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected;
+    if (!too_many || labels) LEAT_TRY(check_labels(self, file_index, err));
+    if (!too_many) return LEAT_OK;
     shown_lines shown = {.count = 0};
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
     bool other = copy.looks != copy.format && copy.looks != LEAT_CAN_AUTO;
-    char help[sizeof shown.hint] = "if it is not damaged, describe it with --column";
+    char help[sizeof shown.hint] = "if the file is intact, tell leat how to read it with --column";
     if (shown.hint[0] != 0) memcpy(help, shown.hint, sizeof help);
     const char *looks = leat_can_format_name(copy.looks);
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);

@@ -51,7 +51,8 @@ static const leat_setting rows[] = {
     {CHOICE("attack-codes", attack_codes, "long|short"),
      .help = "19 attack types, or the 7 of the reference system"},
     {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown"),
-     .help = "logs without labels are benign if their names say so, or always, or never"},
+     .help = "logs without labels: by-name: benign if their names say so; benign: always benign; "
+             "unknown: unlabelled"},
     {CHOICE("vocab", vocab, "train|all"),
      .help = "number identifiers seen in training, or those of tests as well"},
     {CHOICE("scaler", scaler, "z_benign|z_all|robust_benign|none"),
@@ -145,7 +146,7 @@ static const leat_setting option_rows[] = {
      .high = 1,
      .value = "SHARE",
      .help = "share of a file's lines that may be rejected even if that is more than 1 % and 100 "
-             "lines, or more than half"},
+             "lines, or more than half, or if their labels cannot be read"},
     {LEAT_INGEST_RESUME(can)},
     {LEAT_INGEST_REPLACE(can)},
     {LEAT_INGEST_VERIFY(can),

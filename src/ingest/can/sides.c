@@ -65,13 +65,14 @@ static void describe(balance what, const leat_can_sides *sides, const leat_can_s
     if (what == NO_TRAINING || what == NO_VALIDATION) {
         bool training = what == NO_TRAINING;
         append(text, size_bytes,
-               "the %s split would be empty: time is divided into %d blocks, and all %lld windows "
+               "the %s split %s empty: time is divided into %d blocks, and all %lld windows "
                "fall into blocks of %s or cross a boundary; the longest log, \"%.80s/%.80s\", "
                "spans %.3f to %.3f s; remove frames with wrong timestamps from it, or use "
                "--val-split random or --val-fraction 0",
-               training ? "training" : "validation", (int)LEAT_CAN_BLOCKS,
-               (long long)(kept + sides->dropped), training ? "validation" : "training",
-               widest->folder, widest->file, widest->first_s, widest->last_s);
+               training ? "training" : "validation", training ? "would be" : "is",
+               (int)LEAT_CAN_BLOCKS, (long long)(kept + sides->dropped),
+               training ? "validation" : "training", widest->folder, widest->file, widest->first_s,
+               widest->last_s);
         return;
     }
     char pause[96] = "";
@@ -79,8 +80,8 @@ static void describe(balance what, const leat_can_sides *sides, const leat_can_s
         snprintf(pause, sizeof pause, "; the longest pause is %.3f s, after %.3f s", sides->pause_s,
                  sides->pause_at_s);
     append(text, size_bytes,
-           "validation has %lld of %lld windows although --val-fraction is %g: the %d blocks of "
-           "time are equally long, but frames are not spread evenly over them (the longest log, "
+           "validation has %lld of %lld windows although --val-fraction is %g: frames are "
+           "unevenly spread over the %d equal time blocks (the longest log, "
            "\"%.80s/%.80s\", spans %.3f to %.3f s%s); use --val-split random, another --seed, or a "
            "separate log for each part",
            (long long)sides->val, (long long)kept, settings->val_fraction, (int)LEAT_CAN_BLOCKS,

@@ -183,9 +183,10 @@ void leat_can_splits_label(leat_can_splits *splits, const leat_can_file *files,
     for (int64_t i = 0; i < splits->inputs.count; i++) {
         leat_can_source *file = &splits->files[i];
         if (files[i].labelled || files[i].frames == 0) continue;
-        bool benign = rule == LEAT_UNLABELLED_BENIGN ||
-                      (rule == LEAT_UNLABELLED_BY_NAME && files[i].label_like[0] == 0 &&
-                       leat_can_name_is_benign(file->name, file->folder));
+        bool hints = files[i].label_like[0] != 0 || files[i].rejected[LEAT_CAN_REJECT_LABEL] > 0;
+        bool benign =
+            rule == LEAT_UNLABELLED_BENIGN || (rule == LEAT_UNLABELLED_BY_NAME && !hints &&
+                                               leat_can_name_is_benign(file->name, file->folder));
         file->unlabelled = !benign;
         counts->benign += benign;
         counts->unlabelled += !benign;
@@ -617,7 +618,7 @@ static leat_code check_doubles(const sorted_file *files, int64_t count, leat_err
         const leat_path_facts *a = &files[i - 1].input.facts, *b = &files[i].input.facts;
         if (a->device != b->device || a->inode != b->inode) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" and \"%s\" are the same file; name it once, in one split",
+                         "\"%s\" and \"%s\" are the same file; list it only once",
                          files[i - 1].input.path, files[i].input.path);
     }
     return LEAT_OK;

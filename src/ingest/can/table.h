@@ -112,8 +112,6 @@ void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_C
  */
 bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line_options *options,
                           leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]);
-/* The names of the first cells, for messages: "a", "b", "c". */
-void leat_can_show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]);
 
 /* ---- lines (table.c) ---- */
 

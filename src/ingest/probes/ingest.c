@@ -24,6 +24,7 @@ static void fill_result(leat_job *job) {
         result->reject_count[result->reject_reasons++] = state->rejected[i];
         result->rejected += state->rejected[i];
     }
+    leat_job_warn_rejected(job, result->rejected_warning, sizeof result->rejected_warning);
     result->memory_peak_bytes = leat_rss_peak_bytes();
     result->seconds_total = leat_job_seconds(job, leat_clock_ns());
 }
@@ -122,6 +123,15 @@ static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_c
     return LEAT_OK;
 }
 
+/* A user who stops a run wants to know what can be continued. */
+static leat_code explain(const leat_job *job, const leat_error *why, leat_error *err) {
+    if (why->code != LEAT_ERR_CANCELLED) return leat_error_copy(err, why);
+    return leat_fail(err, why->code, "%s; %s", why->message,
+                     job->state.scanned || job->committed
+                         ? "use --resume to continue after the scan, or --replace to start over"
+                         : "the scan is not complete, so --resume starts from the beginning");
+}
+
 leat_code leat_probes_ingest(const char *const *paths, int64_t path_count, const char *out_dir,
                              const leat_probes_ingest_options *options,
                              leat_probes_ingest_result *result, leat_error *err) {
@@ -133,7 +143,9 @@ leat_code leat_probes_ingest(const char *const *paths, int64_t path_count, const
     job->result = result;
     job->begin_ns = leat_clock_ns();
     leat_ticker_create(&job->ticker, options->progress, options->progress_user);
-    leat_code code = run_job(job, paths, path_count, out_dir, err);
+    leat_error why = {0};
+    leat_code code = run_job(job, paths, path_count, out_dir, &why);
+    if (code != LEAT_OK) code = explain(job, &why, err);
     leat_ticker_destroy(&job->ticker);
     leat_manifest_free(&job->manifest);
     leat_input_list_free(&job->inputs);

@@ -47,6 +47,8 @@ typedef struct leat_job_state {
     leat_census_bound bound;           /* of the ordered split */
     int64_t rows_read, measurements, bytes_spilled;
     int64_t rejected[LEAT_REJECT_COUNT];
+    /* not saved: see leat_partition_worker */
+    int64_t late_ms, late_far;
     /* known at the end, not saved */
     int64_t probes_over_limit;
     int64_t duplicates; /* -1: an earlier version of leat wrote the data set */
@@ -135,6 +137,12 @@ LEAT_MUST_CHECK leat_code leat_job_verify_contents(leat_job *job, const char *wh
 
 /* scan.c: fills state and spills. */
 LEAT_MUST_CHECK leat_code leat_job_scan(leat_job *job, leat_error *err);
+
+/* rejects.c */
+/* LEAT_ERR_INPUT if the inputs have no measurement: why, and what to do. */
+LEAT_MUST_CHECK leat_code leat_job_check_not_empty(const leat_job *job, leat_error *err);
+/* The warning if more than half of the rows were rejected; "" otherwise. */
+void leat_job_warn_rejected(const leat_job *job, char *text, int64_t size_bytes);
 
 /* sizes.c: what decides how much memory the write takes, from the state and the spills' streams. */
 LEAT_MUST_CHECK leat_code leat_job_sizes(const leat_job *job, leat_write_sizes *sizes,

@@ -46,9 +46,12 @@ typedef leat_probes_ingest_options probes;
     .name = word, .kind = LEAT_SETTING_INT, AT(field), .min = least, .max = most
 #define FLAG(word, field) .name = word, .kind = LEAT_SETTING_FLAG, AT(field)
 
+/* Enough for text of any length with one thread and the default compression. */
+#define LEAT_PROBES_MEMORY_MIB_MIN 48
+
 /* Those that decide bytes in the order of the manifest. */
 static const leat_setting rows[] = {
-    {LEAT_INGEST_MEMORY(probes, 1)},
+    {LEAT_INGEST_MEMORY(probes, LEAT_PROBES_MEMORY_MIB_MIN)},
     {LEAT_INGEST_THREADS(probes)},
     {INT("seed", seed, 0, INT64_MAX), .value = "S", .help = "seed of the train/test split"},
     {.name = "train-ratio",

@@ -165,9 +165,21 @@ static leat_code append(const leat_partition *plan, leat_partition_worker *self,
     return LEAT_OK;
 }
 
+/* From 1990 to 2100. */
+#define CENTURY_BEGIN_US (INT64_C(631152000) * 1000000)
+#define CENTURY_END_US (INT64_C(4102444800) * 1000000)
+
+/* What a time out of range may be: 1.6e12 as seconds is far in the future, as milliseconds 2020. */
+static void count_late(leat_partition_worker *self, int64_t time_us) {
+    int64_t as_ms = time_us / 1000;
+    if (time_us == LEAT_TIME_FUTURE) self->late_far++;
+    else if (as_ms >= CENTURY_BEGIN_US && as_ms < CENTURY_END_US) self->late_ms++;
+}
+
 static leat_code set_aside(const leat_partition *plan, leat_partition_worker *self, int worker,
                            const leat_raw_batch *batch, int64_t i, leat_reject reason,
                            leat_error *err) {
+    if (reason == LEAT_REJECT_TIME_RANGE) count_late(self, batch->time_us[i]);
     self->text.size = 0;
     LEAT_TRY(leat_reject_format(&self->text, batch, i, err));
     leat_reject_row row = {

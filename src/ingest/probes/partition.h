@@ -39,6 +39,9 @@ typedef struct leat_partition_worker {
     leat_census_log log;
     leat_buf text; /* of a rejected row */
     int64_t measurements;
+    /* Times out of range that may be in another unit: of this century if they are milliseconds; or
+     * too large even for that, which microseconds and nanoseconds are. */
+    int64_t late_ms, late_far;
     uint64_t hashes[LEAT_BATCH_ROWS];
     /* Padded: workers' counters must not share a cache line. */
     char pad[64];

@@ -176,24 +176,6 @@ static leat_code take_census(scan *self, leat_error *err) {
     return code;
 }
 
-static leat_code check_not_empty(const leat_job *job, leat_error *err) {
-    const leat_job_state *state = &job->state;
-    if (state->measurements > 0) return LEAT_OK;
-    if (state->rows_read == 0) {
-        return leat_fail(err, LEAT_ERR_INPUT, "no rows in %lld input file%s (first: \"%s\")",
-                         (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s",
-                         job->inputs.items[0].path);
-    }
-    int most = 0;
-    for (int i = 1; i < LEAT_REJECT_COUNT; i++) {
-        if (state->rejected[i] > state->rejected[most]) most = i;
-    }
-    return leat_fail(
-        err, LEAT_ERR_INPUT,
-        "none of %lld rows is a measurement (%s: %lld); use --strict to stop at the first",
-        (long long)state->rows_read, leat_reject_text(most), (long long)state->rejected[most]);
-}
-
 static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *err) {
     leat_job *job = self->job;
     self->partition.rejects = rejects;
@@ -233,11 +215,13 @@ static leat_code scan_all(scan *self, leat_error *err) {
     for (int i = 0; i < state->workers; i++) {
         const leat_partition_worker *worker = &self->partition.workers[i];
         state->measurements += worker->measurements;
+        state->late_ms += worker->late_ms;
+        state->late_far += worker->late_far;
         for (int g = 0; g < job->buckets.group_count; g++) {
             state->bytes_spilled += worker->spills[g].file_bytes;
         }
     }
-    LEAT_TRY(check_not_empty(job, err));
+    LEAT_TRY(leat_job_check_not_empty(job, err));
     return take_census(self, err);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
@@ -29,12 +30,40 @@ static void list_name(char *list, size_t size, const leat_text *field) {
              field->size_bytes < 64 ? field->size_bytes : 64, field->data);
 }
 
+/* Why a header does not have a column: it is often not separated by commas, or not a header. */
+static leat_code refuse_header(const char *path, const char *name, const char *list,
+                               const leat_text *only, bool has_address, leat_error *err) {
+    static const char separators[] = ";\t|";
+    for (int i = 0; only != NULL && separators[i] != 0; i++) {
+        if (memchr(only->data, separators[i], (size_t)only->size_bytes) == NULL) continue;
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" is separated by %s, not by commas: \"%s\"; convert it to CSV with "
+                         "commas",
+                         path,
+                         separators[i] == ';'    ? "semicolons"
+                         : separators[i] == '\t' ? "tabs"
+                                                 : "vertical bars",
+                         list);
+    }
+    if (has_address)
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "\"%s\" has no header: its first line is a record, \"%s\"; add a line with "
+            "the names of the columns, such as event_time,src_addr,dst_addr,rtt",
+            path, list);
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
+                     "event_time=NAME,... if it has another name)",
+                     path, name, list);
+}
+
 leat_code leat_csv_read_header(leat_line *line, const char *path,
                                const leat_source_columns *columns, leat_csv_map *map,
                                leat_error *err) {
     const char *names[LEAT_COLUMNS];
     leat_source_names(columns, names);
-    bool seen[LEAT_COLUMNS] = {false};
+    bool seen[LEAT_COLUMNS] = {false}, has_address = false;
+    leat_text field = {NULL, 0};
     char list[256] = "";
     memset(map, 0, sizeof *map);
     if (line->fault != LEAT_LINE_GOOD) {
@@ -45,7 +74,6 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     }
     char *at = line->data, *end = line->data + line->size_bytes;
     while (at != NULL) {
-        leat_text field;
         if (map->field_count == LEAT_CSV_FIELDS_MAX) {
             return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\": the header has more than %d columns",
                              path, LEAT_CSV_FIELDS_MAX);
@@ -56,6 +84,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
                              (long long)line->number);
         }
         list_name(list, sizeof list, &field);
+        if (leat_address_parse(field.data, field.size_bytes, NULL) != 0) has_address = true;
         int slot = -1;
         for (int k = 0; k < LEAT_COLUMNS; k++) {
             if (!is_name(&field, names[k])) continue;
@@ -72,10 +101,8 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     map->has_version = seen[LEAT_COLUMN_VERSION];
     for (int k = 0; k < LEAT_COLUMNS; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
-                         "event_time=NAME,... if it has another name)",
-                         path, names[k], list);
+        return refuse_header(path, names[k], list, map->field_count == 1 ? &field : NULL,
+                             has_address, err);
     }
     return LEAT_OK;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/dataset/manifest.h"
 #include "load/work.h"
 
 #define WORK_PREFIX ".leat-"   /* of `leat ingest can`, before the digest */
@@ -80,6 +81,13 @@ static leat_code choose(const char *dir, const leat_path_list *names, const leat
                          "complete cache; wait until it ends, or run the same `leat ingest can` "
                          "again, with --resume to continue after its scan",
                          dir, path);
+    bool probes = false;
+    LEAT_TRY(has_file(dir, LEAT_MANIFEST_NAME, &probes, err));
+    if (probes)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "\"%s\" is a data set of `leat ingest probes`, not a CAN cache; open it "
+                         "with leat.ProbeDataset",
+                         dir);
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "\"%s\" is not a complete CAN cache and does not hold one; create one with "
                      "`leat ingest can`, or rebuild it with --replace if .complete was lost",

@@ -77,9 +77,28 @@ static void count_values(tally *sums) {
     }
 }
 
-/* The next row may belong to the same probe; then the gap between the two counts as well. */
-static leat_code count_gap_after(const job *work, const leat_row_facts *facts, int64_t row,
-                                 tally *sums, leat_error *err) {
+static bool is_same_text(const char *a, int32_t a_bytes, const char *b, int32_t b_bytes) {
+    return a_bytes == b_bytes && (a_bytes == 0 || memcmp(a, b, (size_t)a_bytes) == 0);
+}
+
+/* Whether the first measurement of the next row equals the last of this one, whose cursor is no
+ * longer needed. */
+static leat_code count_equal_after(const job *work, int64_t row, tally *sums, leat_error *err) {
+    leat_measurement last, first;
+    LEAT_TRY(leat_dataset_row_open(work->dataset, row + 1, sums->cursor, err));
+    LEAT_TRY(leat_row_measurement(sums->cursor, 0, &first, err));
+    leat_measurements_get(&sums->values_of_row, sums->values_of_row.count - 1, &last);
+    bool both_failed = first.rtt < 0 && last.rtt < 0;
+    sums->duplicates += first.time_us == last.time_us && first.ip_version == last.ip_version &&
+                        is_same_text(first.src, first.src_size, last.src, last.src_size) &&
+                        is_same_text(first.dst, first.dst_size, last.dst, last.dst_size) &&
+                        (both_failed || first.rtt == last.rtt);
+    return LEAT_OK;
+}
+
+/* The next row may belong to the same probe; then what is between the two counts as well. */
+static leat_code count_after(const job *work, const leat_row_facts *facts, int64_t row, tally *sums,
+                             leat_error *err) {
     leat_row_facts next;
     if (row + 1 == work->row_count) return LEAT_OK;
     LEAT_TRY(leat_dataset_row(work->dataset, row + 1, &next, err));
@@ -89,6 +108,7 @@ static leat_code count_gap_after(const job *work, const leat_row_facts *facts, i
     if (shards[facts->shard].split != shards[next.shard].split) return LEAT_OK;
     if (next.first_us >= facts->last_us)
         leat_dist_add(&sums->gap_us, next.first_us - facts->last_us, 1);
+    if (next.first_us == facts->last_us) return count_equal_after(work, row, sums, err);
     return LEAT_OK;
 }
 
@@ -106,7 +126,7 @@ static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error 
     sums->rows++;
     sums->measurements += sums->values_of_row.count;
     sums->bytes += facts.record_bytes;
-    return count_gap_after(work, &facts, row, sums, err);
+    return count_after(work, &facts, row, sums, err);
 }
 
 static leat_code read_rows(void *context, int worker, int64_t part, leat_error *err) {

@@ -66,9 +66,8 @@ leat_code leat_graph_batch_options_check(const leat_graph_batch_options *options
                          "use curriculum none, or graphs all or benign");
     }
     if (options->epochs == 0) {
-        return leat_fail(
-            err, LEAT_ERR_OPTION,
-            "epochs is 0 (never end), but a curriculum requires a number of epochs; set it");
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "curriculum requires a number of epochs; set epochs (now 0: never ends)");
     }
     if (options->curriculum_start > options->curriculum_end) {
         return leat_fail(

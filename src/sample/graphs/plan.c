@@ -8,6 +8,7 @@
 #include "sample/graphs/plan.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -47,18 +48,20 @@ static bool is_benign(const int32_t *y, int64_t graph) { return y == NULL || y[g
 
 static leat_code leave_out(leat_graph_plan *plan, const int32_t *y, leat_error *err) {
     bool benign = plan->options.graphs == LEAT_FILTER_BENIGN;
-    int64_t count = plan->sizes.count;
+    int64_t count = plan->sizes.count, unlabelled = 0;
     if (plan->options.graphs == LEAT_FILTER_ALL) return LEAT_OK;
     for (int64_t g = 0; g < count; g++) {
         if (benign ? is_benign(y, g) : has_attack(y, g)) continue;
         plan->tier[g] = LEFT_OUT;
+        unlabelled += y != NULL && y[g] < 0;
         plan->facts.left_out++;
     }
     if (plan->facts.left_out < count) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "graphs %s: none of the %lld graphs %s; use another split, or graphs all",
-                     benign ? "benign" : "attack", (long long)count,
-                     benign ? "is labelled benign (y = 0)" : "has an attack (y = 1)");
+                     "graphs %s: no graph %s (y = %d: 0 of %lld; unlabelled: %lld); use another "
+                     "split, or graphs all",
+                     benign ? "benign" : "attack", benign ? "is labelled benign" : "has an attack",
+                     !benign, (long long)count, (long long)unlabelled);
 }
 
 /* ---- making a plan: tiers ------------------------------------------------------------------ */

@@ -534,7 +534,8 @@ static void damage(void **state) {
         assert_ok(leat_path_remove(path, err));
         bool complete = strcmp(file_names[i], LEAT_CAN_COMPLETE_NAME) == 0;
         assert_fails(leat_can_meta_load(&again, ar_dir(), true, err),
-                     complete ? LEAT_ERR_NOT_FOUND : LEAT_ERR_CORRUPT, "is missing");
+                     complete ? LEAT_ERR_NOT_FOUND : LEAT_ERR_CORRUPT,
+                     complete ? "is missing" : "\" is missing; rebuild it");
         ar_save(path, image.data, image.size_bytes);
         free(image.data);
     }

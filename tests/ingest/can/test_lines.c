@@ -374,7 +374,7 @@ static const line_case candump_cases[] = {
     {"(1.5) can0 123#01 R", "1.5 0 123 1.0.0.0.0.0.0.0 0", NULL},
     {"(1.5) can1 123#01 T ", "1.5 1 123 1.0.0.0.0.0.0.0 0", NULL},
     {"(1.5) can1 123#01 X", LINE, NULL},
-    {"(1.5) can1 123#01 R R", LINE, NULL},
+    {"(1.5) can1 123#01 R R", LABEL, NULL},
     {"(1.5) can1", LINE, NULL},
     {"(1.5 can1 123#01", LINE, NULL},
     {"1.5) can1 123#01", LINE, NULL},
@@ -428,7 +428,9 @@ static void test_trailing_labels(void **state) {
         {"(1.5) can0 123#01 1", "1.5 0 123 1.0.0.0.0.0.0.0 1", NULL},
         {"(1.5) can0 123#01 T", NO_LABEL, NULL}, /* no attack */
         {"(1.5) can0 123#01 R", NO_LABEL, NULL},
-        {"(1.5) can0 123#01", LINE, NULL},
+        {"(1.5) can0 123#01", NO_LABEL, NULL},
+        {"(1.5) can0 123#0z", PAYLOAD, NULL},
+        {"(1.5) can0 123#01 1 1", LINE, NULL},
     };
     CHECK(LEAT_CAN_CANDUMP, "(1) can0 123#01 T\n(1) can0 123#01 R 0\n(1) can0 123#01 T 1\n",
           labelled);

@@ -452,7 +452,8 @@ static void test_max_rejected(void **state) {
         run_file(&run, core_path("mixed.log"), err), LEAT_ERR_INPUT,
         "600 of its 601 lines are rejected as survival: line 2 malformed_line: (0) can0 "
         "12#; line 3 malformed_line: (1) can0 12#; line 4 malformed_line: (2) can0 12#; if "
-        "it is not damaged, describe it with --column, or allow it with --max-rejected "
+        "the file is intact, tell leat how to read it with --column, or allow it with "
+        "--max-rejected "
         "0.999");
     run_free(&run);
     run_init(&run, 1);

@@ -334,14 +334,16 @@ static void bad_options(void **state) {
         if (i == 7) o.probes_per_shard = 0;
         if (i == 8) o.record.group_size = 2;
         if (i == 9) o.resume = o.replace = true;
-        if (i == 10) o.memory_bytes = 1 << 20;
+        if (i == 10) o.memory_bytes = INGEST_MEMORY_MIN;
         if (i == 11) o.split = (leat_split_rule)2;
         if (i == 12) {
             o.record.compression = LEAT_COMPRESSION_ZSTD;
             o.record.level = 99;
         }
+        void *ballast = i == 10 ? ingest_ballast() : NULL;
         assert_fails(leat_probes_ingest(csv_paths("options", 1), 1, out, &o, &result, err),
                      i == 10 ? LEAT_ERR_LIMIT : LEAT_ERR_OPTION, words[i]);
+        free(ballast);
         assert_int_equal(result.files, 0);
         assert_false(path_exists(out));
     }

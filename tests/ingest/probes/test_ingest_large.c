@@ -35,7 +35,7 @@ static bool look(void *user, const leat_progress *progress) {
 static leat_code ingest_least(const char *out, const char *name,
                               leat_probes_ingest_options *options,
                               leat_probes_ingest_result *result, leat_error *err) {
-    options->memory_bytes = 1 << 20;
+    options->memory_bytes = INGEST_MEMORY_MIN;
     for (int i = 0; i < 12; i++) {
         leat_error refusal = {0};
         leat_code code = ingest_to(out, name, 2, options, result, &refusal);

@@ -230,14 +230,16 @@ static void resume_with_others(void **state) {
         if (i == 8) o.per_packet = true;
         if (i == 9) o.column_rtt = "rtt2";
         if (i == 10) o.temp_dir = core_made(core_path("others_temp"));
-        if (i == 13) o.memory_bytes = 1 << 20;
+        if (i == 13) o.memory_bytes = INGEST_MEMORY_MIN;
         if (i == 12) {
             usleep(20000); /* another time of change */
             core_save(csv_paths("resume", 3)[1], second.data, second.size_bytes);
         }
         leat_error err = {0};
+        void *ballast = i == 13 ? ingest_ballast() : NULL;
         leat_code code =
             leat_probes_ingest(csv_paths("resume", 3), i == 11 ? 2 : 3, out, &o, &result, &err);
+        free(ballast);
         if (code != (i == 13 ? LEAT_ERR_LIMIT : LEAT_ERR_OPTION) ||
             strstr(err.message, words[i]) == NULL) {
             fail_msg("%s: code %d: %s", words[i], code, err.message);

@@ -57,8 +57,9 @@ static void filtered_to_nothing(void **state) {
     options.split = "val";
     options.batches.graphs = LEAT_FILTER_ATTACK;
     assert_int_equal(leat_graph_loader_create(&loader, cache, &options, &err), LEAT_ERR_OPTION);
-    assert_string_equal(err.message, "split val: graphs attack: none of the 1 graphs has an attack "
-                                     "(y = 1); use another split, or graphs all");
+    assert_string_equal(err.message,
+                        "split val: graphs attack: no graph has an attack (y = 1: 0 of "
+                        "1; unlabelled: 0); use another split, or graphs all");
     assert_null(loader);
     options.batches.graphs = LEAT_FILTER_BENIGN;
     loader = graphs_create(cache, &options);

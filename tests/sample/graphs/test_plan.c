@@ -307,13 +307,13 @@ static void nothing_left(void **state) {
     options.graphs = LEAT_FILTER_BENIGN;
     assert_int_equal(leat_graph_plan_create(&plan, &options, &sizes, attacks, NULL, &err),
                      LEAT_ERR_OPTION);
-    assert_string_equal(err.message, "graphs benign: none of the 3 graphs is labelled benign (y = "
-                                     "0); use another split, or graphs all");
+    assert_string_equal(err.message, "graphs benign: no graph is labelled benign (y = 0: 0 of 3; "
+                                     "unlabelled: 1); use another split, or graphs all");
     options.graphs = LEAT_FILTER_ATTACK;
     assert_int_equal(leat_graph_plan_create(&plan, &options, &sizes, NULL, NULL, &err),
                      LEAT_ERR_OPTION);
-    assert_string_equal(err.message, "graphs attack: none of the 3 graphs has an attack (y = 1); "
-                                     "use another split, or graphs all");
+    assert_string_equal(err.message, "graphs attack: no graph has an attack (y = 1: 0 of 3; "
+                                     "unlabelled: 0); use another split, or graphs all");
     assert_null(plan);
 }
 

@@ -1,0 +1,121 @@
+"""What leat ingest probes says of inputs that it cannot use, or only a small part of.
+
+Runs the command named by LEAT (default: build/leat).
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+HEADER = "event_time,src_addr,dst_addr,rtt\n"
+
+
+class Rejects(unittest.TestCase):
+    def setUp(self):
+        # pylint: disable-next=consider-using-with
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = os.path.join(self.folder.name, "data")
+
+    def ingest(self, text, *options):
+        path = os.path.join(self.folder.name, "x.csv")
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+        done = subprocess.run([LEAT, "ingest", "probes", path, "-o", self.out, "--replace",
+                               *options], capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def lines(self, *times, header=HEADER):
+        return header + "".join(f"{each},192.0.2.1,198.51.100.1,5\n" for each in times)
+
+    def test_most_rows_rejected_is_a_warning(self):
+        bad = ["2020-13-45 10:00:00"] * 30
+        status, _, said = self.ingest(self.lines(1600000000, *bad))
+        self.assertEqual(status, 0)
+        self.assertRegex(said, r"\Aleat: warning: 30 of 31 rows were rejected, 30 of them as "
+                               r"malformed_line: lines must have as many fields as the header.*"
+                               rf'; see "{self.out}/rejected.csv"\n\Z')
+        status, out, said = self.ingest(self.lines(1600000000, *bad), "--json")
+        self.assertEqual((status, said.count("\n")), (0, 1))
+        self.assertRegex(json.loads(out)["warnings"][0], "^30 of 31 rows were rejected")
+        found = subprocess.run([LEAT, "ingest", "probes", f"{self.folder.name}/x.csv", "-o",
+                                self.out, "--resume"], capture_output=True, text=True, timeout=300,
+                               check=True)
+        self.assertIn("nothing to do", found.stdout)
+        self.assertIn("warning: 30 of 31 rows", found.stderr)
+
+    def test_half_of_them_is_not(self):
+        status, out, said = self.ingest(self.lines(1600000000, 1600000001, "x", "y"))
+        self.assertEqual((status, said), (0, ""))
+        self.assertIn("2 rejected", out)
+        self.assertIn("3 of 5 rows", self.ingest(self.lines(1, 2, "x", "y", "z"))[2])
+
+    def test_times_in_another_unit(self):
+        for scale, word in ((10 ** 3, "look like milliseconds, .*divide them by 1000"),
+                            (10 ** 6, "look like microseconds or nanoseconds"),
+                            (10 ** 9, "look like microseconds or nanoseconds"),
+                            (-1, "times must be seconds since 1970")):
+            late = [(1600000000 + i) * scale for i in range(20)]
+            status, _, said = self.ingest(self.lines(*late))
+            self.assertEqual(status, 1)
+            self.assertRegex(said, r"none of 20 rows is a measurement \(event_time_out_of_range: "
+                                   rf"20\); .*{word}")
+            status, _, said = self.ingest(self.lines(1600000000, *late))
+            self.assertEqual(status, 0)
+            self.assertRegex(said, rf"warning: 20 of 21 rows .*{word}")
+
+    def test_another_separator(self):
+        for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+            status, _, said = self.ingest(self.lines(1600000000).replace(",", mark))
+            self.assertEqual(status, 1)
+            self.assertIn(f'x.csv" is separated by {word}, not by commas: "event_time' +
+                          ("\\x09" if mark == "\t" else mark) + "src_addr", said)
+
+    def test_no_header(self):
+        status, _, said = self.ingest(self.lines(1600000000, 1600000001, header=""))
+        self.assertEqual(status, 1)
+        self.assertIn('x.csv" has no header: its first line is a record, "1600000000, 192.0.2.1',
+                      said)
+        self.assertIn("add a line with the names of the columns, such as event_time,src_addr", said)
+        self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
+                      self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
+
+    def stop(self, wanted):
+        """What a run says that is stopped once a file that `wanted` names is there."""
+        source = os.path.join(self.folder.name, "large.csv")
+        if not os.path.exists(source):
+            subprocess.run([LEAT, "synth", "probes", "-n", "1000000", "-o", source], check=True,
+                           capture_output=True)
+        words = [LEAT, "ingest", "probes", source, "-o", self.out, "--threads", "1"]
+        with subprocess.Popen([*words, "--replace"], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.PIPE) as process:
+            while process.poll() is None and not os.path.exists(f"{self.out}/.leat/{wanted}"):
+                time.sleep(0.0005)
+            process.send_signal(signal.SIGINT)
+            said = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 1, said)
+        again = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=True)
+        return said, again.stderr
+
+    def test_a_stopped_ingest_says_what_resume_does(self):
+        said, again = self.stop("temp")
+        self.assertEqual(said, "leat: stopped while reading; the scan is not complete, so --resume "
+                               "starts from the beginning\n")
+        self.assertIn("nothing to resume", again)
+        said, again = self.stop("state.json")
+        self.assertRegex(said, r"\Aleat: stopped while \w+; use --resume to continue after the "
+                               r"scan, or --replace to start over\n\Z")
+        self.assertEqual(again, "")
+
+
+if __name__ == "__main__":
+    if not os.access(LEAT, os.X_OK):
+        print(f"skipped: {LEAT} is not built")
+        sys.exit(77)
+    unittest.main()

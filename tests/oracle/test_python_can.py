@@ -1,0 +1,143 @@
+"""Logs that python-can writes, read by leat; and a log of can-utils read by both.
+
+Needs scripts/python-env.sh; skipped, with a line that says so, where it could not be made.
+"""
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import can
+except ImportError as error:
+    print(f"skipped: {error} (scripts/python-env.sh makes the environment)")
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+TRUCK = os.path.join(SHARED, "data", "can", "candump", "truck_15s.log")
+WINDOW = 50
+FORMATS = {"F64": "d", "U32": "I", "I16": "h", "I32": "i"}
+
+
+def read_frames(result, split):
+    """(time, identifier, bytes) of each frame in the windows of a split, in their order."""
+    with open(os.path.join(result["cache"], "vocab.json"), encoding="ascii") as file:
+        entries = json.load(file)["entries"]
+    names = sorted(entries, key=entries.get)
+    with open(os.path.join(result["cache"], f"{split}.safetensors"), "rb") as file:
+        data = file.read()
+    size, = struct.unpack_from("<Q", data)
+    header = json.loads(data[8:8 + size])
+    flat = {}
+    for name in ("window_start", "frame_time", "frame_id", "frame_bytes"):
+        first, last = (8 + size + at for at in header[name]["data_offsets"])
+        letter = "q" if header[name]["dtype"] == "I64" else FORMATS[header[name]["dtype"]]
+        flat[name] = struct.unpack(f"<{(last - first) // struct.calcsize(letter)}{letter}",
+                                   data[first:last])
+    frames = {}
+    for g, start in enumerate(flat["window_start"]):
+        for k in range(WINDOW):
+            i = g * WINDOW + k
+            frames[start + k] = (flat["frame_time"][i], names[flat["frame_id"][i]],
+                                 bytes(flat["frame_bytes"][8 * i:8 * i + 8]))
+    return [frames[i] for i in sorted(frames)]
+
+
+def expected(message, digits):
+    """A message as leat stores it."""
+    name = f"{message.arbitration_id:08X}" if message.is_extended_id else \
+        f"{message.arbitration_id:03X}"
+    return (float(f"{message.timestamp:.{digits}f}") if digits else message.timestamp, name,
+            bytes(message.data[:8]).ljust(8, b"\0"))
+
+
+class PythonCan(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def ingest(self, path, *words):
+        done = subprocess.run([LEAT, "ingest", "can", path, "-o", self.path("cache"), "--json",
+                               "--store", "frames", "--window", str(WINDOW), "--stride",
+                               str(WINDOW), "--val-fraction", "0", *words], timeout=300,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def messages(self, seed, count):
+        """Of every kind; the data frames are as many as fill windows."""
+        draw, out, time, frames = random.Random(seed), [], 1.7e9, 0
+        while frames < count:
+            time += draw.random() * 1e-2
+            kind = draw.choice(["data"] * 8 + ["fd"] * 2 + ["remote", "error"])
+            extended = draw.random() < 0.4
+            size = draw.choice((8, 12, 16, 64)) if kind == "fd" else draw.randrange(9)
+            number = draw.randrange(1 << draw.choice((8, 11, 29 if extended else 11)))
+            frames += kind in ("data", "fd")
+            out.append(can.Message(
+                timestamp=time, arbitration_id=number, is_extended_id=extended, dlc=size,
+                is_fd=kind == "fd", is_remote_frame=kind == "remote",
+                is_error_frame=kind == "error", is_rx=draw.random() < 0.5,
+                bitrate_switch=kind == "fd" and draw.random() < 0.5,
+                data=None if kind == "remote" else draw.randbytes(size),
+                channel=f"can{draw.randrange(3)}"))
+        return out
+
+    def check(self, suffix, digits):
+        for seed in range(5):
+            sent, path = self.messages(seed, 20 * WINDOW), self.path(f"{seed}{suffix}")
+            with can.Logger(path) as writer:
+                for message in sent:
+                    writer.on_message_received(message)
+            wanted = [expected(each, digits) for each in sent
+                      if not each.is_remote_frame and not each.is_error_frame]
+            result = self.ingest(path, "--bus", "merge")
+            self.assertEqual((result["frames"], result["rejected"]),
+                             (len(wanted), len(sent) - len(wanted)))
+            self.assertEqual(read_frames(result, "train"), wanted)
+            with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+                reasons = [line.split(",")[2] for line in file.read().splitlines()[1:]]
+            self.assertEqual(reasons, ["error_frame" if each.is_error_frame else "remote_frame"
+                                       for each in sent
+                                       if each.is_error_frame or each.is_remote_frame])
+            yield sent, path
+
+    def test_csv(self):
+        """No channel, and data as base64."""
+        for _ in self.check(".csv", None):
+            pass
+
+    def test_candump(self):
+        for sent, path in self.check(".log", 6):
+            result = self.ingest(path)  # a bus is a capture
+            with open(os.path.join(result["cache"], "cache_metadata.json"),
+                      encoding="utf-8") as file:
+                captures = json.load(file)["captures"]
+            counts = {bus: sum(each.channel == f"can{bus}" and not each.is_error_frame and
+                               not each.is_remote_frame for each in sent) for bus in range(3)}
+            self.assertEqual({each["bus"]: each["frames"] for each in captures}, counts)
+
+    def test_a_log_of_can_utils(self):
+        if not os.path.exists(TRUCK):
+            self.skipTest(f"{TRUCK} is not here")
+        with can.LogReader(TRUCK) as reader:
+            wanted = [expected(each, 6) for each in reader]
+        result = self.ingest(TRUCK, "--bus", "merge")
+        self.assertEqual((result["frames"], result["rejected"]), (len(wanted), 0))
+        found = read_frames(result, "train")
+        self.assertEqual(found, wanted[:len(found)])
+        self.assertLess(len(wanted) - len(found), WINDOW)
+
+
+if __name__ == "__main__":
+    unittest.main()
