@@ -17,6 +17,16 @@ function(leat_read_rooms path)
   set(LEAT_ROOMS "${rooms}" PARENT_SCOPE)
 endfunction()
 
+# Each variant of the kernels is compiled for its instruction set, all of them optimized: these files
+# contain nothing else, and which one runs is chosen at run time. No errno, so that a square root is
+# one instruction.
+file(GLOB LEAT_KERNELS src/nn/kernels/*.c)
+set_source_files_properties(${LEAT_KERNELS} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
+  set_property(SOURCE src/nn/kernels/avx2.c APPEND PROPERTY COMPILE_OPTIONS -mavx2 -mfma)
+  set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mfma)
+endif()
+
 # Static libraries leat_<room><suffix> of all rooms, compiled with the extra definitions. A room
 # without sources is an empty interface. LEAT_ROOM_TARGETS<suffix> lists them.
 function(leat_add_rooms suffix definitions)

@@ -1,0 +1,17 @@
+/* The kernels for AVX-512F; compiled with -mavx512f -mfma. */
+#if defined(__x86_64__)
+#define LEAT_VEC 512
+#include "kernels.h"
+#include "tile.h"
+
+const leat_kernels leat_kernels_avx512 = {
+    .name = "avx512",
+    .width = VW,
+    .tile_rows = TILE_ROWS,
+    .tile_columns = TILE_VECTORS * VW,
+    .tile = tile,
+    .transpose = transpose,
+};
+#else
+typedef int leat_kernels_none; /* an empty file is not C */
+#endif

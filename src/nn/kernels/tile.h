@@ -1,0 +1,104 @@
+/*
+ * The tile of a product, see kernels.h: rows x vectors of accumulators that stay in registers over
+ * the whole chain. Each k loads one row of b and multiplies it by each value of a, so the chains of
+ * a tile, 12 to 28 of them, hide the latency of the multiply-add (about 8 are in flight).
+ */
+#ifndef LEAT_NN_KERNELS_TILE_H
+#define LEAT_NN_KERNELS_TILE_H
+
+#include "kernels.h"
+#include "vec.h"
+
+#if LEAT_VEC == 512
+#define TILE_ROWS 14 /* 28 accumulators, 2 of b, 2 of a: 32 registers */
+#define TILE_VECTORS 2
+#elif LEAT_VEC == 256
+#define TILE_ROWS 6 /* 12 + 2 + 2: 16 registers */
+#define TILE_VECTORS 2
+#elif LEAT_VEC == 128
+#define TILE_ROWS 6 /* 24 + 4 + 1: 32 registers */
+#define TILE_VECTORS 4
+#else
+#define TILE_ROWS 4
+#define TILE_VECTORS 16
+#endif
+
+/* `rows` and `vectors` are constants where this is inlined. */
+LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) {
+    vf sum[TILE_ROWS][TILE_VECTORS];
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 16
+        for (int v = 0; v < vectors; v++)
+            sum[r][v] = t->add ? vf_load(t->c + r * t->c_step + v * VW) : vf_set(0.0f);
+    }
+    const int64_t depth = t->depth, b_step = t->b_step;
+    for (int tap = 0; tap < t->taps; tap++) {
+        const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
+        for (int64_t k = 0; k < depth; k++) {
+            vf row[TILE_VECTORS];
+#pragma GCC unroll 16
+            for (int v = 0; v < vectors; v++) row[v] = vf_load(b + v * VW);
+#pragma GCC unroll 16
+            for (int r = 0; r < rows; r++) {
+                const vf factor = vf_set(a[r]);
+#pragma GCC unroll 16
+                for (int v = 0; v < vectors; v++) sum[r][v] = vf_fma(factor, row[v], sum[r][v]);
+            }
+            a += rows;
+            b += b_step;
+        }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++) {
+#pragma GCC unroll 16
+        for (int v = 0; v < vectors; v++) vf_store(t->c + r * t->c_step + v * VW, sum[r][v]);
+    }
+}
+
+LEAT_INLINE void tile_rows_of(const leat_tile *t, const int vectors) {
+    switch (t->rows) {
+    case 1: tile_of(t, 1, vectors); break;
+    case 2: tile_of(t, 2, vectors); break;
+    case 3: tile_of(t, 3, vectors); break;
+    case 4: tile_of(t, 4, vectors); break;
+#if TILE_ROWS > 4
+    case 5: tile_of(t, 5, vectors); break;
+    case 6: tile_of(t, 6, vectors); break;
+#endif
+#if TILE_ROWS > 6
+    case 7: tile_of(t, 7, vectors); break;
+    case 8: tile_of(t, 8, vectors); break;
+    case 9: tile_of(t, 9, vectors); break;
+    case 10: tile_of(t, 10, vectors); break;
+    case 11: tile_of(t, 11, vectors); break;
+    case 12: tile_of(t, 12, vectors); break;
+    case 13: tile_of(t, 13, vectors); break;
+    case 14: tile_of(t, 14, vectors); break;
+#endif
+    default: break;
+    }
+}
+
+static void tile(const leat_tile *t) {
+#if TILE_VECTORS * VW > LEAT_LANES
+    if (t->columns > LEAT_LANES) {
+        tile_rows_of(t, 2 * LEAT_LANES / VW);
+        return;
+    }
+#endif
+    tile_rows_of(t, LEAT_LANES / VW);
+}
+
+/* Moves a square of VW x VW at a time through the cache; only order changes. */
+static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
+                      int64_t out_step) {
+    for (int64_t i0 = 0; i0 < rows; i0 += LEAT_LANES) {
+        const int64_t i1 = i0 + LEAT_LANES < rows ? i0 + LEAT_LANES : rows;
+        for (int64_t j = 0; j < columns; j++) {
+            for (int64_t i = i0; i < i1; i++) out[j * out_step + i] = in[i * in_step + j];
+        }
+    }
+}
+
+#endif

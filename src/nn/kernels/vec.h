@@ -1,0 +1,192 @@
+/*
+ * The few vector operations that the kernels are written with, for one instruction set: the file
+ * that includes this defines LEAT_VEC as 1 (scalar), 128 (NEON), 256 (AVX2 and FMA) or 512
+ * (AVX-512F), and is compiled for it. All kernels are written once, over these names.
+ *
+ * Each operation has one right answer: IEEE addition, product, quotient, root and fused
+ * multiply-add, rounded to nearest even, and operations on bits. Nothing here approximates, so
+ * nothing depends on the width.
+ *
+ * vi_round gives the nearest integer, to even between two, for |a| <= 2^22; what it gives for other
+ * values differs between processors, so kernels must not use it. vf_lt and vf_le are false for NaN.
+ * vi_shr copies the sign.
+ */
+#ifndef LEAT_NN_KERNELS_VEC_H
+#define LEAT_NN_KERNELS_VEC_H
+
+#include <stdint.h>
+
+#define LEAT_INLINE static inline __attribute__((always_inline, unused))
+
+#if LEAT_VEC == 512
+
+#include <immintrin.h>
+
+#define VW 16         /* lanes */
+typedef __m512 vf;    /* floats */
+typedef __m512i vi;   /* 32-bit integers */
+typedef __mmask16 vm; /* a truth value for each lane */
+
+LEAT_INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
+LEAT_INLINE void vf_store(float *p, vf x) { _mm512_storeu_ps(p, x); }
+LEAT_INLINE vf vf_set(float x) { return _mm512_set1_ps(x); }
+LEAT_INLINE vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
+LEAT_INLINE vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
+LEAT_INLINE vf vf_mul(vf a, vf b) { return _mm512_mul_ps(a, b); }
+LEAT_INLINE vf vf_div(vf a, vf b) { return _mm512_div_ps(a, b); }
+LEAT_INLINE vf vf_sqrt(vf a) { return _mm512_sqrt_ps(a); }
+LEAT_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+LEAT_INLINE vi vi_load(const int32_t *p) { return _mm512_loadu_si512(p); }
+LEAT_INLINE void vi_store(int32_t *p, vi x) { _mm512_storeu_si512(p, x); }
+LEAT_INLINE vi vi_set(int32_t x) { return _mm512_set1_epi32(x); }
+LEAT_INLINE vi vi_add(vi a, vi b) { return _mm512_add_epi32(a, b); }
+LEAT_INLINE vi vi_sub(vi a, vi b) { return _mm512_sub_epi32(a, b); }
+LEAT_INLINE vi vi_and(vi a, vi b) { return _mm512_and_si512(a, b); }
+LEAT_INLINE vi vi_or(vi a, vi b) { return _mm512_or_si512(a, b); }
+LEAT_INLINE vi vi_xor(vi a, vi b) { return _mm512_xor_si512(a, b); }
+LEAT_INLINE vi vi_shl(vi a, int n) { return _mm512_slli_epi32(a, (unsigned)n); }
+LEAT_INLINE vi vi_shr(vi a, int n) { return _mm512_srai_epi32(a, (unsigned)n); }
+LEAT_INLINE vm vi_eq(vi a, vi b) { return _mm512_cmpeq_epi32_mask(a, b); }
+LEAT_INLINE vm vi_gt(vi a, vi b) { return _mm512_cmpgt_epi32_mask(a, b); }
+LEAT_INLINE vi vi_bits(vf a) { return _mm512_castps_si512(a); }
+LEAT_INLINE vf vf_bits(vi a) { return _mm512_castsi512_ps(a); }
+LEAT_INLINE vi vi_round(vf a) { return _mm512_cvtps_epi32(a); }
+LEAT_INLINE vf vf_from(vi a) { return _mm512_cvtepi32_ps(a); }
+LEAT_INLINE vm vf_lt(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+LEAT_INLINE vm vf_le(vf a, vf b) { return _mm512_cmp_ps_mask(a, b, _CMP_LE_OQ); }
+LEAT_INLINE vm vf_nan(vf a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
+LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
+LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm512_mask_blend_epi32(m, no, yes); }
+
+#elif LEAT_VEC == 256
+
+#include <immintrin.h>
+
+#define VW 8
+typedef __m256 vf;
+typedef __m256i vi;
+typedef __m256i vm; /* all bits of a lane, or none */
+
+LEAT_INLINE vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
+LEAT_INLINE void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
+LEAT_INLINE vf vf_set(float x) { return _mm256_set1_ps(x); }
+LEAT_INLINE vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
+LEAT_INLINE vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
+LEAT_INLINE vf vf_mul(vf a, vf b) { return _mm256_mul_ps(a, b); }
+LEAT_INLINE vf vf_div(vf a, vf b) { return _mm256_div_ps(a, b); }
+LEAT_INLINE vf vf_sqrt(vf a) { return _mm256_sqrt_ps(a); }
+LEAT_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+LEAT_INLINE vi vi_load(const int32_t *p) { return _mm256_loadu_si256((const __m256i *)p); }
+LEAT_INLINE void vi_store(int32_t *p, vi x) { _mm256_storeu_si256((__m256i *)p, x); }
+LEAT_INLINE vi vi_set(int32_t x) { return _mm256_set1_epi32(x); }
+LEAT_INLINE vi vi_add(vi a, vi b) { return _mm256_add_epi32(a, b); }
+LEAT_INLINE vi vi_sub(vi a, vi b) { return _mm256_sub_epi32(a, b); }
+LEAT_INLINE vi vi_and(vi a, vi b) { return _mm256_and_si256(a, b); }
+LEAT_INLINE vi vi_or(vi a, vi b) { return _mm256_or_si256(a, b); }
+LEAT_INLINE vi vi_xor(vi a, vi b) { return _mm256_xor_si256(a, b); }
+LEAT_INLINE vi vi_shl(vi a, int n) { return _mm256_slli_epi32(a, n); }
+LEAT_INLINE vi vi_shr(vi a, int n) { return _mm256_srai_epi32(a, n); }
+LEAT_INLINE vm vi_eq(vi a, vi b) { return _mm256_cmpeq_epi32(a, b); }
+LEAT_INLINE vm vi_gt(vi a, vi b) { return _mm256_cmpgt_epi32(a, b); }
+LEAT_INLINE vi vi_bits(vf a) { return _mm256_castps_si256(a); }
+LEAT_INLINE vf vf_bits(vi a) { return _mm256_castsi256_ps(a); }
+LEAT_INLINE vi vi_round(vf a) { return _mm256_cvtps_epi32(a); }
+LEAT_INLINE vf vf_from(vi a) { return _mm256_cvtepi32_ps(a); }
+LEAT_INLINE vm vf_lt(vf a, vf b) { return vi_bits(_mm256_cmp_ps(a, b, _CMP_LT_OQ)); }
+LEAT_INLINE vm vf_le(vf a, vf b) { return vi_bits(_mm256_cmp_ps(a, b, _CMP_LE_OQ)); }
+LEAT_INLINE vm vf_nan(vf a) { return vi_bits(_mm256_cmp_ps(a, a, _CMP_UNORD_Q)); }
+LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, vf_bits(m)); }
+LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm256_blendv_epi8(no, yes, m); }
+
+#elif LEAT_VEC == 128
+
+#include <arm_neon.h>
+
+#define VW 4
+typedef float32x4_t vf;
+typedef int32x4_t vi;
+typedef uint32x4_t vm;
+
+LEAT_INLINE vf vf_load(const float *p) { return vld1q_f32(p); }
+LEAT_INLINE void vf_store(float *p, vf x) { vst1q_f32(p, x); }
+LEAT_INLINE vf vf_set(float x) { return vdupq_n_f32(x); }
+LEAT_INLINE vf vf_add(vf a, vf b) { return vaddq_f32(a, b); }
+LEAT_INLINE vf vf_sub(vf a, vf b) { return vsubq_f32(a, b); }
+LEAT_INLINE vf vf_mul(vf a, vf b) { return vmulq_f32(a, b); }
+LEAT_INLINE vf vf_div(vf a, vf b) { return vdivq_f32(a, b); }
+LEAT_INLINE vf vf_sqrt(vf a) { return vsqrtq_f32(a); }
+LEAT_INLINE vf vf_fma(vf a, vf b, vf c) { return vfmaq_f32(c, a, b); }
+LEAT_INLINE vi vi_load(const int32_t *p) { return vld1q_s32(p); }
+LEAT_INLINE void vi_store(int32_t *p, vi x) { vst1q_s32(p, x); }
+LEAT_INLINE vi vi_set(int32_t x) { return vdupq_n_s32(x); }
+LEAT_INLINE vi vi_add(vi a, vi b) { return vaddq_s32(a, b); }
+LEAT_INLINE vi vi_sub(vi a, vi b) { return vsubq_s32(a, b); }
+LEAT_INLINE vi vi_and(vi a, vi b) { return vandq_s32(a, b); }
+LEAT_INLINE vi vi_or(vi a, vi b) { return vorrq_s32(a, b); }
+LEAT_INLINE vi vi_xor(vi a, vi b) { return veorq_s32(a, b); }
+LEAT_INLINE vi vi_shl(vi a, int n) { return vshlq_s32(a, vdupq_n_s32(n)); }
+LEAT_INLINE vi vi_shr(vi a, int n) { return vshlq_s32(a, vdupq_n_s32(-n)); }
+LEAT_INLINE vm vi_eq(vi a, vi b) { return vceqq_s32(a, b); }
+LEAT_INLINE vm vi_gt(vi a, vi b) { return vcgtq_s32(a, b); }
+LEAT_INLINE vi vi_bits(vf a) { return vreinterpretq_s32_f32(a); }
+LEAT_INLINE vf vf_bits(vi a) { return vreinterpretq_f32_s32(a); }
+LEAT_INLINE vi vi_round(vf a) { return vcvtnq_s32_f32(a); }
+LEAT_INLINE vf vf_from(vi a) { return vcvtq_f32_s32(a); }
+LEAT_INLINE vm vf_lt(vf a, vf b) { return vcltq_f32(a, b); }
+LEAT_INLINE vm vf_le(vf a, vf b) { return vcleq_f32(a, b); }
+LEAT_INLINE vm vf_nan(vf a) { return vmvnq_u32(vceqq_f32(a, a)); }
+LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return vbslq_f32(m, yes, no); }
+LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return vbslq_s32(m, yes, no); }
+
+#else
+
+#include <math.h>
+#include <string.h>
+
+#define VW 1
+typedef float vf;
+typedef int32_t vi;
+typedef int vm;
+
+LEAT_INLINE vf vf_load(const float *p) { return *p; }
+LEAT_INLINE void vf_store(float *p, vf x) { *p = x; }
+LEAT_INLINE vf vf_set(float x) { return x; }
+LEAT_INLINE vf vf_add(vf a, vf b) { return a + b; }
+LEAT_INLINE vf vf_sub(vf a, vf b) { return a - b; }
+LEAT_INLINE vf vf_mul(vf a, vf b) { return a * b; }
+LEAT_INLINE vf vf_div(vf a, vf b) { return a / b; }
+LEAT_INLINE vf vf_sqrt(vf a) { return sqrtf(a); } /* exact, as IEEE 754 demands */
+LEAT_INLINE vf vf_fma(vf a, vf b, vf c) { return fmaf(a, b, c); }
+LEAT_INLINE vi vi_load(const int32_t *p) { return *p; }
+LEAT_INLINE void vi_store(int32_t *p, vi x) { *p = x; }
+LEAT_INLINE vi vi_set(int32_t x) { return x; }
+LEAT_INLINE vi vi_add(vi a, vi b) { return (int32_t)((uint32_t)a + (uint32_t)b); }
+LEAT_INLINE vi vi_sub(vi a, vi b) { return (int32_t)((uint32_t)a - (uint32_t)b); }
+LEAT_INLINE vi vi_and(vi a, vi b) { return a & b; }
+LEAT_INLINE vi vi_or(vi a, vi b) { return a | b; }
+LEAT_INLINE vi vi_xor(vi a, vi b) { return a ^ b; }
+LEAT_INLINE vi vi_shl(vi a, int n) { return (int32_t)((uint32_t)a << n); }
+LEAT_INLINE vi vi_shr(vi a, int n) { return a >> n; }
+LEAT_INLINE vm vi_eq(vi a, vi b) { return a == b; }
+LEAT_INLINE vm vi_gt(vi a, vi b) { return a > b; }
+LEAT_INLINE vi vi_bits(vf a) {
+    vi bits;
+    memcpy(&bits, &a, sizeof bits);
+    return bits;
+}
+LEAT_INLINE vf vf_bits(vi a) {
+    vf value;
+    memcpy(&value, &a, sizeof value);
+    return value;
+}
+LEAT_INLINE vi vi_round(vf a) { return vi_sub(vi_bits(a + 12582912.0f), 0x4b400000); }
+LEAT_INLINE vf vf_from(vi a) { return (float)a; }
+LEAT_INLINE vm vf_lt(vf a, vf b) { return a < b; }
+LEAT_INLINE vm vf_le(vf a, vf b) { return a <= b; }
+LEAT_INLINE vm vf_nan(vf a) { return a != a; }
+LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return m ? yes : no; }
+LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return m ? yes : no; }
+
+#endif
+
+#endif
