@@ -25,17 +25,17 @@
 
 /*
  * A tile of a product: c[row][column] (+)= sum over taps t, then k, of
- *   a[a_tap[t] + k * rows + row] * b[b_tap[t] + k * b_step + column].
+ *   a[a_tap[t] + k * a_step + row] * b[b_tap[t] + k * b_step + column].
  * The chain of an element runs over t and, within it, over k, both ascending.
  */
 typedef struct leat_tile {
-    int rows;    /* 1 .. tile_rows; also the distance of the k in `a` */
+    int rows;    /* 1 .. tile_rows */
     int columns; /* a multiple of LEAT_LANES up to tile_columns */
     int taps;    /* >= 0 */
     int64_t depth;
     const float *a, *b;
     const int64_t *a_tap, *b_tap;
-    int64_t b_step;
+    int64_t a_step, b_step;
     float *c;
     int64_t c_step; /* from row to row */
     bool add;       /* the chain continues from c; otherwise it starts from +0 */

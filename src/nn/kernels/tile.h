@@ -32,7 +32,7 @@ LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) 
         for (int v = 0; v < vectors; v++)
             sum[r][v] = t->add ? vf_load(t->c + r * t->c_step + v * VW) : vf_set(0.0f);
     }
-    const int64_t depth = t->depth, b_step = t->b_step;
+    const int64_t depth = t->depth, a_step = t->a_step, b_step = t->b_step;
     for (int tap = 0; tap < t->taps; tap++) {
         const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
         for (int64_t k = 0; k < depth; k++) {
@@ -45,7 +45,7 @@ LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) 
 #pragma GCC unroll 16
                 for (int v = 0; v < vectors; v++) sum[r][v] = vf_fma(factor, row[v], sum[r][v]);
             }
-            a += rows;
+            a += a_step;
             b += b_step;
         }
     }

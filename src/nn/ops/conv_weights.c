@@ -1,0 +1,172 @@
+/*
+ * The gradient of a convolution's weights: for each tap a matrix product over narrow pixels and
+ * images. Both sides are first transposed, once, so that channels are next to each other; the taps
+ * then differ only in which wide pixel meets which narrow pixel, and nothing is copied per tap.
+ *
+ * The side with more channels gives the columns of the tiles, the other one the rows.
+ */
+#include "nn/ops/conv.h"
+
+#include <string.h>
+
+#define DEPTH 256 /* multiply-adds of a chain in one call of a tile, about */
+#define ROW_STEP LEAT_TILE_ROWS_MAX
+
+typedef struct weights_job {
+    const leat_nn *nn;
+    const leat_conv *conv;
+    int64_t images, lanes;
+    int64_t rows, columns, blocks, panel, panels; /* panel: columns of a tile */
+    bool wide_rows;                               /* the wide side gives the rows */
+    const float *row_side, *column_side;          /* activations */
+    int64_t row_pixels, column_pixels;
+    float *row_work, *column_work;
+    bool add;
+    float *gradient; /* [tap][row][padded column] */
+} weights_job;
+
+static int64_t padded_columns(int64_t columns) {
+    return columns <= LEAT_LANES ? LEAT_LANES
+                                 : (columns + LEAT_TILE_COLUMNS_MAX - 1) / LEAT_TILE_COLUMNS_MAX *
+                                       LEAT_TILE_COLUMNS_MAX;
+}
+
+static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, int64_t images) {
+    const int64_t wide_pixels = (int64_t)conv->wide_height * conv->wide_width;
+    const int64_t narrow_pixels = (int64_t)conv->narrow_height * conv->narrow_width;
+    *job = (weights_job){.nn = nn, .conv = conv, .images = images, .lanes = leat_lanes(images)};
+    job->wide_rows = conv->wide_channels < conv->narrow_channels;
+    job->rows = job->wide_rows ? conv->wide_channels : conv->narrow_channels;
+    job->columns = job->wide_rows ? conv->narrow_channels : conv->wide_channels;
+    job->row_pixels = job->wide_rows ? wide_pixels : narrow_pixels;
+    job->column_pixels = job->wide_rows ? narrow_pixels : wide_pixels;
+    job->blocks = leat_block_count(nn, job->rows);
+    job->panel = leat_min(nn->kernels->tile_columns, padded_columns(job->columns));
+    job->panels = padded_columns(job->columns) / job->panel;
+}
+
+int64_t leat_conv_gradient_count(const leat_conv *conv) {
+    weights_job job;
+    const leat_nn nn = {.kernels = &leat_kernels_scalar};
+    set_job(&job, &nn, conv, 1);
+    return job.rows * padded_columns(job.columns) * conv->kernel * conv->kernel;
+}
+
+int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images) {
+    weights_job job;
+    set_job(&job, nn, conv, images);
+    return job.row_pixels * job.blocks * images * ROW_STEP +
+           job.column_pixels * job.panels * job.panel * images;
+}
+
+/* Rows of pixel `part`: [block][image][row of the block]; the block's rows and a few that follow,
+ * because whole squares are transposed faster. */
+static void pack_rows(void *context, int64_t part) {
+    const weights_job *job = context;
+    const float *in = job->row_side + part * job->rows * job->lanes;
+    float *out = job->row_work + part * job->blocks * job->images * ROW_STEP;
+    for (int64_t block = 0; block < job->blocks; block++, out += job->images * ROW_STEP) {
+        const int64_t first = leat_block_first(job->rows, job->blocks, block);
+        job->nn->kernels->transpose(leat_min(ROW_STEP, job->rows - first), job->images,
+                                    in + first * job->lanes, job->lanes, out, ROW_STEP);
+    }
+}
+
+/* Columns of pixel `part`: [panel][image][column of the panel], padded with zeros. */
+static void pack_columns(void *context, int64_t part) {
+    const weights_job *job = context;
+    const float *in = job->column_side + part * job->columns * job->lanes;
+    float *out = job->column_work + part * job->panels * job->images * job->panel;
+    for (int64_t first = 0; first < job->columns;
+         first += job->panel, out += job->images * job->panel) {
+        const int64_t size = leat_min(job->panel, job->columns - first);
+        if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->images * job->panel));
+        job->nn->kernels->transpose(size, job->images, in + first * job->lanes, job->lanes, out,
+                                    job->panel);
+    }
+}
+
+/* The pairs of pixels of a tap among narrow pixels begin .. end - 1; their number. */
+static int find_pairs(const weights_job *job, int tap, int64_t begin, int64_t end, int64_t *a_tap,
+                      int64_t *b_tap) {
+    const leat_conv *conv = job->conv;
+    const int ky = tap / conv->kernel, kx = tap % conv->kernel;
+    const int64_t row_size = job->blocks * job->images * ROW_STEP;
+    const int64_t column_size = job->panels * job->images * job->panel;
+    int found = 0;
+    for (int64_t narrow = begin; narrow < end; narrow++) {
+        const int64_t y = narrow / conv->narrow_width * conv->stride - conv->padding + ky;
+        const int64_t x = narrow % conv->narrow_width * conv->stride - conv->padding + kx;
+        if (y < 0 || x < 0 || y >= conv->wide_height || x >= conv->wide_width) continue;
+        const int64_t wide = y * conv->wide_width + x;
+        a_tap[found] = (job->wide_rows ? wide : narrow) * row_size;
+        b_tap[found++] = (job->wide_rows ? narrow : wide) * column_size;
+    }
+    return found;
+}
+
+static void run_tap(void *context, int64_t tap) {
+    const weights_job *job = context;
+    const int64_t pixels = (int64_t)job->conv->narrow_height * job->conv->narrow_width;
+    const int64_t at_once = leat_min((DEPTH - 1) / job->images + 1, LEAT_TILE_TAPS_MAX);
+    const int64_t width = job->panels * job->panel;
+    int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
+    leat_tile tile = {.columns = (int)job->panel,
+                      .depth = job->images,
+                      .a_tap = a_tap,
+                      .b_tap = b_tap,
+                      .a_step = ROW_STEP,
+                      .b_step = job->panel,
+                      .c_step = width,
+                      .add = job->add};
+    for (int64_t begin = 0; begin < pixels; begin += at_once) {
+        const int64_t end = leat_min(begin + at_once, pixels);
+        tile.taps = find_pairs(job, (int)tap, begin, end, a_tap, b_tap);
+        /* a chain without any pair must be written too */
+        if (tile.taps == 0 && (tile.add || end < pixels)) continue;
+        for (int64_t panel = 0; panel < job->panels; panel++) {
+            tile.b = job->column_work + panel * job->images * job->panel;
+            for (int64_t block = 0; block < job->blocks; block++) {
+                const int64_t first = leat_block_first(job->rows, job->blocks, block);
+                tile.rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
+                tile.a = job->row_work + block * job->images * ROW_STEP;
+                tile.c = job->gradient + (tap * job->rows + first) * width + panel * job->panel;
+                job->nn->kernels->tile(&tile);
+            }
+        }
+        tile.add = true;
+    }
+}
+
+leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t images,
+                            const float *wide, const float *narrow, bool add, float *gradient,
+                            float *work, leat_error *err) {
+    LEAT_TRY(leat_conv_check(conv, images, err));
+    weights_job job;
+    set_job(&job, nn, conv, images);
+    job.add = add;
+    job.gradient = gradient;
+    job.row_side = job.wide_rows ? wide : narrow;
+    job.column_side = job.wide_rows ? narrow : wide;
+    job.row_work = work;
+    job.column_work = work + job.row_pixels * job.blocks * images * ROW_STEP;
+    LEAT_TRY(leat_nn_run(nn, job.row_pixels, pack_rows, &job, err));
+    LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
+    return leat_nn_run(nn, (int64_t)conv->kernel * conv->kernel, run_tap, &job, err);
+}
+
+void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights) {
+    weights_job job;
+    const leat_nn nn = {.kernels = &leat_kernels_scalar};
+    set_job(&job, &nn, conv, 1);
+    const int64_t taps = (int64_t)conv->kernel * conv->kernel, wide = conv->wide_channels;
+    const int64_t width = padded_columns(job.columns);
+    for (int64_t row = 0; row < job.rows; row++) {
+        for (int64_t column = 0; column < job.columns; column++) {
+            float *out =
+                weights + (job.wide_rows ? column * wide + row : row * wide + column) * taps;
+            for (int64_t tap = 0; tap < taps; tap++)
+                out[tap] = gradient[(tap * job.rows + row) * width + column];
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/* The parts of an op, on a pool or in turn. */
+#include "nn/ops/op.h"
+
+typedef struct run {
+    void (*make)(void *context, int64_t part);
+    void *context;
+} run;
+
+static leat_code make_part(void *context, int worker, int64_t part, leat_error *err) {
+    const run *self = context;
+    (void)worker;
+    (void)err;
+    self->make(self->context, part);
+    return LEAT_OK;
+}
+
+leat_code leat_nn_run(const leat_nn *nn, int64_t parts, void (*make)(void *context, int64_t part),
+                      void *context, leat_error *err) {
+    if (nn->pool != NULL && parts > 1) {
+        run self = {make, context};
+        leat_pool_job job = {.parts = parts, .context = &self, .make = make_part};
+        return leat_pool_run(nn->pool, &job, err);
+    }
+    for (int64_t part = 0; part < parts; part++) make(context, part);
+    return LEAT_OK;
+}

@@ -1,0 +1,171 @@
+/* See nn_support.h. */
+#include "nn_support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+
+static struct {
+    void *block;
+    int64_t size_bytes;
+} blocks[4096];
+static int block_count;
+
+float *nn_zeros(int64_t count) {
+    assert_true(block_count < (int)(sizeof blocks / sizeof *blocks));
+    int64_t size_bytes = (count + 1) * (int64_t)sizeof(float);
+    assert_ok(leat_block_alloc(&blocks[block_count].block, size_bytes, err));
+    blocks[block_count].size_bytes = size_bytes;
+    return blocks[block_count++].block;
+}
+
+void nn_free_all(void) {
+    while (block_count > 0) {
+        block_count--;
+        leat_block_free(blocks[block_count].block, blocks[block_count].size_bytes);
+    }
+}
+
+float *nn_numbers(uint64_t seed, int64_t count) {
+    float *out = nn_zeros(count);
+    for (int64_t i = 0; i < count; i++) {
+        double sum = -2;
+        for (int j = 0; j < 4; j++)
+            sum += leat_random_unit(leat_random(seed, 7, (uint64_t)(4 * i + j)));
+        out[i] = (float)sum;
+    }
+    return out;
+}
+
+bool nn_variant(int index, leat_nn *out) {
+    static const int threads[] = {1, 2, 3, 8};
+    static leat_pool *pool;
+    static bool told;
+    leat_pool_destroy(pool);
+    pool = NULL;
+    const leat_kernels *kernels;
+    for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
+        if (!leat_kernels_run(kernels)) {
+            if (!told)
+                printf("# kernels %s: built, not run: this processor cannot\n", kernels->name);
+            told = true;
+            continue;
+        }
+        if (index >= 4) {
+            index -= 4;
+            continue;
+        }
+        if (index > 0) assert_ok(leat_pool_create(&pool, threads[index], err));
+        *out = (leat_nn){kernels, pool};
+        return true;
+    }
+    return false;
+}
+
+float *nn_to_lanes(const float *in, int images, int channels, int pixels) {
+    const int64_t lanes = leat_lanes(images);
+    float *out = nn_zeros(lanes * channels * pixels);
+    for (int64_t i = 0; i < lanes * channels * pixels; i++) {
+        const int64_t n = i % lanes, c = i / lanes % channels, p = i / lanes / channels;
+        out[i] = n < images ? in[(n * channels + c) * pixels + p] : NAN;
+    }
+    return out;
+}
+
+float *nn_from_lanes(const float *in, int images, int channels, int pixels) {
+    const int64_t lanes = leat_lanes(images);
+    float *out = nn_zeros((int64_t)images * channels * pixels);
+    for (int64_t i = 0; i < (int64_t)images * channels * pixels; i++) {
+        const int64_t p = i % pixels, c = i / pixels % channels, n = i / pixels / channels;
+        out[i] = in[(p * channels + c) * lanes + n];
+    }
+    return out;
+}
+
+void nn_assert_same_at(const float *a, const float *b, int64_t count, const char *file, int line) {
+    for (int64_t i = 0; i < count; i++) {
+        if (memcmp(&a[i], &b[i], sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i]))) continue;
+        print_error("value %lld of %lld: %a and %a\n", (long long)i, (long long)count, a[i], b[i]);
+        _fail(file, line);
+    }
+}
+
+void nn_assert_close_at(const float *a, const double *want, int64_t count, double share,
+                        const char *file, int line) {
+    double largest = 0, worst = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (isfinite(want[i]) && fabs(want[i]) > largest) largest = fabs(want[i]);
+        double off = fabs((double)a[i] - want[i]);
+        if (isnan(want[i]) ? !isnan(a[i]) : (double)a[i] != want[i] && !(off <= worst)) worst = off;
+    }
+    if (worst <= share * largest) return;
+    print_error("off by %g of %g, more than the share %g\n", worst, largest, share);
+    _fail(file, line);
+}
+
+/* ---- Golden files ------------------------------------------------------------------------- */
+
+struct nn_golden {
+    leat_safetensors *tensors;
+    FILE *file;
+};
+
+nn_golden *nn_golden_open(const char *name) {
+    char path[1024];
+    snprintf(path, sizeof path, "%s/../shared/golden/nn/%s", LEAT_SOURCE_DIR, name);
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) skip();
+    nn_golden *golden = calloc(1, sizeof *golden);
+    golden->file = file;
+    assert_ok(leat_safetensors_read(&golden->tensors, path, err));
+    return golden;
+}
+
+void nn_golden_close(nn_golden *golden) {
+    if (golden == NULL) return;
+    leat_safetensors_destroy(golden->tensors);
+    fclose(golden->file);
+    free(golden);
+}
+
+static const leat_tensor *find(nn_golden *golden, const char *name) {
+    for (int64_t i = 0; i < leat_safetensors_count(golden->tensors); i++) {
+        const leat_tensor *tensor = leat_safetensors_at(golden->tensors, i);
+        if (strcmp(tensor->name, name) == 0) return tensor;
+    }
+    return NULL;
+}
+
+bool nn_golden_has(nn_golden *golden, const char *name) { return find(golden, name) != NULL; }
+
+double *nn_golden_doubles(nn_golden *golden, const char *name, int64_t *count) {
+    const leat_tensor *tensor = find(golden, name);
+    if (tensor == NULL) fail_msg("no tensor \"%s\"", name);
+    const int64_t size = leat_dtype_bytes(tensor->dtype), found = tensor->size_bytes / size;
+    uint8_t *bytes = (uint8_t *)nn_zeros(tensor->size_bytes / 4 + 1);
+    double *out = (double *)nn_zeros(2 * found + 2);
+    assert_int_equal(fseek(golden->file, (long)tensor->offset, SEEK_SET), 0);
+    assert_int_equal(fread(bytes, 1, (size_t)tensor->size_bytes, golden->file), tensor->size_bytes);
+    for (int64_t i = 0; i < found; i++) {
+        const void *at = bytes + i * size;
+        switch (tensor->dtype) {
+        case LEAT_DTYPE_F32: out[i] = *(const float *)at; break;
+        case LEAT_DTYPE_F64: out[i] = *(const double *)at; break;
+        case LEAT_DTYPE_I32: out[i] = *(const int32_t *)at; break;
+        case LEAT_DTYPE_U8: out[i] = *(const uint8_t *)at; break;
+        default: fail_msg("\"%s\" is %s", name, leat_dtype_name(tensor->dtype));
+        }
+    }
+    *count = found;
+    return out;
+}
+
+float *nn_golden_floats(nn_golden *golden, const char *name, int64_t *count) {
+    const double *values = nn_golden_doubles(golden, name, count);
+    float *out = nn_zeros(*count);
+    for (int64_t i = 0; i < *count; i++) out[i] = (float)values[i];
+    return out;
+}
