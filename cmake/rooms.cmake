@@ -17,11 +17,10 @@ function(leat_read_rooms path)
   set(LEAT_ROOMS "${rooms}" PARENT_SCOPE)
 endfunction()
 
-# Each variant of the kernels is compiled for its instruction set, all of them optimized: these files
-# contain nothing else, and which one runs is chosen at run time. No errno, so that a square root is
-# one instruction.
-file(GLOB LEAT_KERNELS src/nn/kernels/*.c)
-set_source_files_properties(${LEAT_KERNELS} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+# Each variant of the kernels is compiled for its instruction set; these files contain nothing else,
+# and which one runs is chosen at run time. Without errno a square root is one instruction.
+file(GLOB LEAT_NN_SOURCES CONFIGURE_DEPENDS src/nn/*/*.c)
+set_source_files_properties(${LEAT_NN_SOURCES} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   set_property(SOURCE src/nn/kernels/avx2.c APPEND PROPERTY COMPILE_OPTIONS -mavx2 -mfma)
   set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mfma)

@@ -94,15 +94,16 @@ void nn_assert_same_at(const float *a, const float *b, int64_t count, const char
 }
 
 void nn_assert_close_at(const float *a, const double *want, int64_t count, double share,
-                        const char *file, int line) {
+                        const char *name, const char *file, int line) {
     double largest = 0, worst = 0;
     for (int64_t i = 0; i < count; i++) {
         if (isfinite(want[i]) && fabs(want[i]) > largest) largest = fabs(want[i]);
+        if ((double)a[i] == want[i] || (isnan(a[i]) && isnan(want[i]))) continue;
         double off = fabs((double)a[i] - want[i]);
-        if (isnan(want[i]) ? !isnan(a[i]) : (double)a[i] != want[i] && !(off <= worst)) worst = off;
+        worst = isnan(off) ? INFINITY : fmax(worst, off);
     }
     if (worst <= share * largest) return;
-    print_error("off by %g of %g, more than the share %g\n", worst, largest, share);
+    print_error("%s: off by %g of %g, more than the share %g\n", name, worst, largest, share);
     _fail(file, line);
 }
 
@@ -168,4 +169,11 @@ float *nn_golden_floats(nn_golden *golden, const char *name, int64_t *count) {
     float *out = nn_zeros(*count);
     for (int64_t i = 0; i < *count; i++) out[i] = (float)values[i];
     return out;
+}
+
+void nn_assert_golden_at(const float *a, nn_golden *golden, const char *name, double share,
+                         const char *file, int line) {
+    int64_t count;
+    const double *want = nn_golden_doubles(golden, name, &count);
+    nn_assert_close_at(a, want, count, share, name, file, line);
 }

@@ -36,10 +36,15 @@ float *nn_golden_floats(nn_golden *golden, const char *name, int64_t *count);
 double *nn_golden_doubles(nn_golden *golden, const char *name, int64_t *count);
 bool nn_golden_has(nn_golden *golden, const char *name);
 
-/* Fails unless max |a - want| <= share * max |want|. */
+/* Fails unless max |a - want| <= share * max |want|; NaN must be where NaN is wanted. */
 #define nn_assert_close(a, want, count, share)                                                     \
-    nn_assert_close_at(a, want, count, share, __FILE__, __LINE__)
+    nn_assert_close_at(a, want, count, share, "values", __FILE__, __LINE__)
 void nn_assert_close_at(const float *a, const double *want, int64_t count, double share,
-                        const char *file, int line);
+                        const char *name, const char *file, int line);
+/* The same for a tensor of a golden file. */
+#define nn_assert_golden(a, golden, name, share)                                                   \
+    nn_assert_golden_at(a, golden, name, share, __FILE__, __LINE__)
+void nn_assert_golden_at(const float *a, nn_golden *golden, const char *name, double share,
+                         const char *file, int line);
 
 #endif

@@ -10,17 +10,21 @@
 
 #define REAL float
 #define FMA fmaf
+#define ROOT sqrtf
 #define NAME(name) float_##name
 #include "reference_body.h"
 #undef REAL
 #undef FMA
+#undef ROOT
 #undef NAME
 #define REAL double
 #define FMA fma
+#define ROOT sqrt
 #define NAME(name) double_##name
 #include "reference_body.h"
 #undef REAL
 #undef FMA
+#undef ROOT
 #undef NAME
 
 #endif

@@ -70,3 +70,61 @@ static void NAME(weights)(const leat_conv *g, int images, const REAL *wide, cons
         gradient[i] = sum;
     }
 }
+
+/* The sum of value(i) over pixels and images of a channel, in pieces of 64 pixels and 16 lanes. */
+static REAL NAME(lane_sum)(int images, int channels, int pixels, int channel, const REAL *a,
+                           const REAL *b) {
+    REAL all[16] = {0};
+    for (int first = 0; first < pixels; first += 64) {
+        REAL piece[16] = {0};
+        for (int p = first; p < pixels && p < first + 64; p++)
+            for (int n = 0; n < images; n++) {
+                const int i = (n * channels + channel) * pixels + p;
+                piece[n % 16] = b == NULL ? piece[n % 16] + a[i] : FMA(a[i], b[i], piece[n % 16]);
+            }
+        for (int lane = 0; lane < 16; lane++) all[lane] += piece[lane];
+    }
+    for (int half = 8; half > 0; half /= 2)
+        for (int lane = 0; lane < half; lane++) all[lane] += all[lane + half];
+    return all[0];
+}
+
+/* Batch normalisation in training, then the activation; `off` gets x - mean. */
+static void NAME(norm)(int images, int channels, int pixels, REAL eps, REAL slope, const REAL *w,
+                       const REAL *shift, const REAL *x, REAL *mean, REAL *variance, REAL *off,
+                       REAL *y) {
+    const REAL count = (REAL)images * (REAL)pixels;
+    for (int c = 0; c < channels; c++) {
+        mean[c] = NAME(lane_sum)(images, channels, pixels, c, x, NULL) / count;
+        for (int i = 0; i < images * channels * pixels; i++)
+            if (i / pixels % channels == c) off[i] = x[i] - mean[c];
+        variance[c] = NAME(lane_sum)(images, channels, pixels, c, off, off) / count;
+        const REAL scale = w[c] / ROOT(variance[c] + eps);
+        for (int i = 0; i < images * channels * pixels; i++) {
+            if (i / pixels % channels != c) continue;
+            const REAL out = FMA(off[i], scale, shift[c]);
+            y[i] = out > 0 || slope == 1 ? out : slope == 0 && out == out ? 0 : out * slope;
+        }
+    }
+}
+
+static void NAME(norm_back)(int images, int channels, int pixels, REAL eps, REAL slope,
+                            const REAL *w, const REAL *shift, const REAL *off, const REAL *variance,
+                            const REAL *up, REAL *g, REAL *down, REAL *dw, REAL *dshift) {
+    const REAL count = (REAL)images * (REAL)pixels;
+    for (int c = 0; c < channels; c++) {
+        const REAL spread = variance[c] + eps, scale = w[c] / ROOT(spread);
+        for (int i = 0; i < images * channels * pixels; i++) {
+            if (i / pixels % channels != c) continue;
+            const REAL out = FMA(off[i], scale, shift[c]);
+            g[i] = out > 0 ? up[i] : slope == 0 ? 0 : up[i] * slope;
+        }
+        const REAL one = NAME(lane_sum)(images, channels, pixels, c, g, NULL);
+        const REAL product = NAME(lane_sum)(images, channels, pixels, c, g, off);
+        dw[c] = product / ROOT(spread);
+        dshift[c] = one;
+        for (int i = 0; i < images * channels * pixels; i++)
+            if (i / pixels % channels == c)
+                down[i] = scale * FMA(off[i], -(product / count / spread), g[i] - one / count);
+    }
+}

@@ -137,13 +137,9 @@ static void check_golden(const char *name, const shape *s, bool transposed, doub
     leat_nn nn;
     for (int i = 0; nn_variant(i, &nn); i += 4) {
         results got = run(&nn, &g, s->images, w, transposed ? up : x, transposed ? x : up, NULL);
-        int64_t n;
-        const double *y = nn_golden_doubles(golden, "out.y.f64", &n);
-        nn_assert_close(transposed ? got.up : got.down, y, n, share);
-        const double *dx = nn_golden_doubles(golden, "grad.x.f64", &n);
-        nn_assert_close(transposed ? got.down : got.up, dx, n, share);
-        const double *dw = nn_golden_doubles(golden, "grad.w.f64", &n);
-        nn_assert_close(got.weights, dw, n, share);
+        nn_assert_golden(transposed ? got.up : got.down, golden, "out.y.f64", share);
+        nn_assert_golden(transposed ? got.down : got.up, golden, "grad.x.f64", share);
+        nn_assert_golden(got.weights, golden, "grad.w.f64", share);
     }
     nn_golden_close(golden);
     nn_free_all();

@@ -41,6 +41,20 @@ typedef struct leat_tile {
     bool add;       /* the chain continues from c; otherwise it starts from +0 */
 } leat_tile;
 
+/* Normalisation of a channel c: fma(x - mean[c], scale[c], shift[c]), then the activation with this
+ * slope below 0 (1: none, 0: ReLU). */
+typedef struct leat_norm {
+    const float *mean, *scale, *shift;
+    float slope;
+} leat_norm;
+
+/* The numbers of one step of Adam; see ops/adam.h. */
+typedef struct leat_adam_step {
+    float gradient_factor, keep_weight;
+    float more1, keep2, more2; /* 1 - beta1, beta2, 1 - beta2 */
+    float size, root, eps;     /* rate / (1 - beta1^t), sqrt(1 - beta2^t) */
+} leat_adam_step;
+
 typedef struct leat_kernels {
     const char *name; /* "scalar", "avx2", "avx512", "neon" */
     int width;        /* lanes of a vector */
@@ -50,6 +64,30 @@ typedef struct leat_kernels {
     /* out[j * out_step + i] = in[i * in_step + j] for i < rows, j < columns. */
     void (*transpose)(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
                       int64_t out_step);
+
+    /* Activations [pixel][channel][lane], of which the first `images` lanes count; what is added
+     * to is [channel][LEAT_LANES], see norm.h. */
+    void (*sums)(int64_t pixels, int64_t channels, int64_t images, const float *x, float *lanes);
+    void (*squares)(int64_t pixels, int64_t channels, int64_t images, const float *x,
+                    const float *mean, float *lanes); /* of x - mean */
+    void (*norm)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t lanes,
+                 const float *x, float *y);
+    /* With g, the gradient before the activation: adds g to `ones`, g * (x - mean) to `products`.
+     */
+    void (*norm_sums)(const leat_norm *norm, int64_t pixels, int64_t channels, int64_t images,
+                      const float *x, const float *up, float *ones, float *products);
+    /* down = scale * (g - ones[c] - (x - mean) * products[c]); `down` may be `up`. */
+    void (*norm_back)(const leat_norm *norm, const float *ones, const float *products,
+                      int64_t pixels, int64_t channels, int64_t lanes, const float *x,
+                      const float *up, float *down);
+
+    /* Values alone; the result may replace an argument. */
+    void (*leaky)(float slope, int64_t count, const float *x, float *y);
+    void (*leaky_back)(float slope, int64_t count, const float *y, const float *up, float *down);
+    void (*tanh_back)(int64_t count, const float *y, const float *up, float *down);
+    void (*add_scaled)(int64_t count, float factor, const float *x, float *sum);
+    void (*adam)(const leat_adam_step *step, int64_t count, const float *gradient, float *weights,
+                 float *first, float *second);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

@@ -26,8 +26,6 @@
 #define LEAT_CONV_KERNEL_MAX 8
 #define LEAT_CONV_SIZE_MAX 65536 /* of a height, a width, a number of channels */
 #define LEAT_CONV_IMAGES_MAX 65536
-/* No tensor of an op has more values. */
-#define LEAT_NN_VALUES_MAX (INT64_C(1) << 40)
 
 typedef struct leat_conv {
     int kernel, stride, padding;

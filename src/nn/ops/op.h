@@ -17,6 +17,9 @@
 #include "base/pool.h"
 #include "nn/kernels/kernels.h"
 
+/* No tensor of an op has more values. */
+#define LEAT_NN_VALUES_MAX (INT64_C(1) << 40)
+
 typedef struct leat_nn {
     const leat_kernels *kernels;
     leat_pool *pool; /* NULL: the calling thread alone */

@@ -1,0 +1,31 @@
+/*
+ * Adam and AdamW, with bias correction.
+ *
+ *     g = gradient * gradient_factor
+ *     w = w (1 - rate * decay)                           decay 0: Adam
+ *     m = m + (g - m) (1 - beta1),   v = beta2 v + (1 - beta2) g^2
+ *     w = w - rate / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
+ *
+ * The numbers of a step are computed in double precision and rounded once.
+ * Source: Kingma and Ba, arXiv:1412.6980; Loshchilov and Hutter, arXiv:1711.05101.
+ */
+#ifndef LEAT_NN_OPS_ADAM_H
+#define LEAT_NN_OPS_ADAM_H
+
+#include "nn/ops/op.h"
+
+typedef struct leat_adam {
+    double rate, beta1, beta2, eps, decay;
+} leat_adam;
+
+/*
+ * Step `step` (1, 2, ...) of `count` weights with their moments first and second, which begin as 0.
+ * The gradient is multiplied by gradient_factor first (1: as it is). LEAT_ERR_OPTION: a step below
+ * 1, or betas outside [0, 1).
+ */
+LEAT_MUST_CHECK leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
+                                          double gradient_factor, int64_t count,
+                                          const float *gradient, float *weights, float *first,
+                                          float *second, leat_error *err);
+
+#endif

@@ -1,0 +1,174 @@
+/* Batch normalisation: sums in pieces, which are parts of the pool, then one pass over the values.
+ */
+#include "nn/ops/batchnorm.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+typedef struct norm_job {
+    const leat_nn *nn;
+    const leat_batchnorm *bn;
+    int64_t lanes, pieces;
+    const float *x, *up;
+    float *y;
+    leat_norm norm;
+    float *scale, *ones, *products; /* of a channel */
+    float *first, *second;          /* [piece][channel][LEAT_LANES] */
+} norm_job;
+
+static int64_t piece_count(const leat_batchnorm *bn) {
+    return (bn->pixels + LEAT_NORM_PIECE - 1) / LEAT_NORM_PIECE;
+}
+
+int64_t leat_batchnorm_work_count(const leat_batchnorm *bn) {
+    return bn->channels * (3 + 2 * LEAT_LANES * piece_count(bn));
+}
+
+static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm *bn, float *work,
+                         leat_error *err) {
+    int64_t count = 0;
+    if (bn->pixels < 1 || bn->channels < 1 || bn->images < 1 ||
+        !leat_mul_size(bn->pixels, bn->channels, &count) || count > LEAT_NN_VALUES_MAX ||
+        !leat_mul_size(count, leat_lanes(bn->images), &count) || count > LEAT_NN_VALUES_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "batch normalisation of %lld pixels, %lld channels, %lld images: each "
+                         "must be at least 1, and there may be 2^40 values",
+                         (long long)bn->pixels, (long long)bn->channels, (long long)bn->images);
+    *job = (norm_job){.nn = nn, .bn = bn, .lanes = leat_lanes(bn->images)};
+    job->pieces = piece_count(bn);
+    job->scale = work;
+    job->ones = job->scale + bn->channels;
+    job->products = job->ones + bn->channels;
+    job->first = job->products + bn->channels;
+    job->second = job->first + job->pieces * bn->channels * LEAT_LANES;
+    return LEAT_OK;
+}
+
+static int64_t piece_pixels(const norm_job *job, int64_t part) {
+    return leat_min(LEAT_NORM_PIECE, job->bn->pixels - part * LEAT_NORM_PIECE);
+}
+
+static int64_t piece_offset(const norm_job *job, int64_t part) {
+    return part * LEAT_NORM_PIECE * job->bn->channels * job->lanes;
+}
+
+/* The lanes of a part, set to 0. */
+static float *piece_lanes(const norm_job *job, float *lanes, int64_t part) {
+    const int64_t count = job->bn->channels * LEAT_LANES;
+    memset(lanes + part * count, 0, sizeof *lanes * (size_t)count);
+    return lanes + part * count;
+}
+
+/* The sum of a channel: the lanes of the pieces in order, then halves. */
+static float total(const norm_job *job, const float *lanes, int64_t channel) {
+    float sum[LEAT_LANES] = {0};
+    for (int64_t piece = 0; piece < job->pieces; piece++) {
+        const float *of = lanes + (piece * job->bn->channels + channel) * LEAT_LANES;
+        for (int lane = 0; lane < LEAT_LANES; lane++) sum[lane] += of[lane];
+    }
+    for (int half = LEAT_LANES / 2; half > 0; half /= 2) {
+        for (int lane = 0; lane < half; lane++) sum[lane] += sum[lane + half];
+    }
+    return sum[0];
+}
+
+static void sum_part(void *context, int64_t part) {
+    const norm_job *job = context;
+    job->nn->kernels->sums(piece_pixels(job, part), job->bn->channels, job->bn->images,
+                           job->x + piece_offset(job, part), piece_lanes(job, job->first, part));
+}
+
+static void square_part(void *context, int64_t part) {
+    const norm_job *job = context;
+    job->nn->kernels->squares(piece_pixels(job, part), job->bn->channels, job->bn->images,
+                              job->x + piece_offset(job, part), job->norm.mean,
+                              piece_lanes(job, job->first, part));
+}
+
+static void apply_part(void *context, int64_t part) {
+    const norm_job *job = context;
+    const int64_t at = piece_offset(job, part);
+    job->nn->kernels->norm(&job->norm, piece_pixels(job, part), job->bn->channels, job->lanes,
+                           job->x + at, job->y + at);
+}
+
+static float value_count(const leat_batchnorm *bn) {
+    return (float)((double)bn->pixels * (double)bn->images);
+}
+
+static void set_norm(norm_job *job, const float *weight, const float *shift, const float *mean,
+                     const float *variance) {
+    for (int64_t c = 0; c < job->bn->channels; c++)
+        job->scale[c] = weight[c] / sqrtf(variance[c] + job->bn->eps);
+    job->norm = (leat_norm){mean, job->scale, shift, job->bn->slope};
+}
+
+leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, const float *weight,
+                                 const float *shift, const float *x, float *mean, float *variance,
+                                 float *y, float *work, leat_error *err) {
+    norm_job job;
+    LEAT_TRY(set_job(&job, nn, bn, work, err));
+    job.x = x;
+    job.y = y;
+    if (bn->training) {
+        LEAT_TRY(leat_nn_run(nn, job.pieces, sum_part, &job, err));
+        for (int64_t c = 0; c < bn->channels; c++)
+            mean[c] = total(&job, job.first, c) / value_count(bn);
+        job.norm.mean = mean;
+        LEAT_TRY(leat_nn_run(nn, job.pieces, square_part, &job, err));
+        for (int64_t c = 0; c < bn->channels; c++)
+            variance[c] = total(&job, job.first, c) / value_count(bn);
+    }
+    set_norm(&job, weight, shift, mean, variance);
+    return leat_nn_run(nn, job.pieces, apply_part, &job, err);
+}
+
+static void back_sum_part(void *context, int64_t part) {
+    const norm_job *job = context;
+    const int64_t at = piece_offset(job, part);
+    job->nn->kernels->norm_sums(
+        &job->norm, piece_pixels(job, part), job->bn->channels, job->bn->images, job->x + at,
+        job->up + at, piece_lanes(job, job->first, part), piece_lanes(job, job->second, part));
+}
+
+static void back_part(void *context, int64_t part) {
+    const norm_job *job = context;
+    const int64_t at = piece_offset(job, part);
+    job->nn->kernels->norm_back(&job->norm, job->ones, job->products, piece_pixels(job, part),
+                                job->bn->channels, job->lanes, job->x + at, job->up + at,
+                                job->y + at);
+}
+
+leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, const float *weight,
+                                  const float *shift, const float *x, const float *mean,
+                                  const float *variance, const float *up, float *down,
+                                  float *weight_gradient, float *shift_gradient, float *work,
+                                  leat_error *err) {
+    norm_job job;
+    LEAT_TRY(set_job(&job, nn, bn, work, err));
+    job.x = x;
+    job.up = up;
+    job.y = down;
+    set_norm(&job, weight, shift, mean, variance);
+    LEAT_TRY(leat_nn_run(nn, job.pieces, back_sum_part, &job, err));
+    for (int64_t c = 0; c < bn->channels; c++) {
+        const float one = total(&job, job.first, c), product = total(&job, job.second, c);
+        const float spread = variance[c] + bn->eps;
+        if (weight_gradient != NULL) weight_gradient[c] += product / sqrtf(spread);
+        if (shift_gradient != NULL) shift_gradient[c] += one;
+        job.ones[c] = bn->training ? one / value_count(bn) : 0.0f;
+        job.products[c] = bn->training ? product / value_count(bn) / spread : 0.0f;
+    }
+    return leat_nn_run(nn, job.pieces, back_part, &job, err);
+}
+
+void leat_batchnorm_fold(int64_t channels, int64_t count, const float *mean, const float *variance,
+                         float *running_mean, float *running_variance) {
+    const float unbiased = count > 1 ? (float)((double)count / (double)(count - 1)) : 1.0f;
+    for (int64_t c = 0; c < channels; c++) {
+        running_mean[c] = 0.9f * running_mean[c] + 0.1f * mean[c];
+        running_variance[c] = 0.9f * running_variance[c] + 0.1f * (variance[c] * unbiased);
+    }
+}
