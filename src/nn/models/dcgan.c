@@ -1,0 +1,109 @@
+/* The layers and the table of parameters of a DCGAN, and its running statistics. */
+#include "nn/models/dcgan.h"
+
+#include "nn/ops/batchnorm.h"
+
+static int64_t add_conv(leat_dcgan *model, const leat_dcgan_layer *layer, const char *network,
+                        int number) {
+    const leat_conv *conv = &layer->conv;
+    const int64_t shape[] = {conv->narrow_channels, conv->wide_channels, conv->kernel,
+                             conv->kernel};
+    return leat_param_add(model->params, &model->param_count, 0, 0.02, 4, shape,
+                          "%s.main.%d.weight", network, number)
+        ->offset;
+}
+
+static void add_norm(leat_dcgan *model, leat_dcgan_layer *layer, const char *network, int number,
+                     int64_t *channels) {
+    const int64_t shape[] = {layer->channels};
+    layer->norm = true;
+    layer->norm_weight = leat_param_add(model->params, &model->param_count, 1, 0.02, 1, shape,
+                                        "%s.main.%d.weight", network, number)
+                             ->offset;
+    layer->norm_shift = leat_param_add(model->params, &model->param_count, 0, 0, 1, shape,
+                                       "%s.main.%d.bias", network, number)
+                            ->offset;
+    layer->moments = *channels;
+    *channels += layer->channels;
+}
+
+/* A layer between `wide` channels of size x size and `narrow` channels: of half the size, or, at the
+ * end without a spatial size, of one pixel. */
+static leat_code set_layer(leat_dcgan_layer *layer, bool up, int narrow, int wide, int size,
+                           bool end, leat_error *err) {
+    *layer = (leat_dcgan_layer){.up = up, .slope = 1};
+    layer->conv = (leat_conv){.kernel = 4,
+                              .stride = end ? 1 : 2,
+                              .padding = end ? 0 : 1,
+                              .wide_channels = wide,
+                              .wide_height = size,
+                              .wide_width = size,
+                              .narrow_channels = narrow};
+    LEAT_TRY(leat_conv_complete(&layer->conv, err));
+    const int side = up ? size : layer->conv.narrow_height;
+    layer->channels = up ? wide : narrow;
+    layer->pixels = (int64_t)side * side;
+    return LEAT_OK;
+}
+
+leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err) {
+    const int widths[] = {LEAT_DCGAN_COLORS, width, 2 * width, 4 * width, 8 * width};
+    /* the number of a layer in the reference's list of modules, and of its normalisation */
+    static const int g_number[] = {0, 3, 6, 9, 12}, d_number[] = {0, 2, 5, 8, 11};
+    *out = (leat_dcgan){.width = width, .latent = latent};
+    if (width < 1 || width > LEAT_DCGAN_WIDTH_MAX || latent < 1 || latent > LEAT_DCGAN_LATENT_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "DCGAN of width %d and latent size %d: they must be 1 to %d and 1 to %d",
+                         width, latent, LEAT_DCGAN_WIDTH_MAX, LEAT_DCGAN_LATENT_MAX);
+    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
+        leat_dcgan_layer *layer = &out->g[i];
+        const int level = LEAT_DCGAN_LAYERS - 1 - i; /* of the output */
+        LEAT_TRY(set_layer(layer, true, i == 0 ? latent : widths[level + 1], widths[level],
+                           LEAT_DCGAN_SIZE >> level, i == 0, err));
+        layer->weight = add_conv(out, layer, "G", g_number[i]);
+        if (level == 0) continue;
+        add_norm(out, layer, "G", g_number[i] + 1, &out->g_channels);
+        layer->slope = 0;
+    }
+    out->g_size = leat_params_size(out->params, out->param_count);
+    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
+        leat_dcgan_layer *layer = &out->d[i];
+        const bool last = i == LEAT_DCGAN_LAYERS - 1;
+        LEAT_TRY(set_layer(layer, false, last ? 1 : widths[i + 1], widths[i],
+                           LEAT_DCGAN_SIZE >> i, last, err));
+        layer->weight = add_conv(out, layer, "D", d_number[i]);
+        if (i > 0 && !last) add_norm(out, layer, "D", d_number[i] + 1, &out->d_channels);
+        if (!last) layer->slope = 0.2f;
+    }
+    out->size = leat_params_size(out->params, out->param_count);
+    return LEAT_OK;
+}
+
+int64_t leat_dcgan_moment_count(const leat_dcgan *model) {
+    return 2 * model->g_channels + 4 * model->d_channels;
+}
+
+static void fold(const leat_dcgan_layer *layers, int64_t channels, int micro_batch,
+                 const float *moments, float *running) {
+    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
+        const leat_dcgan_layer *layer = &layers[i];
+        if (!layer->norm) continue;
+        const int64_t mean = layer->moments, variance = channels + layer->moments;
+        leat_batchnorm_fold(layer->channels, layer->pixels * micro_batch, moments + mean,
+                            moments + variance, running + mean, running + variance);
+    }
+}
+
+void leat_dcgan_fold(const leat_dcgan *model, leat_dcgan_pass pass, int micro_batches,
+                     int micro_batch, const float *moments, float *running) {
+    float *d_running = running + 2 * model->g_channels;
+    for (int i = 0; i < micro_batches; i++, moments += leat_dcgan_moment_count(model)) {
+        const float *images = moments + 2 * model->g_channels;
+        const float *fakes = images + 2 * model->d_channels;
+        if (pass != LEAT_DCGAN_G) {
+            fold(model->g, model->g_channels, micro_batch, moments, running);
+            fold(model->d, model->d_channels, micro_batch, images, d_running);
+        }
+        fold(model->d, model->d_channels, micro_batch, fakes, d_running);
+    }
+}

@@ -1,0 +1,491 @@
+/*
+ * One unit of a DCGAN. Threads take whole micro-batches, each with activations of its own, and the
+ * gradients are added in the order of the micro-batches; if there is only one, the parts of each op
+ * are divided instead. Weights are packed once for the unit, gradients unpacked once at its end.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "nn/models/dcgan.h"
+#include "nn/ops/batchnorm.h"
+#include "nn/ops/bce.h"
+#include "nn/ops/each.h"
+
+#define LAYERS LEAT_DCGAN_LAYERS
+static const float norm_eps = 1e-5f;
+
+/* Places of the gradients in the order in which the ops write them: of a convolution, and of the
+ * normalisation after it. */
+typedef struct layer_places {
+    int64_t conv, norm_weight, norm_shift;
+} layer_places;
+
+typedef struct packed_layer {
+    float *down, *up;
+} packed_layer;
+
+/* Memory of one micro-batch. Activations are [pixel][channel][lane]. */
+typedef struct scratch {
+    float *images, *noise;
+    float *g_raw[LAYERS], *g_out[LAYERS]; /* before and after the normalisation */
+    float *d_raw[LAYERS], *d_out[LAYERS];
+    float *up[2]; /* gradients of activations, in turn */
+    float *small; /* of logits */
+    float *work;  /* of ops */
+    float *gradient;
+} scratch;
+
+typedef struct losses {
+    double images, fakes, g;
+} losses;
+
+struct leat_dcgan_work {
+    leat_dcgan model;
+    leat_nn nn;
+    int threads, micro_batch;
+    int64_t lanes;
+    layer_places g_place[LAYERS], d_place[LAYERS];
+    int64_t g_size, size; /* floats of gradients, in the order of the ops */
+    packed_layer g[LAYERS], d[LAYERS];
+    float *total;
+    float pixel[256]; /* the value of a level */
+    scratch *scratch; /* [threads] */
+    void *block;
+    int64_t block_bytes;
+};
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+/* Takes floats from a block, or only counts them if there is none; 64 bytes aligned. */
+typedef struct arena {
+    float *base;
+    int64_t used;
+} arena;
+
+static float *take(arena *arena, int64_t count) {
+    float *out = arena->base == NULL ? NULL : arena->base + arena->used;
+    arena->used += (count + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
+    return out;
+}
+
+static void place_layers(const leat_dcgan_layer *layers, layer_places *places, int64_t *size) {
+    for (int i = 0; i < LAYERS; i++) {
+        places[i].conv = *size;
+        *size += leat_conv_gradient_count(&layers[i].conv);
+        places[i].norm_weight = *size;
+        *size += layers[i].norm ? layers[i].channels : 0;
+        places[i].norm_shift = *size;
+        *size += layers[i].norm ? layers[i].channels : 0;
+    }
+}
+
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t work_count(const leat_dcgan_work *self, const leat_dcgan_layer *layer) {
+    const leat_batchnorm bn = {.pixels = layer->pixels,
+                               .channels = layer->channels,
+                               .images = self->micro_batch};
+    return most(leat_conv_work_count(&self->nn, &layer->conv, self->micro_batch),
+                leat_batchnorm_work_count(&bn));
+}
+
+static void lay_out_scratch(const leat_dcgan_work *self, arena *arena, scratch *out) {
+    int64_t largest = 0, work = 0;
+    out->images = take(arena, (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS * self->lanes);
+    out->noise = take(arena, self->model.latent * self->lanes);
+    for (int i = 0; i < LAYERS; i++) {
+        const leat_dcgan_layer *g = &self->model.g[i], *d = &self->model.d[i];
+        const int64_t g_count = g->pixels * g->channels * self->lanes;
+        const int64_t d_count = d->pixels * d->channels * self->lanes;
+        out->g_out[i] = take(arena, g_count);
+        out->g_raw[i] = g->norm ? take(arena, g_count) : out->g_out[i];
+        out->d_out[i] = take(arena, d_count);
+        out->d_raw[i] = d->norm ? take(arena, d_count) : out->d_out[i];
+        largest = most(largest, most(g_count, d_count));
+        work = most(work, most(work_count(self, g), work_count(self, d)));
+    }
+    out->up[0] = take(arena, largest);
+    out->up[1] = take(arena, largest);
+    out->small = take(arena, 4 * self->lanes);
+    out->work = take(arena, work);
+    out->gradient = take(arena, self->size);
+}
+
+static void lay_out(leat_dcgan_work *self, arena *arena) {
+    for (int i = 0; i < LAYERS; i++) {
+        const int64_t g = leat_conv_weight_count(&self->model.g[i].conv);
+        const int64_t d = leat_conv_weight_count(&self->model.d[i].conv);
+        self->g[i].up = take(arena, g);
+        self->g[i].down = take(arena, g);
+        self->d[i].down = take(arena, d);
+        self->d[i].up = take(arena, d);
+    }
+    self->total = take(arena, self->size);
+    for (int i = 0; i < self->threads; i++) {
+        scratch none;
+        lay_out_scratch(self, arena, self->scratch == NULL ? &none : &self->scratch[i]);
+    }
+}
+
+static void set_sizes(leat_dcgan_work *self, const leat_dcgan *model, const leat_kernels *kernels,
+                      int threads, int micro_batch) {
+    *self = (leat_dcgan_work){.model = *model,
+                              .nn = {.kernels = kernels},
+                              .threads = threads,
+                              .micro_batch = micro_batch,
+                              .lanes = leat_lanes(micro_batch)};
+    place_layers(model->g, self->g_place, &self->size);
+    self->g_size = self->size;
+    place_layers(model->d, self->d_place, &self->size);
+}
+
+int64_t leat_dcgan_work_bytes(const leat_dcgan *model, const leat_kernels *kernels, int threads,
+                              int micro_batch) {
+    leat_dcgan_work self;
+    arena arena = {0};
+    set_sizes(&self, model, kernels, threads, micro_batch);
+    lay_out(&self, &arena);
+    return arena.used * (int64_t)sizeof(float) + (int64_t)sizeof self +
+           threads * (int64_t)sizeof(scratch);
+}
+
+leat_code leat_dcgan_work_create(leat_dcgan_work **out, const leat_dcgan *model,
+                                 const leat_kernels *kernels, int threads, int micro_batch,
+                                 leat_error *err) {
+    *out = NULL;
+    if (micro_batch < 2 || micro_batch > LEAT_DCGAN_MICRO_BATCH_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "micro-batch of %d images; batch normalisation needs 2, and %d are the "
+                         "most",
+                         micro_batch, LEAT_DCGAN_MICRO_BATCH_MAX);
+    leat_dcgan_work *self;
+    LEAT_TRY(leat_alloc((void **)&self, 1, sizeof *self, err));
+    set_sizes(self, model, kernels, threads, micro_batch);
+    for (int level = 0; level < 256; level++)
+        self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
+    arena arena = {0};
+    lay_out(self, &arena);
+    leat_code code = leat_pool_create(&self->nn.pool, threads, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&self->scratch, threads, err);
+    const int64_t bytes = arena.used * (int64_t)sizeof(float);
+    if (code == LEAT_OK) code = leat_block_alloc(&self->block, bytes, err);
+    if (code != LEAT_OK) {
+        leat_dcgan_work_destroy(self);
+        return code;
+    }
+    self->block_bytes = bytes;
+    arena = (struct arena){.base = self->block};
+    lay_out(self, &arena);
+    *out = self;
+    return LEAT_OK;
+}
+
+void leat_dcgan_work_destroy(leat_dcgan_work *work) {
+    if (work == NULL) return;
+    leat_pool_destroy(work->nn.pool);
+    if (work->block != NULL) leat_block_free(work->block, work->block_bytes);
+    leat_free(work->scratch);
+    leat_free(work);
+}
+
+/* ---- Forward and backward of a network ---------------------------------------------------- */
+
+typedef struct unit {
+    leat_dcgan_work *work;
+    leat_dcgan_pass pass;
+    const float *parameters;
+    const uint8_t *images;
+    const float *noise;
+    leat_dcgan_result *result;
+    losses *losses; /* [thread], of the micro-batch that it has made */
+} unit;
+
+/* What one micro-batch is computed with. */
+typedef struct micro {
+    const unit *unit;
+    leat_nn nn;
+    scratch *scratch;
+    float *moments;
+} micro;
+
+static leat_batchnorm norm_of(const micro *self, const leat_dcgan_layer *layer) {
+    return (leat_batchnorm){.pixels = layer->pixels,
+                            .channels = layer->channels,
+                            .images = self->unit->work->micro_batch,
+                            .eps = norm_eps,
+                            .slope = layer->slope,
+                            .training = true};
+}
+
+/* From the input of the first layer to the output of the last; moments: mean, then variance. */
+static leat_code forward(const micro *self, const leat_dcgan_layer *layers,
+                         const packed_layer *packed, const float *in, float *const *raw,
+                         float *const *out, float *moments, int64_t channels, leat_error *err) {
+    const int images = self->unit->work->micro_batch;
+    const float *parameters = self->unit->parameters;
+    for (int i = 0; i < LAYERS; i++) {
+        const leat_dcgan_layer *layer = &layers[i];
+        const int64_t count = layer->pixels * layer->channels * self->unit->work->lanes;
+        if (layer->up)
+            LEAT_TRY(leat_conv_up(&self->nn, &layer->conv, images, packed[i].up, in, raw[i], err));
+        else
+            LEAT_TRY(
+                leat_conv_down(&self->nn, &layer->conv, images, packed[i].down, in, raw[i], err));
+        if (layer->norm) {
+            const leat_batchnorm bn = norm_of(self, layer);
+            LEAT_TRY(leat_batchnorm_forward(
+                &self->nn, &bn, parameters + layer->norm_weight, parameters + layer->norm_shift,
+                raw[i], moments + layer->moments, moments + channels + layer->moments, out[i],
+                self->scratch->work, err));
+        } else if (layer->slope != 1) {
+            LEAT_TRY(leat_leaky(&self->nn, layer->slope, count, out[i], out[i], err));
+        }
+        in = out[i];
+    }
+    return LEAT_OK;
+}
+
+/*
+ * From the gradient of the last layer's output, in up[0], to that of the parameters, which are
+ * added to if `add` (gradient NULL: not wanted), and of the input, which is left in *input
+ * (NULL: not wanted).
+ */
+static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
+                          const packed_layer *packed, const layer_places *places,
+                          const float *first_in, float *const *raw, float *const *out,
+                          const float *moments, int64_t channels, bool add, float *gradient,
+                          const float **input, leat_error *err) {
+    const int images = self->unit->work->micro_batch;
+    const float *parameters = self->unit->parameters;
+    float *up = self->scratch->up[0], *down = self->scratch->up[1], *work = self->scratch->work;
+    for (int i = LAYERS - 1; i >= 0; i--) {
+        const leat_dcgan_layer *layer = &layers[i];
+        const leat_conv *conv = &layer->conv;
+        const float *in = i > 0 ? out[i - 1] : first_in;
+        if (layer->norm) {
+            const leat_batchnorm bn = norm_of(self, layer);
+            float *w = gradient == NULL ? NULL : gradient + places[i].norm_weight;
+            float *shift = gradient == NULL ? NULL : gradient + places[i].norm_shift;
+            LEAT_TRY(leat_batchnorm_backward(
+                &self->nn, &bn, parameters + layer->norm_weight, parameters + layer->norm_shift,
+                raw[i], moments + layer->moments, moments + channels + layer->moments, up, up, w,
+                shift, work, err));
+        } else if (layer->slope != 1) {
+            const int64_t count = layer->pixels * layer->channels * self->unit->work->lanes;
+            LEAT_TRY(leat_leaky_backward(&self->nn, layer->slope, count, out[i], up, up, err));
+        }
+        if (gradient != NULL)
+            LEAT_TRY(leat_conv_weights(&self->nn, conv, images, layer->up ? up : in,
+                                       layer->up ? in : up, add, gradient + places[i].conv, work,
+                                       err));
+        if (i == 0 && input == NULL) return LEAT_OK;
+        if (layer->up)
+            LEAT_TRY(leat_conv_down(&self->nn, conv, images, packed[i].down, up, down, err));
+        else LEAT_TRY(leat_conv_up(&self->nn, conv, images, packed[i].up, up, down, err));
+        float *swap = up;
+        up = down;
+        down = swap;
+    }
+    *input = up;
+    return LEAT_OK;
+}
+
+/* ---- One micro-batch ---------------------------------------------------------------------- */
+
+static void load_images(const leat_dcgan_work *work, const uint8_t *images, float *out) {
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
+    for (int64_t i = 0; i < values; i++, out += work->lanes) {
+        for (int64_t n = 0; n < work->lanes; n++)
+            out[n] = n < work->micro_batch ? work->pixel[images[n * values + i]] : 0.0f;
+    }
+}
+
+static void load_noise(const leat_dcgan_work *work, const float *noise, float *out) {
+    for (int64_t i = 0; i < work->model.latent; i++, out += work->lanes) {
+        for (int64_t n = 0; n < work->lanes; n++)
+            out[n] = n < work->micro_batch ? noise[n * work->model.latent + i] : 0.0f;
+    }
+}
+
+static void keep_fakes(const leat_dcgan_work *work, const float *in, float *out) {
+    for (int64_t n = 0; n < work->micro_batch; n++) {
+        for (int64_t c = 0; c < LEAT_DCGAN_COLORS; c++) {
+            for (int64_t p = 0; p < LEAT_DCGAN_PIXELS; p++)
+                *out++ = in[(p * LEAT_DCGAN_COLORS + c) * work->lanes + n];
+        }
+    }
+}
+
+/* Runs D on `in`, whose moments are kept; the logits are in d_out of the last layer. */
+static leat_code judge(const micro *self, const float *in, float *moments, float *logits,
+                       leat_error *err) {
+    const leat_dcgan_work *work = self->unit->work;
+    LEAT_TRY(forward(self, work->model.d, work->d, in, self->scratch->d_raw, self->scratch->d_out,
+                     moments, work->model.d_channels, err));
+    if (logits != NULL)
+        memcpy(logits, self->scratch->d_out[LAYERS - 1], sizeof *logits * (size_t)work->micro_batch);
+    return LEAT_OK;
+}
+
+/* The loss of the logits against a target, and D's backward pass with it. */
+static leat_code learn(const micro *self, const float *in, const float *moments, float target,
+                       bool add, float *gradient, double *loss, const float **input,
+                       leat_error *err) {
+    const leat_dcgan_work *work = self->unit->work;
+    scratch *s = self->scratch;
+    memset(s->up[0], 0, sizeof(float) * (size_t)work->lanes);
+    leat_bce(&self->nn, work->micro_batch, target, s->d_out[LAYERS - 1], loss, s->up[0], s->small);
+    return backward(self, work->model.d, work->d, work->d_place, in, s->d_raw, s->d_out, moments,
+                    work->model.d_channels, add, gradient, input, err);
+}
+
+/* Norm gradients are added to from 0; convolutions begin by themselves. */
+static void clear_norms(const leat_dcgan_layer *layers, const layer_places *places,
+                        float *gradient) {
+    for (int i = 0; i < LAYERS; i++) {
+        if (layers[i].norm)
+            memset(gradient + places[i].norm_weight, 0,
+                   2 * sizeof *gradient * (size_t)layers[i].channels);
+    }
+}
+
+static leat_code run_micro(const micro *self, int64_t index, losses *losses, leat_error *err) {
+    const unit *unit = self->unit;
+    leat_dcgan_work *work = unit->work;
+    const leat_dcgan *model = &work->model;
+    scratch *s = self->scratch;
+    const leat_dcgan_result *result = unit->result;
+    const int64_t first = index * work->micro_batch;
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
+    float *of_images = self->moments + 2 * model->g_channels;
+    float *of_fakes = of_images + 2 * model->d_channels;
+    float *logits = result->logits_images == NULL ? NULL : result->logits_images + first;
+    const float *fakes = s->g_out[LAYERS - 1], *down;
+    clear_norms(model->g, work->g_place, s->gradient);
+    clear_norms(model->d, work->d_place, s->gradient);
+    if (unit->pass != LEAT_DCGAN_G) {
+        load_images(work, unit->images + first * values, s->images);
+        LEAT_TRY(judge(self, s->images, of_images, logits, err));
+        LEAT_TRY(learn(self, s->images, of_images, 1, false, s->gradient, &losses->images, NULL,
+                       err));
+    }
+    load_noise(work, unit->noise + first * model->latent, s->noise);
+    LEAT_TRY(forward(self, model->g, work->g, s->noise, s->g_raw, s->g_out, self->moments,
+                     model->g_channels, err));
+    LEAT_TRY(leat_map_values(&self->nn, LEAT_MAP_TANH, values * work->lanes, fakes,
+                             s->g_out[LAYERS - 1], err));
+    if (result->fakes != NULL) keep_fakes(work, fakes, result->fakes + first * values);
+    logits = result->logits_fakes == NULL ? NULL : result->logits_fakes + first;
+    LEAT_TRY(judge(self, fakes, of_fakes, logits, err));
+    if (unit->pass != LEAT_DCGAN_G)
+        LEAT_TRY(learn(self, fakes, of_fakes, 0, true, s->gradient, &losses->fakes, NULL, err));
+    if (unit->pass == LEAT_DCGAN_D) return LEAT_OK;
+    LEAT_TRY(learn(self, fakes, of_fakes, 1, false, NULL, &losses->g, &down, err));
+    LEAT_TRY(leat_tanh_backward(&self->nn, values * work->lanes, fakes, down, s->up[0], err));
+    return backward(self, model->g, work->g, work->g_place, s->noise, s->g_raw, s->g_out,
+                    self->moments, model->g_channels, false, s->gradient, NULL, err);
+}
+
+/* ---- The unit ----------------------------------------------------------------------------- */
+
+static leat_code make_micro(void *context, int worker, int64_t part, leat_error *err) {
+    const unit *unit = context;
+    leat_dcgan_work *work = unit->work;
+    const micro self = {.unit = unit,
+                        .nn = {.kernels = work->nn.kernels},
+                        .scratch = &work->scratch[worker],
+                        .moments =
+                            unit->result->moments + part * leat_dcgan_moment_count(&work->model)};
+    return run_micro(&self, part, &unit->losses[worker], err);
+}
+
+static leat_code add_micro(const unit *unit, const leat_nn *nn, int worker, leat_error *err) {
+    leat_dcgan_work *work = unit->work;
+    const float weight = (float)work->micro_batch;
+    const int64_t begin = unit->pass == LEAT_DCGAN_D ? work->g_size : 0;
+    const int64_t end = unit->pass == LEAT_DCGAN_G ? work->g_size : work->size;
+    LEAT_TRY(leat_add_scaled(nn, end - begin, weight, work->scratch[worker].gradient + begin,
+                             work->total + begin, err));
+    const losses *losses = &unit->losses[worker];
+    unit->result->weight += work->micro_batch;
+    unit->result->loss_d_images += losses->images * work->micro_batch;
+    unit->result->loss_d_fakes += losses->fakes * work->micro_batch;
+    unit->result->loss_g += losses->g * work->micro_batch;
+    return LEAT_OK;
+}
+
+static leat_code take_micro(void *context, int worker, int64_t part, leat_error *err) {
+    const unit *unit = context;
+    const leat_nn alone = {.kernels = unit->work->nn.kernels};
+    (void)part;
+    return add_micro(unit, &alone, worker, err);
+}
+
+static void pack_layer(void *context, int64_t part) {
+    const unit *unit = context;
+    leat_dcgan_work *work = unit->work;
+    const bool is_g = part / 2 < LAYERS;
+    const int i = (int)(part / 2 % LAYERS);
+    const leat_dcgan_layer *layer = is_g ? &work->model.g[i] : &work->model.d[i];
+    const packed_layer *packed = is_g ? &work->g[i] : &work->d[i];
+    const float *weights = unit->parameters + layer->weight;
+    if (part % 2 == 0) leat_conv_pack_up(&work->nn, &layer->conv, weights, packed->up);
+    else leat_conv_pack_down(&work->nn, &layer->conv, weights, packed->down);
+}
+
+static void unpack_layer(void *context, int64_t part) {
+    const unit *unit = context;
+    const leat_dcgan_work *work = unit->work;
+    const bool is_g = part < LAYERS;
+    const int i = (int)(part % LAYERS);
+    const leat_dcgan_layer *layer = is_g ? &work->model.g[i] : &work->model.d[i];
+    const layer_places *places = is_g ? &work->g_place[i] : &work->d_place[i];
+    float *out = unit->result->gradient;
+    leat_conv_unpack_gradient(&layer->conv, work->total + places->conv, out + layer->weight);
+    if (!layer->norm) return;
+    const size_t bytes = sizeof *out * (size_t)layer->channels;
+    memcpy(out + layer->norm_weight, work->total + places->norm_weight, bytes);
+    memcpy(out + layer->norm_shift, work->total + places->norm_shift, bytes);
+}
+
+static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
+    leat_dcgan_work *work = unit->work;
+    LEAT_TRY(leat_nn_run(&work->nn, 4 * LAYERS, pack_layer, unit, err));
+    memset(work->total, 0, sizeof(float) * (size_t)work->size);
+    if (micro_batches > 1 && work->threads > 1) {
+        const leat_pool_job job = {
+            .parts = micro_batches, .context = unit, .make = make_micro, .take = take_micro};
+        LEAT_TRY(leat_pool_run(work->nn.pool, &job, err));
+    } else {
+        for (int64_t i = 0; i < micro_batches; i++) {
+            const micro self = {
+                .unit = unit,
+                .nn = work->nn,
+                .scratch = &work->scratch[0],
+                .moments = unit->result->moments + i * leat_dcgan_moment_count(&work->model)};
+            LEAT_TRY(run_micro(&self, i, &unit->losses[0], err));
+            LEAT_TRY(add_micro(unit, &work->nn, 0, err));
+        }
+    }
+    return leat_nn_run(&work->nn, 2 * LAYERS, unpack_layer, unit, err);
+}
+
+leat_code leat_dcgan_unit(leat_dcgan_work *work, leat_dcgan_pass pass, int micro_batches,
+                          const float *parameters, const uint8_t *images, const float *noise,
+                          leat_dcgan_result *result, leat_error *err) {
+    losses losses[LEAT_THREADS_MAX] = {{0}};
+    unit unit = {.work = work,
+                 .pass = pass,
+                 .parameters = parameters,
+                 .images = images,
+                 .noise = noise,
+                 .result = result,
+                 .losses = losses};
+    if (micro_batches < 1)
+        return leat_fail(err, LEAT_ERR_OPTION, "a unit of %d micro-batches; it needs at least 1",
+                         micro_batches);
+    result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
+    memset(result->moments, 0, sizeof(float) * (size_t)micro_batches *
+                                   (size_t)leat_dcgan_moment_count(&work->model));
+    return run_all(&unit, micro_batches, err);
+}

@@ -1,0 +1,26 @@
+/* The table of a model's parameters. */
+#include "nn/models/params.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+leat_param *leat_param_add(leat_param *params, int *count, double mean, double deviation, int rank,
+                           const int64_t *shape, const char *format, ...) {
+    leat_param *param = &params[*count];
+    *param = (leat_param){.rank = rank, .mean = mean, .deviation = deviation, .count = 1};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(param->name, sizeof param->name, format, args);
+    va_end(args);
+    for (int i = 0; i < rank; i++) {
+        param->shape[i] = shape[i];
+        param->count *= shape[i];
+    }
+    param->offset = leat_params_size(params, *count);
+    (*count)++;
+    return param;
+}
+
+int64_t leat_params_size(const leat_param *params, int count) {
+    return count == 0 ? 0 : params[count - 1].offset + params[count - 1].count;
+}

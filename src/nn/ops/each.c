@@ -1,0 +1,67 @@
+/* Values alone: pieces of an array, one kernel call each. */
+#include "nn/ops/each.h"
+
+#define PIECE 16384 /* a multiple of the lanes, so that only the last piece has a rest */
+
+typedef enum each_what { LEAKY, LEAKY_BACK, MAP, TANH_BACK, ADD_SCALED } each_what;
+
+typedef struct each_job {
+    const leat_kernels *kernels;
+    each_what what;
+    leat_map map;
+    float factor;
+    int64_t count;
+    const float *x, *up;
+    float *out;
+} each_job;
+
+static void run_piece(void *context, int64_t part) {
+    const each_job *job = context;
+    const leat_kernels *k = job->kernels;
+    const int64_t at = part * PIECE, n = leat_min(PIECE, job->count - at);
+    switch (job->what) {
+    case LEAKY: k->leaky(job->factor, n, job->x + at, job->out + at); break;
+    case LEAKY_BACK:
+        k->leaky_back(job->factor, n, job->x + at, job->up + at, job->out + at);
+        break;
+    case MAP: k->map(job->map, n, job->x + at, job->out + at); break;
+    case TANH_BACK: k->tanh_back(n, job->x + at, job->up + at, job->out + at); break;
+    case ADD_SCALED: k->add_scaled(n, job->factor, job->x + at, job->out + at); break;
+    }
+}
+
+static leat_code run(const leat_nn *nn, each_job job, leat_error *err) {
+    job.kernels = nn->kernels;
+    return leat_nn_run(nn, (job.count + PIECE - 1) / PIECE, run_piece, &job, err);
+}
+
+leat_code leat_leaky(const leat_nn *nn, float slope, int64_t count, const float *x, float *y,
+                     leat_error *err) {
+    return run(nn, (each_job){.what = LEAKY, .factor = slope, .count = count, .x = x, .out = y},
+               err);
+}
+
+leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count, const float *y,
+                              const float *up, float *down, leat_error *err) {
+    const each_job job = {
+        .what = LEAKY_BACK, .factor = slope, .count = count, .x = y, .up = up, .out = down};
+    return run(nn, job, err);
+}
+
+leat_code leat_map_values(const leat_nn *nn, leat_map what, int64_t count, const float *x, float *y,
+                          leat_error *err) {
+    return run(nn, (each_job){.what = MAP, .map = what, .count = count, .x = x, .out = y}, err);
+}
+
+leat_code leat_tanh_backward(const leat_nn *nn, int64_t count, const float *y, const float *up,
+                             float *down, leat_error *err) {
+    return run(nn, (each_job){.what = TANH_BACK, .count = count, .x = y, .up = up, .out = down},
+               err);
+}
+
+leat_code leat_add_scaled(const leat_nn *nn, int64_t count, float factor, const float *x,
+                          float *sum, leat_error *err) {
+    return run(
+        nn, (each_job){.what = ADD_SCALED, .factor = factor, .count = count, .x = x, .out = sum},
+        err);
+}
