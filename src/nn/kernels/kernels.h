@@ -55,6 +55,18 @@ typedef struct leat_adam_step {
     float size, root, eps;     /* rate / (1 - beta1^t), sqrt(1 - beta2^t) */
 } leat_adam_step;
 
+/* Functions of one number, see functions.h: within 2 ulp, sin and cos NaN beyond 2^20. */
+typedef enum leat_map {
+    LEAT_MAP_EXP,
+    LEAT_MAP_LOG,
+    LEAT_MAP_TANH,
+    LEAT_MAP_SIGMOID,
+    LEAT_MAP_SOFTPLUS,
+    LEAT_MAP_SIN,
+    LEAT_MAP_COS,
+    LEAT_MAPS /* their number */
+} leat_map;
+
 typedef struct leat_kernels {
     const char *name; /* "scalar", "avx2", "avx512", "neon" */
     int width;        /* lanes of a vector */
@@ -88,6 +100,18 @@ typedef struct leat_kernels {
     void (*add_scaled)(int64_t count, float factor, const float *x, float *sum);
     void (*adam)(const leat_adam_step *step, int64_t count, const float *gradient, float *weights,
                  float *first, float *second);
+
+    /* out[i] = what(in[i]); `in` and `out` are the same array or do not overlap. */
+    void (*map)(leat_map what, int64_t count, const float *in, float *out);
+    /* out[i] = bits[i] / 2^24, for 0 <= bits[i] < 2^24: uniform in [0, 1). */
+    void (*uniform)(int64_t count, const int32_t *bits, float *out);
+    /*
+     * Normal numbers, two from each pair of uniform ones, 0 <= radius[i] < 2^31 and
+     * 0 <= angle[i] < 2^24 (Box and Muller, 1958):
+     *   out[2 i], out[2 i + 1] = sqrt(-2 log((radius[i] + 1/2) / 2^31)) times cos and sin of 2 pi
+     * angle[i] / 2^24.
+     */
+    void (*normal)(int64_t pairs, const int32_t *radius, const int32_t *angle, float *out);
 } leat_kernels;
 
 extern const leat_kernels leat_kernels_scalar;

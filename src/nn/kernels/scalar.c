@@ -1,25 +1,5 @@
 /* The kernels in plain C: the specification of all others. */
 #define LEAT_VEC 1
-#include "each.h"
-#include "kernels.h"
-#include "norm.h"
-#include "tile.h"
-
-const leat_kernels leat_kernels_scalar = {
-    .name = "scalar",
-    .width = VW,
-    .tile_rows = TILE_ROWS,
-    .tile_columns = TILE_VECTORS * VW,
-    .tile = tile,
-    .transpose = transpose,
-    .sums = sums,
-    .squares = squares,
-    .norm = norm,
-    .norm_sums = norm_sums,
-    .norm_back = norm_back,
-    .leaky = leaky,
-    .leaky_back = leaky_back,
-    .tanh_back = tanh_back,
-    .add_scaled = add_scaled,
-    .adam = adam,
-};
+#define LEAT_KERNELS leat_kernels_scalar
+#define LEAT_KERNELS_NAME "scalar"
+#include "table.h"

@@ -1,0 +1,29 @@
+/* The table of one variant, which the including file has named: LEAT_VEC, LEAT_KERNELS and its name.
+ * Everything else in that file is static. */
+#include "each.h"
+#include "kernels.h"
+#include "map.h"
+#include "norm.h"
+#include "tile.h"
+
+const leat_kernels LEAT_KERNELS = {
+    .name = LEAT_KERNELS_NAME,
+    .width = VW,
+    .tile_rows = TILE_ROWS,
+    .tile_columns = TILE_VECTORS * VW,
+    .tile = tile,
+    .transpose = transpose,
+    .sums = sums,
+    .squares = squares,
+    .norm = norm,
+    .norm_sums = norm_sums,
+    .norm_back = norm_back,
+    .leaky = leaky,
+    .leaky_back = leaky_back,
+    .tanh_back = tanh_back,
+    .add_scaled = add_scaled,
+    .adam = adam,
+    .map = map,
+    .uniform = uniform,
+    .normal = normal,
+};
