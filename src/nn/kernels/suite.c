@@ -1,0 +1,358 @@
+/*
+ * The self-test of the kernels, see suite.h. A case is a row of `cases`: a function that computes
+ * something with the kernels of the run, and gives results and reference to `compare`. What a case
+ * computes must not depend on the sizes of the variant, so that the hash does not: a product larger
+ * than a tile is cut into tiles.
+ */
+#include "suite.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct suite_run {
+    const leat_kernels *kernels;
+    uint64_t hash;  /* FNV-1a over words of 32 bits */
+    uint64_t state; /* of the inputs' generator */
+    char *message;  /* of the first difference */
+    size_t size;
+    bool different;
+} suite_run;
+
+static uint32_t bits_of(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return value != value ? UINT32_C(0x7fc00000) : bits;
+}
+
+static float float_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t next_bits(suite_run *run) {
+    uint64_t x = run->state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+/* In [-1, 1). */
+static void fill(suite_run *run, int64_t count, float *out) {
+    for (int64_t i = 0; i < count; i++) out[i] = (float)(next_bits(run) >> 40) * 0x1p-23f - 1.0f;
+}
+
+/* `name` and `sizes` are for the message. */
+static void compare(suite_run *run, const char *name, const char *sizes, int64_t count,
+                    const float *got, const float *expected) {
+    for (int64_t i = 0; i < count; i++) {
+        const uint32_t bits = bits_of(got[i]);
+        run->hash = (run->hash ^ bits) * UINT64_C(0x100000001b3);
+        if (bits == bits_of(expected[i]) || run->different) continue;
+        run->different = true;
+        snprintf(run->message, run->size,
+                 "%s, %s: %s: result %" PRId64 " is %a (%08" PRIx32 "), not %a (%08" PRIx32 ")",
+                 run->kernels->name, name, sizes, i, (double)got[i], bits, (double)expected[i],
+                 bits_of(expected[i]));
+    }
+}
+
+/* ---- products ----------------------------------------------------------------------------- */
+
+enum {
+    ROWS_MAX = LEAT_TILE_ROWS_MAX,
+    COLUMNS_MAX = LEAT_TILE_COLUMNS_MAX,
+    TAPS_MAX = 3,
+    DEPTH_MAX = 17,
+    B_STEP = COLUMNS_MAX + 3,
+    C_STEP = COLUMNS_MAX + 5,
+    C_SIZE = ROWS_MAX * C_STEP
+};
+
+/* rows x columns of c, with a[tap][row][k] and b[tap][k][column]. */
+typedef struct suite_product {
+    int rows, columns, taps, depth;
+    bool add;
+    float a[TAPS_MAX][ROWS_MAX][DEPTH_MAX], b[TAPS_MAX][DEPTH_MAX][B_STEP];
+} suite_product;
+
+static void multiply(const suite_product *p, float *c) {
+    for (int row = 0; row < p->rows; row++) {
+        for (int column = 0; column < p->columns; column++) {
+            float sum = p->add ? c[row * C_STEP + column] : 0.0f;
+            for (int tap = 0; tap < p->taps; tap++) {
+                for (int k = 0; k < p->depth; k++)
+                    sum = fmaf(p->a[tap][row][k], p->b[tap][k][column], sum);
+            }
+            c[row * C_STEP + column] = sum;
+        }
+    }
+}
+
+/* The same with the tiles of the variant; taps in memory in descending order. */
+static void multiply_tiles(const leat_kernels *kernels, const suite_product *p, float *c) {
+    for (int row0 = 0; row0 < p->rows; row0 += kernels->tile_rows) {
+        const int left = p->rows - row0;
+        const int rows = left < kernels->tile_rows ? left : kernels->tile_rows;
+        float a[TAPS_MAX * DEPTH_MAX * ROWS_MAX];
+        int64_t a_tap[TAPS_MAX], b_tap[TAPS_MAX];
+        for (int tap = 0; tap < p->taps; tap++) {
+            a_tap[tap] = (int64_t)(p->taps - 1 - tap) * p->depth * rows;
+            b_tap[tap] = (int64_t)tap * DEPTH_MAX * B_STEP;
+            for (int k = 0; k < p->depth; k++) {
+                for (int row = 0; row < rows; row++)
+                    a[a_tap[tap] + k * rows + row] = p->a[tap][row0 + row][k];
+            }
+        }
+        for (int column = 0; column < p->columns; column += kernels->tile_columns) {
+            const int wide = p->columns - column;
+            const leat_tile tile = {
+                .rows = rows,
+                .columns = wide < kernels->tile_columns ? wide : kernels->tile_columns,
+                .taps = p->taps,
+                .depth = p->depth,
+                .a = a,
+                .b = &p->b[0][0][column],
+                .a_tap = a_tap,
+                .b_tap = b_tap,
+                .b_step = B_STEP,
+                .c = c + row0 * C_STEP + column,
+                .c_step = C_STEP,
+                .add = p->add,
+            };
+            kernels->tile(&tile);
+        }
+    }
+}
+
+static void compare_product(suite_run *run, const char *name, const suite_product *p) {
+    float expected[C_SIZE], got[C_SIZE];
+    fill(run, C_SIZE, expected);
+    memcpy(got, expected, sizeof got);
+    multiply(p, expected);
+    multiply_tiles(run->kernels, p, got);
+    char sizes[100];
+    snprintf(sizes, sizeof sizes, "%d x %d, %d taps of depth %d, %s", p->rows, p->columns, p->taps,
+             p->depth, p->add ? "added" : "from 0");
+    compare(run, name, sizes, C_SIZE, got, expected); /* with what must not change */
+}
+
+static void case_tile(suite_run *run) {
+    static const int depths[] = {0, 1, 2, 3, 7, 16, 17};
+    suite_product p;
+    fill(run, sizeof p.a / sizeof(float), p.a[0][0]);
+    fill(run, sizeof p.b / sizeof(float), p.b[0][0]);
+    for (p.rows = 1; p.rows <= ROWS_MAX; p.rows++) {
+        for (p.columns = LEAT_LANES; p.columns <= COLUMNS_MAX; p.columns += LEAT_LANES) {
+            for (p.taps = 0; p.taps <= TAPS_MAX; p.taps++) {
+                for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+                    p.depth = depths[i];
+                    for (int add = 0; add < 2; add++) {
+                        p.add = add;
+                        compare_product(run, "tile", &p);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/* One special value in every row of a, the others in the columns of b. */
+static void case_tile_special(suite_run *run) {
+    static const float values[] = {0.0f,      -0.0f,     INFINITY,   -INFINITY,
+                                   NAN,       0x1p-149f, -0x1p-140f, 0x1.fffffep127f,
+                                   -0x1p127f, 0x1p-75f,  0x1p64f,    1.0f};
+    enum { VALUES = sizeof values / sizeof *values };
+    suite_product p = {.rows = ROWS_MAX, .columns = COLUMNS_MAX, .taps = 1, .depth = 7};
+    fill(run, sizeof p.a / sizeof(float), p.a[0][0]);
+    fill(run, sizeof p.b / sizeof(float), p.b[0][0]);
+    for (int i = 0; i < ROWS_MAX; i++) p.a[0][i][i % p.depth] = values[i % VALUES];
+    for (int i = 0; i < COLUMNS_MAX; i++) p.b[0][i / 3 % p.depth][i] = values[i * 5 % VALUES];
+    compare_product(run, "tile of special values", &p);
+}
+
+static void case_transpose(suite_run *run) {
+    enum { SIZE = 37, STEP = 40 };
+    static const int sizes[] = {0, 1, 3, 15, 16, 17, 32, 37};
+    float in[SIZE * STEP], got[SIZE * STEP], expected[SIZE * STEP];
+    fill(run, SIZE * STEP, in);
+    for (size_t r = 0; r < sizeof sizes / sizeof *sizes; r++) {
+        for (size_t c = 0; c < sizeof sizes / sizeof *sizes; c++) {
+            const int rows = sizes[r], columns = sizes[c];
+            char text[40];
+            snprintf(text, sizeof text, "%d x %d", rows, columns);
+            fill(run, SIZE * STEP, expected);
+            memcpy(got, expected, sizeof got);
+            for (int i = 0; i < rows; i++) {
+                for (int j = 0; j < columns; j++) expected[j * STEP + i] = in[i * STEP + j];
+            }
+            run->kernels->transpose(rows, columns, in, STEP, got, STEP);
+            compare(run, "transpose", text, SIZE * STEP, got, expected);
+        }
+    }
+}
+
+/* ---- functions ---------------------------------------------------------------------------- */
+
+static const char *const map_names[LEAT_MAPS] = {
+    [LEAT_MAP_EXP] = "exp",         [LEAT_MAP_LOG] = "log",           [LEAT_MAP_TANH] = "tanh",
+    [LEAT_MAP_SIGMOID] = "sigmoid", [LEAT_MAP_SOFTPLUS] = "softplus", [LEAT_MAP_SIN] = "sin",
+    [LEAT_MAP_COS] = "cos",
+};
+
+/* What C says of these, or the true value rounded. */
+static const struct {
+    leat_map what;
+    float in, out;
+} special[] = {
+    {LEAT_MAP_EXP, 0.0f, 1.0f},
+    {LEAT_MAP_EXP, -0.0f, 1.0f},
+    {LEAT_MAP_EXP, 0x1p-149f, 1.0f},
+    {LEAT_MAP_EXP, 1.0f, 0x1.5bf0a8p+1f},
+    {LEAT_MAP_EXP, 0x1.62e42ep+6f, 0x1.ffff08p+127f}, /* the last that is finite */
+    {LEAT_MAP_EXP, 0x1.62e43p+6f, INFINITY},
+    {LEAT_MAP_EXP, 89.0f, INFINITY},
+    {LEAT_MAP_EXP, INFINITY, INFINITY},
+    {LEAT_MAP_EXP, -100.0f, 0x1.bp-145f},
+    {LEAT_MAP_EXP, -0x1.9fe368p+6f, 0x1p-149f}, /* the last above half of 2^-149 */
+    {LEAT_MAP_EXP, -0x1.9fe36ap+6f, 0.0f},
+    {LEAT_MAP_EXP, -0x1.fffffep+127f, 0.0f},
+    {LEAT_MAP_EXP, -INFINITY, 0.0f},
+    {LEAT_MAP_LOG, 0.0f, -INFINITY},
+    {LEAT_MAP_LOG, -0.0f, -INFINITY},
+    {LEAT_MAP_LOG, -0x1p-149f, NAN},
+    {LEAT_MAP_LOG, -1.0f, NAN},
+    {LEAT_MAP_LOG, -INFINITY, NAN},
+    {LEAT_MAP_LOG, 1.0f, 0.0f},
+    {LEAT_MAP_LOG, 0x1p-149f, -0x1.9d1dap+6f},
+    {LEAT_MAP_LOG, 0x1p-127f, -0x1.601e68p+6f},
+    {LEAT_MAP_LOG, 0x1.fffffep+127f, 0x1.62e43p+6f},
+    {LEAT_MAP_LOG, INFINITY, INFINITY},
+    {LEAT_MAP_TANH, 0.0f, 0.0f},
+    {LEAT_MAP_TANH, -0.0f, -0.0f},
+    {LEAT_MAP_TANH, -0x1p-149f, -0x1p-149f},
+    {LEAT_MAP_TANH, 0x1p-20f, 0x1p-20f},
+    {LEAT_MAP_TANH, 10.0f, 1.0f},
+    {LEAT_MAP_TANH, INFINITY, 1.0f},
+    {LEAT_MAP_TANH, -INFINITY, -1.0f},
+    {LEAT_MAP_SIGMOID, 0.0f, 0.5f},
+    {LEAT_MAP_SIGMOID, -0.0f, 0.5f},
+    {LEAT_MAP_SIGMOID, 20.0f, 1.0f},
+    {LEAT_MAP_SIGMOID, INFINITY, 1.0f},
+    {LEAT_MAP_SIGMOID, -100.0f, 0x1.bp-145f},
+    {LEAT_MAP_SIGMOID, -INFINITY, 0.0f},
+    {LEAT_MAP_SOFTPLUS, 0.0f, 0x1.62e43p-1f},
+    {LEAT_MAP_SOFTPLUS, -0.0f, 0x1.62e43p-1f},
+    {LEAT_MAP_SOFTPLUS, -100.0f, 0x1.bp-145f},
+    {LEAT_MAP_SOFTPLUS, -INFINITY, 0.0f},
+    {LEAT_MAP_SOFTPLUS, 100.0f, 100.0f},
+    {LEAT_MAP_SOFTPLUS, 0x1.fffffep+127f, 0x1.fffffep+127f},
+    {LEAT_MAP_SOFTPLUS, INFINITY, INFINITY},
+    {LEAT_MAP_SIN, 0.0f, 0.0f},
+    {LEAT_MAP_SIN, -0.0f, -0.0f},
+    {LEAT_MAP_SIN, -0x1p-149f, -0x1p-149f},
+    {LEAT_MAP_SIN, 0x1.921fb6p+0f, 1.0f},
+    {LEAT_MAP_SIN, 0x1.921fb6p+1f, -0x1.777a5cp-24f}, /* pi minus its float */
+    {LEAT_MAP_SIN, 0x1p+20f, 0x1.526cccp-2f},
+    {LEAT_MAP_SIN, 0x1.000002p+20f, NAN},
+    {LEAT_MAP_SIN, -INFINITY, NAN},
+    {LEAT_MAP_COS, 0.0f, 1.0f},
+    {LEAT_MAP_COS, 0x1.921fb6p+0f, -0x1.777a5cp-25f},
+    {LEAT_MAP_COS, -0x1p+20f, 0x1.e33adap-1f},
+    {LEAT_MAP_COS, -0x1.000002p+20f, NAN},
+    {LEAT_MAP_COS, INFINITY, NAN},
+};
+
+static void case_map_special(suite_run *run) {
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        char text[60];
+        float got;
+        snprintf(text, sizeof text, "%s(%a)", map_names[special[i].what], (double)special[i].in);
+        run->kernels->map(special[i].what, 1, &special[i].in, &got);
+        compare(run, "function", text, 1, &got, &special[i].out);
+    }
+    for (int what = 0; what < LEAT_MAPS; what++) {
+        const float in[2] = {float_of(0x7fc00000), float_of(0xffc00001)};
+        float got[2];
+        run->kernels->map((leat_map)what, 2, in, got);
+        compare(run, "function of NaN", map_names[what], 2, got, in);
+    }
+}
+
+/* Floats of all exponents, in arrays of every length up to that of the blocks. */
+static void case_map(suite_run *run) {
+    enum { BLOCK = 48 };
+    const uint32_t step = 65537 * 5;
+    for (int what = 0; what < LEAT_MAPS; what++) {
+        int count = 0, length = 1;
+        float in[BLOCK], got[BLOCK], expected[BLOCK];
+        for (uint64_t bits = 0; bits <= UINT32_MAX; bits += step) {
+            in[count++] = float_of((uint32_t)bits);
+            if (count < length) continue;
+            memset(got, 0, sizeof got);
+            memset(expected, 0, sizeof expected);
+            leat_kernels_scalar.map((leat_map)what, count, in, expected);
+            run->kernels->map((leat_map)what, count, in, got);
+            compare(run, "function", map_names[what], BLOCK, got, expected);
+            count = 0;
+            length = length % BLOCK + 1;
+        }
+    }
+}
+
+static void case_random(suite_run *run) {
+    enum { COUNT = 77 };
+    int32_t radius[COUNT], angle[COUNT];
+    float got[2 * COUNT], expected[2 * COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        radius[i] = (int32_t)(next_bits(run) >> 33);
+        angle[i] = (int32_t)(next_bits(run) >> 40);
+    }
+    radius[0] = 0;
+    radius[1] = INT32_MAX;
+    angle[2] = 0;
+    angle[3] = (1 << 24) - 1;
+    for (int count = 0; count <= COUNT; count++) {
+        char text[40];
+        snprintf(text, sizeof text, "%d of them", count);
+        memset(got, 0, sizeof got);
+        memset(expected, 0, sizeof expected);
+        for (int i = 0; i < count; i++) expected[i] = (float)angle[i] * 0x1p-24f;
+        run->kernels->uniform(count, angle, got);
+        compare(run, "uniform numbers", text, COUNT, got, expected);
+        leat_kernels_scalar.normal(count, radius, angle, expected);
+        run->kernels->normal(count, radius, angle, got);
+        compare(run, "normal numbers", text, (int64_t)2 * COUNT, got, expected);
+    }
+}
+
+/* ---- all of them -------------------------------------------------------------------------- */
+
+/* New cases come last. */
+static void (*const cases[])(suite_run *run) = {
+    case_tile, case_tile_special, case_transpose, case_map_special, case_map, case_random,
+};
+
+static void run_cases(suite_run *run) {
+    run->hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run->state = i; /* each case has its own inputs */
+        cases[i](run);
+    }
+}
+
+bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
+    suite_run run = {.kernels = kernels, .message = message, .size = size};
+    if (size > 0) message[0] = '\0';
+    run_cases(&run);
+    return !run.different;
+}
+
+uint64_t leat_kernels_hash(const leat_kernels *kernels) {
+    char message[1];
+    suite_run run = {.kernels = kernels, .message = message, .size = sizeof message};
+    run_cases(&run);
+    return run.hash;
+}

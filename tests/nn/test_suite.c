@@ -1,0 +1,137 @@
+/*
+ * The self-test of the kernels, for every variant that runs here; its hash; and that it catches
+ * kernels that are wrong on purpose.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "check.h"
+#include "nn/kernels/suite.h"
+
+/* Of every variant on every machine. Changes only with the cases of suite.c, or with a kernel's
+ * results, which changes every trained weight. */
+#define SUITE_HASH UINT64_C(0xd0491dbd61a40854)
+
+static void every_variant(void **state) {
+    (void)state;
+    const leat_kernels *kernels;
+    int ran = 0;
+    for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
+        if (!leat_kernels_run(kernels)) {
+            print_message("%s: built, not run\n", kernels->name);
+            continue;
+        }
+        char message[300];
+        if (!leat_kernels_check(kernels, message, sizeof message)) fail_msg("%s", message);
+        assert_string_equal(message, "");
+        const uint64_t hash = leat_kernels_hash(kernels);
+        if (hash != SUITE_HASH) fail_msg("%s: the hash is %016" PRIx64, kernels->name, hash);
+        ran++;
+    }
+    assert_true(ran >= 1);
+    assert_true(leat_kernels_run(&leat_kernels_scalar));
+}
+
+/* ---- kernels that are wrong ---- */
+
+/* Sums even and odd k by themselves, and adds the two sums: what a faster kernel might do. */
+static void tile_two_sums(const leat_tile *t) {
+    for (int r = 0; r < t->rows; r++) {
+        for (int column = 0; column < t->columns; column++) {
+            float *c = t->c + r * t->c_step + column, sum[2] = {t->add ? *c : 0.0f, 0.0f};
+            for (int tap = 0; tap < t->taps; tap++) {
+                const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
+                for (int64_t k = 0; k < t->depth; k++)
+                    sum[k & 1] = fmaf(a[k * t->rows + r], b[k * t->b_step + column], sum[k & 1]);
+            }
+            *c = sum[0] + sum[1];
+        }
+    }
+}
+
+/* Rounds the product before it is added. */
+static void tile_not_fused(const leat_tile *t) {
+    for (int r = 0; r < t->rows; r++) {
+        for (int column = 0; column < t->columns; column++) {
+            float *c = t->c + r * t->c_step + column, sum = t->add ? *c : 0.0f;
+            for (int tap = 0; tap < t->taps; tap++) {
+                const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
+                for (int64_t k = 0; k < t->depth; k++) {
+                    const float product = a[k * t->rows + r] * b[k * t->b_step + column];
+                    sum += product;
+                }
+            }
+            *c = sum;
+        }
+    }
+}
+
+/* Writes one element too many. */
+static void tile_too_wide(const leat_tile *t) {
+    leat_kernels_scalar.tile(t);
+    t->c[t->columns] = 0.0f;
+}
+
+/* Another rounding in one result of all. */
+static void map_one_off(leat_map what, int64_t count, const float *in, float *out) {
+    leat_kernels_scalar.map(what, count, in, out);
+    for (int64_t i = 0; i < count; i++) {
+        if (what == LEAT_MAP_SIGMOID && out[i] == 0.5f) out[i] = nextafterf(0.5f, 1.0f);
+    }
+}
+
+/* Denormal results are 0, as with "flush to zero". */
+static void map_flushed(leat_map what, int64_t count, const float *in, float *out) {
+    leat_kernels_scalar.map(what, count, in, out);
+    for (int64_t i = 0; i < count; i++) out[i] = fabsf(out[i]) < 0x1p-126f ? 0.0f : out[i];
+}
+
+static void transpose_short(int64_t rows, int64_t columns, const float *in, int64_t in_step,
+                            float *out, int64_t out_step) {
+    leat_kernels_scalar.transpose(rows, columns > 16 ? 16 : columns, in, in_step, out, out_step);
+}
+
+/* Swaps the two numbers of the last pair where their number is odd. */
+static void normal_swapped(int64_t pairs, const int32_t *radius, const int32_t *angle, float *out) {
+    leat_kernels_scalar.normal(pairs, radius, angle, out);
+    if (pairs % 2 == 0) return;
+    const float last = out[2 * pairs - 1];
+    out[2 * pairs - 1] = out[2 * pairs - 2];
+    out[2 * pairs - 2] = last;
+}
+
+static void wrong_kernels_are_caught(void **state) {
+    (void)state;
+    leat_kernels wrong[7];
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) wrong[i] = leat_kernels_scalar;
+    wrong[0].tile = tile_two_sums;
+    wrong[1].tile = tile_not_fused;
+    wrong[2].tile = tile_too_wide;
+    wrong[3].map = map_one_off;
+    wrong[4].map = map_flushed;
+    wrong[5].transpose = transpose_short;
+    wrong[6].normal = normal_swapped;
+    static const char *const words[] = {
+        "scalar, tile: 1 x 16, 1 taps of depth 2, from 0",
+        "scalar, tile: 1 x 16, 1 taps of depth 1, added",
+        "scalar, tile: 1 x 16, 0 taps of depth 0, from 0: result 16 is 0x0p+0 (00000000), not",
+        "scalar, function: sigmoid(0x0p+0): result 0 is 0x1.000002p-1 (3f000001), not 0x1p-1",
+        "scalar, function: exp(-0x1.9p+6): result 0 is 0x0p+0",
+        "scalar, transpose: 1 x 17",
+        "scalar, normal numbers: 1 of them",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char message[300];
+        assert_false(leat_kernels_check(&wrong[i], message, sizeof message));
+        if (strstr(message, words[i]) == NULL) fail_msg("canary %zu: %s", i, message);
+        assert_int_not_equal(leat_kernels_hash(&wrong[i]), SUITE_HASH);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_variant),
+        cmocka_unit_test(wrong_kernels_are_caught),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
