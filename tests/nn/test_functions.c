@@ -22,7 +22,7 @@ static int next_floats(uint64_t *bits, uint32_t step, float in[BLOCK]) {
     return count;
 }
 
-static void compare(leat_map what, const leat_kernels *kernels, int count, const float *in,
+static void compare(leat_function what, const leat_kernels *kernels, int count, const float *in,
                     const float *got, const float *expected) {
     for (int i = 0; i < count; i++) {
         if (bits_of(got[i]) != bits_of(expected[i])) {
@@ -45,15 +45,15 @@ static void vectors_agree(void **state) {
         print_message("skipped: fewer than two variants with vectors run here\n");
         skip();
     }
-    for (int what = 0; what < LEAT_MAPS; what++) {
+    for (int what = 0; what < LEAT_FUNCTIONS; what++) {
         float in[BLOCK], expected[BLOCK], got[BLOCK];
         int count;
         for (uint64_t bits = 0; (count = next_floats(&bits, STEP, in)) > 0;) {
-            vectors[0]->map((leat_map)what, count, in, expected);
+            vectors[0]->map((leat_function)what, count, in, expected);
             for (int v = 1; v < found; v++) {
-                vectors[v]->map((leat_map)what, count, in, got);
+                vectors[v]->map((leat_function)what, count, in, got);
                 if (memcmp(got, expected, (size_t)count * sizeof *got) != 0)
-                    compare((leat_map)what, vectors[v], count, in, got, expected);
+                    compare((leat_function)what, vectors[v], count, in, got, expected);
             }
         }
     }
@@ -61,21 +61,21 @@ static void vectors_agree(void **state) {
 
 static void scalar_is_right(void **state) {
     (void)state;
-    for (int what = 0; what < LEAT_MAPS; what++) {
+    for (int what = 0; what < LEAT_FUNCTIONS; what++) {
         float in[BLOCK], expected[BLOCK], got[BLOCK];
         double worst = 0;
         int count;
         for (uint64_t bits = 0; (count = next_floats(&bits, SCALAR_STEP, in)) > 0;) {
-            leat_kernels_scalar.map((leat_map)what, count, in, expected);
+            leat_kernels_scalar.map((leat_function)what, count, in, expected);
             const leat_kernels *kernels;
             for (int v = 1; (kernels = leat_kernels_at(v)) != NULL; v++) {
                 if (!leat_kernels_run(kernels)) continue;
-                kernels->map((leat_map)what, count, in, got);
-                compare((leat_map)what, kernels, count, in, got, expected);
+                kernels->map((leat_function)what, count, in, got);
+                compare((leat_function)what, kernels, count, in, got, expected);
             }
             for (int i = 0; i < count; i++) {
                 const double error =
-                    ulp_error(expected[i], true_value((leat_map)what, (double)in[i]));
+                    ulp_error(expected[i], true_value((leat_function)what, (double)in[i]));
                 if (error > ULP_MAX) {
                     fail_msg("%s(%a) is %a: off by %.2f ulp", map_names[what], (double)in[i],
                              (double)expected[i], error);
@@ -95,7 +95,7 @@ static void any_array(void **state) {
     const leat_kernels *kernels;
     for (int v = 0; (kernels = leat_kernels_at(v)) != NULL; v++) {
         if (!leat_kernels_run(kernels)) continue;
-        for (int what = 0; what < LEAT_MAPS; what++) {
+        for (int what = 0; what < LEAT_FUNCTIONS; what++) {
             for (int count = 0; count <= 50; count++) {
                 float in[SIZE], expected[SIZE], got[SIZE];
                 for (int i = 0; i < SIZE; i++) {
@@ -104,11 +104,11 @@ static void any_array(void **state) {
                 }
                 const int first = count % 7;
                 for (int i = first; i < first + count; i++)
-                    leat_kernels_scalar.map((leat_map)what, 1, in + i, expected + i);
-                kernels->map((leat_map)what, count, got + first, got + first);
-                compare((leat_map)what, kernels, SIZE, in, got, expected);
+                    leat_kernels_scalar.map((leat_function)what, 1, in + i, expected + i);
+                kernels->map((leat_function)what, count, got + first, got + first);
+                compare((leat_function)what, kernels, SIZE, in, got, expected);
                 memset(got, 0, sizeof got);
-                kernels->map((leat_map)what, count, in + first, got + first);
+                kernels->map((leat_function)what, count, in + first, got + first);
                 for (int i = 0; i < SIZE; i++) {
                     const bool within = i >= first && i < first + count;
                     assert_int_equal(bits_of(got[i]), within ? bits_of(expected[i]) : 0);

@@ -42,7 +42,7 @@ static void tile_two_sums(const leat_tile *t) {
             for (int tap = 0; tap < t->taps; tap++) {
                 const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
                 for (int64_t k = 0; k < t->depth; k++)
-                    sum[k & 1] = fmaf(a[k * t->rows + r], b[k * t->b_step + column], sum[k & 1]);
+                    sum[k & 1] = fmaf(a[k * t->a_step + r], b[k * t->b_step + column], sum[k & 1]);
             }
             *c = sum[0] + sum[1];
         }
@@ -57,7 +57,7 @@ static void tile_not_fused(const leat_tile *t) {
             for (int tap = 0; tap < t->taps; tap++) {
                 const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
                 for (int64_t k = 0; k < t->depth; k++) {
-                    const float product = a[k * t->rows + r] * b[k * t->b_step + column];
+                    const float product = a[k * t->a_step + r] * b[k * t->b_step + column];
                     sum += product;
                 }
             }
@@ -73,15 +73,15 @@ static void tile_too_wide(const leat_tile *t) {
 }
 
 /* Another rounding in one result of all. */
-static void map_one_off(leat_map what, int64_t count, const float *in, float *out) {
+static void map_one_off(leat_function what, int64_t count, const float *in, float *out) {
     leat_kernels_scalar.map(what, count, in, out);
     for (int64_t i = 0; i < count; i++) {
-        if (what == LEAT_MAP_SIGMOID && out[i] == 0.5f) out[i] = nextafterf(0.5f, 1.0f);
+        if (what == LEAT_FUNCTION_SIGMOID && out[i] == 0.5f) out[i] = nextafterf(0.5f, 1.0f);
     }
 }
 
 /* Denormal results are 0, as with "flush to zero". */
-static void map_flushed(leat_map what, int64_t count, const float *in, float *out) {
+static void map_flushed(leat_function what, int64_t count, const float *in, float *out) {
     leat_kernels_scalar.map(what, count, in, out);
     for (int64_t i = 0; i < count; i++) out[i] = fabsf(out[i]) < 0x1p-126f ? 0.0f : out[i];
 }

@@ -22,7 +22,7 @@ enum { BLOCK = 4096, THREADS_MAX = 64, VARIANTS_MAX = 4 };
 
 /* What one thread has found about one function, and what it is to look at. */
 typedef struct sweep {
-    leat_map what;
+    leat_function what;
     uint64_t step, blocks, first, stride; /* its blocks are first, first + stride, ... */
     double worst;
     uint32_t worst_at;
@@ -92,7 +92,7 @@ static bool report(const sweep *s) {
     return well;
 }
 
-static bool check_function(leat_map what, uint64_t step, int threads) {
+static bool check_function(leat_function what, uint64_t step, int threads) {
     sweep parts[THREADS_MAX];
     pthread_t ids[THREADS_MAX];
     const uint64_t floats = ((UINT64_C(1) << 32) + step - 1) / step;
@@ -144,8 +144,8 @@ int main(int count, char **arguments) {
         else failed++;
     }
     printf("every float with a step of %" PRIu64 ":\n", step);
-    for (int what = 0; what < LEAT_MAPS; what++) {
-        if (check_function((leat_map)what, step, threads)) passed++;
+    for (int what = 0; what < LEAT_FUNCTIONS; what++) {
+        if (check_function((leat_function)what, step, threads)) passed++;
         else failed++;
     }
     printf("%d passed, %d failed\n", passed, failed);

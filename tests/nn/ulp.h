@@ -12,10 +12,11 @@
 
 #include "nn/kernels/kernels.h"
 
-static const char *const map_names[LEAT_MAPS] = {
-    [LEAT_MAP_EXP] = "exp",         [LEAT_MAP_LOG] = "log",           [LEAT_MAP_TANH] = "tanh",
-    [LEAT_MAP_SIGMOID] = "sigmoid", [LEAT_MAP_SOFTPLUS] = "softplus", [LEAT_MAP_SIN] = "sin",
-    [LEAT_MAP_COS] = "cos",
+static const char *const map_names[LEAT_FUNCTIONS] = {
+    [LEAT_FUNCTION_EXP] = "exp",           [LEAT_FUNCTION_LOG] = "log",
+    [LEAT_FUNCTION_TANH] = "tanh",         [LEAT_FUNCTION_SIGMOID] = "sigmoid",
+    [LEAT_FUNCTION_SOFTPLUS] = "softplus", [LEAT_FUNCTION_SIN] = "sin",
+    [LEAT_FUNCTION_COS] = "cos",
 };
 
 static inline float float_of(uint32_t bits) {
@@ -31,15 +32,15 @@ static inline uint32_t bits_of(float value) {
     return value != value ? 0x7fc00000 : bits;
 }
 
-static inline double true_value(leat_map what, double x) {
+static inline double true_value(leat_function what, double x) {
     switch (what) {
-    case LEAT_MAP_EXP: return exp(x);
-    case LEAT_MAP_LOG: return log(x);
-    case LEAT_MAP_TANH: return tanh(x);
-    case LEAT_MAP_SIGMOID: return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
-    case LEAT_MAP_SOFTPLUS: return (x > 0 ? x : 0) + log1p(exp(x > 0 ? -x : x));
-    case LEAT_MAP_SIN: return fabs(x) <= 0x1p20 ? sin(x) : (double)NAN;
-    case LEAT_MAP_COS: return fabs(x) <= 0x1p20 ? cos(x) : (double)NAN;
+    case LEAT_FUNCTION_EXP: return exp(x);
+    case LEAT_FUNCTION_LOG: return log(x);
+    case LEAT_FUNCTION_TANH: return tanh(x);
+    case LEAT_FUNCTION_SIGMOID: return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x));
+    case LEAT_FUNCTION_SOFTPLUS: return (x > 0 ? x : 0) + log1p(exp(x > 0 ? -x : x));
+    case LEAT_FUNCTION_SIN: return fabs(x) <= 0x1p20 ? sin(x) : (double)NAN;
+    case LEAT_FUNCTION_COS: return fabs(x) <= 0x1p20 ? cos(x) : (double)NAN;
     default: return 0;
     }
 }

@@ -56,16 +56,16 @@ typedef struct leat_adam_step {
 } leat_adam_step;
 
 /* Functions of one number, see functions.h: within 2 ulp, sin and cos NaN beyond 2^20. */
-typedef enum leat_map {
-    LEAT_MAP_EXP,
-    LEAT_MAP_LOG,
-    LEAT_MAP_TANH,
-    LEAT_MAP_SIGMOID,
-    LEAT_MAP_SOFTPLUS,
-    LEAT_MAP_SIN,
-    LEAT_MAP_COS,
-    LEAT_MAPS /* their number */
-} leat_map;
+typedef enum leat_function {
+    LEAT_FUNCTION_EXP,
+    LEAT_FUNCTION_LOG,
+    LEAT_FUNCTION_TANH,
+    LEAT_FUNCTION_SIGMOID,
+    LEAT_FUNCTION_SOFTPLUS,
+    LEAT_FUNCTION_SIN,
+    LEAT_FUNCTION_COS,
+    LEAT_FUNCTIONS /* their number */
+} leat_function;
 
 typedef struct leat_kernels {
     const char *name; /* "scalar", "avx2", "avx512", "neon" */
@@ -102,7 +102,7 @@ typedef struct leat_kernels {
                  float *first, float *second);
 
     /* out[i] = what(in[i]); `in` and `out` are the same array or do not overlap. */
-    void (*map)(leat_map what, int64_t count, const float *in, float *out);
+    void (*map)(leat_function what, int64_t count, const float *in, float *out);
     /* out[i] = bits[i] / 2^24, for 0 <= bits[i] < 2^24: uniform in [0, 1). */
     void (*uniform)(int64_t count, const int32_t *bits, float *out);
     /*

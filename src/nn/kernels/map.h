@@ -13,20 +13,20 @@
 #include "vec.h"
 
 /* `what` is a constant where these are inlined. */
-LEAT_INLINE vf map_one(const leat_map what, vf x) {
+LEAT_INLINE vf map_one(const leat_function what, vf x) {
     switch (what) {
-    case LEAT_MAP_EXP: return vf_exp(x);
-    case LEAT_MAP_LOG: return vf_log(x);
-    case LEAT_MAP_TANH: return vf_tanh(x);
-    case LEAT_MAP_SIGMOID: return vf_sigmoid(x);
-    case LEAT_MAP_SOFTPLUS: return vf_softplus(x);
-    case LEAT_MAP_SIN: return vf_sin(x);
-    case LEAT_MAP_COS: return vf_cos(x);
+    case LEAT_FUNCTION_EXP: return vf_exp(x);
+    case LEAT_FUNCTION_LOG: return vf_log(x);
+    case LEAT_FUNCTION_TANH: return vf_tanh(x);
+    case LEAT_FUNCTION_SIGMOID: return vf_sigmoid(x);
+    case LEAT_FUNCTION_SOFTPLUS: return vf_softplus(x);
+    case LEAT_FUNCTION_SIN: return vf_sin(x);
+    case LEAT_FUNCTION_COS: return vf_cos(x);
     default: return x;
     }
 }
 
-LEAT_INLINE void map_of(const leat_map what, int64_t count, const float *in, float *out) {
+LEAT_INLINE void map_of(const leat_function what, int64_t count, const float *in, float *out) {
     int64_t i = 0;
     for (; i + VW <= count; i += VW) vf_store(out + i, map_one(what, vf_load(in + i)));
     if (VW > 1 && i < count) {
@@ -37,15 +37,15 @@ LEAT_INLINE void map_of(const leat_map what, int64_t count, const float *in, flo
     }
 }
 
-static void map(leat_map what, int64_t count, const float *in, float *out) {
+static void map(leat_function what, int64_t count, const float *in, float *out) {
     switch (what) {
-    case LEAT_MAP_EXP: map_of(LEAT_MAP_EXP, count, in, out); break;
-    case LEAT_MAP_LOG: map_of(LEAT_MAP_LOG, count, in, out); break;
-    case LEAT_MAP_TANH: map_of(LEAT_MAP_TANH, count, in, out); break;
-    case LEAT_MAP_SIGMOID: map_of(LEAT_MAP_SIGMOID, count, in, out); break;
-    case LEAT_MAP_SOFTPLUS: map_of(LEAT_MAP_SOFTPLUS, count, in, out); break;
-    case LEAT_MAP_SIN: map_of(LEAT_MAP_SIN, count, in, out); break;
-    case LEAT_MAP_COS: map_of(LEAT_MAP_COS, count, in, out); break;
+    case LEAT_FUNCTION_EXP: map_of(LEAT_FUNCTION_EXP, count, in, out); break;
+    case LEAT_FUNCTION_LOG: map_of(LEAT_FUNCTION_LOG, count, in, out); break;
+    case LEAT_FUNCTION_TANH: map_of(LEAT_FUNCTION_TANH, count, in, out); break;
+    case LEAT_FUNCTION_SIGMOID: map_of(LEAT_FUNCTION_SIGMOID, count, in, out); break;
+    case LEAT_FUNCTION_SOFTPLUS: map_of(LEAT_FUNCTION_SOFTPLUS, count, in, out); break;
+    case LEAT_FUNCTION_SIN: map_of(LEAT_FUNCTION_SIN, count, in, out); break;
+    case LEAT_FUNCTION_COS: map_of(LEAT_FUNCTION_COS, count, in, out); break;
     default: break;
     }
 }

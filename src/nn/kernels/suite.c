@@ -96,14 +96,15 @@ static void multiply_tiles(const leat_kernels *kernels, const suite_product *p, 
     for (int row0 = 0; row0 < p->rows; row0 += kernels->tile_rows) {
         const int left = p->rows - row0;
         const int rows = left < kernels->tile_rows ? left : kernels->tile_rows;
-        float a[TAPS_MAX * DEPTH_MAX * ROWS_MAX];
+        const int a_step = rows + 1;
+        float a[TAPS_MAX * DEPTH_MAX * (ROWS_MAX + 1)];
         int64_t a_tap[TAPS_MAX], b_tap[TAPS_MAX];
         for (int tap = 0; tap < p->taps; tap++) {
-            a_tap[tap] = (int64_t)(p->taps - 1 - tap) * p->depth * rows;
+            a_tap[tap] = (int64_t)(p->taps - 1 - tap) * p->depth * a_step;
             b_tap[tap] = (int64_t)tap * DEPTH_MAX * B_STEP;
             for (int k = 0; k < p->depth; k++) {
                 for (int row = 0; row < rows; row++)
-                    a[a_tap[tap] + k * rows + row] = p->a[tap][row0 + row][k];
+                    a[a_tap[tap] + k * a_step + row] = p->a[tap][row0 + row][k];
             }
         }
         for (int column = 0; column < p->columns; column += kernels->tile_columns) {
@@ -117,6 +118,7 @@ static void multiply_tiles(const leat_kernels *kernels, const suite_product *p, 
                 .b = &p->b[0][0][column],
                 .a_tap = a_tap,
                 .b_tap = b_tap,
+                .a_step = a_step,
                 .b_step = B_STEP,
                 .c = c + row0 * C_STEP + column,
                 .c_step = C_STEP,
@@ -196,73 +198,74 @@ static void case_transpose(suite_run *run) {
 
 /* ---- functions ---------------------------------------------------------------------------- */
 
-static const char *const map_names[LEAT_MAPS] = {
-    [LEAT_MAP_EXP] = "exp",         [LEAT_MAP_LOG] = "log",           [LEAT_MAP_TANH] = "tanh",
-    [LEAT_MAP_SIGMOID] = "sigmoid", [LEAT_MAP_SOFTPLUS] = "softplus", [LEAT_MAP_SIN] = "sin",
-    [LEAT_MAP_COS] = "cos",
+static const char *const map_names[LEAT_FUNCTIONS] = {
+    [LEAT_FUNCTION_EXP] = "exp",           [LEAT_FUNCTION_LOG] = "log",
+    [LEAT_FUNCTION_TANH] = "tanh",         [LEAT_FUNCTION_SIGMOID] = "sigmoid",
+    [LEAT_FUNCTION_SOFTPLUS] = "softplus", [LEAT_FUNCTION_SIN] = "sin",
+    [LEAT_FUNCTION_COS] = "cos",
 };
 
 /* What C says of these, or the true value rounded. */
 static const struct {
-    leat_map what;
+    leat_function what;
     float in, out;
 } special[] = {
-    {LEAT_MAP_EXP, 0.0f, 1.0f},
-    {LEAT_MAP_EXP, -0.0f, 1.0f},
-    {LEAT_MAP_EXP, 0x1p-149f, 1.0f},
-    {LEAT_MAP_EXP, 1.0f, 0x1.5bf0a8p+1f},
-    {LEAT_MAP_EXP, 0x1.62e42ep+6f, 0x1.ffff08p+127f}, /* the last that is finite */
-    {LEAT_MAP_EXP, 0x1.62e43p+6f, INFINITY},
-    {LEAT_MAP_EXP, 89.0f, INFINITY},
-    {LEAT_MAP_EXP, INFINITY, INFINITY},
-    {LEAT_MAP_EXP, -100.0f, 0x1.bp-145f},
-    {LEAT_MAP_EXP, -0x1.9fe368p+6f, 0x1p-149f}, /* the last above half of 2^-149 */
-    {LEAT_MAP_EXP, -0x1.9fe36ap+6f, 0.0f},
-    {LEAT_MAP_EXP, -0x1.fffffep+127f, 0.0f},
-    {LEAT_MAP_EXP, -INFINITY, 0.0f},
-    {LEAT_MAP_LOG, 0.0f, -INFINITY},
-    {LEAT_MAP_LOG, -0.0f, -INFINITY},
-    {LEAT_MAP_LOG, -0x1p-149f, NAN},
-    {LEAT_MAP_LOG, -1.0f, NAN},
-    {LEAT_MAP_LOG, -INFINITY, NAN},
-    {LEAT_MAP_LOG, 1.0f, 0.0f},
-    {LEAT_MAP_LOG, 0x1p-149f, -0x1.9d1dap+6f},
-    {LEAT_MAP_LOG, 0x1p-127f, -0x1.601e68p+6f},
-    {LEAT_MAP_LOG, 0x1.fffffep+127f, 0x1.62e43p+6f},
-    {LEAT_MAP_LOG, INFINITY, INFINITY},
-    {LEAT_MAP_TANH, 0.0f, 0.0f},
-    {LEAT_MAP_TANH, -0.0f, -0.0f},
-    {LEAT_MAP_TANH, -0x1p-149f, -0x1p-149f},
-    {LEAT_MAP_TANH, 0x1p-20f, 0x1p-20f},
-    {LEAT_MAP_TANH, 10.0f, 1.0f},
-    {LEAT_MAP_TANH, INFINITY, 1.0f},
-    {LEAT_MAP_TANH, -INFINITY, -1.0f},
-    {LEAT_MAP_SIGMOID, 0.0f, 0.5f},
-    {LEAT_MAP_SIGMOID, -0.0f, 0.5f},
-    {LEAT_MAP_SIGMOID, 20.0f, 1.0f},
-    {LEAT_MAP_SIGMOID, INFINITY, 1.0f},
-    {LEAT_MAP_SIGMOID, -100.0f, 0x1.bp-145f},
-    {LEAT_MAP_SIGMOID, -INFINITY, 0.0f},
-    {LEAT_MAP_SOFTPLUS, 0.0f, 0x1.62e43p-1f},
-    {LEAT_MAP_SOFTPLUS, -0.0f, 0x1.62e43p-1f},
-    {LEAT_MAP_SOFTPLUS, -100.0f, 0x1.bp-145f},
-    {LEAT_MAP_SOFTPLUS, -INFINITY, 0.0f},
-    {LEAT_MAP_SOFTPLUS, 100.0f, 100.0f},
-    {LEAT_MAP_SOFTPLUS, 0x1.fffffep+127f, 0x1.fffffep+127f},
-    {LEAT_MAP_SOFTPLUS, INFINITY, INFINITY},
-    {LEAT_MAP_SIN, 0.0f, 0.0f},
-    {LEAT_MAP_SIN, -0.0f, -0.0f},
-    {LEAT_MAP_SIN, -0x1p-149f, -0x1p-149f},
-    {LEAT_MAP_SIN, 0x1.921fb6p+0f, 1.0f},
-    {LEAT_MAP_SIN, 0x1.921fb6p+1f, -0x1.777a5cp-24f}, /* pi minus its float */
-    {LEAT_MAP_SIN, 0x1p+20f, 0x1.526cccp-2f},
-    {LEAT_MAP_SIN, 0x1.000002p+20f, NAN},
-    {LEAT_MAP_SIN, -INFINITY, NAN},
-    {LEAT_MAP_COS, 0.0f, 1.0f},
-    {LEAT_MAP_COS, 0x1.921fb6p+0f, -0x1.777a5cp-25f},
-    {LEAT_MAP_COS, -0x1p+20f, 0x1.e33adap-1f},
-    {LEAT_MAP_COS, -0x1.000002p+20f, NAN},
-    {LEAT_MAP_COS, INFINITY, NAN},
+    {LEAT_FUNCTION_EXP, 0.0f, 1.0f},
+    {LEAT_FUNCTION_EXP, -0.0f, 1.0f},
+    {LEAT_FUNCTION_EXP, 0x1p-149f, 1.0f},
+    {LEAT_FUNCTION_EXP, 1.0f, 0x1.5bf0a8p+1f},
+    {LEAT_FUNCTION_EXP, 0x1.62e42ep+6f, 0x1.ffff08p+127f}, /* the last that is finite */
+    {LEAT_FUNCTION_EXP, 0x1.62e43p+6f, INFINITY},
+    {LEAT_FUNCTION_EXP, 89.0f, INFINITY},
+    {LEAT_FUNCTION_EXP, INFINITY, INFINITY},
+    {LEAT_FUNCTION_EXP, -100.0f, 0x1.bp-145f},
+    {LEAT_FUNCTION_EXP, -0x1.9fe368p+6f, 0x1p-149f}, /* the last above half of 2^-149 */
+    {LEAT_FUNCTION_EXP, -0x1.9fe36ap+6f, 0.0f},
+    {LEAT_FUNCTION_EXP, -0x1.fffffep+127f, 0.0f},
+    {LEAT_FUNCTION_EXP, -INFINITY, 0.0f},
+    {LEAT_FUNCTION_LOG, 0.0f, -INFINITY},
+    {LEAT_FUNCTION_LOG, -0.0f, -INFINITY},
+    {LEAT_FUNCTION_LOG, -0x1p-149f, NAN},
+    {LEAT_FUNCTION_LOG, -1.0f, NAN},
+    {LEAT_FUNCTION_LOG, -INFINITY, NAN},
+    {LEAT_FUNCTION_LOG, 1.0f, 0.0f},
+    {LEAT_FUNCTION_LOG, 0x1p-149f, -0x1.9d1dap+6f},
+    {LEAT_FUNCTION_LOG, 0x1p-127f, -0x1.601e68p+6f},
+    {LEAT_FUNCTION_LOG, 0x1.fffffep+127f, 0x1.62e43p+6f},
+    {LEAT_FUNCTION_LOG, INFINITY, INFINITY},
+    {LEAT_FUNCTION_TANH, 0.0f, 0.0f},
+    {LEAT_FUNCTION_TANH, -0.0f, -0.0f},
+    {LEAT_FUNCTION_TANH, -0x1p-149f, -0x1p-149f},
+    {LEAT_FUNCTION_TANH, 0x1p-20f, 0x1p-20f},
+    {LEAT_FUNCTION_TANH, 10.0f, 1.0f},
+    {LEAT_FUNCTION_TANH, INFINITY, 1.0f},
+    {LEAT_FUNCTION_TANH, -INFINITY, -1.0f},
+    {LEAT_FUNCTION_SIGMOID, 0.0f, 0.5f},
+    {LEAT_FUNCTION_SIGMOID, -0.0f, 0.5f},
+    {LEAT_FUNCTION_SIGMOID, 20.0f, 1.0f},
+    {LEAT_FUNCTION_SIGMOID, INFINITY, 1.0f},
+    {LEAT_FUNCTION_SIGMOID, -100.0f, 0x1.bp-145f},
+    {LEAT_FUNCTION_SIGMOID, -INFINITY, 0.0f},
+    {LEAT_FUNCTION_SOFTPLUS, 0.0f, 0x1.62e43p-1f},
+    {LEAT_FUNCTION_SOFTPLUS, -0.0f, 0x1.62e43p-1f},
+    {LEAT_FUNCTION_SOFTPLUS, -100.0f, 0x1.bp-145f},
+    {LEAT_FUNCTION_SOFTPLUS, -INFINITY, 0.0f},
+    {LEAT_FUNCTION_SOFTPLUS, 100.0f, 100.0f},
+    {LEAT_FUNCTION_SOFTPLUS, 0x1.fffffep+127f, 0x1.fffffep+127f},
+    {LEAT_FUNCTION_SOFTPLUS, INFINITY, INFINITY},
+    {LEAT_FUNCTION_SIN, 0.0f, 0.0f},
+    {LEAT_FUNCTION_SIN, -0.0f, -0.0f},
+    {LEAT_FUNCTION_SIN, -0x1p-149f, -0x1p-149f},
+    {LEAT_FUNCTION_SIN, 0x1.921fb6p+0f, 1.0f},
+    {LEAT_FUNCTION_SIN, 0x1.921fb6p+1f, -0x1.777a5cp-24f}, /* pi minus its float */
+    {LEAT_FUNCTION_SIN, 0x1p+20f, 0x1.526cccp-2f},
+    {LEAT_FUNCTION_SIN, 0x1.000002p+20f, NAN},
+    {LEAT_FUNCTION_SIN, -INFINITY, NAN},
+    {LEAT_FUNCTION_COS, 0.0f, 1.0f},
+    {LEAT_FUNCTION_COS, 0x1.921fb6p+0f, -0x1.777a5cp-25f},
+    {LEAT_FUNCTION_COS, -0x1p+20f, 0x1.e33adap-1f},
+    {LEAT_FUNCTION_COS, -0x1.000002p+20f, NAN},
+    {LEAT_FUNCTION_COS, INFINITY, NAN},
 };
 
 static void case_map_special(suite_run *run) {
@@ -273,10 +276,10 @@ static void case_map_special(suite_run *run) {
         run->kernels->map(special[i].what, 1, &special[i].in, &got);
         compare(run, "function", text, 1, &got, &special[i].out);
     }
-    for (int what = 0; what < LEAT_MAPS; what++) {
+    for (int what = 0; what < LEAT_FUNCTIONS; what++) {
         const float in[2] = {float_of(0x7fc00000), float_of(0xffc00001)};
         float got[2];
-        run->kernels->map((leat_map)what, 2, in, got);
+        run->kernels->map((leat_function)what, 2, in, got);
         compare(run, "function of NaN", map_names[what], 2, got, in);
     }
 }
@@ -285,7 +288,7 @@ static void case_map_special(suite_run *run) {
 static void case_map(suite_run *run) {
     enum { BLOCK = 48 };
     const uint32_t step = 65537 * 5;
-    for (int what = 0; what < LEAT_MAPS; what++) {
+    for (int what = 0; what < LEAT_FUNCTIONS; what++) {
         int count = 0, length = 1;
         float in[BLOCK], got[BLOCK], expected[BLOCK];
         for (uint64_t bits = 0; bits <= UINT32_MAX; bits += step) {
@@ -293,8 +296,8 @@ static void case_map(suite_run *run) {
             if (count < length) continue;
             memset(got, 0, sizeof got);
             memset(expected, 0, sizeof expected);
-            leat_kernels_scalar.map((leat_map)what, count, in, expected);
-            run->kernels->map((leat_map)what, count, in, got);
+            leat_kernels_scalar.map((leat_function)what, count, in, expected);
+            run->kernels->map((leat_function)what, count, in, got);
             compare(run, "function", map_names[what], BLOCK, got, expected);
             count = 0;
             length = length % BLOCK + 1;

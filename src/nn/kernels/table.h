@@ -1,5 +1,5 @@
-/* The table of one variant, which the including file has named: LEAT_VEC, LEAT_KERNELS and its name.
- * Everything else in that file is static. */
+/* The table of one variant, which the including file has named: LEAT_VEC, LEAT_KERNELS and its
+ * name. Everything else in that file is static. */
 #include "each.h"
 #include "kernels.h"
 #include "map.h"

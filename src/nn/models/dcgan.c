@@ -27,8 +27,8 @@ static void add_norm(leat_dcgan *model, leat_dcgan_layer *layer, const char *net
     *channels += layer->channels;
 }
 
-/* A layer between `wide` channels of size x size and `narrow` channels: of half the size, or, at the
- * end without a spatial size, of one pixel. */
+/* A layer between `wide` channels of size x size and `narrow` channels: of half the size, or, at
+ * the end without a spatial size, of one pixel. */
 static leat_code set_layer(leat_dcgan_layer *layer, bool up, int narrow, int wide, int size,
                            bool end, leat_error *err) {
     *layer = (leat_dcgan_layer){.up = up, .slope = 1};
@@ -69,8 +69,8 @@ leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err
     for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
         leat_dcgan_layer *layer = &out->d[i];
         const bool last = i == LEAT_DCGAN_LAYERS - 1;
-        LEAT_TRY(set_layer(layer, false, last ? 1 : widths[i + 1], widths[i],
-                           LEAT_DCGAN_SIZE >> i, last, err));
+        LEAT_TRY(set_layer(layer, false, last ? 1 : widths[i + 1], widths[i], LEAT_DCGAN_SIZE >> i,
+                           last, err));
         layer->weight = add_conv(out, layer, "D", d_number[i]);
         if (i > 0 && !last) add_norm(out, layer, "D", d_number[i] + 1, &out->d_channels);
         if (!last) layer->slope = 0.2f;

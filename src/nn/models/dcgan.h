@@ -24,7 +24,7 @@
 #include "nn/ops/conv.h"
 
 #define LEAT_DCGAN_LAYERS 5
-#define LEAT_DCGAN_SIZE 64   /* height and width of an image */
+#define LEAT_DCGAN_SIZE 64 /* height and width of an image */
 #define LEAT_DCGAN_PIXELS (LEAT_DCGAN_SIZE * LEAT_DCGAN_SIZE)
 #define LEAT_DCGAN_COLORS 3
 #define LEAT_DCGAN_PARAMS 24
@@ -34,10 +34,10 @@
 
 typedef struct leat_dcgan_layer {
     leat_conv conv;
-    bool up;       /* a transposed convolution */
-    float slope;   /* of the activation below 0; 1: none, or tanh */
+    bool up;     /* a transposed convolution */
+    float slope; /* of the activation below 0; 1: none, or tanh */
     bool norm;
-    int64_t channels, pixels;             /* of the output */
+    int64_t channels, pixels;                /* of the output */
     int64_t weight, norm_weight, norm_shift; /* offsets in the block of parameters */
     int64_t moments; /* offset among the channels that are normalised, of its network */
 } leat_dcgan_layer;
@@ -47,8 +47,8 @@ typedef struct leat_dcgan {
     leat_dcgan_layer g[LEAT_DCGAN_LAYERS], d[LEAT_DCGAN_LAYERS];
     leat_param params[LEAT_DCGAN_PARAMS]; /* "G.main.0.weight", ..., "D.main.11.weight" */
     int param_count;
-    int64_t g_size, size;             /* floats of G's parameters, and of all */
-    int64_t g_channels, d_channels;   /* normalised channels */
+    int64_t g_size, size;           /* floats of G's parameters, and of all */
+    int64_t g_channels, d_channels; /* normalised channels */
 } leat_dcgan;
 
 /* The model of this width and latent size; LEAT_ERR_OPTION if one is out of range. */
@@ -60,8 +60,8 @@ typedef enum leat_dcgan_pass { LEAT_DCGAN_BOTH, LEAT_DCGAN_D, LEAT_DCGAN_G } lea
 
 /*
  * The moments of one micro-batch, [network pass][mean, then biased variance][channel]: G's, D's of
- * the images, D's of the fakes. leat_dcgan_moment_count floats. Passes that were not computed are 0:
- * the images in LEAT_DCGAN_G; G's moments are computed in every pass and are the same.
+ * the images, D's of the fakes. leat_dcgan_moment_count floats. Passes that were not computed are
+ * 0: the images in LEAT_DCGAN_G; G's moments are computed in every pass and are the same.
  */
 int64_t leat_dcgan_moment_count(const leat_dcgan *model);
 

@@ -82,9 +82,8 @@ static void place_layers(const leat_dcgan_layer *layers, layer_places *places, i
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int64_t work_count(const leat_dcgan_work *self, const leat_dcgan_layer *layer) {
-    const leat_batchnorm bn = {.pixels = layer->pixels,
-                               .channels = layer->channels,
-                               .images = self->micro_batch};
+    const leat_batchnorm bn = {
+        .pixels = layer->pixels, .channels = layer->channels, .images = self->micro_batch};
     return most(leat_conv_work_count(&self->nn, &layer->conv, self->micro_batch),
                 leat_batchnorm_work_count(&bn));
 }
@@ -323,7 +322,8 @@ static leat_code judge(const micro *self, const float *in, float *moments, float
     LEAT_TRY(forward(self, work->model.d, work->d, in, self->scratch->d_raw, self->scratch->d_out,
                      moments, work->model.d_channels, err));
     if (logits != NULL)
-        memcpy(logits, self->scratch->d_out[LAYERS - 1], sizeof *logits * (size_t)work->micro_batch);
+        memcpy(logits, self->scratch->d_out[LAYERS - 1],
+               sizeof *logits * (size_t)work->micro_batch);
     return LEAT_OK;
 }
 
@@ -366,13 +366,13 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
     if (unit->pass != LEAT_DCGAN_G) {
         load_images(work, unit->images + first * values, s->images);
         LEAT_TRY(judge(self, s->images, of_images, logits, err));
-        LEAT_TRY(learn(self, s->images, of_images, 1, false, s->gradient, &losses->images, NULL,
-                       err));
+        LEAT_TRY(
+            learn(self, s->images, of_images, 1, false, s->gradient, &losses->images, NULL, err));
     }
     load_noise(work, unit->noise + first * model->latent, s->noise);
     LEAT_TRY(forward(self, model->g, work->g, s->noise, s->g_raw, s->g_out, self->moments,
                      model->g_channels, err));
-    LEAT_TRY(leat_map_values(&self->nn, LEAT_MAP_TANH, values * work->lanes, fakes,
+    LEAT_TRY(leat_map_values(&self->nn, LEAT_FUNCTION_TANH, values * work->lanes, fakes,
                              s->g_out[LAYERS - 1], err));
     if (result->fakes != NULL) keep_fakes(work, fakes, result->fakes + first * values);
     logits = result->logits_fakes == NULL ? NULL : result->logits_fakes + first;
@@ -458,11 +458,11 @@ static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
         LEAT_TRY(leat_pool_run(work->nn.pool, &job, err));
     } else {
         for (int64_t i = 0; i < micro_batches; i++) {
-            const micro self = {
-                .unit = unit,
-                .nn = work->nn,
-                .scratch = &work->scratch[0],
-                .moments = unit->result->moments + i * leat_dcgan_moment_count(&work->model)};
+            const micro self = {.unit = unit,
+                                .nn = work->nn,
+                                .scratch = &work->scratch[0],
+                                .moments = unit->result->moments +
+                                           i * leat_dcgan_moment_count(&work->model)};
             LEAT_TRY(run_micro(&self, i, &unit->losses[0], err));
             LEAT_TRY(add_micro(unit, &work->nn, 0, err));
         }
@@ -485,7 +485,7 @@ leat_code leat_dcgan_unit(leat_dcgan_work *work, leat_dcgan_pass pass, int micro
         return leat_fail(err, LEAT_ERR_OPTION, "a unit of %d micro-batches; it needs at least 1",
                          micro_batches);
     result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
-    memset(result->moments, 0, sizeof(float) * (size_t)micro_batches *
-                                   (size_t)leat_dcgan_moment_count(&work->model));
+    memset(result->moments, 0,
+           sizeof(float) * (size_t)micro_batches * (size_t)leat_dcgan_moment_count(&work->model));
     return run_all(&unit, micro_batches, err);
 }

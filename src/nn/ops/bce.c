@@ -7,12 +7,12 @@ void leat_bce(const leat_nn *nn, int64_t count, float target, const float *x, do
     float *minus = work, *value = work + count;
     double sum = 0;
     for (int64_t i = 0; i < count; i++) minus[i] = -x[i];
-    nn->kernels->map(LEAT_MAP_SIGMOID, count, x, gradient);
-    nn->kernels->map(LEAT_MAP_SIGMOID, count, minus, value);
+    nn->kernels->map(LEAT_FUNCTION_SIGMOID, count, x, gradient);
+    nn->kernels->map(LEAT_FUNCTION_SIGMOID, count, minus, value);
     for (int64_t i = 0; i < count; i++)
         gradient[i] = (other * gradient[i] - target * value[i]) / (float)count;
-    nn->kernels->map(LEAT_MAP_SOFTPLUS, count, minus, minus);
-    nn->kernels->map(LEAT_MAP_SOFTPLUS, count, x, value);
+    nn->kernels->map(LEAT_FUNCTION_SOFTPLUS, count, minus, minus);
+    nn->kernels->map(LEAT_FUNCTION_SOFTPLUS, count, x, value);
     for (int64_t i = 0; i < count; i++) sum += (double)(target * minus[i] + other * value[i]);
     *loss = sum / (double)count;
 }

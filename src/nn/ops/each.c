@@ -8,7 +8,7 @@ typedef enum each_what { LEAKY, LEAKY_BACK, MAP, TANH_BACK, ADD_SCALED } each_wh
 typedef struct each_job {
     const leat_kernels *kernels;
     each_what what;
-    leat_map map;
+    leat_function map;
     float factor;
     int64_t count;
     const float *x, *up;
@@ -21,9 +21,7 @@ static void run_piece(void *context, int64_t part) {
     const int64_t at = part * PIECE, n = leat_min(PIECE, job->count - at);
     switch (job->what) {
     case LEAKY: k->leaky(job->factor, n, job->x + at, job->out + at); break;
-    case LEAKY_BACK:
-        k->leaky_back(job->factor, n, job->x + at, job->up + at, job->out + at);
-        break;
+    case LEAKY_BACK: k->leaky_back(job->factor, n, job->x + at, job->up + at, job->out + at); break;
     case MAP: k->map(job->map, n, job->x + at, job->out + at); break;
     case TANH_BACK: k->tanh_back(n, job->x + at, job->up + at, job->out + at); break;
     case ADD_SCALED: k->add_scaled(n, job->factor, job->x + at, job->out + at); break;
@@ -48,8 +46,8 @@ leat_code leat_leaky_backward(const leat_nn *nn, float slope, int64_t count, con
     return run(nn, job, err);
 }
 
-leat_code leat_map_values(const leat_nn *nn, leat_map what, int64_t count, const float *x, float *y,
-                          leat_error *err) {
+leat_code leat_map_values(const leat_nn *nn, leat_function what, int64_t count, const float *x,
+                          float *y, leat_error *err) {
     return run(nn, (each_job){.what = MAP, .map = what, .count = count, .x = x, .out = y}, err);
 }
 
@@ -61,7 +59,7 @@ leat_code leat_tanh_backward(const leat_nn *nn, int64_t count, const float *y, c
 
 leat_code leat_add_scaled(const leat_nn *nn, int64_t count, float factor, const float *x,
                           float *sum, leat_error *err) {
-    return run(
-        nn, (each_job){.what = ADD_SCALED, .factor = factor, .count = count, .x = x, .out = sum},
-        err);
+    return run(nn,
+               (each_job){.what = ADD_SCALED, .factor = factor, .count = count, .x = x, .out = sum},
+               err);
 }

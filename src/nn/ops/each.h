@@ -11,7 +11,7 @@ LEAT_MUST_CHECK leat_code leat_leaky_backward(const leat_nn *nn, float slope, in
                                               const float *y, const float *up, float *down,
                                               leat_error *err);
 /* A function of one number, such as tanh. */
-LEAT_MUST_CHECK leat_code leat_map_values(const leat_nn *nn, leat_map what, int64_t count,
+LEAT_MUST_CHECK leat_code leat_map_values(const leat_nn *nn, leat_function what, int64_t count,
                                           const float *x, float *y, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_tanh_backward(const leat_nn *nn, int64_t count, const float *y,
                                              const float *up, float *down, leat_error *err);
