@@ -1,0 +1,168 @@
+/*
+ * Products by tiles. Both factors are packed once, a in blocks of rows and b in panels of columns,
+ * so that a tile reads contiguous memory whatever their form. Parts of the pool are rectangles of
+ * c, which go over k in steps whose panel of b fits into the first-level cache.
+ */
+#include "nn/ops/product.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+#define DEPTH 256     /* of a step: a panel of b is 16 or 32 KiB */
+#define PART_ROWS 120 /* of c, about; a step of their a is 120 KiB */
+#define PART_COLUMNS 256
+
+typedef struct product_job {
+    const leat_nn *nn;
+    const leat_product *p;
+    int64_t blocks, panel, panels;
+    int64_t row_parts, column_parts;
+    float *a, *b; /* [block][k][row], [panel][k][column] */
+} product_job;
+
+static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static void set_job(product_job *job, const leat_nn *nn, const leat_product *p) {
+    *job = (product_job){.nn = nn, .p = p};
+    job->blocks = leat_block_count(nn, p->rows);
+    job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : nn->kernels->tile_columns;
+    job->panels = ceiling(p->columns, job->panel);
+    job->row_parts = ceiling(p->rows, PART_ROWS);
+    job->column_parts = ceiling(p->columns, PART_COLUMNS);
+}
+
+static bool matrix_fits(int64_t rows, int64_t columns, bool transposed, int64_t step) {
+    int64_t values;
+    return rows >= 0 && columns >= 0 && step >= (transposed ? rows : columns) &&
+           step <= LEAT_NN_VALUES_MAX &&
+           leat_mul_size(transposed ? columns : rows, step, &values) &&
+           values <= LEAT_NN_VALUES_MAX;
+}
+
+static bool fits(const leat_product *p) {
+    return matrix_fits(p->rows, p->depth, p->a_transposed, p->a_step) &&
+           matrix_fits(p->depth, p->columns, p->b_transposed, p->b_step) &&
+           matrix_fits(p->rows, p->columns, false, p->c_step);
+}
+
+int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product) {
+    product_job job;
+    if (!fits(product)) return -1;
+    set_job(&job, nn, product);
+    return product->rows * product->depth + job.panels * job.panel * product->depth;
+}
+
+/* out[k][i] = in(first + i, k) for i < size, in steps of `width`; `transposed`: in[k][i]. */
+static void pack(const leat_kernels *kernels, const float *in, int64_t step, bool transposed,
+                 int64_t first, int64_t size, int64_t depth, float *out, int64_t width) {
+    if (!transposed) {
+        kernels->transpose(size, depth, in + first * step, step, out, width);
+        return;
+    }
+    for (int64_t k = 0; k < depth; k++)
+        memcpy(out + k * width, in + k * step + first, sizeof *out * (size_t)size);
+}
+
+static void pack_part(void *context, int64_t part) {
+    const product_job *job = context;
+    const leat_product *p = job->p;
+    if (part < job->blocks) {
+        const int64_t first = leat_block_first(p->rows, job->blocks, part);
+        const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
+        pack(job->nn->kernels, p->a, p->a_step, p->a_transposed, first, size, p->depth,
+             job->a + first * p->depth, size);
+        return;
+    }
+    const int64_t first = (part - job->blocks) * job->panel;
+    const int64_t size = leat_min(job->panel, p->columns - first);
+    float *out = job->b + first * p->depth;
+    if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->panel * p->depth));
+    pack(job->nn->kernels, p->b, p->b_step, !p->b_transposed, first, size, p->depth, out,
+         job->panel);
+}
+
+/* A tile whose last columns are not there, by way of a buffer. */
+static void run_edge(const leat_kernels *kernels, leat_tile tile, int64_t columns) {
+    float edge[LEAT_TILE_ROWS_MAX * LEAT_TILE_COLUMNS_MAX] = {0};
+    float *c = tile.c;
+    const int64_t c_step = tile.c_step;
+    tile.c = edge;
+    tile.c_step = tile.columns;
+    for (int row = 0; tile.add && row < tile.rows; row++)
+        memcpy(edge + row * tile.columns, c + row * c_step, sizeof *c * (size_t)columns);
+    kernels->tile(&tile);
+    for (int row = 0; row < tile.rows; row++)
+        memcpy(c + row * c_step, edge + row * tile.columns, sizeof *c * (size_t)columns);
+}
+
+static void finish_row(const product_job *job, int64_t row, int64_t first, int64_t columns) {
+    const leat_product *p = job->p;
+    const leat_kernels *kernels = job->nn->kernels;
+    float *c = p->c + row * p->c_step + first;
+    if (p->bias != NULL) kernels->add_scaled(columns, 1.0f, p->bias + first, c);
+    if (p->act == LEAT_ACT_LEAKY) kernels->leaky(p->slope, columns, c, c);
+    else if (p->act == LEAT_ACT_FUNCTION) kernels->map(p->function, columns, c, c);
+}
+
+/* Steps of k from outside, then panels, then blocks: a panel of b stays in the first-level cache.
+ */
+static void run_part(void *context, int64_t part) {
+    const product_job *job = context;
+    const leat_product *p = job->p;
+    const int64_t row_part = part / job->column_parts, column_part = part % job->column_parts;
+    const int64_t block0 = leat_block_first(job->blocks, job->row_parts, row_part);
+    const int64_t block1 = leat_block_first(job->blocks, job->row_parts, row_part + 1);
+    const int64_t panel0 = leat_block_first(job->panels, job->column_parts, column_part);
+    const int64_t panel1 = leat_block_first(job->panels, job->column_parts, column_part + 1);
+    static const int64_t none = 0;
+    leat_tile tile = {.columns = (int)job->panel,
+                      .taps = 1,
+                      .a_tap = &none,
+                      .b_tap = &none,
+                      .b_step = job->panel,
+                      .c_step = p->c_step};
+    int64_t k0 = 0;
+    do {
+        tile.depth = leat_min(DEPTH, p->depth - k0);
+        tile.add = p->add || k0 > 0;
+        for (int64_t panel = panel0; panel < panel1; panel++) {
+            const int64_t column = panel * job->panel;
+            tile.b = job->b + column * p->depth + k0 * job->panel;
+            for (int64_t block = block0; block < block1; block++) {
+                const int64_t first = leat_block_first(p->rows, job->blocks, block);
+                tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
+                tile.a_step = tile.rows;
+                tile.a = job->a + first * p->depth + k0 * tile.rows;
+                tile.c = p->c + first * p->c_step + column;
+                if (p->columns - column >= job->panel) job->nn->kernels->tile(&tile);
+                else run_edge(job->nn->kernels, tile, p->columns - column);
+            }
+        }
+        k0 += DEPTH;
+    } while (k0 < p->depth);
+    const int64_t row1 = leat_block_first(p->rows, job->blocks, block1);
+    const int64_t columns = leat_min(panel1 * job->panel, p->columns) - panel0 * job->panel;
+    for (int64_t row = leat_block_first(p->rows, job->blocks, block0); row < row1; row++)
+        finish_row(job, row, panel0 * job->panel, columns);
+}
+
+leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float *work,
+                           leat_error *err) {
+    const leat_product *p = product;
+    product_job job;
+    if (!fits(p))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "matrix product of %lld x %lld by %lld x %lld with rows at steps of %lld, "
+                         "%lld and %lld: sizes must not be negative, steps not smaller than a row, "
+                         "and no matrix may have more than 2^40 values",
+                         (long long)p->rows, (long long)p->depth, (long long)p->depth,
+                         (long long)p->columns, (long long)p->a_step, (long long)p->b_step,
+                         (long long)p->c_step);
+    set_job(&job, nn, p);
+    job.a = work;
+    job.b = work + p->rows * p->depth;
+    if (p->rows == 0 || p->columns == 0) return LEAT_OK;
+    LEAT_TRY(leat_nn_run(nn, job.blocks + job.panels, pack_part, &job, err));
+    return leat_nn_run(nn, job.row_parts * job.column_parts, run_part, &job, err);
+}

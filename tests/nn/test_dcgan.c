@@ -1,0 +1,278 @@
+/*
+ * The DCGAN's unit and steps against PyTorch's float64 run of the public reference
+ * (shared/golden/nn/dcgan_small), and the same bits for all kernels and numbers of threads.
+ */
+/* TSan: micro-batches on a pool. */
+#include "nn/models/dcgan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "nn/ops/adam.h"
+#include "nn_support.h"
+
+enum { WIDTH = 6, LATENT = 100, MICRO = 8, MICROS = 2, STEPS = 3 };
+
+typedef struct fixture {
+    leat_dcgan model;
+    nn_golden *golden;
+    float *parameters, *running, *noise;
+    uint8_t *images;
+    leat_dcgan_result result;
+} fixture;
+
+/* The tensor "GROUP/NAME" of every parameter, one after the other. */
+static void load_parameters(fixture *f, const char *group, float *out) {
+    for (int i = 0; i < f->model.param_count; i++) {
+        const leat_param *param = &f->model.params[i];
+        char name[100];
+        int64_t count;
+        snprintf(name, sizeof name, "%s/%s", group, param->name);
+        const float *values = nn_golden_floats(f->golden, name, &count);
+        assert_int_equal(count, param->count);
+        memcpy(out + param->offset, values, sizeof *out * (size_t)count);
+    }
+}
+
+static void open_fixture(fixture *f) {
+    int64_t count;
+    f->golden = nn_golden_open("dcgan_small.safetensors");
+    assert_ok(leat_dcgan_set(&f->model, WIDTH, LATENT, err));
+    f->parameters = nn_zeros(f->model.size);
+    load_parameters(f, "init", f->parameters);
+    f->noise = nn_golden_floats(f->golden, "noise", &count);
+    assert_int_equal(count, STEPS * MICROS * MICRO * LATENT);
+    const float *levels = nn_golden_floats(f->golden, "images_u8", &count);
+    f->images = (uint8_t *)nn_zeros(count / 4);
+    for (int64_t i = 0; i < count; i++) f->images[i] = (uint8_t)levels[i];
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS * MICRO * MICROS;
+    f->result = (leat_dcgan_result){
+        .gradient = nn_zeros(f->model.size),
+        .moments = nn_zeros(MICROS * leat_dcgan_moment_count(&f->model)),
+        .logits_images = nn_zeros(MICRO * MICROS),
+        .logits_fakes = nn_zeros(MICRO * MICROS),
+        .fakes = nn_zeros(values),
+    };
+    f->running = nn_zeros(2 * (f->model.g_channels + f->model.d_channels));
+    for (int64_t i = 0; i < f->model.g_channels; i++) f->running[f->model.g_channels + i] = 1;
+    for (int64_t i = 0; i < f->model.d_channels; i++)
+        f->running[2 * f->model.g_channels + f->model.d_channels + i] = 1;
+}
+
+static void close_fixture(fixture *f) {
+    nn_golden_close(f->golden);
+    nn_free_all();
+}
+
+/* Compares what a layer's channels have with "GROUP/NETWORK.main.NUMBER.KIND"; the number of a
+ * normalisation is that of its weights. */
+static void check_running(const fixture *f, const char *group, const char *end) {
+    const int64_t g = f->model.g_channels, d = f->model.d_channels;
+    for (int i = 0; i < 2 * LEAT_DCGAN_LAYERS; i++) {
+        const bool is_g = i < LEAT_DCGAN_LAYERS;
+        const leat_dcgan_layer *layer = is_g ? &f->model.g[i] : &f->model.d[i - LEAT_DCGAN_LAYERS];
+        if (!layer->norm) continue;
+        char stem[100], name[200];
+        for (int p = 0; p < f->model.param_count; p++) {
+            if (f->model.params[p].offset == layer->norm_weight)
+                snprintf(stem, sizeof stem, "%.40s", f->model.params[p].name);
+        }
+        *strstr(stem, ".weight") = 0;
+        const float *mean = f->running + (is_g ? 0 : 2 * g) + layer->moments;
+        snprintf(name, sizeof name, "%s/%s.running_mean%s", group, stem, end);
+        nn_assert_golden(mean, f->golden, name, 2e-5);
+        snprintf(name, sizeof name, "%s/%s.running_var%s", group, stem, end);
+        nn_assert_golden(mean + (is_g ? g : d), f->golden, name, 2e-5);
+    }
+}
+
+static void check_unit(fixture *f) {
+    char name[100];
+    float *mean = nn_zeros(f->model.size);
+    assert_float_equal(f->result.weight, MICRO * MICROS, 0);
+    for (int64_t i = 0; i < f->model.size; i++)
+        mean[i] = f->result.gradient[i] / (float)f->result.weight;
+    for (int i = 0; i < f->model.param_count; i++) {
+        const leat_param *param = &f->model.params[i];
+        snprintf(name, sizeof name, "unit/grad/%s.f64", param->name);
+        nn_assert_golden(mean + param->offset, f->golden, name, 2e-5);
+    }
+    nn_assert_golden(f->result.logits_images, f->golden, "unit/d_real.f64", 2e-5);
+    nn_assert_golden(f->result.logits_fakes, f->golden, "unit/d_fake.f64", 2e-5);
+    const int64_t image = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
+    float *two = nn_zeros(4 * image); /* of each micro-batch */
+    memcpy(two, f->result.fakes, sizeof *two * 2 * (size_t)image);
+    memcpy(two + 2 * image, f->result.fakes + MICRO * image, sizeof *two * 2 * (size_t)image);
+    nn_assert_golden(two, f->golden, "unit/fake.f64", 2e-5);
+    const struct {
+        const char *name;
+        double sum;
+    } losses[] = {{"unit/loss_d_real.f64", f->result.loss_d_images},
+                  {"unit/loss_d_fake.f64", f->result.loss_d_fakes},
+                  {"unit/loss_g.f64", f->result.loss_g}};
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
+        int64_t count;
+        const double *want = nn_golden_doubles(f->golden, losses[i].name, &count);
+        assert_int_equal(count, MICROS);
+        assert_float_equal(losses[i].sum / MICRO, want[0] + want[1], 1e-6);
+    }
+    leat_dcgan_fold(&f->model, LEAT_DCGAN_BOTH, MICROS, MICRO, f->result.moments, f->running);
+    check_running(f, "unit/running", ".f64");
+}
+
+static leat_dcgan_work *work_of(const fixture *f, const leat_nn *nn) {
+    leat_dcgan_work *work;
+    const int threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
+    assert_ok(leat_dcgan_work_create(&work, &f->model, nn->kernels, threads, MICRO, err));
+    return work;
+}
+
+static void test_unit(void **state) {
+    (void)state;
+    fixture f;
+    leat_nn nn;
+    float *first = NULL;
+    open_fixture(&f);
+    for (int i = 0; nn_variant(i, &nn); i++) {
+        leat_dcgan_work *work = work_of(&f, &nn);
+        assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, MICROS, f.parameters, f.images, f.noise,
+                                  &f.result, err));
+        leat_dcgan_work_destroy(work);
+        if (first == NULL) {
+            check_unit(&f);
+            first = nn_zeros(f.model.size);
+            memcpy(first, f.result.gradient, sizeof *first * (size_t)f.model.size);
+        }
+        nn_assert_same(f.result.gradient, first, f.model.size);
+    }
+    close_fixture(&f);
+}
+
+/* One micro-batch, whose ops are divided among threads, and either pass alone. */
+static void test_parts(void **state) {
+    (void)state;
+    fixture f;
+    leat_nn nn;
+    open_fixture(&f);
+    float *first = nn_zeros(f.model.size);
+    const int64_t g = f.model.g_size, size = f.model.size;
+    for (int i = 0; nn_variant(i, &nn); i++) {
+        leat_dcgan_work *work = work_of(&f, &nn);
+        assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, 1, f.parameters, f.images, f.noise,
+                                  &f.result, err));
+        if (i == 0) memcpy(first, f.result.gradient, sizeof *first * (size_t)size);
+        nn_assert_same(f.result.gradient, first, size);
+        assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_D, 1, f.parameters, f.images, f.noise, &f.result,
+                                  err));
+        nn_assert_same(f.result.gradient + g, first + g, size - g);
+        for (int64_t j = 0; j < g; j++) assert_true(f.result.gradient[j] == 0);
+        assert_ok(
+            leat_dcgan_unit(work, LEAT_DCGAN_G, 1, f.parameters, NULL, f.noise, &f.result, err));
+        nn_assert_same(f.result.gradient, first, g);
+        for (int64_t j = g; j < size; j++) assert_true(f.result.gradient[j] == 0);
+        leat_dcgan_work_destroy(work);
+    }
+    close_fixture(&f);
+}
+
+/* How far a step's result is from PyTorch's: shared/golden/nn/README.md says how far is right. */
+static void check_near(const fixture *f, const char *group, const float *values) {
+    for (int i = 0; i < f->model.param_count; i++) {
+        const leat_param *param = &f->model.params[i];
+        char name[100];
+        int64_t count, off = 0;
+        snprintf(name, sizeof name, "%s/%s", group, param->name);
+        const double *want = nn_golden_doubles(f->golden, name, &count);
+        double largest = 0, difference = 0, norm = 0;
+        for (int64_t j = 0; j < count; j++) largest = fmax(largest, fabs(want[j]));
+        for (int64_t j = 0; j < count; j++) {
+            const double by = fabs(values[param->offset + j] - want[j]);
+            difference += by * by;
+            norm += want[j] * want[j];
+            if (by > 2e-5 * largest) off++;
+            if (by > 1.2e-3) fail_msg("%s: value %lld is off by %g", name, (long long)j, by);
+        }
+        if (sqrt(difference / norm) > 5e-5 || off * 1000 > count)
+            fail_msg("%s: off by %g, %lld of %lld values", name, sqrt(difference / norm),
+                     (long long)off, (long long)count);
+    }
+}
+
+static void run_steps(fixture *f, leat_dcgan_work *work, bool alternating, float *m, float *v) {
+    const leat_adam adam = {2e-4, 0.5, 0.999, 1e-8, 0};
+    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
+    const int64_t g = f->model.g_size, size = f->model.size;
+    for (int step = 1; step <= STEPS; step++) {
+        const float *noise = f->noise + (step - 1) * MICROS * MICRO * LATENT;
+        for (int pass = 0; pass < (alternating ? 2 : 1); pass++) {
+            const leat_dcgan_pass what = !alternating ? LEAT_DCGAN_BOTH
+                                         : pass == 0  ? LEAT_DCGAN_D
+                                                      : LEAT_DCGAN_G;
+            const int64_t begin = what == LEAT_DCGAN_D ? g : 0;
+            const int64_t count = (what == LEAT_DCGAN_G ? g : size) - begin;
+            assert_ok(leat_dcgan_unit(work, what, MICROS, f->parameters, f->images, noise,
+                                      &f->result, err));
+            leat_dcgan_fold(&f->model, what, MICROS, MICRO, f->result.moments, f->running);
+            assert_ok(leat_adam_apply(&nn, &adam, step, 1 / f->result.weight, count,
+                                      f->result.gradient + begin, f->parameters + begin, m + begin,
+                                      v + begin, err));
+        }
+    }
+}
+
+static void check_steps(const char *group, bool alternating) {
+    fixture f;
+    char name[64];
+    open_fixture(&f);
+    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
+    leat_dcgan_work *work = work_of(&f, &nn);
+    float *m = nn_zeros(f.model.size), *v = nn_zeros(f.model.size);
+    run_steps(&f, work, alternating, m, v);
+    leat_dcgan_work_destroy(work);
+    check_near(&f, group, f.parameters);
+    snprintf(name, sizeof name, "%s/adam_m", group);
+    check_near(&f, name, m);
+    snprintf(name, sizeof name, "%s/adam_v", group);
+    check_near(&f, name, v);
+    check_running(&f, group, "");
+    close_fixture(&f);
+}
+
+static void test_simultaneous(void **state) {
+    (void)state;
+    check_steps("simultaneous3", false);
+}
+
+static void test_alternating(void **state) {
+    (void)state;
+    check_steps("alternating3", true);
+}
+
+static void test_sizes(void **state) {
+    (void)state;
+    leat_dcgan model;
+    leat_dcgan_work *work = NULL;
+    assert_ok(leat_dcgan_set(&model, 64, 100, err));
+    assert_int_equal(model.g_size, 3576704); /* crowd.md 1 */
+    assert_int_equal(model.size - model.g_size, 2765568);
+    assert_int_equal(model.g_channels, 960);
+    assert_int_equal(model.d_channels, 896);
+    assert_string_equal(model.params[0].name, "G.main.0.weight");
+    assert_string_equal(model.params[model.param_count - 1].name, "D.main.11.weight");
+    assert_int_equal(model.param_count, LEAT_DCGAN_PARAMS);
+    assert_fails(leat_dcgan_set(&model, 0, 100, err), LEAT_ERR_OPTION, "width 0");
+    assert_fails(leat_dcgan_set(&model, 64, 5000, err), LEAT_ERR_OPTION, "latent size 5000");
+    assert_ok(leat_dcgan_set(&model, 4, 10, err));
+    assert_fails(leat_dcgan_work_create(&work, &model, &leat_kernels_scalar, 1, 1, err),
+                 LEAT_ERR_OPTION, "micro-batch of 1 images");
+    assert_null(work);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_parts),       cmocka_unit_test(test_simultaneous),
+        cmocka_unit_test(test_alternating),
+    };
+    return cmocka_run_group_tests_name("dcgan", tests, NULL, NULL);
+}
