@@ -90,14 +90,23 @@ static void tile(const leat_tile *t) {
     tile_rows_of(t, LEAT_LANES / VW);
 }
 
-/* Moves a square of VW x VW at a time through the cache; only order changes. */
+/* Squares of vectors in registers; what is left at the edges is moved value by value. */
 static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
                       int64_t out_step) {
-    for (int64_t i0 = 0; i0 < rows; i0 += LEAT_LANES) {
-        const int64_t i1 = i0 + LEAT_LANES < rows ? i0 + LEAT_LANES : rows;
-        for (int64_t j = 0; j < columns; j++) {
-            for (int64_t i = i0; i < i1; i++) out[j * out_step + i] = in[i * in_step + j];
+    const int64_t full_rows = rows - rows % VW, full_columns = columns - columns % VW;
+    for (int64_t i = 0; i < full_rows; i += VW) {
+        for (int64_t j = 0; j < full_columns; j += VW) {
+            vf square[VW];
+#pragma GCC unroll 16
+            for (int v = 0; v < VW; v++) square[v] = vf_load(in + (i + v) * in_step + j);
+            vf_square(square);
+#pragma GCC unroll 16
+            for (int v = 0; v < VW; v++) vf_store(out + (j + v) * out_step + i, square[v]);
         }
+    }
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = i < full_rows ? full_columns : 0; j < columns; j++)
+            out[j * out_step + i] = in[i * in_step + j];
     }
 }
 

@@ -58,6 +58,32 @@ LEAT_INLINE vm vf_nan(vf a) { return _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q); }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm512_mask_blend_ps(m, no, yes); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm512_mask_blend_epi32(m, no, yes); }
 
+/* Four rows at a time: each 128-bit quarter of x becomes a transposed 4 x 4 square. */
+LEAT_INLINE void vf_quarters(vf x[4]) {
+    const __m512 a = _mm512_unpacklo_ps(x[0], x[1]), b = _mm512_unpackhi_ps(x[0], x[1]);
+    const __m512 c = _mm512_unpacklo_ps(x[2], x[3]), d = _mm512_unpackhi_ps(x[2], x[3]);
+    x[0] = _mm512_shuffle_ps(a, c, 0x44);
+    x[1] = _mm512_shuffle_ps(a, c, 0xee);
+    x[2] = _mm512_shuffle_ps(b, d, 0x44);
+    x[3] = _mm512_shuffle_ps(b, d, 0xee);
+}
+/* Transposes a square of VW vectors. */
+LEAT_INLINE void vf_square(vf x[VW]) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) vf_quarters(x + 4 * i);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) { /* row 4 q + i: quarter q of rows i, 4 + i, 8 + i, 12 + i */
+        const __m512 a = _mm512_shuffle_f32x4(x[i], x[4 + i], 0x88);
+        const __m512 b = _mm512_shuffle_f32x4(x[i], x[4 + i], 0xdd);
+        const __m512 c = _mm512_shuffle_f32x4(x[8 + i], x[12 + i], 0x88);
+        const __m512 d = _mm512_shuffle_f32x4(x[8 + i], x[12 + i], 0xdd);
+        x[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+        x[8 + i] = _mm512_shuffle_f32x4(a, c, 0xdd);
+        x[4 + i] = _mm512_shuffle_f32x4(b, d, 0x88);
+        x[12 + i] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+}
+
 #elif LEAT_VEC == 256
 
 #include <immintrin.h>
@@ -98,6 +124,24 @@ LEAT_INLINE vm vf_nan(vf a) { return vi_bits(_mm256_cmp_ps(a, a, _CMP_UNORD_Q));
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return _mm256_blendv_ps(no, yes, vf_bits(m)); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return _mm256_blendv_epi8(no, yes, m); }
 
+LEAT_INLINE void vf_halves(vf x[4]) {
+    const __m256 a = _mm256_unpacklo_ps(x[0], x[1]), b = _mm256_unpackhi_ps(x[0], x[1]);
+    const __m256 c = _mm256_unpacklo_ps(x[2], x[3]), d = _mm256_unpackhi_ps(x[2], x[3]);
+    x[0] = _mm256_shuffle_ps(a, c, 0x44);
+    x[1] = _mm256_shuffle_ps(a, c, 0xee);
+    x[2] = _mm256_shuffle_ps(b, d, 0x44);
+    x[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+LEAT_INLINE void vf_square(vf x[VW]) {
+    vf_halves(x);
+    vf_halves(x + 4);
+    for (int i = 0; i < 4; i++) {
+        const __m256 low = _mm256_permute2f128_ps(x[i], x[4 + i], 0x20);
+        x[4 + i] = _mm256_permute2f128_ps(x[i], x[4 + i], 0x31);
+        x[i] = low;
+    }
+}
+
 #elif LEAT_VEC == 128
 
 #include <arm_neon.h>
@@ -137,6 +181,15 @@ LEAT_INLINE vm vf_le(vf a, vf b) { return vcleq_f32(a, b); }
 LEAT_INLINE vm vf_nan(vf a) { return vmvnq_u32(vceqq_f32(a, a)); }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return vbslq_f32(m, yes, no); }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return vbslq_s32(m, yes, no); }
+
+LEAT_INLINE void vf_square(vf x[VW]) {
+    const float32x4_t a = vtrn1q_f32(x[0], x[1]), b = vtrn2q_f32(x[0], x[1]);
+    const float32x4_t c = vtrn1q_f32(x[2], x[3]), d = vtrn2q_f32(x[2], x[3]);
+    x[0] = vcombine_f32(vget_low_f32(a), vget_low_f32(c));
+    x[1] = vcombine_f32(vget_low_f32(b), vget_low_f32(d));
+    x[2] = vcombine_f32(vget_high_f32(a), vget_high_f32(c));
+    x[3] = vcombine_f32(vget_high_f32(b), vget_high_f32(d));
+}
 
 #else
 
@@ -186,6 +239,7 @@ LEAT_INLINE vm vf_le(vf a, vf b) { return a <= b; }
 LEAT_INLINE vm vf_nan(vf a) { return a != a; }
 LEAT_INLINE vf vf_pick(vm m, vf yes, vf no) { return m ? yes : no; }
 LEAT_INLINE vi vi_pick(vm m, vi yes, vi no) { return m ? yes : no; }
+LEAT_INLINE void vf_square(vf x[VW]) { (void)x; }
 
 #endif
 

@@ -10,15 +10,16 @@
 #include <string.h>
 
 #define DEPTH 256 /* multiply-adds of a chain in one call of a tile, about */
-#define ROW_STEP LEAT_TILE_ROWS_MAX
 
 typedef struct weights_job {
     const leat_nn *nn;
     const leat_conv *conv;
     int64_t images, lanes;
     int64_t rows, columns, blocks, panel, panels; /* panel: columns of a tile */
-    bool wide_rows;                               /* the wide side gives the rows */
-    const float *row_side, *column_side;          /* activations */
+    int64_t row_step;                             /* of the rows of a block, for an image */
+    int64_t parts;
+    bool wide_rows;                      /* the wide side gives the rows */
+    const float *row_side, *column_side; /* activations */
     int64_t row_pixels, column_pixels;
     float *row_work, *column_work;
     bool add;
@@ -41,6 +42,10 @@ static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, 
     job->row_pixels = job->wide_rows ? wide_pixels : narrow_pixels;
     job->column_pixels = job->wide_rows ? narrow_pixels : wide_pixels;
     job->blocks = leat_block_count(nn, job->rows);
+    /* whole squares are transposed faster; few rows would leave most of the memory unused */
+    job->row_step = job->rows > 8 ? LEAT_TILE_ROWS_MAX : job->rows > 4 ? 8 : 4;
+    const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
+    job->parts = threads == 1 ? 1 : leat_min((int64_t)conv->kernel * conv->kernel, 4 * threads);
     job->panel = leat_min(nn->kernels->tile_columns, padded_columns(job->columns));
     job->panels = padded_columns(job->columns) / job->panel;
 }
@@ -55,7 +60,7 @@ int64_t leat_conv_gradient_count(const leat_conv *conv) {
 int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images) {
     weights_job job;
     set_job(&job, nn, conv, images);
-    return job.row_pixels * job.blocks * images * ROW_STEP +
+    return job.row_pixels * job.blocks * images * job.row_step +
            job.column_pixels * job.panels * job.panel * images;
 }
 
@@ -64,11 +69,11 @@ int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t i
 static void pack_rows(void *context, int64_t part) {
     const weights_job *job = context;
     const float *in = job->row_side + part * job->rows * job->lanes;
-    float *out = job->row_work + part * job->blocks * job->images * ROW_STEP;
-    for (int64_t block = 0; block < job->blocks; block++, out += job->images * ROW_STEP) {
+    float *out = job->row_work + part * job->blocks * job->images * job->row_step;
+    for (int64_t block = 0; block < job->blocks; block++, out += job->images * job->row_step) {
         const int64_t first = leat_block_first(job->rows, job->blocks, block);
-        job->nn->kernels->transpose(leat_min(ROW_STEP, job->rows - first), job->images,
-                                    in + first * job->lanes, job->lanes, out, ROW_STEP);
+        job->nn->kernels->transpose(leat_min(job->row_step, job->rows - first), job->images,
+                                    in + first * job->lanes, job->lanes, out, job->row_step);
     }
 }
 
@@ -91,7 +96,7 @@ static int find_pairs(const weights_job *job, int tap, int64_t begin, int64_t en
                       int64_t *b_tap) {
     const leat_conv *conv = job->conv;
     const int ky = tap / conv->kernel, kx = tap % conv->kernel;
-    const int64_t row_size = job->blocks * job->images * ROW_STEP;
+    const int64_t row_size = job->blocks * job->images * job->row_step;
     const int64_t column_size = job->panels * job->images * job->panel;
     int found = 0;
     for (int64_t narrow = begin; narrow < end; narrow++) {
@@ -105,36 +110,54 @@ static int find_pairs(const weights_job *job, int tap, int64_t begin, int64_t en
     return found;
 }
 
-static void run_tap(void *context, int64_t tap) {
-    const weights_job *job = context;
-    const int64_t pixels = (int64_t)job->conv->narrow_height * job->conv->narrow_width;
-    const int64_t at_once = leat_min((DEPTH - 1) / job->images + 1, LEAT_TILE_TAPS_MAX);
+/* Whether a narrow pixel before `begin` has a pair with this tap. */
+static bool has_pairs(const weights_job *job, int tap, int64_t begin) {
+    const leat_conv *conv = job->conv;
+    const int64_t ky = tap / conv->kernel - conv->padding, kx = tap % conv->kernel - conv->padding;
+    /* the first row and column that are inside */
+    const int64_t y = ky < 0 ? (conv->stride - 1 - ky) / conv->stride : 0;
+    const int64_t x = kx < 0 ? (conv->stride - 1 - kx) / conv->stride : 0;
+    return y * conv->stride + ky < conv->wide_height && x * conv->stride + kx < conv->wide_width &&
+           y < conv->narrow_height && x < conv->narrow_width && y * conv->narrow_width + x < begin;
+}
+
+static void run_tap(const weights_job *job, int tap, int64_t begin, int64_t end, bool last) {
     const int64_t width = job->panels * job->panel;
     int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
     leat_tile tile = {.columns = (int)job->panel,
                       .depth = job->images,
                       .a_tap = a_tap,
                       .b_tap = b_tap,
-                      .a_step = ROW_STEP,
+                      .a_step = job->row_step,
                       .b_step = job->panel,
                       .c_step = width,
-                      .add = job->add};
-    for (int64_t begin = 0; begin < pixels; begin += at_once) {
-        const int64_t end = leat_min(begin + at_once, pixels);
-        tile.taps = find_pairs(job, (int)tap, begin, end, a_tap, b_tap);
-        /* a chain without any pair must be written too */
-        if (tile.taps == 0 && (tile.add || end < pixels)) continue;
-        for (int64_t panel = 0; panel < job->panels; panel++) {
-            tile.b = job->column_work + panel * job->images * job->panel;
-            for (int64_t block = 0; block < job->blocks; block++) {
-                const int64_t first = leat_block_first(job->rows, job->blocks, block);
-                tile.rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
-                tile.a = job->row_work + block * job->images * ROW_STEP;
-                tile.c = job->gradient + (tap * job->rows + first) * width + panel * job->panel;
-                job->nn->kernels->tile(&tile);
-            }
+                      .add = job->add || has_pairs(job, tap, begin)};
+    tile.taps = find_pairs(job, tap, begin, end, a_tap, b_tap);
+    /* a chain without any pair must be written too */
+    if (tile.taps == 0 && (tile.add || !last)) return;
+    for (int64_t panel = 0; panel < job->panels; panel++) {
+        tile.b = job->column_work + panel * job->images * job->panel;
+        for (int64_t block = 0; block < job->blocks; block++) {
+            const int64_t first = leat_block_first(job->rows, job->blocks, block);
+            tile.rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
+            tile.a = job->row_work + block * job->images * job->row_step;
+            tile.c = job->gradient + (tap * job->rows + first) * width + panel * job->panel;
+            job->nn->kernels->tile(&tile);
         }
-        tile.add = true;
+    }
+}
+
+/* Steps over narrow pixels from outside, then taps: what the taps of a step read lies near each
+ * other, and stays in the second-level cache. */
+static void run_part(void *context, int64_t part) {
+    const weights_job *job = context;
+    const int64_t pixels = (int64_t)job->conv->narrow_height * job->conv->narrow_width;
+    const int64_t taps = (int64_t)job->conv->kernel * job->conv->kernel;
+    const int64_t step = leat_min((DEPTH - 1) / job->images + 1, LEAT_TILE_TAPS_MAX);
+    const int first = (int)(taps * part / job->parts), last = (int)(taps * (part + 1) / job->parts);
+    for (int64_t begin = 0; begin < pixels; begin += step) {
+        const int64_t end = leat_min(begin + step, pixels);
+        for (int tap = first; tap < last; tap++) run_tap(job, tap, begin, end, end == pixels);
     }
 }
 
@@ -149,10 +172,10 @@ leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t im
     job.row_side = job.wide_rows ? wide : narrow;
     job.column_side = job.wide_rows ? narrow : wide;
     job.row_work = work;
-    job.column_work = work + job.row_pixels * job.blocks * images * ROW_STEP;
+    job.column_work = work + job.row_pixels * job.blocks * images * job.row_step;
     LEAT_TRY(leat_nn_run(nn, job.row_pixels, pack_rows, &job, err));
     LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
-    return leat_nn_run(nn, (int64_t)conv->kernel * conv->kernel, run_tap, &job, err);
+    return leat_nn_run(nn, job.parts, run_part, &job, err);
 }
 
 void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights) {
