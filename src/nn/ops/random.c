@@ -1,0 +1,55 @@
+/* Arrays of random numbers: bits from base's generator, a block at a time, that the kernels turn
+ * into floats. */
+#include "nn/ops/random.h"
+
+#include "base/error.h"
+#include "base/rng.h"
+
+enum { BLOCK = 256 }; /* draws; any number gives the same results */
+
+void leat_uniform_fill(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
+                       float *out) {
+    LEAT_ASSERT(first >= 0 && count >= 0);
+    int32_t bits[BLOCK];
+    for (int64_t done = 0; done < count; done += BLOCK) {
+        const int64_t left = count - done, draws = left < BLOCK ? left : BLOCK;
+        for (int64_t i = 0; i < draws; i++)
+            bits[i] = (int32_t)(leat_random_at(key, (uint64_t)(first + done + i)) >> 40);
+        kernels->uniform(draws, bits, out + done);
+    }
+}
+
+/* The numbers of the pairs first .. first + count - 1; count <= BLOCK. */
+static void fill_pairs(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
+                       float *out) {
+    int32_t radius[BLOCK], angle[BLOCK];
+    for (int64_t i = 0; i < count; i++) {
+        const uint64_t bits = leat_random_at(key, (uint64_t)(first + i));
+        radius[i] = (int32_t)(bits >> 33);
+        angle[i] = (int32_t)(bits & 0xffffff);
+    }
+    kernels->normal(count, radius, angle, out);
+}
+
+void leat_normal_fill(const leat_kernels *kernels, uint64_t key, int64_t first, int64_t count,
+                      float *out) {
+    LEAT_ASSERT(first >= 0 && count >= 0);
+    float pair[2];
+    if (count > 0 && first % 2 != 0) { /* the second of a pair */
+        fill_pairs(kernels, key, first / 2, 1, pair);
+        *out++ = pair[1];
+        first++;
+        count--;
+    }
+    while (count >= 2) {
+        const int64_t pairs = count / 2 < BLOCK ? count / 2 : BLOCK;
+        fill_pairs(kernels, key, first / 2, pairs, out);
+        out += 2 * pairs;
+        first += 2 * pairs;
+        count -= 2 * pairs;
+    }
+    if (count > 0) { /* the first of a pair */
+        fill_pairs(kernels, key, first / 2, 1, pair);
+        *out = pair[0];
+    }
+}

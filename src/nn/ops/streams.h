@@ -1,0 +1,17 @@
+/*
+ * What random numbers of the models are drawn for: every purpose has its stream, the second word of
+ * leat_random. Disjoint from those of sample/streams.h and from the small ones of format and load,
+ * so that equal seeds never give equal numbers (tests/nn/test_random.c). Never renumbered; new ones
+ * come last.
+ */
+#ifndef LEAT_NN_OPS_STREAMS_H
+#define LEAT_NN_OPS_STREAMS_H
+
+enum {
+    LEAT_STREAM_INIT = 0x6e6e6f70, /* initial weights; the position is the tensor's number */
+    LEAT_STREAM_NOISE,             /* latent vectors of the training steps */
+    LEAT_STREAM_FIXED_NOISE,       /* latent vectors that stay the same: of sample grids */
+    LEAT_STREAM_NN_END,
+};
+
+#endif
