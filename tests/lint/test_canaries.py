@@ -16,7 +16,7 @@ FORMATTER = subprocess.run([sys.executable, LINT, "--formatter"], capture_output
 
 CLEAN = {
     "scripts/rooms.txt": "base:\nformat: base\nformat/tar:\nformat/zip: format/tar\n"
-                         "ingest: base format\nload: base format\n",
+                         "ingest: base format\nload: base format\nnn: base\nnn/kernels:\n",
     "scripts/libraries.txt": "zstd.h: src/format/zip.c\n",
     "scripts/allowed-calls.txt": "",
     "scripts/allowed-globals.txt": "",
@@ -34,6 +34,10 @@ CLEAN = {
     "src/format/tar/tar.h": "/* Archives. */\nint leat_tar_count(void);\n",
     "src/format/zip/zip.c": "/* Archives, packed. */\n#include \"base/count.h\"\n"
                             "#include \"format/tar/tar.h\"\n",
+    "src/nn/kernels/add.h": "/* Adding. */\n#include <immintrin.h>\n"
+                            "#include <stdint.h> /* int */\n",
+    "src/nn/kernels/add.c": "/* Sums. */\n#include \"add.h\"\n\n#include <math.h>\n",
+    "src/nn/sum.h": "/* Sums of all kinds. */\n",
     "cli/main.c": "/* The command. */\n#include <stdlib.h>\n\n#include \"leat/base.h\"\n\n"
                   "int main(void) { exit(leat_base_count()); }\n",
 }
@@ -60,6 +64,11 @@ CASES = [
     ("rooms", "include/leat/base.h", '#include "leat/load.h"\n', "base may not see load"),
     ("rooms", "src/base/count.c", '#include "leat/load_can.h"\n', "base may not see load"),
     ("rooms", "scripts/rooms.txt", "graph: train\ntrain: graph\n", "graph sees train"),
+    ("kernels", "src/nn/kernels/add.c", '#include "base/count.h"\n', 'includes "base/count.h"'),
+    ("kernels", "src/nn/kernels/add.c", '#include "nn/sum.h"\n', 'add.c:5: includes "nn/sum.h"'),
+    ("kernels", "src/nn/kernels/add.h", "# include <zstd.h>\n", "add.h:4: includes <zstd.h>"),
+    ("kernels", "src/nn/kernels/add.h", "#include <pthread.h> // y\n", "includes <pthread.h>"),
+    ("kernels", "src/nn/kernels/add.h", "#include OTHER\n", "add.h:4: includes OTHER"),
     ("cycles", "src/base/count.h", '#include "base/count.h"\n', "src/base/count.h -> src/base/"),
     ("doors", "src/format/zip.c", "void *a = malloc(3);\n", "malloc(): the heap"),
     ("doors", "src/format/zip.c", "free(a);\n", "src/format/zip.c:5: free()"),
