@@ -7,8 +7,10 @@
 #                        about an hour on 2 cores (scripts/check --help)
 #   make check-wide      by hand before an issue is closed, because it fits into no other run: the
 #                        commands above in a minimal Debian 12 and 13, and builds with gcc 12 to 15 and
-#                        clang 14 to 19, all of the last commit (root; an hour); the result goes into
-#                        docs/benchmarks.md
+#                        clang 14 to 19, all of the last commit, and the kernels on an emulated arm64
+#                        (root; an hour); the result goes into docs/benchmarks.md
+#   make check-functions every float of every function of the kernels, on every instruction set that
+#                        this machine has: half an hour of one core
 #   make check-maxtext   the real MaxText trains on leat's batches (part of check-all)
 #   make build           build/leat and build/libleat.so
 #   make lint            the house rules (scripts/lint --list)
@@ -24,8 +26,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can check check-all check-wide check-maxtext lint bench
-.PHONY: wheel install format clean
+.PHONY: build all demo demo-can check check-all check-wide check-functions check-maxtext
+.PHONY: lint bench wheel install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
 configure = if [ ! -f $(1)/build.ninja ] || [ .deps/changed -nt $(1)/build.ninja ] || \
@@ -82,6 +84,9 @@ check-wide:
 	@scripts/install.sh --all
 	@scripts/check --wide
 
+check-functions: all
+	@build/tests/nn_tool_kernels 1 $(JOBS)
+
 check-maxtext:
 	@echo "== install missing packages"
 	@scripts/install.sh --all
@@ -110,4 +115,4 @@ format:
 	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
 
 clean:
-	@rm -rf build build-debug build-asan build-tsan build-fuzz build-wheel
+	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel

@@ -3,7 +3,8 @@
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
 #   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
-#                              fuzzing, debootstrap and patch
+#                              fuzzing, debootstrap and patch, and a compiler and an emulator for
+#                              arm64
 #
 # Debian packages come from apt, as root or through sudo, in the versions of the release. On systems
 # without apt, the script prints the packages to install (with Fedora's names if there is dnf). DuckDB
@@ -40,6 +41,7 @@ probe() { # kind:what
   python:*) python3 -c "import $what" ;;
   formatter:*) scripts/lint --formatter ;;
   fuzzer:*) scripts/find-clang.sh ;;
+  arm64:*) scripts/cross-arm64.sh --probe ;;
   esac >/dev/null 2>&1
 }
 
@@ -84,6 +86,14 @@ optional_missing() {
     for version in ${known:+14 19 18 17 16 15}; do
       if apt_known "clang-$version" "libclang-rt-$version-dev"; then break; fi
     done
+  fi
+  if ! probe arm64:; then
+    # the compiler only recommends its C library
+    if [ -n "$known" ]; then
+      apt_known gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user || true
+    else
+      say "no compiler or no emulator for arm64: the kernels are not checked there"
+    fi
   fi
   for tool in debootstrap patch; do
     probe command:$tool || if [ -n "$known" ]; then apt_known $tool || true; else

@@ -9,8 +9,8 @@ import tempfile
 import unittest
 
 HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "demo.sh", "find-clang.sh", "install.sh", "lint",
-           "maxtext-env.sh", "python-env.sh"]
+SCRIPTS = ["bare-debian.sh", "bench.sh", "check", "cross-arm64.sh", "demo.sh", "find-clang.sh",
+           "install.sh", "lint", "maxtext-env.sh", "python-env.sh"]
 # Enough to print help, and nothing that could install, fetch or build.
 TOOLS = ["dirname", "env", "sed", "sh"]
 
