@@ -14,7 +14,7 @@
 enum { WIDTH = 6, LATENT = 100, MICRO = 8, MICROS = 2, STEPS = 3 };
 
 typedef struct fixture {
-    leat_dcgan model;
+    leat_dcgan_model model;
     nn_golden *golden;
     float *parameters, *running, *noise;
     uint8_t *images;
@@ -37,7 +37,7 @@ static void load_parameters(fixture *f, const char *group, float *out) {
 static void open_fixture(fixture *f) {
     int64_t count;
     f->golden = nn_golden_open("dcgan_small.safetensors");
-    assert_ok(leat_dcgan_set(&f->model, WIDTH, LATENT, err));
+    assert_ok(leat_dcgan_model_set(&f->model, WIDTH, LATENT, err));
     f->parameters = nn_zeros(f->model.size);
     load_parameters(f, "init", f->parameters);
     f->noise = nn_golden_floats(f->golden, "noise", &count);
@@ -45,10 +45,10 @@ static void open_fixture(fixture *f) {
     const float *levels = nn_golden_floats(f->golden, "images_u8", &count);
     f->images = (uint8_t *)nn_zeros(count / 4);
     for (int64_t i = 0; i < count; i++) f->images[i] = (uint8_t)levels[i];
-    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS * MICRO * MICROS;
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * MICRO * MICROS;
     f->result = (leat_dcgan_result){
         .gradient = nn_zeros(f->model.size),
-        .moments = nn_zeros(MICROS * leat_dcgan_moment_count(&f->model)),
+        .moments = nn_zeros(MICROS * leat_dcgan_model_moments(&f->model)),
         .logits_images = nn_zeros(MICRO * MICROS),
         .logits_fakes = nn_zeros(MICRO * MICROS),
         .fakes = nn_zeros(values),
@@ -86,7 +86,7 @@ static void check_running(const fixture *f, const char *group, const char *end) 
     }
 }
 
-static void check_unit(fixture *f) {
+static void check_unit(fixture *f, const leat_dcgan *work) {
     char name[100];
     float *mean = nn_zeros(f->model.size);
     assert_float_equal(f->result.weight, MICRO * MICROS, 0);
@@ -99,7 +99,7 @@ static void check_unit(fixture *f) {
     }
     nn_assert_golden(f->result.logits_images, f->golden, "unit/d_real.f64", 2e-5);
     nn_assert_golden(f->result.logits_fakes, f->golden, "unit/d_fake.f64", 2e-5);
-    const int64_t image = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
+    const int64_t image = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
     float *two = nn_zeros(4 * image); /* of each micro-batch */
     memcpy(two, f->result.fakes, sizeof *two * 2 * (size_t)image);
     memcpy(two + 2 * image, f->result.fakes + MICRO * image, sizeof *two * 2 * (size_t)image);
@@ -116,14 +116,19 @@ static void check_unit(fixture *f) {
         assert_int_equal(count, MICROS);
         assert_float_equal(losses[i].sum / MICRO, want[0] + want[1], 1e-6);
     }
-    leat_dcgan_fold(&f->model, LEAT_DCGAN_BOTH, MICROS, MICRO, f->result.moments, f->running);
+    leat_dcgan_fold(work, LEAT_DCGAN_BOTH, MICROS, f->result.moments, f->running);
     check_running(f, "unit/running", ".f64");
 }
 
-static leat_dcgan_work *work_of(const fixture *f, const leat_nn *nn) {
-    leat_dcgan_work *work;
-    const int threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
-    assert_ok(leat_dcgan_work_create(&work, &f->model, nn->kernels, threads, MICRO, err));
+static leat_dcgan *work_of(const leat_nn *nn) {
+    leat_dcgan *work;
+    const leat_dcgan_options options = {.width = WIDTH,
+                                        .latent = LATENT,
+                                        .micro_batch = MICRO,
+                                        .threads =
+                                            nn->pool == NULL ? 1 : leat_pool_threads(nn->pool),
+                                        .kernels = nn->kernels->name};
+    assert_ok(leat_dcgan_create(&work, &options, err));
     return work;
 }
 
@@ -134,16 +139,16 @@ static void test_unit(void **state) {
     float *first = NULL;
     open_fixture(&f);
     for (int i = 0; nn_variant(i, &nn); i++) {
-        leat_dcgan_work *work = work_of(&f, &nn);
+        leat_dcgan *work = work_of(&nn);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, MICROS, f.parameters, f.images, f.noise,
                                   &f.result, err));
-        leat_dcgan_work_destroy(work);
         if (first == NULL) {
-            check_unit(&f);
+            check_unit(&f, work);
             first = nn_zeros(f.model.size);
             memcpy(first, f.result.gradient, sizeof *first * (size_t)f.model.size);
         }
         nn_assert_same(f.result.gradient, first, f.model.size);
+        leat_dcgan_destroy(work);
     }
     close_fixture(&f);
 }
@@ -157,7 +162,7 @@ static void test_parts(void **state) {
     float *first = nn_zeros(f.model.size);
     const int64_t g = f.model.g_size, size = f.model.size;
     for (int i = 0; nn_variant(i, &nn); i++) {
-        leat_dcgan_work *work = work_of(&f, &nn);
+        leat_dcgan *work = work_of(&nn);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, 1, f.parameters, f.images, f.noise,
                                   &f.result, err));
         if (i == 0) memcpy(first, f.result.gradient, sizeof *first * (size_t)size);
@@ -170,7 +175,7 @@ static void test_parts(void **state) {
             leat_dcgan_unit(work, LEAT_DCGAN_G, 1, f.parameters, NULL, f.noise, &f.result, err));
         nn_assert_same(f.result.gradient, first, g);
         for (int64_t j = g; j < size; j++) assert_true(f.result.gradient[j] == 0);
-        leat_dcgan_work_destroy(work);
+        leat_dcgan_destroy(work);
     }
     close_fixture(&f);
 }
@@ -198,24 +203,19 @@ static void check_near(const fixture *f, const char *group, const float *values)
     }
 }
 
-static void run_steps(fixture *f, leat_dcgan_work *work, bool alternating, float *m, float *v) {
+static void run_steps(fixture *f, leat_dcgan *work, bool alternating, float *m, float *v) {
     const leat_adam adam = {2e-4, 0.5, 0.999, 1e-8, 0};
-    const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
-    const int64_t g = f->model.g_size, size = f->model.size;
     for (int step = 1; step <= STEPS; step++) {
         const float *noise = f->noise + (step - 1) * MICROS * MICRO * LATENT;
         for (int pass = 0; pass < (alternating ? 2 : 1); pass++) {
             const leat_dcgan_pass what = !alternating ? LEAT_DCGAN_BOTH
                                          : pass == 0  ? LEAT_DCGAN_D
                                                       : LEAT_DCGAN_G;
-            const int64_t begin = what == LEAT_DCGAN_D ? g : 0;
-            const int64_t count = (what == LEAT_DCGAN_G ? g : size) - begin;
             assert_ok(leat_dcgan_unit(work, what, MICROS, f->parameters, f->images, noise,
                                       &f->result, err));
-            leat_dcgan_fold(&f->model, what, MICROS, MICRO, f->result.moments, f->running);
-            assert_ok(leat_adam_apply(&nn, &adam, step, 1 / f->result.weight, count,
-                                      f->result.gradient + begin, f->parameters + begin, m + begin,
-                                      v + begin, err));
+            leat_dcgan_fold(work, what, MICROS, f->result.moments, f->running);
+            assert_ok(leat_dcgan_step(work, what, &adam, step, f->result.gradient, f->result.weight,
+                                      f->parameters, m, v, err));
         }
     }
 }
@@ -225,10 +225,10 @@ static void check_steps(const char *group, bool alternating) {
     char name[64];
     open_fixture(&f);
     const leat_nn nn = {.kernels = leat_kernels_find(NULL)};
-    leat_dcgan_work *work = work_of(&f, &nn);
+    leat_dcgan *work = work_of(&nn);
     float *m = nn_zeros(f.model.size), *v = nn_zeros(f.model.size);
     run_steps(&f, work, alternating, m, v);
-    leat_dcgan_work_destroy(work);
+    leat_dcgan_destroy(work);
     check_near(&f, group, f.parameters);
     snprintf(name, sizeof name, "%s/adam_m", group);
     check_near(&f, name, m);
@@ -250,27 +250,107 @@ static void test_alternating(void **state) {
 
 static void test_sizes(void **state) {
     (void)state;
-    leat_dcgan model;
-    leat_dcgan_work *work = NULL;
-    assert_ok(leat_dcgan_set(&model, 64, 100, err));
-    assert_int_equal(model.g_size, 3576704); /* crowd.md 1 */
-    assert_int_equal(model.size - model.g_size, 2765568);
-    assert_int_equal(model.g_channels, 960);
-    assert_int_equal(model.d_channels, 896);
-    assert_string_equal(model.params[0].name, "G.main.0.weight");
-    assert_string_equal(model.params[model.param_count - 1].name, "D.main.11.weight");
-    assert_int_equal(model.param_count, LEAT_DCGAN_PARAMS);
-    assert_fails(leat_dcgan_set(&model, 0, 100, err), LEAT_ERR_OPTION, "width 0");
-    assert_fails(leat_dcgan_set(&model, 64, 5000, err), LEAT_ERR_OPTION, "latent size 5000");
-    assert_ok(leat_dcgan_set(&model, 4, 10, err));
-    assert_fails(leat_dcgan_work_create(&work, &model, &leat_kernels_scalar, 1, 1, err),
-                 LEAT_ERR_OPTION, "micro-batch of 1 images");
-    assert_null(work);
+    leat_dcgan_options options = leat_dcgan_options_default();
+    leat_dcgan *dcgan = NULL;
+    leat_parameter param;
+    int64_t bytes = 0, many = 0, end = 0;
+    assert_ok(leat_dcgan_bytes(&options, &bytes, err));
+    options.threads = 2;
+    assert_ok(leat_dcgan_bytes(&options, &many, err));
+    assert_true(bytes > 0 && many > bytes && many < 2 * bytes);
+    options.micro_batch = 2;
+    assert_ok(leat_dcgan_create(&dcgan, &options, err));
+    assert_int_equal(leat_dcgan_generator_size(dcgan), 3576704); /* crowd.md 1 */
+    assert_int_equal(leat_dcgan_size(dcgan), 3576704 + 2765568);
+    assert_int_equal(leat_dcgan_running_count(dcgan), 2 * (960 + 896));
+    assert_int_equal(leat_dcgan_moment_count(dcgan), 2 * (960 + 2 * 896));
+    int count = 0;
+    for (; leat_dcgan_parameter_at(dcgan, count, &param); count++) {
+        assert_int_equal(param.offset, end);
+        end += param.count;
+        if (count == 0) assert_string_equal(param.name, "G.main.0.weight");
+        if (count == 13) assert_string_equal(param.name, "D.main.0.weight");
+    }
+    assert_int_equal(count, 24);
+    assert_int_equal(end, leat_dcgan_size(dcgan));
+    leat_dcgan_destroy(dcgan);
+}
+
+static void test_refused(void **state) {
+    (void)state;
+    static const struct {
+        leat_dcgan_options options;
+        leat_code code;
+        const char *words;
+    } cases[] = {
+        {{0, 100, 8, 1, NULL}, LEAT_ERR_OPTION, "width 0"},
+        {{64, 5000, 8, 1, NULL}, LEAT_ERR_OPTION, "latent size 5000"},
+        {{64, 100, 1, 1, NULL}, LEAT_ERR_OPTION, "micro-batches of 1 images"},
+        {{64, 100, 8, 257, NULL}, LEAT_ERR_OPTION, "257 threads"},
+        {{64, 100, 8, 1, "sse"}, LEAT_ERR_OPTION, "no kernels \"sse\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_dcgan *dcgan = NULL;
+        int64_t bytes;
+        assert_fails(leat_dcgan_create(&dcgan, &cases[i].options, err), cases[i].code,
+                     cases[i].words);
+        assert_null(dcgan);
+        assert_fails(leat_dcgan_bytes(&cases[i].options, &bytes, err), cases[i].code,
+                     cases[i].words);
+    }
+    const leat_dcgan_options small = {4, 10, 2, 1, NULL};
+    leat_dcgan_result result = {0};
+    leat_dcgan *dcgan;
+    assert_ok(leat_dcgan_create(&dcgan, &small, err));
+    assert_fails(leat_dcgan_unit(dcgan, LEAT_DCGAN_BOTH, 0, NULL, NULL, NULL, &result, err),
+                 LEAT_ERR_OPTION, "0 micro-batches");
+    leat_dcgan_destroy(dcgan);
+}
+
+/* First values: the same numbers for every variant, of the right spread, and pinned. */
+static void test_init(void **state) {
+    (void)state;
+    float *first = NULL, running[64];
+    leat_nn nn;
+    for (int i = 0; nn_variant(i, &nn); i += 4) {
+        const leat_dcgan_options options = {16, 20, 2, 1, nn.kernels->name};
+        leat_dcgan *dcgan;
+        leat_parameter param;
+        assert_ok(leat_dcgan_create(&dcgan, &options, err));
+        float *values = nn_zeros(leat_dcgan_size(dcgan));
+        leat_dcgan_init(dcgan, 7, values);
+        if (first == NULL) first = values;
+        nn_assert_same(values, first, leat_dcgan_size(dcgan));
+        for (int p = 0; leat_dcgan_parameter_at(dcgan, p, &param); p++) {
+            double sum = 0, squares = 0;
+            for (int64_t j = param.offset; j < param.offset + param.count; j++)
+                sum += values[j], squares += (double)values[j] * values[j];
+            const double mean = sum / (double)param.count;
+            const bool shift = strstr(param.name, ".bias") != NULL;
+            assert_float_equal(mean, param.rank == 1 && !shift ? 1 : 0, 0.02);
+            if (shift) assert_true(squares == 0);
+            if (param.rank == 4 && param.count > 1000)
+                assert_float_equal(squares / (double)param.count, 0.02 * 0.02, 4e-5);
+        }
+        leat_dcgan_destroy(dcgan);
+    }
+    const leat_dcgan_options tiny = {1, 1, 2, 1, NULL};
+    leat_dcgan *dcgan;
+    assert_ok(leat_dcgan_create(&dcgan, &tiny, err));
+    const int64_t g = 8 + 4 + 2 + 1, d = 2 + 4 + 8;
+    assert_int_equal(leat_dcgan_running_count(dcgan), 2 * (g + d));
+    leat_dcgan_init_running(dcgan, running);
+    for (int64_t i = 0; i < g; i++) assert_true(running[i] == 0 && running[g + i] == 1);
+    for (int64_t i = 0; i < d; i++)
+        assert_true(running[2 * g + i] == 0 && running[2 * g + d + i] == 1);
+    leat_dcgan_destroy(dcgan);
+    nn_free_all();
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_init),        cmocka_unit_test(test_unit),
         cmocka_unit_test(test_parts),       cmocka_unit_test(test_simultaneous),
         cmocka_unit_test(test_alternating),
     };

@@ -73,6 +73,9 @@ typedef struct leat_kernels {
     int tile_rows, tile_columns;
 
     void (*tile)(const leat_tile *tile);
+    /* As many multiply-adds as `rounds` times a full tile of depth 1, between registers only; the
+     * result is of no use but to keep the compiler from leaving them out. */
+    float (*peak)(int64_t rounds);
     /* out[j * out_step + i] = in[i * in_step + j] for i < rows, j < columns. */
     void (*transpose)(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
                       int64_t out_step);

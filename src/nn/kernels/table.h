@@ -12,6 +12,7 @@ const leat_kernels LEAT_KERNELS = {
     .tile_rows = TILE_ROWS,
     .tile_columns = TILE_VECTORS * VW,
     .tile = tile,
+    .peak = peak,
     .transpose = transpose,
     .sums = sums,
     .squares = squares,

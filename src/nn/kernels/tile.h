@@ -90,6 +90,24 @@ static void tile(const leat_tile *t) {
     tile_rows_of(t, LEAT_LANES / VW);
 }
 
+static float peak(int64_t rounds) {
+    vf sum[TILE_ROWS * TILE_VECTORS];
+    const vf half = vf_set(0.5f), one = vf_set(1.0f);
+#pragma GCC unroll 64
+    for (int i = 0; i < TILE_ROWS * TILE_VECTORS; i++) sum[i] = vf_set((float)i);
+    for (int64_t round = 0; round < rounds; round++) {
+#pragma GCC unroll 64
+        for (int i = 0; i < TILE_ROWS * TILE_VECTORS; i++) sum[i] = vf_fma(sum[i], half, one);
+    }
+    float out[VW], total = 0;
+#pragma GCC unroll 64
+    for (int i = 0; i < TILE_ROWS * TILE_VECTORS; i++) {
+        vf_store(out, sum[i]);
+        total += out[0];
+    }
+    return total;
+}
+
 /* Squares of vectors in registers; what is left at the edges is moved value by value. */
 static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
                       int64_t out_step) {

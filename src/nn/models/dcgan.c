@@ -1,9 +1,7 @@
-/* The layers and the table of parameters of a DCGAN, and its running statistics. */
+/* The layers and the table of parameters of a DCGAN. */
 #include "nn/models/dcgan.h"
 
-#include "nn/ops/batchnorm.h"
-
-static int64_t add_conv(leat_dcgan *model, const leat_dcgan_layer *layer, const char *network,
+static int64_t add_conv(leat_dcgan_model *model, const leat_dcgan_layer *layer, const char *network,
                         int number) {
     const leat_conv *conv = &layer->conv;
     const int64_t shape[] = {conv->narrow_channels, conv->wide_channels, conv->kernel,
@@ -13,8 +11,8 @@ static int64_t add_conv(leat_dcgan *model, const leat_dcgan_layer *layer, const 
         ->offset;
 }
 
-static void add_norm(leat_dcgan *model, leat_dcgan_layer *layer, const char *network, int number,
-                     int64_t *channels) {
+static void add_norm(leat_dcgan_model *model, leat_dcgan_layer *layer, const char *network,
+                     int number, int64_t *channels) {
     const int64_t shape[] = {layer->channels};
     layer->norm = true;
     layer->norm_weight = leat_param_add(model->params, &model->param_count, 1, 0.02, 1, shape,
@@ -46,11 +44,11 @@ static leat_code set_layer(leat_dcgan_layer *layer, bool up, int narrow, int wid
     return LEAT_OK;
 }
 
-leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err) {
-    const int widths[] = {LEAT_DCGAN_COLORS, width, 2 * width, 4 * width, 8 * width};
+leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, leat_error *err) {
+    const int widths[] = {LEAT_IMAGE_COLORS, width, 2 * width, 4 * width, 8 * width};
     /* the number of a layer in the reference's list of modules, and of its normalisation */
     static const int g_number[] = {0, 3, 6, 9, 12}, d_number[] = {0, 2, 5, 8, 11};
-    *out = (leat_dcgan){.width = width, .latent = latent};
+    *out = (leat_dcgan_model){.width = width, .latent = latent};
     if (width < 1 || width > LEAT_DCGAN_WIDTH_MAX || latent < 1 || latent > LEAT_DCGAN_LATENT_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
                          "DCGAN of width %d and latent size %d: they must be 1 to %d and 1 to %d",
@@ -59,7 +57,7 @@ leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err
         leat_dcgan_layer *layer = &out->g[i];
         const int level = LEAT_DCGAN_LAYERS - 1 - i; /* of the output */
         LEAT_TRY(set_layer(layer, true, i == 0 ? latent : widths[level + 1], widths[level],
-                           LEAT_DCGAN_SIZE >> level, i == 0, err));
+                           LEAT_IMAGE_SIZE >> level, i == 0, err));
         layer->weight = add_conv(out, layer, "G", g_number[i]);
         if (level == 0) continue;
         add_norm(out, layer, "G", g_number[i] + 1, &out->g_channels);
@@ -69,7 +67,7 @@ leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err
     for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
         leat_dcgan_layer *layer = &out->d[i];
         const bool last = i == LEAT_DCGAN_LAYERS - 1;
-        LEAT_TRY(set_layer(layer, false, last ? 1 : widths[i + 1], widths[i], LEAT_DCGAN_SIZE >> i,
+        LEAT_TRY(set_layer(layer, false, last ? 1 : widths[i + 1], widths[i], LEAT_IMAGE_SIZE >> i,
                            last, err));
         layer->weight = add_conv(out, layer, "D", d_number[i]);
         if (i > 0 && !last) add_norm(out, layer, "D", d_number[i] + 1, &out->d_channels);
@@ -79,31 +77,6 @@ leat_code leat_dcgan_set(leat_dcgan *out, int width, int latent, leat_error *err
     return LEAT_OK;
 }
 
-int64_t leat_dcgan_moment_count(const leat_dcgan *model) {
+int64_t leat_dcgan_model_moments(const leat_dcgan_model *model) {
     return 2 * model->g_channels + 4 * model->d_channels;
-}
-
-static void fold(const leat_dcgan_layer *layers, int64_t channels, int micro_batch,
-                 const float *moments, float *running) {
-    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
-        const leat_dcgan_layer *layer = &layers[i];
-        if (!layer->norm) continue;
-        const int64_t mean = layer->moments, variance = channels + layer->moments;
-        leat_batchnorm_fold(layer->channels, layer->pixels * micro_batch, moments + mean,
-                            moments + variance, running + mean, running + variance);
-    }
-}
-
-void leat_dcgan_fold(const leat_dcgan *model, leat_dcgan_pass pass, int micro_batches,
-                     int micro_batch, const float *moments, float *running) {
-    float *d_running = running + 2 * model->g_channels;
-    for (int i = 0; i < micro_batches; i++, moments += leat_dcgan_moment_count(model)) {
-        const float *images = moments + 2 * model->g_channels;
-        const float *fakes = images + 2 * model->d_channels;
-        if (pass != LEAT_DCGAN_G) {
-            fold(model->g, model->g_channels, micro_batch, moments, running);
-            fold(model->d, model->d_channels, micro_batch, images, d_running);
-        }
-        fold(model->d, model->d_channels, micro_batch, fakes, d_running);
-    }
 }

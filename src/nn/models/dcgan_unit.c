@@ -39,8 +39,8 @@ typedef struct losses {
     double images, fakes, g;
 } losses;
 
-struct leat_dcgan_work {
-    leat_dcgan model;
+struct leat_dcgan {
+    leat_dcgan_model model;
     leat_nn nn;
     int threads, micro_batch;
     int64_t lanes;
@@ -81,16 +81,16 @@ static void place_layers(const leat_dcgan_layer *layers, layer_places *places, i
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t work_count(const leat_dcgan_work *self, const leat_dcgan_layer *layer) {
+static int64_t work_count(const leat_dcgan *self, const leat_dcgan_layer *layer) {
     const leat_batchnorm bn = {
         .pixels = layer->pixels, .channels = layer->channels, .images = self->micro_batch};
     return most(leat_conv_work_count(&self->nn, &layer->conv, self->micro_batch),
                 leat_batchnorm_work_count(&bn));
 }
 
-static void lay_out_scratch(const leat_dcgan_work *self, arena *arena, scratch *out) {
+static void lay_out_scratch(const leat_dcgan *self, arena *arena, scratch *out) {
     int64_t largest = 0, work = 0;
-    out->images = take(arena, (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS * self->lanes);
+    out->images = take(arena, (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * self->lanes);
     out->noise = take(arena, self->model.latent * self->lanes);
     for (int i = 0; i < LAYERS; i++) {
         const leat_dcgan_layer *g = &self->model.g[i], *d = &self->model.d[i];
@@ -110,7 +110,7 @@ static void lay_out_scratch(const leat_dcgan_work *self, arena *arena, scratch *
     out->gradient = take(arena, self->size);
 }
 
-static void lay_out(leat_dcgan_work *self, arena *arena) {
+static void lay_out(leat_dcgan *self, arena *arena) {
     for (int i = 0; i < LAYERS; i++) {
         const int64_t g = leat_conv_weight_count(&self->model.g[i].conv);
         const int64_t d = leat_conv_weight_count(&self->model.d[i].conv);
@@ -126,71 +126,87 @@ static void lay_out(leat_dcgan_work *self, arena *arena) {
     }
 }
 
-static void set_sizes(leat_dcgan_work *self, const leat_dcgan *model, const leat_kernels *kernels,
+static void set_sizes(leat_dcgan *self, const leat_dcgan_model *model, const leat_kernels *kernels,
                       int threads, int micro_batch) {
-    *self = (leat_dcgan_work){.model = *model,
-                              .nn = {.kernels = kernels},
-                              .threads = threads,
-                              .micro_batch = micro_batch,
-                              .lanes = leat_lanes(micro_batch)};
+    *self = (leat_dcgan){.model = *model,
+                         .nn = {.kernels = kernels},
+                         .threads = threads,
+                         .micro_batch = micro_batch,
+                         .lanes = leat_lanes(micro_batch)};
     place_layers(model->g, self->g_place, &self->size);
     self->g_size = self->size;
     place_layers(model->d, self->d_place, &self->size);
 }
 
-int64_t leat_dcgan_work_bytes(const leat_dcgan *model, const leat_kernels *kernels, int threads,
-                              int micro_batch) {
-    leat_dcgan_work self;
-    arena arena = {0};
-    set_sizes(&self, model, kernels, threads, micro_batch);
-    lay_out(&self, &arena);
-    return arena.used * (int64_t)sizeof(float) + (int64_t)sizeof self +
-           threads * (int64_t)sizeof(scratch);
+/* Checks the options and gives the sizes, without memory. */
+static leat_code plan(leat_dcgan *self, const leat_dcgan_options *options, arena *arena,
+                      leat_error *err) {
+    leat_dcgan_model model;
+    const leat_kernels *kernels;
+    LEAT_TRY(leat_dcgan_model_set(&model, options->width, options->latent, err));
+    LEAT_TRY(leat_kernels_named(options->kernels, &kernels, err));
+    if (options->micro_batch < 2 || options->micro_batch > LEAT_DCGAN_MICRO_BATCH_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "micro-batches of %d images: batch normalisation needs 2, and %d are the "
+                         "most",
+                         options->micro_batch, LEAT_DCGAN_MICRO_BATCH_MAX);
+    if (options->threads < 1 || options->threads > LEAT_THREADS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "%d threads: they must be 1 to %d", options->threads,
+                         LEAT_THREADS_MAX);
+    set_sizes(self, &model, kernels, options->threads, options->micro_batch);
+    lay_out(self, arena);
+    return LEAT_OK;
 }
 
-leat_code leat_dcgan_work_create(leat_dcgan_work **out, const leat_dcgan *model,
-                                 const leat_kernels *kernels, int threads, int micro_batch,
-                                 leat_error *err) {
-    *out = NULL;
-    if (micro_batch < 2 || micro_batch > LEAT_DCGAN_MICRO_BATCH_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "micro-batch of %d images; batch normalisation needs 2, and %d are the "
-                         "most",
-                         micro_batch, LEAT_DCGAN_MICRO_BATCH_MAX);
-    leat_dcgan_work *self;
-    LEAT_TRY(leat_alloc((void **)&self, 1, sizeof *self, err));
-    set_sizes(self, model, kernels, threads, micro_batch);
-    for (int level = 0; level < 256; level++)
-        self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
+leat_code leat_dcgan_bytes(const leat_dcgan_options *options, int64_t *bytes, leat_error *err) {
+    leat_dcgan self;
     arena arena = {0};
-    lay_out(self, &arena);
-    leat_code code = leat_pool_create(&self->nn.pool, threads, err);
-    if (code == LEAT_OK) code = LEAT_NEW(&self->scratch, threads, err);
+    *bytes = 0;
+    LEAT_TRY(plan(&self, options, &arena, err));
+    *bytes = arena.used * (int64_t)sizeof(float) + (int64_t)sizeof self +
+             options->threads * (int64_t)sizeof(scratch);
+    return LEAT_OK;
+}
+
+leat_code leat_dcgan_create(leat_dcgan **out, const leat_dcgan_options *options, leat_error *err) {
+    leat_dcgan *self;
+    arena arena = {0};
+    *out = NULL;
+    LEAT_TRY(leat_alloc((void **)&self, 1, sizeof *self, err));
+    leat_code code = plan(self, options, &arena, err);
+    if (code == LEAT_OK) code = leat_pool_create(&self->nn.pool, options->threads, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&self->scratch, options->threads, err);
     const int64_t bytes = arena.used * (int64_t)sizeof(float);
     if (code == LEAT_OK) code = leat_block_alloc(&self->block, bytes, err);
     if (code != LEAT_OK) {
-        leat_dcgan_work_destroy(self);
+        leat_dcgan_destroy(self);
         return code;
     }
     self->block_bytes = bytes;
     arena = (struct arena){.base = self->block};
     lay_out(self, &arena);
+    for (int level = 0; level < 256; level++)
+        self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
     *out = self;
     return LEAT_OK;
 }
 
-void leat_dcgan_work_destroy(leat_dcgan_work *work) {
-    if (work == NULL) return;
-    leat_pool_destroy(work->nn.pool);
-    if (work->block != NULL) leat_block_free(work->block, work->block_bytes);
-    leat_free(work->scratch);
-    leat_free(work);
+void leat_dcgan_destroy(leat_dcgan *dcgan) {
+    if (dcgan == NULL) return;
+    leat_pool_destroy(dcgan->nn.pool);
+    if (dcgan->block != NULL) leat_block_free(dcgan->block, dcgan->block_bytes);
+    leat_free(dcgan->scratch);
+    leat_free(dcgan);
 }
+
+const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan) { return &dcgan->model; }
+const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan) { return &dcgan->nn; }
+int leat_dcgan_micro_batch(const leat_dcgan *dcgan) { return dcgan->micro_batch; }
 
 /* ---- Forward and backward of a network ---------------------------------------------------- */
 
 typedef struct unit {
-    leat_dcgan_work *work;
+    leat_dcgan *dcgan;
     leat_dcgan_pass pass;
     const float *parameters;
     const uint8_t *images;
@@ -210,7 +226,7 @@ typedef struct micro {
 static leat_batchnorm norm_of(const micro *self, const leat_dcgan_layer *layer) {
     return (leat_batchnorm){.pixels = layer->pixels,
                             .channels = layer->channels,
-                            .images = self->unit->work->micro_batch,
+                            .images = self->unit->dcgan->micro_batch,
                             .eps = norm_eps,
                             .slope = layer->slope,
                             .training = true};
@@ -220,11 +236,11 @@ static leat_batchnorm norm_of(const micro *self, const leat_dcgan_layer *layer) 
 static leat_code forward(const micro *self, const leat_dcgan_layer *layers,
                          const packed_layer *packed, const float *in, float *const *raw,
                          float *const *out, float *moments, int64_t channels, leat_error *err) {
-    const int images = self->unit->work->micro_batch;
+    const int images = self->unit->dcgan->micro_batch;
     const float *parameters = self->unit->parameters;
     for (int i = 0; i < LAYERS; i++) {
         const leat_dcgan_layer *layer = &layers[i];
-        const int64_t count = layer->pixels * layer->channels * self->unit->work->lanes;
+        const int64_t count = layer->pixels * layer->channels * self->unit->dcgan->lanes;
         if (layer->up)
             LEAT_TRY(leat_conv_up(&self->nn, &layer->conv, images, packed[i].up, in, raw[i], err));
         else
@@ -254,7 +270,7 @@ static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
                           const float *first_in, float *const *raw, float *const *out,
                           const float *moments, int64_t channels, bool add, float *gradient,
                           const float **input, leat_error *err) {
-    const int images = self->unit->work->micro_batch;
+    const int images = self->unit->dcgan->micro_batch;
     const float *parameters = self->unit->parameters;
     float *up = self->scratch->up[0], *down = self->scratch->up[1], *work = self->scratch->work;
     for (int i = LAYERS - 1; i >= 0; i--) {
@@ -270,7 +286,7 @@ static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
                 raw[i], moments + layer->moments, moments + channels + layer->moments, up, up, w,
                 shift, work, err));
         } else if (layer->slope != 1) {
-            const int64_t count = layer->pixels * layer->channels * self->unit->work->lanes;
+            const int64_t count = layer->pixels * layer->channels * self->unit->dcgan->lanes;
             LEAT_TRY(leat_leaky_backward(&self->nn, layer->slope, count, out[i], up, up, err));
         }
         if (gradient != NULL)
@@ -291,26 +307,26 @@ static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
 
 /* ---- One micro-batch ---------------------------------------------------------------------- */
 
-static void load_images(const leat_dcgan_work *work, const uint8_t *images, float *out) {
-    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
-    for (int64_t i = 0; i < values; i++, out += work->lanes) {
-        for (int64_t n = 0; n < work->lanes; n++)
-            out[n] = n < work->micro_batch ? work->pixel[images[n * values + i]] : 0.0f;
+static void load_images(const leat_dcgan *dcgan, const uint8_t *images, float *out) {
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
+    for (int64_t i = 0; i < values; i++, out += dcgan->lanes) {
+        for (int64_t n = 0; n < dcgan->lanes; n++)
+            out[n] = n < dcgan->micro_batch ? dcgan->pixel[images[n * values + i]] : 0.0f;
     }
 }
 
-static void load_noise(const leat_dcgan_work *work, const float *noise, float *out) {
-    for (int64_t i = 0; i < work->model.latent; i++, out += work->lanes) {
-        for (int64_t n = 0; n < work->lanes; n++)
-            out[n] = n < work->micro_batch ? noise[n * work->model.latent + i] : 0.0f;
+static void load_noise(const leat_dcgan *dcgan, const float *noise, float *out) {
+    for (int64_t i = 0; i < dcgan->model.latent; i++, out += dcgan->lanes) {
+        for (int64_t n = 0; n < dcgan->lanes; n++)
+            out[n] = n < dcgan->micro_batch ? noise[n * dcgan->model.latent + i] : 0.0f;
     }
 }
 
-static void keep_fakes(const leat_dcgan_work *work, const float *in, float *out) {
-    for (int64_t n = 0; n < work->micro_batch; n++) {
-        for (int64_t c = 0; c < LEAT_DCGAN_COLORS; c++) {
+static void keep_fakes(const leat_dcgan *dcgan, const float *in, float *out) {
+    for (int64_t n = 0; n < dcgan->micro_batch; n++) {
+        for (int64_t c = 0; c < LEAT_IMAGE_COLORS; c++) {
             for (int64_t p = 0; p < LEAT_DCGAN_PIXELS; p++)
-                *out++ = in[(p * LEAT_DCGAN_COLORS + c) * work->lanes + n];
+                *out++ = in[(p * LEAT_IMAGE_COLORS + c) * dcgan->lanes + n];
         }
     }
 }
@@ -318,12 +334,12 @@ static void keep_fakes(const leat_dcgan_work *work, const float *in, float *out)
 /* Runs D on `in`, whose moments are kept; the logits are in d_out of the last layer. */
 static leat_code judge(const micro *self, const float *in, float *moments, float *logits,
                        leat_error *err) {
-    const leat_dcgan_work *work = self->unit->work;
-    LEAT_TRY(forward(self, work->model.d, work->d, in, self->scratch->d_raw, self->scratch->d_out,
-                     moments, work->model.d_channels, err));
+    const leat_dcgan *dcgan = self->unit->dcgan;
+    LEAT_TRY(forward(self, dcgan->model.d, dcgan->d, in, self->scratch->d_raw, self->scratch->d_out,
+                     moments, dcgan->model.d_channels, err));
     if (logits != NULL)
         memcpy(logits, self->scratch->d_out[LAYERS - 1],
-               sizeof *logits * (size_t)work->micro_batch);
+               sizeof *logits * (size_t)dcgan->micro_batch);
     return LEAT_OK;
 }
 
@@ -331,12 +347,12 @@ static leat_code judge(const micro *self, const float *in, float *moments, float
 static leat_code learn(const micro *self, const float *in, const float *moments, float target,
                        bool add, float *gradient, double *loss, const float **input,
                        leat_error *err) {
-    const leat_dcgan_work *work = self->unit->work;
+    const leat_dcgan *dcgan = self->unit->dcgan;
     scratch *s = self->scratch;
-    memset(s->up[0], 0, sizeof(float) * (size_t)work->lanes);
-    leat_bce(&self->nn, work->micro_batch, target, s->d_out[LAYERS - 1], loss, s->up[0], s->small);
-    return backward(self, work->model.d, work->d, work->d_place, in, s->d_raw, s->d_out, moments,
-                    work->model.d_channels, add, gradient, input, err);
+    memset(s->up[0], 0, sizeof(float) * (size_t)dcgan->lanes);
+    leat_bce(&self->nn, dcgan->micro_batch, target, s->d_out[LAYERS - 1], loss, s->up[0], s->small);
+    return backward(self, dcgan->model.d, dcgan->d, dcgan->d_place, in, s->d_raw, s->d_out, moments,
+                    dcgan->model.d_channels, add, gradient, input, err);
 }
 
 /* Norm gradients are added to from 0; convolutions begin by themselves. */
@@ -351,38 +367,38 @@ static void clear_norms(const leat_dcgan_layer *layers, const layer_places *plac
 
 static leat_code run_micro(const micro *self, int64_t index, losses *losses, leat_error *err) {
     const unit *unit = self->unit;
-    leat_dcgan_work *work = unit->work;
-    const leat_dcgan *model = &work->model;
+    leat_dcgan *dcgan = unit->dcgan;
+    const leat_dcgan_model *model = &dcgan->model;
     scratch *s = self->scratch;
     const leat_dcgan_result *result = unit->result;
-    const int64_t first = index * work->micro_batch;
-    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_DCGAN_COLORS;
+    const int64_t first = index * dcgan->micro_batch;
+    const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
     float *of_images = self->moments + 2 * model->g_channels;
     float *of_fakes = of_images + 2 * model->d_channels;
     float *logits = result->logits_images == NULL ? NULL : result->logits_images + first;
     const float *fakes = s->g_out[LAYERS - 1], *down;
-    clear_norms(model->g, work->g_place, s->gradient);
-    clear_norms(model->d, work->d_place, s->gradient);
+    clear_norms(model->g, dcgan->g_place, s->gradient);
+    clear_norms(model->d, dcgan->d_place, s->gradient);
     if (unit->pass != LEAT_DCGAN_G) {
-        load_images(work, unit->images + first * values, s->images);
+        load_images(dcgan, unit->images + first * values, s->images);
         LEAT_TRY(judge(self, s->images, of_images, logits, err));
         LEAT_TRY(
             learn(self, s->images, of_images, 1, false, s->gradient, &losses->images, NULL, err));
     }
-    load_noise(work, unit->noise + first * model->latent, s->noise);
-    LEAT_TRY(forward(self, model->g, work->g, s->noise, s->g_raw, s->g_out, self->moments,
+    load_noise(dcgan, unit->noise + first * model->latent, s->noise);
+    LEAT_TRY(forward(self, model->g, dcgan->g, s->noise, s->g_raw, s->g_out, self->moments,
                      model->g_channels, err));
-    LEAT_TRY(leat_map_values(&self->nn, LEAT_FUNCTION_TANH, values * work->lanes, fakes,
+    LEAT_TRY(leat_map_values(&self->nn, LEAT_FUNCTION_TANH, values * dcgan->lanes, fakes,
                              s->g_out[LAYERS - 1], err));
-    if (result->fakes != NULL) keep_fakes(work, fakes, result->fakes + first * values);
+    if (result->fakes != NULL) keep_fakes(dcgan, fakes, result->fakes + first * values);
     logits = result->logits_fakes == NULL ? NULL : result->logits_fakes + first;
     LEAT_TRY(judge(self, fakes, of_fakes, logits, err));
     if (unit->pass != LEAT_DCGAN_G)
         LEAT_TRY(learn(self, fakes, of_fakes, 0, true, s->gradient, &losses->fakes, NULL, err));
     if (unit->pass == LEAT_DCGAN_D) return LEAT_OK;
     LEAT_TRY(learn(self, fakes, of_fakes, 1, false, NULL, &losses->g, &down, err));
-    LEAT_TRY(leat_tanh_backward(&self->nn, values * work->lanes, fakes, down, s->up[0], err));
-    return backward(self, model->g, work->g, work->g_place, s->noise, s->g_raw, s->g_out,
+    LEAT_TRY(leat_tanh_backward(&self->nn, values * dcgan->lanes, fakes, down, s->up[0], err));
+    return backward(self, model->g, dcgan->g, dcgan->g_place, s->noise, s->g_raw, s->g_out,
                     self->moments, model->g_channels, false, s->gradient, NULL, err);
 }
 
@@ -390,91 +406,91 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
 
 static leat_code make_micro(void *context, int worker, int64_t part, leat_error *err) {
     const unit *unit = context;
-    leat_dcgan_work *work = unit->work;
+    leat_dcgan *dcgan = unit->dcgan;
     const micro self = {.unit = unit,
-                        .nn = {.kernels = work->nn.kernels},
-                        .scratch = &work->scratch[worker],
+                        .nn = {.kernels = dcgan->nn.kernels},
+                        .scratch = &dcgan->scratch[worker],
                         .moments =
-                            unit->result->moments + part * leat_dcgan_moment_count(&work->model)};
+                            unit->result->moments + part * leat_dcgan_model_moments(&dcgan->model)};
     return run_micro(&self, part, &unit->losses[worker], err);
 }
 
 static leat_code add_micro(const unit *unit, const leat_nn *nn, int worker, leat_error *err) {
-    leat_dcgan_work *work = unit->work;
-    const float weight = (float)work->micro_batch;
-    const int64_t begin = unit->pass == LEAT_DCGAN_D ? work->g_size : 0;
-    const int64_t end = unit->pass == LEAT_DCGAN_G ? work->g_size : work->size;
-    LEAT_TRY(leat_add_scaled(nn, end - begin, weight, work->scratch[worker].gradient + begin,
-                             work->total + begin, err));
+    leat_dcgan *dcgan = unit->dcgan;
+    const float weight = (float)dcgan->micro_batch;
+    const int64_t begin = unit->pass == LEAT_DCGAN_D ? dcgan->g_size : 0;
+    const int64_t end = unit->pass == LEAT_DCGAN_G ? dcgan->g_size : dcgan->size;
+    LEAT_TRY(leat_add_scaled(nn, end - begin, weight, dcgan->scratch[worker].gradient + begin,
+                             dcgan->total + begin, err));
     const losses *losses = &unit->losses[worker];
-    unit->result->weight += work->micro_batch;
-    unit->result->loss_d_images += losses->images * work->micro_batch;
-    unit->result->loss_d_fakes += losses->fakes * work->micro_batch;
-    unit->result->loss_g += losses->g * work->micro_batch;
+    unit->result->weight += dcgan->micro_batch;
+    unit->result->loss_d_images += losses->images * dcgan->micro_batch;
+    unit->result->loss_d_fakes += losses->fakes * dcgan->micro_batch;
+    unit->result->loss_g += losses->g * dcgan->micro_batch;
     return LEAT_OK;
 }
 
 static leat_code take_micro(void *context, int worker, int64_t part, leat_error *err) {
     const unit *unit = context;
-    const leat_nn alone = {.kernels = unit->work->nn.kernels};
+    const leat_nn alone = {.kernels = unit->dcgan->nn.kernels};
     (void)part;
     return add_micro(unit, &alone, worker, err);
 }
 
 static void pack_layer(void *context, int64_t part) {
     const unit *unit = context;
-    leat_dcgan_work *work = unit->work;
+    leat_dcgan *dcgan = unit->dcgan;
     const bool is_g = part / 2 < LAYERS;
     const int i = (int)(part / 2 % LAYERS);
-    const leat_dcgan_layer *layer = is_g ? &work->model.g[i] : &work->model.d[i];
-    const packed_layer *packed = is_g ? &work->g[i] : &work->d[i];
+    const leat_dcgan_layer *layer = is_g ? &dcgan->model.g[i] : &dcgan->model.d[i];
+    const packed_layer *packed = is_g ? &dcgan->g[i] : &dcgan->d[i];
     const float *weights = unit->parameters + layer->weight;
-    if (part % 2 == 0) leat_conv_pack_up(&work->nn, &layer->conv, weights, packed->up);
-    else leat_conv_pack_down(&work->nn, &layer->conv, weights, packed->down);
+    if (part % 2 == 0) leat_conv_pack_up(&dcgan->nn, &layer->conv, weights, packed->up);
+    else leat_conv_pack_down(&dcgan->nn, &layer->conv, weights, packed->down);
 }
 
 static void unpack_layer(void *context, int64_t part) {
     const unit *unit = context;
-    const leat_dcgan_work *work = unit->work;
+    const leat_dcgan *dcgan = unit->dcgan;
     const bool is_g = part < LAYERS;
     const int i = (int)(part % LAYERS);
-    const leat_dcgan_layer *layer = is_g ? &work->model.g[i] : &work->model.d[i];
-    const layer_places *places = is_g ? &work->g_place[i] : &work->d_place[i];
+    const leat_dcgan_layer *layer = is_g ? &dcgan->model.g[i] : &dcgan->model.d[i];
+    const layer_places *places = is_g ? &dcgan->g_place[i] : &dcgan->d_place[i];
     float *out = unit->result->gradient;
-    leat_conv_unpack_gradient(&layer->conv, work->total + places->conv, out + layer->weight);
+    leat_conv_unpack_gradient(&layer->conv, dcgan->total + places->conv, out + layer->weight);
     if (!layer->norm) return;
     const size_t bytes = sizeof *out * (size_t)layer->channels;
-    memcpy(out + layer->norm_weight, work->total + places->norm_weight, bytes);
-    memcpy(out + layer->norm_shift, work->total + places->norm_shift, bytes);
+    memcpy(out + layer->norm_weight, dcgan->total + places->norm_weight, bytes);
+    memcpy(out + layer->norm_shift, dcgan->total + places->norm_shift, bytes);
 }
 
 static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
-    leat_dcgan_work *work = unit->work;
-    LEAT_TRY(leat_nn_run(&work->nn, 4 * LAYERS, pack_layer, unit, err));
-    memset(work->total, 0, sizeof(float) * (size_t)work->size);
-    if (micro_batches > 1 && work->threads > 1) {
+    leat_dcgan *dcgan = unit->dcgan;
+    LEAT_TRY(leat_nn_run(&dcgan->nn, 4 * LAYERS, pack_layer, unit, err));
+    memset(dcgan->total, 0, sizeof(float) * (size_t)dcgan->size);
+    if (micro_batches > 1 && dcgan->threads > 1) {
         const leat_pool_job job = {
             .parts = micro_batches, .context = unit, .make = make_micro, .take = take_micro};
-        LEAT_TRY(leat_pool_run(work->nn.pool, &job, err));
+        LEAT_TRY(leat_pool_run(dcgan->nn.pool, &job, err));
     } else {
         for (int64_t i = 0; i < micro_batches; i++) {
             const micro self = {.unit = unit,
-                                .nn = work->nn,
-                                .scratch = &work->scratch[0],
+                                .nn = dcgan->nn,
+                                .scratch = &dcgan->scratch[0],
                                 .moments = unit->result->moments +
-                                           i * leat_dcgan_moment_count(&work->model)};
+                                           i * leat_dcgan_model_moments(&dcgan->model)};
             LEAT_TRY(run_micro(&self, i, &unit->losses[0], err));
-            LEAT_TRY(add_micro(unit, &work->nn, 0, err));
+            LEAT_TRY(add_micro(unit, &dcgan->nn, 0, err));
         }
     }
-    return leat_nn_run(&work->nn, 2 * LAYERS, unpack_layer, unit, err);
+    return leat_nn_run(&dcgan->nn, 2 * LAYERS, unpack_layer, unit, err);
 }
 
-leat_code leat_dcgan_unit(leat_dcgan_work *work, leat_dcgan_pass pass, int micro_batches,
+leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
                           const float *parameters, const uint8_t *images, const float *noise,
                           leat_dcgan_result *result, leat_error *err) {
     losses losses[LEAT_THREADS_MAX] = {{0}};
-    unit unit = {.work = work,
+    unit unit = {.dcgan = dcgan,
                  .pass = pass,
                  .parameters = parameters,
                  .images = images,
@@ -486,6 +502,6 @@ leat_code leat_dcgan_unit(leat_dcgan_work *work, leat_dcgan_pass pass, int micro
                          micro_batches);
     result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
     memset(result->moments, 0,
-           sizeof(float) * (size_t)micro_batches * (size_t)leat_dcgan_moment_count(&work->model));
+           sizeof(float) * (size_t)micro_batches * (size_t)leat_dcgan_model_moments(&dcgan->model));
     return run_all(&unit, micro_batches, err);
 }

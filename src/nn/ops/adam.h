@@ -12,11 +12,8 @@
 #ifndef LEAT_NN_OPS_ADAM_H
 #define LEAT_NN_OPS_ADAM_H
 
+#include "leat/nn.h"
 #include "nn/ops/op.h"
-
-typedef struct leat_adam {
-    double rate, beta1, beta2, eps, decay;
-} leat_adam;
 
 /*
  * Step `step` (1, 2, ...) of `count` weights with their moments first and second, which begin as 0.

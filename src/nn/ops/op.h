@@ -25,6 +25,11 @@ typedef struct leat_nn {
     leat_pool *pool; /* NULL: the calling thread alone */
 } leat_nn;
 
+/* The variant of this name (NULL: the widest that runs here). LEAT_ERR_OPTION: there is none;
+ * LEAT_ERR_UNSUPPORTED: this processor cannot run it. */
+LEAT_MUST_CHECK leat_code leat_kernels_named(const char *name, const leat_kernels **out,
+                                             leat_error *err);
+
 /* Runs make(context, part) for all parts; on the pool of `nn` if it has one. LEAT_ERR_BUSY: the
  * call comes from a part of a job on the same pool. */
 LEAT_MUST_CHECK leat_code leat_nn_run(const leat_nn *nn, int64_t parts,

@@ -1,0 +1,159 @@
+/*
+ * leat/nn.h: the kernels that models compute with, and the DCGAN. Every result is the same bits on
+ * every processor, for any number of threads. docs/kernels.md says how, and what it costs.
+ */
+#ifndef LEAT_NN_H
+#define LEAT_NN_H
+
+#include "leat/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Kernels ------------------------------------------------------------------------------ */
+
+/* One variant of the kernels: "scalar" (plain C, the specification of the others), "avx2",
+ * "avx512", "neon". All give the same bits. */
+typedef struct leat_kernel_variant {
+    const char *name;
+    int lanes; /* floats of a vector */
+    bool runs; /* on this processor */
+    bool used; /* unless another one is asked for: the widest that runs */
+} leat_kernel_variant;
+/* The variants that were built, index 0, 1, ...; false after the last. */
+LEAT_API bool leat_kernel_variant_at(int index, leat_kernel_variant *out);
+
+/*
+ * Runs the self-test of a variant (NULL: the one that is used) and gives the hash of its results,
+ * which is the same for every right variant; a second or less. LEAT_ERR_OPTION: no such variant;
+ * LEAT_ERR_UNSUPPORTED: this processor cannot run it; LEAT_ERR_CORRUPT: a result is wrong, which
+ * the message names.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_verify(const char *variant, uint64_t *hash,
+                                                       leat_error *err);
+
+/* Speeds in GFLOP/s of one thread: the peak of the processor, from fused multiply-adds between
+ * registers, and some products and convolutions. */
+#define LEAT_KERNEL_SHAPES 6
+typedef struct leat_kernel_speeds {
+    double peak;
+    struct {
+        const char *name;
+        double gflops;
+    } shapes[LEAT_KERNEL_SHAPES];
+} leat_kernel_speeds;
+/* Measures a variant for some seconds. Errors as leat_kernels_verify, and LEAT_ERR_MEMORY. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
+                                                        leat_kernel_speeds *out, leat_error *err);
+
+/* ---- DCGAN -------------------------------------------------------------------------------- */
+
+/*
+ * Generator G and discriminator D for images of 64 x 64 x 3, their parameters, and one unit of
+ * training: some micro-batches of the same size, each normalised alone. The result of a unit is the
+ * sum over micro-batches, in order, of weight (the number of images) times gradient, the total
+ * weight, the moments of every micro-batch, and the sums of the losses. So any cut of a step into
+ * units gives the mean gradient over its images, whoever computed which part.
+ *
+ * The discriminator's gradient is that of BCE(D(x), 1) + BCE(D(G(z)), 0) and holds no term of the
+ * generator's pass; the generator's is that of BCE(D(G(z)), 1). Source: Radford, Metz, Chintala,
+ * arXiv:1511.06434.
+ */
+typedef struct leat_dcgan leat_dcgan;
+
+#define LEAT_IMAGE_SIZE 64 /* height and width */
+#define LEAT_IMAGE_COLORS 3
+#define LEAT_IMAGE_VALUES (LEAT_IMAGE_SIZE * LEAT_IMAGE_SIZE * LEAT_IMAGE_COLORS)
+
+typedef struct leat_dcgan_options {
+    int width;           /* channels of the widest images' layers, 1 to 1024 */
+    int latent;          /* values of a noise vector, 1 to 4096 */
+    int micro_batch;     /* images, 2 to 1024 */
+    int threads;         /* 1 to 256: micro-batches at a time, each with memory of its own */
+    const char *kernels; /* a variant; NULL: the widest that runs here */
+} leat_dcgan_options;
+/* 64, 100, 64, 1, NULL */
+LEAT_API leat_dcgan_options leat_dcgan_options_default(void);
+
+/* Allocates what units need; they allocate nothing. LEAT_ERR_OPTION names a value out of range,
+ * LEAT_ERR_UNSUPPORTED kernels that do not run here. One call at a time. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_create(leat_dcgan **out,
+                                                     const leat_dcgan_options *options,
+                                                     leat_error *err);
+LEAT_API void leat_dcgan_destroy(leat_dcgan *dcgan);
+/* Bytes that leat_dcgan_create takes. Errors as there, but for LEAT_ERR_MEMORY. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_bytes(const leat_dcgan_options *options,
+                                                    int64_t *bytes, leat_error *err);
+
+/* A tensor of the block of parameters: G's first, then D's. */
+typedef struct leat_parameter {
+    const char *name; /* "G.main.0.weight": after "G." the name in a PyTorch state dict */
+    int rank;
+    int64_t shape[4];
+    int64_t offset, count; /* floats */
+} leat_parameter;
+/* Index 0, 1, ...; false after the last. */
+LEAT_API bool leat_dcgan_parameter_at(const leat_dcgan *dcgan, int index, leat_parameter *out);
+/* Floats of the block of parameters, and of G's part of it. */
+LEAT_API int64_t leat_dcgan_size(const leat_dcgan *dcgan);
+LEAT_API int64_t leat_dcgan_generator_size(const leat_dcgan *dcgan);
+/* Floats of the moments of one micro-batch, and of the running statistics. */
+LEAT_API int64_t leat_dcgan_moment_count(const leat_dcgan *dcgan);
+LEAT_API int64_t leat_dcgan_running_count(const leat_dcgan *dcgan);
+
+/* First values, the same for a seed on every machine: weights of convolutions normal with deviation
+ * 0.02, of normalisations 1 + such, shifts 0. Running statistics: mean 0, variance 1. */
+LEAT_API void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters);
+LEAT_API void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running);
+
+/* Which gradients a unit computes: both at the same weights (what a crowd runs), or, alternating,
+ * D's, and after D's step G's with the same noise. */
+typedef enum leat_dcgan_pass { LEAT_DCGAN_BOTH, LEAT_DCGAN_D, LEAT_DCGAN_G } leat_dcgan_pass;
+
+typedef struct leat_dcgan_result {
+    float *gradient; /* [leat_dcgan_size]: sum of weight * gradient; 0 what is not computed */
+    /* [micro-batch][leat_dcgan_moment_count]: mean, then biased variance, of G's normalised
+     * channels, of D's for the images (0 in LEAT_DCGAN_G), of D's for the fakes. */
+    float *moments;
+    double weight;                              /* the number of images */
+    double loss_d_images, loss_d_fakes, loss_g; /* sums of weight * loss */
+    /* Optional, NULL if not wanted: logits [micro-batch][image], and the fakes
+     * [micro-batch][image][color][y][x] in -1 .. 1. */
+    float *logits_images, *logits_fakes, *fakes;
+} leat_dcgan_result;
+
+/*
+ * One unit: parameters [leat_dcgan_size], images [micro-batch][image][y][x][color] as 0 .. 255
+ * (NULL in LEAT_DCGAN_G), noise [micro-batch][image][latent]. The caller owns all arrays, those of
+ * `result` too. LEAT_ERR_OPTION: fewer than 1 micro-batch.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass,
+                                                   int micro_batches, const float *parameters,
+                                                   const uint8_t *images, const float *noise,
+                                                   leat_dcgan_result *result, leat_error *err);
+/* Folds the moments of a unit into running statistics, micro-batch by micro-batch: G's (not again
+ * in LEAT_DCGAN_G), D's for the images, D's for the fakes. [mean, variance] of G, then of D. */
+LEAT_API void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
+                              const float *moments, float *running);
+
+/* Adam with bias correction (arXiv:1412.6980), or AdamW if decay is not 0. */
+typedef struct leat_adam {
+    double rate, beta1, beta2, eps, decay;
+} leat_adam;
+/*
+ * Step `step` (1, 2, ...) of the parameters that a pass has gradients for: gradient * (1 / weight)
+ * is the mean gradient. first and second, [leat_dcgan_size], are the moments, at first 0.
+ * LEAT_ERR_OPTION: a step below 1, or betas outside [0, 1).
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass,
+                                                   const leat_adam *adam, int64_t step,
+                                                   const float *gradient, double weight,
+                                                   float *parameters, float *first, float *second,
+                                                   leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

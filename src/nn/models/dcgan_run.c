@@ -1,0 +1,95 @@
+/* What surrounds a unit of a DCGAN: the table of parameters as others see it, first values, running
+ * statistics, and the step of the parameters. */
+#include "base/rng.h"
+#include "nn/models/dcgan.h"
+#include "nn/ops/adam.h"
+#include "nn/ops/batchnorm.h"
+#include "nn/ops/random.h"
+#include "nn/ops/streams.h"
+
+leat_dcgan_options leat_dcgan_options_default(void) {
+    return (leat_dcgan_options){.width = 64, .latent = 100, .micro_batch = 64, .threads = 1};
+}
+
+bool leat_dcgan_parameter_at(const leat_dcgan *dcgan, int index, leat_parameter *out) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    *out = (leat_parameter){0};
+    if (index < 0 || index >= model->param_count) return false;
+    const leat_param *param = &model->params[index];
+    *out = (leat_parameter){
+        .name = param->name, .rank = param->rank, .offset = param->offset, .count = param->count};
+    for (int i = 0; i < param->rank; i++) out->shape[i] = param->shape[i];
+    return true;
+}
+
+int64_t leat_dcgan_size(const leat_dcgan *dcgan) { return leat_dcgan_model_of(dcgan)->size; }
+
+int64_t leat_dcgan_generator_size(const leat_dcgan *dcgan) {
+    return leat_dcgan_model_of(dcgan)->g_size;
+}
+
+int64_t leat_dcgan_moment_count(const leat_dcgan *dcgan) {
+    return leat_dcgan_model_moments(leat_dcgan_model_of(dcgan));
+}
+
+int64_t leat_dcgan_running_count(const leat_dcgan *dcgan) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    return 2 * (model->g_channels + model->d_channels);
+}
+
+void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    for (int i = 0; i < model->param_count; i++) {
+        const leat_param *param = &model->params[i];
+        const float mean = (float)param->mean, deviation = (float)param->deviation;
+        float *out = parameters + param->offset;
+        leat_normal_fill(leat_dcgan_nn(dcgan)->kernels,
+                         leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i), 0, param->count, out);
+        for (int64_t j = 0; j < param->count; j++) out[j] = mean + deviation * out[j];
+    }
+}
+
+void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    const int64_t g = model->g_channels, d = model->d_channels;
+    for (int64_t i = 0; i < 2 * (g + d); i++)
+        running[i] = (i >= g && i < 2 * g) || i >= 2 * g + d ? 1.0f : 0.0f;
+}
+
+leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass, const leat_adam *adam,
+                          int64_t step, const float *gradient, double weight, float *parameters,
+                          float *first, float *second, leat_error *err) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    const int64_t begin = pass == LEAT_DCGAN_D ? model->g_size : 0;
+    const int64_t end = pass == LEAT_DCGAN_G ? model->g_size : model->size;
+    return leat_adam_apply(leat_dcgan_nn(dcgan), adam, step, 1 / weight, end - begin,
+                           gradient + begin, parameters + begin, first + begin, second + begin,
+                           err);
+}
+
+static void fold(const leat_dcgan_layer *layers, int64_t channels, int micro_batch,
+                 const float *moments, float *running) {
+    for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
+        const leat_dcgan_layer *layer = &layers[i];
+        if (!layer->norm) continue;
+        const int64_t mean = layer->moments, variance = channels + layer->moments;
+        leat_batchnorm_fold(layer->channels, layer->pixels * micro_batch, moments + mean,
+                            moments + variance, running + mean, running + variance);
+    }
+}
+
+void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
+                     const float *moments, float *running) {
+    const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    const int micro_batch = leat_dcgan_micro_batch(dcgan);
+    float *d_running = running + 2 * model->g_channels;
+    for (int i = 0; i < micro_batches; i++, moments += leat_dcgan_moment_count(dcgan)) {
+        const float *images = moments + 2 * model->g_channels;
+        const float *fakes = images + 2 * model->d_channels;
+        if (pass != LEAT_DCGAN_G) {
+            fold(model->g, model->g_channels, micro_batch, moments, running);
+            fold(model->d, model->d_channels, micro_batch, images, d_running);
+        }
+        fold(model->d, model->d_channels, micro_batch, fakes, d_running);
+    }
+}
