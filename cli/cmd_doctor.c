@@ -149,6 +149,8 @@ static int run_doctor(leat_cli *cli) {
     leat_doctor doc = {.cli = cli};
     leat_error err = {0};
     bool has_data = leat_cli_argument_count(cli) > 0;
+    const char *kernels = leat_cli_text(cli, "kernels");
+    if (leat_cli_flag(cli, "hash")) return leat_doctor_hash(cli, kernels ? kernels : "all");
     if (leat_cli_flag(cli, "json")) {
         if (leat_json_create(&doc.json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
         leat_json_begin_object(doc.json);
@@ -158,6 +160,7 @@ static int run_doctor(leat_cli *cli) {
     tell_build(&doc);
     tell_duckdb(&doc);
     tell_machine(&doc, leat_cli_text(cli, "temp"));
+    if (kernels != NULL) leat_doctor_kernels(&doc, kernels);
     for (int i = 0; has_data && i < leat_cli_argument_count(cli); i++)
         tell_data(&doc, leat_cli_argument(cli, i));
     int status = doc.counts[LEAT_DOCTOR_PROBLEM] > 0 ? 1 : 0;
@@ -184,12 +187,23 @@ static const leat_cli_option options[] = {
      .own.help =
          "folder that an ingest will write to; its free space is checked, and it must be writable",
      .preset = "."},
+    {.own.name = "kernels",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "NAME",
+     .own.help = "test the kernels that models are trained with, and measure those that are used; "
+                 "with =NAME (scalar, avx2, avx512, neon) test and measure these",
+     .bare = "all"},
+    {.own.name = "hash",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "print only the hash of the kernels' self-test, which is one number for all "
+                 "processors"},
     {0},
 };
 
 static const leat_cli_example examples[] = {
     {"leat doctor", "does this machine have what leat needs?"},
     {"leat doctor data", "and is the data set or CAN cache complete?"},
+    {"leat doctor --kernels", "are results right here, and how fast are they computed?"},
     {0},
 };
 

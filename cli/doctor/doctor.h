@@ -15,4 +15,9 @@ struct leat_doctor {
 /* One line: the finding, and what to do ("" if nothing). */
 void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, const char *todo);
 
+/* The kernels of this name, or "all" of them. */
+void leat_doctor_kernels(leat_doctor *doc, const char *name);
+/* Only the hash of their self-test ("all": of those that are used), as a line; the exit status. */
+int leat_doctor_hash(leat_cli *cli, const char *name);
+
 #endif

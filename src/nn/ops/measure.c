@@ -2,9 +2,8 @@
  * The variants of the kernels as others see them: which there are, whether they are right, and how
  * fast they are on shapes of a DCGAN's layers and of plain products.
  */
-#include <time.h>
-
 #include "base/mem.h"
+#include "base/thread.h"
 #include "leat/nn.h"
 #include "nn/kernels/suite.h"
 #include "nn/ops/conv.h"
@@ -79,11 +78,7 @@ typedef struct bench {
     float *at[4];
 } bench;
 
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static double seconds(void) { return 1e-9 * (double)leat_clock_ns(); }
 
 static leat_code set_sizes(bench *self, leat_error *err) {
     const int *size = self->shape->sizes;
@@ -195,5 +190,8 @@ leat_code leat_kernels_measure(const char *variant, leat_kernel_speeds *out, lea
         out->shapes[i].name = shapes[i].name;
         LEAT_TRY(measure_shape(&nn, &shapes[i], &out->shapes[i].gflops, err));
     }
+    /* again, because another process may have been in the way of the first one */
+    const double again = measure_peak(nn.kernels);
+    if (again > out->peak) out->peak = again;
     return LEAT_OK;
 }

@@ -1,0 +1,56 @@
+"""leat doctor --kernels: every variant that runs here has the pinned hash; speeds are told; a
+variant can be chosen. Runs the command named by LEAT (default: build/leat)."""
+import json
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LEAT = os.environ.get("LEAT", os.path.join(HERE, "../../build/leat"))
+SANITIZED = os.environ.get("LEAT_SANITIZE", "") != ""
+
+
+def leat(*words):
+    return subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=500, check=False)
+
+
+def pinned():
+    with open(os.path.join(HERE, "../nn/test_suite.c"), encoding="utf-8") as file:
+        return re.search(r"SUITE_HASH UINT64_C\(0x([0-9a-f]{16})\)", file.read()).group(1)
+
+
+class Kernels(unittest.TestCase):
+    def test_hash(self):
+        done = leat("doctor", "--hash")
+        self.assertEqual((done.returncode, done.stdout), (0, pinned() + "\n"), done.stderr)
+        done = leat("doctor", "--hash", "--kernels=scalar")
+        self.assertEqual((done.returncode, done.stdout), (0, pinned() + "\n"), done.stderr)
+
+    @unittest.skipIf(SANITIZED, "speeds of a sanitizer's build say nothing")
+    def test_report(self):
+        done = leat("doctor", "--kernels", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        found = [item["what"] for item in json.loads(done.stdout)["findings"]
+                 if item["what"].startswith("kernels ")]
+        tested = [what for what in found if "self-test passed, hash " + pinned() in what]
+        self.assertIn("kernels scalar (1 lane)", tested[0])
+        self.assertEqual(sum("these are used" in what for what in tested), 1)
+        shares = [re.search(r"GFLOP/s, (\d+) % of the peak", what) for what in found]
+        shares = [int(match.group(1)) for match in shares if match]
+        self.assertEqual(len(shares), 6)
+        self.assertTrue(all(0 < share < 300 for share in shares), shares)
+
+    def test_unknown(self):
+        done = leat("doctor", "--hash", "--kernels=sse9")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('there are no kernels "sse9"; `leat doctor --kernels` lists them',
+                      done.stderr)
+        done = leat("doctor", "--kernels=sse9")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('problem  there are no kernels "sse9"', done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv)
