@@ -108,23 +108,37 @@ static float peak(int64_t rounds) {
     return total;
 }
 
-/* Squares of vectors in registers; what is left at the edges is moved value by value. */
+/* A square of at most VW x VW; `rows` and `columns` are constants where it is whole. */
+LEAT_INLINE void transpose_square(int rows, int columns, const float *in, int64_t in_step,
+                                  float *out, int64_t out_step) {
+    vf square[VW];
+#pragma GCC unroll 16
+    for (int v = 0; v < VW; v++) {
+        square[v] = v >= rows       ? vf_set(0.0f)
+                    : columns == VW ? vf_load(in + v * in_step)
+                                    : vf_load_some(in + v * in_step, columns);
+    }
+    vf_square(square);
+#pragma GCC unroll 16
+    for (int v = 0; v < VW; v++) {
+        if (v >= columns) break;
+        if (rows == VW) vf_store(out + v * out_step, square[v]);
+        else vf_store_some(out + v * out_step, square[v], rows);
+    }
+}
+
 static void transpose(int64_t rows, int64_t columns, const float *in, int64_t in_step, float *out,
                       int64_t out_step) {
-    const int64_t full_rows = rows - rows % VW, full_columns = columns - columns % VW;
-    for (int64_t i = 0; i < full_rows; i += VW) {
-        for (int64_t j = 0; j < full_columns; j += VW) {
-            vf square[VW];
-#pragma GCC unroll 16
-            for (int v = 0; v < VW; v++) square[v] = vf_load(in + (i + v) * in_step + j);
-            vf_square(square);
-#pragma GCC unroll 16
-            for (int v = 0; v < VW; v++) vf_store(out + (j + v) * out_step + i, square[v]);
+    for (int64_t i = 0; i < rows; i += VW) {
+        const int high = rows - i < VW ? (int)(rows - i) : VW;
+        for (int64_t j = 0; j < columns; j += VW) {
+            const int wide = columns - j < VW ? (int)(columns - j) : VW;
+            const float *from = in + i * in_step + j;
+            float *to = out + j * out_step + i;
+            if (high == VW && wide == VW) transpose_square(VW, VW, from, in_step, to, out_step);
+            else if (wide == VW) transpose_square(high, VW, from, in_step, to, out_step);
+            else transpose_square(high, wide, from, in_step, to, out_step);
         }
-    }
-    for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = i < full_rows ? full_columns : 0; j < columns; j++)
-            out[j * out_step + i] = in[i * in_step + j];
     }
 }
 

@@ -9,7 +9,8 @@
  *
  * vi_round gives the nearest integer, to even between two, for |a| <= 2^22; what it gives for other
  * values differs between processors, so kernels must not use it. vf_lt and vf_le are false for NaN.
- * vi_shr copies the sign.
+ * vi_shr copies the sign. vf_load_some and vf_store_some touch the first n < VW floats only.
+ * vf_square transposes a square of VW vectors.
  */
 #ifndef LEAT_NN_KERNELS_VEC_H
 #define LEAT_NN_KERNELS_VEC_H
@@ -29,6 +30,12 @@ typedef __mmask16 vm; /* a truth value for each lane */
 
 LEAT_INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
 LEAT_INLINE void vf_store(float *p, vf x) { _mm512_storeu_ps(p, x); }
+LEAT_INLINE vf vf_load_some(const float *p, int n) {
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+}
+LEAT_INLINE void vf_store_some(float *p, vf x, int n) {
+    _mm512_mask_storeu_ps(p, (__mmask16)((1u << n) - 1), x);
+}
 LEAT_INLINE vf vf_set(float x) { return _mm512_set1_ps(x); }
 LEAT_INLINE vf vf_add(vf a, vf b) { return _mm512_add_ps(a, b); }
 LEAT_INLINE vf vf_sub(vf a, vf b) { return _mm512_sub_ps(a, b); }
@@ -67,7 +74,6 @@ LEAT_INLINE void vf_quarters(vf x[4]) {
     x[2] = _mm512_shuffle_ps(b, d, 0x44);
     x[3] = _mm512_shuffle_ps(b, d, 0xee);
 }
-/* Transposes a square of VW vectors. */
 LEAT_INLINE void vf_square(vf x[VW]) {
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) vf_quarters(x + 4 * i);
@@ -95,6 +101,11 @@ typedef __m256i vm; /* all bits of a lane, or none */
 
 LEAT_INLINE vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 LEAT_INLINE void vf_store(float *p, vf x) { _mm256_storeu_ps(p, x); }
+LEAT_INLINE __m256i vf_first(int n) {
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+LEAT_INLINE vf vf_load_some(const float *p, int n) { return _mm256_maskload_ps(p, vf_first(n)); }
+LEAT_INLINE void vf_store_some(float *p, vf x, int n) { _mm256_maskstore_ps(p, vf_first(n), x); }
 LEAT_INLINE vf vf_set(float x) { return _mm256_set1_ps(x); }
 LEAT_INLINE vf vf_add(vf a, vf b) { return _mm256_add_ps(a, b); }
 LEAT_INLINE vf vf_sub(vf a, vf b) { return _mm256_sub_ps(a, b); }
@@ -153,6 +164,16 @@ typedef uint32x4_t vm;
 
 LEAT_INLINE vf vf_load(const float *p) { return vld1q_f32(p); }
 LEAT_INLINE void vf_store(float *p, vf x) { vst1q_f32(p, x); }
+LEAT_INLINE vf vf_load_some(const float *p, int n) {
+    float all[VW] = {0};
+    for (int i = 0; i < n; i++) all[i] = p[i];
+    return vld1q_f32(all);
+}
+LEAT_INLINE void vf_store_some(float *p, vf x, int n) {
+    float all[VW];
+    vst1q_f32(all, x);
+    for (int i = 0; i < n; i++) p[i] = all[i];
+}
 LEAT_INLINE vf vf_set(float x) { return vdupq_n_f32(x); }
 LEAT_INLINE vf vf_add(vf a, vf b) { return vaddq_f32(a, b); }
 LEAT_INLINE vf vf_sub(vf a, vf b) { return vsubq_f32(a, b); }
@@ -203,6 +224,10 @@ typedef int vm;
 
 LEAT_INLINE vf vf_load(const float *p) { return *p; }
 LEAT_INLINE void vf_store(float *p, vf x) { *p = x; }
+LEAT_INLINE vf vf_load_some(const float *p, int n) { return n > 0 ? *p : 0.0f; }
+LEAT_INLINE void vf_store_some(float *p, vf x, int n) {
+    if (n > 0) *p = x;
+}
 LEAT_INLINE vf vf_set(float x) { return x; }
 LEAT_INLINE vf vf_add(vf a, vf b) { return a + b; }
 LEAT_INLINE vf vf_sub(vf a, vf b) { return a - b; }
