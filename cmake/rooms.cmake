@@ -18,9 +18,17 @@ function(leat_read_rooms path)
 endfunction()
 
 # Each variant of the kernels is compiled for its instruction set; these files contain nothing else,
-# and which one runs is chosen at run time. Without errno a square root is one instruction.
+# and which one runs is chosen at run time. Without errno a square root is one instruction. Kernels
+# are optimized in every build: a debug build of them would take minutes for a step.
 file(GLOB LEAT_NN_SOURCES CONFIGURE_DEPENDS src/nn/*/*.c)
 set_source_files_properties(${LEAT_NN_SOURCES} PROPERTIES COMPILE_OPTIONS "-fno-math-errno")
+file(GLOB LEAT_KERNELS CONFIGURE_DEPENDS src/nn/kernels/*.c)
+set_property(SOURCE ${LEAT_KERNELS} APPEND PROPERTY COMPILE_OPTIONS -O2)
+if(LEAT_SANITIZE MATCHES address AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+  # gcc's frames for this check are not aligned to vectors of 64 bytes (its bug 110027)
+  set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS
+               --param=asan-use-after-return=0)
+endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   set_property(SOURCE src/nn/kernels/avx2.c APPEND PROPERTY COMPILE_OPTIONS -mavx2 -mfma)
   set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mfma)

@@ -13,10 +13,10 @@ float *nn_numbers(uint64_t seed, int64_t count);
 float *nn_zeros(int64_t count);
 void nn_free_all(void);
 
-/* The kernels that run here, one after the other, each with 1, 2, 3 and 8 threads:
- * for (int i = 0; nn_variant(i, &nn); i++). The variants that this processor does not run are
- * told once. */
-bool nn_variant(int index, leat_nn *out);
+/* The kernels that run here, one after the other, each with 1, 2, 3 and 8 threads if every_count (a
+ * sanitizer's build: 1 and 3), else with one: for (int i = 0; nn_variant(i, true, &nn); i++).
+ * Variants that this processor does not run are told once. */
+bool nn_variant(int index, bool every_count, leat_nn *out);
 
 /* [image][channel][y][x] <-> [y][x][channel][lane]; pixels = height * width. Unused lanes get NaN,
  * which must show nowhere. */

@@ -138,7 +138,7 @@ static void test_unit(void **state) {
     leat_nn nn;
     float *first = NULL;
     open_fixture(&f);
-    for (int i = 0; nn_variant(i, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &nn); i++) {
         leat_dcgan *work = work_of(&nn);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, MICROS, f.parameters, f.images, f.noise,
                                   &f.result, err));
@@ -161,7 +161,7 @@ static void test_parts(void **state) {
     open_fixture(&f);
     float *first = nn_zeros(f.model.size);
     const int64_t g = f.model.g_size, size = f.model.size;
-    for (int i = 0; nn_variant(i, &nn); i++) {
+    for (int i = 0; nn_variant(i, true, &nn); i++) {
         leat_dcgan *work = work_of(&nn);
         assert_ok(leat_dcgan_unit(work, LEAT_DCGAN_BOTH, 1, f.parameters, f.images, f.noise,
                                   &f.result, err));
@@ -312,7 +312,7 @@ static void test_init(void **state) {
     (void)state;
     float *first = NULL, running[64];
     leat_nn nn;
-    for (int i = 0; nn_variant(i, &nn); i += 4) {
+    for (int i = 0; nn_variant(i, false, &nn); i++) {
         const leat_dcgan_options options = {16, 20, 2, 1, nn.kernels->name};
         leat_dcgan *dcgan;
         leat_parameter param;
