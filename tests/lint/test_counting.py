@@ -83,12 +83,17 @@ class Counting(unittest.TestCase):
         self.assertLess(clock.elapsed(), 20)
 
     def test_wide(self):
-        """The stages of bare Debians and compilers, with faked results: (stage, answers, tally)."""
+        """The stages of other systems, with faked results: (stage, answers, tally)."""
         compilers = sum(map(len, check.COMPILERS.values()))
         both = [(r"trixie make demo", (0, "== done\n788 passed, 0 failed\n"))]
         tested = [("check --stage tests", (0, "700 passed, 0 failed, 5 skipped\n"))]
         bare = lambda clock: check.stage_bare(clock, "trixie")
+        arm64 = lambda clock: check.stage_arm64(clock, 31)
         for stage, answers, expected in (
+                (arm64, [("arm64.sh 31$", (0, "neon: ok\n9 passed, 0 failed\n"))], (9, 0, 0)),
+                (arm64, [("arm64.sh", (1, "neon: WRONG\n8 passed, 1 failed\n"))], (8, 1, 0)),
+                (arm64, [("arm64.sh", (1, "vec.h:140: error: x\n"))], (0, 1, 0)),
+                (arm64, [("arm64.sh", (77, "cross-arm64: skipped: no gcc\n"))], (0, 0, 1)),
                 (bare, both, (788, 0, 0)),
                 (bare, [("trixie", (77, "bare-debian: must be root\n"))], (0, 0, 1)),
                 (bare, [("trixie", (2, "make: clang-format-14 not found\n"))], (0, 1, 0)),
