@@ -11,6 +11,7 @@
 #include "leat/ingest.h"
 #include "leat/load.h"
 #include "leat/load_can.h"
+#include "leat/nn.h"
 #include "leat/sample.h"
 
 #endif
