@@ -131,6 +131,31 @@ static void pack(const leat_nn *nn, const leat_conv *conv, bool up, const float 
     }
 }
 
+/*
+ * Few channels leave a tile with too few chains, each of them waiting for the last multiply-add.
+ * Going up, the output pixels of a row that are next to each other, `stride` of them, read the same
+ * input pixels, so their channels are the rows of one tile. The number of such pixels, or 1.
+ */
+static int merged_pixels(const leat_nn *nn, const leat_conv *conv, bool up) {
+    const bool fit = (int64_t)conv->stride * conv->wide_channels <= nn->kernels->tile_rows;
+    return up && fit && conv->kernel % conv->stride == 0 ? conv->stride : 1;
+}
+
+/* packed[ky][kx / stride][depth][kx % stride][channel] */
+static void pack_merged(const leat_conv *conv, const float *weights, float *packed) {
+    const int kernel = conv->kernel, stride = conv->stride;
+    const int64_t depth = conv->narrow_channels, channels = conv->wide_channels;
+    for (int64_t k = 0; k < depth; k++) {
+        for (int64_t channel = 0; channel < channels; channel++) {
+            for (int tap = 0; tap < kernel * kernel; tap++) {
+                const int64_t of = tap / kernel * (kernel / stride) + tap % kernel / stride;
+                const int64_t row = tap % stride * channels + channel;
+                packed[(of * depth + k) * stride * channels + row] = *weights++;
+            }
+        }
+    }
+}
+
 void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *weights,
                          float *packed) {
     pack(nn, conv, false, weights, packed);
@@ -138,7 +163,8 @@ void leat_conv_pack_down(const leat_nn *nn, const leat_conv *conv, const float *
 
 void leat_conv_pack_up(const leat_nn *nn, const leat_conv *conv, const float *weights,
                        float *packed) {
-    pack(nn, conv, true, weights, packed);
+    if (merged_pixels(nn, conv, true) > 1) pack_merged(conv, weights, packed);
+    else pack(nn, conv, true, weights, packed);
 }
 
 /* ---- Down and up -------------------------------------------------------------------------- */
@@ -150,30 +176,34 @@ typedef struct conv_job {
     const float *packed, *in;
     float *out;
     int64_t lanes, rows, depth, blocks;
+    int merge;           /* pixels of a tile; if above 1, x counts groups of them */
     int64_t class_parts; /* parts of each class */
 } conv_job;
 
-/* The taps of a class of output pixels: those with y = y0 + i * step. */
+/* The taps of a class of output pixels: those with y = y0 + i * y_step, x likewise. */
 typedef struct conv_class {
     int taps;
     int ky[LEAT_TILE_TAPS_MAX], kx[LEAT_TILE_TAPS_MAX];
-    int y0, x0, step, height, width; /* of the class: height x width pixels */
+    int y0, x0, y_step, x_step, height, width; /* of the class: height x width pixels */
 } conv_class;
 
 static void set_class(const conv_job *job, int64_t index, conv_class *out) {
     const leat_conv *conv = job->conv;
-    const int step = job->up ? conv->stride : 1;
-    const int cy = (int)(index / step), cx = (int)(index % step);
+    const int step = job->up ? conv->stride : 1, x_classes = step / job->merge;
+    const int cy = (int)(index / x_classes), cx = (int)(index % x_classes);
     const int height = job->up ? conv->wide_height : conv->narrow_height;
     const int width = job->up ? conv->wide_width : conv->narrow_width;
     /* the first pixel whose taps begin with cy, cx: (y + padding) % stride == cy */
     const int shift = job->up ? conv->padding % step : 0;
-    out->taps = 0;
-    out->step = step;
+    *out = (conv_class){.y_step = step, .x_step = x_classes};
     out->y0 = (cy + step - shift) % step;
-    out->x0 = (cx + step - shift) % step;
     out->height = out->y0 < height ? (height - out->y0 + step - 1) / step : 0;
-    out->width = out->x0 < width ? (width - out->x0 + step - 1) / step : 0;
+    if (job->merge > 1) { /* group x: pixels x * stride - padding and those that follow */
+        out->width = (width - 1 + conv->padding) / step + 1;
+    } else {
+        out->x0 = (cx + step - shift) % step;
+        out->width = out->x0 < width ? (width - out->x0 + step - 1) / step : 0;
+    }
     for (int ky = cy; ky < conv->kernel; ky += step) {
         for (int kx = cx; kx < conv->kernel; kx += step) {
             out->ky[out->taps] = ky;
@@ -191,6 +221,13 @@ static int coordinate(const conv_job *job, int out, int tap, int size) {
     return in < size ? in : -1;
 }
 
+/* The same for x, which may count groups. */
+static int x_coordinate(const conv_job *job, int out, int tap, int size) {
+    if (job->merge == 1) return coordinate(job, out, tap, size);
+    const int in = out - tap / job->conv->stride;
+    return in < size ? in : -1;
+}
+
 /* Offsets of the input pixels and of the weights of taps first .. last - 1; their number. */
 static int find_taps(const conv_job *job, const conv_class *class, int y, int x, int first,
                      int last, int64_t *a_tap, int64_t *b_tap) {
@@ -200,9 +237,10 @@ static int find_taps(const conv_job *job, const conv_class *class, int y, int x,
     int found = 0;
     for (int i = first; i < last; i++) {
         const int iy = coordinate(job, y, class->ky[i], height);
-        const int ix = coordinate(job, x, class->kx[i], width);
+        const int ix = x_coordinate(job, x, class->kx[i], width);
         if (iy < 0 || ix < 0) continue;
-        a_tap[found] = (class->ky[i] * conv->kernel + class->kx[i]) * job->rows * job->depth;
+        a_tap[found] = (class->ky[i] * conv->kernel + class->kx[i]) / job->merge * job->rows *
+                       job->depth * job->merge;
         b_tap[found++] = ((int64_t)iy * width + ix) * job->depth * job->lanes;
     }
     return found;
@@ -216,24 +254,58 @@ typedef struct conv_steps {
     int64_t first, last;
 } conv_steps;
 
-static void run_blocks(const conv_job *job, leat_tile *tile, int64_t k0, float *out) {
-    const int64_t wide = leat_min(job->nn->kernels->tile_columns, job->lanes);
+/* An output pixel, or a group of them. */
+typedef struct conv_pixel {
+    int y, x;
+    int64_t first_row, rows; /* of a group: those of the pixels that exist */
+    float *out;
+} conv_pixel;
+
+static void set_pixel(const conv_job *job, const conv_class *class, int64_t index,
+                      conv_pixel *out) {
+    const leat_conv *conv = job->conv;
+    const int width = job->up ? conv->wide_width : conv->narrow_width;
+    out->y = class->y0 + (int)(index / class->width) * class->y_step;
+    out->x = class->x0 + (int)(index % class->width) * class->x_step;
+    int column = out->x;
+    if (job->merge > 1) {
+        const int first = out->x * conv->stride - conv->padding;
+        column = first < 0 ? 0 : first;
+        const int end = first + job->merge < width ? first + job->merge : width;
+        out->first_row = (column - first) * job->rows;
+        out->rows = (end - column) * job->rows;
+    }
+    out->out = job->out + ((int64_t)out->y * width + column) * job->rows * job->lanes;
+}
+
+static void run_blocks(const conv_job *job, leat_tile *tile, int64_t k0, const conv_pixel *pixel) {
+    const leat_kernels *kernels = job->nn->kernels;
+    const int64_t wide = leat_min(kernels->tile_columns, job->lanes);
     for (int64_t column = 0; column < job->lanes; column += wide) {
         tile->columns = (int)leat_min(wide, job->lanes - column);
         tile->b = job->in + k0 * job->lanes + column;
+        if (job->merge > 1) {
+            tile->rows = (int)pixel->rows;
+            tile->a_step = job->rows * job->merge;
+            tile->a = job->packed + k0 * tile->a_step + pixel->first_row;
+            tile->c = pixel->out + column;
+            kernels->tile(tile);
+            continue;
+        }
         for (int64_t block = 0; block < job->blocks; block++) {
             const int64_t first = leat_block_first(job->rows, job->blocks, block);
             tile->rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
             tile->a_step = tile->rows;
             tile->a = job->packed + first * job->depth + k0 * tile->rows;
-            tile->c = out + first * job->lanes + column;
-            job->nn->kernels->tile(tile);
+            tile->c = pixel->out + first * job->lanes + column;
+            kernels->tile(tile);
         }
     }
 }
 
-static void run_pixel(const conv_job *job, const conv_class *class, const conv_steps *steps, int y,
-                      int x, float *out) {
+static void run_pixel(const conv_job *job, const conv_class *class, const conv_steps *steps,
+                      const conv_pixel *pixel) {
+    const int y = pixel->y, x = pixel->x;
     int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
     const int64_t piece = (job->depth + steps->pieces - 1) / steps->pieces;
     leat_tile tile = {.a_tap = a_tap, .b_tap = b_tap, .b_step = job->lanes, .c_step = job->lanes};
@@ -245,7 +317,7 @@ static void run_pixel(const conv_job *job, const conv_class *class, const conv_s
         tile.add = k0 > 0 || find_taps(job, class, y, x, 0, first, a_tap, b_tap) > 0;
         tile.taps = find_taps(job, class, y, x, first, last, a_tap, b_tap);
         /* the first step of a pixel writes, even if it has nothing to add */
-        if (tile.taps > 0 || (step == 0)) run_blocks(job, &tile, k0, out);
+        if (tile.taps > 0 || (step == 0)) run_blocks(job, &tile, k0, pixel);
     }
 }
 
@@ -256,7 +328,6 @@ static void run_part(void *context, int64_t part) {
     const int64_t pixels = (int64_t) class.height * class.width, piece = part % job->class_parts;
     const int64_t begin = pixels * piece / job->class_parts;
     const int64_t end = pixels * (piece + 1) / job->class_parts;
-    const int width = job->up ? job->conv->wide_width : job->conv->narrow_width;
     conv_steps steps = {.taps_of_step = (int)(DEPTH / job->depth), .pieces = 1};
     if (steps.taps_of_step < 1) steps.taps_of_step = 1;
     if (job->depth > DEPTH) steps.pieces = (job->depth + DEPTH - 1) / DEPTH;
@@ -267,10 +338,9 @@ static void run_part(void *context, int64_t part) {
     do {
         steps.last = leat_min(steps.first + group, all);
         for (int64_t i = begin; i < end; i++) {
-            const int y = class.y0 + (int)(i / class.width) * class.step;
-            const int x = class.x0 + (int)(i % class.width) * class.step;
-            run_pixel(job, &class, &steps, y, x,
-                      job->out + ((int64_t)y * width + x) * job->rows * job->lanes);
+            conv_pixel pixel = {0};
+            set_pixel(job, &class, i, &pixel);
+            if (job->merge == 1 || pixel.rows > 0) run_pixel(job, &class, &steps, &pixel);
         }
         steps.first = steps.last;
     } while (steps.first < all);
@@ -284,9 +354,10 @@ static leat_code run_conv(const leat_nn *nn, const leat_conv *conv, bool up, int
     job.rows = up ? conv->wide_channels : conv->narrow_channels;
     job.depth = up ? conv->narrow_channels : conv->wide_channels;
     job.blocks = leat_block_count(nn, job.rows);
+    job.merge = merged_pixels(nn, conv, up);
     const int64_t pixels = up ? (int64_t)conv->wide_height * conv->wide_width
                               : (int64_t)conv->narrow_height * conv->narrow_width;
-    const int64_t classes = up ? (int64_t)conv->stride * conv->stride : 1;
+    const int64_t classes = up ? (int64_t)conv->stride * conv->stride / job.merge : 1;
     const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
     job.class_parts = leat_min(pixels / classes + 1, threads == 1 ? 1 : 4 * threads);
     return leat_nn_run(nn, classes * job.class_parts, run_part, &job, err);
