@@ -19,6 +19,7 @@ typedef struct weights_job {
     int64_t row_step;                             /* of the rows of a block, for an image */
     int64_t parts;
     bool wide_rows;                      /* the wide side gives the rows */
+    bool few;                            /* see run_few */
     const float *row_side, *column_side; /* activations */
     int64_t row_pixels, column_pixels;
     float *row_work, *column_work;
@@ -44,6 +45,12 @@ static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, 
     job->blocks = leat_block_count(nn, job->rows);
     /* whole squares are transposed faster; few rows would leave most of the memory unused */
     job->row_step = job->rows > 8 ? LEAT_TILE_ROWS_MAX : job->rows > 4 ? 8 : 4;
+    job->few = job->wide_rows && conv->kernel > 1 && job->rows * conv->kernel <= LEAT_TILE_ROWS_MAX;
+    if (job->few) {
+        job->row_pixels = narrow_pixels * conv->kernel;
+        job->blocks = 1;
+        job->row_step = (job->rows * conv->kernel + 3) / 4 * 4;
+    }
     const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
     job->parts = threads == 1 ? 1 : leat_min((int64_t)conv->kernel * conv->kernel, 4 * threads);
     job->panel = leat_min(nn->kernels->tile_columns, padded_columns(job->columns));
@@ -161,6 +168,92 @@ static void run_part(void *context, int64_t part) {
     }
 }
 
+/* ---- Few channels ------------------------------------------------------------------------- */
+
+/*
+ * Up to 16 / kernel wide channels: too few rows for a tile. The wide pixels that a narrow one meets
+ * for all kx lie next to each other, so their channels together are the rows: [kx][channel]. At the
+ * left and right edge, where some kx are outside, only the others are.
+ */
+static void kx_range(const leat_conv *conv, int64_t x, int64_t *first, int64_t *last) {
+    const int64_t wide = x * conv->stride - conv->padding;
+    *first = wide < 0 ? leat_min(-wide, conv->kernel) : 0;
+    *last = leat_min(conv->kernel, conv->wide_width - wide);
+    if (*last < *first) *last = *first;
+}
+
+/* Rows of narrow pixel part / kernel for ky = part % kernel: [image][kx][channel]. */
+static void pack_few(void *context, int64_t part) {
+    const weights_job *job = context;
+    const leat_conv *conv = job->conv;
+    const int64_t pixel = part / conv->kernel, x = pixel % conv->narrow_width;
+    const int64_t y =
+        pixel / conv->narrow_width * conv->stride - conv->padding + part % conv->kernel;
+    int64_t first, last;
+    kx_range(conv, x, &first, &last);
+    if (y < 0 || y >= conv->wide_height || first == last) return;
+    const int64_t wide = y * conv->wide_width + x * conv->stride - conv->padding + first;
+    job->nn->kernels->transpose(
+        (last - first) * job->rows, job->images, job->row_side + wide * job->rows * job->lanes,
+        job->lanes, job->row_work + part * job->images * job->row_step + first * job->rows,
+        job->row_step);
+}
+
+/* Narrow pixels begin .. end - 1 of a row, for which kx first .. last - 1 are inside. */
+static void run_few_pixels(const weights_job *job, int64_t ky, int64_t begin, int64_t end,
+                           int64_t first, int64_t last) {
+    const int64_t kernel = job->conv->kernel, width = job->panels * job->panel;
+    const int64_t rows = (last - first) * job->rows, blocks = leat_block_count(job->nn, rows);
+    int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
+    leat_tile tile = {.columns = (int)job->panel,
+                      .taps = (int)(end - begin),
+                      .depth = job->images,
+                      .a_tap = a_tap,
+                      .b_tap = b_tap,
+                      .a_step = job->row_step,
+                      .b_step = job->panel,
+                      .c_step = width,
+                      .add = true};
+    for (int64_t pixel = begin; pixel < end; pixel++) {
+        a_tap[pixel - begin] = (pixel * kernel + ky) * job->images * job->row_step;
+        b_tap[pixel - begin] = pixel * width * job->images;
+    }
+    for (int64_t panel = 0; panel < job->panels; panel++) {
+        tile.b = job->column_work + panel * job->images * job->panel;
+        for (int64_t block = 0; block < blocks; block++) {
+            const int64_t row = first * job->rows + leat_block_first(rows, blocks, block);
+            tile.rows = (int)(first * job->rows + leat_block_first(rows, blocks, block + 1) - row);
+            tile.a = job->row_work + row;
+            tile.c = job->gradient + (ky * kernel * job->rows + row) * width + panel * job->panel;
+            job->nn->kernels->tile(&tile);
+        }
+    }
+}
+
+static void run_few(void *context, int64_t ky) {
+    const weights_job *job = context;
+    const leat_conv *conv = job->conv;
+    const int64_t size = conv->kernel * job->rows * job->panels * job->panel;
+    const int64_t most = leat_min((DEPTH - 1) / job->images + 1, LEAT_TILE_TAPS_MAX);
+    if (!job->add) memset(job->gradient + ky * size, 0, sizeof(float) * (size_t)size);
+    for (int64_t y = 0; y < conv->narrow_height; y++) {
+        const int64_t wide = y * conv->stride - conv->padding + ky;
+        if (wide < 0 || wide >= conv->wide_height) continue;
+        for (int64_t x = 0, next; x < conv->narrow_width; x = next) {
+            int64_t first, last, next_first, next_last;
+            kx_range(conv, x, &first, &last);
+            for (next = x + 1; next < conv->narrow_width && next - x < most; next++) {
+                kx_range(conv, next, &next_first, &next_last);
+                if (next_first != first || next_last != last) break;
+            }
+            const int64_t pixel = y * conv->narrow_width;
+            if (first < last) run_few_pixels(job, ky, pixel + x, pixel + next, first, last);
+        }
+    }
+}
+
+/* ---- The op ------------------------------------------------------------------------------- */
+
 leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t images,
                             const float *wide, const float *narrow, bool add, float *gradient,
                             float *work, leat_error *err) {
@@ -173,8 +266,9 @@ leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t im
     job.column_side = job.wide_rows ? narrow : wide;
     job.row_work = work;
     job.column_work = work + job.row_pixels * job.blocks * images * job.row_step;
-    LEAT_TRY(leat_nn_run(nn, job.row_pixels, pack_rows, &job, err));
+    LEAT_TRY(leat_nn_run(nn, job.row_pixels, job.few ? pack_few : pack_rows, &job, err));
     LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
+    if (job.few) return leat_nn_run(nn, conv->kernel, run_few, &job, err);
     return leat_nn_run(nn, job.parts, run_part, &job, err);
 }
 
