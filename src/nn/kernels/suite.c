@@ -44,6 +44,23 @@ static void fill(suite_run *run, int64_t count, float *out) {
     for (int64_t i = 0; i < count; i++) out[i] = (float)(next_bits(run) >> 40) * 0x1p-23f - 1.0f;
 }
 
+/* In (-1, 1), 24 bits with many exponents, so that sums and products must be rounded. */
+static void fill_rough(suite_run *run, int64_t count, float *out) {
+    fill(run, count, out);
+    for (int64_t i = 0; i < count; i++) out[i] *= (float)(next_bits(run) >> 40 | 1) * 0x1p-24f;
+}
+
+static const float edges[] = {0.0f,       -0.0f,           INFINITY,  -INFINITY, NAN,     0x1p-149f,
+                              -0x1p-140f, 0x1.fffffep127f, -0x1p127f, 0x1p-75f,  0x1p64f, 1.0f};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+/* Every seventh is an edge, so that most sums are still numbers. */
+static void fill_edges(suite_run *run, int64_t count, float *out) {
+    fill_rough(run, count, out);
+    for (int64_t i = (int64_t)(next_bits(run) % 7); i < count; i += 7)
+        out[i] = edges[next_bits(run) % EDGES];
+}
+
 /* `name` and `sizes` are for the message. */
 static void compare(suite_run *run, const char *name, const char *sizes, int64_t count,
                     const float *got, const float *expected) {
@@ -163,15 +180,11 @@ static void case_tile(suite_run *run) {
 
 /* One special value in every row of a, the others in the columns of b. */
 static void case_tile_special(suite_run *run) {
-    static const float values[] = {0.0f,      -0.0f,     INFINITY,   -INFINITY,
-                                   NAN,       0x1p-149f, -0x1p-140f, 0x1.fffffep127f,
-                                   -0x1p127f, 0x1p-75f,  0x1p64f,    1.0f};
-    enum { VALUES = sizeof values / sizeof *values };
     suite_product p = {.rows = ROWS_MAX, .columns = COLUMNS_MAX, .taps = 1, .depth = 7};
     fill(run, sizeof p.a / sizeof(float), p.a[0][0]);
     fill(run, sizeof p.b / sizeof(float), p.b[0][0]);
-    for (int i = 0; i < ROWS_MAX; i++) p.a[0][i][i % p.depth] = values[i % VALUES];
-    for (int i = 0; i < COLUMNS_MAX; i++) p.b[0][i / 3 % p.depth][i] = values[i * 5 % VALUES];
+    for (int i = 0; i < ROWS_MAX; i++) p.a[0][i][i % p.depth] = edges[i % EDGES];
+    for (int i = 0; i < COLUMNS_MAX; i++) p.b[0][i / 3 % p.depth][i] = edges[i * 5 % EDGES];
     compare_product(run, "tile of special values", &p);
 }
 
@@ -331,11 +344,244 @@ static void case_random(suite_run *run) {
     }
 }
 
+/* ---- normalisation ------------------------------------------------------------------------ */
+
+enum {
+    PIXELS_MAX = 5,
+    CHANNELS_MAX = 3,
+    WIDE_MAX = 48, /* lanes of the most images */
+    NORM_MAX = PIXELS_MAX * CHANNELS_MAX * WIDE_MAX,
+    LANES_MAX = CHANNELS_MAX * LEAT_LANES
+};
+
+typedef struct suite_norm {
+    int64_t pixels, channels, images, lanes;
+    float slope;
+    char sizes[100];
+    float x[NORM_MAX], up[NORM_MAX];
+    float mean[CHANNELS_MAX], scale[CHANNELS_MAX], shift[CHANNELS_MAX];
+    float ones[CHANNELS_MAX], products[CHANNELS_MAX];
+} suite_norm;
+
+/* Inputs of the sizes that are set. What the unused lanes hold must not show in a sum. */
+static void fill_norm(suite_run *run, suite_norm *n, bool special) {
+    void (*const make)(suite_run * run, int64_t count, float *out) =
+        special ? fill_edges : fill_rough;
+    n->lanes = (n->images + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
+    snprintf(n->sizes, sizeof n->sizes, "%d pixels, %d channels, %d images, slope %g%s",
+             (int)n->pixels, (int)n->channels, (int)n->images, (double)n->slope,
+             special ? ", special values" : "");
+    make(run, NORM_MAX, n->x);
+    make(run, NORM_MAX, n->up);
+    make(run, CHANNELS_MAX, n->mean);
+    make(run, CHANNELS_MAX, n->scale);
+    make(run, CHANNELS_MAX, n->shift);
+    make(run, CHANNELS_MAX, n->ones);
+    make(run, CHANNELS_MAX, n->products);
+    for (int64_t i = 0; i < n->pixels * n->channels * n->lanes; i++) {
+        if (i % n->lanes >= n->images) n->x[i] = n->up[i] = i % 3 == 0 ? INFINITY : NAN;
+    }
+}
+
+static float leaky_of(float x, float slope) {
+    if (x > 0) return x;
+    if (slope > 0) return x * slope;
+    return x != x ? x : 0.0f;
+}
+
+static float leaky_back_of(float x, float slope, float up) {
+    if (x > 0) return up;
+    return slope > 0 ? up * slope : 0.0f;
+}
+
+static void plain_sums(const suite_norm *n, float *sums, float *squares) {
+    for (int64_t i = 0; i < n->pixels * n->channels * n->lanes; i++) {
+        const int64_t image = i % n->lanes, c = i / n->lanes % n->channels;
+        const int64_t at = c * LEAT_LANES + image % LEAT_LANES;
+        if (image >= n->images) continue;
+        const float off = n->x[i] - n->mean[c];
+        sums[at] = sums[at] + n->x[i];
+        squares[at] = fmaf(off, off, squares[at]);
+    }
+}
+
+static void plain_norm_sums(const suite_norm *n, float *ones, float *products) {
+    for (int64_t i = 0; i < n->pixels * n->channels * n->lanes; i++) {
+        const int64_t image = i % n->lanes, c = i / n->lanes % n->channels;
+        const int64_t at = c * LEAT_LANES + image % LEAT_LANES;
+        if (image >= n->images) continue;
+        const float off = n->x[i] - n->mean[c], out = fmaf(off, n->scale[c], n->shift[c]);
+        const float gradient = leaky_back_of(out, n->slope, n->up[i]);
+        ones[at] = ones[at] + gradient;
+        products[at] = fmaf(gradient, off, products[at]);
+    }
+}
+
+static void compare_sums(suite_run *run, const suite_norm *n) {
+    const leat_norm norm = {n->mean, n->scale, n->shift, n->slope};
+    float got[2][LANES_MAX], expected[2][LANES_MAX];
+    fill_rough(run, LANES_MAX, got[0]); /* sums continue from what is there */
+    fill_rough(run, LANES_MAX, got[1]);
+    memcpy(expected, got, sizeof got);
+    plain_sums(n, expected[0], expected[1]);
+    run->kernels->sums(n->pixels, n->channels, n->images, n->x, got[0]);
+    compare(run, "sums", n->sizes, LANES_MAX, got[0], expected[0]);
+    run->kernels->squares(n->pixels, n->channels, n->images, n->x, n->mean, got[1]);
+    compare(run, "squares", n->sizes, LANES_MAX, got[1], expected[1]);
+    fill_rough(run, LANES_MAX, got[0]);
+    fill_rough(run, LANES_MAX, got[1]);
+    memcpy(expected, got, sizeof got);
+    plain_norm_sums(n, expected[0], expected[1]);
+    run->kernels->norm_sums(&norm, n->pixels, n->channels, n->images, n->x, n->up, got[0], got[1]);
+    compare(run, "sums of gradients", n->sizes, LANES_MAX, got[0], expected[0]);
+    compare(run, "sums of gradients times x", n->sizes, LANES_MAX, got[1], expected[1]);
+}
+
+static void compare_norm(suite_run *run, const suite_norm *n) {
+    const leat_norm norm = {n->mean, n->scale, n->shift, n->slope};
+    float y[NORM_MAX], down[NORM_MAX], expected_y[NORM_MAX], expected_down[NORM_MAX];
+    fill_rough(run, NORM_MAX, y);
+    memcpy(expected_y, y, sizeof y);
+    memcpy(down, n->up, sizeof down);
+    memcpy(expected_down, down, sizeof down);
+    for (int64_t i = 0; i < n->pixels * n->channels * n->lanes; i++) {
+        const int64_t c = i / n->lanes % n->channels;
+        const float off = n->x[i] - n->mean[c], out = fmaf(off, n->scale[c], n->shift[c]);
+        const float gradient = leaky_back_of(out, n->slope, n->up[i]) - n->ones[c];
+        expected_y[i] = leaky_of(out, n->slope);
+        expected_down[i] = n->scale[c] * fmaf(off, 0.0f - n->products[c], gradient);
+    }
+    run->kernels->norm(&norm, n->pixels, n->channels, n->lanes, n->x, y);
+    compare(run, "normalisation", n->sizes, NORM_MAX, y, expected_y);
+    run->kernels->norm_back(&norm, n->ones, n->products, n->pixels, n->channels, n->lanes, n->x,
+                            down, down);
+    compare(run, "its gradient", n->sizes, NORM_MAX, down, expected_down);
+}
+
+static const float slopes[] = {0.0f, 0.2f, 1.0f};
+enum { SLOPES = sizeof slopes / sizeof *slopes };
+
+static void case_norm(suite_run *run) {
+    static const int images[] = {1, 15, 16, 17, 33}, pixels[] = {1, 2, PIXELS_MAX};
+    suite_norm n;
+    for (size_t i = 0; i < sizeof images / sizeof *images; i++) {
+        n.images = images[i];
+        for (size_t p = 0; p < sizeof pixels / sizeof *pixels; p++) {
+            n.pixels = pixels[p];
+            for (n.channels = 1; n.channels <= CHANNELS_MAX; n.channels += 2) {
+                for (int s = 0; s < 2 * SLOPES; s++) {
+                    n.slope = slopes[s / 2];
+                    fill_norm(run, &n, s % 2 == 1);
+                    compare_sums(run, &n);
+                    compare_norm(run, &n);
+                }
+            }
+        }
+    }
+}
+
+/* ---- values alone ------------------------------------------------------------------------- */
+
+enum { EACH_MAX = 49, EACH_SIZE = EACH_MAX + 3 };
+
+typedef struct suite_each {
+    int64_t count;
+    bool in_place; /* the result replaces an argument */
+    char sizes[60];
+    float x[EACH_SIZE], up[EACH_SIZE], out[EACH_SIZE], more[EACH_SIZE];
+} suite_each;
+
+static void compare_leaky(suite_run *run, const suite_each *e, float slope) {
+    float got[EACH_SIZE], expected[EACH_SIZE];
+    char sizes[100];
+    snprintf(sizes, sizeof sizes, "%s, slope %g", e->sizes, (double)slope);
+    memcpy(got, e->in_place ? e->x : e->out, sizeof got);
+    memcpy(expected, got, sizeof got);
+    for (int64_t i = 0; i < e->count; i++) expected[i] = leaky_of(e->x[i], slope);
+    run->kernels->leaky(slope, e->count, e->in_place ? got : e->x, got);
+    compare(run, "leaky", sizes, EACH_SIZE, got, expected);
+    memcpy(got, e->in_place ? e->up : e->out, sizeof got);
+    memcpy(expected, got, sizeof got);
+    for (int64_t i = 0; i < e->count; i++) expected[i] = leaky_back_of(e->x[i], slope, e->up[i]);
+    run->kernels->leaky_back(slope, e->count, e->x, e->in_place ? got : e->up, got);
+    compare(run, "gradient of leaky", sizes, EACH_SIZE, got, expected);
+}
+
+static void compare_each(suite_run *run, const suite_each *e) {
+    static const float factors[] = {1.0f, 0.0f, -0x1.8p-130f, INFINITY, 0.3f};
+    float got[EACH_SIZE], expected[EACH_SIZE];
+    memcpy(got, e->in_place ? e->up : e->out, sizeof got);
+    memcpy(expected, got, sizeof got);
+    for (int64_t i = 0; i < e->count; i++)
+        expected[i] = e->up[i] * fmaf(0.0f - e->x[i], e->x[i], 1.0f);
+    run->kernels->tanh_back(e->count, e->x, e->in_place ? got : e->up, got);
+    compare(run, "gradient of tanh", e->sizes, EACH_SIZE, got, expected);
+    for (size_t f = 0; f < sizeof factors / sizeof *factors; f++) {
+        memcpy(got, e->out, sizeof got);
+        memcpy(expected, got, sizeof got);
+        for (int64_t i = 0; i < e->count; i++) expected[i] = fmaf(factors[f], e->x[i], expected[i]);
+        run->kernels->add_scaled(e->count, factors[f], e->x, got);
+        compare(run, "sum with a factor", e->sizes, EACH_SIZE, got, expected);
+    }
+}
+
+/* x: gradient, up: weights, out: first moments, more: second moments, of which none is negative. */
+static void compare_adam(suite_run *run, const suite_each *e) {
+    static const leat_adam_step steps[] = {
+        {1.0f, 1.0f, 0.5f, 0.999f, 0.001f, 4e-4f, 0.0316f, 1e-8f},
+        {0x1p-9f, 0.99f, 0.1f, 0.98f, 0.02f, 2e-4f, 1.0f, 1e-5f},
+        {3.0f, 1.0f, 1.0f, 0.0f, 1.0f, 1e-3f, 0.7f, 0.0f}, /* 0 / 0 where the gradient is 0 */
+    };
+    float got[3][EACH_SIZE], expected[3][EACH_SIZE];
+    for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
+        const leat_adam_step *step = &steps[s];
+        memcpy(got[0], e->up, sizeof got[0]);
+        memcpy(got[1], e->out, sizeof got[1]);
+        for (int i = 0; i < EACH_SIZE; i++) got[2][i] = e->more[i] > 0 ? e->more[i] : 0.0f;
+        memcpy(expected, got, sizeof got);
+        for (int64_t i = 0; i < e->count; i++) {
+            const float g = e->x[i] * step->gradient_factor;
+            const float kept = expected[0][i] * step->keep_weight, old = expected[1][i];
+            const float m = fmaf(g - old, step->more1, old);
+            const float square = step->more2 * g * g, v = fmaf(expected[2][i], step->keep2, square);
+            const float divisor = sqrtf(v) / step->root + step->eps;
+            expected[0][i] = fmaf(-step->size, m / divisor, kept);
+            expected[1][i] = m;
+            expected[2][i] = v;
+        }
+        run->kernels->adam(step, e->count, e->x, got[0], got[1], got[2]);
+        compare(run, "first moments of Adam", e->sizes, EACH_SIZE, got[1], expected[1]);
+        compare(run, "second moments of Adam", e->sizes, EACH_SIZE, got[2], expected[2]);
+        compare(run, "weights of Adam", e->sizes, EACH_SIZE, got[0], expected[0]);
+    }
+}
+
+static void case_each(suite_run *run) {
+    suite_each e;
+    for (e.count = 0; e.count <= EACH_MAX; e.count++) {
+        for (int special = 0; special < 2; special++) {
+            void (*const make)(suite_run * run, int64_t count, float *out) =
+                special ? fill_edges : fill_rough;
+            e.in_place = e.count / 2 % 2 == 1;
+            snprintf(e.sizes, sizeof e.sizes, "%d of them%s%s", (int)e.count,
+                     e.in_place ? ", in place" : "", special ? ", special values" : "");
+            make(run, EACH_SIZE, e.x);
+            make(run, EACH_SIZE, e.up);
+            make(run, EACH_SIZE, e.out);
+            make(run, EACH_SIZE, e.more);
+            for (int s = 0; s < SLOPES; s++) compare_leaky(run, &e, slopes[s]);
+            compare_each(run, &e);
+            compare_adam(run, &e);
+        }
+    }
+}
+
 /* ---- all of them -------------------------------------------------------------------------- */
 
 /* New cases come last. */
 static void (*const cases[])(suite_run *run) = {
-    case_tile, case_tile_special, case_transpose, case_map_special, case_map, case_random,
+    case_tile, case_tile_special, case_transpose, case_map_special,
+    case_map,  case_random,       case_norm,      case_each,
 };
 
 static void run_cases(suite_run *run) {
