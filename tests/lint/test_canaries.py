@@ -38,6 +38,13 @@ CLEAN = {
                             "#include <stdint.h> /* int */\n",
     "src/nn/kernels/add.c": "/* Sums. */\n#include \"add.h\"\n\n#include <math.h>\n",
     "src/nn/sum.h": "/* Sums of all kinds. */\n",
+    "src/nn/kernels/scalar.c": "/* Chains. */\n#include <math.h>\n\n"
+                               "float leat_chain(float a) { return fmaf(a, a, a); }\n",
+    "src/nn/kernels/wide.c": "/* Copies. */\n#include <string.h>\n\n"
+                             "void leat_copy(char *a, int n) { memcpy(a, a + n, n); }\n",
+    "src/nn/text.c": "/* Texts. */\n#include <math.h>\n#include <string.h>\n\n"
+                     "#include \"base/count.h\"\n\n"
+                     "int leat_text(char *a) { return strcmp(a, a) + leat_hidden_count(); }\n",
     "cli/main.c": "/* The command. */\n#include <stdlib.h>\n\n#include \"leat/base.h\"\n\n"
                   "int main(void) { exit(leat_base_count()); }\n",
 }
@@ -138,6 +145,15 @@ BUILT_CASES = [
      "declares leat_base_sum(), which libleat.so does not have"),
     ("public", "cli/main.c", "int leat_hidden_count(void);\n"
      "int leat_f(void) { return leat_hidden_count(); }\n", "uses leat_hidden_count"),
+    ("libm", "src/nn/text.c", "float leat_e(float a) { return expf(a); }\n",
+     "src/nn/text.c: calls expf(); the room"),
+    ("libm", "src/nn/text.c", "float leat_e(float a) { return fmaf(a, a, a); }\n", "calls fmaf()"),
+    ("libm", "src/nn/kernels/scalar.c", "double leat_p(double a) { return pow(a, a); }\n",
+     "src/nn/kernels/scalar.c: calls pow()"),
+    ("libm", "src/nn/kernels/wide.c", "int leat_n(char *a) { return strcmp(a, a + 1); }\n",
+     "src/nn/kernels/wide.c: calls strcmp(); kernels of one"),
+    ("libm", "src/nn/kernels/wide.c", "float leat_chain(float a);\n"
+     "float leat_d(float a) { return leat_chain(a); }\n", "wide.c: calls leat_chain()"),
 ]
 
 
@@ -150,7 +166,10 @@ def write(root, path, text):
 def build(root):
     """The objects that CMake would leave in build/, as far as the rules read them."""
     objects = []
-    for source, target in (("src/base/count.c", "leat_base_objects"), ("cli/main.c", "leat")):
+    for source, target in (("src/base/count.c", "leat_base_objects"), ("cli/main.c", "leat"),
+                           ("src/nn/kernels/scalar.c", "leat_nn_objects"),
+                           ("src/nn/kernels/wide.c", "leat_nn_objects"),
+                           ("src/nn/text.c", "leat_nn_objects")):
         out = os.path.join(root, "build/CMakeFiles", target + ".dir", source + ".o")
         os.makedirs(os.path.dirname(out), exist_ok=True)
         subprocess.run(["cc", "-fPIC", "-fvisibility=hidden", "-I", "include", "-I", "src", "-c",
