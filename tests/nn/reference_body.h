@@ -128,3 +128,15 @@ static void NAME(norm_back)(int images, int channels, int pixels, REAL eps, REAL
                 down[i] = scale * FMA(off[i], -(product / count / spread), g[i] - one / count);
     }
 }
+
+static REAL NAME(leaky)(REAL x, REAL slope) { return x > 0 ? x : slope * x; }
+static REAL NAME(leaky_back)(REAL y, REAL slope, REAL up) { return y > 0 ? up : slope * up; }
+static REAL NAME(tanh_back)(REAL y, REAL up) { return up * FMA(-y, y, 1); }
+
+/* Binary cross-entropy of one logit, from softplus and sigmoid of x and -x. */
+static REAL NAME(bce)(REAL target, REAL softplus, REAL softplus_minus) {
+    return target * softplus_minus + (1 - target) * softplus;
+}
+static REAL NAME(bce_back)(REAL target, REAL sigmoid, REAL sigmoid_minus) {
+    return (1 - target) * sigmoid - target * sigmoid_minus;
+}

@@ -6,6 +6,7 @@
 #include "nn/models/dcgan.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "nn/ops/adam.h"
@@ -180,6 +181,33 @@ static void test_parts(void **state) {
     close_fixture(&f);
 }
 
+/* More threads than the one processor that they may use: slow, the same bits, and it ends. */
+static void test_one_processor(void **state) {
+    (void)state;
+    fixture f;
+    cpu_set_t before, one;
+    open_fixture(&f);
+    float *first = nn_zeros(f.model.size);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; cpu++) {
+        if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    }
+    for (int pinned = 0; pinned < 2; pinned++) {
+        const leat_dcgan_options options = {WIDTH, LATENT, MICRO, 5, NULL};
+        leat_dcgan *dcgan;
+        if (pinned) assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+        assert_ok(leat_dcgan_create(&dcgan, &options, err));
+        assert_ok(leat_dcgan_unit(dcgan, LEAT_DCGAN_BOTH, MICROS, f.parameters, f.images, f.noise,
+                                  &f.result, err));
+        leat_dcgan_destroy(dcgan);
+        if (!pinned) memcpy(first, f.result.gradient, sizeof *first * (size_t)f.model.size);
+    }
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    nn_assert_same(f.result.gradient, first, f.model.size);
+    close_fixture(&f);
+}
+
 /* How far a step's result is from PyTorch's: shared/golden/nn/README.md says how far is right. */
 static void check_near(const fixture *f, const char *group, const float *values) {
     for (int i = 0; i < f->model.param_count; i++) {
@@ -349,10 +377,10 @@ static void test_init(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_init),        cmocka_unit_test(test_unit),
-        cmocka_unit_test(test_parts),       cmocka_unit_test(test_simultaneous),
-        cmocka_unit_test(test_alternating),
+        cmocka_unit_test(test_sizes),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_init),         cmocka_unit_test(test_unit),
+        cmocka_unit_test(test_parts),        cmocka_unit_test(test_one_processor),
+        cmocka_unit_test(test_simultaneous), cmocka_unit_test(test_alternating),
     };
     return cmocka_run_group_tests_name("dcgan", tests, NULL, NULL);
 }
