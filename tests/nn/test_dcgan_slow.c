@@ -3,7 +3,7 @@
  * (shared/golden/nn/dcgan_full.json), whose inputs come from integer formulas; and its bits, which
  * are the same for all fast kernels and any number of threads.
  */
-/* TSan: one micro-batch, whose ops are divided among the threads of a pool. */
+/* No TSan: minutes for the same threads as in test_dcgan.c, whose units are small. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
