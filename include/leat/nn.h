@@ -144,7 +144,7 @@ typedef struct leat_adam {
 /*
  * Step `step` (1, 2, ...) of the parameters that a pass has gradients for: gradient * (1 / weight)
  * is the mean gradient. first and second, [leat_dcgan_size], are the moments, at first 0.
- * LEAT_ERR_OPTION: a step below 1, or betas outside [0, 1).
+ * LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), or a weight that is not above 0.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass,
                                                    const leat_adam *adam, int64_t step,

@@ -332,6 +332,9 @@ static void test_refused(void **state) {
     assert_ok(leat_dcgan_create(&dcgan, &small, err));
     assert_fails(leat_dcgan_unit(dcgan, LEAT_DCGAN_BOTH, 0, NULL, NULL, NULL, &result, err),
                  LEAT_ERR_OPTION, "0 micro-batches");
+    const leat_adam adam = {2e-4, 0.5, 0.999, 1e-8, 0};
+    assert_fails(leat_dcgan_step(dcgan, LEAT_DCGAN_BOTH, &adam, 1, NULL, 0, NULL, NULL, NULL, err),
+                 LEAT_ERR_OPTION, "total weight 0");
     leat_dcgan_destroy(dcgan);
 }
 

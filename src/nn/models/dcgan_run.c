@@ -62,6 +62,10 @@ leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass, const leat_ad
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
     const int64_t begin = pass == LEAT_DCGAN_D ? model->g_size : 0;
     const int64_t end = pass == LEAT_DCGAN_G ? model->g_size : model->size;
+    if (!(weight > 0))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a step of gradients with the total weight %g; it must be above 0",
+                         weight);
     return leat_adam_apply(leat_dcgan_nn(dcgan), adam, step, 1 / weight, end - begin,
                            gradient + begin, parameters + begin, first + begin, second + begin,
                            err);
