@@ -1,7 +1,8 @@
 /*
  * Products by tiles. Both factors are packed once, a in blocks of rows and b in panels of columns,
- * so that a tile reads contiguous memory whatever their form. Parts of the pool are rectangles of
- * c, which go over k in steps whose panel of b fits into the first-level cache.
+ * so that a tile reads contiguous memory whatever their form; but where c has few rows, packing b
+ * would cost more than it saves, and whole panels of it are read in place. Parts of the pool are
+ * rectangles of c, which go over k in steps whose panel of b fits into the first-level cache.
  */
 #include "nn/ops/product.h"
 
@@ -12,13 +13,15 @@
 #define DEPTH 256     /* of a step: a panel of b is 16 or 32 KiB */
 #define PART_ROWS 120 /* of c, about; a step of their a is 120 KiB */
 #define PART_COLUMNS 256
+#define FEW_ROWS 256 /* of c: b stays where it is, if its rows are rows of b */
 
 typedef struct product_job {
     const leat_nn *nn;
     const leat_product *p;
     int64_t blocks, panel, panels;
     int64_t row_parts, column_parts;
-    float *a, *b; /* [block][k][row], [panel][k][column] */
+    int64_t packed_from; /* the first panel of b that is packed */
+    float *a, *b;        /* [block][k][row], [panel from packed_from][k][column] */
 } product_job;
 
 static int64_t ceiling(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -28,6 +31,7 @@ static void set_job(product_job *job, const leat_nn *nn, const leat_product *p) 
     job->blocks = leat_block_count(nn, p->rows);
     job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : nn->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
+    job->packed_from = p->rows > FEW_ROWS || p->b_transposed ? 0 : p->columns / job->panel;
     job->row_parts = ceiling(p->rows, PART_ROWS);
     job->column_parts = ceiling(p->columns, PART_COLUMNS);
 }
@@ -50,7 +54,8 @@ int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product) 
     product_job job;
     if (!fits(product)) return -1;
     set_job(&job, nn, product);
-    return product->rows * product->depth + job.panels * job.panel * product->depth;
+    return product->rows * product->depth +
+           (job.panels - job.packed_from) * job.panel * product->depth;
 }
 
 /* out[k][i] = in(first + i, k) for i < size, in steps of `width`; `transposed`: in[k][i]. */
@@ -74,9 +79,9 @@ static void pack_part(void *context, int64_t part) {
              job->a + first * p->depth, size);
         return;
     }
-    const int64_t first = (part - job->blocks) * job->panel;
+    const int64_t panel = part - job->blocks, first = (panel + job->packed_from) * job->panel;
     const int64_t size = leat_min(job->panel, p->columns - first);
-    float *out = job->b + first * p->depth;
+    float *out = job->b + panel * job->panel * p->depth;
     if (size < job->panel) memset(out, 0, sizeof *out * (size_t)(job->panel * p->depth));
     pack(job->nn->kernels, p->b, p->b_step, !p->b_transposed, first, size, p->depth, out,
          job->panel);
@@ -116,19 +121,19 @@ static void run_part(void *context, int64_t part) {
     const int64_t panel0 = leat_block_first(job->panels, job->column_parts, column_part);
     const int64_t panel1 = leat_block_first(job->panels, job->column_parts, column_part + 1);
     static const int64_t none = 0;
-    leat_tile tile = {.columns = (int)job->panel,
-                      .taps = 1,
-                      .a_tap = &none,
-                      .b_tap = &none,
-                      .b_step = job->panel,
-                      .c_step = p->c_step};
+    leat_tile tile = {
+        .columns = (int)job->panel, .taps = 1, .a_tap = &none, .b_tap = &none, .c_step = p->c_step};
     int64_t k0 = 0;
     do {
         tile.depth = leat_min(DEPTH, p->depth - k0);
         tile.add = p->add || k0 > 0;
         for (int64_t panel = panel0; panel < panel1; panel++) {
             const int64_t column = panel * job->panel;
-            tile.b = job->b + column * p->depth + k0 * job->panel;
+            const bool packed = panel >= job->packed_from;
+            tile.b_step = packed ? job->panel : p->b_step;
+            tile.b = packed ? job->b + (column - job->packed_from * job->panel) * p->depth
+                            : p->b + column;
+            tile.b += k0 * tile.b_step;
             for (int64_t block = block0; block < block1; block++) {
                 const int64_t first = leat_block_first(p->rows, job->blocks, block);
                 tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
@@ -163,6 +168,6 @@ leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float
     job.a = work;
     job.b = work + p->rows * p->depth;
     if (p->rows == 0 || p->columns == 0) return LEAT_OK;
-    LEAT_TRY(leat_nn_run(nn, job.blocks + job.panels, pack_part, &job, err));
+    LEAT_TRY(leat_nn_run(nn, job.blocks + job.panels - job.packed_from, pack_part, &job, err));
     return leat_nn_run(nn, job.row_parts * job.column_parts, run_part, &job, err);
 }
