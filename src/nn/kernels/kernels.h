@@ -39,6 +39,7 @@ typedef struct leat_tile {
     float *c;
     int64_t c_step; /* from row to row */
     bool add;       /* the chain continues from c; otherwise it starts from +0 */
+    bool across;    /* a_step is from row to row instead, and the k are next to each other */
 } leat_tile;
 
 /* Normalisation of a channel c: fma(x - mean[c], scale[c], shift[c]), then the activation with this

@@ -91,7 +91,7 @@ enum {
 /* rows x columns of c, with a[tap][row][k] and b[tap][k][column]. */
 typedef struct suite_product {
     int rows, columns, taps, depth;
-    bool add;
+    bool add, across;
     float a[TAPS_MAX][ROWS_MAX][DEPTH_MAX], b[TAPS_MAX][DEPTH_MAX][B_STEP];
 } suite_product;
 
@@ -113,15 +113,15 @@ static void multiply_tiles(const leat_kernels *kernels, const suite_product *p, 
     for (int row0 = 0; row0 < p->rows; row0 += kernels->tile_rows) {
         const int left = p->rows - row0;
         const int rows = left < kernels->tile_rows ? left : kernels->tile_rows;
-        const int a_step = rows + 1;
+        const int row_step = p->across ? DEPTH_MAX : 1, k_step = p->across ? 1 : rows + 1;
         float a[TAPS_MAX * DEPTH_MAX * (ROWS_MAX + 1)];
         int64_t a_tap[TAPS_MAX], b_tap[TAPS_MAX];
         for (int tap = 0; tap < p->taps; tap++) {
-            a_tap[tap] = (int64_t)(p->taps - 1 - tap) * p->depth * a_step;
+            a_tap[tap] = (int64_t)(p->taps - 1 - tap) * DEPTH_MAX * (rows + 1);
             b_tap[tap] = (int64_t)tap * DEPTH_MAX * B_STEP;
             for (int k = 0; k < p->depth; k++) {
                 for (int row = 0; row < rows; row++)
-                    a[a_tap[tap] + k * a_step + row] = p->a[tap][row0 + row][k];
+                    a[a_tap[tap] + k * k_step + row * row_step] = p->a[tap][row0 + row][k];
             }
         }
         for (int column = 0; column < p->columns; column += kernels->tile_columns) {
@@ -135,7 +135,8 @@ static void multiply_tiles(const leat_kernels *kernels, const suite_product *p, 
                 .b = &p->b[0][0][column],
                 .a_tap = a_tap,
                 .b_tap = b_tap,
-                .a_step = a_step,
+                .a_step = p->across ? row_step : k_step,
+                .across = p->across,
                 .b_step = B_STEP,
                 .c = c + row0 * C_STEP + column,
                 .c_step = C_STEP,
@@ -153,8 +154,8 @@ static void compare_product(suite_run *run, const char *name, const suite_produc
     multiply(p, expected);
     multiply_tiles(run->kernels, p, got);
     char sizes[100];
-    snprintf(sizes, sizeof sizes, "%d x %d, %d taps of depth %d, %s", p->rows, p->columns, p->taps,
-             p->depth, p->add ? "added" : "from 0");
+    snprintf(sizes, sizeof sizes, "%d x %d, %d taps of depth %d, %s%s", p->rows, p->columns,
+             p->taps, p->depth, p->add ? "added" : "from 0", p->across ? ", across" : "");
     compare(run, name, sizes, C_SIZE, got, expected); /* with what must not change */
 }
 
@@ -170,6 +171,7 @@ static void case_tile(suite_run *run) {
                     p.depth = depths[i];
                     for (int add = 0; add < 2; add++) {
                         p.add = add;
+                        p.across = (p.rows + p.depth + add) % 2 == 0;
                         compare_product(run, "tile", &p);
                     }
                 }

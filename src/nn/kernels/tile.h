@@ -24,7 +24,7 @@
 #endif
 
 /* `rows` and `vectors` are constants where this is inlined. */
-LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) {
+LEAT_INLINE void tile_of(const leat_tile *t, const bool across, const int rows, const int vectors) {
     vf sum[TILE_ROWS][TILE_VECTORS];
 #pragma GCC unroll 16
     for (int r = 0; r < rows; r++) {
@@ -32,7 +32,8 @@ LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) 
         for (int v = 0; v < vectors; v++)
             sum[r][v] = t->add ? vf_load(t->c + r * t->c_step + v * VW) : vf_set(0.0f);
     }
-    const int64_t depth = t->depth, a_step = t->a_step, b_step = t->b_step;
+    const int64_t depth = t->depth, a_step = across ? 1 : t->a_step, b_step = t->b_step;
+    const int64_t a_row = across ? t->a_step : 1;
     for (int tap = 0; tap < t->taps; tap++) {
         const float *a = t->a + t->a_tap[tap], *b = t->b + t->b_tap[tap];
         for (int64_t k = 0; k < depth; k++) {
@@ -41,7 +42,7 @@ LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) 
             for (int v = 0; v < vectors; v++) row[v] = vf_load(b + v * VW);
 #pragma GCC unroll 16
             for (int r = 0; r < rows; r++) {
-                const vf factor = vf_set(a[r]);
+                const vf factor = vf_set(a[r * a_row]);
 #pragma GCC unroll 16
                 for (int v = 0; v < vectors; v++) sum[r][v] = vf_fma(factor, row[v], sum[r][v]);
             }
@@ -56,38 +57,43 @@ LEAT_INLINE void tile_of(const leat_tile *t, const int rows, const int vectors) 
     }
 }
 
-LEAT_INLINE void tile_rows_of(const leat_tile *t, const int vectors) {
+LEAT_INLINE void tile_rows_of(const leat_tile *t, const bool across, const int vectors) {
     switch (t->rows) {
-    case 1: tile_of(t, 1, vectors); break;
-    case 2: tile_of(t, 2, vectors); break;
-    case 3: tile_of(t, 3, vectors); break;
-    case 4: tile_of(t, 4, vectors); break;
+    case 1: tile_of(t, across, 1, vectors); break;
+    case 2: tile_of(t, across, 2, vectors); break;
+    case 3: tile_of(t, across, 3, vectors); break;
+    case 4: tile_of(t, across, 4, vectors); break;
 #if TILE_ROWS > 4
-    case 5: tile_of(t, 5, vectors); break;
-    case 6: tile_of(t, 6, vectors); break;
+    case 5: tile_of(t, across, 5, vectors); break;
+    case 6: tile_of(t, across, 6, vectors); break;
 #endif
 #if TILE_ROWS > 6
-    case 7: tile_of(t, 7, vectors); break;
-    case 8: tile_of(t, 8, vectors); break;
-    case 9: tile_of(t, 9, vectors); break;
-    case 10: tile_of(t, 10, vectors); break;
-    case 11: tile_of(t, 11, vectors); break;
-    case 12: tile_of(t, 12, vectors); break;
-    case 13: tile_of(t, 13, vectors); break;
-    case 14: tile_of(t, 14, vectors); break;
+    case 7: tile_of(t, across, 7, vectors); break;
+    case 8: tile_of(t, across, 8, vectors); break;
+    case 9: tile_of(t, across, 9, vectors); break;
+    case 10: tile_of(t, across, 10, vectors); break;
+    case 11: tile_of(t, across, 11, vectors); break;
+    case 12: tile_of(t, across, 12, vectors); break;
+    case 13: tile_of(t, across, 13, vectors); break;
+    case 14: tile_of(t, across, 14, vectors); break;
 #endif
     default: break;
     }
 }
 
-static void tile(const leat_tile *t) {
+LEAT_INLINE void tile_columns_of(const leat_tile *t, const bool across) {
 #if TILE_VECTORS * VW > LEAT_LANES
     if (t->columns > LEAT_LANES) {
-        tile_rows_of(t, 2 * LEAT_LANES / VW);
+        tile_rows_of(t, across, 2 * LEAT_LANES / VW);
         return;
     }
 #endif
-    tile_rows_of(t, LEAT_LANES / VW);
+    tile_rows_of(t, across, LEAT_LANES / VW);
+}
+
+static void tile(const leat_tile *t) {
+    if (t->across) tile_columns_of(t, true);
+    else tile_columns_of(t, false);
 }
 
 static float peak(int64_t rounds) {

@@ -1,9 +1,8 @@
 /*
  * The gradient of a convolution's weights: for each tap a matrix product over narrow pixels and
- * images. Both sides are first transposed, once, so that channels are next to each other; the taps
- * then differ only in which wide pixel meets which narrow pixel, and nothing is copied per tap.
- *
- * The side with more channels gives the columns of the tiles, the other one the rows.
+ * images. The side with more channels gives the columns of the tiles; it is first transposed, once,
+ * so that its channels are next to each other. The other side gives the rows, as it lies in memory.
+ * The taps differ only in which wide pixel meets which narrow pixel, and nothing is copied per tap.
  */
 #include "nn/ops/conv.h"
 
@@ -16,13 +15,12 @@ typedef struct weights_job {
     const leat_conv *conv;
     int64_t images, lanes;
     int64_t rows, columns, blocks, panel, panels; /* panel: columns of a tile */
-    int64_t row_step;                             /* of the rows of a block, for an image */
     int64_t parts;
     bool wide_rows;                      /* the wide side gives the rows */
     bool few;                            /* see run_few */
     const float *row_side, *column_side; /* activations */
-    int64_t row_pixels, column_pixels;
-    float *row_work, *column_work;
+    int64_t column_pixels;
+    float *column_work;
     bool add;
     float *gradient; /* [tap][row][padded column] */
 } weights_job;
@@ -40,17 +38,9 @@ static void set_job(weights_job *job, const leat_nn *nn, const leat_conv *conv, 
     job->wide_rows = conv->wide_channels < conv->narrow_channels;
     job->rows = job->wide_rows ? conv->wide_channels : conv->narrow_channels;
     job->columns = job->wide_rows ? conv->narrow_channels : conv->wide_channels;
-    job->row_pixels = job->wide_rows ? wide_pixels : narrow_pixels;
     job->column_pixels = job->wide_rows ? narrow_pixels : wide_pixels;
     job->blocks = leat_block_count(nn, job->rows);
-    /* whole squares are transposed faster; few rows would leave most of the memory unused */
-    job->row_step = job->rows > 8 ? LEAT_TILE_ROWS_MAX : job->rows > 4 ? 8 : 4;
     job->few = job->wide_rows && conv->kernel > 1 && job->rows * conv->kernel <= LEAT_TILE_ROWS_MAX;
-    if (job->few) {
-        job->row_pixels = narrow_pixels * conv->kernel;
-        job->blocks = 1;
-        job->row_step = (job->rows * conv->kernel + 3) / 4 * 4;
-    }
     const int64_t threads = nn->pool == NULL ? 1 : leat_pool_threads(nn->pool);
     job->parts = threads == 1 ? 1 : leat_min((int64_t)conv->kernel * conv->kernel, 4 * threads);
     job->panel = leat_min(nn->kernels->tile_columns, padded_columns(job->columns));
@@ -67,21 +57,7 @@ int64_t leat_conv_gradient_count(const leat_conv *conv) {
 int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images) {
     weights_job job;
     set_job(&job, nn, conv, images);
-    return job.row_pixels * job.blocks * images * job.row_step +
-           job.column_pixels * job.panels * job.panel * images;
-}
-
-/* Rows of pixel `part`: [block][image][row of the block]; the block's rows and a few that follow,
- * because whole squares are transposed faster. */
-static void pack_rows(void *context, int64_t part) {
-    const weights_job *job = context;
-    const float *in = job->row_side + part * job->rows * job->lanes;
-    float *out = job->row_work + part * job->blocks * job->images * job->row_step;
-    for (int64_t block = 0; block < job->blocks; block++, out += job->images * job->row_step) {
-        const int64_t first = leat_block_first(job->rows, job->blocks, block);
-        job->nn->kernels->transpose(leat_min(job->row_step, job->rows - first), job->images,
-                                    in + first * job->lanes, job->lanes, out, job->row_step);
-    }
+    return job.column_pixels * job.panels * job.panel * images;
 }
 
 /* Columns of pixel `part`: [panel][image][column of the panel], padded with zeros. */
@@ -103,7 +79,7 @@ static int find_pairs(const weights_job *job, int tap, int64_t begin, int64_t en
                       int64_t *b_tap) {
     const leat_conv *conv = job->conv;
     const int ky = tap / conv->kernel, kx = tap % conv->kernel;
-    const int64_t row_size = job->blocks * job->images * job->row_step;
+    const int64_t row_size = job->rows * job->lanes;
     const int64_t column_size = job->panels * job->images * job->panel;
     int found = 0;
     for (int64_t narrow = begin; narrow < end; narrow++) {
@@ -135,7 +111,8 @@ static void run_tap(const weights_job *job, int tap, int64_t begin, int64_t end,
                       .depth = job->images,
                       .a_tap = a_tap,
                       .b_tap = b_tap,
-                      .a_step = job->row_step,
+                      .across = true,
+                      .a_step = job->lanes,
                       .b_step = job->panel,
                       .c_step = width,
                       .add = job->add || has_pairs(job, tap, begin)};
@@ -147,7 +124,7 @@ static void run_tap(const weights_job *job, int tap, int64_t begin, int64_t end,
         for (int64_t block = 0; block < job->blocks; block++) {
             const int64_t first = leat_block_first(job->rows, job->blocks, block);
             tile.rows = (int)(leat_block_first(job->rows, job->blocks, block + 1) - first);
-            tile.a = job->row_work + block * job->images * job->row_step;
+            tile.a = job->row_side + first * job->lanes;
             tile.c = job->gradient + (tap * job->rows + first) * width + panel * job->panel;
             job->nn->kernels->tile(&tile);
         }
@@ -182,27 +159,16 @@ static void kx_range(const leat_conv *conv, int64_t x, int64_t *first, int64_t *
     if (*last < *first) *last = *first;
 }
 
-/* Rows of narrow pixel part / kernel for ky = part % kernel: [image][kx][channel]. */
-static void pack_few(void *context, int64_t part) {
-    const weights_job *job = context;
-    const leat_conv *conv = job->conv;
-    const int64_t pixel = part / conv->kernel, x = pixel % conv->narrow_width;
-    const int64_t y =
-        pixel / conv->narrow_width * conv->stride - conv->padding + part % conv->kernel;
-    int64_t first, last;
-    kx_range(conv, x, &first, &last);
-    if (y < 0 || y >= conv->wide_height || first == last) return;
-    const int64_t wide = y * conv->wide_width + x * conv->stride - conv->padding + first;
-    job->nn->kernels->transpose(
-        (last - first) * job->rows, job->images, job->row_side + wide * job->rows * job->lanes,
-        job->lanes, job->row_work + part * job->images * job->row_step + first * job->rows,
-        job->row_step);
+static int64_t wide_pixel(const leat_conv *conv, int64_t narrow, int64_t ky, int64_t kx) {
+    const int64_t y = narrow / conv->narrow_width * conv->stride - conv->padding + ky;
+    return y * conv->wide_width + narrow % conv->narrow_width * conv->stride - conv->padding + kx;
 }
 
 /* Narrow pixels begin .. end - 1 of a row, for which kx first .. last - 1 are inside. */
 static void run_few_pixels(const weights_job *job, int64_t ky, int64_t begin, int64_t end,
                            int64_t first, int64_t last) {
-    const int64_t kernel = job->conv->kernel, width = job->panels * job->panel;
+    const leat_conv *conv = job->conv;
+    const int64_t kernel = conv->kernel, width = job->panels * job->panel;
     const int64_t rows = (last - first) * job->rows, blocks = leat_block_count(job->nn, rows);
     int64_t a_tap[LEAT_TILE_TAPS_MAX], b_tap[LEAT_TILE_TAPS_MAX];
     leat_tile tile = {.columns = (int)job->panel,
@@ -210,21 +176,23 @@ static void run_few_pixels(const weights_job *job, int64_t ky, int64_t begin, in
                       .depth = job->images,
                       .a_tap = a_tap,
                       .b_tap = b_tap,
-                      .a_step = job->row_step,
+                      .across = true,
+                      .a_step = job->lanes,
                       .b_step = job->panel,
                       .c_step = width,
                       .add = true};
     for (int64_t pixel = begin; pixel < end; pixel++) {
-        a_tap[pixel - begin] = (pixel * kernel + ky) * job->images * job->row_step;
+        a_tap[pixel - begin] = wide_pixel(conv, pixel, ky, first) * job->rows * job->lanes;
         b_tap[pixel - begin] = pixel * width * job->images;
     }
     for (int64_t panel = 0; panel < job->panels; panel++) {
         tile.b = job->column_work + panel * job->images * job->panel;
         for (int64_t block = 0; block < blocks; block++) {
-            const int64_t row = first * job->rows + leat_block_first(rows, blocks, block);
-            tile.rows = (int)(first * job->rows + leat_block_first(rows, blocks, block + 1) - row);
-            tile.a = job->row_work + row;
-            tile.c = job->gradient + (ky * kernel * job->rows + row) * width + panel * job->panel;
+            const int64_t row = leat_block_first(rows, blocks, block);
+            tile.rows = (int)(leat_block_first(rows, blocks, block + 1) - row);
+            tile.a = job->row_side + row * job->lanes;
+            tile.c = job->gradient + ((ky * kernel + first) * job->rows + row) * width +
+                     panel * job->panel;
             job->nn->kernels->tile(&tile);
         }
     }
@@ -264,9 +232,7 @@ leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t im
     job.gradient = gradient;
     job.row_side = job.wide_rows ? wide : narrow;
     job.column_side = job.wide_rows ? narrow : wide;
-    job.row_work = work;
-    job.column_work = work + job.row_pixels * job.blocks * images * job.row_step;
-    LEAT_TRY(leat_nn_run(nn, job.row_pixels, job.few ? pack_few : pack_rows, &job, err));
+    job.column_work = work;
     LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
     if (job.few) return leat_nn_run(nn, conv->kernel, run_few, &job, err);
     return leat_nn_run(nn, job.parts, run_part, &job, err);

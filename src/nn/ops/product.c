@@ -13,7 +13,9 @@
 #define DEPTH 256     /* of a step: a panel of b is 16 or 32 KiB */
 #define PART_ROWS 120 /* of c, about; a step of their a is 120 KiB */
 #define PART_COLUMNS 256
-#define FEW_ROWS 256 /* of c: b stays where it is, if its rows are rows of b */
+#define FEW_ROWS 256    /* of c: b stays where it is, if its rows are rows of b */
+#define FEW_COLUMNS 512 /* of c: a stays where it is, likewise */
+#define ALIASED 1024    /* rows at multiples of this step push each other out of the first cache */
 
 typedef struct product_job {
     const leat_nn *nn;
@@ -21,6 +23,7 @@ typedef struct product_job {
     int64_t blocks, panel, panels;
     int64_t row_parts, column_parts;
     int64_t packed_from; /* the first panel of b that is packed */
+    bool across;         /* a is not packed */
     float *a, *b;        /* [block][k][row], [panel from packed_from][k][column] */
 } product_job;
 
@@ -32,6 +35,7 @@ static void set_job(product_job *job, const leat_nn *nn, const leat_product *p) 
     job->panel = p->columns <= LEAT_LANES ? LEAT_LANES : nn->kernels->tile_columns;
     job->panels = ceiling(p->columns, job->panel);
     job->packed_from = p->rows > FEW_ROWS || p->b_transposed ? 0 : p->columns / job->panel;
+    job->across = p->columns <= FEW_COLUMNS && !p->a_transposed && p->a_step % ALIASED != 0;
     job->row_parts = ceiling(p->rows, PART_ROWS);
     job->column_parts = ceiling(p->columns, PART_COLUMNS);
 }
@@ -54,7 +58,7 @@ int64_t leat_product_work_count(const leat_nn *nn, const leat_product *product) 
     product_job job;
     if (!fits(product)) return -1;
     set_job(&job, nn, product);
-    return product->rows * product->depth +
+    return (job.across ? 0 : product->rows * product->depth) +
            (job.panels - job.packed_from) * job.panel * product->depth;
 }
 
@@ -73,6 +77,7 @@ static void pack_part(void *context, int64_t part) {
     const product_job *job = context;
     const leat_product *p = job->p;
     if (part < job->blocks) {
+        if (job->across) return;
         const int64_t first = leat_block_first(p->rows, job->blocks, part);
         const int64_t size = leat_block_first(p->rows, job->blocks, part + 1) - first;
         pack(job->nn->kernels, p->a, p->a_step, p->a_transposed, first, size, p->depth,
@@ -137,8 +142,10 @@ static void run_part(void *context, int64_t part) {
             for (int64_t block = block0; block < block1; block++) {
                 const int64_t first = leat_block_first(p->rows, job->blocks, block);
                 tile.rows = (int)(leat_block_first(p->rows, job->blocks, block + 1) - first);
-                tile.a_step = tile.rows;
-                tile.a = job->a + first * p->depth + k0 * tile.rows;
+                tile.across = job->across;
+                tile.a_step = job->across ? p->a_step : tile.rows;
+                tile.a = job->across ? p->a + first * p->a_step + k0
+                                     : job->a + first * p->depth + k0 * tile.rows;
                 tile.c = p->c + first * p->c_step + column;
                 if (p->columns - column >= job->panel) job->nn->kernels->tile(&tile);
                 else run_edge(job->nn->kernels, tile, p->columns - column);
@@ -166,7 +173,7 @@ leat_code leat_product_run(const leat_nn *nn, const leat_product *product, float
                          (long long)p->c_step);
     set_job(&job, nn, p);
     job.a = work;
-    job.b = work + p->rows * p->depth;
+    job.b = job.across ? work : work + p->rows * p->depth;
     if (p->rows == 0 || p->columns == 0) return LEAT_OK;
     LEAT_TRY(leat_nn_run(nn, job.blocks + job.panels - job.packed_from, pack_part, &job, err));
     return leat_nn_run(nn, job.row_parts * job.column_parts, run_part, &job, err);
