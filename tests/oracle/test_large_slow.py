@@ -115,7 +115,7 @@ class Large(unittest.TestCase):
     def test_one_row_group(self):
         path = self.write_parquet("group.parquet", 3000)
         found = [self.ingest(path, memory, *words) for memory, words in (
-            (40, ()), (128, ("--threads", "8")), (512, ("--threads", "1")))]
+            (48, ()), (128, ("--threads", "8")), (512, ("--threads", "1")))]
         self.assertLess(found[0][0], 128) # its pages are small
         self.assertEqual(len({data for _, data in found}), 1)
 
@@ -123,8 +123,8 @@ class Large(unittest.TestCase):
         path = self.write_parquet("page.parquet", 3000, use_dictionary=False, compression="zstd",
                                   data_page_size=1 << 30, write_batch_size=ROWS,
                                   max_rows_per_page=ROWS)
-        least, data = self.ingest(path, 40)
-        self.assertGreater(least, 40) # a page must fit
+        least, data = self.ingest(path, 48)
+        self.assertGreater(least, 48) # a page must fit
         self.assertEqual(self.ingest(path, 1024, "--threads", "3")[1], data)
 
     def test_one_probe(self):
@@ -132,7 +132,7 @@ class Large(unittest.TestCase):
         pa.csv.write_csv(self.table(1), csv, pa.csv.WriteOptions(quoting_style="none"))
         for rows in ((), ("--max-row-size", "none")):
             found = set()
-            for memory, words in ((32, ()), (64, ("--threads", "8")), (512, ("--threads", "3"))):
+            for memory, words in ((48, ()), (64, ("--threads", "8")), (512, ("--threads", "3"))):
                 found.add(self.ingest(csv, memory, *rows, *words)[1])
                 self.assertEqual(digest(*self.measurements()), self.expected)
             self.assertEqual(len(found), 1)
