@@ -162,8 +162,9 @@ static void run_up(void *what) {
 static void run_weights(void *what) {
     conv_task *task = what;
     leat_error err = {0};
-    bench_must(leat_conv_weights(&task->bench->nn, &task->conv, task->bench->images, task->wide,
-                                 task->narrow, false, task->gradient, task->work, &err),
+    bench_must(leat_conv_weight_gradient(&task->bench->nn, &task->conv, task->bench->images,
+                                         task->wide, task->narrow, false, task->gradient,
+                                         task->work, &err),
                &err);
 }
 

@@ -36,12 +36,13 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_verify(const char *variant, uint
 /* Speeds in GFLOP/s of one thread: the peak of the processor, from fused multiply-adds between
  * registers, and some products and convolutions. */
 #define LEAT_KERNEL_SHAPES 6
+typedef struct leat_kernel_speed {
+    const char *name;
+    double gflops;
+} leat_kernel_speed;
 typedef struct leat_kernel_speeds {
     double peak;
-    struct {
-        const char *name;
-        double gflops;
-    } shapes[LEAT_KERNEL_SHAPES];
+    leat_kernel_speed shapes[LEAT_KERNEL_SHAPES];
 } leat_kernel_speeds;
 /* Measures a variant for some seconds. Errors as leat_kernels_verify, and LEAT_ERR_MEMORY. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
@@ -53,8 +54,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
  * Generator G and discriminator D for images of 64 x 64 x 3, their parameters, and one unit of
  * training: some micro-batches of the same size, each normalised alone. The result of a unit is the
  * sum over micro-batches, in order, of weight (the number of images) times gradient, the total
- * weight, the moments of every micro-batch, and the sums of the losses. So any cut of a step into
- * units gives the mean gradient over its images, whoever computed which part.
+ * weight, the moments of every micro-batch, and the sums of the losses. So the sum of all units of
+ * a step, divided by their total weight, is the mean gradient over its images, however it was cut;
+ * for the same bits, cut it in the same way and add the units in order.
  *
  * The discriminator's gradient is that of BCE(D(x), 1) + BCE(D(G(z)), 0) and holds no term of the
  * generator's pass; the generator's is that of BCE(D(G(z)), 1). Source: Radford, Metz, Chintala,
@@ -71,24 +73,26 @@ typedef struct leat_dcgan_options {
     int latent;          /* values of a noise vector, 1 to 4096 */
     int micro_batch;     /* images, 2 to 1024 */
     int threads;         /* 1 to 256: micro-batches at a time, each with memory of its own */
-    const char *kernels; /* a variant; NULL: the widest that runs here */
+    const char *kernels; /* a variant, read by create only; NULL: the widest that runs here */
 } leat_dcgan_options;
 /* 64, 100, 64, 1, NULL */
 LEAT_API leat_dcgan_options leat_dcgan_options_default(void);
 
-/* Allocates what units need; they allocate nothing. LEAT_ERR_OPTION names a value out of range,
- * LEAT_ERR_UNSUPPORTED kernels that do not run here. One call at a time. */
+/* Allocates what units need; they allocate nothing. A handle computes for one thread at a time
+ * (otherwise LEAT_ERR_BUSY); different handles are independent. LEAT_ERR_OPTION names a value out
+ * of range, LEAT_ERR_UNSUPPORTED kernels that do not run here. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_create(leat_dcgan **out,
                                                      const leat_dcgan_options *options,
                                                      leat_error *err);
 LEAT_API void leat_dcgan_destroy(leat_dcgan *dcgan);
-/* Bytes that leat_dcgan_create takes. Errors as there, but for LEAT_ERR_MEMORY. */
+/* Bytes that leat_dcgan_create allocates for numbers; threads and their stacks come on top. Errors
+ * as there, except LEAT_ERR_MEMORY. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_bytes(const leat_dcgan_options *options,
                                                     int64_t *bytes, leat_error *err);
 
 /* A tensor of the block of parameters: G's first, then D's. */
 typedef struct leat_parameter {
-    const char *name; /* "G.main.0.weight": after "G." the name in a PyTorch state dict */
+    const char *name; /* of the handle. "G.main.0.weight": after "G." as in a PyTorch state dict */
     int rank;
     int64_t shape[4];
     int64_t offset, count; /* floats */
@@ -103,7 +107,8 @@ LEAT_API int64_t leat_dcgan_moment_count(const leat_dcgan *dcgan);
 LEAT_API int64_t leat_dcgan_running_count(const leat_dcgan *dcgan);
 
 /* First values, the same for a seed on every machine: weights of convolutions normal with deviation
- * 0.02, of normalisations 1 + such, shifts 0. Running statistics: mean 0, variance 1. */
+ * 0.02, those of normalisations 1 plus such a number, shifts 0. Running statistics: mean 0,
+ * variance 1. */
 LEAT_API void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters);
 LEAT_API void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running);
 
@@ -119,14 +124,15 @@ typedef struct leat_dcgan_result {
     double weight;                              /* the number of images */
     double loss_d_images, loss_d_fakes, loss_g; /* sums of weight * loss */
     /* Optional, NULL if not wanted: logits [micro-batch][image], and the fakes
-     * [micro-batch][image][color][y][x] in -1 .. 1. */
+     * [micro-batch][image][y][x][color] in -1 .. 1. */
     float *logits_images, *logits_fakes, *fakes;
 } leat_dcgan_result;
 
 /*
  * One unit: parameters [leat_dcgan_size], images [micro-batch][image][y][x][color] as 0 .. 255
  * (NULL in LEAT_DCGAN_G), noise [micro-batch][image][latent]. The caller owns all arrays, those of
- * `result` too. LEAT_ERR_OPTION: fewer than 1 micro-batch.
+ * `result` too. LEAT_ERR_OPTION: fewer than 1 micro-batch, no images, no such pass. LEAT_ERR_BUSY:
+ * see leat_dcgan_create. After a failure the weight and the losses are 0.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass,
                                                    int micro_batches, const float *parameters,
@@ -144,7 +150,9 @@ typedef struct leat_adam {
 /*
  * Step `step` (1, 2, ...) of the parameters that a pass has gradients for: gradient * (1 / weight)
  * is the mean gradient. first and second, [leat_dcgan_size], are the moments, at first 0.
- * LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), or a weight that is not above 0.
+ * decay shrinks all parameters. LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a negative
+ * eps or decay, a weight that is not above 0, a value that is not finite, no such pass.
+ * LEAT_ERR_BUSY: see leat_dcgan_create.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass,
                                                    const leat_adam *adam, int64_t step,

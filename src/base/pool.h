@@ -3,8 +3,9 @@
  *
  * Parts are assigned in ascending order. The results of a job must depend only on the numbers of
  * its parts, never on the worker or on the number of threads: a job divides its work into the same
- * parts for 1 thread and for 256, and results that must be combined in order are combined by
- * `take`, which is called for part 0, 1, 2, ...
+ * parts for 1 thread and for 256, unless parts only write results that no other part sees; and
+ * results that must be combined in order are combined by `take`, which is called for part 0, 1, 2,
+ * ...
  *
  * A call that fails returns the error of the lowest part that failed. All parts below it have been
  * made (and taken, if there is a `take`); parts above it may have been made, but are not taken. So

@@ -9,7 +9,7 @@
 
 /* count floats of about normal size, the same for a seed; freed by nn_free_all. */
 float *nn_numbers(uint64_t seed, int64_t count);
-/* count zeroed floats, aligned to 64 bytes; freed by nn_free_all. */
+/* count zeroed floats, aligned to 64 bytes (not with ASan); freed by nn_free_all. */
 float *nn_zeros(int64_t count);
 void nn_free_all(void);
 

@@ -48,9 +48,11 @@ static results run(const leat_nn *nn, const leat_conv *g, int images, const floa
     assert_ok(leat_conv_down(nn, g, images, packed, wide_in, narrow_out, err));
     leat_conv_pack_up(nn, g, w, packed);
     assert_ok(leat_conv_up(nn, g, images, packed, narrow_in, wide_out, err));
-    assert_ok(leat_conv_weights(nn, g, images, wide_in, narrow_in, false, gradient, work, err));
+    assert_ok(
+        leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, false, gradient, work, err));
     if (start != NULL)
-        assert_ok(leat_conv_weights(nn, g, images, wide_in, narrow_in, true, gradient, work, err));
+        assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, true, gradient, work,
+                                            err));
     leat_conv_unpack_gradient(g, gradient, out.weights);
     out.down = nn_from_lanes(narrow_out, images, g->narrow_channels, p);
     out.up = nn_from_lanes(wide_out, images, g->wide_channels, P);
@@ -65,9 +67,9 @@ static void test_bits(void **state) {
         {16, 32, 33, 5, 7, 3, 1, 1}, {3, 7, 2, 9, 8, 5, 3, 2},    {2, 3, 4, 7, 5, 2, 3, 0},
         {8, 300, 20, 2, 2, 2, 1, 1}, {2, 20, 520, 3, 3, 2, 1, 0}, {2, 2, 3, 3, 3, 8, 1, 4},
         {70, 14, 28, 2, 3, 1, 2, 0}, {1, 64, 64, 4, 4, 4, 2, 1},  {4, 2, 2, 6, 6, 2, 2, 3},
-        {32, 12, 24, 8, 8, 4, 2, 1}, {5, 1, 9, 7, 9, 4, 2, 1},    {3, 2, 40, 8, 6, 6, 3, 1},
-        {20, 3, 70, 4, 4, 4, 4, 0},  {2, 3, 300, 10, 8, 4, 2, 3}, {9, 4, 5, 9, 10, 8, 2, 0},
-        {4, 3, 64, 16, 16, 4, 2, 1},
+        {32, 12, 24, 8, 8, 4, 2, 1}, {5, 1, 9, 7, 9, 4, 2, 1},    {2, 300, 600, 2, 2, 3, 1, 1},
+        {3, 2, 40, 8, 6, 6, 3, 1},   {20, 3, 70, 4, 4, 4, 4, 0},  {2, 3, 300, 10, 8, 4, 2, 3},
+        {9, 4, 5, 9, 10, 8, 2, 0},   {4, 3, 64, 16, 16, 4, 2, 1},
     };
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const leat_conv g = geometry(&shapes[s]);

@@ -101,9 +101,12 @@ static void check_unit(fixture *f, const leat_dcgan *work) {
     nn_assert_golden(f->result.logits_images, f->golden, "unit/d_real.f64", 2e-5);
     nn_assert_golden(f->result.logits_fakes, f->golden, "unit/d_fake.f64", 2e-5);
     const int64_t image = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
-    float *two = nn_zeros(4 * image); /* of each micro-batch */
-    memcpy(two, f->result.fakes, sizeof *two * 2 * (size_t)image);
-    memcpy(two + 2 * image, f->result.fakes + MICRO * image, sizeof *two * 2 * (size_t)image);
+    float *two = nn_zeros(4 * image); /* of each micro-batch, [color][y][x] */
+    for (int64_t i = 0; i < 4 * image; i++) {
+        const int64_t n = i / image / 2 * MICRO + i / image % 2,
+                      color = i % image / LEAT_DCGAN_PIXELS;
+        two[i] = f->result.fakes[n * image + i % LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS + color];
+    }
     nn_assert_golden(two, f->golden, "unit/fake.f64", 2e-5);
     const struct {
         const char *name;

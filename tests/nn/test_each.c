@@ -113,11 +113,13 @@ static void test_differences(void **state) {
 
 static void test_bits(void **state) {
     (void)state;
-    enum { N = 40 };
+    enum { N = 40000 }; /* three pieces */
     leat_nn nn;
     for (int v = 0; nn_variant(v, true, &nn); v++) {
         const float *x = nn_numbers(1, N), *up = nn_numbers(2, N);
-        float y[N], down[N], want[N], want_down[N], work[2 * N], plus[N], minus[N], soft[2 * N];
+        float *y = nn_zeros(N), *down = nn_zeros(N), *want = nn_zeros(N), *minus = nn_zeros(N);
+        float *want_down = nn_zeros(N), *work = nn_zeros(2 * N), *plus = nn_zeros(N);
+        float *soft = nn_zeros(2 * N);
         assert_ok(leat_leaky(&nn, 0.2f, N, x, y, err));
         assert_ok(leat_leaky_backward(&nn, 0.2f, N, y, up, down, err));
         for (int i = 0; i < N; i++) {
@@ -132,6 +134,10 @@ static void test_bits(void **state) {
         for (int i = 0; i < N; i++) want_down[i] = float_tanh_back(want[i], up[i]);
         nn_assert_same(y, want, N);
         nn_assert_same(down, want_down, N);
+        memcpy(y, x, sizeof *y * N);
+        assert_ok(leat_add_scaled(&nn, N, 1.7f, up, y, err));
+        for (int i = 0; i < N; i++) want[i] = fmaf(1.7f, up[i], x[i]);
+        nn_assert_same(y, want, N);
         double loss, sum = 0;
         leat_bce(&nn, N, 0.75f, x, &loss, down, work);
         for (int i = 0; i < N; i++) minus[i] = -x[i];
@@ -145,8 +151,8 @@ static void test_bits(void **state) {
         }
         nn_assert_same(down, want_down, N);
         assert_true(loss == sum / N);
+        nn_free_all();
     }
-    nn_free_all();
 }
 
 int main(void) {

@@ -80,6 +80,8 @@ static void test_large(void **state) {
     check_shape(20, 40, 513, 1);
     check_shape(250, 17, 256, 1);
     check_shape(1, 520, 257, 1);
+    check_shape(257, 70, 40, 1); /* too many rows to read b in place */
+    check_shape(9, 600, 40, 1);  /* too many columns to read a in place */
 }
 
 static void check_golden(const char *name, int64_t m, int64_t n, int64_t k, bool linear) {

@@ -19,7 +19,7 @@ const leat_kernels *leat_kernels_at(int index) {
                                                                             : NULL;
 }
 
-bool leat_kernels_run(const leat_kernels *kernels) {
+bool leat_kernels_supported(const leat_kernels *kernels) {
 #if defined(__x86_64__)
     /* also asks the operating system whether it saves the wide registers */
     __builtin_cpu_init();
@@ -34,7 +34,8 @@ bool leat_kernels_run(const leat_kernels *kernels) {
 const leat_kernels *leat_kernels_find(const char *name) {
     const leat_kernels *found = NULL, *next;
     for (int i = 0; (next = leat_kernels_at(i)) != NULL; i++) {
-        if (name != NULL ? strcmp(name, next->name) == 0 : leat_kernels_run(next)) found = next;
+        if (name != NULL ? strcmp(name, next->name) == 0 : leat_kernels_supported(next))
+            found = next;
     }
     return found;
 }

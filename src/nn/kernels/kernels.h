@@ -128,7 +128,7 @@ extern const leat_kernels leat_kernels_neon;
 /* The variants that were built, from the narrowest to the widest; NULL after the last. */
 const leat_kernels *leat_kernels_at(int index);
 /* Whether this processor and its operating system run the variant. */
-bool leat_kernels_run(const leat_kernels *kernels);
+bool leat_kernels_supported(const leat_kernels *kernels);
 /* The variant of this name; NULL if there is none. `name` NULL: the widest that runs here. */
 const leat_kernels *leat_kernels_find(const char *name);
 

@@ -17,6 +17,10 @@
 
 #include <stdint.h>
 
+#ifdef __FAST_MATH__
+#error "-ffast-math changes the results of the kernels: build without it"
+#endif
+
 #define LEAT_INLINE static inline __attribute__((always_inline, unused))
 
 #if LEAT_VEC == 512

@@ -51,5 +51,11 @@ int64_t leat_dcgan_model_moments(const leat_dcgan_model *model);
 const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan);
 const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan);
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan);
+/* LEAT_ERR_OPTION if it is none of the three. */
+LEAT_MUST_CHECK leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err);
+/* Around a call that uses the handle's memory or pool: LEAT_ERR_BUSY if another one does. Sets the
+ * mode for floating point, and restores the caller's. */
+LEAT_MUST_CHECK leat_code leat_dcgan_enter(leat_dcgan *dcgan, uint64_t *mode, leat_error *err);
+void leat_dcgan_leave(leat_dcgan *dcgan, uint64_t mode);
 
 #endif

@@ -1,9 +1,12 @@
 /* What surrounds a unit of a DCGAN: the table of parameters as others see it, first values, running
  * statistics, and the step of the parameters. */
+#include <math.h>
+
 #include "base/rng.h"
 #include "nn/models/dcgan.h"
 #include "nn/ops/adam.h"
 #include "nn/ops/batchnorm.h"
+#include "nn/ops/float_mode.h"
 #include "nn/ops/random.h"
 #include "nn/ops/streams.h"
 
@@ -39,6 +42,7 @@ int64_t leat_dcgan_running_count(const leat_dcgan *dcgan) {
 
 void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters) {
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
+    const uint64_t mode = leat_float_mode_begin();
     for (int i = 0; i < model->param_count; i++) {
         const leat_param *param = &model->params[i];
         const float mean = (float)param->mean, deviation = (float)param->deviation;
@@ -47,6 +51,7 @@ void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters) 
                          leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i), 0, param->count, out);
         for (int64_t j = 0; j < param->count; j++) out[j] = mean + deviation * out[j];
     }
+    leat_float_mode_end(mode);
 }
 
 void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running) {
@@ -62,13 +67,19 @@ leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass, const leat_ad
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
     const int64_t begin = pass == LEAT_DCGAN_D ? model->g_size : 0;
     const int64_t end = pass == LEAT_DCGAN_G ? model->g_size : model->size;
-    if (!(weight > 0))
+    uint64_t mode = 0;
+    if (!(weight > 0) || !isfinite(weight))
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "a step of gradients with the total weight %g; it must be above 0",
+                         "a step of gradients with the total weight %g; it must be above 0 and "
+                         "finite",
                          weight);
-    return leat_adam_apply(leat_dcgan_nn(dcgan), adam, step, 1 / weight, end - begin,
-                           gradient + begin, parameters + begin, first + begin, second + begin,
-                           err);
+    LEAT_TRY(leat_dcgan_check_pass(pass, err));
+    LEAT_TRY(leat_dcgan_enter(dcgan, &mode, err));
+    leat_code code =
+        leat_adam_apply(leat_dcgan_nn(dcgan), adam, step, 1 / weight, end - begin, gradient + begin,
+                        parameters + begin, first + begin, second + begin, err);
+    leat_dcgan_leave(dcgan, mode);
+    return code;
 }
 
 static void fold(const leat_dcgan_layer *layers, int64_t channels, int micro_batch,
@@ -87,6 +98,7 @@ void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_ba
     const leat_dcgan_model *model = leat_dcgan_model_of(dcgan);
     const int micro_batch = leat_dcgan_micro_batch(dcgan);
     float *d_running = running + 2 * model->g_channels;
+    const uint64_t mode = leat_float_mode_begin();
     for (int i = 0; i < micro_batches; i++, moments += leat_dcgan_moment_count(dcgan)) {
         const float *images = moments + 2 * model->g_channels;
         const float *fakes = images + 2 * model->d_channels;
@@ -96,4 +108,5 @@ void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_ba
         }
         fold(model->d, model->d_channels, micro_batch, fakes, d_running);
     }
+    leat_float_mode_end(mode);
 }

@@ -3,6 +3,7 @@
  * gradients are added in the order of the micro-batches; if there is only one, the parts of each op
  * are divided instead. Weights are packed once for the unit, gradients unpacked once at its end.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -10,6 +11,7 @@
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/bce.h"
 #include "nn/ops/each.h"
+#include "nn/ops/float_mode.h"
 
 #define LAYERS LEAT_DCGAN_LAYERS
 static const float norm_eps = 1e-5f;
@@ -52,6 +54,7 @@ struct leat_dcgan {
     scratch *scratch; /* [threads] */
     void *block;
     int64_t block_bytes;
+    atomic_bool busy;
 };
 
 /* ---- Memory ------------------------------------------------------------------------------- */
@@ -185,8 +188,10 @@ leat_code leat_dcgan_create(leat_dcgan **out, const leat_dcgan_options *options,
     self->block_bytes = bytes;
     arena = (struct arena){.base = self->block};
     lay_out(self, &arena);
+    const uint64_t mode = leat_float_mode_begin();
     for (int level = 0; level < 256; level++)
         self->pixel[level] = ((float)level / 255.0f - 0.5f) / 0.5f;
+    leat_float_mode_end(mode);
     *out = self;
     return LEAT_OK;
 }
@@ -290,9 +295,9 @@ static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
             LEAT_TRY(leat_leaky_backward(&self->nn, layer->slope, count, out[i], up, up, err));
         }
         if (gradient != NULL)
-            LEAT_TRY(leat_conv_weights(&self->nn, conv, images, layer->up ? up : in,
-                                       layer->up ? in : up, add, gradient + places[i].conv, work,
-                                       err));
+            LEAT_TRY(leat_conv_weight_gradient(&self->nn, conv, images, layer->up ? up : in,
+                                               layer->up ? in : up, add, gradient + places[i].conv,
+                                               work, err));
         if (i == 0 && input == NULL) return LEAT_OK;
         if (layer->up)
             LEAT_TRY(leat_conv_down(&self->nn, conv, images, packed[i].down, up, down, err));
@@ -324,10 +329,7 @@ static void load_noise(const leat_dcgan *dcgan, const float *noise, float *out) 
 
 static void keep_fakes(const leat_dcgan *dcgan, const float *in, float *out) {
     for (int64_t n = 0; n < dcgan->micro_batch; n++) {
-        for (int64_t c = 0; c < LEAT_IMAGE_COLORS; c++) {
-            for (int64_t p = 0; p < LEAT_DCGAN_PIXELS; p++)
-                *out++ = in[(p * LEAT_IMAGE_COLORS + c) * dcgan->lanes + n];
-        }
+        for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++) *out++ = in[i * dcgan->lanes + n];
     }
 }
 
@@ -412,7 +414,10 @@ static leat_code make_micro(void *context, int worker, int64_t part, leat_error 
                         .scratch = &dcgan->scratch[worker],
                         .moments =
                             unit->result->moments + part * leat_dcgan_model_moments(&dcgan->model)};
-    return run_micro(&self, part, &unit->losses[worker], err);
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = run_micro(&self, part, &unit->losses[worker], err);
+    leat_float_mode_end(mode);
+    return code;
 }
 
 static leat_code add_micro(const unit *unit, const leat_nn *nn, int worker, leat_error *err) {
@@ -434,7 +439,10 @@ static leat_code take_micro(void *context, int worker, int64_t part, leat_error 
     const unit *unit = context;
     const leat_nn alone = {.kernels = unit->dcgan->nn.kernels};
     (void)part;
-    return add_micro(unit, &alone, worker, err);
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = add_micro(unit, &alone, worker, err);
+    leat_float_mode_end(mode);
+    return code;
 }
 
 static void pack_layer(void *context, int64_t part) {
@@ -486,6 +494,29 @@ static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
     return leat_nn_run(&dcgan->nn, 2 * LAYERS, unpack_layer, unit, err);
 }
 
+leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err) {
+    if (pass == LEAT_DCGAN_BOTH || pass == LEAT_DCGAN_D || pass == LEAT_DCGAN_G) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "pass %d: there is no such pass", (int)pass);
+}
+
+leat_code leat_dcgan_enter(leat_dcgan *dcgan, uint64_t *mode, leat_error *err) {
+    if (atomic_exchange(&dcgan->busy, true))
+        return leat_fail(err, LEAT_ERR_BUSY,
+                         "another thread is computing with this DCGAN handle; create one for each "
+                         "thread that computes");
+    *mode = leat_float_mode_begin();
+    return LEAT_OK;
+}
+
+void leat_dcgan_leave(leat_dcgan *dcgan, uint64_t mode) {
+    leat_float_mode_end(mode);
+    atomic_store(&dcgan->busy, false);
+}
+
+static void clear_sums(leat_dcgan_result *result) {
+    result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
+}
+
 leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
                           const float *parameters, const uint8_t *images, const float *noise,
                           leat_dcgan_result *result, leat_error *err) {
@@ -497,11 +528,19 @@ leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_bat
                  .noise = noise,
                  .result = result,
                  .losses = losses};
+    uint64_t mode = 0;
+    clear_sums(result);
+    LEAT_TRY(leat_dcgan_check_pass(pass, err));
     if (micro_batches < 1)
         return leat_fail(err, LEAT_ERR_OPTION, "a unit of %d micro-batches; it needs at least 1",
                          micro_batches);
-    result->weight = result->loss_d_images = result->loss_d_fakes = result->loss_g = 0;
+    if (images == NULL && pass != LEAT_DCGAN_G)
+        return leat_fail(err, LEAT_ERR_OPTION, "a unit without images can only be LEAT_DCGAN_G");
+    LEAT_TRY(leat_dcgan_enter(dcgan, &mode, err));
     memset(result->moments, 0,
            sizeof(float) * (size_t)micro_batches * (size_t)leat_dcgan_model_moments(&dcgan->model));
-    return run_all(&unit, micro_batches, err);
+    leat_code code = run_all(&unit, micro_batches, err);
+    leat_dcgan_leave(dcgan, mode);
+    if (code != LEAT_OK) clear_sums(result);
+    return code;
 }

@@ -33,6 +33,12 @@ static void run_piece(void *context, int64_t part) {
 leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
                           double gradient_factor, int64_t count, const float *gradient,
                           float *weights, float *first, float *second, leat_error *err) {
+    if (!isfinite(adam->rate) || !(adam->eps >= 0 && isfinite(adam->eps)) ||
+        !(adam->decay >= 0 && isfinite(adam->decay)) || !isfinite(gradient_factor))
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "Adam: rate %g, eps %g, decay %g, factor of the gradient %g; they must be "
+                         "finite, eps and decay not negative",
+                         adam->rate, adam->eps, adam->decay, gradient_factor);
     if (step < 1 || !(adam->beta1 >= 0 && adam->beta1 < 1 && adam->beta2 >= 0 && adam->beta2 < 1))
         return leat_fail(err, LEAT_ERR_OPTION,
                          "Adam: step %lld with betas %g and %g; steps begin at 1, betas are at "

@@ -18,7 +18,7 @@
 /*
  * Step `step` (1, 2, ...) of `count` weights with their moments first and second, which begin as 0.
  * The gradient is multiplied by gradient_factor first (1: as it is). LEAT_ERR_OPTION: a step below
- * 1, or betas outside [0, 1).
+ * 1, betas outside [0, 1), a value that is not finite, a negative eps or decay.
  */
 LEAT_MUST_CHECK leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
                                           double gradient_factor, int64_t count,

@@ -8,7 +8,7 @@
  *                           convolution          transposed convolution
  *     leat_conv_down        forward              gradient of the input
  *     leat_conv_up          gradient of input    forward
- *     leat_conv_weights     gradient of weights  gradient of weights
+ *     leat_conv_weight_gradient     gradient of weights  gradient of weights
  *
  * Weights are [narrow channel][wide channel][ky][kx] for both, which is how PyTorch stores them.
  * Activations lie as op.h says: [height][width][channel][lane].
@@ -74,10 +74,10 @@ LEAT_MUST_CHECK leat_code leat_conv_up(const leat_nn *nn, const leat_conv *conv,
  */
 int64_t leat_conv_gradient_count(const leat_conv *conv);
 int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images);
-LEAT_MUST_CHECK leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv,
-                                            int64_t images, const float *wide, const float *narrow,
-                                            bool add, float *gradient, float *work,
-                                            leat_error *err);
+LEAT_MUST_CHECK leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv,
+                                                    int64_t images, const float *wide,
+                                                    const float *narrow, bool add, float *gradient,
+                                                    float *work, leat_error *err);
 void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights);
 
 #endif

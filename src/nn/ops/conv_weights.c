@@ -222,9 +222,9 @@ static void run_few(void *context, int64_t ky) {
 
 /* ---- The op ------------------------------------------------------------------------------- */
 
-leat_code leat_conv_weights(const leat_nn *nn, const leat_conv *conv, int64_t images,
-                            const float *wide, const float *narrow, bool add, float *gradient,
-                            float *work, leat_error *err) {
+leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv, int64_t images,
+                                    const float *wide, const float *narrow, bool add,
+                                    float *gradient, float *work, leat_error *err) {
     LEAT_TRY(leat_conv_check(conv, images, err));
     weights_job job;
     set_job(&job, nn, conv, images);

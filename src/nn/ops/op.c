@@ -1,6 +1,8 @@
 /* The parts of an op, on a pool or in turn. */
 #include "nn/ops/op.h"
 
+#include "nn/ops/float_mode.h"
+
 typedef struct run {
     void (*make)(void *context, int64_t part);
     void *context;
@@ -10,7 +12,9 @@ static leat_code make_part(void *context, int worker, int64_t part, leat_error *
     const run *self = context;
     (void)worker;
     (void)err;
+    const uint64_t mode = leat_float_mode_begin();
     self->make(self->context, part);
+    leat_float_mode_end(mode);
     return LEAT_OK;
 }
 

@@ -5,7 +5,7 @@
  * images, with the images of a micro-batch as the lanes of the vectors, rounded up to LEAT_LANES.
  * So a row of a product is contiguous however a kernel walks over the pixels, no image is copied
  * into columns, and taps outside an image are left out instead of multiplied by zero. Unused lanes
- * hold any finite numbers; nothing that is kept depends on them.
+ * hold any numbers; nothing that is kept depends on them.
  *
  * An op checks its sizes and allocates nothing: work space is the caller's, of a size that the op
  * tells. Its work is divided into parts that write different outputs, so its result is the same
@@ -46,9 +46,10 @@ static inline int64_t leat_min(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t leat_block_count(const leat_nn *nn, int64_t rows) {
     return (rows + nn->kernels->tile_rows - 1) / nn->kernels->tile_rows;
 }
-/* The first row of block `block` of `blocks`; rows for block == blocks. */
+/* The first row of block `block` of `blocks`, which differ by at most one row; rows for block ==
+ * blocks. */
 static inline int64_t leat_block_first(int64_t rows, int64_t blocks, int64_t block) {
-    return rows * block / blocks;
+    return block * (rows / blocks) + leat_min(block, rows % blocks);
 }
 
 #endif
