@@ -16,7 +16,7 @@
 enum { WIDTH = 64, LATENT = 100, MICRO = 32 };
 
 /* Of gradient, moments, logits and fakes. A change of it changes every trained weight. */
-#define UNIT_HASH UINT64_C(0x0e19e579d23e7fdf)
+#define UNIT_HASH UINT64_C(0x3e7de92f6e7b941b)
 
 typedef struct fixture {
     json_t *golden;
@@ -255,7 +255,9 @@ static void check_fakes(const fixture *f) {
                  1e-6);
     check_number("fakes", "min", least, wanted(want, "min"), 1e-5);
     check_number("fakes", "max", most, wanted(want, "max"), 1e-5);
-    check_array(json_object_get(want, "first8"), f->result.fakes, 2e-5, "fakes");
+    float first[8]; /* of the first color */
+    for (int x = 0; x < 8; x++) first[x] = f->result.fakes[x * LEAT_IMAGE_COLORS];
+    check_array(json_object_get(want, "first8"), first, 2e-5, "fakes");
 }
 
 static void add_bits(uint64_t *hash, const float *values, int64_t count) {
