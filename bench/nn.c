@@ -78,24 +78,9 @@ static double gflops(const bench *self, double flops, work run, void *what) {
     return flops / bench_median(took, runs) * 1e-9;
 }
 
-/* The best of several calls, because only another process can make one of them slow; never too
- * short, because every share of the peak depends on it. */
-static double measure_peak(const bench *self) {
-    const leat_kernels *kernels = self->nn.kernels;
-    volatile float sink = 0;
-    double best = 0;
-    int64_t rounds = 64;
-    const double end = bench_seconds() + (self->seconds > 0.15 ? self->seconds : 0.15);
-    while (best == 0 || bench_seconds() < end) {
-        const double begin = bench_seconds();
-        sink = sink + kernels->peak(rounds);
-        const double took = bench_seconds() - begin;
-        const double flops = 2.0 * (double)rounds * kernels->tile_rows * kernels->tile_columns;
-        if (took < 5e-3) rounds *= 2;
-        else if (flops / took > best) best = flops / took;
-    }
-    (void)sink;
-    return best * 1e-9;
+/* At least 0.15 s however short the other measurements are, because every share depends on it. */
+static double peak_of(const bench *self) {
+    return leat_kernels_peak(self->nn.kernels, self->seconds > 0.15 ? self->seconds : 0.15);
 }
 
 typedef struct product_task {
@@ -272,7 +257,7 @@ static int small_number(const char *text, int max) {
 static void figure(bench *self, const char *name) {
     int size[3], end = 0;
     if (strcmp(name, "peak") == 0) {
-        self->peak = measure_peak(self);
+        self->peak = peak_of(self);
     } else if (strcmp(name, "unit") == 0) {
         unit(self);
     } else if (sscanf(name, "product:%d:%d:%d%n", &size[0], &size[1], &size[2], &end) == 3 &&
@@ -315,7 +300,7 @@ int main(int argc, char **argv) {
     leat_json_member_int(self.json, "threads", self.threads);
     for (; at < argc; at++) figure(&self, argv[at]);
     if (self.peak > 0) { /* again, because another process may have been in the way before */
-        const double again = measure_peak(&self);
+        const double again = peak_of(&self);
         leat_json_member_double(self.json, "peak", again > self.peak ? again : self.peak);
     }
     bench_json_end(self.json);

@@ -6,14 +6,14 @@
 #include "doctor/doctor.h"
 #include "leat/nn.h"
 
-static void tell_variant(leat_doctor *doc, const leat_kernel_variant *variant) {
+static void tell_variant(leat_doctor *doc, const leat_kernel_variant *variant, bool asked_for) {
     char what[LEAT_MESSAGE_BYTES + 128];
     leat_error err = {0};
     uint64_t hash;
     if (!variant->runs) {
         snprintf(what, sizeof what, "kernels %s: built, not run: this processor cannot",
                  variant->name);
-        leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+        leat_doctor_tell(doc, asked_for ? LEAT_DOCTOR_PROBLEM : LEAT_DOCTOR_OK, what, "");
         return;
     }
     if (leat_kernels_verify(variant->name, &hash, &err) != LEAT_OK) {
@@ -53,7 +53,7 @@ void leat_doctor_kernels(leat_doctor *doc, const char *name) {
     for (int i = 0; leat_kernel_variant_at(i, &variant); i++) {
         if (!all && strcmp(name, variant.name) != 0) continue;
         found = true;
-        tell_variant(doc, &variant);
+        tell_variant(doc, &variant, !all);
         if (variant.runs && (variant.used || !all)) tell_speeds(doc, variant.name);
     }
     leat_error err = {0};

@@ -8,9 +8,10 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
+
+from folder import Folder
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
@@ -38,15 +39,6 @@ def edit_in_place(path):
         file.seek(data.rindex(b".5\n"))
         file.write(b".6\n")
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.top = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.top)
-
-    def at(self, *names):
-        return os.path.join(self.top, *names)
 
 
 class Probes(Folder):

@@ -7,9 +7,10 @@ import os
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
+
+from folder import Folder
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
@@ -52,15 +53,6 @@ def measurements(path, first=0, rows=3000):
         for i in range(rows):
             file.write(f"{1600000000 + i * 7},10.0.{i % 40 % 8}.{i % 40 + 100},8.8.8.{i % 9 + 1},4,"
                        f"{(first + i * 13) % 900 + 100}.5\n")
-
-
-class Folder(unittest.TestCase):
-    def setUp(self):
-        self.top = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.top)
-
-    def at(self, *names):
-        return os.path.join(self.top, *names)
 
 
 class Probes(Folder):

@@ -67,7 +67,7 @@ typedef struct arena {
 
 static float *take(arena *arena, int64_t count) {
     float *out = arena->base == NULL ? NULL : arena->base + arena->used;
-    arena->used += (count + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
+    arena->used += leat_lanes(count);
     return out;
 }
 

@@ -154,31 +154,32 @@ static leat_code measure_shape(const leat_nn *nn, const shape *shape, double *gf
     bench self = {.nn = nn, .shape = shape};
     LEAT_TRY(set_sizes(&self, err));
     int64_t all = 0;
-    for (int i = 0; i < 4; i++) all += (self.sizes[i] + LEAT_LANES) / LEAT_LANES * LEAT_LANES;
+    for (int i = 0; i < 4; i++) all += leat_lanes(self.sizes[i]);
     const int64_t bytes = all * (int64_t)sizeof(float);
     LEAT_TRY(leat_block_alloc((void **)&self.block, bytes, err));
     for (int64_t i = 0; i < all; i++) self.block[i] = (float)(i % 251) / 251.0f - 0.5f;
     float *next = self.block;
     for (int i = 0; i < 4; i++) {
         self.at[i] = next;
-        next += (self.sizes[i] + LEAT_LANES) / LEAT_LANES * LEAT_LANES;
+        next += leat_lanes(self.sizes[i]);
     }
     leat_code code = time_shape(&self, gflops, err);
     leat_block_free(self.block, bytes);
     return code;
 }
 
-static double measure_peak(const leat_kernels *kernels) {
+double leat_kernels_peak(const leat_kernels *kernels, double least_seconds) {
     volatile float sink = 0;
     double best = 0;
     int64_t rounds = 64;
-    for (double end = seconds() + SECONDS_PER_SHAPE; seconds() < end;) {
+    const double end = seconds() + least_seconds;
+    while (best == 0 || seconds() < end) {
         const double begin = seconds();
         sink = sink + kernels->peak(rounds);
         const double took = seconds() - begin;
         const double flops = 2.0 * (double)rounds * kernels->tile_rows * kernels->tile_columns;
         if (took < 5e-3) rounds *= 2; /* until one call takes some milliseconds */
-        if (flops / took > best) best = flops / took;
+        else if (flops / took > best) best = flops / took;
     }
     (void)sink;
     return best * 1e-9;
@@ -188,13 +189,13 @@ leat_code leat_kernels_measure(const char *variant, leat_kernel_speeds *out, lea
     leat_nn nn = {0};
     *out = (leat_kernel_speeds){0};
     LEAT_TRY(leat_kernels_named(variant, &nn.kernels, err));
-    out->peak = measure_peak(nn.kernels);
+    out->peak = leat_kernels_peak(nn.kernels, SECONDS_PER_SHAPE);
     for (int i = 0; i < LEAT_KERNEL_SHAPES; i++) {
         out->shapes[i].name = shapes[i].name;
         LEAT_TRY(measure_shape(&nn, &shapes[i], &out->shapes[i].gflops, err));
     }
     /* again, because another process may have been in the way of the first one */
-    const double again = measure_peak(nn.kernels);
+    const double again = leat_kernels_peak(nn.kernels, SECONDS_PER_SHAPE);
     if (again > out->peak) out->peak = again;
     return LEAT_OK;
 }

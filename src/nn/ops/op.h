@@ -30,13 +30,17 @@ typedef struct leat_nn {
 LEAT_MUST_CHECK leat_code leat_kernels_named(const char *name, const leat_kernels **out,
                                              leat_error *err);
 
+/* The peak of one thread in FLOP/s * 1e-9: the best of calls of some milliseconds, during at least
+ * `least_seconds`. */
+double leat_kernels_peak(const leat_kernels *kernels, double least_seconds);
+
 /* Runs make(context, part) for all parts; on the pool of `nn` if it has one. LEAT_ERR_BUSY: the
  * call comes from a part of a job on the same pool. */
 LEAT_MUST_CHECK leat_code leat_nn_run(const leat_nn *nn, int64_t parts,
                                       void (*make)(void *context, int64_t part), void *context,
                                       leat_error *err);
 
-/* The lanes of a row of `images` images. */
+/* The lanes of a row of `images` images; any count of floats, rounded up to LEAT_LANES. */
 static inline int64_t leat_lanes(int64_t images) {
     return (images + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
 }

@@ -1,0 +1,14 @@
+"""A test case with a folder of its own, which is removed at the end."""
+import os
+import shutil
+import tempfile
+import unittest
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.top)
+
+    def at(self, *names):
+        return os.path.join(self.top, *names)
