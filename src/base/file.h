@@ -97,6 +97,10 @@ LEAT_MUST_CHECK leat_code leat_path_is_link(const char *path, bool *link, leat_e
 /* Creates the folder and its parents; an existing one is fine. */
 LEAT_MUST_CHECK leat_code leat_path_make_dir(const char *path, leat_error *err);
 /* The folder that contains a path. */
+/* The path without slashes at its end. LEAT_ERR_LIMIT: it is empty, or so long that names of files
+ * below it would not fit. */
+LEAT_MUST_CHECK leat_code leat_path_trim(const char *path, char out[LEAT_PATH_BYTES],
+                                         leat_error *err);
 LEAT_MUST_CHECK leat_code leat_path_parent(const char *path, char parent[LEAT_PATH_BYTES],
                                            leat_error *err);
 /* leat_path_sync_dir of that folder. */

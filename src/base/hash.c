@@ -13,6 +13,8 @@
 #include <xxh_x86dispatch.h>
 #endif
 
+#include "base/error.h"
+#include "base/fault.h"
 #include "base/sha256_pair.h"
 
 _Static_assert(sizeof(SHA256_CTX) <= sizeof(((leat_sha256 *)0)->state), "state of SHA-256 fits");
@@ -99,3 +101,26 @@ void leat_md5(const void *bytes, int64_t size_bytes, uint8_t digest[16]) {
 uint64_t leat_xxh3(const void *bytes, int64_t size_bytes) {
     return XXH3_64bits(bytes, (size_t)size_bytes);
 }
+
+/* The library aligns its state, whose size may differ between versions, so it also allocates it. */
+static XXH3_state_t *xxh3_of(const leat_xxh3_run *run) { return (XXH3_state_t *)(uintptr_t)run; }
+
+leat_code leat_xxh3_create(leat_xxh3_run **out, leat_error *err) {
+    XXH3_state_t *state = LEAT_FAULT(LEAT_FAULT_ALLOC) ? NULL : XXH3_createState();
+    *out = (leat_xxh3_run *)state;
+    if (state == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "out of memory: a state of XXH3");
+    leat_xxh3_begin(*out);
+    return LEAT_OK;
+}
+
+void leat_xxh3_destroy(leat_xxh3_run *run) {
+    if (run != NULL) XXH3_freeState(xxh3_of(run));
+}
+
+void leat_xxh3_begin(leat_xxh3_run *run) { XXH3_64bits_reset(xxh3_of(run)); }
+
+void leat_xxh3_update(leat_xxh3_run *run, const void *bytes, int64_t size_bytes) {
+    if (size_bytes > 0) XXH3_64bits_update(xxh3_of(run), bytes, (size_t)size_bytes);
+}
+
+uint64_t leat_xxh3_final(const leat_xxh3_run *run) { return XXH3_64bits_digest(xxh3_of(run)); }

@@ -25,6 +25,14 @@ bool leat_sha256_parse(const char *text, uint8_t digest[32]);
 void leat_md5(const void *bytes, int64_t size_bytes, uint8_t digest[16]);
 
 uint64_t leat_xxh3(const void *bytes, int64_t size_bytes);
+/* The same for bytes that come in pieces. */
+typedef struct leat_xxh3_run leat_xxh3_run;
+LEAT_MUST_CHECK leat_code leat_xxh3_create(leat_xxh3_run **out, leat_error *err);
+void leat_xxh3_destroy(leat_xxh3_run *run);
+/* Begins, also again. */
+void leat_xxh3_begin(leat_xxh3_run *run);
+void leat_xxh3_update(leat_xxh3_run *run, const void *bytes, int64_t size_bytes);
+uint64_t leat_xxh3_final(const leat_xxh3_run *run);
 
 /*
  * HighwayHash-64 with the key of Riegeli ("Riegeli/records\n" twice), incremental. Uses AVX2 where

@@ -159,6 +159,8 @@ void leat_json_stream(leat_json *json, leat_json_out_fn out, void *context) {
     json->out_context = context;
 }
 
+void leat_json_on_line(leat_json *json, bool on_line) { json->compact = on_line; }
+
 /* Writes the text out if there is that much of it. */
 static leat_code hand_over(leat_json *json, int64_t least, leat_error *err) {
     int64_t size_bytes = json->buf.size;
@@ -340,6 +342,10 @@ void leat_json_member_int(leat_json *json, const char *key, int64_t value) {
 void leat_json_member_double(leat_json *json, const char *key, double value) {
     leat_json_key(json, key);
     leat_json_double(json, value);
+}
+
+void leat_json_member_known(leat_json *json, const char *key, double value) {
+    if (!isnan(value)) leat_json_member_double(json, key, value);
 }
 
 void leat_json_member_bool(leat_json *json, const char *key, bool value) {

@@ -48,7 +48,7 @@ leat_code leat_alloc(void **out, int64_t count, int64_t item_bytes, leat_error *
 
 leat_code leat_grow(void **items, int64_t *capacity, int64_t need, int64_t item_bytes,
                     leat_error *err) {
-    if (need <= *capacity) return LEAT_OK;
+    if (need <= *capacity && *items != NULL) return LEAT_OK;
     int64_t wanted = *capacity < need / 2 ? need : *capacity * 2;
     if (wanted < need) wanted = need;
     if (wanted < 16) wanted = 16;

@@ -13,7 +13,8 @@ LEAT_MUST_CHECK leat_code leat_alloc(void **out, int64_t count, int64_t item_byt
 
 /*
  * Grows *items (capacity *capacity items of item_bytes) to hold `need` items, at least doubling;
- * new bytes are not zeroed. On failure *items and *capacity are unchanged and still owned.
+ * new bytes are not zeroed. *items is never NULL on success, so that adding 0 to it is defined even
+ * if nothing is needed. On failure *items and *capacity are unchanged and still owned.
  */
 LEAT_MUST_CHECK leat_code leat_grow(void **items, int64_t *capacity, int64_t need,
                                     int64_t item_bytes, leat_error *err);

@@ -99,6 +99,20 @@ leat_code leat_path_remove_drafts(const char *dir, leat_error *err) {
 
 /* ---- folders ---- */
 
+leat_code leat_path_trim(const char *path, char out[LEAT_PATH_BYTES], leat_error *err) {
+    const size_t most = LEAT_PATH_BYTES - 128;
+    size_t size = strlen(path);
+    out[0] = 0;
+    while (size > 1 && path[size - 1] == '/') size--;
+    if (size == 0 || size > most)
+        return leat_fail(err, LEAT_ERR_LIMIT,
+                         "a path of %zu bytes (\"%.64s\"); it must have 1 to %zu", size, path,
+                         most);
+    memcpy(out, path, size);
+    out[size] = 0;
+    return LEAT_OK;
+}
+
 leat_code leat_path_stat(const char *path, leat_path_facts *facts, leat_error *err) {
     *facts = (leat_path_facts){0};
     struct stat found;

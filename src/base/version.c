@@ -15,6 +15,18 @@
 #if LEAT_HAVE_LZ4
 #include <lz4.h>
 #endif
+#if LEAT_HAVE_YAML
+#include <yaml.h>
+#endif
+#if LEAT_HAVE_JPEG
+#include <jpeglib.h>
+#endif
+#if LEAT_HAVE_PNG
+#include <png.h>
+#endif
+#if LEAT_HAVE_ZIP
+#include <zip.h>
+#endif
 
 #include "leat/base.h"
 
@@ -43,6 +55,36 @@ static void put_xxhash(leat_build_item *item) {
     char text[32];
     snprintf(text, sizeof text, "%u.%u.%u", number / 10000, number / 100 % 100, number % 100);
     put(item, "library", "xxhash", text);
+}
+
+/* libjpeg-turbo has no function that returns its version: this is the one leat was built with. */
+static void put_jpeg(leat_build_item *item) {
+#if !LEAT_HAVE_JPEG
+    put(item, "library", "libjpeg-turbo", "left out");
+#elif defined(LIBJPEG_TURBO_VERSION)
+#define QUOTE_(text) #text
+#define QUOTE(text) QUOTE_(text)
+    put(item, "library", "libjpeg-turbo", QUOTE(LIBJPEG_TURBO_VERSION));
+#else
+    put(item, "library", "libjpeg-turbo", "another libjpeg");
+#endif
+}
+
+static void put_png(leat_build_item *item) {
+#if LEAT_HAVE_PNG
+    put(item, "library", "libpng", png_get_libpng_ver(NULL));
+#else
+    put(item, "library", "libpng", "left out");
+#endif
+}
+
+/* Opened only when a zip is read: this is the version whose header leat was built with. */
+static void put_zip(leat_build_item *item) {
+#if LEAT_HAVE_ZIP
+    put(item, "library", "libzip", LIBZIP_VERSION);
+#else
+    put(item, "library", "libzip", "left out");
+#endif
 }
 
 static void put_cpu(leat_build_item *item) {
@@ -81,6 +123,16 @@ bool leat_build_info(int index, leat_build_item *item) {
     case 7: put_xxhash(item); return true;
     case 8: put(item, "library", "libcrypto", OpenSSL_version(OPENSSL_VERSION_STRING)); return true;
     case 9: put(item, "library", "jansson", jansson_version_str()); return true;
+    case 10: put_jpeg(item); return true;
+    case 11: put_png(item); return true;
+    case 12: put_zip(item); return true;
+    case 13:
+#if LEAT_HAVE_YAML
+        put(item, "library", "libyaml", yaml_get_version_string());
+#else
+        put(item, "library", "libyaml", "left out");
+#endif
+        return true;
     default: return false;
     }
 }

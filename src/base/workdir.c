@@ -289,6 +289,17 @@ static leat_code look_unmarked(leat_workdir *dir, leat_error *err) {
     return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
 }
 
+leat_code leat_workdir_is_marked(const char *dir, const char *name, bool *marked, leat_error *err) {
+    char work[LEAT_PATH_BYTES], mark[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    *marked = false;
+    LEAT_TRY(leat_path_join(work, sizeof work, dir, name, err));
+    LEAT_TRY(leat_path_join(mark, sizeof mark, work, LEAT_WORKDIR_MARK, err));
+    LEAT_TRY(leat_path_stat(mark, &facts, err));
+    *marked = facts.kind == LEAT_PATH_FILE;
+    return LEAT_OK;
+}
+
 leat_code leat_workdir_look(leat_workdir *dir, const char *path, leat_workdir_names names,
                             leat_error *err) {
     mark found;

@@ -38,6 +38,11 @@ typedef struct leat_workdir {
     char note[80]; /* a text for the next run; printable */
 } leat_workdir;
 
+/* Whether dir/name is a folder with the mark of leat, for readers. One without it is a third
+ * party's, whatever its name. */
+LEAT_MUST_CHECK leat_code leat_workdir_is_marked(const char *dir, const char *name, bool *marked,
+                                                 leat_error *err);
+
 /*
  * Finds out to which run the folder belongs; changes nothing. run is 0 if it does not exist or is
  * empty. LEAT_ERR_EXISTS: a folder, file or link of that name is not leat's, or contains
