@@ -11,29 +11,28 @@
 #define LEAT_FORMAT_CAN_CACHE_CAN_CACHE_H
 
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/ticker.h"
+#include "format/complete.h"
+#include "format/output.h"
 #include "format/safetensors/safetensors.h"
+#include "format/tensor_file.h"
 
 #define LEAT_CAN_CACHE_FORMAT "leat.can"
 #define LEAT_CAN_CACHE_VERSION 1
 
 #define LEAT_CAN_INPUTS_NAME "inputs.json"
-#define LEAT_CAN_COMPLETE_NAME ".complete"
+#define LEAT_CAN_COMPLETE_NAME LEAT_COMPLETE_NAME
 
 /* What to do about a damaged cache, at the end of a message. */
 #define LEAT_CAN_REBUILD "repeat the `leat ingest can` command with --replace"
 
 /* The names of a cache's own files, as a list for base/workdir.h, with `prefix` before each. */
 #define LEAT_CAN_CACHE_NAMES(prefix)                                                               \
-    prefix LEAT_CAN_COMPLETE_NAME, prefix LEAT_CAN_INPUTS_NAME, prefix "rejected.csv",             \
-        prefix "vocab.json", prefix "scaler.json", prefix "cache_metadata.json",                   \
+    prefix LEAT_CAN_COMPLETE_NAME, prefix LEAT_CAN_INPUTS_NAME, prefix LEAT_REJECTED_NAME,         \
+        prefix "vocab.json", prefix "scaler.json", prefix LEAT_CAN_METADATA_NAME,                  \
         prefix "train.safetensors", prefix "train.pages", prefix "val.safetensors",                \
         prefix "val.pages", prefix "test_*.safetensors", prefix "test_*.pages"
-#define LEAT_CAN_TENSORS_SUFFIX ".safetensors"
-/* XXH3-64 of each 4 KiB page of the tensors' file, little-endian; the last page as long as it is.
- */
-#define LEAT_CAN_PAGES_SUFFIX ".pages"
+#define LEAT_CAN_TENSORS_SUFFIX LEAT_TENSORS_SUFFIX
+#define LEAT_CAN_PAGES_SUFFIX LEAT_PAGES_SUFFIX
 
 #define LEAT_CAN_SPLIT_TRAIN "train"
 #define LEAT_CAN_SPLIT_VAL "val"
@@ -245,11 +244,8 @@ int64_t leat_can_split_pages_bytes(const leat_can_meta_split *split);
 LEAT_MUST_CHECK leat_code leat_can_split_path(const char *dir, const leat_can_meta_split *split,
                                               const char *suffix, char path[LEAT_PATH_BYTES],
                                               leat_error *err);
-/* Reads the page hashes of a split from `path`; the caller frees *hashes. LEAT_ERR_CORRUPT: they
- * are not those of the metadata. */
-LEAT_MUST_CHECK leat_code leat_can_split_hashes_load(const char *path,
-                                                     const leat_can_meta_split *split,
-                                                     uint64_t **hashes, leat_error *err);
+/* Its size and page hashes as the metadata has them. */
+leat_tensor_file leat_can_split_file(const leat_can_meta_split *split);
 /*
  * Checks the files of all splits: that they exist and have the sizes in the metadata; with `pages`
  * also the hashes of all their pages, with up to `threads` threads, under the ticker's stage
@@ -268,11 +264,12 @@ typedef enum leat_can_document {
     LEAT_CAN_DOCUMENTS
 } leat_can_document;
 const char *leat_can_document_name(leat_can_document which); /* "vocab.json" */
+extern const leat_documents leat_can_documents;              /* by leat_can_document */
 /* Checks the consistency of its part of *meta, for writing and reading alike: LEAT_ERR_INPUT names
  * what is inconsistent. */
 LEAT_MUST_CHECK leat_code leat_can_document_check(const leat_can_meta *meta,
                                                   leat_can_document which, leat_error *err);
-#define LEAT_CAN_DOCUMENT_BYTES_MAX (INT64_C(1) << 30)
+#define LEAT_CAN_DOCUMENT_BYTES_MAX LEAT_DOCUMENT_BYTES_MAX
 #define LEAT_CAN_SPLIT_TEXT_BYTES_MAX (INT64_C(1) << 22) /* of a split in the metadata */
 
 /* The text in pieces: indented by two, keys sorted, no newline at the end. */

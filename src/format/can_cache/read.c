@@ -15,7 +15,6 @@
 #define SMALL_BYTES_MAX (INT64_C(1) << 20)
 #define CAPTURE_BYTES_MAX (INT64_C(1) << 16)
 #define NUMBER_BYTES_MAX 64
-#define COMPLETE_BYTES_MAX 4096
 #define WHAT_BYTES 320
 
 /* ---- members -------------------------------------------------------------------------------- */
@@ -534,58 +533,16 @@ leat_code leat_can_document_parse(leat_can_meta *meta, leat_can_document which, 
 
 static leat_code load_document(leat_can_meta *meta, leat_can_document which, const char *dir,
                                const char *sha256, bool intervals, leat_error *err) {
-    char path[LEAT_PATH_BYTES], what[WHAT_BYTES], hex[65];
-    uint8_t *text = NULL, digest[32];
+    char path[LEAT_PATH_BYTES], what[WHAT_BYTES];
+    uint8_t *text = NULL;
     int64_t size_bytes = 0;
-    leat_sha256 sha;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, leat_can_document_name(which), err));
     snprintf(what, sizeof what, "\"%.240s\"", path);
-    leat_code code = leat_file_load(path, LEAT_CAN_DOCUMENT_BYTES_MAX, &text, &size_bytes, err);
-    if (code == LEAT_ERR_NOT_FOUND)
-        code = leat_fail(err, LEAT_ERR_CORRUPT, "%s is missing; " LEAT_CAN_REBUILD, what);
-    LEAT_TRY(code);
-    leat_sha256_init(&sha);
-    leat_sha256_update(&sha, text, size_bytes);
-    leat_sha256_final(&sha, digest);
-    leat_sha256_hex(digest, hex);
+    LEAT_TRY(leat_document_load(&leat_can_documents, which, dir, sha256, &text, &size_bytes, err));
     leat_json_span span = {(const char *)text, size_bytes};
-    if (memcmp(hex, sha256, 64) != 0)
-        code =
-            corrupt(err, what, "its SHA-256 differs from the one in .complete; " LEAT_CAN_REBUILD);
-    if (code == LEAT_OK) code = leat_can_document_parse(meta, which, span, intervals, what, err);
+    leat_code code = leat_can_document_parse(meta, which, span, intervals, what, err);
     leat_free(text);
     return code;
-}
-
-/* The hashes in .complete, a line a document in their order, as sha256sum writes them. */
-static leat_code load_complete(const char *dir, char sha256[LEAT_CAN_DOCUMENTS][65],
-                               leat_error *err) {
-    char path[LEAT_PATH_BYTES], expected[COMPLETE_BYTES_MAX];
-    uint8_t *text = NULL, digest[32];
-    int64_t size_bytes = 0, at = 0;
-    bool good = true;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_COMPLETE_NAME, err));
-    leat_code code = leat_file_load(path, COMPLETE_BYTES_MAX, &text, &size_bytes, err);
-    if (code == LEAT_ERR_NOT_FOUND) {
-        return leat_fail(err, code, "\"%.300s\" is not a complete CAN cache: %s is missing", dir,
-                         LEAT_CAN_COMPLETE_NAME);
-    }
-    LEAT_TRY(code);
-    for (int i = 0; i < LEAT_CAN_DOCUMENTS && good; i++) {
-        good = size_bytes - at >= 64;
-        if (!good) break;
-        memcpy(sha256[i], text + at, 64);
-        sha256[i][64] = 0;
-        int line = snprintf(expected, sizeof expected, "%s  %s\n", sha256[i],
-                            leat_can_document_name((leat_can_document)i));
-        good = leat_sha256_parse(sha256[i], digest) && size_bytes - at >= line &&
-               memcmp(text + at, expected, (size_t)line) == 0;
-        at += line;
-    }
-    leat_free(text);
-    if (good && at == size_bytes) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "\"%.300s\" has changed since it was written; " LEAT_CAN_REBUILD, path);
 }
 
 static leat_code load(leat_can_meta *meta, const char *dir, bool intervals, const char **file,
@@ -594,7 +551,7 @@ static leat_code load(leat_can_meta *meta, const char *dir, bool intervals, cons
     char strategy[LEAT_CAN_WORD_BYTES] = "";
     *meta = (leat_can_meta){0};
     *file = LEAT_CAN_COMPLETE_NAME;
-    leat_code code = load_complete(dir, sha256, err);
+    leat_code code = leat_complete_load(&leat_can_documents, dir, sha256, err);
     for (int i = 0; i < LEAT_CAN_DOCUMENTS && code == LEAT_OK; i++) {
         *file = leat_can_document_name((leat_can_document)i);
         code = load_document(meta, (leat_can_document)i, dir, sha256[i], intervals, err);

@@ -12,17 +12,24 @@
 /* Of the fields that the reference system has too. */
 #define SCHEMA_VERSION 3
 
-static const char *const document_names[LEAT_CAN_DOCUMENTS] = {
-    [LEAT_CAN_VOCAB] = "vocab.json",
-    [LEAT_CAN_SCALER] = "scaler.json",
-    [LEAT_CAN_METADATA] = "cache_metadata.json",
+const leat_documents leat_can_documents = {
+    .thing = "CAN cache",
+    .rebuild = LEAT_CAN_REBUILD,
+    .too_large = "too many captures or identifiers for one cache",
+    .count = LEAT_CAN_DOCUMENTS,
+    .names = {[LEAT_CAN_VOCAB] = "vocab.json",
+              [LEAT_CAN_SCALER] = "scaler.json",
+              [LEAT_CAN_METADATA] = LEAT_CAN_METADATA_NAME},
 };
 
-const char *leat_can_document_name(leat_can_document which) { return document_names[which]; }
+const char *leat_can_document_name(leat_can_document which) {
+    return leat_can_documents.names[which];
+}
 
 /* ---- vocabulary, scaler --------------------------------------------------------------------- */
 
-static void put_vocab(leat_json *json, const leat_can_meta *meta) {
+static void put_vocab(leat_json *json, const void *of) {
+    const leat_can_meta *meta = of;
     leat_json_begin_object(json);
     leat_json_member_string(json, "digest", meta->vocab_digest);
     leat_json_key(json, "entries");
@@ -41,7 +48,8 @@ static void put_columns(leat_json *json, const char *key, const double *values, 
     leat_json_end_array(json);
 }
 
-static void put_scaler(leat_json *json, const leat_can_meta *meta) {
+static void put_scaler(leat_json *json, const void *of) {
+    const leat_can_meta *meta = of;
     const leat_can_scaler_values *scaler = &meta->scaler;
     leat_json_begin_object(json);
     put_columns(json, "edge_center", scaler->edge_center, LEAT_CAN_EDGE_COLUMNS);
@@ -200,7 +208,8 @@ static void put_settings(leat_json *json, const leat_can_meta *meta) {
     leat_json_end_object(json);
 }
 
-static void put_metadata(leat_json *json, const leat_can_meta *meta) {
+static void put_metadata(leat_json *json, const void *of) {
+    const leat_can_meta *meta = of;
     leat_json_begin_object(json);
     put_aggregate(json, meta);
     leat_json_member_string(json, "built_at", meta->built_at);
@@ -235,102 +244,25 @@ static void put_metadata(leat_json *json, const leat_can_meta *meta) {
     leat_json_end_object(json);
 }
 
-/* Hands pieces on but for the last byte of all, which is the writer's newline. */
-typedef struct trimmed {
-    leat_json_out_fn out;
-    void *context;
-    const char *name;
-    int64_t size_bytes;
-    char last;
-} trimmed;
-
-static leat_code trim(void *context, const void *bytes, int64_t size_bytes, leat_error *err) {
-    trimmed *self = context;
-    if (size_bytes == 0) return LEAT_OK;
-    if (self->size_bytes > 0) LEAT_TRY(self->out(self->context, &self->last, 1, err));
-    self->size_bytes += size_bytes;
-    if (self->size_bytes > LEAT_CAN_DOCUMENT_BYTES_MAX) {
-        return leat_fail(
-            err, LEAT_ERR_LIMIT,
-            "CAN cache: %s exceeds %lld bytes: too many captures or identifiers for one cache",
-            self->name, (long long)LEAT_CAN_DOCUMENT_BYTES_MAX);
-    }
-    self->last = ((const char *)bytes)[size_bytes - 1];
-    return self->out(self->context, bytes, size_bytes - 1, err);
-}
-
 leat_code leat_can_document_write(leat_can_meta *meta, leat_can_document which,
                                   leat_json_out_fn out, void *context, leat_error *err) {
-    trimmed to = {.out = out, .context = context, .name = document_names[which]};
-    leat_json *json = NULL;
-    const char *rest = NULL;
-    int64_t size_bytes = 0;
+    static const leat_document_put_fn puts[LEAT_CAN_DOCUMENTS] = {
+        [LEAT_CAN_VOCAB] = put_vocab,
+        [LEAT_CAN_SCALER] = put_scaler,
+        [LEAT_CAN_METADATA] = put_metadata,
+    };
     leat_code code = leat_can_document_check(meta, which, err);
-    if (code != LEAT_OK) return leat_error_context(err, code, "CAN cache, %s", to.name);
+    if (code != LEAT_OK)
+        return leat_error_context(err, code, "CAN cache, %s", leat_can_document_name(which));
     leat_can_vocab_digest(&meta->ids, meta->vocab_digest);
-    LEAT_TRY(leat_json_create(&json, false, err));
-    leat_json_stream(json, trim, &to);
-    if (which == LEAT_CAN_VOCAB) put_vocab(json, meta);
-    else if (which == LEAT_CAN_SCALER) put_scaler(json, meta);
-    else put_metadata(json, meta);
-    code = leat_json_finish(json, &rest, &size_bytes, err);
-    leat_json_destroy(json);
-    return code;
+    return leat_document_write(&leat_can_documents, which, puts[which], meta, out, context, err);
 }
 
-/* ---- files ---------------------------------------------------------------------------------- */
-
-typedef struct saving {
-    leat_file *file;
-    int64_t at;
-    leat_sha256 sha;
-} saving;
-
-static leat_code save_piece(void *context, const void *bytes, int64_t size_bytes, leat_error *err) {
-    saving *self = context;
-    LEAT_TRY(leat_file_pwrite(self->file, bytes, size_bytes, self->at, err));
-    leat_sha256_update(&self->sha, bytes, size_bytes);
-    self->at += size_bytes;
-    return LEAT_OK;
-}
-
-/* Saves a document and adds its line to the text of .complete. */
-static leat_code save_document(leat_can_meta *meta, leat_can_document which, const char *dir,
-                               leat_buf *complete, leat_error *err) {
-    char path[LEAT_PATH_BYTES], hex[65];
-    uint8_t digest[32];
-    saving state = {0};
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, document_names[which], err));
-    leat_sha256_init(&state.sha);
-    LEAT_TRY(leat_file_open_draft(&state.file, path, err));
-    leat_code code = leat_can_document_write(meta, which, save_piece, &state, err);
-    if (code == LEAT_OK) code = leat_file_publish(state.file, true, err);
-    leat_file_close(state.file);
-    LEAT_TRY(code);
-    leat_sha256_final(&state.sha, digest);
-    leat_sha256_hex(digest, hex);
-    return leat_buf_printf(complete, err, "%s  %s\n", hex, document_names[which]);
-}
-
-static leat_code save_all(leat_can_meta *meta, const char *dir, const char *complete_path,
-                          leat_buf *complete, leat_error *err) {
-    for (int i = 0; i < LEAT_CAN_DOCUMENTS; i++)
-        LEAT_TRY(save_document(meta, (leat_can_document)i, dir, complete, err));
-    return leat_file_save(complete_path, complete->data, complete->size, err);
+static leat_code write_document(void *data, int which, leat_json_out_fn out, void *context,
+                                leat_error *err) {
+    return leat_can_document_write(data, (leat_can_document)which, out, context, err);
 }
 
 leat_code leat_can_meta_save(leat_can_meta *meta, const char *dir, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
-    leat_buf complete = {0};
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_COMPLETE_NAME, err));
-    LEAT_TRY(leat_path_remove(path, err)); /* of an attempt before */
-    leat_code code = save_all(meta, dir, path, &complete, err);
-    leat_buf_free(&complete);
-    if (code == LEAT_OK) return LEAT_OK;
-    leat_path_discard(path);
-    for (int i = 0; i < LEAT_CAN_DOCUMENTS; i++) {
-        if (leat_path_join(path, sizeof path, dir, document_names[i], NULL) == LEAT_OK)
-            leat_path_discard(path);
-    }
-    return code;
+    return leat_complete_save(&leat_can_documents, dir, write_document, meta, err);
 }

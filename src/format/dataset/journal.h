@@ -15,7 +15,7 @@
 
 #define LEAT_JOURNAL_NAME "publish.json"
 /* The folder in DIR/.leat where a data set grows. */
-#define LEAT_STAGE_NAME "out"
+#define LEAT_STAGE_NAME LEAT_WORK_OUT_NAME
 
 /* The names of files follow from the numbers of shards (leat_layout_shard_name). */
 typedef struct leat_journal {

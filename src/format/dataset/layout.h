@@ -5,6 +5,7 @@
 #ifndef LEAT_FORMAT_DATASET_LAYOUT_H
 #define LEAT_FORMAT_DATASET_LAYOUT_H
 
+#include "format/output.h"
 #include "leat/format.h"
 
 /* Source ids have 60 bits. */
@@ -28,9 +29,6 @@ int64_t leat_layout_shard_of(int64_t src_id, int64_t shard_count);
 /* The least src_id of a shard; leat_layout_shard_begin(S, S) is LEAT_SRC_ID_END. */
 int64_t leat_layout_shard_begin(int64_t shard, int64_t shard_count);
 #define LEAT_SHARDS_MAX 1000000
-
-/* The folder of an ingest at work, in the output folder. */
-#define LEAT_WORK_NAME ".leat"
 
 #define LEAT_SHARD_SUFFIX ".arrayrecord"
 /* "train/train_shard_00003.arrayrecord" into name. */

@@ -12,11 +12,8 @@
 #include "base/time.h"
 #include "format/dataset/layout.h"
 
-#define LEAT_MANIFEST_NAME "manifest.json"
 #define LEAT_RUN_NAME "run.json"
-#define LEAT_REJECTED_NAME "rejected.csv"
 #define LEAT_RUN_BYTES_MAX (INT64_C(256) << 20)
-#define LEAT_INDEX_NAME "index.bin"
 
 #define LEAT_MANIFEST_OPTIONS_MAX 64
 #define LEAT_MANIFEST_KEY_BYTES 32

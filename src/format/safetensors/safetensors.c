@@ -164,7 +164,7 @@ static leat_code add_metadata(leat_safetensors *self, const leat_json_walk *walk
                          walk->key);
     }
     if (walk->value.text[0] != '"') {
-        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: \"%.80s\" is not a text", walk->what,
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: \"%.80s\" is not a string", walk->what,
                          walk->key);
     }
     LEAT_TRY(leat_json_walk_value(walk, LEAT_SAFETENSORS_HEADER_MAX, &value, err));
@@ -253,6 +253,11 @@ static leat_code read_header(leat_safetensors *self, leat_json_span text, leat_e
     }
 }
 
+/* The zip archive, or the pickle of protocol 2 and later, that torch.save writes. */
+static bool is_pickle(const uint8_t *bytes) {
+    return memcmp(bytes, "PK\3\4", 4) == 0 || (bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] < 8);
+}
+
 /* Size of the header's text, from the file's first bytes. */
 static leat_code read_prefix(const void *bytes, int64_t size_bytes, int64_t file_bytes,
                              const char *path, int64_t *header_bytes, leat_error *err) {
@@ -265,6 +270,11 @@ static leat_code read_prefix(const void *bytes, int64_t size_bytes, int64_t file
     }
     memcpy(&size, bytes, sizeof size); /* little-endian, as the machine */
     if (size > (uint64_t)(file_bytes - PREFIX_BYTES)) {
+        if (is_pickle(bytes))
+            return leat_fail(err, LEAT_ERR_CORRUPT,
+                             "\"%s\" was written by torch.save; such files can execute code when "
+                             "they are read: write it with safetensors.torch.save_file",
+                             path);
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is not a safetensors file, or is truncated: a header of %llu "
                          "bytes in a file of %lld",

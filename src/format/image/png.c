@@ -1,0 +1,337 @@
+/*
+ * PNG through libpng, the only file that knows it. Errors leave the library by longjmp, as in
+ * jpeg.c.
+ *
+ * Reading uses no chunk but those that decide pixels; all others are passed over, but their
+ * checksums count. Writing uses a fixed compression and the library's choice of filters, so the
+ * bytes are the same for the same pixels and versions of libpng and zlib.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "format/image/parts.h"
+#include "leat/format.h"
+
+struct leat_png {
+    leat_buf bytes;
+};
+
+#define LOAD_BYTES_MAX (INT64_C(64) << 20)
+
+#if LEAT_HAVE_PNG
+
+#include <png.h>
+#include <setjmp.h>
+
+/* Two rows of up to 8 bytes a pixel with filters, zlib's window, the structs of libpng. */
+int64_t leat_png_memory(int32_t width) { return (INT64_C(256) << 10) + (int64_t)width * 24; }
+
+typedef struct png_state {
+    png_structp png;
+    png_infop info;
+    jmp_buf way_out;
+    leat_code code;  /* of a failure that is not the library's, which is in `err` */
+    leat_error *err; /* never NULL */
+    char text[LEAT_IMAGE_TEXT_BYTES];
+} png_state;
+
+/* ---- callbacks ------------------------------------------------------------------------------ */
+
+static _Noreturn void on_error(png_structp png, png_const_charp text) {
+    png_state *state = png_get_error_ptr(png);
+    snprintf(state->text, sizeof state->text, "%s", text);
+    longjmp(state->way_out, 1);
+}
+
+/* Warnings are about chunks that do not decide pixels. */
+static void on_warning(png_structp png, png_const_charp text) { (void)png, (void)text; }
+
+static png_voidp on_malloc(png_structp png, png_alloc_size_t size) {
+    png_state *state = png_get_mem_ptr(png);
+    void *memory = NULL;
+    leat_code code = leat_alloc(&memory, (int64_t)size, 1, state->err);
+    if (code != LEAT_OK) state->code = code;
+    return memory;
+}
+
+static void on_free(png_structp png, png_voidp memory) {
+    (void)png;
+    leat_free(memory);
+}
+
+/* Of a call that cannot fail because of what it is given. */
+static leat_code own_failure(const png_state *state, leat_error *err) {
+    if (state->code != LEAT_OK) return leat_error_copy(err, state->err);
+    return leat_fail(err, LEAT_ERR_MEMORY, "libpng %s: %s", png_get_libpng_ver(NULL), state->text);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    png_state state;
+    const leat_image_job *job;
+    int64_t at;
+    bool truncated;
+    int passes;
+    int32_t row, rows; /* the next row, and how many the last step has read */
+} reader;
+
+static void on_read(png_structp png, png_bytep to, size_t size) {
+    reader *self = png_get_io_ptr(png);
+    self->truncated = (int64_t)size > self->job->size_bytes - self->at;
+    if (self->truncated) png_error(png, "the PNG ends too early");
+    memcpy(to, self->job->bytes + self->at, size);
+    self->at += (int64_t)size;
+}
+
+static bool guarded(reader *self, void (*step)(reader *)) {
+    if (setjmp(self->state.way_out) != 0) return false;
+    step(self);
+    return true;
+}
+
+static void step_begin(reader *self) {
+    png_structp png = self->state.png;
+    png_infop info = self->state.info;
+    png_set_read_fn(png, self, on_read);
+    png_set_user_limits(png, LEAT_IMAGE_SIDE_MAX, LEAT_IMAGE_SIDE_MAX);
+    png_set_crc_action(png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
+    png_read_info(png, info);
+    int depth = png_get_bit_depth(png, info), colour = png_get_color_type(png, info);
+    if (depth == 16) png_set_strip_16(png);
+    if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
+    if (colour == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(png);
+    if ((colour & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png);
+    png_set_strip_alpha(png);
+    self->passes = png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+}
+
+static void step_rows(reader *self) {
+    const leat_image_job *job = self->job;
+    int32_t left = job->height - self->row;
+    self->rows = left < LEAT_IMAGE_BAND_ROWS ? left : LEAT_IMAGE_BAND_ROWS;
+    for (int32_t i = 0; i < self->rows; i++)
+        png_read_row(self->state.png, job->pixels + (int64_t)i * job->width * 3, NULL);
+    self->row += self->rows;
+}
+
+static void step_whole(reader *self) {
+    const leat_image_job *job = self->job;
+    for (int pass = 0; pass < self->passes; pass++) {
+        for (int32_t row = 0; row < job->height; row++)
+            png_read_row(self->state.png, job->pixels + (int64_t)row * job->width * 3, NULL);
+    }
+}
+
+static void step_end(reader *self) { png_read_end(self->state.png, NULL); }
+
+static leat_code failure(const reader *self, leat_error *err) {
+    const png_state *state = &self->state;
+    leat_image_reason *reason = self->job->reason;
+    if (state->code != LEAT_OK) return leat_error_copy(err, state->err);
+    if (!self->truncated)
+        return leat_image_reject(reason, LEAT_IMAGE_DAMAGED, err, "%s", state->text);
+    return leat_image_reject(reason, LEAT_IMAGE_TRUNCATED, err, "the PNG ends after %lld bytes",
+                             (long long)self->job->size_bytes);
+}
+
+static leat_code run(reader *self, leat_error *err) {
+    const leat_image_job *job = self->job;
+    png_structp png = self->state.png;
+    if (!guarded(self, step_begin)) return failure(self, err);
+    if (png_get_image_width(png, self->state.info) != (png_uint_32)job->width ||
+        png_get_image_height(png, self->state.info) != (png_uint_32)job->height)
+        return leat_image_reject(job->reason, LEAT_IMAGE_DAMAGED, err, "two sizes in its headers");
+    const size_t row_bytes = png_get_rowbytes(png, self->state.info);
+    LEAT_ASSERT(row_bytes == (size_t)job->width * 3);
+    LEAT_ASSERT(self->passes == 1 || !job->header->in_pieces);
+    if (!job->header->in_pieces && !guarded(self, step_whole)) return failure(self, err);
+    while (job->header->in_pieces && self->row < job->height) {
+        if (!guarded(self, step_rows)) return failure(self, err);
+        LEAT_TRY(job->rows(job->context, job->pixels, self->rows, err));
+    }
+    return guarded(self, step_end) ? LEAT_OK : failure(self, err);
+}
+
+static bool begin_reading(png_state *state) {
+    if (setjmp(state->way_out) != 0) return false;
+    state->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, state, on_error, on_warning, state,
+                                          on_malloc, on_free);
+    if (state->png == NULL) return false;
+    state->info = png_create_info_struct(state->png);
+    return state->info != NULL;
+}
+
+leat_code leat_png_decode(const leat_image_job *job, leat_error *err) {
+    reader *self = NULL;
+    leat_error why = {0};
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->job = job;
+    self->state.err = &why;
+    bool begun = begin_reading(&self->state);
+    leat_code code = begun ? run(self, err) : own_failure(&self->state, err);
+    png_destroy_read_struct(&self->state.png, &self->state.info, NULL);
+    leat_free(self);
+    return code;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+typedef struct writer {
+    png_state state;
+    const uint8_t *rgb;
+    int32_t width, height;
+    leat_buf *out;
+} writer;
+
+static void on_write(png_structp png, png_bytep bytes, size_t size) {
+    writer *self = png_get_io_ptr(png);
+    self->state.code = leat_buf_append(self->out, bytes, (int64_t)size, self->state.err);
+    if (self->state.code != LEAT_OK) png_error(png, "out of memory");
+}
+
+static void on_flush(png_structp png) { (void)png; }
+
+static bool write_all(writer *self) {
+    png_state *state = &self->state;
+    if (setjmp(state->way_out) != 0) return false;
+    state->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, state, on_error, on_warning,
+                                           state, on_malloc, on_free);
+    if (state->png == NULL) return false;
+    state->info = png_create_info_struct(state->png);
+    if (state->info == NULL) return false;
+    png_set_write_fn(state->png, self, on_write, on_flush);
+    png_set_compression_level(state->png, 6);
+    png_set_filter(state->png, PNG_FILTER_TYPE_BASE, PNG_ALL_FILTERS);
+    png_set_IHDR(state->png, state->info, (png_uint_32)self->width, (png_uint_32)self->height, 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    png_write_info(state->png, state->info);
+    for (int32_t y = 0; y < self->height; y++)
+        png_write_row(state->png, self->rgb + (int64_t)y * self->width * 3);
+    png_write_end(state->png, NULL);
+    return true;
+}
+
+static leat_code encode(const uint8_t *rgb, int32_t width, int32_t height, leat_buf *out,
+                        leat_error *err) {
+    writer *self = NULL;
+    leat_error why = {0};
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->state.err = &why;
+    self->rgb = rgb;
+    self->width = width;
+    self->height = height;
+    self->out = out;
+    leat_code code = write_all(self) ? LEAT_OK : own_failure(&self->state, err);
+    png_destroy_write_struct(&self->state.png, &self->state.info);
+    leat_free(self);
+    return code;
+}
+
+#else
+
+int64_t leat_png_memory(int32_t width) { return width; }
+
+leat_code leat_png_decode(const leat_image_job *job, leat_error *err) {
+    (void)job;
+    return leat_image_check_libraries(err);
+}
+
+static leat_code encode(const uint8_t *rgb, int32_t width, int32_t height, leat_buf *out,
+                        leat_error *err) {
+    (void)rgb, (void)width, (void)height, (void)out;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "leat was built without libpng, which writes PNG; run scripts/install.sh and "
+                     "rebuild leat");
+}
+
+#endif
+
+/* ---- public --------------------------------------------------------------------------------- */
+
+leat_code leat_png_encode(leat_png **out, const uint8_t *rgb, int32_t width, int32_t height,
+                          leat_error *err) {
+    leat_png *png = NULL;
+    *out = NULL;
+    if (width < 1 || height < 1 || width > LEAT_IMAGE_SIDE_MAX || height > LEAT_IMAGE_SIDE_MAX ||
+        (int64_t)width * height > LEAT_IMAGE_PIXELS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a PNG of %d x %d pixels is not possible: a side has 1 to %d, and the "
+                         "image at most %lld",
+                         width, height, LEAT_IMAGE_SIDE_MAX, (long long)LEAT_IMAGE_PIXELS_MAX);
+    LEAT_TRY(LEAT_NEW(&png, 1, err));
+    leat_code code = encode(rgb, width, height, &png->bytes, err);
+    if (code == LEAT_OK) *out = png;
+    else leat_png_destroy(png);
+    return code;
+}
+
+const uint8_t *leat_png_bytes(const leat_png *png, int64_t *size_bytes) {
+    *size_bytes = png->bytes.size;
+    return png->bytes.data;
+}
+
+void leat_png_destroy(leat_png *png) {
+    if (png == NULL) return;
+    leat_buf_free(&png->bytes);
+    leat_free(png);
+}
+
+/* Signature, then the head of IHDR (PNG specification, 5.2 and 11.2.2). */
+static const uint8_t begin[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+                                  0,    0,   0,   13,  'I',  'H',  'D',  'R'};
+
+/* A mistyped name must not cost a data set or a checkpoint. */
+static leat_code check_place(const char *path, leat_error *err) {
+    uint8_t there[8] = {0};
+    leat_path_facts facts;
+    leat_file *file = NULL;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE || facts.size_bytes == 0) return LEAT_OK;
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = LEAT_OK;
+    if (facts.size_bytes >= (int64_t)sizeof there)
+        code = leat_file_pread(file, there, sizeof there, 0, err);
+    leat_file_close(file);
+    LEAT_TRY(code);
+    if (memcmp(there, begin, sizeof there) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_EXISTS,
+                     "\"%.400s\" exists and is not a PNG; use another name, or remove it", path);
+}
+
+leat_code leat_png_save(const char *path, const uint8_t *rgb, int32_t width, int32_t height,
+                        leat_error *err) {
+    leat_png *png = NULL;
+    LEAT_TRY(check_place(path, err));
+    LEAT_TRY(leat_png_encode(&png, rgb, width, height, err));
+    leat_code code = leat_file_save(path, png->bytes.data, png->bytes.size, err);
+    leat_png_destroy(png);
+    return code;
+}
+
+/* The sizes follow. */
+static bool is_png(const leat_buf *bytes, int32_t *width, int32_t *height) {
+    const uint8_t *at = bytes->data + sizeof begin;
+    if (bytes->size < 33 || memcmp(bytes->data, begin, sizeof begin) != 0) return false;
+    *width = (int32_t)((uint32_t)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3]);
+    *height = (int32_t)((uint32_t)at[4] << 24 | at[5] << 16 | at[6] << 8 | at[7]);
+    return *width > 0 && *height > 0;
+}
+
+leat_code leat_png_load(leat_png **out, const char *path, int32_t *width, int32_t *height,
+                        leat_error *err) {
+    leat_png *png = NULL;
+    *out = NULL;
+    *width = *height = 0;
+    LEAT_TRY(LEAT_NEW(&png, 1, err));
+    leat_code code = leat_file_load(path, LOAD_BYTES_MAX, &png->bytes.data, &png->bytes.size, err);
+    if (code == LEAT_OK && !is_png(&png->bytes, width, height))
+        code = leat_fail(err, LEAT_ERR_INPUT, "\"%.300s\" is not a PNG", path);
+    if (code == LEAT_OK) *out = png;
+    else leat_png_destroy(png);
+    return code;
+}

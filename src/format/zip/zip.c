@@ -1,0 +1,300 @@
+/*
+ * Zip archives through libzip, the only file that knows it: see zip.h. The library is opened at run
+ * time, and reads the file through leat's own door, so that errors of the disk are reported as
+ * such.
+ */
+#include "format/zip/zip.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* libzip keeps about this much of each member, measured; see the test of memory. */
+int64_t leat_zip_memory(int64_t members, int64_t names_bytes) {
+    return (INT64_C(256) << 10) + members * 400 + names_bytes * 2;
+}
+
+#if LEAT_HAVE_ZIP
+
+#include <dlfcn.h>
+#include <zip.h>
+
+#define FUNCTIONS(X)                                                                               \
+    X(source_function_create)                                                                      \
+    X(source_make_command_bitmap)                                                                  \
+    X(source_seek_compute_offset)                                                                  \
+    X(source_free)                                                                                 \
+    X(open_from_source)                                                                            \
+    X(discard)                                                                                     \
+    X(get_num_entries)                                                                             \
+    X(get_name)                                                                                    \
+    X(stat_index)                                                                                  \
+    X(fopen_index)                                                                                 \
+    X(fread)                                                                                       \
+    X(fclose)                                                                                      \
+    X(file_get_error)                                                                              \
+    X(get_error)                                                                                   \
+    X(error_init)                                                                                  \
+    X(error_fini)                                                                                  \
+    X(error_set)                                                                                   \
+    X(error_strerror)                                                                              \
+    X(error_code_zip)                                                                              \
+    X(error_to_data)
+
+struct leat_zip {
+    void *library;
+#define MEMBER(name) __typeof__(&zip_##name) name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+    bool loaded; /* all of them are there */
+    zip_t *archive;
+    leat_file *file;
+    int64_t file_bytes;
+    int64_t count;
+    /* of the source */
+    zip_uint64_t at;
+    zip_error_t error;
+    leat_error failure; /* of the file; LEAT_OK: none */
+};
+
+/* ---- the library ---------------------------------------------------------------------------- */
+
+static leat_code load(leat_zip *zip, leat_error *err) {
+    static const char *const names[] = {"libzip.so.5", "libzip.so.4"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && zip->library == NULL; i++)
+        zip->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (zip->library == NULL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "zip archives are read with libzip, which is not installed here; install "
+                         "it (Debian: libzip-dev), or unpack the archive and use its folder");
+    const char *missing = NULL;
+#define BIND(name)                                                                                 \
+    *(void **)&zip->name = dlsym(zip->library, "zip_" #name);                                      \
+    if (zip->name == NULL) missing = "zip_" #name;
+    FUNCTIONS(BIND)
+#undef BIND
+    if (missing == NULL) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "this libzip does not have the function %s; install libzip 1.7 or newer",
+                     missing);
+}
+
+/* ---- the file as a source ------------------------------------------------------------------- */
+
+static zip_int64_t source_read(leat_zip *zip, void *to, zip_uint64_t size) {
+    int64_t left = zip->file_bytes - (int64_t)zip->at;
+    int64_t part = (int64_t)size < left ? (int64_t)size : left;
+    if (part <= 0) return 0;
+    if (leat_file_pread(zip->file, to, part, (int64_t)zip->at, &zip->failure) != LEAT_OK) {
+        zip->error_set(&zip->error, ZIP_ER_READ, 0);
+        return -1;
+    }
+    zip->at += (zip_uint64_t)part;
+    return part;
+}
+
+static zip_int64_t source_seek(leat_zip *zip, void *data, zip_uint64_t size) {
+    zip_int64_t to = zip->source_seek_compute_offset(zip->at, (zip_uint64_t)zip->file_bytes, data,
+                                                     size, &zip->error);
+    if (to < 0) return -1;
+    zip->at = (zip_uint64_t)to;
+    return 0;
+}
+
+static zip_int64_t source_stat(leat_zip *zip, void *data) {
+    zip_stat_t *stat = data;
+    memset(stat, 0, sizeof *stat);
+    stat->size = (zip_uint64_t)zip->file_bytes;
+    stat->valid = ZIP_STAT_SIZE;
+    return sizeof *stat;
+}
+
+static zip_int64_t on_source(void *user, void *data, zip_uint64_t size, zip_source_cmd_t command) {
+    leat_zip *zip = user;
+    switch (command) {
+    case ZIP_SOURCE_OPEN: zip->at = 0; return 0;
+    case ZIP_SOURCE_READ: return source_read(zip, data, size);
+    case ZIP_SOURCE_CLOSE: return 0;
+    case ZIP_SOURCE_STAT: return source_stat(zip, data);
+    case ZIP_SOURCE_ERROR: return zip->error_to_data(&zip->error, data, size);
+    case ZIP_SOURCE_FREE: return 0;
+    case ZIP_SOURCE_SEEK: return source_seek(zip, data, size);
+    case ZIP_SOURCE_TELL: return (zip_int64_t)zip->at;
+    case ZIP_SOURCE_SUPPORTS:
+        return zip->source_make_command_bitmap(
+            ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+            ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_SUPPORTS, -1);
+    default: zip->error_set(&zip->error, ZIP_ER_OPNOTSUPP, 0); return -1;
+    }
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* LEAT_ERR_CORRUPT, unless reading the file, or memory, has failed. */
+static leat_code judge(leat_zip *zip, zip_error_t *error, const char *what, leat_error *err) {
+    if (zip->failure.code != LEAT_OK && zip->failure.code != LEAT_ERR_CORRUPT)
+        return leat_error_copy(err, &zip->failure);
+    if (zip->error_code_zip(error) == ZIP_ER_MEMORY)
+        return leat_fail(err, LEAT_ERR_MEMORY, "libzip: out of memory");
+    return leat_fail(err, LEAT_ERR_CORRUPT, "%s%s", what, zip->error_strerror(error));
+}
+
+static leat_code open_archive(leat_zip *zip, leat_error *err) {
+    char what[LEAT_MESSAGE_BYTES];
+    zip_error_t error;
+    zip->error_init(&error);
+    zip_source_t *source = zip->source_function_create(on_source, zip, &error);
+    if (source != NULL) zip->archive = zip->open_from_source(source, ZIP_RDONLY, &error);
+    leat_code code = LEAT_OK;
+    snprintf(what, sizeof what,
+             "\"%s\" cannot be read as a zip archive: ", leat_file_path(zip->file));
+    if (zip->archive == NULL) {
+        code = judge(zip, &error, what, err);
+        if (source != NULL) zip->source_free(source);
+    }
+    zip->error_fini(&error);
+    return code;
+}
+
+leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
+    leat_zip *zip = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&zip, 1, err));
+    leat_code code = load(zip, err);
+    zip->loaded = code == LEAT_OK;
+    if (zip->loaded) {
+        zip->error_init(&zip->error);
+        code = leat_file_open(&zip->file, path, LEAT_FILE_READ, err);
+    }
+    if (code == LEAT_OK) code = leat_file_size(zip->file, &zip->file_bytes, err);
+    if (code == LEAT_OK) code = open_archive(zip, err);
+    if (code == LEAT_OK) zip->count = zip->get_num_entries(zip->archive, 0);
+    if (code == LEAT_OK) *out = zip;
+    else leat_zip_close(zip);
+    return code;
+}
+
+void leat_zip_close(leat_zip *zip) {
+    if (zip == NULL) return;
+    if (zip->archive != NULL) zip->discard(zip->archive);
+    if (zip->loaded) zip->error_fini(&zip->error);
+    leat_file_close(zip->file);
+    if (zip->library != NULL) dlclose(zip->library);
+    leat_free(zip);
+}
+
+int64_t leat_zip_count(const leat_zip *zip) { return zip->count; }
+
+/* ---- members -------------------------------------------------------------------------------- */
+
+static const char *why_not(const zip_stat_t *stat) {
+    if ((stat->valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat->encryption_method != ZIP_EM_NONE)
+        return "an encrypted zip member";
+    if (stat->comp_method == ZIP_CM_STORE || stat->comp_method == ZIP_CM_DEFLATE) return NULL;
+    return "a zip member that uses a compression method other than deflate";
+}
+
+leat_code leat_zip_get(leat_zip *zip, int64_t index, leat_zip_member *out, leat_error *err) {
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    zip_stat_t stat;
+    LEAT_ASSERT(index >= 0 && index < zip->count);
+    *out = (leat_zip_member){0};
+    const char *name = zip->get_name(zip->archive, (zip_uint64_t)index, ZIP_FL_ENC_GUESS);
+    if (name == NULL || zip->stat_index(zip->archive, (zip_uint64_t)index, 0, &stat) != 0 ||
+        (stat.valid & needed) != needed || stat.size > INT64_MAX)
+        return judge(zip, zip->get_error(zip->archive), "", err);
+    size_t size = strlen(name);
+    *out = (leat_zip_member){
+        .name = name,
+        .size_bytes = (int64_t)stat.size,
+        .folder = size > 0 && name[size - 1] == '/',
+        .unsupported = why_not(&stat),
+    };
+    return LEAT_OK;
+}
+
+/* Fewer than size_bytes are LEAT_ERR_CORRUPT. */
+static leat_code read_some(leat_zip *zip, zip_file_t *member, uint8_t *out, int64_t size_bytes,
+                           leat_error *err) {
+    for (int64_t done = 0; done < size_bytes;) {
+        zip_int64_t got = zip->fread(member, out + done, (zip_uint64_t)(size_bytes - done));
+        if (got < 0) return judge(zip, zip->file_get_error(member), "zip member: ", err);
+        if (got == 0)
+            return leat_fail(err, LEAT_ERR_CORRUPT, "zip member: it has fewer than %lld bytes",
+                             (long long)size_bytes);
+        done += got;
+    }
+    return LEAT_OK;
+}
+
+/* At the end libzip compares the checksum; after the last byte there must be no other. */
+static leat_code read_end(leat_zip *zip, zip_file_t *member, int64_t size_bytes, leat_error *err) {
+    uint8_t more = 0;
+    zip_int64_t got = zip->fread(member, &more, 1);
+    if (got < 0) return judge(zip, zip->file_get_error(member), "zip member: ", err);
+    if (got == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "zip member: it has more than %lld bytes",
+                     (long long)size_bytes);
+}
+
+static leat_code read_member(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
+                             bool whole, leat_error *err) {
+    leat_zip_member member;
+    zip->failure = (leat_error){0};
+    LEAT_TRY(leat_zip_get(zip, index, &member, err));
+    if (member.unsupported != NULL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "%s", member.unsupported);
+    zip_file_t *file = zip->fopen_index(zip->archive, (zip_uint64_t)index, 0);
+    if (file == NULL) return judge(zip, zip->get_error(zip->archive), "zip member: ", err);
+    leat_code code = read_some(zip, file, out, size_bytes, err);
+    if (code == LEAT_OK && whole) code = read_end(zip, file, size_bytes, err);
+    bool closed = zip->fclose(file) == 0;
+    if (closed || code != LEAT_OK || !whole) return code;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "zip member: its end is damaged");
+}
+
+leat_code leat_zip_read(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
+                        leat_error *err) {
+    return read_member(zip, index, out, size_bytes, true, err);
+}
+
+leat_code leat_zip_peek(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
+                        leat_error *err) {
+    return read_member(zip, index, out, size_bytes, false, err);
+}
+
+#else
+
+leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
+    *out = NULL;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "\"%s\": leat was built without libzip, which reads zip archives; run "
+                     "scripts/install.sh and rebuild leat, or unpack the archive and use its "
+                     "folder",
+                     path);
+}
+
+void leat_zip_close(leat_zip *zip) { (void)zip; }
+
+int64_t leat_zip_count(const leat_zip *zip) {
+    (void)zip;
+    return 0;
+}
+
+leat_code leat_zip_get(leat_zip *zip, int64_t index, leat_zip_member *out, leat_error *err) {
+    (void)zip, (void)index;
+    *out = (leat_zip_member){0};
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "leat was built without libzip");
+}
+
+leat_code leat_zip_read(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
+                        leat_error *err) {
+    (void)zip, (void)index, (void)out, (void)size_bytes;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "leat was built without libzip");
+}
+
+leat_code leat_zip_peek(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
+                        leat_error *err) {
+    return leat_zip_read(zip, index, out, size_bytes, err);
+}
+
+#endif
