@@ -10,8 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "format/can_cache/can_cache.h"
-#include "format/dataset/manifest.h"
+#include "format/output.h"
 #include "ingest/source.h"
 
 /* The deepest nesting of folders that is read; real inputs need less. */
@@ -82,19 +81,6 @@ static leat_code add_file(leat_input_list *inputs, const char *path, const leat_
     return LEAT_OK;
 }
 
-/* A data set or cache of leat, or an unfinished one: its rejected.csv and JSON files are not
- * inputs. */
-static bool is_output(const leat_path_list *names) {
-    bool work = false, manifest = false, index = false, graphs = false;
-    for (int64_t i = 0; i < names->count; i++) {
-        work = work || strcmp(names->paths[i], LEAT_WORK_NAME) == 0;
-        manifest = manifest || strcmp(names->paths[i], LEAT_MANIFEST_NAME) == 0;
-        index = index || strcmp(names->paths[i], LEAT_INDEX_NAME) == 0;
-        graphs = graphs || strcmp(names->paths[i], leat_can_document_name(LEAT_CAN_METADATA)) == 0;
-    }
-    return work || graphs || (manifest && index);
-}
-
 static leat_code add_folder(const search *to, const char *path, int depth, leat_error *err);
 
 /* Names that begin with "." are not shown anywhere. Those with "_" are by convention unfinished or
@@ -155,7 +141,8 @@ static leat_code add_folder(const search *to, const char *path, int depth, leat_
     }
     leat_path_list names = {0};
     LEAT_TRY(leat_path_list_dir(path, &names, err));
-    int64_t count = is_output(&names) ? 0 : names.count;
+    /* the rejected.csv and JSON files of an output are not inputs */
+    int64_t count = leat_output_has_names(&names) ? 0 : names.count;
     leat_code code = count > 0 ? check_packed(to, path, &names, err) : LEAT_OK;
     for (int64_t i = 0; i < count && code == LEAT_OK; i++)
         code = add_child(to, path, names.paths[i], depth, err);
@@ -368,42 +355,41 @@ static bool is_unchanged(const leat_path_facts *then, const leat_path_facts *now
     return now->ctime_ns == then->ctime_ns || explained;
 }
 
-static leat_code report_change(const leat_input *input, const leat_path_facts *now,
-                               leat_error *err) {
+static leat_code report_change(const char *path, const leat_path_facts *then,
+                               const leat_path_facts *now, leat_error *err) {
     static const char todo[] = "run again once nothing writes to it, or on a copy";
-    const leat_path_facts *then = &input->facts;
     if (now->kind != LEAT_PATH_FILE) {
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "input \"%s\" of %lld bytes was removed while it was read; %s",
-                         input->path, (long long)then->size_bytes, todo);
+                         "input \"%s\" of %lld bytes was removed while it was read; %s", path,
+                         (long long)then->size_bytes, todo);
     }
     const char *how = " (same modification time, later change time)";
     if (now->mtime_ns != then->mtime_ns) how = " (different modification time)";
     if (now->device != then->device || now->inode != then->inode) how = " (different file)";
     return leat_fail(
         err, LEAT_ERR_INPUT,
-        "input \"%s\" changed while it was read: it had %lld bytes and now has %lld%s; %s",
-        input->path, (long long)then->size_bytes, (long long)now->size_bytes, how, todo);
+        "input \"%s\" changed while it was read: it had %lld bytes and now has %lld%s; %s", path,
+        (long long)then->size_bytes, (long long)now->size_bytes, how, todo);
 }
 
-static leat_code check_unchanged(const leat_input *input, leat_error *err) {
+leat_code leat_input_unchanged(const char *path, const leat_path_facts *then, leat_error *err) {
     leat_path_facts now;
-    LEAT_TRY(leat_path_stat(input->path, &now, err));
+    LEAT_TRY(leat_path_stat(path, &now, err));
     if (now.kind == LEAT_PATH_FILE) {
         /* a network file system's client may answer from its cache until a file is opened */
         leat_file *file = NULL;
-        if (leat_file_open(&file, input->path, LEAT_FILE_READ, NULL) != LEAT_OK) {
+        if (leat_file_open(&file, path, LEAT_FILE_READ, NULL) != LEAT_OK) {
             /* the file is not read any further */
         }
         leat_file_close(file);
-        LEAT_TRY(leat_path_stat(input->path, &now, err));
+        LEAT_TRY(leat_path_stat(path, &now, err));
     }
-    return is_unchanged(&input->facts, &now) ? LEAT_OK : report_change(input, &now, err);
+    return is_unchanged(then, &now) ? LEAT_OK : report_change(path, then, &now, err);
 }
 
 leat_code leat_inputs_unchanged(const leat_input_list *inputs, leat_error *err) {
     for (int64_t i = 0; i < inputs->count; i++) {
-        LEAT_TRY(check_unchanged(&inputs->items[i], err));
+        LEAT_TRY(leat_input_unchanged(inputs->items[i].path, &inputs->items[i].facts, err));
     }
     return LEAT_OK;
 }

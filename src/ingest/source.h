@@ -156,6 +156,9 @@ void leat_inputs_skip_all(leat_ingest_skipped *skipped, const leat_ingest_skippe
  * unless new permissions, owners or links explain it: those may change.
  */
 LEAT_MUST_CHECK leat_code leat_inputs_unchanged(const leat_input_list *inputs, leat_error *err);
+/* The same for one file. */
+LEAT_MUST_CHECK leat_code leat_input_unchanged(const char *path, const leat_path_facts *then,
+                                               leat_error *err);
 /* Computes the sha256 of every input with `threads` threads; LEAT_ERR_INPUT as above, so that the
  * hashes are of the files that the facts describe. */
 LEAT_MUST_CHECK leat_code leat_inputs_hash(leat_input_list *inputs, int threads,

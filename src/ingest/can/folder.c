@@ -13,7 +13,7 @@
 /* Digits of the digest in the names of folders. */
 enum { DIGEST_LETTERS = 16 };
 /* Of a work folder, before the digest. */
-#define WORK_PREFIX LEAT_WORK_NAME "-"
+#define WORK_PREFIX LEAT_CAN_WORK_PREFIX
 #define INPUTS_BYTES_MAX (INT64_C(256) << 20)
 
 /* Everything that a run keeps in its work folder; the contents of temp/ may be elsewhere. */
@@ -437,30 +437,20 @@ static leat_code look_out(void *context, bool *found, leat_error *err) {
     return LEAT_OK;
 }
 
-/* A cache in its folder would hide a data set of probe rows. */
+/* A cache in its folder would hide a data set of probe rows or images. */
 static leat_code check_parent(leat_can_folder *folder, leat_error *err) {
     const char *parent = folder->parent;
     leat_path_facts facts;
-    leat_path_list names = {0};
-    char mark[LEAT_PATH_BYTES];
-    bool manifest = false, index = false;
+    leat_output found;
     LEAT_TRY(leat_path_stat(parent, &facts, err));
     folder->created = facts.kind == LEAT_PATH_NONE;
-    if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
-    LEAT_TRY(join(mark, parent, err, "%s/%s", LEAT_WORK_NAME, LEAT_WORKDIR_MARK));
-    LEAT_TRY(leat_path_stat(mark, &facts, err));
-    LEAT_TRY(leat_path_list_dir(parent, &names, err));
-    for (int64_t i = 0; i < names.count; i++) {
-        manifest = manifest || strcmp(names.paths[i], LEAT_MANIFEST_NAME) == 0;
-        index = index || strcmp(names.paths[i], LEAT_INDEX_NAME) == 0;
-    }
-    leat_path_list_free(&names);
-    bool dataset = manifest && index;
-    if (!dataset && facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    LEAT_TRY(leat_output_look(parent, &found, err));
+    if (found.kind == LEAT_OUTPUT_NONE || found.kind == LEAT_OUTPUT_CAN) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_EXISTS,
-                     "\"%s\" holds %s of `leat ingest probes`, which a cache in it would hide; use "
-                     "another folder for caches",
-                     parent, dataset ? "a data set" : "an unfinished data set");
+                     "\"%s\" holds %s of `%s`, which a cache in it would hide; use another folder "
+                     "for caches",
+                     parent, found.complete ? "a data set" : "an unfinished data set",
+                     leat_output_command(found.kind));
 }
 
 leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat_can_splits *splits,

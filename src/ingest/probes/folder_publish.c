@@ -43,11 +43,12 @@ static leat_code has_rejected(const leat_job_folder *folder, bool *there, leat_e
 
 leat_code leat_job_folder_commit(const leat_job_folder *folder, const leat_job_state *state,
                                  leat_error *err) {
+    const leat_job_output *output = folder->context;
     leat_journal journal = {0};
     memcpy(journal.manifest_sha256, state->manifest_sha256, sizeof journal.manifest_sha256);
     for (int split = 0; split < LEAT_SPLITS; split++) {
         journal.shards[split] = state->shards[split];
-        journal.old_shards[split] = folder->old_shards[split];
+        journal.old_shards[split] = output->old_shards[split];
     }
     LEAT_TRY(has_rejected(folder, &journal.has_rejected, err));
     char path[LEAT_PATH_BYTES];

@@ -48,7 +48,7 @@ static leat_code check_strict(const leat_job *job, leat_error *err) {
 static leat_code run_finished(leat_job *job, leat_error *err) {
     bool finished = false;
     LEAT_TRY(leat_job_is_finished(job, &finished, err));
-    if (!finished) return leat_job_folder_refuse(&job->folder, err);
+    if (!finished) return leat_ingest_folder_refuse(&job->folder, err);
     LEAT_TRY(check_strict(job, err));
     if (job->options->verify) LEAT_TRY(leat_job_verify_contents(job, "the data set", err));
     job->result->was_complete = !job->folder.published;
@@ -91,14 +91,14 @@ static leat_code run_steps(leat_job *job, leat_error *err) {
     return publish(job, err);
 }
 
-static leat_job_outcome outcome_of(const leat_job *job, leat_code code) {
-    if (code == LEAT_OK) return LEAT_JOB_DONE;
+static leat_ingest_outcome outcome_of(const leat_job *job, leat_code code) {
+    if (code == LEAT_OK) return LEAT_INGEST_DONE;
     /* A user who stops a run expects to resume it. The scan of an earlier run is not discarded
      * because of an option, a full disk or too little memory in this one, only if it is unusable.
      * Once a data set is being moved into place, nothing can be undone. */
     bool of_use = job->folder.resuming && code != LEAT_ERR_CORRUPT;
     bool wanted = code == LEAT_ERR_CANCELLED || of_use || job->committed;
-    return wanted ? LEAT_JOB_RESUMABLE : LEAT_JOB_FAILED;
+    return wanted ? LEAT_INGEST_RESUMABLE : LEAT_INGEST_FAILED;
 }
 
 static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_count,
@@ -107,12 +107,12 @@ static leat_code run_job(leat_job *job, const char *const *paths, int64_t path_c
     LEAT_TRY(LEAT_NEW(&job->input_paths, job->inputs.count, err));
     for (int64_t i = 0; i < job->inputs.count; i++) job->input_paths[i] = job->inputs.items[i].path;
     LEAT_TRY(leat_probes_options_describe(job->options, &job->manifest, err));
-    LEAT_TRY(leat_job_folder_open(&job->folder, out_dir, job->options, err));
+    LEAT_TRY(leat_job_folder_open(&job->folder, &job->output, out_dir, job->options, err));
     leat_error failure = {0};
     leat_code code = run_steps(job, &failure);
     leat_job_spills_close(job);
     leat_error left = {0};
-    leat_code closed = leat_job_folder_close(&job->folder, outcome_of(job, code), &left);
+    leat_code closed = leat_ingest_folder_close(&job->folder, outcome_of(job, code), &left);
     if (code != LEAT_OK) return leat_error_copy(err, &failure);
     if (closed != LEAT_OK)
         snprintf(job->result->warning, sizeof job->result->warning,

@@ -13,28 +13,20 @@
 #define LEAT_INGEST_PROBES_JOB_H
 
 #include "base/json.h"
-#include "base/lock.h"
 #include "base/ticker.h"
-#include "base/workdir.h"
 #include "format/dataset/index.h"
 #include "format/dataset/journal.h"
 #include "format/dataset/manifest.h"
+#include "ingest/folder.h"
 #include "ingest/probes/memory.h"
 #include "leat/ingest.h"
 
-typedef struct leat_job_folder {
-    char out[LEAT_PATH_BYTES];   /* DIR */
-    char work[LEAT_PATH_BYTES];  /* DIR/.leat */
-    char stage[LEAT_PATH_BYTES]; /* DIR/.leat/out, the data set being written */
-    char parts[LEAT_PATH_BYTES]; /* DIR/.leat/parts */
-    leat_workdir workdir;        /* DIR/.leat, and the folder of temporary files */
-    leat_lock lock;
+typedef leat_ingest_folder leat_job_folder;
+/* What is in the folder besides. */
+typedef struct leat_job_output {
+    char parts[LEAT_PATH_BYTES];     /* DIR/.leat/parts */
     int64_t old_shards[LEAT_SPLITS]; /* of the data set to be replaced */
-    bool created;                    /* DIR was made by this run */
-    bool resuming;                   /* the state of an interrupted run exists and is to be used */
-    bool finished;  /* nothing is left to resume: the existing data set may be the requested one */
-    bool published; /* this run moved the finished output of an interrupted run into place */
-} leat_job_folder;
+} leat_job_output;
 
 /* Known once the scan is complete; saved in DIR/.leat/state.json. */
 typedef struct leat_job_state {
@@ -59,6 +51,7 @@ typedef struct leat_job {
     const leat_probes_ingest_options *options;
     leat_probes_ingest_result *result;
     leat_job_folder folder;
+    leat_job_output output;   /* of the folder */
     leat_input_list inputs;   /* hashed with --verify, or as recorded by an earlier run */
     const char **input_paths; /* inputs' paths, for the reject log */
     leat_manifest manifest;   /* its options from the beginning, its shards at the end */
@@ -71,24 +64,14 @@ typedef struct leat_job {
 } leat_job;
 
 /* folder.c */
-/* Creates and locks DIR/.leat if the options allow it for DIR as it is; LEAT_ERR_EXISTS reports
- * what exists, LEAT_ERR_BUSY that another run is active. */
-LEAT_MUST_CHECK leat_code leat_job_folder_open(leat_job_folder *folder, const char *out_dir,
+/* leat_ingest_folder_open for probes; *output must stay where it is. */
+LEAT_MUST_CHECK leat_code leat_job_folder_open(leat_job_folder *folder, leat_job_output *output,
+                                               const char *out_dir,
                                                const leat_probes_ingest_options *options,
                                                leat_error *err);
-/* LEAT_ERR_EXISTS: DIR holds a complete data set. */
-LEAT_MUST_CHECK leat_code leat_job_folder_refuse(const leat_job_folder *folder, leat_error *err);
 /* Creates the folders in it, for a run that writes; a run that only publishes uses what is left in
  * the stage, and must not find additional files there. */
 LEAT_MUST_CHECK leat_code leat_job_folder_prepare(const leat_job_folder *folder, leat_error *err);
-typedef enum leat_job_outcome {
-    LEAT_JOB_DONE,      /* published: removes what is left of the work */
-    LEAT_JOB_FAILED,    /* removes everything that the run has created */
-    LEAT_JOB_RESUMABLE, /* keeps everything for --resume */
-} leat_job_outcome;
-/* Also releases the lock. The next run finds what could not be removed. */
-LEAT_MUST_CHECK leat_code leat_job_folder_close(leat_job_folder *folder, leat_job_outcome outcome,
-                                                leat_error *err);
 
 /* folder_publish.c */
 /* The data set in the stage is complete and on disk: from here on it is the one of DIR. */

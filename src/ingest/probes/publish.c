@@ -39,7 +39,7 @@ static leat_code load_part(void *context, int64_t k, leat_shard_part *part, leat
     int64_t train = job->state.shards[LEAT_SPLIT_TRAIN];
     leat_split split = k < train ? LEAT_SPLIT_TRAIN : LEAT_SPLIT_TEST;
     char path[LEAT_PATH_BYTES];
-    LEAT_TRY(leat_shard_part_path(job->folder.parts, split, k < train ? k : k - train, path, err));
+    LEAT_TRY(leat_shard_part_path(job->output.parts, split, k < train ? k : k - train, path, err));
     LEAT_TRY(leat_shard_part_load(path, job->folder.workdir.run, part, err));
     count_rows(job, part);
     LEAT_TRY(leat_ticker_step(&job->ticker, 1, err));

@@ -67,13 +67,13 @@ static leat_code is_published(const leat_job *job, leat_split split, int64_t sha
     /* Its part was saved before the shard was renamed, but not synced: a torn one means writing the
      * shard again. */
     leat_shard_part part = {0};
-    LEAT_TRY(leat_shard_part_path(job->folder.parts, split, shard, path, err));
+    LEAT_TRY(leat_shard_part_path(job->output.parts, split, shard, path, err));
     leat_code code = leat_shard_part_load(path, job->folder.workdir.run, &part, err);
     *done = code == LEAT_OK && part.info.file_bytes == facts.size_bytes;
     leat_shard_part_free(&part);
     bool torn = code == LEAT_ERR_CORRUPT || code == LEAT_ERR_NOT_FOUND;
     if (torn) return LEAT_OK;
-    if (*done) code = leat_shard_part_sync(job->folder.parts, split, shard, err);
+    if (*done) code = leat_shard_part_sync(job->output.parts, split, shard, err);
     return code;
 }
 
@@ -110,20 +110,21 @@ static leat_code add_unit(write_job *write, leat_split split, int64_t shard_firs
  */
 static leat_code sync_parts(const write_job *write, const unit *work) {
     for (int64_t i = 0; i < work->shard_count; i++) {
-        LEAT_TRY(leat_shard_part_sync(write->job->folder.parts, work->split, work->shard_first + i,
+        LEAT_TRY(leat_shard_part_sync(write->job->output.parts, work->split, work->shard_first + i,
                                       NULL));
     }
     return LEAT_OK;
 }
 
-static leat_code sync_names(const leat_job_folder *folder) {
+static leat_code sync_names(const leat_job *job) {
+    const leat_job_folder *folder = &job->folder;
     for (int split = 0; split < LEAT_SPLITS; split++) {
         char path[LEAT_PATH_BYTES];
         LEAT_TRY(leat_path_join(path, sizeof path, folder->stage, leat_split_name(split), NULL));
         LEAT_TRY(leat_path_sync_dir(path, NULL));
     }
     LEAT_TRY(leat_path_sync_dir(folder->stage, NULL));
-    return leat_path_sync_dir(folder->parts, NULL);
+    return leat_path_sync_dir(job->output.parts, NULL);
 }
 
 /* A shard is on disk: groups that no unit needs any more are freed. Where that is not safe, only
@@ -135,7 +136,7 @@ static void shard_published(void *context, void *tag) {
     if (sync_parts(write, work) != LEAT_OK) return;
     for (int g = work->group_first; g <= work->group_last; g++) {
         if (atomic_fetch_sub(&write->group_units[g], 1) != 1) continue;
-        if (sync_names(&write->job->folder) != LEAT_OK) return;
+        if (sync_names(write->job) != LEAT_OK) return;
         for (int i = 0; i < write->job->state.workers; i++) {
             leat_spill_release(leat_job_spill(write->job, i, g));
         }
@@ -369,7 +370,7 @@ static leat_code run_write(write_job *write, leat_error *err) {
     }
     LEAT_TRY(planned);
     LEAT_TRY(plan_units(write, err));
-    LEAT_TRY(leat_publisher_start(&write->publisher, job->folder.stage, job->folder.parts,
+    LEAT_TRY(leat_publisher_start(&write->publisher, job->folder.stage, job->output.parts,
                                   job->folder.workdir.run, write->memory.queue_length,
                                   shard_published, write, err));
     leat_code code = write_units(write, err);

@@ -87,12 +87,7 @@ leat_code leat_synth_settle(const char *path, int64_t *size_bytes, leat_error *e
 
 leat_code leat_synth_publish(const leat_synth_output *output, leat_error *err) {
     char path[LEAT_PATH_BYTES], target[LEAT_PATH_BYTES], temp[LEAT_PATH_BYTES];
-    int64_t size = (int64_t)strlen(output->path);
-    while (size > 1 && output->path[size - 1] == '/') size--;
-    if (size == 0 || size >= (int64_t)sizeof path)
-        return leat_fail(err, LEAT_ERR_LIMIT, "%s: the output's name of %lld bytes is too long",
-                         output->what, (long long)size);
-    snprintf(path, sizeof path, "%.*s", (int)size, output->path);
+    LEAT_TRY(leat_path_trim(output->path, path, err));
     LEAT_TRY(check_output(output, path, output->replace, err));
     LEAT_TRY(leat_path_target(target, path, err));
     LEAT_TRY(leat_path_draft(temp, target, err));

@@ -1,0 +1,277 @@
+/* The files of a folder or zip archive: see list.h. */
+#include "ingest/images/list.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "format/image/image.h"
+#include "format/output.h"
+
+#define FILES_MAX INT32_MAX
+/* The folder in which macOS keeps what zip archives cannot hold. */
+#define MAC_FOLDER "__MACOSX"
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+static leat_code add_file(leat_image_list *list, const char *name, int64_t size_bytes,
+                          int64_t index, leat_error *err) {
+    if (list->count == FILES_MAX)
+        return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\" has more than %d files", list->path,
+                         FILES_MAX);
+    LEAT_TRY(LEAT_GROW(&list->files, &list->capacity, list->count + 1, err));
+    list->files[list->count] = (leat_image_file){list->names.size, size_bytes, index};
+    LEAT_TRY(leat_buf_append(&list->names, name, (int64_t)strlen(name) + 1, err));
+    list->count++;
+    return LEAT_OK;
+}
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+static leat_code add_folder(leat_image_list *list, const char *inside, int depth,
+                            leat_ticker *ticker, leat_error *err);
+
+static leat_code add_found(leat_image_list *list, const char *name, const leat_path_facts *facts,
+                           leat_error *err) {
+    LEAT_TRY(LEAT_GROW(&list->facts_of, &list->facts_capacity, list->facts_count + 1, err));
+    list->facts_of[list->facts_count] = *facts;
+    return add_file(list, name, facts->size_bytes, list->facts_count++, err);
+}
+
+/* A link to a folder that it lies in would never end. */
+static leat_code enter_folder(leat_image_list *list, const char *path, const leat_path_facts *facts,
+                              int depth, leat_error *err) {
+    for (int i = 0; i < depth; i++)
+        if (list->inside[i].device == facts->device && list->inside[i].inode == facts->inode)
+            return leat_fail(
+                err, LEAT_ERR_INPUT,
+                "\"%s\" is a folder that contains itself, through a link; remove the link", path);
+    if (depth > LEAT_IMAGE_FOLDERS_DEEP)
+        return leat_fail(err, LEAT_ERR_LIMIT, "folders nested deeper than %d at \"%s\"",
+                         LEAT_IMAGE_FOLDERS_DEEP, path);
+    list->inside[depth].device = facts->device;
+    list->inside[depth].inode = facts->inode;
+    return LEAT_OK;
+}
+
+/* What a link to itself leads to cannot be looked at, and is rejected as what it is. */
+static leat_code look_at(const char *path, leat_path_facts *facts, leat_error *err) {
+    leat_error why = {0};
+    bool link = false;
+    leat_code code = leat_path_stat(path, facts, &why);
+    if (code == LEAT_OK) return LEAT_OK;
+    if (leat_path_is_link(path, &link, NULL) == LEAT_OK && link) return LEAT_OK;
+    return leat_error_copy(err, &why);
+}
+
+static leat_code add_child(leat_image_list *list, const char *inside, const char *child, int depth,
+                           leat_ticker *ticker, leat_error *err) {
+    char name[LEAT_PATH_BYTES], path[LEAT_PATH_BYTES];
+    leat_path_facts facts = {0};
+    if (inside[0] == 0) snprintf(name, sizeof name, "%s", child);
+    else LEAT_TRY(leat_path_join(name, sizeof name, inside, child, err));
+    LEAT_TRY(leat_path_join(path, sizeof path, list->path, name, err));
+    if (child[0] == '.' || strcmp(child, MAC_FOLDER) == 0) {
+        leat_inputs_skip(&list->skipped, path);
+        return LEAT_OK;
+    }
+    LEAT_TRY(look_at(path, &facts, err));
+    if (facts.kind == LEAT_PATH_DIR) {
+        LEAT_TRY(enter_folder(list, path, &facts, depth + 1, err));
+        return add_folder(list, name, depth + 1, ticker, err);
+    }
+    return add_found(list, name, &facts, err);
+}
+
+/* `inside`: relative to the list's folder; "": that itself. */
+static leat_code add_folder(leat_image_list *list, const char *inside, int depth,
+                            leat_ticker *ticker, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_list names = {0};
+    LEAT_TRY(leat_path_join(path, sizeof path, list->path, inside, err));
+    LEAT_TRY(leat_path_list_dir(path, &names, err));
+    bool is_output = leat_output_has_names(&names);
+    leat_code code = leat_ticker_check(ticker, err);
+    if (is_output && depth > 0) leat_inputs_skip(&list->skipped, path);
+    if (code == LEAT_OK && is_output && depth == 0)
+        code = leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" is the output of an ingest; give the folder of the images", path);
+    for (int64_t i = 0; i < names.count && code == LEAT_OK && !is_output; i++)
+        code = add_child(list, inside, names.paths[i], depth, ticker, err);
+    leat_path_list_free(&names);
+    return code;
+}
+
+/* ---- archives ------------------------------------------------------------------------------- */
+
+/* Whether any part of the name begins with ".", or the first is the Mac's. ".." only looks like a
+ * path: members are never unpacked. */
+static bool is_passed_over(const char *name) {
+    const size_t mac = strlen(MAC_FOLDER);
+    if (strncmp(name, MAC_FOLDER, mac) == 0 && name[mac] == '/') return true;
+    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
+        if (*part == '/') part++;
+        bool up = strncmp(part, "../", 3) == 0 || strncmp(part, "./", 2) == 0;
+        if (*part == '.' && !up) return true;
+    }
+    return false;
+}
+
+static leat_code add_members(leat_image_list *list, leat_ticker *ticker, leat_error *err) {
+    leat_error why = {0};
+    if (leat_zip_open(&list->zip, list->path, &why) != LEAT_OK)
+        return why.code == LEAT_ERR_INPUT || why.code == LEAT_ERR_CORRUPT
+                   ? leat_fail(err, why.code, "%.400s; give a folder of images or a zip archive",
+                               why.message)
+                   : leat_error_copy(err, &why);
+    for (int64_t i = 0; i < leat_zip_count(list->zip); i++) {
+        leat_zip_member member;
+        if (i % 1024 == 0) LEAT_TRY(leat_ticker_check(ticker, err));
+        LEAT_TRY(leat_zip_get(list->zip, i, &member, err));
+        if (member.folder) continue;
+        if (is_passed_over(member.name)) leat_inputs_skip(&list->skipped, member.name);
+        else LEAT_TRY(add_file(list, member.name, member.size_bytes, i, err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b, void *names) {
+    const leat_image_file *x = a, *y = b;
+    return strcmp((const char *)names + x->name_at, (const char *)names + y->name_at);
+}
+
+static leat_code sort_files(leat_image_list *list, leat_error *err) {
+    if (list->count < 2) return LEAT_OK;
+    qsort_r(list->files, (size_t)list->count, sizeof *list->files, compare_names, list->names.data);
+    for (int64_t i = 1; i < list->count; i++) {
+        const char *name = leat_image_list_name(list, i);
+        if (strcmp(leat_image_list_name(list, i - 1), name) != 0) continue;
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" has two members of the name \"%s\"; unpack it and use its folder",
+                         list->path, name);
+    }
+    return LEAT_OK;
+}
+
+static leat_code find_files(leat_image_list *list, leat_ticker *ticker, leat_error *err) {
+    if (list->facts.kind == LEAT_PATH_NONE)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "input \"%s\" does not exist", list->path);
+    if (list->facts.kind == LEAT_PATH_OTHER)
+        return leat_fail(err, LEAT_ERR_INPUT, "input \"%s\" is neither a folder nor a zip archive",
+                         list->path);
+    list->is_zip = list->facts.kind == LEAT_PATH_FILE;
+    if (list->is_zip) {
+        LEAT_TRY(add_members(list, ticker, err));
+    } else {
+        LEAT_TRY(enter_folder(list, list->path, &list->facts, 0, err));
+        LEAT_TRY(add_folder(list, "", 0, ticker, err));
+    }
+    return sort_files(list, err);
+}
+
+leat_code leat_image_list_find(leat_image_list *list, const char *path, leat_ticker *ticker,
+                               leat_error *err) {
+    *list = (leat_image_list){0};
+    LEAT_TRY(leat_path_trim(path, list->path, err));
+    leat_code code = leat_path_stat(list->path, &list->facts, err);
+    if (code == LEAT_OK) code = find_files(list, ticker, err);
+    if (code != LEAT_OK) leat_image_list_free(list);
+    return code;
+}
+
+void leat_image_list_free(leat_image_list *list) {
+    leat_zip_close(list->zip);
+    leat_free(list->files);
+    leat_free(list->facts_of);
+    leat_buf_free(&list->names);
+    *list = (leat_image_list){0};
+}
+
+leat_code leat_image_list_unchanged(const leat_image_list *list, leat_error *err) {
+    if (list->is_zip) return leat_input_unchanged(list->path, &list->facts, err);
+    for (int64_t i = 0; i < list->count; i++) {
+        char path[LEAT_PATH_BYTES];
+        const leat_path_facts *facts = &list->facts_of[list->files[i].index];
+        if (facts->kind != LEAT_PATH_FILE) continue;
+        LEAT_TRY(leat_path_join(path, sizeof path, list->path, leat_image_list_name(list, i), err));
+        LEAT_TRY(leat_input_unchanged(path, facts, err));
+    }
+    return LEAT_OK;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static leat_code reject(leat_image_reason *reason, leat_image_reason which, const leat_error *why,
+                        leat_error *err) {
+    *reason = which;
+    return leat_fail(err, LEAT_ERR_INPUT, "%s", why->message);
+}
+
+/* The cause alone, without the path: what is written to rejected.csv must not depend on it. */
+static leat_code reject_unreadable(leat_image_reason *reason, const leat_error *why,
+                                   leat_error *err) {
+    const char *cause = why->message;
+    for (const char *at = cause; (at = strstr(at, ": ")) != NULL;) cause = at += 2;
+    *reason = LEAT_IMAGE_UNREADABLE;
+    return leat_fail(err, LEAT_ERR_INPUT, "cannot be read: %s", cause);
+}
+
+static leat_code read_member(leat_zip *zip, const leat_image_file *file, uint8_t *out,
+                             int64_t size_bytes, leat_image_reason *reason, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = size_bytes == file->size_bytes
+                         ? leat_zip_read(zip, file->index, out, size_bytes, &why)
+                         : leat_zip_peek(zip, file->index, out, size_bytes, &why);
+    switch (code) {
+    case LEAT_OK: return LEAT_OK;
+    case LEAT_ERR_CORRUPT: return reject(reason, LEAT_IMAGE_DAMAGED, &why, err);
+    case LEAT_ERR_UNSUPPORTED: return reject(reason, LEAT_IMAGE_UNSUPPORTED, &why, err);
+    case LEAT_ERR_IO: return reject_unreadable(reason, &why, err);
+    default: return leat_error_copy(err, &why);
+    }
+}
+
+static leat_code read_bytes(const char *path, int64_t file_bytes, uint8_t *out, int64_t size_bytes,
+                            leat_error *err) {
+    leat_file *file = NULL;
+    int64_t now = 0;
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_size(file, &now, err);
+    if (code == LEAT_OK && now != file_bytes)
+        code = leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" has another size", path);
+    if (code == LEAT_OK) code = leat_file_pread(file, out, size_bytes, 0, err);
+    leat_file_close(file);
+    return code;
+}
+
+/* A file that is not as it was found has changed, which is a failure of the run. */
+static leat_code read_file(const leat_image_list *list, int64_t i, uint8_t *out, int64_t size_bytes,
+                           leat_image_reason *reason, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    const leat_image_file *file = &list->files[i];
+    const leat_path_facts *facts = &list->facts_of[file->index];
+    leat_error why = {0};
+    LEAT_TRY(leat_path_join(path, sizeof path, list->path, leat_image_list_name(list, i), err));
+    if (facts->kind != LEAT_PATH_FILE) {
+        (void)leat_fail(&why, LEAT_ERR_INPUT, "%s",
+                        facts->kind == LEAT_PATH_NONE ? "it is a link that leads nowhere"
+                                                      : "it is not a regular file");
+        return reject_unreadable(reason, &why, err);
+    }
+    leat_code code = read_bytes(path, file->size_bytes, out, size_bytes, &why);
+    if (code == LEAT_OK) return LEAT_OK;
+    if (code == LEAT_ERR_CORRUPT || code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_IO)
+        LEAT_TRY(leat_input_unchanged(path, facts, err));
+    if (code == LEAT_ERR_IO) return reject_unreadable(reason, &why, err);
+    return leat_error_copy(err, &why);
+}
+
+leat_code leat_image_list_read(const leat_image_list *list, leat_zip *zip, int64_t i, uint8_t *out,
+                               int64_t size_bytes, leat_image_reason *reason, leat_error *err) {
+    *reason = LEAT_IMAGE_GOOD;
+    if (list->is_zip) return read_member(zip, &list->files[i], out, size_bytes, reason, err);
+    return read_file(list, i, out, size_bytes, reason, err);
+}
