@@ -14,6 +14,7 @@ enum {
     LEAT_STREAM_GRAPH_PACK,      /* which graphs the batches of an epoch hold */
     LEAT_STREAM_GRAPH_STEP,      /* the order of those batches */
     LEAT_STREAM_GRAPH_RANK,      /* random ranks of graphs, of the curriculum */
+    LEAT_STREAM_IMAGE_ORDER,     /* the order of an epoch's images */
 };
 
 /* Under the key of a context, as `position` of leat_random_at: single numbers, */
