@@ -1,11 +1,12 @@
-/* Hashes to compare batches by: a SHA-256 of each row or batch of graphs, and one over all of them.
- */
+/* Hashes to compare batches by: a SHA-256 of each row, image or batch of graphs, and one over all
+ * of them. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "leat/load_can.h"
+#include "leat/load_images.h"
 
 struct leat_batch_hash {
     leat_sha256 lines;
@@ -76,6 +77,23 @@ void leat_batch_hash_add_graphs(leat_batch_hash *hash, const leat_graph_batch *b
     leat_sha256_final(&sha, digest);
     leat_sha256_hex(digest, text);
     add_line(hash, batch->epoch, batch->batch, text, lines);
+}
+
+void leat_batch_hash_add_images(leat_batch_hash *hash, const leat_image_batch *batch,
+                                leat_textbuf *lines) {
+    int64_t values = (int64_t)batch->size * batch->size * 3;
+    int64_t bytes = batch->u8 != NULL ? values : values * (int64_t)sizeof(float);
+    const uint8_t *rows = batch->u8 != NULL ? batch->u8 : (const uint8_t *)batch->f32;
+    for (int64_t i = 0; i < batch->row_count; i++) {
+        leat_sha256 sha;
+        uint8_t digest[32];
+        char text[65];
+        leat_sha256_init(&sha);
+        leat_sha256_update(&sha, rows + i * bytes, bytes);
+        leat_sha256_final(&sha, digest);
+        leat_sha256_hex(digest, text);
+        add_line(hash, batch->step, batch->first_row + i, text, lines);
+    }
 }
 
 void leat_batch_hash_text(const leat_batch_hash *hash, char text[65]) {

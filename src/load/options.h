@@ -1,9 +1,13 @@
-/* Option rows and checks shared by both loaders. */
+/* Option rows and checks that loaders share. */
 #ifndef LEAT_LOAD_OPTIONS_H
 #define LEAT_LOAD_OPTIONS_H
 
+#include "base/map.h"
 #include "base/thread.h"
 #include "load/ring.h"
+
+/* Rows of a global batch, and hosts that share it. */
+#define LEAT_BATCH_MAX (INT64_C(1) << 20)
 
 /* Each is the inside of a row of the table of `type`. */
 #define LEAT_LOADER_HOST(type, hosts_max)                                                          \
@@ -31,5 +35,12 @@ LEAT_MUST_CHECK leat_code leat_loader_check_range(const char *name, int64_t valu
                                                   int64_t most, leat_error *err);
 /* A sampler takes any seed, but a state holds an int64_t. */
 LEAT_MUST_CHECK leat_code leat_loader_check_seed(uint64_t seed, leat_error *err);
+/* That host_index is one of host_count hosts, which divide a batch. */
+LEAT_MUST_CHECK leat_code leat_loader_check_hosts(int64_t batch, int64_t host_count,
+                                                  int64_t host_index, leat_error *err);
+
+/* An epoch reads all of a file in random order: asks for it in large pieces, if memory holds it
+ * with space to spare. */
+void leat_loader_expect_all(const leat_map *map);
 
 #endif

@@ -7,10 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "format/dataset/manifest.h"
-#include "load/work.h"
+#include "base/workdir.h"
 
-#define WORK_PREFIX ".leat-"   /* of `leat ingest can`, before the digest */
 #define STAGE_PREFIX ".stage-" /* of a staging, before the name of the cache */
 
 /* ---- which folder -------------------------------------------------------------------------------
@@ -26,8 +24,13 @@ static leat_code has_file(const char *dir, const char *name, bool *out, leat_err
     return LEAT_OK;
 }
 
-static leat_code is_cache(const char *dir, bool *out, leat_error *err) {
-    return has_file(dir, LEAT_CAN_COMPLETE_NAME, out, err);
+/* Whether it is a cache; `torn`: also one without .complete. */
+static leat_code is_cache(const char *dir, bool torn, bool *out, leat_error *err) {
+    leat_output output;
+    *out = false;
+    LEAT_TRY(leat_output_of(dir, &output, err));
+    *out = output.kind == LEAT_OUTPUT_CAN && (torn || output.complete);
+    return LEAT_OK;
 }
 
 /* The names in a folder that are caches; work folders begin with a dot. */
@@ -38,7 +41,7 @@ static leat_code keep_caches(const char *dir, leat_path_list *names, leat_path_l
         bool found = false;
         if (names->paths[i][0] == '.') continue;
         LEAT_TRY(leat_path_join(path, sizeof path, dir, names->paths[i], err));
-        LEAT_TRY(is_cache(path, &found, err));
+        LEAT_TRY(is_cache(path, false, &found, err));
         if (found) LEAT_TRY(leat_path_list_add(caches, names->paths[i], err));
     }
     return LEAT_OK;
@@ -50,8 +53,9 @@ static leat_code find_work(const char *dir, const leat_path_list *names, char wo
     work[0] = 0;
     for (int64_t i = 0; i < names->count && work[0] == 0; i++) {
         bool marked = false;
-        if (strncmp(names->paths[i], WORK_PREFIX, strlen(WORK_PREFIX)) != 0) continue;
-        LEAT_TRY(leat_work_is_marked(dir, names->paths[i], &marked, err));
+        if (strncmp(names->paths[i], LEAT_CAN_WORK_PREFIX, strlen(LEAT_CAN_WORK_PREFIX)) != 0)
+            continue;
+        LEAT_TRY(leat_workdir_is_marked(dir, names->paths[i], &marked, err));
         if (marked) snprintf(work, LEAT_PATH_BYTES, "%s", names->paths[i]);
     }
     return LEAT_OK;
@@ -82,6 +86,13 @@ static leat_code choose(const char *dir, const leat_path_list *names, const leat
                          "again, with --resume to continue after its scan",
                          dir, path);
     bool probes = false;
+    leat_output found;
+    LEAT_TRY(leat_output_look(dir, &found, err));
+    if (found.kind == LEAT_OUTPUT_IMAGES)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "\"%s\" is a data set of `leat ingest images`, not a CAN cache; open it "
+                         "with leat.ImageDataset",
+                         dir);
     LEAT_TRY(has_file(dir, LEAT_MANIFEST_NAME, &probes, err));
     if (probes)
         return leat_fail(err, LEAT_ERR_NOT_FOUND,
@@ -102,9 +113,7 @@ leat_code leat_can_cache_find(const char *path, bool torn, char out[LEAT_PATH_BY
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_DIR)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" is not a folder", path);
-    LEAT_TRY(is_cache(path, &found, err));
-    if (!found && torn)
-        LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), &found, err));
+    LEAT_TRY(is_cache(path, torn, &found, err));
     if (found && strlen(path) < LEAT_PATH_BYTES) {
         memcpy(out, path, strlen(path) + 1);
         return LEAT_OK;
@@ -117,26 +126,9 @@ leat_code leat_can_cache_find(const char *path, bool torn, char out[LEAT_PATH_BY
     return code;
 }
 
-static leat_code look_for_caches(const char *path, bool *found, leat_error *err) {
-    leat_path_list names = {0}, caches = {0};
-    char work[LEAT_PATH_BYTES] = "";
-    LEAT_TRY(is_cache(path, found, err));
-    if (!*found) LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), found, err));
-    if (*found) return LEAT_OK;
-    leat_code code = leat_path_list_dir(path, &names, err);
-    if (code == LEAT_OK) code = keep_caches(path, &names, &caches, err);
-    if (code == LEAT_OK && caches.count == 0) code = find_work(path, &names, work, err);
-    *found = caches.count > 0 || work[0] != 0;
-    leat_path_list_free(&names);
-    leat_path_list_free(&caches);
-    return code;
-}
-
 bool leat_can_cache_is_at(const char *path) {
-    leat_path_facts facts;
-    bool found = false;
-    return leat_path_stat(path, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_DIR &&
-           look_for_caches(path, &found, NULL) == LEAT_OK && found;
+    leat_output found;
+    return leat_output_look(path, &found, NULL) == LEAT_OK && found.kind == LEAT_OUTPUT_CAN;
 }
 
 /* The folder that caches of `path` are in: the one above a cache. "": it is not a folder. */
@@ -146,8 +138,7 @@ static leat_code parent_of(const char *path, char dir[LEAT_PATH_BYTES], leat_err
     dir[0] = 0;
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
-    LEAT_TRY(is_cache(path, &itself, err));
-    if (!itself) LEAT_TRY(has_file(path, leat_can_document_name(LEAT_CAN_METADATA), &itself, err));
+    LEAT_TRY(is_cache(path, true, &itself, err));
     return leat_path_join(dir, LEAT_PATH_BYTES, path, itself ? ".." : ".", err);
 }
 
@@ -155,12 +146,12 @@ static leat_code parent_of(const char *path, char dir[LEAT_PATH_BYTES], leat_err
 static leat_code is_leftover(const char *dir, const char *name, bool *found, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
-    *found = strncmp(name, WORK_PREFIX, strlen(WORK_PREFIX)) == 0 ||
+    *found = strncmp(name, LEAT_CAN_WORK_PREFIX, strlen(LEAT_CAN_WORK_PREFIX)) == 0 ||
              strncmp(name, STAGE_PREFIX, strlen(STAGE_PREFIX)) == 0;
     if (!*found) return LEAT_OK;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    return facts.kind == LEAT_PATH_DIR ? leat_work_is_marked(dir, name, found, err) : LEAT_OK;
+    return facts.kind == LEAT_PATH_DIR ? leat_workdir_is_marked(dir, name, found, err) : LEAT_OK;
 }
 
 leat_code leat_can_leftovers(const char *path, char *text, size_t size_bytes, int64_t *count,

@@ -3,36 +3,6 @@
 
 #include <string.h>
 
-static leat_code page_hash(const void *context, int64_t page, uint64_t *hash, leat_error *err) {
-    (void)err;
-    *hash = ((const uint64_t *)context)[page];
-    return LEAT_OK;
-}
-
-/* ---- page hashes, and the map -------------------------------------------------------------------
- */
-
-static leat_code map_file(leat_graph_file *file, const leat_graph_file_facts *facts,
-                          leat_error *err) {
-    leat_map *map = NULL;
-    leat_code code = leat_map_open_sized(&map, facts->path, facts->split->file_bytes, err);
-    if (code == LEAT_ERR_NOT_FOUND)
-        code =
-            leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" is missing; " LEAT_CAN_REBUILD, facts->path);
-    LEAT_TRY(code);
-    if (leat_map_file_bytes(map) != facts->split->file_bytes) {
-        code = leat_fail(err, LEAT_ERR_CORRUPT,
-                         "\"%s\" has %lld bytes, but its metadata says %lld; " LEAT_CAN_REBUILD,
-                         facts->path, (long long)leat_map_file_bytes(map),
-                         (long long)facts->split->file_bytes);
-    }
-    if (code == LEAT_OK)
-        code = leat_paged_init(&file->paged, map, facts->split->file_bytes, page_hash,
-                               file->page_hashes, err);
-    if (code != LEAT_OK) leat_map_close(map);
-    return code;
-}
-
 /* ---- the header ---------------------------------------------------------------------------------
  */
 
@@ -135,8 +105,9 @@ static leat_code fill(leat_graph_file *file, const leat_graph_file_facts *facts,
     file->vocab_count = meta->ids.known;
     file->capture_count = meta->capture_count;
     LEAT_TRY(leat_strdup(&file->split, split->name, err));
-    LEAT_TRY(leat_can_split_hashes_load(facts->pages_path, split, &file->page_hashes, err));
-    LEAT_TRY(map_file(file, facts, err));
+    const leat_tensor_file stated = leat_can_split_file(split);
+    LEAT_TRY(leat_page_hashes_load(facts->pages_path, &stated, &file->page_hashes, err));
+    LEAT_TRY(leat_tensor_file_map(&file->paged, facts->path, &stated, file->page_hashes, err));
     LEAT_TRY(read_header(file, err));
     return read_tables(file, err);
 }

@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+#include "load/counts.h"
+#include "load/options.h"
+
 /* ---- the caller's position ----------------------------------------------------------------------
  */
 
@@ -30,26 +33,17 @@ static bool at_end(const leat_graph_loader *loader) {
 /* ---- counters -----------------------------------------------------------------------------------
  */
 
-/* One thread writes, any may read. */
-static void count_more(leat_graph_loader *loader, leat_graph_count what, int64_t more) {
-    _Atomic int64_t *count = &loader->counts[what];
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
-                          memory_order_relaxed);
-}
-
 static void count_batch(leat_graph_loader *loader, const leat_graph_batch *batch) {
-    count_more(loader, LEAT_GRAPH_COUNT_BATCHES, batch->graph_count > 0);
-    count_more(loader, LEAT_GRAPH_COUNT_GRAPHS, batch->graph_count);
-    count_more(loader, LEAT_GRAPH_COUNT_NODES, batch->node_count);
-    count_more(loader, LEAT_GRAPH_COUNT_EDGES, batch->edge_count);
+    leat_count_more(&loader->counts[LEAT_GRAPH_COUNT_BATCHES], batch->graph_count > 0);
+    leat_count_more(&loader->counts[LEAT_GRAPH_COUNT_GRAPHS], batch->graph_count);
+    leat_count_more(&loader->counts[LEAT_GRAPH_COUNT_NODES], batch->node_count);
+    leat_count_more(&loader->counts[LEAT_GRAPH_COUNT_EDGES], batch->edge_count);
 }
 
 void leat_graph_loader_get_counters(const leat_graph_loader *loader,
                                     leat_graph_loader_counters *out) {
     int64_t counts[LEAT_GRAPH_COUNTS];
-    for (int i = 0; i < LEAT_GRAPH_COUNTS; i++) {
-        counts[i] = atomic_load_explicit(&loader->counts[i], memory_order_relaxed);
-    }
+    leat_counts_read(loader->counts, LEAT_GRAPH_COUNTS, counts);
     *out = (leat_graph_loader_counters){
         .batches = counts[LEAT_GRAPH_COUNT_BATCHES],
         .graphs = counts[LEAT_GRAPH_COUNT_GRAPHS],
@@ -111,14 +105,6 @@ static leat_code start(leat_graph_loader *loader, leat_error *err) {
     return code;
 }
 
-/* An epoch reads the entire split in random order: in large pieces if memory holds them. */
-static void expect_split(const leat_graph_file *file) {
-    leat_machine machine;
-    leat_machine_look(leat_map_path(file->paged.map), &machine);
-    if (leat_map_size(file->paged.map) <= machine.available_bytes / 2)
-        leat_map_expect_all(file->paged.map);
-}
-
 static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
                       const leat_graph_loader_options *options, leat_error *err) {
     char scores_sha256[65];
@@ -137,7 +123,7 @@ static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
     LEAT_TRY(make_plan(loader, options, scores_sha256, err));
     leat_graph_plan_get_facts(loader->plan, &loader->facts);
     loader->layout = leat_graph_layout_of(&loader->facts.largest);
-    expect_split(loader->file);
+    leat_loader_expect_all(loader->file->paged.map);
     loader->payload_before = leat_paged_checked_bytes(&loader->file->paged);
     LEAT_TRY(leat_graph_loader_describe(loader, options->split, scores_sha256, err));
     LEAT_TRY(leat_graph_loader_budget(loader, err));

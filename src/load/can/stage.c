@@ -318,10 +318,11 @@ static leat_code write_small(const char *path, const void *bytes, int64_t size_b
 /* A split's page hashes, then its pages. */
 static leat_code copy_split(stage_job *job, const leat_can_meta_split *split, leat_error *err) {
     char from[LEAT_PATH_BYTES], to[LEAT_PATH_BYTES];
+    const leat_tensor_file stated = leat_can_split_file(split);
     uint64_t *hashes = NULL;
     LEAT_TRY(join(from, job->from, split->name, LEAT_CAN_PAGES_SUFFIX, err));
     LEAT_TRY(join(to, job->out, split->name, LEAT_CAN_PAGES_SUFFIX, err));
-    leat_code code = leat_can_split_hashes_load(from, split, &hashes, err);
+    leat_code code = leat_page_hashes_load(from, &stated, &hashes, err);
     if (code == LEAT_OK) code = write_small(to, hashes, leat_can_split_pages_bytes(split), err);
     if (code == LEAT_OK) code = copy_tensors(job, split, hashes, err);
     leat_free(hashes);

@@ -1,8 +1,6 @@
 /*
  * Verification of a CAN cache: every byte is read, and every stored fact is computed again.
  *
- * The work is divided into pieces that depend only on the data, each thread takes the next one, and
- * findings are kept in the order of the pieces: the report is the same for any number of threads.
  * Consequences of reported damage are not reported again: a split's graphs are checked only if its
  * bytes are intact, and totals only if its graphs are.
  */
@@ -34,10 +32,10 @@ static leat_code check_form(leat_can_verify *job, leat_can_document which, leat_
     LEAT_TRY(leat_can_document_write(&job->meta, which, add_to_hash, &sha, err));
     leat_sha256_final(&sha, ours);
     if (leat_file_sha256(path, there, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&job->findings, name, -1, &cause, err);
+        return leat_checks_tell(&job->checks.findings, name, -1, &cause, err);
     if (memcmp(there, ours, sizeof ours) != 0)
         LEAT_PROBLEM(
-            &job->findings, name, -1,
+            &job->checks.findings, name, -1,
             "its contents are equivalent, but not byte for byte what leat writes; it was edited");
     return LEAT_OK;
 }
@@ -47,16 +45,28 @@ static leat_code check_documents(leat_can_verify *job, bool *good, leat_error *e
     const char *file = NULL;
     *good = false;
     if (leat_can_meta_load_all(&job->meta, job->dir, &file, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&job->findings, file, -1, &cause, err);
+        return leat_checks_tell(&job->checks.findings, file, -1, &cause, err);
     for (int i = 0; i < LEAT_CAN_DOCUMENTS; i++)
         LEAT_TRY(check_form(job, (leat_can_document)i, err));
     if (leat_can_cache_open(&job->cache, job->dir, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&job->findings, LEAT_CAN_COMPLETE_NAME, -1, &cause, err);
+        return leat_checks_tell(&job->checks.findings, LEAT_CAN_COMPLETE_NAME, -1, &cause, err);
     *good = true;
     return LEAT_OK;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
+
+leat_can_file_name leat_can_tensors_name(const leat_can_meta_split *split) {
+    leat_can_file_name name;
+    snprintf(name.text, sizeof name.text, "%s" LEAT_CAN_TENSORS_SUFFIX, split->name);
+    return name;
+}
+
+leat_can_file_name leat_can_pages_name(const leat_can_meta_split *split) {
+    leat_can_file_name name;
+    snprintf(name.text, sizeof name.text, "%s" LEAT_CAN_PAGES_SUFFIX, split->name);
+    return name;
+}
 
 static bool is_ours(const leat_can_meta *meta, const char *name) {
     static const char *const names[] = {LEAT_CAN_COMPLETE_NAME, LEAT_CAN_INPUTS_NAME,
@@ -80,10 +90,10 @@ static leat_code check_names(leat_can_verify *job, leat_error *err) {
         const char *name = names.paths[i];
         if (is_ours(&job->meta, name)) continue;
         if (leat_path_has_suffix(name, LEAT_CAN_TENSORS_SUFFIX))
-            LEAT_PROBLEM(&job->findings, name, -1,
+            LEAT_PROBLEM(&job->checks.findings, name, -1,
                          "is not a split of this cache, but readers that take all "
                          "*" LEAT_CAN_TENSORS_SUFFIX " files would read it; remove it");
-        else LEAT_NOTE(&job->findings, name, -1, "does not belong to the cache");
+        else LEAT_NOTE(&job->checks.findings, name, -1, "does not belong to the cache");
     }
     leat_path_list_free(&names);
     return LEAT_OK;
@@ -93,9 +103,9 @@ static leat_code check_names(leat_can_verify *job, leat_error *err) {
 
 static leat_code check_split(leat_can_verify *job, const leat_can_meta_split *split,
                              leat_error *err) {
-    int64_t before = job->findings.problems;
+    int64_t before = job->checks.findings.problems;
     LEAT_TRY(leat_can_verify_bytes(job, split, err));
-    if (job->options.quick || job->findings.problems > before) return LEAT_OK;
+    if (job->checks.options.quick || job->checks.findings.problems > before) return LEAT_OK;
     job->report->splits++;
     job->report->graphs += split->graphs;
     job->report->nodes += split->nodes;
@@ -110,55 +120,41 @@ static leat_code check(leat_can_verify *job, const char *path, leat_error *err) 
     if (!good) return LEAT_OK;
     int64_t total = 0;
     for (int i = 0; i < job->meta.split_count; i++) total += 2 * job->meta.splits[i].file_bytes;
-    leat_ticker_stage(&job->ticker, "verifying", "bytes", total);
-    int64_t before = job->findings.problems;
+    leat_ticker_stage(&job->checks.ticker, "verifying", "bytes", total);
+    int64_t before = job->checks.findings.problems;
     for (int i = 0; i < job->meta.split_count; i++)
         LEAT_TRY(check_split(job, &job->meta.splits[i], err));
-    if (!job->options.quick && job->findings.problems == before) {
+    if (!job->checks.options.quick && job->checks.findings.problems == before) {
         job->report->captures = job->meta.capture_count;
         LEAT_TRY(leat_can_verify_windows(job, err));
     }
     LEAT_TRY(check_names(job, err));
-    return job->options.quick ? LEAT_OK : leat_can_verify_inputs(job, err);
-}
-
-static leat_code check_options(const leat_verify_options *options, leat_error *err) {
-    if (options->threads < 1 || options->threads > LEAT_THREADS_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION, "verify: threads is %d; it must be 1 to %d",
-                         options->threads, LEAT_THREADS_MAX);
-    if (options->finding_max < 1)
-        return leat_fail(err, LEAT_ERR_OPTION, "verify: finding_max is %lld; it must be at least 1",
-                         (long long)options->finding_max);
-    return LEAT_OK;
+    return job->checks.options.quick ? LEAT_OK : leat_can_verify_inputs(job, err);
 }
 
 leat_code leat_can_cache_verify(const char *path, const leat_verify_options *options,
                                 leat_can_verify_report **out, leat_error *err) {
-    leat_can_verify job = {.options = options != NULL ? *options : leat_verify_options_default()};
+    leat_can_verify job = {0};
     *out = NULL;
-    LEAT_TRY(check_options(&job.options, err));
-    LEAT_TRY(LEAT_NEW(&job.report, 1, err));
-    job.findings.kept_max = job.options.finding_max;
-    leat_ticker_create(&job.ticker, job.options.progress, job.options.progress_user);
-    leat_code code = leat_pool_create(&job.pool, job.options.threads, err);
+    leat_code code = leat_checks_begin(&job.checks, options, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&job.report, 1, err);
     if (code == LEAT_OK) code = check(&job, path, err);
-    if (code == LEAT_OK && job.findings.failure.code != LEAT_OK)
-        code = leat_error_copy(err, &job.findings.failure);
-    leat_ticker_destroy(&job.ticker);
-    leat_pool_destroy(job.pool);
+    if (code == LEAT_OK) code = leat_checks_result(&job.checks, err);
+    if (code == LEAT_OK) {
+        leat_findings *findings = &job.checks.findings;
+        job.report->problem_count = findings->problems;
+        job.report->note_count = findings->notes;
+        job.report->finding_count = findings->count;
+        job.report->findings = findings->items; /* owned by the report now */
+        *findings = (leat_findings){0};
+        *out = job.report;
+    } else {
+        leat_free(job.report);
+    }
+    leat_checks_end(&job.checks);
     leat_can_cache_close(job.cache);
     leat_can_meta_free(&job.meta);
-    if (code != LEAT_OK) {
-        leat_findings_free(&job.findings);
-        leat_free(job.report);
-        return code;
-    }
-    job.report->problem_count = job.findings.problems;
-    job.report->note_count = job.findings.notes;
-    job.report->findings = job.findings.items; /* owned by the report now */
-    job.report->finding_count = job.findings.count;
-    *out = job.report;
-    return LEAT_OK;
+    return code;
 }
 
 void leat_can_verify_report_destroy(leat_can_verify_report *report) {

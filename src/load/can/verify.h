@@ -1,29 +1,23 @@
 /*
- * Verification of a CAN cache, private part: what its files share.
+ * Verification of a CAN cache, private part: what its files share besides checks.h.
  *
  *   verify.c          options, documents, names, and the sequence of checks
  *   verify_bytes.c    the files of a split: sizes, page hashes, header
  *   verify_graphs.c   each graph: labels, order, features, edges
  *   verify_windows.c  windows, captures and counts against each other
  *   verify_inputs.c   inputs.json, and the files that it lists
- *   verify_pieces.c   what they share: names, findings, work in pieces
  */
 #ifndef LEAT_LOAD_CAN_VERIFY_H
 #define LEAT_LOAD_CAN_VERIFY_H
 
-#include "base/pool.h"
-#include "base/ticker.h"
 #include "load/can/cache.h"
-#include "load/findings.h"
+#include "load/checks.h"
 
 typedef struct leat_can_verify {
-    leat_verify_options options;
+    leat_checks checks;
     char dir[LEAT_PATH_BYTES];
     leat_can_meta meta;    /* with intervals */
     leat_can_cache *cache; /* the same, for its graphs */
-    leat_ticker ticker;
-    leat_pool *pool;
-    leat_findings findings;
     leat_can_verify_report *report;
 } leat_can_verify;
 
@@ -34,22 +28,8 @@ typedef struct leat_can_file_name {
 leat_can_file_name leat_can_tensors_name(const leat_can_meta_split *split);
 leat_can_file_name leat_can_pages_name(const leat_can_meta_split *split);
 
-/* The most pieces that work is divided into. */
-enum { LEAT_CAN_PIECES_MAX = 4096 };
-/* Checks one piece, on thread `thread`. Fails only when it cannot check (memory, cancelled). */
-typedef leat_code (*leat_can_piece_fn)(void *context, int thread, int64_t piece,
-                                       leat_findings *findings, leat_error *err);
-/* Checks all pieces on all threads; findings are in the order of the pieces. */
-LEAT_MUST_CHECK leat_code leat_can_verify_pieces(leat_can_verify *job, int64_t count,
-                                                 leat_can_piece_fn fn, void *context,
-                                                 leat_error *err);
-/* Records a failure as a finding; out of memory is returned. */
-LEAT_MUST_CHECK leat_code leat_can_verify_tell(leat_findings *findings, const char *file,
-                                               int64_t record, const leat_error *cause,
-                                               leat_error *err);
-
 /* Checks that the bytes of a split's files are those that were written. Findings go to
- * job->findings. */
+ * job->checks.findings. */
 LEAT_MUST_CHECK leat_code leat_can_verify_bytes(leat_can_verify *job,
                                                 const leat_can_meta_split *split, leat_error *err);
 /* Checks each graph of a split whose bytes are intact. */

@@ -177,7 +177,7 @@ static leat_code check_graph(looking *of, looker *self, int64_t graph,
     leat_code code = leat_graph_file_facts_of(of->file, graph, facts, &cause);
     if (code == LEAT_OK) code = leat_graph_copy(self->copier, graph, -1, &place, &cause);
     if (code == LEAT_OK) code = read_times(of, self, graph, &problem, &cause);
-    if (code != LEAT_OK) return leat_can_verify_tell(findings, of->name, graph, &cause, err);
+    if (code != LEAT_OK) return leat_checks_tell(findings, of->name, graph, &cause, err);
     if (problem == NULL) problem = labels_problem(facts, window);
     if (problem == NULL) problem = place_problem(of, before, facts);
     if (problem == NULL) problem = values_problem(self, facts, window);
@@ -202,7 +202,7 @@ static leat_code check_piece(void *context, int thread, int64_t piece, leat_find
         known = findings->problems == problems; /* report one out of order only once */
     }
     int64_t bytes = of->split->file_bytes, graphs = of->split->graphs;
-    return leat_ticker_step(&of->job->ticker, bytes / graphs * (end - first), err);
+    return leat_ticker_step(&of->job->checks.ticker, bytes / graphs * (end - first), err);
 }
 
 leat_code leat_can_verify_graphs(leat_can_verify *job, const leat_can_meta_split *split,
@@ -215,14 +215,15 @@ leat_code leat_can_verify_graphs(leat_can_verify *job, const leat_can_meta_split
                   .captures = val ? LEAT_CAN_SPLIT_TRAIN : split->name};
     leat_error cause = {0};
     if (leat_can_cache_file(job->cache, split->name, &of.file, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&job->findings, name.text, -1, &cause, err);
+        return leat_checks_tell(&job->checks.findings, name.text, -1, &cause, err);
     if (split->graphs == 0) return LEAT_OK;
-    int64_t least = (split->graphs + LEAT_CAN_PIECES_MAX - 1) / LEAT_CAN_PIECES_MAX;
+    int64_t least = (split->graphs + LEAT_CHECKS_PIECES_MAX - 1) / LEAT_CHECKS_PIECES_MAX;
     of.piece_graphs = least > GRAPHS ? least : GRAPHS;
-    LEAT_TRY(LEAT_NEW(&of.lookers, job->options.threads, err));
-    leat_code code = leat_can_verify_pieces(
-        job, (split->graphs + of.piece_graphs - 1) / of.piece_graphs, check_piece, &of, err);
-    for (int i = 0; i < job->options.threads; i++) looker_free(&of.lookers[i]);
+    LEAT_TRY(LEAT_NEW(&of.lookers, job->checks.options.threads, err));
+    leat_code code =
+        leat_checks_pieces(&job->checks, (split->graphs + of.piece_graphs - 1) / of.piece_graphs,
+                           check_piece, &of, err);
+    for (int i = 0; i < job->checks.options.threads; i++) looker_free(&of.lookers[i]);
     leat_free(of.lookers);
     return code;
 }

@@ -79,7 +79,7 @@ static void check_digest(inputs *all) {
     }
     leat_can_digest_end(&sha, digest);
     if (strcmp(digest, all->job->meta.digest) != 0)
-        LEAT_PROBLEM(&all->job->findings, LEAT_CAN_INPUTS_NAME, -1,
+        LEAT_PROBLEM(&all->job->checks.findings, LEAT_CAN_INPUTS_NAME, -1,
                      "the settings and files that it lists do not match the cache's digest");
 }
 
@@ -107,12 +107,12 @@ static leat_code look(void *context, int worker, int64_t i, leat_error *err) {
     inputs *all = context;
     (void)worker;
     LEAT_TRY(compare(&all->items[i], err));
-    return leat_ticker_step(&all->job->ticker, 1, err);
+    return leat_ticker_step(&all->job->checks.ticker, 1, err);
 }
 
 static void tell(inputs *all) {
     leat_can_verify_report *report = all->job->report;
-    leat_findings *findings = &all->job->findings;
+    leat_findings *findings = &all->job->checks.findings;
     for (int64_t i = 0; i < all->count; i++) {
         const input *at = &all->items[i];
         report->inputs_missing += at->state == MISSING;
@@ -134,11 +134,11 @@ static void tell(inputs *all) {
 static leat_code check(inputs *all, const json_t *root, leat_error *err) {
     leat_error cause = {0};
     if (read_items(all, root, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&all->job->findings, LEAT_CAN_INPUTS_NAME, -1, &cause, err);
+        return leat_checks_tell(&all->job->checks.findings, LEAT_CAN_INPUTS_NAME, -1, &cause, err);
     check_digest(all);
-    leat_ticker_stage(&all->job->ticker, "hashing inputs", "files", all->count);
+    leat_ticker_stage(&all->job->checks.ticker, "hashing inputs", "files", all->count);
     leat_pool_job files = {.parts = all->count, .context = all, .make = look};
-    LEAT_TRY(leat_pool_run(all->job->pool, &files, err));
+    LEAT_TRY(leat_pool_run(all->job->checks.pool, &files, err));
     tell(all);
     return LEAT_OK;
 }
@@ -153,7 +153,7 @@ leat_code leat_can_verify_inputs(leat_can_verify *job, leat_error *err) {
     LEAT_TRY(leat_path_join(path, sizeof path, job->dir, LEAT_CAN_INPUTS_NAME, err));
     leat_code code = leat_file_load(path, DOCUMENT_BYTES_MAX, &text, &size_bytes, &cause);
     if (code == LEAT_ERR_NOT_FOUND) {
-        LEAT_NOTE(&job->findings, LEAT_CAN_INPUTS_NAME, -1,
+        LEAT_NOTE(&job->checks.findings, LEAT_CAN_INPUTS_NAME, -1,
                   "is missing; an ingest of the same files will not find this cache");
         return LEAT_OK;
     }
@@ -161,7 +161,7 @@ leat_code leat_can_verify_inputs(leat_can_verify *job, leat_error *err) {
         code = leat_json_parse((const char *)text, size_bytes, LEAT_CAN_INPUTS_NAME, &root, &cause);
     leat_free(text);
     if (code != LEAT_OK)
-        return leat_can_verify_tell(&job->findings, LEAT_CAN_INPUTS_NAME, -1, &cause, err);
+        return leat_checks_tell(&job->checks.findings, LEAT_CAN_INPUTS_NAME, -1, &cause, err);
     code = check(&all, root, err);
     leat_free(all.items);
     json_decref(root);

@@ -25,16 +25,16 @@ static leat_code mark(table *all, const leat_can_meta_split *split, int64_t grap
     leat_can_graph_facts facts;
     leat_error cause = {0};
     if (leat_graph_file_facts_of(all->file, graph, &facts, &cause) != LEAT_OK)
-        return leat_can_verify_tell(&all->job->findings, name.text, graph, &cause, err);
+        return leat_checks_tell(&all->job->checks.findings, name.text, graph, &cause, err);
     /* its graphs were intact when they were checked; the file may have changed since */
     if (facts.capture >= meta->capture_count || facts.window_start < 0 ||
         facts.window_start / meta->stride >= meta->captures[facts.capture].windows) {
-        LEAT_PROBLEM(&all->job->findings, name.text, graph, "changed while it was verified");
+        LEAT_PROBLEM(&all->job->checks.findings, name.text, graph, "changed while it was verified");
         return LEAT_OK;
     }
     uint8_t *at = &all->sides[all->first[facts.capture] + facts.window_start / meta->stride];
     if (*at != NOWHERE)
-        LEAT_PROBLEM(&all->job->findings, name.text, graph,
+        LEAT_PROBLEM(&all->job->checks.findings, name.text, graph,
                      "the window at frame %lld of capture %d belongs to another graph too",
                      (long long)facts.window_start, facts.capture);
     *at = strcmp(split->name, LEAT_CAN_SPLIT_VAL) == 0 ? VALIDATION : TRAINING;
@@ -60,7 +60,7 @@ static int64_t balance_of(const leat_can_meta_split *split, const char *attack) 
 }
 
 static void check_facts(table *all, const leat_can_meta_split *split) {
-    leat_findings *findings = &all->job->findings;
+    leat_findings *findings = &all->job->checks.findings;
     const char *file = leat_can_document_name(LEAT_CAN_METADATA);
     int64_t windows[LEAT_CAN_ATTACKS_MAX + 1] = {0}; /* by type + 1 */
     leat_can_sizes sizes = leat_can_sizes_of(nodes_of, all->file, split->graphs, split->nodes);
@@ -115,7 +115,7 @@ static course course_of(const table *all, int64_t number) {
 
 static void expect(table *all, int64_t number, const char *what, int64_t said, int64_t counted) {
     if (said == counted) return;
-    LEAT_PROBLEM(&all->job->findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
+    LEAT_PROBLEM(&all->job->checks.findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
                  "capture %lld (\"%.100s\"): %s is %lld, but %lld by its windows",
                  (long long)number, all->job->meta.captures[number].file, what, (long long)said,
                  (long long)counted);
@@ -133,7 +133,7 @@ static void check_capture(table *all, int64_t number) {
     for (int64_t i = 0; i < capture->interval_count; i++) frames += capture->intervals[i].frames;
     expect(all, number, "frames of its identifiers", frames, capture->frames);
     if (at.shared >= 0 && (cuts == NULL || strcmp(cuts, "blocks") == 0))
-        LEAT_PROBLEM(&all->job->findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
+        LEAT_PROBLEM(&all->job->checks.findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
                      "capture %lld (\"%.100s\"): frame %lld is in train and in val",
                      (long long)number, capture->file, (long long)at.shared);
 }
@@ -147,7 +147,7 @@ static void check_samples(table *all, const leat_can_meta_split *split) {
     for (int64_t i = 0; i < meta->capture_count; i++)
         if (strcmp(meta->captures[i].split, split->name) == 0) frames += meta->captures[i].frames;
     if (frames != split->raw_samples)
-        LEAT_PROBLEM(&all->job->findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
+        LEAT_PROBLEM(&all->job->checks.findings, leat_can_document_name(LEAT_CAN_METADATA), -1,
                      "split %s: num_raw_samples is %lld, but its captures have %lld frames",
                      split->name, (long long)split->raw_samples, (long long)frames);
 }
@@ -164,7 +164,8 @@ static leat_code count_windows(table *all, int64_t *count, leat_error *err) {
         expect(all, i, "windows", capture->windows, room < 0 ? 0 : room / meta->stride + 1);
         all->first[i] = *count;
         if (!leat_add_size(*count, capture->windows, count)) {
-            LEAT_PROBLEM(&all->job->findings, file, -1, "the captures have 2^63 or more windows");
+            LEAT_PROBLEM(&all->job->checks.findings, file, -1,
+                         "the captures have 2^63 or more windows");
             return LEAT_OK;
         }
     }
@@ -174,7 +175,7 @@ static leat_code count_windows(table *all, int64_t *count, leat_error *err) {
         dropped -= meta->splits[i].graphs;
     }
     if (dropped != meta->windows_dropped)
-        LEAT_PROBLEM(&all->job->findings, file, -1,
+        LEAT_PROBLEM(&all->job->checks.findings, file, -1,
                      "num_dropped_windows is %lld, but there are %lld",
                      (long long)meta->windows_dropped, (long long)dropped);
     return LEAT_OK;
@@ -182,13 +183,13 @@ static leat_code count_windows(table *all, int64_t *count, leat_error *err) {
 
 static leat_code check(table *all, leat_error *err) {
     leat_can_verify *job = all->job;
-    int64_t count = 0, before = job->findings.problems;
+    int64_t count = 0, before = job->checks.findings.problems;
     LEAT_TRY(count_windows(all, &count, err));
-    if (job->findings.problems > before) return LEAT_OK;
+    if (job->checks.findings.problems > before) return LEAT_OK;
     LEAT_TRY(LEAT_NEW(&all->sides, count, err));
     for (int i = 0; i < job->meta.split_count; i++)
         LEAT_TRY(mark_split(all, &job->meta.splits[i], err));
-    if (job->findings.problems > before) return LEAT_OK;
+    if (job->checks.findings.problems > before) return LEAT_OK;
     for (int64_t i = 0; i < job->meta.capture_count; i++) check_capture(all, i);
     return LEAT_OK;
 }

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/output.h"
 #include "format/probe/read.h"
 #include "load/probes/dataset.h"
-#include "load/work.h"
 
 leat_dataset_options leat_dataset_options_default(void) {
     return (leat_dataset_options){.cache_bytes = INT64_C(64) << 20,
@@ -24,6 +24,7 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
     for (int64_t i = 0; i < path_count; i++) {
         leat_path_facts facts;
         leat_places places;
+        leat_output output;
         bool there = false;
         LEAT_TRY(leat_path_stat(paths[i], &facts, err));
         if (facts.kind != LEAT_PATH_DIR) continue;
@@ -38,8 +39,8 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
             *ours = true;
             continue;
         }
-        LEAT_TRY(leat_work_is_marked(paths[i], LEAT_WORK_NAME, &there, err));
-        if (there) {
+        LEAT_TRY(leat_output_look(paths[i], &output, err));
+        if (output.kind == LEAT_OUTPUT_PROBES && !output.complete) {
             return leat_fail(
                 err, LEAT_ERR_INPUT,
                 "\"%s\" holds an ingest that is running or was interrupted; wait until it ends, or "
@@ -225,9 +226,7 @@ int leat_dataset_share(const leat_dataset *dataset, int threads) {
 
 void leat_dataset_set_gate(const leat_dataset *dataset, int64_t gate_bytes) {
     leat_dataset *ours = (leat_dataset *)(uintptr_t)dataset;
-    pthread_mutex_lock(&ours->reading.lock);
-    ours->reading.gate_bytes = gate_bytes;
-    pthread_mutex_unlock(&ours->reading.lock);
+    leat_budget_set_limit(&ours->reading.gate, gate_bytes);
 }
 
 leat_probe_read_options leat_dataset_read_options(const leat_dataset *dataset, int64_t src_id,

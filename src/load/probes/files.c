@@ -1,8 +1,6 @@
 /* ArrayRecord files below a path: see files.h. */
 #include "load/probes/files.h"
 
-#include "format/can_cache/can_cache.h"
-#include "format/dataset/layout.h"
 #include "format/dataset/manifest.h"
 
 static leat_code add_folder(const char *dir, leat_path_list *files, leat_error *err) {
@@ -31,28 +29,6 @@ leat_code leat_files_of_folder(const char *dir, leat_path_list *files, leat_erro
     return LEAT_OK;
 }
 
-static leat_code is_cache(const char *dir, const char *name, bool *out, leat_error *err) {
-    char folder[LEAT_PATH_BYTES], path[LEAT_PATH_BYTES];
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_join(folder, sizeof folder, dir, name, err));
-    LEAT_TRY(leat_path_join(path, sizeof path, folder, LEAT_CAN_COMPLETE_NAME, err));
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    *out = facts.kind == LEAT_PATH_FILE;
-    return LEAT_OK;
-}
-
-/* Whether a folder is a CAN cache, or contains one. */
-static leat_code holds_caches(const char *dir, bool *found, leat_error *err) {
-    leat_path_list names = {0};
-    LEAT_TRY(is_cache(dir, ".", found, err));
-    if (*found) return LEAT_OK;
-    leat_code code = leat_path_list_dir(dir, &names, err);
-    for (int64_t i = 0; i < names.count && code == LEAT_OK && !*found; i++)
-        code = is_cache(dir, names.paths[i], found, err);
-    leat_path_list_free(&names);
-    return code;
-}
-
 leat_code leat_files_of_path(const char *path, leat_path_list *files, leat_error *err) {
     leat_path_facts facts;
     int64_t before = files->count;
@@ -64,14 +40,14 @@ leat_code leat_files_of_path(const char *path, leat_path_list *files, leat_error
     if (facts.kind != LEAT_PATH_DIR) return leat_path_list_add(files, path, err);
     LEAT_TRY(leat_files_of_folder(path, files, err));
     if (files->count > before) return LEAT_OK;
-    bool caches = false;
-    LEAT_TRY(holds_caches(path, &caches, err));
-    if (caches)
-        return leat_fail(
-            err, LEAT_ERR_NOT_FOUND,
-            "\"%s\" is a cache of `leat ingest can`, not a data set of probes; open it "
-            "with leat.CanDataset",
-            path);
+    leat_output found;
+    LEAT_TRY(leat_output_look(path, &found, err));
+    bool cache = found.kind == LEAT_OUTPUT_CAN && found.complete;
+    if (cache || found.kind == LEAT_OUTPUT_IMAGES)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "\"%s\" is a %s of `%s`, not a data set of probes; open it with %s", path,
+                         cache ? "cache" : "data set", leat_output_command(found.kind),
+                         cache ? "leat.CanDataset" : "leat.ImageDataset");
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "\"%s\" has neither %s nor *" LEAT_SHARD_SUFFIX
                      " files; give the folder that an ingest wrote, or ArrayRecord files; to "

@@ -3,19 +3,10 @@
  */
 #include "load/probes/loader.h"
 
-#include <string.h>
-
-#include "load/state.h"
+#include "load/counts.h"
 
 /* ---- counters -----------------------------------------------------------------------------------
  */
-
-/* One thread writes, any may read. */
-static void count_more(leat_loader *loader, leat_count what, int64_t more) {
-    _Atomic int64_t *count = &loader->counts[what];
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + more,
-                          memory_order_relaxed);
-}
 
 static void count_batch(leat_loader *loader, const leat_token_slot *slot) {
     int64_t sums[LEAT_COUNTS] = {[LEAT_COUNT_BATCHES] = 1};
@@ -30,15 +21,13 @@ static void count_batch(leat_loader *loader, const leat_token_slot *slot) {
         sums[LEAT_COUNT_DROPPED] += made->dropped;
     }
     for (int i = 0; i < LEAT_COUNTS; i++) {
-        if (sums[i] != 0) count_more(loader, (leat_count)i, sums[i]);
+        if (sums[i] != 0) leat_count_more(&loader->counts[i], sums[i]);
     }
 }
 
 void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out) {
     int64_t counts[LEAT_COUNTS];
-    for (int i = 0; i < LEAT_COUNTS; i++) {
-        counts[i] = atomic_load_explicit(&loader->counts[i], memory_order_relaxed);
-    }
+    leat_counts_read(loader->counts, LEAT_COUNTS, counts);
     *out = (leat_loader_counters){
         .batches = counts[LEAT_COUNT_BATCHES],
         .sequences = counts[LEAT_COUNT_SEQUENCES],
@@ -49,8 +38,8 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
         .measurements = counts[LEAT_COUNT_MEASUREMENTS],
         .dropped = counts[LEAT_COUNT_DROPPED],
         .payload_bytes = leat_dataset_payload_bytes(loader->plan->dataset) - loader->payload_before,
-        .stall_ns = leat_ring_stall_ns(loader->ring),
-        .work_ns = leat_ring_work_ns(loader->ring),
+        .stall_ns = leat_ring_stall_ns(loader->steps.ring),
+        .work_ns = leat_ring_work_ns(loader->steps.ring),
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
     };
@@ -63,8 +52,11 @@ static leat_code fill(leat_loader *loader, const leat_loader_options *options, l
     leat_plan *plan = loader->plan;
     LEAT_TRY(leat_plan_budget(plan, &loader->prefetch, &loader->memory_bytes, err));
     loader->payload_before = leat_dataset_payload_bytes(plan->dataset);
+    loader->steps.end = leat_plan_end(plan);
+    loader->steps.form =
+        leat_stepped_form(plan->fingerprint, plan->words, plan->hash, plan->sample.seed);
     leat_ring_work work = leat_token_work(plan);
-    return leat_ring_create(&loader->ring, &work, loader->prefetch, leat_plan_end(plan),
+    return leat_ring_create(&loader->steps.ring, &work, loader->prefetch, loader->steps.end,
                             options->threads, err);
 }
 
@@ -89,8 +81,9 @@ leat_code leat_loader_create(leat_loader **out, const leat_dataset *dataset,
 
 void leat_loader_destroy(leat_loader *loader) {
     if (loader == NULL) return;
-    if (loader->ring != NULL && leat_ring_check_process(loader->ring, NULL) != LEAT_OK) return;
-    leat_ring_destroy(loader->ring);
+    if (loader->steps.ring != NULL && leat_ring_check_process(loader->steps.ring, NULL) != LEAT_OK)
+        return;
+    leat_ring_destroy(loader->steps.ring);
     leat_plan_destroy(loader->plan);
     leat_quarantine_destroy(&loader->quarantine);
     leat_free(loader);
@@ -99,21 +92,15 @@ void leat_loader_destroy(leat_loader *loader) {
 /* ---- batches ------------------------------------------------------------------------------------
  */
 
-static bool at_end(const leat_loader *loader) {
-    return leat_ring_step(loader->ring) >= leat_plan_end(loader->plan);
-}
-
 bool leat_loader_wait(leat_loader *loader, int64_t timeout_ms) {
-    if (leat_ring_check_process(loader->ring, NULL) != LEAT_OK || at_end(loader)) return true;
-    return leat_ring_wait(loader->ring, timeout_ms);
+    return leat_stepped_wait(&loader->steps, timeout_ms);
 }
 
 leat_code leat_loader_next(leat_loader *loader, const leat_batch **out, leat_error *err) {
     leat_slot *slot = NULL;
     *out = NULL;
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
-    if (at_end(loader)) return LEAT_OK;
-    LEAT_TRY(leat_ring_next(loader->ring, &slot, err));
+    LEAT_TRY(leat_stepped_next(&loader->steps, &slot, err));
+    if (slot == NULL) return LEAT_OK;
     leat_token_slot *ours = (leat_token_slot *)slot;
     ours->batch.step = slot->step;
     count_batch(loader, ours);
@@ -122,15 +109,7 @@ leat_code leat_loader_next(leat_loader *loader, const leat_batch **out, leat_err
 }
 
 leat_code leat_loader_seek(leat_loader *loader, int64_t step, leat_error *err) {
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
-    int64_t end = leat_plan_end(loader->plan);
-    if (step < 0 || step > end) {
-        return leat_fail(err, LEAT_ERR_OPTION, "no step %lld: steps are 0 to %lld", (long long)step,
-                         (long long)end);
-    }
-    leat_ring_park(loader->ring);
-    leat_ring_seek(loader->ring, step, end);
-    return LEAT_OK;
+    return leat_stepped_seek(&loader->steps, step, err);
 }
 
 leat_code leat_loader_quarantine(const leat_loader *loader, leat_quarantined **items,
@@ -138,11 +117,11 @@ leat_code leat_loader_quarantine(const leat_loader *loader, leat_quarantined **i
     leat_loader *ours = (leat_loader *)(uintptr_t)loader; /* for its lock */
     *items = NULL;
     *count = 0;
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
+    LEAT_TRY(leat_ring_check_process(loader->steps.ring, err));
     return leat_quarantine_copy(&ours->quarantine, items, count, err);
 }
 
-int64_t leat_loader_step(const leat_loader *loader) { return leat_ring_step(loader->ring); }
+int64_t leat_loader_step(const leat_loader *loader) { return leat_ring_step(loader->steps.ring); }
 
 int64_t leat_loader_step_count(const leat_loader *loader) { return loader->plan->step_count; }
 
@@ -153,43 +132,18 @@ int64_t leat_loader_epoch_sequences(const leat_loader *loader) {
 /* ---- state --------------------------------------------------------------------------------------
  */
 
-static leat_state_form state_form(const leat_loader *loader) {
-    const leat_plan *plan = loader->plan;
-    return (leat_state_form){
-        .fingerprint = plan->fingerprint,
-        .words = plan->words,
-        .hash = plan->hash,
-        .seed = plan->sample.seed,
-        .place_count = 1,
-        .place_name = {"step"},
-        .place_max = LEAT_STEPS_MAX,
-    };
-}
-
 void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]) {
-    leat_state_form form = state_form(loader);
-    int64_t step = leat_loader_step(loader);
-    leat_state_text(&form, &step, text);
+    leat_stepped_state(&loader->steps, text);
 }
 
 leat_code leat_loader_save(const leat_loader *loader, const char *path, leat_error *err) {
-    leat_state_form form = state_form(loader);
-    int64_t step = leat_loader_step(loader);
-    return leat_state_save(&form, &step, path, err);
+    return leat_stepped_save(&loader->steps, path, err);
 }
 
 leat_code leat_loader_restore(leat_loader *loader, const char *text, leat_error *err) {
-    leat_state_form form = state_form(loader);
-    int64_t step = 0;
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
-    LEAT_TRY(leat_state_parse(&form, text, (int64_t)strlen(text), &step, err));
-    return leat_loader_seek(loader, step, err);
+    return leat_stepped_restore(&loader->steps, text, err);
 }
 
 leat_code leat_loader_load(leat_loader *loader, const char *path, leat_error *err) {
-    leat_state_form form = state_form(loader);
-    int64_t step = 0;
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
-    LEAT_TRY(leat_state_load(&form, path, &step, err));
-    return leat_loader_seek(loader, step, err);
+    return leat_stepped_load(&loader->steps, path, err);
 }

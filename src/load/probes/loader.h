@@ -11,7 +11,7 @@
 #define LEAT_LOAD_PROBES_LOADER_H
 
 #include "load/probes/loader_plan.h"
-#include "load/ring.h"
+#include "load/stepped.h"
 
 /* ---- loader_slot.c ---- */
 
@@ -42,7 +42,7 @@ typedef enum leat_count {
 
 struct leat_loader {
     leat_plan *plan;
-    leat_ring *ring;
+    leat_stepped steps;
     int64_t prefetch, memory_bytes;
     _Atomic int64_t counts[LEAT_COUNTS]; /* of what was returned */
     int64_t payload_before;              /* of the data set, at create */

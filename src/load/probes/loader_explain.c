@@ -123,7 +123,7 @@ leat_code leat_loader_explain(const leat_loader *loader, int64_t step, int64_t r
     leat_explanation *made = NULL;
     leat_maker *maker = NULL;
     *out = NULL;
-    LEAT_TRY(leat_ring_check_process(loader->ring, err));
+    LEAT_TRY(leat_ring_check_process(loader->steps.ring, err));
     LEAT_TRY(check_place(plan, step, row, err));
     LEAT_TRY(LEAT_NEW(&made, 1, err));
     made->step = step;

@@ -78,16 +78,8 @@ const leat_setting_table *leat_loader_options_table(void) {
 
 static leat_code check_rows(const leat_loader_options *options, leat_error *err) {
     int64_t batch = options->batch;
-    if (options->rows == NULL) {
-        LEAT_TRY(leat_loader_check_range("hosts", options->host_count, 1, batch, err));
-        LEAT_TRY(
-            leat_loader_check_range("host", options->host_index, 0, options->host_count - 1, err));
-        if (batch % options->host_count == 0) return LEAT_OK;
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "loader: %lld hosts cannot share a batch of %lld rows evenly; the batch "
-                         "must be a multiple of the number of hosts",
-                         (long long)options->host_count, (long long)batch);
-    }
+    if (options->rows == NULL)
+        return leat_loader_check_hosts(batch, options->host_count, options->host_index, err);
     LEAT_TRY(leat_loader_check_range("number of rows", options->row_count, 1, LEAT_BATCH_MAX, err));
     for (int64_t i = 0; i < options->row_count; i++) {
         if (options->rows[i] >= 0 && options->rows[i] < batch) continue;

@@ -5,16 +5,14 @@
 #ifndef LEAT_LOAD_PROBES_LOADER_PLAN_H
 #define LEAT_LOAD_PROBES_LOADER_PLAN_H
 
+#include "load/options.h"
 #include "load/probes/dataset.h"
 #include "load/probes/loader_quarantine.h"
 #include "load/probes/src_table.h"
-#include "load/ring.h"
 #include "sample/tokens/anchors.h"
 #include "sample/tokens/clients.h"
 #include "sample/tokens/context.h"
 #include "sample/tokens/sequence.h"
-
-#define LEAT_BATCH_MAX (INT64_C(1) << 20)
 
 /* Rows of the split that are consecutive in the data set too. */
 typedef struct leat_row_range {

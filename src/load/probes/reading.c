@@ -47,14 +47,10 @@ static int64_t left_of(const leat_reading *reading, int64_t memory_bytes) {
 void leat_reading_init(leat_reading *reading, int64_t memory_bytes, int64_t cache_wanted) {
     *reading =
         (leat_reading){.memory_bytes = memory_bytes, .cache_wanted = cache_wanted, .threads = 1};
-    pthread_mutex_init(&reading->lock, NULL);
-    pthread_cond_init(&reading->freed, NULL);
+    leat_budget_create(&reading->gate, 0);
 }
 
-void leat_reading_destroy(leat_reading *reading) {
-    pthread_cond_destroy(&reading->freed);
-    pthread_mutex_destroy(&reading->lock);
-}
+void leat_reading_destroy(leat_reading *reading) { leat_budget_destroy(&reading->gate); }
 
 int64_t leat_reading_cache_bytes(const leat_reading *reading) {
     return cache_of(reading, reading->memory_bytes);
@@ -126,7 +122,7 @@ int leat_reading_share(leat_reading *reading, int threads) {
     if (count > threads) count = threads;
     if (count < 1) count = 1;
     reading->threads = threads;
-    reading->gate_bytes = left - count * held;
+    leat_budget_set_limit(&reading->gate, left - count * held);
     reading->table_max =
         most(TABLE_FACTOR_MAX * reading->fit_record_bytes + MIB, left / count / TABLE_SHARE);
     return (int)count;
@@ -155,12 +151,7 @@ int64_t leat_reading_table_bytes(const leat_reading *reading, int64_t decoded_by
 
 int64_t leat_reading_enter_most(leat_reading *reading, const leat_reading_chunk *chunk) {
     int64_t bytes = decode_bytes(chunk);
-    pthread_mutex_lock(&reading->lock);
-    while (reading->used_bytes > 0 && reading->used_bytes + bytes > reading->gate_bytes) {
-        pthread_cond_wait(&reading->freed, &reading->lock);
-    }
-    reading->used_bytes += bytes;
-    pthread_mutex_unlock(&reading->lock);
+    leat_budget_take(&reading->gate, bytes);
     return bytes;
 }
 
@@ -182,9 +173,5 @@ leat_code leat_reading_enter(leat_reading *reading, const leat_reading_chunk *ch
 }
 
 void leat_reading_leave(leat_reading *reading, int64_t taken) {
-    if (taken == 0) return;
-    pthread_mutex_lock(&reading->lock);
-    reading->used_bytes -= taken;
-    pthread_cond_broadcast(&reading->freed);
-    pthread_mutex_unlock(&reading->lock);
+    leat_budget_return(&reading->gate, taken);
 }

@@ -6,10 +6,9 @@
 #ifndef LEAT_LOAD_PROBES_READING_H
 #define LEAT_LOAD_PROBES_READING_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "base/budget.h"
 
 /* A chunk as the footer describes it. */
 typedef struct leat_reading_chunk {
@@ -24,10 +23,7 @@ typedef struct leat_reading {
     int64_t most_bytes;      /* that reading a record of any chunk takes */
     leat_reading_chunk most; /* of all chunks */
     int64_t fit_decode_bytes, fit_record_bytes; /* the same of chunks that fit, in two parts */
-    /* the gate: what decoding at this moment takes */
-    pthread_mutex_t lock;
-    pthread_cond_t freed;
-    int64_t gate_bytes, used_bytes;
+    leat_budget gate;                           /* what decoding at this moment takes */
     int64_t table_max; /* what the measurements of a record may take, decoded */
     int threads;       /* that would like to read */
 } leat_reading;

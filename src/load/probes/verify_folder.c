@@ -9,10 +9,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/workdir.h"
 #include "format/dataset/journal.h"
 #include "load/probes/files.h"
 #include "load/probes/verify.h"
-#include "load/work.h"
 
 /* ---- Shards to look at -------------------------------------------------------------------- */
 
@@ -347,7 +347,7 @@ static leat_code find_ours(leat_verify_job *job, const leat_places *places, leat
     }
     beside it = {.places = places};
     LEAT_TRY(is_at_work(dir, &it.at_work, err));
-    LEAT_TRY(leat_work_is_marked(dir, LEAT_WORK_NAME, &it.marked, err));
+    LEAT_TRY(leat_workdir_is_marked(dir, LEAT_WORK_NAME, &it.marked, err));
     LEAT_TRY(judge_names(job, &it, NULL, err));
     LEAT_TRY(judge_names(job, &it, "train", err));
     LEAT_TRY(judge_names(job, &it, "test", err));
@@ -360,7 +360,7 @@ leat_code leat_verify_find(leat_verify_job *job, const char *const *paths, int64
         bool ours = false, work = false;
         leat_places places;
         LEAT_TRY(leat_places_look(&places, paths[i], &ours, err));
-        LEAT_TRY(leat_work_is_marked(paths[i], LEAT_WORK_NAME, &work, err));
+        LEAT_TRY(leat_workdir_is_marked(paths[i], LEAT_WORK_NAME, &work, err));
         if ((ours || work) && path_count > 1)
             return leat_fail(
                 err, LEAT_ERR_OPTION,
