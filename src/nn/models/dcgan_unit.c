@@ -3,59 +3,20 @@
  * gradients are added in the order of the micro-batches; if there is only one, the parts of each op
  * are divided instead. Weights are packed once for the unit, gradients unpacked once at its end.
  */
-#include <stdatomic.h>
+#include "nn/models/dcgan_unit.h"
+
 #include <string.h>
 
 #include "base/mem.h"
-#include "nn/models/dcgan.h"
 #include "nn/ops/batchnorm.h"
 #include "nn/ops/bce.h"
 #include "nn/ops/each.h"
 #include "nn/ops/float_mode.h"
 
 #define LAYERS LEAT_DCGAN_LAYERS
-static const float norm_eps = 1e-5f;
-
-/* Places of the gradients in the order in which the ops write them: of a convolution, and of the
- * normalisation after it. */
-typedef struct layer_places {
-    int64_t conv, norm_weight, norm_shift;
-} layer_places;
-
-typedef struct packed_layer {
-    float *down, *up;
-} packed_layer;
-
-/* Memory of one micro-batch. Activations are [pixel][channel][lane]. */
-typedef struct scratch {
-    float *images, *noise;
-    float *g_raw[LAYERS], *g_out[LAYERS]; /* before and after the normalisation */
-    float *d_raw[LAYERS], *d_out[LAYERS];
-    float *up[2]; /* gradients of activations, in turn */
-    float *small; /* of logits */
-    float *work;  /* of ops */
-    float *gradient;
-} scratch;
-
 typedef struct losses {
     double images, fakes, g;
 } losses;
-
-struct leat_dcgan {
-    leat_dcgan_model model;
-    leat_nn nn;
-    int threads, micro_batch;
-    int64_t lanes;
-    layer_places g_place[LAYERS], d_place[LAYERS];
-    int64_t g_size, size; /* floats of gradients, in the order of the ops */
-    packed_layer g[LAYERS], d[LAYERS];
-    float *total;
-    float pixel[256]; /* the value of a level */
-    scratch *scratch; /* [threads] */
-    void *block;
-    int64_t block_bytes;
-    atomic_bool busy;
-};
 
 /* ---- Memory ------------------------------------------------------------------------------- */
 
@@ -71,7 +32,7 @@ static float *take(arena *arena, int64_t count) {
     return out;
 }
 
-static void place_layers(const leat_dcgan_layer *layers, layer_places *places, int64_t *size) {
+static void place_layers(const leat_dcgan_layer *layers, leat_dcgan_places *places, int64_t *size) {
     for (int i = 0; i < LAYERS; i++) {
         places[i].conv = *size;
         *size += leat_conv_gradient_count(&layers[i].conv);
@@ -91,7 +52,7 @@ static int64_t work_count(const leat_dcgan *self, const leat_dcgan_layer *layer)
                 leat_batchnorm_work_count(&bn));
 }
 
-static void lay_out_scratch(const leat_dcgan *self, arena *arena, scratch *out) {
+static void lay_out_scratch(const leat_dcgan *self, arena *arena, leat_dcgan_scratch *out) {
     int64_t largest = 0, work = 0;
     out->images = take(arena, (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * self->lanes);
     out->noise = take(arena, self->model.latent * self->lanes);
@@ -124,7 +85,7 @@ static void lay_out(leat_dcgan *self, arena *arena) {
     }
     self->total = take(arena, self->size);
     for (int i = 0; i < self->threads; i++) {
-        scratch none;
+        leat_dcgan_scratch none;
         lay_out_scratch(self, arena, self->scratch == NULL ? &none : &self->scratch[i]);
     }
 }
@@ -150,12 +111,11 @@ static leat_code plan(leat_dcgan *self, const leat_dcgan_options *options, arena
     LEAT_TRY(leat_kernels_named(options->kernels, &kernels, err));
     if (options->micro_batch < 2 || options->micro_batch > LEAT_DCGAN_MICRO_BATCH_MAX)
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "micro-batches of %d images: batch normalisation needs 2, and %d are the "
-                         "most",
-                         options->micro_batch, LEAT_DCGAN_MICRO_BATCH_MAX);
+                         "micro-batch must be between 2 and %d images, not %d",
+                         LEAT_DCGAN_MICRO_BATCH_MAX, options->micro_batch);
     if (options->threads < 1 || options->threads > LEAT_THREADS_MAX)
-        return leat_fail(err, LEAT_ERR_OPTION, "%d threads: they must be 1 to %d", options->threads,
-                         LEAT_THREADS_MAX);
+        return leat_fail(err, LEAT_ERR_OPTION, "threads must be between 1 and %d, not %d",
+                         LEAT_THREADS_MAX, options->threads);
     set_sizes(self, &model, kernels, options->threads, options->micro_batch);
     lay_out(self, arena);
     return LEAT_OK;
@@ -167,7 +127,7 @@ leat_code leat_dcgan_bytes(const leat_dcgan_options *options, int64_t *bytes, le
     *bytes = 0;
     LEAT_TRY(plan(&self, options, &arena, err));
     *bytes = arena.used * (int64_t)sizeof(float) + (int64_t)sizeof self +
-             options->threads * (int64_t)sizeof(scratch);
+             options->threads * (int64_t)sizeof(leat_dcgan_scratch);
     return LEAT_OK;
 }
 
@@ -208,7 +168,7 @@ const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan) { return &d
 const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan) { return &dcgan->nn; }
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan) { return dcgan->micro_batch; }
 
-/* ---- Forward and backward of a network ---------------------------------------------------- */
+/* ---- Backward through a network ------------------------------------------------------------ */
 
 typedef struct unit {
     leat_dcgan *dcgan;
@@ -220,88 +180,50 @@ typedef struct unit {
     losses *losses; /* [thread], of the micro-batch that it has made */
 } unit;
 
-/* What one micro-batch is computed with. */
 typedef struct micro {
+    leat_dcgan_micro on;
     const unit *unit;
-    leat_nn nn;
-    scratch *scratch;
     float *moments;
 } micro;
-
-static leat_batchnorm norm_of(const micro *self, const leat_dcgan_layer *layer) {
-    return (leat_batchnorm){.pixels = layer->pixels,
-                            .channels = layer->channels,
-                            .images = self->unit->dcgan->micro_batch,
-                            .eps = norm_eps,
-                            .slope = layer->slope,
-                            .training = true};
-}
-
-/* From the input of the first layer to the output of the last; moments: mean, then variance. */
-static leat_code forward(const micro *self, const leat_dcgan_layer *layers,
-                         const packed_layer *packed, const float *in, float *const *raw,
-                         float *const *out, float *moments, int64_t channels, leat_error *err) {
-    const int images = self->unit->dcgan->micro_batch;
-    const float *parameters = self->unit->parameters;
-    for (int i = 0; i < LAYERS; i++) {
-        const leat_dcgan_layer *layer = &layers[i];
-        const int64_t count = layer->pixels * layer->channels * self->unit->dcgan->lanes;
-        if (layer->up)
-            LEAT_TRY(leat_conv_up(&self->nn, &layer->conv, images, packed[i].up, in, raw[i], err));
-        else
-            LEAT_TRY(
-                leat_conv_down(&self->nn, &layer->conv, images, packed[i].down, in, raw[i], err));
-        if (layer->norm) {
-            const leat_batchnorm bn = norm_of(self, layer);
-            LEAT_TRY(leat_batchnorm_forward(
-                &self->nn, &bn, parameters + layer->norm_weight, parameters + layer->norm_shift,
-                raw[i], moments + layer->moments, moments + channels + layer->moments, out[i],
-                self->scratch->work, err));
-        } else if (layer->slope != 1) {
-            LEAT_TRY(leat_leaky(&self->nn, layer->slope, count, out[i], out[i], err));
-        }
-        in = out[i];
-    }
-    return LEAT_OK;
-}
 
 /*
  * From the gradient of the last layer's output, in up[0], to that of the parameters, which are
  * added to if `add` (gradient NULL: not wanted), and of the input, which is left in *input
  * (NULL: not wanted).
  */
-static leat_code backward(const micro *self, const leat_dcgan_layer *layers,
-                          const packed_layer *packed, const layer_places *places,
+static leat_code backward(const leat_dcgan_micro *self, const leat_dcgan_layer *layers,
+                          const leat_dcgan_packed *packed, const leat_dcgan_places *places,
                           const float *first_in, float *const *raw, float *const *out,
                           const float *moments, int64_t channels, bool add, float *gradient,
                           const float **input, leat_error *err) {
-    const int images = self->unit->dcgan->micro_batch;
-    const float *parameters = self->unit->parameters;
+    const leat_dcgan *dcgan = self->dcgan;
+    const leat_nn *nn = &self->nn;
+    const int images = dcgan->micro_batch;
+    const float *parameters = self->parameters;
     float *up = self->scratch->up[0], *down = self->scratch->up[1], *work = self->scratch->work;
     for (int i = LAYERS - 1; i >= 0; i--) {
         const leat_dcgan_layer *layer = &layers[i];
         const leat_conv *conv = &layer->conv;
         const float *in = i > 0 ? out[i - 1] : first_in;
         if (layer->norm) {
-            const leat_batchnorm bn = norm_of(self, layer);
+            const leat_batchnorm bn = leat_dcgan_norm(dcgan, layer, true);
             float *w = gradient == NULL ? NULL : gradient + places[i].norm_weight;
             float *shift = gradient == NULL ? NULL : gradient + places[i].norm_shift;
             LEAT_TRY(leat_batchnorm_backward(
-                &self->nn, &bn, parameters + layer->norm_weight, parameters + layer->norm_shift,
-                raw[i], moments + layer->moments, moments + channels + layer->moments, up, up, w,
-                shift, work, err));
+                nn, &bn, parameters + layer->norm_weight, parameters + layer->norm_shift, raw[i],
+                moments + layer->moments, moments + channels + layer->moments, up, up, w, shift,
+                work, err));
         } else if (layer->slope != 1) {
-            const int64_t count = layer->pixels * layer->channels * self->unit->dcgan->lanes;
-            LEAT_TRY(leat_leaky_backward(&self->nn, layer->slope, count, out[i], up, up, err));
+            const int64_t count = layer->pixels * layer->channels * dcgan->lanes;
+            LEAT_TRY(leat_leaky_backward(nn, layer->slope, count, out[i], up, up, err));
         }
         if (gradient != NULL)
-            LEAT_TRY(leat_conv_weight_gradient(&self->nn, conv, images, layer->up ? up : in,
+            LEAT_TRY(leat_conv_weight_gradient(nn, conv, images, layer->up ? up : in,
                                                layer->up ? in : up, add, gradient + places[i].conv,
                                                work, err));
         if (i == 0 && input == NULL) return LEAT_OK;
-        if (layer->up)
-            LEAT_TRY(leat_conv_down(&self->nn, conv, images, packed[i].down, up, down, err));
-        else LEAT_TRY(leat_conv_up(&self->nn, conv, images, packed[i].up, up, down, err));
+        if (layer->up) LEAT_TRY(leat_conv_down(nn, conv, images, packed[i].down, up, down, err));
+        else LEAT_TRY(leat_conv_up(nn, conv, images, packed[i].up, up, down, err));
         float *swap = up;
         up = down;
         down = swap;
@@ -320,28 +242,15 @@ static void load_images(const leat_dcgan *dcgan, const uint8_t *images, float *o
     }
 }
 
-static void load_noise(const leat_dcgan *dcgan, const float *noise, float *out) {
-    for (int64_t i = 0; i < dcgan->model.latent; i++, out += dcgan->lanes) {
-        for (int64_t n = 0; n < dcgan->lanes; n++)
-            out[n] = n < dcgan->micro_batch ? noise[n * dcgan->model.latent + i] : 0.0f;
-    }
-}
-
-static void keep_fakes(const leat_dcgan *dcgan, const float *in, float *out) {
-    for (int64_t n = 0; n < dcgan->micro_batch; n++) {
-        for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++) *out++ = in[i * dcgan->lanes + n];
-    }
-}
-
 /* Runs D on `in`, whose moments are kept; the logits are in d_out of the last layer. */
 static leat_code judge(const micro *self, const float *in, float *moments, float *logits,
                        leat_error *err) {
-    const leat_dcgan *dcgan = self->unit->dcgan;
-    LEAT_TRY(forward(self, dcgan->model.d, dcgan->d, in, self->scratch->d_raw, self->scratch->d_out,
-                     moments, dcgan->model.d_channels, err));
+    const leat_dcgan *dcgan = self->on.dcgan;
+    leat_dcgan_scratch *s = self->on.scratch;
+    LEAT_TRY(leat_dcgan_forward(&self->on, true, dcgan->model.d, dcgan->d, in, s->d_raw, s->d_out,
+                                moments, dcgan->model.d_channels, err));
     if (logits != NULL)
-        memcpy(logits, self->scratch->d_out[LAYERS - 1],
-               sizeof *logits * (size_t)dcgan->micro_batch);
+        memcpy(logits, s->d_out[LAYERS - 1], sizeof *logits * (size_t)dcgan->micro_batch);
     return LEAT_OK;
 }
 
@@ -349,16 +258,17 @@ static leat_code judge(const micro *self, const float *in, float *moments, float
 static leat_code learn(const micro *self, const float *in, const float *moments, float target,
                        bool add, float *gradient, double *loss, const float **input,
                        leat_error *err) {
-    const leat_dcgan *dcgan = self->unit->dcgan;
-    scratch *s = self->scratch;
+    const leat_dcgan *dcgan = self->on.dcgan;
+    leat_dcgan_scratch *s = self->on.scratch;
     memset(s->up[0], 0, sizeof(float) * (size_t)dcgan->lanes);
-    leat_bce(&self->nn, dcgan->micro_batch, target, s->d_out[LAYERS - 1], loss, s->up[0], s->small);
-    return backward(self, dcgan->model.d, dcgan->d, dcgan->d_place, in, s->d_raw, s->d_out, moments,
-                    dcgan->model.d_channels, add, gradient, input, err);
+    leat_bce(&self->on.nn, dcgan->micro_batch, target, s->d_out[LAYERS - 1], loss, s->up[0],
+             s->small);
+    return backward(&self->on, dcgan->model.d, dcgan->d, dcgan->d_place, in, s->d_raw, s->d_out,
+                    moments, dcgan->model.d_channels, add, gradient, input, err);
 }
 
 /* Norm gradients are added to from 0; convolutions begin by themselves. */
-static void clear_norms(const leat_dcgan_layer *layers, const layer_places *places,
+static void clear_norms(const leat_dcgan_layer *layers, const leat_dcgan_places *places,
                         float *gradient) {
     for (int i = 0; i < LAYERS; i++) {
         if (layers[i].norm)
@@ -371,7 +281,7 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
     const unit *unit = self->unit;
     leat_dcgan *dcgan = unit->dcgan;
     const leat_dcgan_model *model = &dcgan->model;
-    scratch *s = self->scratch;
+    leat_dcgan_scratch *s = self->on.scratch;
     const leat_dcgan_result *result = unit->result;
     const int64_t first = index * dcgan->micro_batch;
     const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS;
@@ -387,20 +297,17 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
         LEAT_TRY(
             learn(self, s->images, of_images, 1, false, s->gradient, &losses->images, NULL, err));
     }
-    load_noise(dcgan, unit->noise + first * model->latent, s->noise);
-    LEAT_TRY(forward(self, model->g, dcgan->g, s->noise, s->g_raw, s->g_out, self->moments,
-                     model->g_channels, err));
-    LEAT_TRY(leat_map_values(&self->nn, LEAT_FUNCTION_TANH, values * dcgan->lanes, fakes,
-                             s->g_out[LAYERS - 1], err));
-    if (result->fakes != NULL) keep_fakes(dcgan, fakes, result->fakes + first * values);
+    LEAT_TRY(leat_dcgan_forward_g(&self->on, true, unit->noise + first * model->latent,
+                                  self->moments, err));
+    if (result->fakes != NULL) leat_dcgan_keep_fakes(&self->on, result->fakes + first * values);
     logits = result->logits_fakes == NULL ? NULL : result->logits_fakes + first;
     LEAT_TRY(judge(self, fakes, of_fakes, logits, err));
     if (unit->pass != LEAT_DCGAN_G)
         LEAT_TRY(learn(self, fakes, of_fakes, 0, true, s->gradient, &losses->fakes, NULL, err));
     if (unit->pass == LEAT_DCGAN_D) return LEAT_OK;
     LEAT_TRY(learn(self, fakes, of_fakes, 1, false, NULL, &losses->g, &down, err));
-    LEAT_TRY(leat_tanh_backward(&self->nn, values * dcgan->lanes, fakes, down, s->up[0], err));
-    return backward(self, model->g, dcgan->g, dcgan->g_place, s->noise, s->g_raw, s->g_out,
+    LEAT_TRY(leat_tanh_backward(&self->on.nn, values * dcgan->lanes, fakes, down, s->up[0], err));
+    return backward(&self->on, model->g, dcgan->g, dcgan->g_place, s->noise, s->g_raw, s->g_out,
                     self->moments, model->g_channels, false, s->gradient, NULL, err);
 }
 
@@ -409,9 +316,9 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
 static leat_code make_micro(void *context, int worker, int64_t part, leat_error *err) {
     const unit *unit = context;
     leat_dcgan *dcgan = unit->dcgan;
-    const micro self = {.unit = unit,
-                        .nn = {.kernels = dcgan->nn.kernels},
-                        .scratch = &dcgan->scratch[worker],
+    const leat_nn alone = {.kernels = dcgan->nn.kernels};
+    const micro self = {.on = {dcgan, alone, &dcgan->scratch[worker], unit->parameters},
+                        .unit = unit,
                         .moments =
                             unit->result->moments + part * leat_dcgan_model_moments(&dcgan->model)};
     const uint64_t mode = leat_float_mode_begin();
@@ -451,10 +358,8 @@ static void pack_layer(void *context, int64_t part) {
     const bool is_g = part / 2 < LAYERS;
     const int i = (int)(part / 2 % LAYERS);
     const leat_dcgan_layer *layer = is_g ? &dcgan->model.g[i] : &dcgan->model.d[i];
-    const packed_layer *packed = is_g ? &dcgan->g[i] : &dcgan->d[i];
-    const float *weights = unit->parameters + layer->weight;
-    if (part % 2 == 0) leat_conv_pack_up(&dcgan->nn, &layer->conv, weights, packed->up);
-    else leat_conv_pack_down(&dcgan->nn, &layer->conv, weights, packed->down);
+    leat_dcgan_pack(dcgan, layer, is_g ? &dcgan->g[i] : &dcgan->d[i], part % 2 == 0,
+                    unit->parameters);
 }
 
 static void unpack_layer(void *context, int64_t part) {
@@ -463,7 +368,7 @@ static void unpack_layer(void *context, int64_t part) {
     const bool is_g = part < LAYERS;
     const int i = (int)(part % LAYERS);
     const leat_dcgan_layer *layer = is_g ? &dcgan->model.g[i] : &dcgan->model.d[i];
-    const layer_places *places = is_g ? &dcgan->g_place[i] : &dcgan->d_place[i];
+    const leat_dcgan_places *places = is_g ? &dcgan->g_place[i] : &dcgan->d_place[i];
     float *out = unit->result->gradient;
     leat_conv_unpack_gradient(&layer->conv, dcgan->total + places->conv, out + layer->weight);
     if (!layer->norm) return;
@@ -482,9 +387,8 @@ static leat_code run_all(unit *unit, int micro_batches, leat_error *err) {
         LEAT_TRY(leat_pool_run(dcgan->nn.pool, &job, err));
     } else {
         for (int64_t i = 0; i < micro_batches; i++) {
-            const micro self = {.unit = unit,
-                                .nn = dcgan->nn,
-                                .scratch = &dcgan->scratch[0],
+            const micro self = {.on = {dcgan, dcgan->nn, &dcgan->scratch[0], unit->parameters},
+                                .unit = unit,
                                 .moments = unit->result->moments +
                                            i * leat_dcgan_model_moments(&dcgan->model)};
             LEAT_TRY(run_micro(&self, i, &unit->losses[0], err));

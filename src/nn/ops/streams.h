@@ -11,6 +11,8 @@ enum {
     LEAT_STREAM_INIT = 0x6e6e6f70, /* initial weights; the position is the tensor's number */
     LEAT_STREAM_NOISE,             /* latent vectors of the training steps */
     LEAT_STREAM_FIXED_NOISE,       /* latent vectors that stay the same: of sample grids */
+    LEAT_STREAM_FEATURES,          /* weights of the net that measures images */
+    LEAT_STREAM_ROUNDING,          /* of gradients to 8 bits; the position is that of the unit */
     LEAT_STREAM_NN_END,
 };
 

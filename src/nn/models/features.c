@@ -1,0 +1,175 @@
+/*
+ * 64 features of an image, from a convolution net with fixed random weights: for distances between
+ * sets of images that need no weights from anywhere. Three layers of kernel 4 and stride 2 (3 -> 16
+ * -> 32 -> 64 channels, 64 x 64 -> 8 x 8), LeakyReLU 0.2 after each, weights normal with variance
+ * 2 / fan-in; then the mean of each channel over its pixels, in their order.
+ */
+#include <math.h>
+
+#include "base/mem.h"
+#include "base/rng.h"
+#include "leat/nn.h"
+#include "nn/ops/conv.h"
+#include "nn/ops/each.h"
+#include "nn/ops/float_mode.h"
+#include "nn/ops/random.h"
+#include "nn/ops/streams.h"
+
+enum { LAYERS = 3, IMAGES = 32 }; /* images at once */
+static const float slope = 0.2f;
+
+typedef struct features_scratch {
+    float *in, *out[LAYERS];
+} features_scratch;
+
+struct leat_features {
+    leat_nn nn;
+    int threads;
+    leat_conv conv[LAYERS];
+    float *packed[LAYERS];
+    features_scratch *scratch; /* [threads] */
+};
+
+static const int channels[LAYERS + 1] = {LEAT_IMAGE_COLORS, 16, 32, LEAT_IMAGE_FEATURES};
+
+/* ---- Created ------------------------------------------------------------------------------ */
+
+/* The weights of a layer depend on nothing: the features of an image never change. */
+static leat_code make_weights(leat_features *self, int layer, leat_error *err) {
+    const leat_conv *conv = &self->conv[layer];
+    const int64_t count = leat_conv_weight_count(conv);
+    const float deviation =
+        (float)sqrt(2.0 / (double)(conv->wide_channels * conv->kernel * conv->kernel));
+    float *weights = NULL;
+    LEAT_TRY(LEAT_NEW(&self->packed[layer], count, err));
+    LEAT_TRY(LEAT_NEW(&weights, count, err));
+    leat_normal_fill(self->nn.kernels, leat_random(0, LEAT_STREAM_FEATURES, (uint64_t)layer), 0,
+                     count, weights);
+    for (int64_t i = 0; i < count; i++) weights[i] *= deviation;
+    leat_conv_pack_down(&self->nn, conv, weights, self->packed[layer]);
+    leat_free(weights);
+    return LEAT_OK;
+}
+
+static leat_code make_scratch(const leat_features *self, features_scratch *out, leat_error *err) {
+    LEAT_TRY(LEAT_NEW(&out->in, leat_conv_wide_count(&self->conv[0], IMAGES), err));
+    for (int i = 0; i < LAYERS; i++)
+        LEAT_TRY(LEAT_NEW(&out->out[i], leat_conv_narrow_count(&self->conv[i], IMAGES), err));
+    return LEAT_OK;
+}
+
+static leat_code fill(leat_features *self, const char *kernels, leat_error *err) {
+    LEAT_TRY(leat_kernels_named(kernels, &self->nn.kernels, err));
+    LEAT_TRY(LEAT_NEW(&self->scratch, self->threads, err));
+    for (int i = 0; i < LAYERS; i++) {
+        const int size = LEAT_IMAGE_SIZE >> i;
+        self->conv[i] = (leat_conv){.kernel = 4,
+                                    .stride = 2,
+                                    .padding = 1,
+                                    .wide_channels = channels[i],
+                                    .wide_height = size,
+                                    .wide_width = size,
+                                    .narrow_channels = channels[i + 1]};
+        LEAT_TRY(leat_conv_complete(&self->conv[i], err));
+        LEAT_TRY(make_weights(self, i, err));
+    }
+    for (int i = 0; i < self->threads; i++) LEAT_TRY(make_scratch(self, &self->scratch[i], err));
+    return leat_pool_create(&self->nn.pool, self->threads, err);
+}
+
+leat_code leat_features_create(leat_features **out, int threads, const char *kernels,
+                               leat_error *err) {
+    leat_features *self = NULL;
+    *out = NULL;
+    if (threads < 1 || threads > LEAT_THREADS_MAX)
+        return leat_fail(err, LEAT_ERR_OPTION, "threads must be between 1 and %d, not %d",
+                         LEAT_THREADS_MAX, threads);
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->threads = threads;
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = fill(self, kernels, err);
+    leat_float_mode_end(mode);
+    if (code != LEAT_OK) {
+        leat_features_destroy(self);
+        return code;
+    }
+    *out = self;
+    return LEAT_OK;
+}
+
+void leat_features_destroy(leat_features *features) {
+    if (features == NULL) return;
+    leat_pool_destroy(features->nn.pool);
+    for (int i = 0; i < LAYERS; i++) leat_free(features->packed[i]);
+    for (int t = 0; features->scratch != NULL && t < features->threads; t++) {
+        leat_free(features->scratch[t].in);
+        for (int i = 0; i < LAYERS; i++) leat_free(features->scratch[t].out[i]);
+    }
+    leat_free(features->scratch);
+    leat_free(features);
+}
+
+/* ---- Computed ----------------------------------------------------------------------------- */
+
+typedef struct computing {
+    const leat_features *features;
+    const float *images;
+    int64_t count;
+    float *out;
+} computing;
+
+/* [image][y][x][color] to [y][x][color][lane]; lanes without an image are 0. */
+static void load(const float *images, int64_t count, float *out) {
+    for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++, out += IMAGES) {
+        for (int64_t n = 0; n < IMAGES; n++)
+            out[n] = n < count ? images[n * LEAT_IMAGE_VALUES + i] : 0.0f;
+    }
+}
+
+static void pool_pixels(const float *in, int64_t pixels, int64_t count, float *out) {
+    for (int64_t n = 0; n < count; n++) {
+        for (int64_t c = 0; c < LEAT_IMAGE_FEATURES; c++) {
+            float sum = 0;
+            for (int64_t p = 0; p < pixels; p++)
+                sum += in[(p * LEAT_IMAGE_FEATURES + c) * IMAGES + n];
+            out[n * LEAT_IMAGE_FEATURES + c] = sum / (float)pixels;
+        }
+    }
+}
+
+static leat_code compute(const computing *self, const features_scratch *scratch, int64_t part,
+                         leat_error *err) {
+    const leat_features *features = self->features;
+    const leat_nn alone = {.kernels = features->nn.kernels};
+    const int64_t first = part * IMAGES, count = leat_min(self->count - first, IMAGES);
+    const float *in = scratch->in;
+    load(self->images + first * LEAT_IMAGE_VALUES, count, scratch->in);
+    for (int i = 0; i < LAYERS; i++) {
+        float *out = scratch->out[i];
+        LEAT_TRY(
+            leat_conv_down(&alone, &features->conv[i], IMAGES, features->packed[i], in, out, err));
+        LEAT_TRY(leat_leaky(&alone, slope, leat_conv_narrow_count(&features->conv[i], IMAGES), out,
+                            out, err));
+        in = out;
+    }
+    const leat_conv *last = &features->conv[LAYERS - 1];
+    pool_pixels(in, (int64_t)last->narrow_height * last->narrow_width, count,
+                self->out + first * LEAT_IMAGE_FEATURES);
+    return LEAT_OK;
+}
+
+static leat_code make(void *context, int worker, int64_t part, leat_error *err) {
+    const computing *self = context;
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = compute(self, &self->features->scratch[worker], part, err);
+    leat_float_mode_end(mode);
+    return code;
+}
+
+leat_code leat_features_compute(leat_features *features, int64_t count, const float *images,
+                                float *out, leat_error *err) {
+    computing self = {features, images, count, out};
+    const leat_pool_job job = {
+        .parts = (count + IMAGES - 1) / IMAGES, .context = &self, .make = make};
+    return leat_pool_run(features->nn.pool, &job, err);
+}
