@@ -123,6 +123,8 @@ LEAT_API void leat_json_null(leat_json *json);
 LEAT_API void leat_json_member_string(leat_json *json, const char *key, const char *text);
 LEAT_API void leat_json_member_int(leat_json *json, const char *key, int64_t value);
 LEAT_API void leat_json_member_double(leat_json *json, const char *key, double value);
+/* Nothing if the value is NaN: not known. */
+LEAT_API void leat_json_member_known(leat_json *json, const char *key, double value);
 LEAT_API void leat_json_member_bool(leat_json *json, const char *key, bool value);
 /* Ends the document with a newline; *text (NUL-terminated) belongs to `json` until it is destroyed.
  */
@@ -287,6 +289,20 @@ LEAT_API void leat_setting_accepts(const leat_setting *setting, char *text, size
 LEAT_API void leat_setting_range(const leat_setting *setting, char *text, size_t text_bytes);
 /* The placeholder of the value in help: "N", "this|that"; NULL for a flag. */
 LEAT_API const char *leat_setting_value(const leat_setting *setting);
+
+/*
+ * The name that was meant by a word: begin with the word, add all names, and `best` is the nearest
+ * one, or NULL if none is near. Letters that are missing, superfluous, wrong or swapped count, up
+ * to a third of the word's; a word of two letters or more is near to the names that it begins. Only
+ * the first 60 bytes are compared. Texts are the caller's.
+ */
+typedef struct leat_nearest {
+    const char *word;
+    const char *best;
+    int best_distance;
+} leat_nearest;
+LEAT_API leat_nearest leat_nearest_start(const char *word);
+LEAT_API void leat_nearest_add(leat_nearest *nearest, const char *name);
 
 /*
  * A distribution of non-negative whole numbers on a fixed logarithmic grid: 64 bins an octave,

@@ -1,5 +1,6 @@
 /*
- * leat/format.h: on-disk formats: ArrayRecord files, probe rows (Arrow IPC), manifest and index.
+ * leat/format.h: on-disk formats: ArrayRecord files, probe rows (Arrow IPC), manifest and index;
+ * PNG.
  */
 #ifndef LEAT_FORMAT_H
 #define LEAT_FORMAT_H
@@ -232,6 +233,44 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_probe_table_decode(const void *stream, i
 /* The name of an attack by its code in attack_type: "benign", "dos", ...; "unlabelled" for -1; ""
  * for any other number. */
 LEAT_API const char *leat_can_attack_name(int code);
+
+/* ---- PNG ----------------------------------------------------------------------------------- */
+
+/*
+ * A PNG of 8-bit RGB rows without gaps, from top to bottom; leat_png_destroy. The bytes are a
+ * function of the pixels and of the versions of libpng and zlib. LEAT_ERR_OPTION: a side is not in
+ * 1..65,500, or the image has more than 2^26 pixels; LEAT_ERR_UNSUPPORTED: leat was built without
+ * libpng.
+ */
+typedef struct leat_png leat_png;
+LEAT_API LEAT_MUST_CHECK leat_code leat_png_encode(leat_png **out, const uint8_t *rgb,
+                                                   int32_t width, int32_t height, leat_error *err);
+/* The bytes belong to the PNG. */
+LEAT_API const uint8_t *leat_png_bytes(const leat_png *png, int64_t *size_bytes);
+LEAT_API void leat_png_destroy(leat_png *png);
+/* Reads a PNG file as it is, up to 64 MiB: its bytes are not decoded, but its size is read.
+ * LEAT_ERR_INPUT: it is not a PNG. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_png_load(leat_png **out, const char *path, int32_t *width,
+                                                 int32_t *height, leat_error *err);
+/* Writes the file complete or not at all, as leat_text_save does. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_png_save(const char *path, const uint8_t *rgb,
+                                                 int32_t width, int32_t height, leat_error *err);
+
+/* ---- Image data sets ---------------------------------------------------------------------- */
+
+/* Why a file is not in an image data set. */
+typedef enum leat_image_reason {
+    LEAT_IMAGE_NOT_AN_IMAGE, /* its content is neither JPEG nor PNG */
+    LEAT_IMAGE_DAMAGED,
+    LEAT_IMAGE_TRUNCATED,
+    LEAT_IMAGE_TOO_LARGE,
+    LEAT_IMAGE_TOO_SMALL,
+    LEAT_IMAGE_UNSUPPORTED,
+    LEAT_IMAGE_UNREADABLE, /* permissions, input/output errors */
+    LEAT_IMAGE_REASONS
+} leat_image_reason;
+/* "not_an_image", as in rejected.csv; "" for any other number. */
+LEAT_API const char *leat_image_reason_name(int reason);
 
 #ifdef __cplusplus
 }

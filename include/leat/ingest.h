@@ -1,5 +1,5 @@
 /*
- * leat/ingest.h: ingest of raw measurements and vehicle logs; synthetic data.
+ * leat/ingest.h: ingest of raw measurements, vehicle logs and images; synthetic data.
  */
 #ifndef LEAT_INGEST_H
 #define LEAT_INGEST_H
@@ -324,6 +324,59 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_ingest(const char *const *paths, int
                                                    const leat_can_ingest_options *options,
                                                    leat_can_ingest_result *result, leat_error *err);
 
+/* ---- images: JPEG and PNG to an image data set ---------------------------------------------- */
+
+typedef struct leat_images_ingest_options {
+    int32_t size;         /* of the images in the data set, 8..1024 pixels a side */
+    int64_t memory_bytes; /* limit on the peak resident set of the process */
+    int threads;          /* 1..256; the output does not depend on it */
+    bool strict;          /* fail on the first rejected file, by name */
+    bool resume, replace; /* as in leat_probes_ingest_options */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_images_ingest_options;
+
+/* 64 pixels, 512 MiB, all processors. */
+LEAT_API leat_images_ingest_options leat_images_ingest_options_default(void);
+/* The options by name: "size", "memory", "threads", ... */
+LEAT_API const leat_setting_table *leat_images_ingest_options_table(void);
+
+typedef struct leat_images_ingest_result {
+    int64_t files;               /* images + rejected */
+    leat_ingest_skipped skipped; /* names that begin with "." and __MACOSX, not read */
+    int64_t images;              /* in the data set */
+    int64_t rejected;            /* listed in rejected.csv */
+    int64_t rejected_by[LEAT_IMAGE_REASONS];
+    int64_t resumed;       /* files that an interrupted run had read; all of them if was_complete */
+    bool was_complete;     /* an earlier run had completed it: nothing was done (resume) */
+    int64_t bytes_read;    /* of the files that this run has read, compressed */
+    int64_t pixels_read;   /* of the images that this run has decoded, at full size */
+    int64_t bytes_written; /* of images.safetensors */
+    int64_t memory_peak_bytes; /* VmHWM at the end */
+    double seconds_total;      /* until everything was synced and published */
+    char fingerprint[65];      /* SHA-256 of all pixels */
+    char warning[1024];        /* what could not be cleaned up, and what to do; "" */
+} leat_images_ingest_result;
+
+/*
+ * Reads the images of `path`, a folder (with its folders) or a zip archive, which is not unpacked,
+ * and writes the data set out_dir (docs/images.md). Images are in the order of their names. A file
+ * that is not a usable JPEG or PNG is rejected: rejected.csv has its name and the reason. The data
+ * set is a function of the names and contents of the files, of `size`, and of the pixels that
+ * libjpeg-turbo and libpng decode; images.json has a hash of those.
+ *
+ * Memory stays within options->memory_bytes; if that is not possible, the call fails with
+ * LEAT_ERR_LIMIT and names the minimum. LEAT_ERR_INPUT: there is no image, two members of an
+ * archive have the same name, or a file changed while it was read. LEAT_ERR_UNSUPPORTED names the
+ * library that is missing. A failed run leaves no files, except that a run that is killed or
+ * cancelled, or that fails for an image which requires more memory, leaves out_dir/.leat for
+ * `resume`.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_images_ingest(const char *path, const char *out_dir,
+                                                      const leat_images_ingest_options *options,
+                                                      leat_images_ingest_result *result,
+                                                      leat_error *err);
+
 /* ---- synthetic measurements --------------------------------------------------------------- */
 
 typedef struct leat_synth_probes_options {
@@ -409,6 +462,39 @@ typedef struct leat_synth_can_result {
 LEAT_API LEAT_MUST_CHECK leat_code leat_synth_can(const char *out_dir,
                                                   const leat_synth_can_options *options,
                                                   leat_synth_can_result *result, leat_error *err);
+
+/* ---- synthetic images --------------------------------------------------------------------- */
+
+#define LEAT_SYNTH_IMAGES_MAX INT64_C(1000000000)
+
+typedef struct leat_synth_images_options {
+    int64_t count; /* 1..LEAT_SYNTH_IMAGES_MAX */
+    uint64_t seed;
+    int threads;  /* draw the images; the bytes do not depend on it */
+    bool replace; /* replace an archive, or a folder written by leat */
+    leat_progress_fn progress;
+    void *progress_user;
+} leat_synth_images_options;
+
+/* No count yet, seed 0, all processors. */
+LEAT_API leat_synth_images_options leat_synth_images_options_default(void);
+
+typedef struct leat_synth_images_result {
+    int64_t images, bytes_written, memory_peak_bytes;
+    double seconds;
+} leat_synth_images_result;
+
+/*
+ * Writes portraits that look like faces, JPEG files of 178 x 218 pixels named 000001.jpg and so on,
+ * to the folder out_path, or into one zip archive if it ends with ".zip". Image i is a function of
+ * the seed and i; the bytes also depend on the version of libjpeg-turbo. The output appears only
+ * when complete. LEAT_ERR_EXISTS: it exists and `replace` is not set, or is a folder that was not
+ * written by this function; LEAT_ERR_UNSUPPORTED: leat was built without libjpeg-turbo.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_synth_images(const char *out_path,
+                                                     const leat_synth_images_options *options,
+                                                     leat_synth_images_result *result,
+                                                     leat_error *err);
 
 #ifdef __cplusplus
 }

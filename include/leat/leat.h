@@ -11,7 +11,9 @@
 #include "leat/ingest.h"
 #include "leat/load.h"
 #include "leat/load_can.h"
+#include "leat/load_images.h"
 #include "leat/nn.h"
 #include "leat/sample.h"
+#include "leat/train.h"
 
 #endif

@@ -26,7 +26,7 @@ LEAT_API bool leat_kernel_variant_at(int index, leat_kernel_variant *out);
 
 /*
  * Runs the self-test of a variant (NULL: the one that is used) and gives the hash of its results,
- * which is the same for every right variant; a second or less. LEAT_ERR_OPTION: no such variant;
+ * which is the same for every correct variant; a second or less. LEAT_ERR_OPTION: no such variant;
  * LEAT_ERR_UNSUPPORTED: this processor cannot run it; LEAT_ERR_CORRUPT: a result is wrong, which
  * the message names.
  */
@@ -52,11 +52,12 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_measure(const char *variant,
 
 /*
  * Generator G and discriminator D for images of 64 x 64 x 3, their parameters, and one unit of
- * training: some micro-batches of the same size, each normalised alone. The result of a unit is the
- * sum over micro-batches, in order, of weight (the number of images) times gradient, the total
- * weight, the moments of every micro-batch, and the sums of the losses. So the sum of all units of
- * a step, divided by their total weight, is the mean gradient over its images, however it was cut;
- * for the same bits, cut it in the same way and add the units in order.
+ * training: one or more micro-batches of the same size, each normalised separately (ghost batch
+ * normalisation). The result of a unit is the sum over micro-batches, in order, of weight (the
+ * number of images) times gradient, the total weight, the moments of every micro-batch, and the
+ * sums of the losses. So the sum of all units of a step, divided by their total weight, is the mean
+ * gradient over its images, however it was cut; for the same bits, cut it in the same way and add
+ * the units in order.
  *
  * The discriminator's gradient is that of BCE(D(x), 1) + BCE(D(G(z)), 0) and holds no term of the
  * generator's pass; the generator's is that of BCE(D(G(z)), 1). Source: Radford, Metz, Chintala,
@@ -112,8 +113,8 @@ LEAT_API int64_t leat_dcgan_running_count(const leat_dcgan *dcgan);
 LEAT_API void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters);
 LEAT_API void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running);
 
-/* Which gradients a unit computes: both at the same weights (what a crowd runs), or, alternating,
- * D's, and after D's step G's with the same noise. */
+/* Which gradients a unit computes: both at the same weights, as in distributed training, or,
+ * alternating, D's, and after D's step G's with the same noise. */
 typedef enum leat_dcgan_pass { LEAT_DCGAN_BOTH, LEAT_DCGAN_D, LEAT_DCGAN_G } leat_dcgan_pass;
 
 typedef struct leat_dcgan_result {
@@ -143,6 +144,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_unit(leat_dcgan *dcgan, leat_dcgan
 LEAT_API void leat_dcgan_fold(const leat_dcgan *dcgan, leat_dcgan_pass pass, int micro_batches,
                               const float *moments, float *running);
 
+/* Adds the gradient of a unit to the sum of the units before it, in the order of their numbers:
+ * this is how the units of a step are added. count: leat_dcgan_size. */
+LEAT_API void leat_dcgan_add(int64_t count, const float *gradient, float *sum);
+
 /* Adam with bias correction (arXiv:1412.6980), or AdamW if decay is not 0. */
 typedef struct leat_adam {
     double rate, beta1, beta2, eps, decay;
@@ -159,6 +164,49 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan
                                                    const float *gradient, double weight,
                                                    float *parameters, float *first, float *second,
                                                    leat_error *err);
+
+/* Latent vectors first .. first + count - 1 of a purpose: [count][latent], normal numbers. A vector
+ * is a function of (purpose, seed, its number). In training, the number is the position of the
+ * image that is judged beside it (leat/train.h). */
+typedef enum leat_noise { LEAT_NOISE_TRAINING, LEAT_NOISE_FIXED } leat_noise;
+LEAT_API void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed,
+                               int64_t first, int64_t count, float *noise);
+
+/*
+ * What G's normalisations use outside of training: mean, then biased variance of its normalised
+ * channels, over micro-batches of noise [micro-batch][image][latent]. Running statistics lag behind
+ * the weights; these are of the weights given. Means are averaged over the micro-batches; variances
+ * too, plus the variance of the means. LEAT_ERR_OPTION: fewer than 1 micro-batch; LEAT_ERR_BUSY:
+ * see leat_dcgan_create. Source: Wu and Johnson, arXiv:2105.07576, section 3 (PreciseBN).
+ */
+LEAT_API int64_t leat_dcgan_statistics_count(const leat_dcgan *dcgan); /* floats */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_statistics(leat_dcgan *dcgan, int micro_batches,
+                                                         const float *parameters,
+                                                         const float *noise, float *statistics,
+                                                         leat_error *err);
+/* G's images with such statistics: [micro-batch][image][y][x][color] in -1 .. 1. An image does not
+ * depend on the others. Errors as above. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_generate(leat_dcgan *dcgan, int micro_batches,
+                                                       const float *parameters,
+                                                       const float *statistics, const float *noise,
+                                                       float *images, leat_error *err);
+
+/* ---- Features of images ------------------------------------------------------------------- */
+
+/* Features of images from a network with fixed random weights, fixed across versions and machines;
+ * comparing the means and covariances of two sets of images measures the distance between the
+ * sets. */
+#define LEAT_IMAGE_FEATURES 64
+typedef struct leat_features leat_features;
+/* threads: 1 to 256; kernels as in leat_dcgan_options. A handle computes for one thread at a time
+ * (otherwise LEAT_ERR_BUSY). */
+LEAT_API LEAT_MUST_CHECK leat_code leat_features_create(leat_features **out, int threads,
+                                                        const char *kernels, leat_error *err);
+LEAT_API void leat_features_destroy(leat_features *features);
+/* images [count][y][x][color] in -1 .. 1 to out [count][LEAT_IMAGE_FEATURES]. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_features_compute(leat_features *features, int64_t count,
+                                                         const float *images, float *out,
+                                                         leat_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /*
  * leat/sample.h: measurements as tokens, and the options that decide which measurements a training
- * sequence and which graphs a training batch holds. Everything here is arithmetic on plain arrays:
- * no files are opened, and no state is kept between calls. See docs/tokens.md, docs/sampling.md and
- * docs/can-graphs.md for the rules.
+ * sequence, and which graphs or images a training batch holds. Everything here is arithmetic on
+ * plain arrays: no files are opened, and no state is kept between calls. See docs/tokens.md,
+ * docs/sampling.md, docs/can-graphs.md and docs/images.md for the rules.
  */
 #ifndef LEAT_SAMPLE_H
 #define LEAT_SAMPLE_H
@@ -248,6 +248,20 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_graph_budget(const leat_graph_memory *me
                                                      const leat_graph_totals *totals,
                                                      int64_t *max_nodes, int64_t *max_edges,
                                                      leat_error *err);
+
+/* ---- images ------------------------------------------------------------------------------- */
+
+/*
+ * The image at a position of a run over a data set of `count` images (1 .. 2^31 - 1): position p
+ * >= 0 is place p mod count of epoch p / count, whose order is a permutation drawn from the seed
+ * and the epoch. So every epoch has every image once, and a batch may straddle two epochs.
+ */
+LEAT_API int64_t leat_image_at(uint64_t seed, int64_t count, int64_t position);
+
+/* The value of each level of a pixel in a batch of floats: ((level / 255) - 0.5) / 0.5, each
+ * operation rounded to float32: -1 for 0, 1 for 255. */
+#define LEAT_PIXEL_LEVELS 256
+LEAT_API const float *leat_pixel_table(void);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,273 @@
+/*
+ * leat/train.h: a model trained on this machine, and what is done with a run afterwards: samples,
+ * export, import. docs/dcgan.md describes the model and the run folder.
+ *
+ * The weights after a step are a pure function of the data set, the settings that affect the
+ * weights (those not marked neutral in leat_train_options_table), the seed and the step: not of
+ * threads, memory, interruptions, or the machine. A step consists of `units` units of `unit_size`
+ * images, each computed from the same weights and added in order; training over many machines
+ * computes the same units.
+ */
+#ifndef LEAT_TRAIN_H
+#define LEAT_TRAIN_H
+
+#include "leat/base.h"
+#include "leat/nn.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Options ------------------------------------------------------------------------------ */
+
+/* When D and G take their steps: at the same weights, or D first and G through the new D, with the
+ * same latent vectors. */
+typedef enum leat_train_schedule {
+    LEAT_SCHEDULE_SIMULTANEOUS,
+    LEAT_SCHEDULE_ALTERNATING
+} leat_train_schedule;
+
+/* How numbers are written when they travel between machines; every run rounds them in this way, so
+ * that one machine computes what many do. int8: a scale for each 256 values; stochastic rounding,
+ * keyed by (run, step, unit, pass), keeps the expected value unbiased. */
+typedef enum leat_codec { LEAT_CODEC_F32, LEAT_CODEC_BF16, LEAT_CODEC_INT8 } leat_codec;
+
+/* What a step has computed, and what was measured after it. */
+typedef struct leat_train_step {
+    int64_t step, steps; /* this one, from 1 (0: before the first); the last one */
+    int64_t images;      /* used so far, by all steps */
+    int64_t epoch;       /* of the last image, from 0 */
+    double loss_d_images, loss_d_fakes, loss_g; /* means over the images of the step */
+    double norm_d, norm_g;                      /* of the mean gradients */
+    double seconds;                             /* of the step */
+    double score, deviation; /* if samples were made: see leat_run_sample; else NaN */
+    char state[65];          /* hash of the state, if it was computed; else "" */
+    int64_t memory_peak_bytes;
+} leat_train_step;
+
+typedef struct leat_train_options {
+    /* What determines the weights. */
+    int32_t width, latent; /* as in leat_dcgan_options */
+    leat_train_schedule schedule;
+    int64_t units, unit_size; /* of a step; images of a unit, a multiple of micro_batch */
+    int32_t micro_batch;
+    leat_codec codec_up, codec_down; /* of gradients; of weights (not int8) */
+    double learning_rate, beta1, beta2;
+    uint64_t seed;
+    /* Where the run ends: one of the two, the other 0. */
+    int64_t steps, epochs;
+    /* What is kept. */
+    int64_t checkpoint_every;  /* steps; 0: only by time */
+    double checkpoint_minutes; /* and at the end; 0: only by steps */
+    int64_t keep;              /* checkpoints */
+    int64_t sample_every;      /* steps, and at the end; 0: never */
+    int32_t threads;           /* 1 .. 256 */
+    int64_t memory_bytes;      /* 0: no limit; otherwise a run that needs more fails */
+    const char *kernels;       /* as in leat_dcgan_options */
+    bool resume;
+    const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
+    /* Called from one thread at a time; `stepped` after each step and its measurements, with step 0
+     * for the weights before the first. */
+    leat_progress_fn progress;
+    void (*stepped)(void *user, const leat_train_step *step);
+    void *user; /* of both */
+} leat_train_options;
+
+/* Width 64, one unit of one micro-batch of 64, f32, 2e-4, 0.5 and 0.999, seed 0; no end yet; a
+ * checkpoint each 100 steps and 10 minutes, of which 3 are kept, samples each 100 steps; all
+ * processors. */
+LEAT_API leat_train_options leat_train_options_default(void);
+/* The options by name: "width", "learning-rate", ...; neutral ones do not affect the weights. */
+LEAT_API const leat_setting_table *leat_train_options_table(void);
+/*
+ * Sets options from a YAML file of "name: value" lines; an unknown name is an error that
+ * suggests the nearest one. The sections of the reference system's config.yaml are read as well
+ * (docs/dcgan.md lists them). `notes` receives a line for each value that is interpreted
+ * differently or not used, "" if there is none; at most notes_bytes are written. String options
+ * point into *owner and are valid until it is destroyed.
+ */
+typedef struct leat_train_config leat_train_config;
+LEAT_API LEAT_MUST_CHECK leat_code leat_train_config_load(leat_train_config **owner,
+                                                          const char *path,
+                                                          leat_train_options *options, char *notes,
+                                                          size_t notes_bytes, leat_error *err);
+LEAT_API void leat_train_config_destroy(leat_train_config *config);
+
+/* ---- A run -------------------------------------------------------------------------------- */
+
+/* What a run would need and do. */
+typedef struct leat_train_bill {
+    int64_t parameters, generator_parameters, discriminator_parameters;
+    int64_t images, image_size; /* of the data set */
+    int64_t steps, step_images;
+    double epochs;
+    int64_t memory_bytes; /* at most, besides the mapped data and the program itself */
+    int64_t checkpoint_bytes;
+    int64_t payload_bytes, weights_bytes; /* of a unit's result and of the weights, encoded */
+    double images_per_second;             /* 0 if not measured */
+} leat_train_bill;
+/* Checks the options against the data set and computes the bill; `measure`: also the speed, for a
+ * second or two. Writes nothing. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_train_plan(const char *model, const char *data,
+                                                   const leat_train_options *options, bool measure,
+                                                   leat_train_bill *bill, leat_error *err);
+
+typedef struct leat_train_result {
+    int64_t first_step, last_step; /* taken by this call: first_step + 1 .. last_step */
+    char run[65];                  /* hash of everything that determines the weights */
+    char state[65];                /* hash of the state after the last step */
+    char checkpoint[4096];         /* path of the last one; "" if none was written */
+    char note[512];                /* what the user should know; "" */
+    double score, score_untrained, score_halves, deviation; /* NaN: not computed */
+    double images_per_second;                               /* of training alone */
+    int64_t memory_peak_bytes;
+    double seconds;
+} leat_train_result;
+
+/*
+ * Trains `model` ("dcgan") on a data set of images, in the folder `run`, which must not exist or be
+ * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
+ * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
+ * caller's.
+ *
+ * LEAT_ERR_CANCELLED: progress returned false; the state is saved, and `resume` continues to the
+ * same bits. LEAT_ERR_INPUT: a loss or gradient is not finite, with term and step; the last
+ * checkpoint is kept. LEAT_ERR_BUSY: another process works in the folder. LEAT_ERR_EXISTS: it holds
+ * something else, or a run and `resume` is not set. LEAT_ERR_OPTION: also if `resume` meets another
+ * data set, setting or kernel class than the run began with, by name.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_train(const char *model, const char *data, const char *run,
+                                              const leat_train_options *options,
+                                              leat_train_result *result, leat_error *err);
+
+/* ---- What a run holds --------------------------------------------------------------------- */
+
+typedef struct leat_run leat_run;
+
+/* Opens a run folder for reading, also while it is trained. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_open(leat_run **out, const char *path, leat_error *err);
+LEAT_API void leat_run_close(leat_run *run);
+LEAT_API bool leat_run_is_at(const char *path);
+
+typedef struct leat_run_facts {
+    const char *path, *model;
+    const char *run;  /* hash of everything that determines the weights */
+    const char *data; /* fingerprint of the data set; "": imported weights, no data */
+    int64_t images;   /* of the data set */
+    int32_t image_size;
+    const char *init; /* hash of the initial weights (--init); "": they are those of the seed */
+    const char *kernel_class, *model_hash, *leat_version; /* that started it */
+    double score_halves;                                  /* NaN: not known */
+    int checkpoint_count;
+} leat_run_facts;
+LEAT_API void leat_run_get_facts(const leat_run *run, leat_run_facts *facts);
+/* A setting of the run by its name in leat_train_options_table; NULL if there is none. */
+LEAT_API const char *leat_run_setting(const leat_run *run, const char *name);
+/* The settings by number, from 0; false after the last. */
+LEAT_API bool leat_run_setting_at(const leat_run *run, int index, const char **name,
+                                  const char **value);
+
+typedef struct leat_run_checkpoint {
+    int64_t step;
+    const char *state;       /* hash */
+    char path[4096];         /* of the weights, a safetensors file */
+    double score, deviation; /* NaN: not measured at this step */
+    bool best;               /* the lowest score among the checkpoints present */
+} leat_run_checkpoint;
+/* 0 <= index < checkpoint_count, by step. */
+LEAT_API bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_checkpoint *out);
+
+/* Reads every checkpoint and compares its hashes. LEAT_ERR_CORRUPT names the file that is damaged
+ * or missing. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_verify(const leat_run *run, leat_error *err);
+
+/* The grids of samples in a run, by step; false after the last. */
+typedef struct leat_run_grid {
+    int64_t step;
+    char path[4096]; /* a PNG */
+} leat_run_grid;
+LEAT_API bool leat_run_grid_at(const leat_run *run, int index, leat_run_grid *out);
+
+/*
+ * The metrics of a run as curves of at most `most` points (at least 2): if there are more steps, a
+ * point is the mean of some that follow each other, and `step` is the last of them. Measurements
+ * are points of their own.
+ */
+typedef struct leat_run_point {
+    int64_t step;
+    double loss_d_images, loss_d_fakes, loss_g, norm_d, norm_g, seconds;
+} leat_run_point;
+typedef struct leat_run_measurement {
+    int64_t step;
+    double score, deviation;
+} leat_run_measurement;
+typedef struct leat_run_metrics {
+    int64_t last_step;
+    leat_run_point *points;
+    int64_t point_count;
+    leat_run_measurement *measurements;
+    int64_t measurement_count;
+} leat_run_metrics;
+/* Also while the run is trained: lines that are not complete yet are left out. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_metrics_load(leat_run_metrics **out,
+                                                         const leat_run *run, int64_t most,
+                                                         leat_error *err);
+LEAT_API void leat_run_metrics_destroy(leat_run_metrics *metrics);
+
+/* ---- Samples ------------------------------------------------------------------------------ */
+
+/* Statistics of G's normalisations are computed from this many fixed latent vectors. */
+#define LEAT_SAMPLE_VECTORS 1024
+/* Images are almost uniform if the standard deviation of all their values, scaled to -1 .. 1, is
+ * below this. */
+#define LEAT_SAMPLE_DEVIATION_MIN 0.02
+
+typedef struct leat_run_sample_options {
+    int64_t step;  /* of a checkpoint; -1: the last one */
+    uint64_t seed; /* of the latent vectors; the grids of a run have the run's own */
+    bool run_seed; /* take that */
+    int64_t first, count;
+    int32_t threads;
+    const char *kernels;
+} leat_run_sample_options;
+/* The last step, 64 images from the run's own seed. */
+LEAT_API leat_run_sample_options leat_run_sample_options_default(void);
+/*
+ * Images first .. first + count - 1 of a checkpoint: out is [count][size][size][3], 0 .. 255. Image
+ * i is a function of the checkpoint, the seed and i. *deviation (may be NULL) receives the standard
+ * deviation of all values on the scale -1 .. 1, and *step (may be NULL) the step.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_sample(const leat_run *run,
+                                                   const leat_run_sample_options *options,
+                                                   uint8_t *out, double *deviation, int64_t *step,
+                                                   leat_error *err);
+/* Writes such images as a PNG, in rows of `columns`. LEAT_ERR_INPUT: they are almost uniform
+ * (deviation below LEAT_SAMPLE_DEVIATION_MIN), and nothing is written. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_sample_save(const leat_run *run,
+                                                        const leat_run_sample_options *options,
+                                                        const char *path, int64_t columns,
+                                                        double *deviation, int64_t *step,
+                                                        leat_error *err);
+/* Writes a PNG of images in rows of `columns`, with borders of two black pixels. LEAT_ERR_OPTION: a
+ * size is out of range. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_image_grid_save(const char *path, const uint8_t *images,
+                                                        int64_t count, int32_t size,
+                                                        int64_t columns, leat_error *err);
+
+/* ---- To and from other programs ----------------------------------------------------------- */
+
+/* Writes a checkpoint (-1: the last) as a folder in Hugging Face's layout: generator.safetensors
+ * and discriminator.safetensors with PyTorch's names, config.json, README.md (a model card with the
+ * run's facts) and samples.png. They are moved there once all are complete. LEAT_ERR_EXISTS: the
+ * folder has such a file and `replace` is not set; other files stay as they are. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_export(const char *run, int64_t step, const char *dir,
+                                                   bool replace, leat_error *err);
+/* Creates a run with one checkpoint, at step 0, from an exported folder or a safetensors file with
+ * PyTorch state-dict names prefixed "G." and "D.". */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_import(const char *path, const char *run,
+                                                   leat_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

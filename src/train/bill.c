@@ -1,0 +1,125 @@
+/* What a run takes: memory, bytes, time. See bill.h and leat_train_plan. */
+#include "train/bill.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "train/data.h"
+#include "train/options.h"
+#include "train/sampling.h"
+#include "train/weights.h"
+
+/* Of the features' net: activations of 32 images and their gradients never; per thread. */
+#define FEATURES_BYTES (INT64_C(10) << 20)
+/* Stacks of threads, buffers of files, JSON. */
+#define SMALL_BYTES (INT64_C(4) << 20)
+
+/* Samples are made with the model's own memory; on top of it come a group of images, those of the
+ * grid, and the features' net. */
+static int64_t sampling_bytes(const leat_train_options *options, const leat_plan *plan) {
+    const int64_t group = options->threads * (int64_t)plan->micro_batch;
+    const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
+    if (options->sample_every == 0) return 0;
+    return group * (image + options->latent * (int64_t)sizeof(float)) +
+           options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
+           LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);
+}
+
+leat_code leat_train_bytes(const leat_train_options *options, const leat_plan *plan, int64_t *bytes,
+                           leat_error *err) {
+    LEAT_TRY(leat_trainer_bytes(options, plan, bytes, err));
+    *bytes += sampling_bytes(options, plan) + SMALL_BYTES;
+    return LEAT_OK;
+}
+
+leat_code leat_train_check_memory(const leat_train_options *options, const leat_plan *plan,
+                                  leat_error *err) {
+    int64_t bytes = 0;
+    if (options->memory_bytes == 0) return LEAT_OK;
+    LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
+    bytes += leat_rss_bytes() > 0 ? leat_rss_bytes() : 0;
+    if (bytes <= options->memory_bytes) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_LIMIT,
+                     "--memory %lldM is too low for this run; use --memory %lldM, fewer threads or "
+                     "a smaller micro-batch",
+                     (long long)(options->memory_bytes >> 20), (long long)(bytes >> 20) + 1);
+}
+
+static leat_code create_trainer(leat_trainer **out, const leat_train_options *options,
+                                const leat_plan *plan, const leat_data *data, leat_error *err) {
+    int64_t bytes = 0;
+    leat_error why = {0};
+    LEAT_TRY(leat_train_check_memory(options, plan, err));
+    LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
+    leat_code code = leat_trainer_create(out, options, plan, &data->samples, &why);
+    if (code != LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    return leat_fail(
+        err, code,
+        "this run takes up to %lld MiB of memory, more than can be allocated here; use "
+        "fewer threads, a smaller micro-batch or width",
+        (long long)(bytes >> 20) + 1);
+}
+
+/* Images per second of units alone, without what comes before and after them. */
+static leat_code measure_speed(leat_trainer *trainer, leat_train_bill *bill, leat_error *err) {
+    leat_unit unit;
+    int64_t images = 0, begin_ns = 0;
+    leat_trainer_begin(trainer, 0);
+    for (int i = 0; i < 100; i++) {
+        if (i == 1) begin_ns = leat_clock_ns(); /* the first one touches the memory */
+        LEAT_TRY(leat_trainer_unit(trainer, 0, &unit, err));
+        if (i == 0) continue;
+        images += leat_trainer_plan(trainer)->unit_size;
+        const double seconds = (double)(leat_clock_ns() - begin_ns) * 1e-9;
+        bill->images_per_second = (double)images / (seconds > 0 ? seconds : 1e-9);
+        if (seconds > 1) break;
+    }
+    return LEAT_OK;
+}
+
+static leat_code fill(leat_trainer *trainer, const leat_train_options *options,
+                      leat_train_bill *bill, leat_error *err) {
+    const leat_model *model = leat_trainer_model(trainer);
+    const leat_plan *plan = leat_trainer_plan(trainer);
+    const leat_model_sizes sizes = leat_model_get_sizes(model);
+    bill->parameters = sizes.parameters;
+    bill->generator_parameters = sizes.generator;
+    bill->discriminator_parameters = sizes.parameters - sizes.generator;
+    bill->images = plan->samples;
+    bill->image_size = LEAT_IMAGE_SIZE;
+    bill->step_images = plan->units * plan->unit_size;
+    bill->epochs = (double)bill->steps * (double)bill->step_images / (double)plan->samples;
+    bill->payload_bytes =
+        leat_payload_bytes(options->codec_up, sizes.parameters,
+                           leat_plan_micro_batches(plan) * sizes.statistics, LEAT_MODEL_SUMS);
+    bill->weights_bytes = leat_codec_bytes(options->codec_down, sizes.parameters);
+    LEAT_TRY(leat_train_bytes(options, plan, &bill->memory_bytes, err));
+    return leat_weights_bytes(model, &bill->checkpoint_bytes, err);
+}
+
+static leat_code make(leat_data *data, const leat_train_options *options, bool measure,
+                      leat_train_bill *bill, leat_error *err) {
+    leat_trainer *trainer = NULL;
+    leat_plan plan;
+    LEAT_TRY(leat_plan_make(&plan, options, data->samples.count, err));
+    LEAT_TRY(leat_plan_steps(&plan, options, &bill->steps, err));
+    LEAT_TRY(create_trainer(&trainer, options, &plan, data, err));
+    leat_code code = fill(trainer, options, bill, err);
+    if (code == LEAT_OK && measure) code = measure_speed(trainer, bill, err);
+    leat_trainer_destroy(trainer);
+    return code;
+}
+
+leat_code leat_train_plan(const char *model, const char *data, const leat_train_options *options,
+                          bool measure, leat_train_bill *bill, leat_error *err) {
+    leat_data of;
+    *bill = (leat_train_bill){0};
+    LEAT_TRY(leat_model_find(model, err));
+    LEAT_TRY(leat_train_options_check(options, err));
+    LEAT_TRY(leat_data_open(&of, data, err));
+    leat_code code = make(&of, options, measure, bill, err);
+    leat_data_close(&of);
+    if (code != LEAT_OK) *bill = (leat_train_bill){0};
+    return code;
+}

@@ -1,0 +1,63 @@
+/*
+ * Checkpoints of a run, in RUN/checkpoints:
+ *
+ *     step-000000300.safetensors   the state (weights.h)
+ *     step-000000300.json          run, step, hash of the state, position in the data,
+ *                                  measurements
+ *     step-000000300.sha256        hashes of both, as sha256sum writes them; written last
+ *
+ * Without the last file it is not a checkpoint. Each file appears complete or not at all.
+ */
+#ifndef LEAT_TRAIN_CHECKPOINT_H
+#define LEAT_TRAIN_CHECKPOINT_H
+
+#include "base/file.h"
+#include "train/trainer.h"
+
+typedef struct leat_checkpoint {
+    int64_t step;
+    int64_t position;        /* of the next image */
+    char run[65];            /* hash of the run (identity.h) */
+    char state[65];          /* hash of the state */
+    char sha256[65];         /* of the weights' file */
+    double score, deviation; /* NaN: not measured at this step */
+} leat_checkpoint;
+
+typedef struct leat_checkpoints {
+    leat_checkpoint *items; /* by step; those whose documents are whole */
+    int64_t count, capacity;
+    int64_t damaged; /* the last step whose document is damaged; -1: none */
+    leat_error why;  /* what is wrong with it */
+} leat_checkpoints;
+
+/*
+ * Lists those of a folder, which may be missing, and in which a process may train meanwhile. A
+ * damaged document, or one of another run than `run` (a hash), is LEAT_ERR_CORRUPT, or, with
+ * `tolerant`, left out.
+ */
+LEAT_MUST_CHECK leat_code leat_checkpoints_list(leat_checkpoints *list, const char *dir,
+                                                const char *run, bool tolerant, leat_error *err);
+void leat_checkpoints_free(leat_checkpoints *list);
+/* NULL: there is none of this step (-1: none at all; otherwise the last). */
+const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64_t step);
+/* The one with the lowest score, of steps up to `last`; NULL if none has a score. */
+const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last);
+
+/* Path of the weights. */
+LEAT_MUST_CHECK leat_code leat_checkpoint_path(const char *dir, int64_t step,
+                                               char path[LEAT_PATH_BYTES], leat_error *err);
+/* Writes one; `of` has run, score and deviation, and receives the rest. */
+LEAT_MUST_CHECK leat_code leat_checkpoint_save(const char *dir, const leat_trainer *trainer,
+                                               leat_checkpoint *of, leat_error *err);
+/* Reads the state; LEAT_ERR_CORRUPT names the file that is damaged. */
+LEAT_MUST_CHECK leat_code leat_checkpoint_load(const char *dir, const leat_checkpoint *of,
+                                               leat_trainer *trainer, leat_error *err);
+/*
+ * Of the checkpoints up to step `last`, the one just saved, removes all but `keep` and the best
+ * one; and files that an interrupted run has left. Later ones are damaged, or the run would not
+ * have continued before them: they are not counted, and stay until they are written again.
+ */
+LEAT_MUST_CHECK leat_code leat_checkpoints_prune(const char *dir, const char *run, int64_t keep,
+                                                 int64_t last, leat_error *err);
+
+#endif

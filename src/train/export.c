@@ -1,0 +1,387 @@
+/*
+ * A run as a folder that other programs read: weights by PyTorch's names, with the running
+ * statistics that make PyTorch's eval() give the images of `leat sample`; and back.
+ */
+#include "train/export.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/number.h"
+#include "base/thread.h"
+#include "leat/format.h"
+#include "train/init.h"
+#include "train/open.h"
+#include "train/sampling.h"
+#include "train/weights.h"
+
+#define CONFIG "config.json"
+#define CARD "README.md"
+#define SAMPLES "samples.png"
+#define CONFIG_BYTES_MAX (1 << 20)
+/* A member of config.json: the images that were normalised together in training. Statistics are
+ * means over such groups, so that an import without it has slightly different ones. */
+#define MICRO_BATCH "micro_batch"
+
+typedef struct exporting {
+    const leat_run *run;
+    const leat_checkpoint *checkpoint;
+    leat_trainer *trainer;
+    leat_model *model;
+    const char *dir;
+    float *running; /* the state's, but G's recomputed */
+    double deviation;
+} exporting;
+
+/* ---- Weights -------------------------------------------------------------------------------- */
+
+enum { ROWS_MAX = 64 };
+
+static leat_code save_network(const exporting *self, const char *prefix, const char *name,
+                              leat_error *err) {
+    static const char *const metadata[] = {"format", "pt"};
+    const size_t skip = strlen(prefix);
+    float *parameters = leat_trainer_state(self->trainer)->parameters;
+    char path[LEAT_PATH_BYTES], sha256[65];
+    leat_weight_row *rows = NULL;
+    leat_parameter parameter;
+    leat_running_tensor running;
+    int count = 0;
+    LEAT_TRY(leat_path_join(path, sizeof path, self->dir, name, err));
+    LEAT_TRY(LEAT_NEW(&rows, ROWS_MAX, err));
+    for (int i = 0; leat_model_parameter_at(self->model, i, &parameter); i++) {
+        if (strncmp(parameter.name, prefix, skip) != 0) continue;
+        LEAT_ASSERT(count < ROWS_MAX);
+        leat_weight_row *row = &rows[count++];
+        snprintf(row->name, sizeof row->name, "%s", parameter.name + skip);
+        row->rank = parameter.rank;
+        memcpy(row->shape, parameter.shape, sizeof row->shape);
+        row->values = parameters + parameter.offset;
+        row->count = parameter.count;
+    }
+    for (int i = 0; leat_model_running_at(self->model, i, &running); i++) {
+        if (strncmp(running.name, prefix, skip) != 0) continue;
+        LEAT_ASSERT(count < ROWS_MAX);
+        leat_weight_row *row = &rows[count++];
+        snprintf(row->name, sizeof row->name, "%s", running.name + skip);
+        row->rank = 1;
+        row->shape[0] = row->count = running.count;
+        row->values = self->running + running.offset;
+    }
+    leat_code code = leat_weight_rows_save(path, rows, count, metadata, 1, sha256, err);
+    leat_free(rows);
+    return code;
+}
+
+/* ---- Documents ------------------------------------------------------------------------------ */
+
+static leat_code save_config(const exporting *self, leat_error *err) {
+    const leat_run *run = self->run;
+    char path[LEAT_PATH_BYTES];
+    leat_json *json = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, self->dir, CONFIG, err));
+    LEAT_TRY(leat_json_create(&json, false, err));
+    leat_json_begin_object(json);
+    leat_json_member_string(json, "model_type", run->identity.model);
+    leat_json_member_int(json, "image_size", LEAT_IMAGE_SIZE);
+    leat_json_member_int(json, "channels", LEAT_IMAGE_COLORS);
+    leat_json_member_int(json, "latent", run->options.latent);
+    leat_json_member_int(json, "width", run->options.width);
+    leat_json_member_int(json, MICRO_BATCH, run->options.micro_batch);
+    leat_json_member_string(json, "generator", LEAT_EXPORT_G);
+    leat_json_member_string(json, "discriminator", LEAT_EXPORT_D);
+    leat_json_member_string(json, "leat_version", leat_version());
+    leat_json_key(json, "training");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "step", self->checkpoint->step);
+    leat_json_member_string(json, "state", self->checkpoint->state);
+    leat_json_member_string(json, "run", run->identity.run);
+    leat_json_member_string(json, "data", run->identity.data);
+    leat_json_member_int(json, "images", run->identity.samples);
+    if (run->identity.init[0] != 0) leat_json_member_string(json, "init", run->identity.init);
+    const char *name;
+    json_t *value;
+    json_object_foreach(run->settings, name, value)
+        leat_json_member_string(json, name, json_string_value(value));
+    leat_json_end_object(json);
+    leat_json_end_object(json);
+    return leat_json_save(json, path, err);
+}
+
+/* The classes whose state dicts the two files are. */
+static const char card_code[] =
+    "```python\n"
+    "import torch\n"
+    "from safetensors.torch import load_file\n"
+    "from torch import nn\n"
+    "\n"
+    "def up(a, b, **k):\n"
+    "    return [nn.ConvTranspose2d(a, b, 4, bias=False, **k), nn.BatchNorm2d(b), nn.ReLU(True)]\n"
+    "\n"
+    "class Generator(nn.Module):\n"
+    "    def __init__(self, w=%d, z=%d):\n"
+    "        super().__init__()\n"
+    "        s = dict(stride=2, padding=1)\n"
+    "        self.main = nn.Sequential(\n"
+    "            *up(z, 8 * w), *up(8 * w, 4 * w, **s), *up(4 * w, 2 * w, **s), *up(2 * w, w, "
+    "**s),\n"
+    "            nn.ConvTranspose2d(w, 3, 4, bias=False, **s), nn.Tanh())\n"
+    "    def forward(self, z):  # [B, %d] -> [B, 3, 64, 64] in -1 .. 1\n"
+    "        return self.main(z[:, :, None, None])\n"
+    "\n"
+    "generator = Generator()\n"
+    "generator.load_state_dict(load_file(\"generator.safetensors\"))\n"
+    "images = generator.eval()(torch.randn(16, %d))\n"
+    "```\n";
+
+static leat_code put_scores(const exporting *self, leat_buf *text, leat_error *err) {
+    char score[LEAT_REPR_BYTES], halves[LEAT_REPR_BYTES];
+    if (isnan(self->checkpoint->score) || isnan(self->run->halves)) return LEAT_OK;
+    leat_double_repr(self->checkpoint->score, score);
+    leat_double_repr(self->run->halves, halves);
+    return leat_buf_printf(text, err,
+                           "| score (distance from the images) | %s |\n"
+                           "| the same between halves of the images | %s |\n",
+                           score, halves);
+}
+
+static leat_code put_card(const exporting *self, leat_buf *text, leat_error *err) {
+    const leat_run *run = self->run;
+    const leat_train_options *o = &run->options;
+    LEAT_TRY(leat_buf_printf(
+        text, err,
+        "---\ntags:\n- leat\n- dcgan\n- unconditional-image-generation\n---\n\n"
+        "# DCGAN, 64 x 64\n\n![samples](samples.png)\n\n"
+        "Generator and discriminator after step %lld of a run of leat %s.\n\n"
+        "| | |\n|---|---|\n| width | %d |\n| latent size | %d |\n"
+        "| images of the data set | %lld |\n| fingerprint of the data set | `%s` |\n"
+        "| units of a step | %lld |\n| images of a unit | %lld |\n| micro-batch | %d |\n"
+        "| learning rate | %s |\n| betas of Adam | %s, %s |\n| seed | %" PRIu64 " |\n",
+        (long long)self->checkpoint->step, run->version, (int)o->width, (int)o->latent,
+        (long long)run->identity.samples, run->identity.data, (long long)o->units,
+        (long long)o->unit_size, (int)o->micro_batch, leat_run_setting(run, "learning-rate"),
+        leat_run_setting(run, "beta1"), leat_run_setting(run, "beta2"), o->seed));
+    LEAT_TRY(put_scores(self, text, err));
+    if (run->identity.init[0] != 0)
+        LEAT_TRY(leat_buf_printf(text, err, "| hash of the initial weights | `%s` |\n",
+                                 run->identity.init));
+    LEAT_TRY(leat_buf_printf(text, err,
+                             "| hash of the state | `%s` |\n| hash of the run | `%s` |\n",
+                             self->checkpoint->state, run->identity.run));
+    LEAT_TRY(
+        leat_buf_printf(text, err,
+                        "\nThe state is a function of the data set, the settings and the step: "
+                        "leat gives the same bytes on any machine.\n\n## In PyTorch\n\n"));
+    return leat_buf_printf(text, err, card_code, (int)o->width, (int)o->latent, (int)o->latent,
+                           (int)o->latent);
+}
+
+static leat_code save_card(const exporting *self, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_buf text = {0};
+    LEAT_TRY(leat_path_join(path, sizeof path, self->dir, CARD, err));
+    leat_code code = put_card(self, &text, err);
+    if (code == LEAT_OK) code = leat_file_save(path, text.data, text.size, err);
+    leat_buf_free(&text);
+    return code;
+}
+
+static leat_code save_samples(exporting *self, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *images = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, self->dir, SAMPLES, err));
+    LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
+    leat_code code = leat_sampling_images(
+        self->model, leat_trainer_state(self->trainer)->parameters, self->running,
+        self->run->options.seed, 0, LEAT_GRID_IMAGES, images, &self->deviation, err);
+    if (code == LEAT_OK && !(self->deviation >= LEAT_SAMPLE_DEVIATION_MIN))
+        code = leat_fail(err, LEAT_ERR_INPUT,
+                         "the samples of step %lld are almost uniform (deviation %.4f); export "
+                         "another checkpoint",
+                         (long long)self->checkpoint->step, self->deviation);
+    if (code == LEAT_OK)
+        code = leat_image_grid_save(path, images, LEAT_GRID_IMAGES, LEAT_IMAGE_SIZE,
+                                    LEAT_GRID_COLUMNS, err);
+    leat_free(images);
+    return code;
+}
+
+/* ---- The folder ----------------------------------------------------------------------------- */
+
+static const char *const files[] = {LEAT_EXPORT_G, LEAT_EXPORT_D, CONFIG, CARD, SAMPLES};
+enum { FILES = sizeof files / sizeof *files };
+
+/* The folder to write to, without its links; what it has already is kept unless `replace`. */
+static leat_code find_folder(const char *dir, bool replace, char out[LEAT_PATH_BYTES], bool *exists,
+                             leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_trim(dir, out, err));
+    LEAT_TRY(leat_path_stat(out, &facts, err));
+    *exists = facts.kind != LEAT_PATH_NONE;
+    if (!*exists) return LEAT_OK;
+    if (facts.kind != LEAT_PATH_DIR)
+        return leat_fail(err, LEAT_ERR_EXISTS, "\"%.300s\" is not a folder", out);
+    LEAT_TRY(leat_path_real(dir, out, err));
+    for (int i = 0; !replace && i < FILES; i++) {
+        LEAT_TRY(leat_path_join(path, sizeof path, out, files[i], err));
+        LEAT_TRY(leat_path_stat(path, &facts, err));
+        if (facts.kind != LEAT_PATH_NONE)
+            return leat_fail(
+                err, LEAT_ERR_EXISTS,
+                "\"%.300s\" has a file \"%s\"; use --replace to overwrite the files of "
+                "an earlier export, or another folder",
+                out, files[i]);
+    }
+    return LEAT_OK;
+}
+
+static leat_code save_all(exporting *self, leat_error *err) {
+    const leat_model_sizes sizes = leat_model_get_sizes(self->model);
+    const leat_train_state *state = leat_trainer_state(self->trainer);
+    LEAT_TRY(LEAT_NEW(&self->running, sizes.running, err));
+    memcpy(self->running, state->running, (size_t)sizes.running * sizeof(float));
+    LEAT_TRY(leat_model_statistics(self->model, state->parameters, self->running, err));
+    LEAT_TRY(leat_path_make_dir(self->dir, err));
+    LEAT_TRY(save_samples(self, err));
+    LEAT_TRY(save_network(self, "G.", LEAT_EXPORT_G, err));
+    LEAT_TRY(save_network(self, "D.", LEAT_EXPORT_D, err));
+    LEAT_TRY(save_config(self, err));
+    return save_card(self, err);
+}
+
+/* Writes all files to a new folder beside `dir`, and moves them there once they are complete. */
+static leat_code publish(exporting *self, const char *dir, bool exists, leat_error *err) {
+    char draft[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_path_draft(draft, dir, err));
+    self->dir = draft;
+    leat_code code = save_all(self, err);
+    if (code == LEAT_OK)
+        code = exists ? leat_path_move_files(draft, dir, CARD, err)
+                      : leat_path_move_dir(draft, dir, err);
+    if (leat_path_remove_tree(draft, NULL) != LEAT_OK) {
+        /* the files are there, or the first error counts */
+    }
+    return code;
+}
+
+leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool replace,
+                          leat_error *err) {
+    exporting self = {0};
+    char folder[LEAT_PATH_BYTES];
+    leat_run *run = NULL;
+    bool exists = false;
+    LEAT_TRY(find_folder(dir, replace, folder, &exists, err));
+    LEAT_TRY(leat_run_open(&run, path, err));
+    self.run = run;
+    leat_code code =
+        leat_run_load(run, step, leat_cpu_count(), NULL, &self.trainer, &self.checkpoint, err);
+    if (code == LEAT_OK) {
+        self.model = (leat_model *)(uintptr_t)leat_trainer_model(self.trainer);
+        code = publish(&self, folder, exists, err);
+    }
+    leat_free(self.running);
+    leat_trainer_destroy(self.trainer);
+    leat_run_close(run);
+    return code;
+}
+
+/* ---- Import --------------------------------------------------------------------------------- */
+
+static leat_code parse_config(const json_t *root, const char *path, leat_train_options *options,
+                              leat_error *err) {
+    int64_t micro_batch = 0;
+    if (json_object_get(root, MICRO_BATCH) == NULL) return LEAT_OK;
+    LEAT_TRY(leat_json_get_int(root, MICRO_BATCH, 2, 1024, &micro_batch, path, err));
+    options->micro_batch = (int32_t)micro_batch;
+    options->unit_size = micro_batch;
+    return LEAT_OK;
+}
+
+static leat_code read_config(const char *dir, leat_train_options *options, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    json_t *root = NULL;
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, CONFIG, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE) return LEAT_OK;
+    LEAT_TRY(leat_file_load(path, CONFIG_BYTES_MAX, &text, &size, err));
+    leat_code code = leat_json_parse((const char *)text, size, path, &root, err);
+    leat_free(text);
+    LEAT_TRY(code);
+    code = parse_config(root, path, options, err);
+    json_decref(root);
+    return code;
+}
+
+/* The widths of the layers follow from the generator's first weights [latent, 8 width, 4, 4]. */
+static leat_code read_sizes(const char *path, leat_train_options *options, leat_error *err) {
+    static const int64_t shape[4] = {-1, -1, 4, 4};
+    char file[LEAT_PATH_BYTES];
+    leat_safetensors *tensors = NULL;
+    const leat_tensor *first = NULL;
+    leat_path_facts facts;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    const bool folder = facts.kind == LEAT_PATH_DIR;
+    if (folder) LEAT_TRY(leat_path_join(file, sizeof file, path, LEAT_EXPORT_G, err));
+    if (folder) LEAT_TRY(read_config(path, options, err));
+    LEAT_TRY(leat_safetensors_read(&tensors, folder ? file : path, err));
+    leat_code code = leat_safetensors_find(tensors, folder ? "main.0.weight" : "G.main.0.weight",
+                                           LEAT_DTYPE_F32, 4, shape, &first, err);
+    if (code == LEAT_OK && (first->shape[0] < 1 || first->shape[0] > 4096 ||
+                            first->shape[1] % 8 != 0 || first->shape[1] > 8 * 1024))
+        code = leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%.300s\": main.0.weight has shape %lld x %lld x 4 x 4; leat supports "
+                         "1..4096 x (8 x width) x 4 x 4",
+                         path, (long long)first->shape[0], (long long)first->shape[1]);
+    if (code == LEAT_OK) {
+        options->latent = (int32_t)first->shape[0];
+        options->width = (int32_t)first->shape[1] / 8;
+    }
+    leat_safetensors_destroy(tensors);
+    return code;
+}
+
+static leat_code import(const char *path, leat_run_folder *folder, leat_error *err) {
+    leat_train_options options = leat_train_options_default();
+    leat_samples samples = {.count = 1, .fingerprint = ""};
+    leat_checkpoint of = {.score = NAN, .deviation = NAN};
+    leat_identity identity = {0};
+    leat_trainer *trainer = NULL;
+    leat_plan plan;
+    LEAT_TRY(read_sizes(path, &options, err));
+    samples.sample_bytes = leat_model_sample_bytes();
+    LEAT_TRY(leat_plan_make(&plan, &options, 1, err));
+    LEAT_TRY(leat_trainer_create(&trainer, &options, &plan, &samples, err));
+    leat_code code = leat_init_load(path, trainer, identity.init, err);
+    samples.count = 0;
+    if (code == LEAT_OK)
+        code = leat_identity_make(&identity, leat_trainer_model(trainer), &samples, &options, err);
+    /* in this order: a checkpoint without training.json could be taken for another run's */
+    if (code == LEAT_OK)
+        code = leat_training_save(folder, &identity, &options, leat_version(), err);
+    memcpy(of.run, identity.run, sizeof of.run);
+    if (code == LEAT_OK) code = leat_checkpoint_save(folder->checkpoints, trainer, &of, err);
+    leat_trainer_destroy(trainer);
+    return code;
+}
+
+leat_code leat_run_import(const char *path, const char *run, leat_error *err) {
+    leat_run_folder folder;
+    if (leat_run_is_at(path))
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%.300s\" is a run already; to train from its weights, use --init",
+                         path);
+    LEAT_TRY(leat_run_folder_open(&folder, run, false, err));
+    leat_code code = import(path, &folder, err);
+    if (code != LEAT_OK) leat_run_folder_clear(&folder);
+    leat_run_folder_close(&folder);
+    return code;
+}

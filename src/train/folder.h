@@ -1,0 +1,70 @@
+/*
+ * The folder of a run:
+ *
+ *     training.json     what the run is (identity.h), and its settings; without it, no run
+ *     config.yaml       the settings, for --config
+ *     metrics.jsonl     a line a step and a line an epoch (metrics.h)
+ *     reference.json    measurements of the data set's images (score.h)
+ *     checkpoints/      states (checkpoint.h)
+ *     samples/          step-000000100.png, ...
+ *     report.html       the command's
+ *     .leat.lock        while a process trains in it
+ */
+#ifndef LEAT_TRAIN_FOLDER_H
+#define LEAT_TRAIN_FOLDER_H
+
+#include "base/lock.h"
+#include "train/identity.h"
+
+#define LEAT_RUN_TRAINING "training.json"
+#define LEAT_RUN_CONFIG "config.yaml"
+#define LEAT_RUN_METRICS "metrics.jsonl"
+#define LEAT_RUN_REFERENCE "reference.json"
+#define LEAT_RUN_REPORT "report.html" /* of the command */
+#define LEAT_RUN_CHECKPOINTS "checkpoints"
+#define LEAT_RUN_SAMPLES "samples"
+
+typedef struct leat_run_folder {
+    char path[LEAT_PATH_BYTES];
+    char checkpoints[LEAT_PATH_BYTES], samples[LEAT_PATH_BYTES];
+    leat_lock lock; /* held between open and close */
+    bool exists;    /* it holds a run */
+    bool created;   /* the folder was created by leat_run_folder_open */
+} leat_run_folder;
+
+/*
+ * Takes the lock of a folder in which to train. LEAT_ERR_EXISTS: it holds something else, or a run
+ * and `resume` is not set; LEAT_ERR_BUSY: another process trains in it; LEAT_ERR_INPUT: a file of
+ * the run is a link. A folder that is missing is created, and removed again by close if nothing was
+ * written.
+ */
+LEAT_MUST_CHECK leat_code leat_run_folder_open(leat_run_folder *folder, const char *path,
+                                               bool resume, leat_error *err);
+void leat_run_folder_close(leat_run_folder *folder);
+/* Removes what a run that could not begin has written, as far as that is possible: of a folder that
+ * held no run when it was opened, and so nothing. */
+void leat_run_folder_clear(const leat_run_folder *folder);
+/* The paths alone, for readers. */
+LEAT_MUST_CHECK leat_code leat_run_folder_look(leat_run_folder *folder, const char *path,
+                                               leat_error *err);
+
+/* "<folder>/<name>". */
+LEAT_MUST_CHECK leat_code leat_run_folder_join(const leat_run_folder *folder, const char *name,
+                                               char path[LEAT_PATH_BYTES], leat_error *err);
+
+/* Writes training.json and config.yaml with the options that a run keeps, and makes the folders, in
+ * this order: what has training.json is a run, and what does not is nobody's. `version`: of leat
+ * when the run began. */
+LEAT_MUST_CHECK leat_code leat_training_save(const leat_run_folder *folder,
+                                             const leat_identity *identity,
+                                             const leat_train_options *options, const char *version,
+                                             leat_error *err);
+/* Reads training.json. `options` are the defaults with the run's settings, which also are texts of
+ * *settings (json_decref), and `version` is that of leat when it began. LEAT_ERR_CORRUPT: it is not
+ * what was written; LEAT_ERR_NOT_FOUND: there is no run. */
+#define LEAT_RUN_VERSION_BYTES 32
+LEAT_MUST_CHECK leat_code leat_training_load(const leat_run_folder *folder, leat_identity *identity,
+                                             leat_train_options *options, json_t **settings,
+                                             char version[LEAT_RUN_VERSION_BYTES], leat_error *err);
+
+#endif

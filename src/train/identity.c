@@ -1,0 +1,91 @@
+/* See identity.h. */
+#include "train/identity.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+bool leat_identity_keeps(const leat_setting *row) {
+    static const char *const of_machine[] = {"threads", "memory", "kernels", "init"};
+    for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
+        if (strcmp(row->name, of_machine[i]) == 0) return false;
+    return true;
+}
+
+static bool decides(const leat_setting *row) { return !row->neutral && leat_identity_keeps(row); }
+
+leat_code leat_identity_hash(leat_identity *identity, const leat_train_options *options,
+                             leat_error *err) {
+    leat_buf text = {0};
+    uint8_t digest[32];
+    leat_sha256 sha;
+    leat_code code =
+        leat_buf_printf(&text, err, "leat run 1\nmodel %s %s\ndata %s %lld\nkernels %s\ninit %s\n",
+                        identity->model, identity->model_hash, identity->data,
+                        (long long)identity->samples, identity->kernel_class, identity->init);
+    const leat_setting *row = leat_train_options_table()->rows;
+    for (; code == LEAT_OK && row->name != NULL; row++) {
+        char value[LEAT_SETTING_BYTES];
+        if (decides(row))
+            code = leat_buf_printf(&text, err, "%s %s\n", row->name,
+                                   leat_setting_get(row, options, value));
+    }
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, text.data, text.size);
+    leat_sha256_final(&sha, digest);
+    leat_sha256_hex(digest, identity->run);
+    leat_buf_free(&text);
+    return code;
+}
+
+leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
+                             const leat_samples *samples, const leat_train_options *options,
+                             leat_error *err) {
+    uint64_t kernels = 0;
+    LEAT_TRY(leat_kernels_verify(options->kernels, &kernels, err));
+    snprintf(identity->model, sizeof identity->model, "%s", leat_model_name());
+    leat_model_hash(model, identity->model_hash);
+    snprintf(identity->data, sizeof identity->data, "%s", samples->fingerprint);
+    identity->samples = samples->count;
+    snprintf(identity->kernel_class, sizeof identity->kernel_class, "%016" PRIx64, kernels);
+    return leat_identity_hash(identity, options, err);
+}
+
+static leat_code differ(const char *what, const char *there, const char *here, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "cannot resume: %s is %.64s here, but the run began with %.64s", what,
+                     here[0] != 0 ? here : "missing", there[0] != 0 ? there : "none");
+}
+
+leat_code leat_identity_compare(const leat_identity *here, const leat_train_options *options,
+                                const leat_identity *there, const json_t *settings,
+                                leat_error *err) {
+    if (there->data[0] == 0)
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "the run holds imported weights, and cannot be resumed; to train from them, "
+            "use --init RUN with another folder for -o");
+    const struct {
+        const char *what, *here, *there;
+    } facts[] = {{"the model", here->model, there->model},
+                 {"the data set (fingerprint)", here->data, there->data},
+                 {"the kernel class (leat doctor --hash)", here->kernel_class, there->kernel_class},
+                 {"the hash of the initial weights (--init)", here->init, there->init}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (strcmp(facts[i].here, facts[i].there) != 0)
+            return differ(facts[i].what, facts[i].there, facts[i].here, err);
+    }
+    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+        char text[LEAT_SETTING_BYTES];
+        const char *value = NULL;
+        if (!decides(row)) continue;
+        LEAT_TRY(leat_json_get_string(settings, row->name, &value, "training.json", err));
+        const char *ours = leat_setting_get(row, options, text);
+        if (strcmp(value, ours) != 0) return differ(row->name, value, ours, err);
+    }
+    if (strcmp(here->model_hash, there->model_hash) != 0)
+        return differ("the hash of the model", there->model_hash, here->model_hash, err);
+    return LEAT_OK;
+}

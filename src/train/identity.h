@@ -1,0 +1,42 @@
+/*
+ * What decides the weights of a run, as a text and its hash: model, data, kernel class, settings
+ * that are not neutral, initial weights. Runs with one hash have the same weights after every step,
+ * on one machine or many.
+ */
+#ifndef LEAT_TRAIN_IDENTITY_H
+#define LEAT_TRAIN_IDENTITY_H
+
+#include "base/file.h"
+#include "base/json.h"
+#include "train/model.h"
+
+#define LEAT_IDENTITY_WORD_BYTES 96
+
+typedef struct leat_identity {
+    char model[16], model_hash[65];
+    char data[65];                   /* fingerprint; "": none, weights that were imported */
+    int64_t samples;                 /* of the data */
+    char kernel_class[17];           /* hash of the kernels' self-test */
+    char init[65];                   /* SHA-256 of the initial weights; "": by the seed */
+    char init_path[LEAT_PATH_BYTES]; /* where they were, not part of the hash; "" */
+    char run[65];                    /* SHA-256 of all of it */
+} leat_identity;
+
+/* Fills all but `init`, which the caller has set, and `run`. Runs the kernels' self-test. */
+LEAT_MUST_CHECK leat_code leat_identity_make(leat_identity *identity, const leat_model *model,
+                                             const leat_samples *samples,
+                                             const leat_train_options *options, leat_error *err);
+/* Sets `run`. */
+LEAT_MUST_CHECK leat_code leat_identity_hash(leat_identity *identity,
+                                             const leat_train_options *options, leat_error *err);
+/* Whether a run with `here` may continue one with `there`, whose settings are an object of texts:
+ * LEAT_ERR_OPTION names what differs. */
+LEAT_MUST_CHECK leat_code leat_identity_compare(const leat_identity *here,
+                                                const leat_train_options *options,
+                                                const leat_identity *there, const json_t *settings,
+                                                leat_error *err);
+/* Whether an option is kept with a run: all but those of a machine (threads, memory, kernels) and
+ * of the beginning (init). */
+bool leat_identity_keeps(const leat_setting *row);
+
+#endif

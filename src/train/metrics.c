@@ -1,0 +1,130 @@
+/* See metrics.h. */
+#include "train/metrics.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/lines.h"
+
+/* ---- Written -------------------------------------------------------------------------------- */
+
+static leat_code append(leat_metrics *metrics, leat_json *json, leat_error *err) {
+    const char *text = NULL;
+    int64_t size = 0;
+    leat_code code = leat_json_finish(json, &text, &size, err);
+    if (code == LEAT_OK)
+        code = leat_file_pwrite(metrics->file, text, size, metrics->size_bytes, err);
+    if (code == LEAT_OK) metrics->size_bytes += size;
+    leat_json_destroy(json);
+    return code;
+}
+
+leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, double rate,
+                            leat_error *err) {
+    leat_json *json = NULL;
+    LEAT_TRY(leat_json_create(&json, true, err));
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "step", step->step);
+    if (step->step > 0) {
+        leat_json_member_double(json, "loss_d_images", step->loss_d_images);
+        leat_json_member_double(json, "loss_d_fakes", step->loss_d_fakes);
+        leat_json_member_double(json, "loss_g", step->loss_g);
+        leat_json_member_double(json, "norm_d", step->norm_d);
+        leat_json_member_double(json, "norm_g", step->norm_g);
+        leat_json_member_double(json, "rate", rate);
+        leat_json_member_double(json, "seconds", step->seconds);
+    }
+    if (step->state[0] != 0) leat_json_member_string(json, "state", step->state);
+    leat_json_member_known(json, "score", step->score);
+    leat_json_member_known(json, "deviation", step->deviation);
+    leat_json_end_object(json);
+    return append(metrics, json, err);
+}
+
+leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoch, const leat_train_step *step,
+                             double seconds, leat_error *err) {
+    leat_json *json = NULL;
+    LEAT_TRY(leat_json_create(&json, true, err));
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "epoch", epoch);
+    leat_json_member_int(json, "step", step->step);
+    leat_json_member_int(json, "images", step->images);
+    leat_json_member_double(json, "seconds", seconds);
+    leat_json_member_int(json, "memory_peak_bytes", step->memory_peak_bytes);
+    leat_json_end_object(json);
+    return append(metrics, json, err);
+}
+
+leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err) {
+    return leat_file_sync(metrics->file, err);
+}
+
+/* ---- Opened --------------------------------------------------------------------------------- */
+
+/* The step of a line; -1: it is not one of ours, such as the beginning of one, or zeros that a
+ * power failure has left. */
+static leat_code step_of(const leat_line *line, int64_t *step, leat_error *err) {
+    json_t *root = NULL;
+    leat_error why = {0};
+    *step = -1;
+    leat_code code = leat_json_parse(line->data, line->size_bytes, "metrics", &root, &why);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    if (code != LEAT_OK) return LEAT_OK;
+    if (leat_json_get_int(root, "step", 0, INT64_MAX, step, "metrics", NULL) != LEAT_OK) *step = -1;
+    json_decref(root);
+    return LEAT_OK;
+}
+
+/* The size of the part with steps up to `last`. Lines that are not ours stay if one of ours comes
+ * after them. */
+static leat_code find_end(const char *path, int64_t last, int64_t *end, leat_error *err) {
+    const leat_lines_options plain = {0};
+    leat_lines *lines = NULL;
+    leat_line line;
+    int64_t step = -1;
+    bool found = true;
+    *end = 0;
+    LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
+    leat_code code = LEAT_OK;
+    while (code == LEAT_OK && found && step <= last) {
+        code = leat_lines_next(lines, &line, &found, err);
+        if (code == LEAT_OK && found) code = step_of(&line, &step, err);
+        if (code == LEAT_OK && found && step >= 0 && step <= last)
+            *end = leat_lines_position(lines);
+    }
+    leat_lines_close(lines);
+    return code;
+}
+
+/* Whether the last of `end` bytes ends a line. */
+static leat_code ends_line(leat_file *file, int64_t end, bool *out, leat_error *err) {
+    char last = '\n';
+    if (end > 0) LEAT_TRY(leat_file_pread(file, &last, 1, end - 1, err));
+    *out = last == '\n';
+    return LEAT_OK;
+}
+
+leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t step,
+                            leat_error *err) {
+    leat_path_facts facts;
+    int64_t end = 0;
+    bool whole = true;
+    *metrics = (leat_metrics){0};
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE)
+        return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);
+    LEAT_TRY(find_end(path, step, &end, err));
+    LEAT_TRY(leat_file_open(&metrics->file, path, LEAT_FILE_OWN, err));
+    leat_code code = leat_file_truncate(metrics->file, end, err);
+    if (code == LEAT_OK) code = ends_line(metrics->file, end, &whole, err);
+    if (code == LEAT_OK && !whole) code = leat_file_pwrite(metrics->file, "\n", 1, end++, err);
+    metrics->size_bytes = end;
+    if (code != LEAT_OK) leat_metrics_close(metrics);
+    return code;
+}
+
+void leat_metrics_close(leat_metrics *metrics) {
+    leat_file_close(metrics->file);
+    *metrics = (leat_metrics){0};
+}

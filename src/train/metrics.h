@@ -1,0 +1,36 @@
+/*
+ * RUN/metrics.jsonl: a JSON object a line, a line for each step, and one for each epoch that ends
+ * in a step. Lines of steps after the checkpoint that a run resumes from are removed: the steps are
+ * taken again.
+ *
+ *     {"step":0,"score":1.3,"deviation":0.2}                        before the first step
+ *     {"step":1,"loss_d_images":0.7,"loss_d_fakes":0.7,"loss_g":0.7,"norm_d":1.0,"norm_g":0.1,
+ *      "rate":0.0002,"seconds":0.8}       and "state", "score", "deviation" where they are known
+ *     {"epoch":0,"step":6,"images":384,"seconds":4.9,"memory_peak_bytes":240000000}
+ */
+#ifndef LEAT_TRAIN_METRICS_H
+#define LEAT_TRAIN_METRICS_H
+
+#include "base/file.h"
+#include "leat/train.h"
+
+typedef struct leat_metrics {
+    leat_file *file;
+    int64_t size_bytes;
+} leat_metrics;
+
+/* Opens the file, which is created if it is missing, and removes the lines of steps after `step`
+ * and what follows them. */
+LEAT_MUST_CHECK leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t step,
+                                            leat_error *err);
+void leat_metrics_close(leat_metrics *metrics);
+LEAT_MUST_CHECK leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step,
+                                            double rate, leat_error *err);
+/* The epoch of step->epoch has ended; `seconds` it took here. */
+LEAT_MUST_CHECK leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoch,
+                                             const leat_train_step *step, double seconds,
+                                             leat_error *err);
+/* Before a checkpoint says that these steps were taken. */
+LEAT_MUST_CHECK leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err);
+
+#endif

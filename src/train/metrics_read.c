@@ -1,0 +1,144 @@
+/*
+ * metrics.jsonl as curves of few points, in one pass and bounded memory: points are means of `span`
+ * steps, and whenever there are too many, neighbours are merged and the span is doubled.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/lines.h"
+#include "train/open.h"
+
+typedef struct curve {
+    leat_run_metrics *out;
+    int64_t most;
+    int64_t span;        /* steps of a point */
+    int64_t in_last;     /* steps in the last point so far */
+    int64_t every, seen; /* of measurements, every such one is kept */
+} curve;
+
+static double real_of(const json_t *line, const char *key) {
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static void add_to(leat_run_point *to, const leat_run_point *more, double share) {
+    to->step = more->step;
+    to->loss_d_images += (more->loss_d_images - to->loss_d_images) * share;
+    to->loss_d_fakes += (more->loss_d_fakes - to->loss_d_fakes) * share;
+    to->loss_g += (more->loss_g - to->loss_g) * share;
+    to->norm_d += (more->norm_d - to->norm_d) * share;
+    to->norm_g += (more->norm_g - to->norm_g) * share;
+    to->seconds += (more->seconds - to->seconds) * share;
+}
+
+static void add_step(curve *self, const json_t *line, int64_t step) {
+    leat_run_metrics *out = self->out;
+    const leat_run_point point = {.step = step,
+                                  .loss_d_images = real_of(line, "loss_d_images"),
+                                  .loss_d_fakes = real_of(line, "loss_d_fakes"),
+                                  .loss_g = real_of(line, "loss_g"),
+                                  .norm_d = real_of(line, "norm_d"),
+                                  .norm_g = real_of(line, "norm_g"),
+                                  .seconds = real_of(line, "seconds")};
+    if (isnan(point.loss_g)) return;
+    if (out->point_count > 0 && self->in_last < self->span) {
+        self->in_last++;
+        add_to(&out->points[out->point_count - 1], &point, 1.0 / (double)self->in_last);
+        return;
+    }
+    if (out->point_count == self->most) { /* even, and all points are full */
+        for (int64_t i = 0; i < self->most / 2; i++) {
+            out->points[i] = out->points[2 * i];
+            add_to(&out->points[i], &out->points[2 * i + 1], 0.5);
+        }
+        out->point_count = self->most / 2;
+        self->span *= 2;
+    }
+    out->points[out->point_count++] = point;
+    self->in_last = 1;
+}
+
+static void add_measurement(curve *self, const json_t *line, int64_t step) {
+    leat_run_metrics *out = self->out;
+    const leat_run_measurement of = {step, real_of(line, "score"), real_of(line, "deviation")};
+    if (isnan(of.score) && isnan(of.deviation)) return;
+    if (self->seen++ % self->every != 0) return;
+    if (out->measurement_count == self->most) {
+        for (int64_t i = 0; i < self->most / 2; i++)
+            out->measurements[i] = out->measurements[2 * i];
+        out->measurement_count = self->most / 2;
+        self->every *= 2;
+    }
+    out->measurements[out->measurement_count++] = of;
+}
+
+static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
+    json_t *line = NULL;
+    int64_t step = 0;
+    leat_error why = {0};
+    leat_code code = leat_json_parse(text->data, text->size_bytes, "metrics", &line, &why);
+    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
+    if (code != LEAT_OK) return LEAT_OK; /* not one of ours, or the last one, half written */
+    const bool is_step =
+        json_object_get(line, "epoch") == NULL &&
+        leat_json_get_int(line, "step", 0, INT64_MAX, &step, "metrics", NULL) == LEAT_OK;
+    if (is_step) {
+        add_step(self, line, step);
+        add_measurement(self, line, step);
+        if (step > self->out->last_step) self->out->last_step = step;
+    }
+    json_decref(line);
+    return LEAT_OK;
+}
+
+static leat_code read_all(curve *self, const char *path, leat_error *err) {
+    const leat_lines_options plain = {0};
+    leat_lines *lines = NULL;
+    leat_line line;
+    bool found = true;
+    LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
+    leat_code code = leat_lines_next(lines, &line, &found, err);
+    while (code == LEAT_OK && found) {
+        code = add_line(self, &line, err);
+        if (code == LEAT_OK) code = leat_lines_next(lines, &line, &found, err);
+    }
+    leat_lines_close(lines);
+    return code;
+}
+
+static leat_code fill(leat_run_metrics *out, const leat_run *run, int64_t most, leat_error *err) {
+    curve self = {.out = out, .most = most / 2 * 2, .span = 1, .every = 1};
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    LEAT_TRY(LEAT_NEW(&out->points, self.most, err));
+    LEAT_TRY(LEAT_NEW(&out->measurements, self.most, err));
+    LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    return facts.kind == LEAT_PATH_NONE ? LEAT_OK : read_all(&self, path, err);
+}
+
+leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int64_t most,
+                                leat_error *err) {
+    leat_run_metrics *metrics = NULL;
+    *out = NULL;
+    if (most < 2 || most > 1 << 24)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "the number of points must be between 2 and 2^24, not %lld",
+                         (long long)most);
+    LEAT_TRY(LEAT_NEW(&metrics, 1, err));
+    leat_code code = fill(metrics, run, most, err);
+    if (code != LEAT_OK) {
+        leat_run_metrics_destroy(metrics);
+        return code;
+    }
+    *out = metrics;
+    return LEAT_OK;
+}
+
+void leat_run_metrics_destroy(leat_run_metrics *metrics) {
+    if (metrics == NULL) return;
+    leat_free(metrics->points);
+    leat_free(metrics->measurements);
+    leat_free(metrics);
+}

@@ -1,0 +1,26 @@
+/* A run opened for reading, private part. */
+#ifndef LEAT_TRAIN_OPEN_H
+#define LEAT_TRAIN_OPEN_H
+
+#include "train/checkpoint.h"
+#include "train/folder.h"
+
+struct leat_run {
+    leat_run_folder folder;
+    leat_identity identity;
+    leat_train_options options; /* the run's settings; the machine's are defaults */
+    json_t *settings;
+    leat_checkpoints checkpoints;
+    int64_t *grids; /* steps of the grids of samples, ascending */
+    int64_t grid_count;
+    char version[LEAT_RUN_VERSION_BYTES]; /* of leat, that began it */
+    double halves;
+};
+
+/* A trainer with the state of a checkpoint (-1: the last), without data: for samples and exports.
+ * *checkpoint (may be NULL) belongs to the run. */
+LEAT_MUST_CHECK leat_code leat_run_load(const leat_run *run, int64_t step, int threads,
+                                        const char *kernels, leat_trainer **trainer,
+                                        const leat_checkpoint **checkpoint, leat_error *err);
+
+#endif

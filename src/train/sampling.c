@@ -1,0 +1,148 @@
+/* See sampling.h. */
+#include "train/sampling.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "leat/format.h"
+
+/* ---- Images --------------------------------------------------------------------------------- */
+
+typedef struct taking {
+    uint8_t *out;
+    double sum, squares;
+    int64_t values;
+} taking;
+
+static uint8_t level_of(float value) {
+    const double level = ((double)value * 0.5 + 0.5) * 255 + 0.5;
+    if (!(level > 0)) return 0;
+    return level < 255 ? (uint8_t)level : 255;
+}
+
+static leat_code take(void *context, const float *images, int64_t count, leat_error *err) {
+    taking *self = context;
+    const int64_t values = count * LEAT_IMAGE_VALUES;
+    (void)err;
+    for (int64_t i = 0; i < values; i++) {
+        *self->out++ = level_of(images[i]);
+        self->sum += images[i];
+        self->squares += (double)images[i] * images[i];
+    }
+    self->values += values;
+    return LEAT_OK;
+}
+
+leat_code leat_sampling_images(leat_model *model, const float *parameters, const float *statistics,
+                               uint64_t seed, int64_t first, int64_t count, uint8_t *out,
+                               double *deviation, leat_error *err) {
+    taking self = {.out = out};
+    *deviation = NAN;
+    LEAT_TRY(
+        leat_model_generate(model, parameters, statistics, seed, first, count, take, &self, err));
+    const double mean = self.sum / (double)self.values;
+    const double variance = self.squares / (double)self.values - mean * mean;
+    *deviation = variance > 0 ? sqrt(variance) : variance; /* NaN stays */
+    return LEAT_OK;
+}
+
+leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t count, int32_t size,
+                               int64_t columns, leat_error *err) {
+    const int64_t border = LEAT_GRID_BORDER;
+    int64_t pixels = 0;
+    if (count < 1 || columns < 1 || columns > 4096 || count > 65536 || size < 1 || size > 1024)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a grid of %lld images of %d x %d in rows of %lld: the number of images "
+                         "must be between 1 "
+                         "and 65536, their sides between 1 and 1024, and rows between 1 and 4096",
+                         (long long)count, (int)size, (int)size, (long long)columns);
+    if (columns > count) columns = count;
+    const int64_t rows = (count + columns - 1) / columns;
+    const int64_t width = columns * (size + border) + border;
+    const int64_t height = rows * (size + border) + border;
+    if (!leat_mul_size(width, height, &pixels) || pixels > INT64_C(1) << 26)
+        return leat_fail(err, LEAT_ERR_OPTION, "a grid of %lld x %lld pixels is too large",
+                         (long long)width, (long long)height);
+    uint8_t *grid = NULL;
+    LEAT_TRY(LEAT_NEW(&grid, pixels * 3, err));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t left = i % columns * (size + border) + border;
+        const int64_t top = i / columns * (size + border) + border;
+        for (int64_t y = 0; y < size; y++)
+            memcpy(grid + ((top + y) * width + left) * 3, images + (i * size + y) * size * 3,
+                   (size_t)size * 3);
+    }
+    leat_code code = leat_png_save(path, grid, (int32_t)width, (int32_t)height, err);
+    leat_free(grid);
+    return code;
+}
+
+/* ---- While training ------------------------------------------------------------------------- */
+
+static leat_code get_reference(leat_sampling *sampling, const leat_run_folder *folder,
+                               const leat_samples *samples, const leat_train_options *options,
+                               leat_ticker *ticker, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REFERENCE, path, err));
+    leat_error why = {0};
+    leat_code code = leat_score_load(sampling->reference, samples->fingerprint, path, &why);
+    if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
+    LEAT_TRY(leat_score_measure(sampling->reference, samples, options->threads, options->kernels,
+                                ticker, err));
+    return leat_score_save(sampling->reference, samples->fingerprint, path, err);
+}
+
+leat_code leat_sampling_create(leat_sampling *sampling, const leat_run_folder *folder,
+                               leat_model *model, const leat_samples *samples,
+                               const leat_train_options *options, leat_ticker *ticker,
+                               leat_error *err) {
+    *sampling = (leat_sampling){.model = model, .seed = options->seed};
+    leat_code code = LEAT_NEW(&sampling->reference, 1, err);
+    if (code == LEAT_OK)
+        code = LEAT_NEW(&sampling->statistics, leat_model_statistics_count(model), err);
+    if (code == LEAT_OK)
+        code = leat_features_create(&sampling->features, options->threads, options->kernels, err);
+    if (code == LEAT_OK) code = get_reference(sampling, folder, samples, options, ticker, err);
+    if (code == LEAT_OK)
+        code = leat_score_distance(&sampling->reference->half[0], &sampling->reference->half[1],
+                                   &sampling->halves, err);
+    if (code != LEAT_OK) leat_sampling_free(sampling);
+    return code;
+}
+
+void leat_sampling_free(leat_sampling *sampling) {
+    leat_features_destroy(sampling->features);
+    leat_free(sampling->reference);
+    leat_free(sampling->statistics);
+    *sampling = (leat_sampling){0};
+}
+
+static leat_code save_grid(const leat_run_folder *folder, int64_t step, const uint8_t *images,
+                           leat_error *err) {
+    char path[LEAT_PATH_BYTES], name[64];
+    snprintf(name, sizeof name, LEAT_GRID_NAME, (long long)step);
+    LEAT_TRY(leat_path_join(path, sizeof path, folder->samples, name, err));
+    return leat_image_grid_save(path, images, LEAT_GRID_IMAGES, LEAT_IMAGE_SIZE, LEAT_GRID_COLUMNS,
+                                err);
+}
+
+leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
+                             const float *parameters, int64_t step, double *score,
+                             double *deviation, leat_error *err) {
+    uint8_t *images = NULL;
+    *score = *deviation = NAN;
+    LEAT_TRY(leat_model_statistics(sampling->model, parameters, sampling->statistics, err));
+    LEAT_TRY(leat_score_generator(sampling->model, parameters, sampling->statistics,
+                                  sampling->features, sampling->reference, score, err));
+    LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
+    leat_code code =
+        leat_sampling_images(sampling->model, parameters, sampling->statistics, sampling->seed, 0,
+                             LEAT_GRID_IMAGES, images, deviation, err);
+    if (code == LEAT_OK && *deviation >= LEAT_SAMPLE_DEVIATION_MIN)
+        code = save_grid(folder, step, images, err);
+    leat_free(images);
+    return code;
+}

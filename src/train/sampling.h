@@ -1,0 +1,43 @@
+/*
+ * What is looked at while a run is trained: a grid of images and two numbers, the score (score.h)
+ * and the deviation of the grid. All from the same latent vectors at every step.
+ */
+#ifndef LEAT_TRAIN_SAMPLING_H
+#define LEAT_TRAIN_SAMPLING_H
+
+#include "train/folder.h"
+#include "train/score.h"
+
+/* In RUN/samples, of a step. */
+#define LEAT_GRID_NAME "step-%09lld.png"
+enum { LEAT_GRID_IMAGES = 64, LEAT_GRID_COLUMNS = 8, LEAT_GRID_BORDER = 2 };
+
+typedef struct leat_sampling {
+    leat_model *model;
+    uint64_t seed; /* of the grids */
+    leat_features *features;
+    leat_score_reference *reference;
+    float *statistics;
+    double halves; /* the distance of one half of the data's images from the other */
+} leat_sampling;
+
+/* Reads the measurements of the data from the run folder, or makes and saves them. */
+LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling,
+                                               const leat_run_folder *folder, leat_model *model,
+                                               const leat_samples *samples,
+                                               const leat_train_options *options,
+                                               leat_ticker *ticker, leat_error *err);
+void leat_sampling_free(leat_sampling *sampling);
+
+/* Writes samples/step-N.png, unless the grid is almost uniform, and measures. */
+LEAT_MUST_CHECK leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
+                                             const float *parameters, int64_t step, double *score,
+                                             double *deviation, leat_error *err);
+
+/* Images of latent vectors as levels: out is [count][size][size][3]; *deviation of all values. */
+LEAT_MUST_CHECK leat_code leat_sampling_images(leat_model *model, const float *parameters,
+                                               const float *statistics, uint64_t seed,
+                                               int64_t first, int64_t count, uint8_t *out,
+                                               double *deviation, leat_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * The state of a run, and how a step changes it. The state after step s is a pure function of the
+ * run's identity (identity.h) and s. A step:
+ *
+ *     for each pass:
+ *         leat_trainer_begin    the weights as units see them: rounded by codec-down
+ *         leat_trainer_unit     any unit, in any order, anywhere: its numbers
+ *         leat_trainer_add      units 0, 1, ..., in order; each rounded by codec-up
+ *         leat_trainer_end      the step of the weights
+ *
+ * leat_trainer_step does all of it here. Nothing of it allocates.
+ */
+#ifndef LEAT_TRAIN_TRAINER_H
+#define LEAT_TRAIN_TRAINER_H
+
+#include "train/model.h"
+#include "train/payload.h"
+
+/* Numbers after a step; a file or database keeps them between steps. */
+typedef struct leat_train_state {
+    int64_t step;                       /* steps taken */
+    float *parameters, *first, *second; /* [parameters]: weights, and Adam's two means */
+    float *running;                     /* [running] */
+} leat_train_state;
+
+/* What the units of a step have computed. */
+typedef struct leat_step_numbers {
+    double weight, sums[LEAT_MODEL_SUMS];
+    double norm_d, norm_g; /* of the mean gradients */
+} leat_step_numbers;
+
+typedef struct leat_trainer leat_trainer;
+
+/* `samples` must outlive the trainer. */
+LEAT_MUST_CHECK leat_code leat_trainer_create(leat_trainer **out, const leat_train_options *options,
+                                              const leat_plan *plan, const leat_samples *samples,
+                                              leat_error *err);
+void leat_trainer_destroy(leat_trainer *trainer);
+/* Bytes of it all, at most. */
+LEAT_MUST_CHECK leat_code leat_trainer_bytes(const leat_train_options *options,
+                                             const leat_plan *plan, int64_t *bytes,
+                                             leat_error *err);
+
+const leat_model *leat_trainer_model(const leat_trainer *trainer);
+const leat_plan *leat_trainer_plan(const leat_trainer *trainer);
+/* The state, which the caller may fill between steps: first values from the seed at create. */
+leat_train_state *leat_trainer_state(leat_trainer *trainer);
+/* SHA-256 of the state, as hexadecimal digits. */
+void leat_trainer_hash(const leat_trainer *trainer, char hash[65]);
+
+/* ---- Parts of a step ------------------------------------------------------------------------ */
+
+/* Begins pass `pass_index` of the next step. */
+void leat_trainer_begin(leat_trainer *trainer, int pass_index);
+/* Computes a unit of this step and pass into *out, whose arrays are the trainer's own, until the
+ * next unit. */
+LEAT_MUST_CHECK leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit *out,
+                                            leat_error *err);
+/* Rounds a unit computed here as its payload would be. */
+void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit *of);
+/* Adds unit `unit`, which must be the next one, rounded. */
+void leat_trainer_add(leat_trainer *trainer, int64_t unit, const leat_unit *of);
+/* The pass's step, once all units are added. LEAT_ERR_INPUT: a sum or a gradient is not finite; the
+ * message names it, and the trainer is of no further use. */
+LEAT_MUST_CHECK leat_code leat_trainer_end(leat_trainer *trainer, leat_step_numbers *numbers,
+                                           leat_error *err);
+
+/* The entire next step. */
+LEAT_MUST_CHECK leat_code leat_trainer_step(leat_trainer *trainer, leat_step_numbers *numbers,
+                                            leat_error *err);
+
+/* The key of the rounding of a unit. */
+uint64_t leat_trainer_key(const leat_plan *plan, int64_t step, int64_t unit, int pass_index);
+
+#endif

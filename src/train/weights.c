@@ -1,0 +1,273 @@
+/* See weights.h. The file is made of one table of tensors, which writing and reading share. */
+#include "train/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* Parameters, three times, and running statistics. */
+enum { ROWS_MAX = 128, PIECE_FLOATS = 1 << 16 };
+
+typedef struct rows {
+    leat_weight_row items[ROWS_MAX];
+    int count;
+} rows;
+
+static void add_parameters(rows *to, const leat_model *model, const char *prefix, float *block) {
+    leat_parameter parameter;
+    for (int i = 0; leat_model_parameter_at(model, i, &parameter); i++) {
+        LEAT_ASSERT(to->count < ROWS_MAX);
+        leat_weight_row *out = &to->items[to->count++];
+        snprintf(out->name, sizeof out->name, "%s%s", prefix, parameter.name);
+        out->rank = parameter.rank;
+        memcpy(out->shape, parameter.shape, sizeof out->shape);
+        out->values = block != NULL ? block + parameter.offset : NULL;
+        out->count = parameter.count;
+    }
+}
+
+static void add_running(rows *to, const leat_model *model, float *block) {
+    leat_running_tensor running;
+    for (int i = 0; leat_model_running_at(model, i, &running); i++) {
+        LEAT_ASSERT(to->count < ROWS_MAX);
+        leat_weight_row *out = &to->items[to->count++];
+        snprintf(out->name, sizeof out->name, "%s", running.name);
+        out->rank = 1;
+        out->shape[0] = out->count = running.count;
+        out->values = block != NULL ? block + running.offset : NULL;
+    }
+}
+
+static leat_code rows_of(rows **out, const leat_model *model, const leat_train_state *state,
+                         leat_error *err) {
+    LEAT_TRY(LEAT_NEW(out, 1, err));
+    add_parameters(*out, model, "", state->parameters);
+    add_running(*out, model, state->running);
+    add_parameters(*out, model, "adam_m/", state->first);
+    add_parameters(*out, model, "adam_v/", state->second);
+    return LEAT_OK;
+}
+
+/* ---- Written -------------------------------------------------------------------------------- */
+
+typedef struct saving {
+    leat_file *file;
+    int64_t at;
+    leat_sha256 sha;
+    uint8_t *piece;
+} saving;
+
+static leat_code put(saving *self, const void *bytes, int64_t size_bytes, leat_error *err) {
+    LEAT_TRY(leat_file_pwrite(self->file, bytes, size_bytes, self->at, err));
+    leat_sha256_update(&self->sha, bytes, size_bytes);
+    self->at += size_bytes;
+    return LEAT_OK;
+}
+
+static leat_code put_values(saving *self, const leat_weight_row *of, leat_error *err) {
+    for (int64_t first = 0; first < of->count; first += PIECE_FLOATS) {
+        const int64_t left = of->count - first, some = left < PIECE_FLOATS ? left : PIECE_FLOATS;
+        leat_codec_encode(LEAT_CODEC_F32, 0, of->values + first, some, self->piece);
+        LEAT_TRY(put(self, self->piece, 4 * some, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_code plan(const leat_weight_row *rows, int count, const char *const *metadata,
+                      int metadata_count, leat_buf *header, int64_t *file_bytes, leat_error *err) {
+    leat_tensor *tensors = NULL;
+    LEAT_TRY(LEAT_NEW(&tensors, count, err));
+    for (int i = 0; i < count; i++) {
+        memcpy(tensors[i].name, rows[i].name, sizeof tensors[i].name);
+        tensors[i].dtype = LEAT_DTYPE_F32;
+        tensors[i].rank = rows[i].rank;
+        memcpy(tensors[i].shape, rows[i].shape, sizeof rows[i].shape);
+    }
+    leat_code code =
+        leat_safetensors_plan(tensors, count, metadata, metadata_count, header, file_bytes, err);
+    leat_free(tensors);
+    return code;
+}
+
+leat_code leat_weights_bytes(const leat_model *model, int64_t *bytes, leat_error *err) {
+    const leat_train_state state = {0}; /* places are not used */
+    leat_buf header = {0};
+    rows *of = NULL;
+    *bytes = 0;
+    leat_code code = rows_of(&of, model, &state, err);
+    if (code == LEAT_OK) code = plan(of->items, of->count, NULL, 0, &header, bytes, err);
+    leat_buf_free(&header);
+    leat_free(of);
+    return code;
+}
+
+static leat_code save(saving *self, const char *path, const leat_weight_row *rows, int count,
+                      const char *const *metadata, int metadata_count, leat_error *err) {
+    leat_buf header = {0};
+    int64_t file_bytes = 0;
+    LEAT_TRY(LEAT_NEW(&self->piece, PIECE_FLOATS * 4, err));
+    leat_code code = plan(rows, count, metadata, metadata_count, &header, &file_bytes, err);
+    if (code == LEAT_OK) code = leat_file_open_draft(&self->file, path, err);
+    if (code == LEAT_OK) code = put(self, header.data, header.size, err);
+    leat_buf_free(&header);
+    for (int i = 0; i < count && code == LEAT_OK; i++) code = put_values(self, &rows[i], err);
+    return code == LEAT_OK ? leat_file_publish(self->file, true, err) : code;
+}
+
+leat_code leat_weight_rows_save(const char *path, const leat_weight_row *rows, int count,
+                                const char *const *metadata, int metadata_count, char sha256[65],
+                                leat_error *err) {
+    saving self = {0};
+    uint8_t digest[32];
+    sha256[0] = 0;
+    leat_sha256_init(&self.sha);
+    leat_code code = save(&self, path, rows, count, metadata, metadata_count, err);
+    leat_file_close(self.file);
+    leat_free(self.piece);
+    if (code != LEAT_OK) return code;
+    leat_sha256_final(&self.sha, digest);
+    leat_sha256_hex(digest, sha256);
+    return LEAT_OK;
+}
+
+leat_code leat_weights_save(const char *path, const leat_model *model,
+                            const leat_train_state *state, char sha256[65], leat_error *err) {
+    char step[32];
+    rows *of = NULL;
+    sha256[0] = 0;
+    snprintf(step, sizeof step, "%lld", (long long)state->step);
+    const char *const metadata[] = {"format", "pt", "leat", "checkpoint", "step", step};
+    LEAT_TRY(rows_of(&of, model, state, err));
+    leat_code code = leat_weight_rows_save(path, of->items, of->count, metadata, 3, sha256, err);
+    leat_free(of);
+    return code;
+}
+
+/* ---- Read ----------------------------------------------------------------------------------- */
+
+static leat_code get_values(leat_file *file, const leat_tensor *from, const leat_weight_row *to,
+                            leat_error *err) {
+    uint8_t *piece = NULL;
+    LEAT_TRY(LEAT_NEW(&piece, PIECE_FLOATS * 4, err));
+    leat_code code = LEAT_OK;
+    for (int64_t first = 0; first < to->count && code == LEAT_OK; first += PIECE_FLOATS) {
+        const int64_t left = to->count - first, some = left < PIECE_FLOATS ? left : PIECE_FLOATS;
+        code = leat_file_pread(file, piece, 4 * some, from->offset + 4 * first, err);
+        if (code == LEAT_OK) leat_codec_decode(LEAT_CODEC_F32, piece, some, to->values + first);
+    }
+    leat_free(piece);
+    return code;
+}
+
+static leat_code check_hash(const char *path, const char sha256[65], leat_error *err) {
+    uint8_t digest[32];
+    char hex[65];
+    LEAT_TRY(leat_file_sha256(path, digest, err));
+    leat_sha256_hex(digest, hex);
+    if (strcmp(hex, sha256) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "\"%.300s\" does not have the SHA-256 in its .json file: the checkpoint is "
+                     "damaged; remove it, or use another one",
+                     path);
+}
+
+static leat_code load(const leat_safetensors *tensors, leat_file *file, const rows *of,
+                      leat_error *err) {
+    if (leat_safetensors_count(tensors) != of->count)
+        return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.300s\" has %lld tensors instead of %d",
+                         leat_file_path(file), (long long)leat_safetensors_count(tensors),
+                         of->count);
+    for (int i = 0; i < of->count; i++) {
+        const leat_weight_row *to = &of->items[i];
+        const leat_tensor *from = NULL;
+        leat_code code = leat_safetensors_find(tensors, to->name, LEAT_DTYPE_F32, to->rank,
+                                               to->shape, &from, err);
+        if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_INPUT)
+            return leat_error_context(err, LEAT_ERR_CORRUPT, "checkpoint");
+        LEAT_TRY(code);
+        LEAT_TRY(get_values(file, from, to, err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_weights_load(const char *path, const char sha256[65], const leat_model *model,
+                            leat_train_state *state, leat_error *err) {
+    leat_safetensors *tensors = NULL;
+    leat_file *file = NULL;
+    rows *of = NULL;
+    LEAT_TRY(check_hash(path, sha256, err));
+    LEAT_TRY(leat_safetensors_read(&tensors, path, err));
+    leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
+    if (code == LEAT_OK) code = rows_of(&of, model, state, err);
+    if (code == LEAT_OK) code = load(tensors, file, of, err);
+    leat_file_close(file);
+    leat_safetensors_destroy(tensors);
+    leat_free(of);
+    return code;
+}
+
+/* ---- Third-party files ---------------------------------------------------------------------- */
+
+/* A value that is not finite would be found in a loss, or, of running statistics, never. */
+static leat_code check_values(leat_file *file, const char *name, const leat_weight_row *of,
+                              leat_error *err) {
+    const bool variance = strstr(name, "running_var") != NULL;
+    for (int64_t i = 0; i < of->count; i++) {
+        const float value = of->values[i];
+        if (!isfinite(value) || (variance && value < 0))
+            return leat_fail(err, LEAT_ERR_INPUT, "\"%.300s\": value %lld of %.60s is %g",
+                             leat_file_path(file), (long long)i, name, (double)value);
+    }
+    return LEAT_OK;
+}
+
+static leat_code read_row(const leat_safetensors *tensors, leat_file *file, const char *prefix,
+                          const leat_weight_row *to, bool *found, leat_error *err) {
+    const size_t skip = strlen(prefix);
+    const leat_tensor *from = NULL;
+    leat_error why = {0};
+    *found = false;
+    if (strncmp(to->name, prefix, skip) != 0) return LEAT_OK;
+    leat_code code = leat_safetensors_find(tensors, to->name + skip, LEAT_DTYPE_F32, to->rank,
+                                           to->shape, &from, &why);
+    if (code == LEAT_ERR_NOT_FOUND) return LEAT_OK;
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
+    *found = true;
+    LEAT_TRY(get_values(file, from, to, err));
+    return check_values(file, from->name, to, err);
+}
+
+static leat_code read_rows(const leat_safetensors *tensors, leat_file *file, const char *prefix,
+                           const rows *of, int parameters, int *found, leat_error *err) {
+    for (int i = 0; i < of->count; i++) {
+        bool here = false;
+        LEAT_TRY(read_row(tensors, file, prefix, &of->items[i], &here, err));
+        *found += here && i < parameters;
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_weights_read(const char *path, const char *prefix, const leat_model *model,
+                            leat_train_state *state, int *found, leat_error *err) {
+    leat_safetensors *tensors = NULL;
+    leat_file *file = NULL;
+    rows *of = NULL;
+    int parameters = 0;
+    *found = 0;
+    LEAT_TRY(leat_safetensors_read(&tensors, path, err));
+    leat_code code = leat_file_open(&file, path, LEAT_FILE_READ, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&of, 1, err);
+    if (code == LEAT_OK) {
+        add_parameters(of, model, "", state->parameters);
+        parameters = of->count;
+        add_running(of, model, state->running);
+        code = read_rows(tensors, file, prefix, of, parameters, found, err);
+    }
+    leat_file_close(file);
+    leat_safetensors_destroy(tensors);
+    leat_free(of);
+    return code;
+}

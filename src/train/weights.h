@@ -1,0 +1,50 @@
+/*
+ * The numbers of a run as a safetensors file, by PyTorch's names: "G.main.0.weight", "D...", the
+ * running statistics "G.main.1.running_mean" and "running_var", and in checkpoints Adam's means,
+ * "adam_m/G.main.0.weight" and "adam_v/...". All F32.
+ */
+#ifndef LEAT_TRAIN_WEIGHTS_H
+#define LEAT_TRAIN_WEIGHTS_H
+
+#include "format/safetensors/safetensors.h"
+#include "train/trainer.h"
+
+/* A tensor of floats. */
+typedef struct leat_weight_row {
+    char name[LEAT_TENSOR_NAME_BYTES];
+    int rank;
+    int64_t shape[4];
+    float *values;
+    int64_t count;
+} leat_weight_row;
+/* Writes any tensors durably, complete or not at all; `metadata` are pairs of key and value. */
+LEAT_MUST_CHECK leat_code leat_weight_rows_save(const char *path, const leat_weight_row *rows,
+                                                int count, const char *const *metadata,
+                                                int metadata_count, char sha256[65],
+                                                leat_error *err);
+
+/* Bytes of a file with Adam's means. */
+LEAT_MUST_CHECK leat_code leat_weights_bytes(const leat_model *model, int64_t *bytes,
+                                             leat_error *err);
+/* Writes the state durably, complete or not at all; sha256 receives the hash of the file, as
+ * hexadecimal digits. The bytes are a function of model and state. */
+LEAT_MUST_CHECK leat_code leat_weights_save(const char *path, const leat_model *model,
+                                            const leat_train_state *state, char sha256[65],
+                                            leat_error *err);
+/* Reads what leat_weights_save wrote. LEAT_ERR_CORRUPT: the file does not have this hash, or not
+ * these tensors; *state may then be filled in part. */
+LEAT_MUST_CHECK leat_code leat_weights_load(const char *path, const char sha256[65],
+                                            const leat_model *model, leat_train_state *state,
+                                            leat_error *err);
+/*
+ * Reads weights to begin with from a third-party file, or several that together have all
+ * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT),
+ * running statistics are taken if they are there, other tensors are passed over. `prefix` goes
+ * before the names in the file: "G." for the file of a generator alone. *found counts the
+ * parameters.
+ */
+LEAT_MUST_CHECK leat_code leat_weights_read(const char *path, const char *prefix,
+                                            const leat_model *model, leat_train_state *state,
+                                            int *found, leat_error *err);
+
+#endif
