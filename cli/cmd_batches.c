@@ -6,6 +6,7 @@
 #include "kinds.h"
 #include "leat/load.h"
 #include "leat/load_can.h"
+#include "leat/load_images.h"
 
 /* Building or describing batches is a different job from a report. */
 static int refuse_jobs(leat_cli *cli) {
@@ -95,7 +96,8 @@ static const leat_cli_option options[] = {
      .own.max = INT64_MAX,
      .own.help =
          "describe the contents of this row of the batch: shard, record, measurements; for a CAN "
-         "cache (no ROW), the contents of the batch: graphs, files, windows, attacks",
+         "cache (no ROW), the contents of the batch: graphs, files, windows, attacks; for an image "
+         "data set (ROW may be omitted), the image",
      .may_have_second = true},
     {.own.name = "report",
      .own.kind = LEAT_SETTING_PATH,
@@ -103,7 +105,8 @@ static const leat_cli_option options[] = {
      .own.help =
          "write an HTML page with plots of batch contents: padding compared with other packings, "
          "time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers "
-         "--steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers"},
+         "--steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers; "
+         "not for image data sets"},
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "FILE",
@@ -133,6 +136,7 @@ static const leat_cli_option options[] = {
      .own.choices = &("" LEAT_GRAPH_MODEL_TABLE(OR))[1], /* without the first | */
      .own.help = "model to budget for with --device-memory",
      .of = LEAT_CLI_CAN},
+    {.table = leat_image_loader_options_table, .of = LEAT_CLI_IMAGES},
     {.own.name = "stage",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "DIR",
@@ -160,6 +164,7 @@ static const leat_cli_example examples[] = {
                                                            "the memory model used"},
     {"leat batches cache --graphs benign --split all --report batches.html",
      "batches of benign graphs alone, of each split"},
+    {"leat batches faces --as float --time", "how fast batches of images are built, as floats"},
     {"leat batches cache --curriculum scores.json --epochs 300 --report batches.html",
      "fill and attacks of graph batches, tiers of the curriculum"},
     {0},
@@ -180,6 +185,9 @@ const leat_cli_command leat_cmd_batches = {
         "the endpoints of all their edges. Graphs are assigned to batches anew each epoch, so "
         "epochs may differ in their number of batches. The bytes are a function of --split, "
         "--seed, --graphs to --preset, --batch and, with a curriculum, --epochs.\n\n"
+        "For an image data set, a batch is images as levels or floats; every epoch has each image "
+        "once, in an order drawn anew. The bytes are a function of the pixels, --seed, --batch and "
+        "--as.\n\n"
         "PATH is a folder written by an ingest, or ArrayRecord files of probe rows. All data is "
         "verified as it is read.",
     .argument = "PATH",

@@ -41,8 +41,8 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_CHOICE,
      .own.choices = "ndjson|csv|words",
      .own.help =
-         "ndjson: one measurement or graph per line, complete; csv: measurements only, complete "
-         "(both can be ingested again); words: for reading",
+         "ndjson: one measurement, graph or image per line; csv: measurements only (both of "
+         "measurements are complete and can be ingested again); words: for reading",
      .letter = 'f',
      .preset = "ndjson"},
     {.own.name = "rows",
@@ -74,6 +74,19 @@ static const leat_cli_option options[] = {
      .own.help = "none: features as stored; stored: scaled by the cache's scaler, as in loading",
      .preset = "none",
      .of = LEAT_CLI_CAN},
+    {.own.name = "image",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "I",
+     .own.help =
+         "image to write: its number, counted from 0, or its name; or images FIRST:END, END "
+         "excluded; otherwise all of them",
+     .of = LEAT_CLI_IMAGES},
+    {.own.name = "output",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help = "also write the pixels of --image to FILE, as PNG",
+     .letter = 'o',
+     .of = LEAT_CLI_IMAGES},
     {.own.name = "memory",
      .own.kind = LEAT_SETTING_SIZE,
      .own.min = 1024,
@@ -92,12 +105,13 @@ static const leat_cli_example examples[] = {
     {"leat cat data/test/test_shard_00000.arrayrecord --format words --rows 0:3",
      "three rows of one shard in words"},
     {"leat cat cache --graph 5 --format words", "a window of CAN frames as a graph, in words"},
+    {"leat cat faces --image 7 -o face.png", "an image as it is stored, and what is known of it"},
     {0},
 };
 
 const leat_cli_command leat_cmd_cat = {
     .words = "cat",
-    .purpose = "the measurements of a data set, or the graphs of a CAN cache, as text",
+    .purpose = "the measurements, graphs or images of a data set",
     .usage = "PATH... [options]",
     .about =
         "Writes the measurements of a data set, or of ArrayRecord files of probe rows, to stdout: "
@@ -105,6 +119,8 @@ const leat_cli_command leat_cmd_cat = {
         "digits that read back as the same number.\n\n"
         "For a CAN cache, it writes the graphs of one split: all tensors of a graph on one JSON "
         "line, with the capture, frames and identifiers that it was built from.\n\n"
+        "For an image data set, it lists the images: number, name, and the size and hash of the "
+        "original; with -o, it writes one of them as PNG.\n\n"
         "Data is verified before it is written; a damaged record ends the output with an error "
         "that names it.",
     .argument = "PATH",

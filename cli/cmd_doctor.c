@@ -23,6 +23,20 @@ void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, cons
     leat_json_end_object(doc->json);
 }
 
+void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *findings, int64_t count,
+                               int64_t all) {
+    char what[LEAT_MESSAGE_BYTES + 300], words[LEAT_WORDS_BYTES];
+    for (int64_t i = 0; i < count; i++) {
+        snprintf(what, sizeof what, "%s: %s", findings[i].file, findings[i].reason);
+        leat_doctor_tell(doc, findings[i].note ? LEAT_DOCTOR_NOTE : LEAT_DOCTOR_PROBLEM, what, "");
+    }
+    if (all > count) {
+        snprintf(what, sizeof what, "and %s more of this kind",
+                 leat_words_count(words, all - count));
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, what, "");
+    }
+}
+
 /* ---- The machine -------------------------------------------------------------------------- */
 
 static void tell_build(leat_doctor *doc) {
@@ -202,19 +216,21 @@ static const leat_cli_option options[] = {
 
 static const leat_cli_example examples[] = {
     {"leat doctor", "does this machine have what leat needs?"},
-    {"leat doctor data", "and is the data set or CAN cache complete?"},
+    {"leat doctor data", "and is the data set complete?"},
     {"leat doctor --kernels", "are results right here, and how fast are they computed?"},
     {0},
 };
 
 const leat_cli_command leat_cmd_doctor = {
     .words = "doctor",
-    .purpose = "problems with this machine or a data set, and what to do about them",
+    .purpose =
+        "problems with this machine, a data set or a training run, and what to do about them",
     .usage = "[DATA...] [options]",
     .about =
         "Checks the machine (processor, memory, disk, limits, libraries) and data sets and CAN "
         "caches: leftovers of an interrupted ingest, missing files, wrong file sizes, and the "
-        "manifest against the index. Each line gives a verdict (ok, note or problem), what was "
+        "manifest against the index; of image data sets the same, and of training runs the hashes "
+        "of all checkpoints. Each line gives a verdict (ok, note or problem), what was "
         "found, and what to do. The exit status is 1 if there is a problem.\n\n"
         "It changes nothing and does not verify the contents of shards; use leat inspect --verify "
         "for that.",

@@ -55,16 +55,16 @@ static const leat_cli_option options[] = {
      .own.word_value = LEAT_CLI_NONE,
      .own.max = INT64_MAX,
      .own.help =
-         "if rows or graphs exceed this size, compute values (round trips, gaps, failures; "
-         "features) from a sample of about this size, selected by row or graph number; none: read "
-         "all",
+         "if rows, graphs or images exceed this size, compute values (round trips, gaps, failures; "
+         "features; pixels) from a sample of about this size, selected by their numbers; none: "
+         "read all",
      .preset = "4G"},
     {.own.name = "verify",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help =
-         "read and check everything: hashes, structure, every row or graph, their order, index or "
-         "metadata, and that no probe or window is in two splits; exit status 1 if a problem is "
-         "found"},
+         "read and check everything: hashes, structure, every row, graph or image, their order, "
+         "index or metadata, and that no probe or window is in two splits; exit status 1 if a "
+         "problem is found"},
     {.own.name = "memory",
      .own.kind = LEAT_SETTING_SIZE,
      .own.min = 1024,
@@ -88,22 +88,29 @@ static const leat_cli_example examples[] = {
     {"leat inspect data --html data.html", "the same as a page with plots"},
     {"leat inspect data --verify --json | jq .verification", "is every byte correct?"},
     {"leat inspect cache --html cache.html", "the graphs, attacks and features of a CAN cache"},
+    {"leat inspect faces --html faces.html", "a contact sheet, the mean image, what was rejected"},
+    {"leat inspect run --verify", "the settings and checkpoints of a training run"},
     {0},
 };
 
 const leat_cli_command leat_cmd_inspect = {
     .words = "inspect",
-    .purpose = "contents of a data set or CAN cache: sizes, distributions, verification",
+    .purpose = "contents of a data set: sizes, distributions, verification",
     .usage = "PATH... [options]",
-    .about = "Summarises a data set written by an ingest, or third-party ArrayRecord files of "
-             "probe rows. Counts, sizes and time spans come from the index and cover every row; "
-             "values (round trips, gaps, failures, duplicates, change over time) are read from the "
-             "rows, and the output states how many were read. A duplicate equals the measurement "
-             "before it of the same probe in all columns.\n\n"
-             "For a CAN cache: graphs, nodes and attacks of each split, captures, identifiers "
-             "unknown in training, ranges of features.\n\n"
-             "With --verify, everything is read and checked, and each problem is listed with its "
-             "file and record or graph.",
+    .about =
+        "Summarises a data set written by an ingest, or third-party ArrayRecord files of "
+        "probe rows. Counts, sizes and time spans come from the index and cover every row; "
+        "values (round trips, gaps, failures, duplicates, change over time) are read from the "
+        "rows, and the output states how many were read. A duplicate equals the measurement "
+        "before it of the same probe in all columns.\n\n"
+        "For a CAN cache: graphs, nodes and attacks of each split, captures, identifiers "
+        "unknown in training, ranges of features.\n\n"
+        "For an image data set: sizes of the originals, levels and brightness, rejected files; "
+        "the page has a contact sheet and the mean image.\n\n"
+        "For a training run: data, settings, checkpoints with their scores. Its page is "
+        "report.html in the folder of the run.\n\n"
+        "With --verify, everything is read and checked, and each problem is listed with its "
+        "file and record, graph or line.",
     .argument = "PATH",
     .min_arguments = 1,
     .max_arguments = -1,

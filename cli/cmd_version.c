@@ -19,7 +19,7 @@ static void find_duckdb(duckdb_found *found) {
 static void write_duckdb(leat_cli *cli) {
     duckdb_found found;
     find_duckdb(&found);
-    leat_out(cli, "%-9s %-12s ", "library", "DuckDB");
+    leat_out(cli, "%-9s %-13s ", "library", "DuckDB");
     if (found.facts.version[0] == 0) {
         leat_out(cli, "not available: ");
         leat_out_name(cli, found.err.message);
@@ -30,7 +30,7 @@ static void write_duckdb(leat_cli *cli) {
     }
     leat_out(cli, "\n");
     if (found.facts.rejected[0] == 0) return;
-    leat_out(cli, "%-9s %-12s another copy: ", "library", "DuckDB");
+    leat_out(cli, "%-9s %-13s another copy: ", "library", "DuckDB");
     leat_out_name(cli, found.facts.rejected);
     leat_out(cli, "\n");
 }
@@ -39,7 +39,7 @@ static void write_words(leat_cli *cli) {
     leat_build_item item;
     leat_out(cli, "leat %s\n", leat_version());
     for (int i = 0; leat_build_info(i, &item); i++)
-        leat_out(cli, "%-9s %-12s %s\n", item.group, item.name, item.value);
+        leat_out(cli, "%-9s %-13s %s\n", item.group, item.name, item.value);
     write_duckdb(cli);
 }
 

@@ -7,6 +7,8 @@
 
 #include "frame/frame.h"
 #include "leat/load_can.h"
+#include "leat/load_images.h"
+#include "leat/train.h"
 
 static const char *const probe_inputs[] = {".parquet",   ".csv",  ".csv.gz", ".ndjson",
                                            ".ndjson.gz", ".json", ".jsonl",  ".json.gz",
@@ -17,6 +19,12 @@ static const char *const can_inputs[] = {".csv", ".csv.gz", ".log", ".log.gz",
                                          ".txt", ".txt.gz", NULL};
 static const char *const can_parts[] = {"vocab.json",   "cache_metadata.json", "scaler.json",
                                         "rejected.csv", ".safetensors",        NULL};
+static const char *const image_inputs[] = {".jpg", ".jpeg", ".JPG", ".png", ".zip", NULL};
+static const char *const image_parts[] = {"images.json", "images.pages", "rejected.csv",
+                                          ".safetensors", NULL};
+static const char *const nothing[] = {NULL};
+static const char *const run_parts[] = {"training.json", "metrics.jsonl", "reference.json",
+                                        ".safetensors", NULL};
 
 static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
     [LEAT_CLI_PROBES] = {.heading = "Options for probe rows",
@@ -41,6 +49,30 @@ static const leat_data_kind kinds[LEAT_CLI_DATA_KINDS] = {
                       .cat = leat_cat_can,
                       .batches = leat_batches_can,
                       .doctor = leat_doctor_can},
+    [LEAT_CLI_IMAGES] = {.heading = "Options for image data sets",
+                         .name = "image data sets",
+                         .one = "an image data set",
+                         .ingest = "leat ingest images",
+                         .inputs = image_inputs,
+                         .parts = image_parts,
+                         .alone = true,
+                         .is_at = leat_images_is_at,
+                         .inspect = leat_inspect_images,
+                         .cat = leat_cat_images,
+                         .batches = leat_batches_images,
+                         .doctor = leat_doctor_images},
+    [LEAT_CLI_RUNS] = {.heading = "Options for training runs",
+                       .name = "training runs",
+                       .one = "a training run",
+                       .ingest = "leat train dcgan",
+                       .inputs = nothing,
+                       .parts = run_parts,
+                       .alone = true,
+                       .is_at = leat_run_is_at,
+                       .inspect = leat_inspect_run,
+                       .cat = leat_cat_run,
+                       .batches = leat_batches_run,
+                       .doctor = leat_doctor_run},
 };
 
 enum { FIRST_KIND = LEAT_CLI_ANY + 1 };
@@ -70,7 +102,8 @@ static int refuse_raw(leat_cli *cli, const char *path) {
     size_t used = 0;
     for (int i = FIRST_KIND; i < LEAT_CLI_DATA_KINDS; i++) {
         if (is_listed(path, kinds[i].parts))
-            return leat_cli_usage(cli, "\"%.200s\": part of a data set; give its folder", path);
+            return leat_cli_usage(
+                cli, "\"%.200s\": part of a data set, run or export; give its folder", path);
     }
     for (int i = FIRST_KIND; i < LEAT_CLI_DATA_KINDS; i++) {
         if (!is_listed(path, kinds[i].inputs) || used >= sizeof ingests) continue;

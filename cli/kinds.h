@@ -39,11 +39,19 @@ int leat_cli_take_data(leat_cli *cli, const leat_data_kind **kind);
 /* The functions of the rows. */
 int leat_inspect_probes(leat_cli *cli);
 int leat_inspect_can(leat_cli *cli);
+int leat_inspect_images(leat_cli *cli);
+int leat_inspect_run(leat_cli *cli);
 int leat_cat_probes(leat_cli *cli);
 int leat_cat_can(leat_cli *cli);
+int leat_cat_images(leat_cli *cli);
+int leat_cat_run(leat_cli *cli);
 int leat_batches_probes(leat_cli *cli);
 int leat_batches_can(leat_cli *cli);
+int leat_batches_images(leat_cli *cli);
+int leat_batches_run(leat_cli *cli);
 void leat_doctor_probes(leat_doctor *doc, const char *path);
 void leat_doctor_can(leat_doctor *doc, const char *path);
+void leat_doctor_images(leat_doctor *doc, const char *path);
+void leat_doctor_run(leat_doctor *doc, const char *path);
 
 #endif

@@ -10,11 +10,10 @@
 #include "frame/frame.h"
 
 const leat_cli_command *const leat_cli_commands[] = {
-    &leat_cmd_ingest_probes, &leat_cmd_ingest_can,
-    &leat_cmd_inspect,       &leat_cmd_cat,
-    &leat_cmd_batches,       &leat_cmd_synth_probes,
-    &leat_cmd_synth_can,     &leat_cmd_doctor,
-    &leat_cmd_version,       NULL,
+    &leat_cmd_ingest_probes, &leat_cmd_ingest_can,  &leat_cmd_ingest_images, &leat_cmd_inspect,
+    &leat_cmd_cat,           &leat_cmd_batches,     &leat_cmd_synth_probes,  &leat_cmd_synth_can,
+    &leat_cmd_synth_images,  &leat_cmd_train_dcgan, &leat_cmd_sample,        &leat_cmd_export,
+    &leat_cmd_import,        &leat_cmd_doctor,      &leat_cmd_version,       NULL,
 };
 
 /* The number of words of the command at the start of argv, and the command; 0 if there is none. */
@@ -53,10 +52,10 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
     bool has_two = count > 1 && argv[1][0] != '-';
     snprintf(one, sizeof one, "%.60s", argv[0]);
     snprintf(two, sizeof two, "%.30s %.30s", argv[0], has_two ? argv[1] : "");
-    leat_cli_nearest by_one = leat_cli_nearest_start(one), by_two = leat_cli_nearest_start(two);
+    leat_nearest by_one = leat_nearest_start(one), by_two = leat_nearest_start(two);
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
-        leat_cli_nearest_add(&by_one, leat_cli_commands[i]->words);
-        if (has_two) leat_cli_nearest_add(&by_two, leat_cli_commands[i]->words);
+        leat_nearest_add(&by_one, leat_cli_commands[i]->words);
+        if (has_two) leat_nearest_add(&by_two, leat_cli_commands[i]->words);
     }
     bool first_is_good = has_two && is_first_word(argv[0]);
     bool is_two = by_two.best != NULL || first_is_good;

@@ -8,7 +8,7 @@
 #define BATCHES_STEPS 10             /* without --steps, where epochs do not end them */
 #define BATCHES_TIME_NS 3000000000LL /* duration of --time without --steps */
 
-/* ---- run.c: steps one after the other, of either kind of data ---- */
+/* ---- run.c: steps one after the other, of any kind of data ---- */
 
 typedef struct batches_run batches_run;
 
@@ -50,6 +50,11 @@ int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end);
 /* Reads --steps into run.first, which holds the loader's current step, and run.end. `epochs`: they
  * end the steps. Returns 0, or 2 after reporting an error. */
 int batches_asked_steps(batches_run *run, bool epochs);
+/* For loaders whose place is a step: reads --steps of a loader at step `first`, with `count` steps,
+ * -1 without end. The same result. */
+int batches_read_steps(batches_run *run, int64_t first, int64_t count);
+/* The share of the time that was spent waiting, after the line of rates. */
+void batches_write_stall(batches_run *run, int64_t stall_ns);
 
 /* ---- Probe rows --------------------------------------------------------------------------- */
 
@@ -67,7 +72,6 @@ typedef struct batches_job {
 /* ---- tokens_options.c: from the command line ---- */
 /* Returns 0, or the exit status after reporting an error. */
 int batches_read_options(batches_job *job);
-int batches_read_steps(batches_job *job);
 
 /* ---- tokens_words.c ---- */
 void batches_write_summary(batches_job *job);

@@ -113,9 +113,7 @@ static void write_time(graphs_job *job, const leat_graph_loader_counters *counte
              leat_words_seconds(a, seconds),
              leat_words_count(b, seconds > 0 ? (int64_t)(graphs / seconds) : 0),
              leat_words_count(c, work > 0 ? (int64_t)(graphs / work) : 0));
-    leat_out(job->run.cli,
-             "stall      %.1f %% of the time waiting for a batch (the run does nothing else)\n",
-             100 * leat_ratio(counters->stall_ns, wall_ns));
+    batches_write_stall(&job->run, counters->stall_ns);
 }
 
 void graphs_write_summary(graphs_job *job) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batches/batches.h"
+#include "page/page.h"
 
 batches_run batches_run_begin(leat_cli *cli, const batches_kind *kind) {
     const char *hash = leat_cli_text(cli, "hash");
@@ -67,6 +68,19 @@ int batches_asked_steps(batches_run *run, bool epochs) {
     return 0;
 }
 
+int batches_read_steps(batches_run *run, int64_t first, int64_t count) {
+    run->first = first;
+    run->end = count;
+    if (leat_cli_given(run->cli, "steps")) {
+        int status = batches_asked_steps(run, count >= 0);
+        if (status != 0) return status;
+    } else if (run->words && !run->hashes && !run->times) run->end = run->first + 1;
+    else if (count < 0 && !run->times) run->end = run->first + BATCHES_STEPS;
+    if (count >= 0 && (run->end > count || run->end < 0)) run->end = count;
+    run->ends = run->end >= 0;
+    return 0;
+}
+
 /* ---- One batch after the other ------------------------------------------------------------ */
 
 /* Text about a batch goes into `text` first, which --json keeps and other formats flush. */
@@ -117,6 +131,12 @@ static leat_code make_steps(batches_run *run, leat_error *err) {
     }
     run->ended_ns = leat_cli_clock_ns();
     return code;
+}
+
+void batches_write_stall(batches_run *run, int64_t stall_ns) {
+    leat_out(run->cli,
+             "stall      %.1f %% of the time waiting for a batch (the run does nothing else)\n",
+             100 * leat_ratio(stall_ns, run->ended_ns - run->begun_ns));
 }
 
 /* ---- What comes out ----------------------------------------------------------------------- */

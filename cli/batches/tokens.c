@@ -45,7 +45,8 @@ static const batches_kind kind = {wait_next, take, save, write_summary, json_sum
 
 static int make_batches(batches_job *job) {
     leat_error err = {0};
-    int status = batches_read_steps(job);
+    int64_t count = leat_loader_step_count(job->loader);
+    int status = batches_read_steps(&job->run, leat_loader_step(job->loader), count);
     if (status != 0) return status;
     if (leat_loader_seek(job->loader, job->run.first, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);

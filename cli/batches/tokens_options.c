@@ -65,18 +65,3 @@ int batches_read_options(batches_job *job) {
                                    "of them");
     return 0;
 }
-
-int batches_read_steps(batches_job *job) {
-    batches_run *run = &job->run;
-    int64_t count = leat_loader_step_count(job->loader);
-    run->first = leat_loader_step(job->loader);
-    run->end = count;
-    if (leat_cli_given(run->cli, "steps")) {
-        int status = batches_asked_steps(run, count >= 0);
-        if (status != 0) return status;
-    } else if (run->words && !run->hashes && !run->times) run->end = run->first + 1;
-    else if (count < 0 && !run->times) run->end = run->first + BATCHES_STEPS;
-    if (count >= 0 && (run->end > count || run->end < 0)) run->end = count;
-    run->ends = run->end >= 0;
-    return 0;
-}

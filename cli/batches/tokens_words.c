@@ -11,9 +11,7 @@ static void write_time(batches_job *job, const leat_loader_counters *counters) {
              leat_words_seconds(time, seconds),
              leat_words_count(rate, seconds > 0 ? (int64_t)((double)places / seconds) : 0),
              leat_words_count(one, work > 0 ? (int64_t)((double)places / work) : 0));
-    leat_out(job->run.cli,
-             "stall      %.1f %% of the time waiting for a batch (the run does nothing else)\n",
-             100 * leat_ratio(counters->stall_ns, wall_ns));
+    batches_write_stall(&job->run, counters->stall_ns);
 }
 
 void batches_write_summary(batches_job *job) {

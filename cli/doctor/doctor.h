@@ -3,6 +3,7 @@
 #define LEAT_CLI_DOCTOR_DOCTOR_H
 
 #include "kinds.h"
+#include "leat/load.h"
 
 typedef enum leat_verdict { LEAT_DOCTOR_OK, LEAT_DOCTOR_NOTE, LEAT_DOCTOR_PROBLEM } leat_verdict;
 
@@ -14,6 +15,9 @@ struct leat_doctor {
 
 /* One line: the finding, and what to do ("" if nothing). */
 void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, const char *todo);
+/* Those of a verification that are listed, of `all`. */
+void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *findings, int64_t count,
+                               int64_t all);
 
 /* The kernels of this name, or "all" of them. */
 void leat_doctor_kernels(leat_doctor *doc, const char *name);

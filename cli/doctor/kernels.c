@@ -11,16 +11,17 @@ static void tell_variant(leat_doctor *doc, const leat_kernel_variant *variant, b
     leat_error err = {0};
     uint64_t hash;
     if (!variant->runs) {
-        snprintf(what, sizeof what, "kernels %s: built, not run: this processor cannot",
+        snprintf(what, sizeof what, "kernels %s: built, but not supported by this processor",
                  variant->name);
         leat_doctor_tell(doc, asked_for ? LEAT_DOCTOR_PROBLEM : LEAT_DOCTOR_OK, what, "");
         return;
     }
     if (leat_kernels_verify(variant->name, &hash, &err) != LEAT_OK) {
         snprintf(what, sizeof what, "kernels %s: %s", variant->name, err.message);
-        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, what,
-                         "do not train with them: the processor, its emulation or this build of "
-                         "leat is at fault");
+        leat_doctor_tell(
+            doc, LEAT_DOCTOR_PROBLEM, what,
+            "do not train with this variant: the processor, the emulator or this build "
+            "of leat is faulty");
         return;
     }
     snprintf(what, sizeof what, "kernels %s (%d lane%s): self-test passed, hash %016llx%s",

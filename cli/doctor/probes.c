@@ -4,20 +4,6 @@
 #include "doctor/doctor.h"
 #include "leat/load.h"
 
-static void tell_findings(leat_doctor *doc, const leat_verify_report *report) {
-    char what[LEAT_MESSAGE_BYTES + 300], words[LEAT_WORDS_BYTES];
-    for (int64_t i = 0; i < report->finding_count; i++) {
-        const leat_verify_finding *finding = &report->findings[i];
-        snprintf(what, sizeof what, "%s: %s", finding->file, finding->reason);
-        leat_doctor_tell(doc, finding->note ? LEAT_DOCTOR_NOTE : LEAT_DOCTOR_PROBLEM, what, "");
-    }
-    int64_t more = report->problem_count + report->note_count - report->finding_count;
-    if (more > 0) {
-        snprintf(what, sizeof what, "and %s more of this kind", leat_words_count(words, more));
-        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, what, "");
-    }
-}
-
 /* Whether the data set opens and its first row can be read. */
 static bool tell_first_row(leat_doctor *doc, const char *path) {
     char what[LEAT_MESSAGE_BYTES + 64], rows[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES];
@@ -53,7 +39,8 @@ void leat_doctor_probes(leat_doctor *doc, const char *path) {
         leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message, "");
         return;
     }
-    tell_findings(doc, report);
+    leat_doctor_tell_findings(doc, report->findings, report->finding_count,
+                              report->problem_count + report->note_count);
     bool opens = report->shards > 0 && tell_first_row(doc, path);
     if (opens && report->problem_count == 0)
         leat_doctor_tell(doc, LEAT_DOCTOR_NOTE,

@@ -10,44 +10,6 @@
 
 #include "frame/frame.h"
 
-/* ---- The nearest name -------------------------------------------------------------------- */
-
-static int min_of(int a, int b) { return a < b ? a : b; }
-
-/* Edit distance: letters to insert, remove, replace or swap with their neighbour. */
-static int edit_distance(const char *a, const char *b) {
-    int rows[3][LEAT_CLI_NAME_MAX + 1];
-    int a_size = (int)strnlen(a, LEAT_CLI_NAME_MAX), b_size = (int)strnlen(b, LEAT_CLI_NAME_MAX);
-    for (int j = 0; j <= b_size; j++) rows[0][j] = j;
-    for (int i = 1; i <= a_size; i++) {
-        int *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
-        row[0] = i;
-        for (int j = 1; j <= b_size; j++) {
-            int change = above[j - 1] + (a[i - 1] != b[j - 1]);
-            row[j] = min_of(min_of(above[j], row[j - 1]) + 1, change);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                row[j] = min_of(row[j], above2[j - 2] + 1);
-        }
-    }
-    return rows[a_size % 3][b_size];
-}
-
-leat_cli_nearest leat_cli_nearest_start(const char *word) {
-    /* Up to a third of the letters may be wrong; with more it is a different word. */
-    int size = (int)strnlen(word, LEAT_CLI_NAME_MAX);
-    return (leat_cli_nearest){.word = word, .best_distance = (size + 2) / 3 + 1};
-}
-
-void leat_cli_nearest_add(leat_cli_nearest *nearest, const char *name) {
-    size_t size = strlen(nearest->word);
-    int distance = edit_distance(nearest->word, name);
-    /* "--thr" is a prefix of a name, however much is missing */
-    if (size >= 2 && strncmp(nearest->word, name, size) == 0) distance = min_of(distance, 1);
-    if (distance >= nearest->best_distance) return;
-    nearest->best = name;
-    nearest->best_distance = distance;
-}
-
 /* ---- The options -------------------------------------------------------------------------- */
 
 static bool is_listed(const leat_cli_rows *rows, const char *name, leat_cli_data of) {
@@ -59,13 +21,13 @@ static bool is_listed(const leat_cli_rows *rows, const char *name, leat_cli_data
     return false;
 }
 
-/* Options of two kinds of data with the same help text are shown once. */
+/* Options of several kinds of data with the same help text are shown once. */
 static void join_twins(leat_cli_rows *rows, leat_cli_row *row) {
     char words[LEAT_CLI_HELP_BYTES], other_words[LEAT_CLI_HELP_BYTES];
     leat_cli_help_words(row, words);
     for (int i = 0; i < rows->count; i++) {
         leat_cli_row *other = &rows->rows[i];
-        if (strcmp(other->setting->name, row->setting->name) != 0) continue;
+        if (other->shown < 0 || strcmp(other->setting->name, row->setting->name) != 0) continue;
         leat_cli_help_words(other, other_words);
         if (strcmp(words, other_words) != 0 || row->setting->kind != other->setting->kind) continue;
         other->shown = LEAT_CLI_ANY;
@@ -126,10 +88,10 @@ static int unknown_option(leat_cli *cli, const char *typed, int name_size) {
         return leat_cli_usage(cli, "unknown option %.*s", typed[1] == '-' ? LEAT_CLI_NAME_MAX : 2,
                               typed);
     snprintf(name, sizeof name, "%.*s", name_size, typed + 2);
-    leat_cli_nearest nearest = leat_cli_nearest_start(name);
+    leat_nearest nearest = leat_nearest_start(name);
     for (int i = 0; i < cli->options.count; i++)
-        leat_cli_nearest_add(&nearest, cli->options.rows[i].setting->name);
-    leat_cli_nearest_add(&nearest, "help");
+        leat_nearest_add(&nearest, cli->options.rows[i].setting->name);
+    leat_nearest_add(&nearest, "help");
     if (nearest.best == NULL) return leat_cli_usage(cli, "unknown option --%s", name);
     return leat_cli_usage(cli, "unknown option --%s; did you mean --%s?", name, nearest.best);
 }

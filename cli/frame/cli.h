@@ -33,6 +33,8 @@ typedef enum leat_cli_data {
     LEAT_CLI_ANY,
     LEAT_CLI_PROBES, /* folders and ArrayRecord files of probe rows */
     LEAT_CLI_CAN,    /* a cache of window graphs */
+    LEAT_CLI_IMAGES, /* the folder of an image data set */
+    LEAT_CLI_RUNS,   /* the folder of a training run */
     LEAT_CLI_DATA_KINDS
 } leat_cli_data;
 
@@ -76,9 +78,10 @@ typedef struct leat_cli_command {
     int (*run)(leat_cli *cli);
 } leat_cli_command;
 
-extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_ingest_can, leat_cmd_inspect,
-    leat_cmd_cat, leat_cmd_synth_probes, leat_cmd_synth_can, leat_cmd_batches, leat_cmd_doctor,
-    leat_cmd_version;
+extern const leat_cli_command leat_cmd_ingest_probes, leat_cmd_ingest_can, leat_cmd_ingest_images,
+    leat_cmd_inspect, leat_cmd_cat, leat_cmd_synth_probes, leat_cmd_synth_can,
+    leat_cmd_synth_images, leat_cmd_batches, leat_cmd_train_dcgan, leat_cmd_sample, leat_cmd_export,
+    leat_cmd_import, leat_cmd_doctor, leat_cmd_version;
 
 /* ---- What a command asks ----------------------------------------------------------------- */
 
@@ -146,6 +149,8 @@ int leat_cli_usage(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
  */
 bool leat_cli_progress(void *user, const leat_progress *progress);
 void leat_cli_cancellable(leat_cli *cli);
+/* Words for the progress line after the stage, such as a loss; truncated to 47 bytes. */
+void leat_cli_progress_detail(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Clears the progress line; call before a summary on stdout. */
 void leat_cli_progress_end(leat_cli *cli);
 

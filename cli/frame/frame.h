@@ -49,6 +49,7 @@ struct leat_cli {
 
     bool progress_possible; /* stderr is a terminal whose lines can be cleared */
     bool progress_shown;
+    char detail[48]; /* shown after the stage; "": nothing */
     char stage[64];
     int64_t stage_start_ns, stage_start_done, next_ns;
 
@@ -61,15 +62,6 @@ extern const leat_cli_command *const leat_cli_commands[]; /* ends with NULL */
 /* Parses argv (after the command's words) by the command's table, reordering it so that arguments
  * are adjacent. Returns 0, or 2 after reporting an error. */
 int leat_cli_parse(leat_cli *cli, int count, char **argv);
-
-/* The nearest of `names` to `word` if it is near enough to suggest; NULL otherwise. */
-typedef struct leat_cli_nearest {
-    const char *word;
-    const char *best;
-    int best_distance;
-} leat_cli_nearest;
-leat_cli_nearest leat_cli_nearest_start(const char *word);
-void leat_cli_nearest_add(leat_cli_nearest *nearest, const char *name);
 
 /* All options of a command except --help. */
 void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out);

@@ -96,7 +96,7 @@ static bool begins_with_word(const char *words, const char *first_word) {
 
 void leat_cli_help_all(leat_cli *cli, const char *first_word) {
     if (first_word == NULL)
-        leat_out(cli, "leat: raw telemetry in, training data out\n\n"
+        leat_out(cli, "leat: raw telemetry in, trained models out\n\n"
                       "Usage: leat COMMAND ...\n\nCommands:\n");
     else leat_out(cli, "Usage: leat %s ...\n\nCommands:\n", first_word);
     for (int i = 0; leat_cli_commands[i] != NULL; i++)

@@ -82,7 +82,7 @@ static void write_options(leat_cli *cli, const leat_cli_rows *rows, leat_cli_dat
 
 static void man_of_leat(leat_cli *cli) {
     char name[LEAT_CLI_NAME_MAX];
-    write_head(cli, "leat", "raw telemetry in, training data out", "", "COMMAND ...");
+    write_head(cli, "leat", "raw telemetry in, trained models out", "", "COMMAND ...");
     leat_out(cli, ".SH COMMANDS\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
         leat_out(cli, ".TP\n\\fBleat %s\\fR\n", leat_cli_commands[i]->words);

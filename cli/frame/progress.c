@@ -8,6 +8,7 @@
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -91,6 +92,7 @@ static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
     if (progress->total >= 0)
         size += snprintf(line + size, 60, " of %s", amount(words, progress, progress->total));
     if (!is_bytes(progress)) size += snprintf(line + size, 32, " %.24s", progress->unit);
+    if (cli->detail[0] != 0) size += snprintf(line + size, 60, ", %s", cli->detail);
     size += add_rate(cli, progress, now_ns, line + size, 100);
     int64_t rss = leat_out_rss_bytes();
     if (rss >= 0) size += snprintf(line + size, 60, ", memory %s", leat_words_bytes(words, rss));
@@ -99,6 +101,13 @@ static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
     memcpy(line + size, "\033[K", 3);
     leat_out_terminal(line, size + 3);
     cli->progress_shown = true;
+}
+
+void leat_cli_progress_detail(leat_cli *cli, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(cli->detail, sizeof cli->detail, format, args);
+    va_end(args);
 }
 
 bool leat_cli_progress(void *user, const leat_progress *progress) {

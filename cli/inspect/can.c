@@ -218,9 +218,10 @@ static void put_features(leat_cli *cli, const leat_can_summary *s) {
     if (train->read_graphs == 0) return;
     leat_out(cli, "\n  %-24s %12s %12s %12s %10s   ", "features of train", "min", "mean", "max",
              "zeros");
-    if (s->read_graphs == s->graphs) leat_out(cli, "unscaled, of every graph\n");
+    if (s->read_graphs == s->graphs) leat_out(cli, "unscaled, from every graph\n");
     else
-        leat_out(cli, "unscaled, of a sample: %s of %s graphs, %s (--read none reads all)\n",
+        leat_out(cli,
+                 "unscaled, from a sample: %s of %s graphs, %s (--read none removes the limit)\n",
                  leat_words_count(a, s->read_graphs), leat_words_count(b, s->graphs),
                  leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(s->read_graphs, s->graphs)));
     put_columns(cli, s->x, LEAT_NODE_FEATURES, leat_node_feature_name);

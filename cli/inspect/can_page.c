@@ -339,9 +339,9 @@ static void put_features(leat_textbuf *out, const leat_can_summary *s,
     reach =
         farthest(s->edge_attr, scaler.edge_center, scaler.edge_scale, LEAT_EDGE_FEATURES, reach);
     leat_textbuf_put(out, "<h2>Features of train</h2>\n<p class=\"note\">Unscaled, ");
-    if (s->read_graphs == s->graphs) leat_textbuf_put(out, "of every graph. ");
+    if (s->read_graphs == s->graphs) leat_textbuf_put(out, "from every graph. ");
     else
-        leat_textbuf_printf(out, "of a <b>sample</b>: %s of %s graphs. ",
+        leat_textbuf_printf(out, "from a <b>sample</b>: %s of %s graphs. ",
                             leat_words_count(a, s->read_graphs), leat_words_count(b, s->graphs));
     leat_textbuf_put(out, "The bar is the range after scaling (");
     leat_html_text(out, scaler.strategy);

@@ -117,7 +117,7 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
     else
         leat_out(cli,
                  "  values       from a sample: %s of %s rows, %s of the measurements (--read none "
-                 "reads all)\n",
+                 "removes the limit)\n",
                  leat_words_count(a, s->rows_read), leat_words_count(b, s->all.rows),
                  leat_unit_words(c, LEAT_UNIT_SHARE,
                                  leat_ratio(s->measurements_read, s->all.measurements)));

@@ -7,6 +7,7 @@
 #define LEAT_CLI_PAGE_PAGE_H
 
 #include "frame/cli.h"
+#include "leat/format.h"
 #include "leat/load.h"
 
 /* ---- Values ------------------------------------------------------------------------------- */
@@ -18,6 +19,7 @@ typedef enum leat_unit {
     LEAT_UNIT_RTT_NS,      /* nanoseconds: shown as milliseconds */
     LEAT_UNIT_DATE_US,     /* microseconds since 1970 */
     LEAT_UNIT_SHARE,       /* 0..1: shown as per cent */
+    LEAT_UNIT_NUMBER,      /* any number: four digits */
 } leat_unit;
 
 /* "1,234", "1.23 KiB", "4 min 2 s", "12.3 ms", "2019-04-24 20:00:00 UTC", "3.52 %". */
@@ -128,6 +130,9 @@ void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double 
 void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
 /* "--name value" of each option that determines bytes. */
 void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options);
+/* A picture of this size in pixels, within the page itself; `alt` describes it. */
+void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_t height,
+                   const char *class_name, const char *alt);
 /* Builds the page in memory with `put`, and saves it only when complete. */
 LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
                                          void (*put)(leat_textbuf *out, const void *user),

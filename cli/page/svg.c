@@ -57,6 +57,7 @@ static void share_label(char label[LABEL_BYTES], double share) {
 static void label_of(char label[LABEL_BYTES], leat_unit unit, double value) {
     if (unit == LEAT_UNIT_RTT_NS) rtt_label(label, value);
     else if (unit == LEAT_UNIT_SHARE) share_label(label, value);
+    else if (unit == LEAT_UNIT_NUMBER) snprintf(label, LABEL_BYTES, "%.4g", value);
     else count_label(label, value);
 }
 

@@ -64,6 +64,7 @@ const char *leat_unit_words(char text[LEAT_WORDS_BYTES], leat_unit unit, double 
     case LEAT_UNIT_DURATION_US: put_duration(text, value); return text;
     case LEAT_UNIT_RTT_NS: put_rtt(text, value); return text;
     case LEAT_UNIT_SHARE: put_share(text, value); return text;
+    case LEAT_UNIT_NUMBER: snprintf(text, LEAT_WORDS_BYTES, "%.4g", value); return text;
     case LEAT_UNIT_DATE_US: break;
     }
     leat_time_words(text, (int64_t)value);

@@ -1,0 +1,57 @@
+/* leat batches of an image data set: the result in words. */
+#include "batches/images.h"
+#include "page/page.h"
+
+static void write_time(images_job *job, const leat_image_loader_counters *counters) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
+    double seconds = (double)wall_ns * 1e-9, work = (double)counters->work_ns * 1e-9;
+    double images = (double)counters->images;
+    leat_out(job->run.cli, "time       %s, %s images/s, %s images/s per busy thread\n",
+             leat_words_seconds(a, seconds),
+             leat_words_count(b, seconds > 0 ? (int64_t)(images / seconds) : 0),
+             leat_words_count(c, work > 0 ? (int64_t)(images / work) : 0));
+    batches_write_stall(&job->run, counters->stall_ns);
+}
+
+void images_write_summary(images_job *job) {
+    leat_image_loader_counters counters;
+    leat_cli *cli = job->run.cli;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    const char *as = job->options.as == LEAT_IMAGE_FLOAT ? "floats" : "levels";
+    leat_image_loader_get_counters(job->loader, &counters);
+    if (job->run.done == job->run.first) {
+        leat_out(cli, "steps      none: the next is %lld\n", (long long)job->run.first);
+        return;
+    }
+    leat_out(cli, "steps      %lld to %lld, %s of %d x %d as %s", (long long)job->run.first,
+             (long long)job->run.done - 1, leat_things(a, counters.images, "image"),
+             job->facts.size, job->facts.size, as);
+    leat_out(cli, " (an epoch has %s)\n", leat_words_count(a, job->facts.count));
+    leat_out(cli, "read       %s of the file; %s of memory, %lld batches ahead\n",
+             leat_words_bytes(a, counters.payload_bytes),
+             leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
+    if (job->run.times) write_time(job, &counters);
+}
+
+/* ---- --explain ---------------------------------------------------------------------------- */
+
+void images_write_explanation(const images_explained *explained) {
+    const images_job *job = explained->job;
+    leat_cli *cli = job->run.cli;
+    for (int64_t row = explained->first_row; row < explained->end_row; row++) {
+        int64_t position = explained->step * job->options.batch + row;
+        int64_t index = leat_image_at(job->options.seed, job->facts.count, position);
+        leat_image_facts image;
+        leat_error err = {0};
+        if (leat_out_broken(cli) ||
+            leat_images_get_entry(job->images, index, &image, &err) != LEAT_OK)
+            return;
+        leat_out(cli, "step %lld row %lld: epoch %lld, position %lld, image %lld, ",
+                 (long long)explained->step, (long long)row,
+                 (long long)(position / job->facts.count), (long long)(position % job->facts.count),
+                 (long long)index);
+        leat_out_name(cli, image.name);
+        leat_out(cli, ", original %d x %d\n", image.width, image.height);
+    }
+}

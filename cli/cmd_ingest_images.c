@@ -1,0 +1,161 @@
+/* leat ingest images: JPEG and PNG to an image data set. */
+#include <string.h>
+
+#include "ingest.h"
+#include "leat/ingest.h"
+
+/* ---- The summary ------------------------------------------------------------------------- */
+
+static void write_counts(leat_cli *cli, const char *out, const leat_images_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    leat_out(cli, "read    %s = %s + %s rejected\n", leat_things(a, result->files, "file"),
+             leat_things(b, result->images, "image"), leat_words_count(c, result->rejected));
+    for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
+        if (result->rejected_by[i] > 0)
+            leat_out(cli, "        rejected: %s %s\n", leat_words_count(a, result->rejected_by[i]),
+                     leat_image_reason_name(i));
+    if (result->rejected > 0) {
+        leat_out(cli, "        see ");
+        leat_out_name(cli, out);
+        leat_out(cli, "/rejected.csv\n");
+    }
+    leat_ingest_write_skipped(cli, &result->skipped);
+}
+
+static void write_costs(leat_cli *cli, const char *out, const leat_images_ingest_options *options,
+                        const leat_images_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    const double seconds = result->seconds_total > 0 ? result->seconds_total : 1e-9;
+    const double files = (double)(result->files - result->resumed);
+    leat_out(cli, "bytes   %s in ", leat_words_bytes(a, result->bytes_written));
+    leat_out_name(cli, out);
+    leat_out(cli, ", from %s\n", leat_words_bytes(b, result->bytes_read));
+    leat_out(cli, "time    %s, %s files/s, %s pixels/s\n", leat_words_seconds(a, seconds),
+             leat_words_count(b, (int64_t)(files / seconds)),
+             leat_words_count(c, (int64_t)((double)result->pixels_read / seconds)));
+    leat_out(cli, "memory  peak %s, limit %s\n", leat_words_bytes(a, result->memory_peak_bytes),
+             leat_words_bytes(b, options->memory_bytes));
+}
+
+typedef struct json_source {
+    const char *out;
+    const leat_images_ingest_options *options;
+    const leat_images_ingest_result *result;
+} json_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const json_source *source = of;
+    const leat_images_ingest_result *result = source->result;
+    leat_json_member_string(json, "out", source->out);
+    leat_json_member_int(json, "size", source->options->size);
+    leat_json_member_int(json, "files", result->files);
+    leat_ingest_json_skipped(json, &result->skipped);
+    leat_json_member_int(json, "images", result->images);
+    leat_json_member_int(json, "rejected", result->rejected);
+    leat_json_key(json, "rejected_reasons");
+    leat_json_begin_object(json);
+    for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
+        if (result->rejected_by[i] > 0)
+            leat_json_member_int(json, leat_image_reason_name(i), result->rejected_by[i]);
+    leat_json_end_object(json);
+    leat_json_member_string(json, "fingerprint", result->fingerprint);
+    leat_json_member_int(json, "bytes_read", result->bytes_read);
+    leat_json_member_int(json, "pixels_read", result->pixels_read);
+    leat_json_member_int(json, "bytes_written", result->bytes_written);
+    leat_json_member_int(json, "memory_limit_bytes", source->options->memory_bytes);
+    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
+    leat_json_member_double(json, "seconds", result->seconds_total);
+    leat_json_member_bool(json, "was_complete", result->was_complete);
+    leat_json_member_int(json, "files_resumed", result->resumed);
+    leat_json_key(json, "warnings");
+    leat_json_begin_array(json);
+    if (result->warning[0] != 0) leat_json_string(json, result->warning);
+    leat_json_end_array(json);
+}
+
+static void write_summary(leat_cli *cli, const json_source *of) {
+    const leat_images_ingest_result *result = of->result;
+    char a[LEAT_WORDS_BYTES];
+    if (result->resumed > 0 && !result->was_complete)
+        leat_out(cli, "resumed an interrupted run after %s\n",
+                 leat_things(a, result->resumed, "file"));
+    write_counts(cli, of->out, result);
+    leat_out(cli, "images  %d x %d pixels, fingerprint %.16s\n", of->options->size,
+             of->options->size, result->fingerprint);
+    if (!result->was_complete) {
+        write_costs(cli, of->out, of->options, result);
+        return;
+    }
+    leat_out(cli, "nothing to do: ");
+    leat_out_name(cli, of->out);
+    leat_out(cli, " already holds the images of these files (compared by name)\n");
+}
+
+/* ---- The command ------------------------------------------------------------------------- */
+
+static int run_ingest_images(leat_cli *cli) {
+    leat_images_ingest_options options = leat_images_ingest_options_default();
+    leat_images_ingest_result result;
+    leat_error err = {0};
+    const char *out = leat_cli_text(cli, "output");
+    options.progress = leat_cli_progress;
+    options.progress_user = cli;
+    int status = leat_cli_set(cli, leat_images_ingest_options_table(), &options);
+    if (status != 0) return status;
+    leat_cli_cancellable(cli);
+    if (leat_images_ingest(leat_cli_argument(cli, 0), out, &options, &result, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    leat_cli_progress_end(cli);
+    if (result.warning[0] != 0) leat_cli_note(cli, "warning: %s", result.warning);
+    if (options.resume && result.resumed == 0) leat_ingest_note_new(cli);
+    const json_source source = {out, &options, &result};
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
+    write_summary(cli, &source);
+    return 0;
+}
+
+static const leat_cli_option options[] = {
+    {.own.name = "output",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "DIR",
+     .own.help = "folder to write the data set to; it holds one data set",
+     .letter = 'o',
+     .required = true},
+    {.table = leat_images_ingest_options_table},
+    LEAT_CLI_OPTION_JSON,
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat ingest images photos -o faces",
+     "all images in a folder and its folders, 64 x 64 pixels"},
+    {"leat ingest images img_align_celeba.zip -o faces",
+     "the images of an archive, which is not unpacked"},
+    {"leat ingest images photos --size 128 --strict -o faces",
+     "128 x 128 pixels; stop at the first file that is not a usable image"},
+    {0},
+};
+
+const leat_cli_command leat_cmd_ingest_images = {
+    .words = "ingest images",
+    .purpose = "JPEG and PNG images (a folder or a zip archive) to an image data set",
+    .usage = "DIR|ZIP -o DIR [options]",
+    .about =
+        "Reads all images in a folder and its folders, or in a zip archive, resizes them, and "
+        "writes them to one file of bytes [images, S, S, 3] with the names, sizes and hashes of "
+        "the images beside it. Images are in the order of their names.\n\n"
+        "JPEG and PNG are recognised by their contents, in all their usual variants: grey, "
+        "palettes, 16 bits, alpha (dropped), CMYK, progressive, interlaced. Images are turned "
+        "upright as their EXIF data says. The shorter side becomes S pixels by an antialiased "
+        "bilinear filter, and the middle is kept, as torchvision's Resize and CenterCrop do.\n\n"
+        "Files that are not usable images are not lost: DIR/rejected.csv lists the name, reason "
+        "and cause of each. Names that begin with \".\" and __MACOSX are passed over. The data set "
+        "is a function of the files and of --size; threads and memory do not change it. It is "
+        "complete once DIR/.complete exists. Resume an interrupted ingest with --resume.",
+    .argument = "DIR or ZIP",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .options = options,
+    .examples = examples,
+    .run = run_ingest_images,
+};

@@ -1,0 +1,256 @@
+/* RUN/report.html: one self-contained page, updated during training. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "page/page.h"
+#include "train/train.h"
+
+enum { POINTS = 400, GRIDS = 4 };
+
+typedef struct run_report {
+    const leat_run *run;
+    leat_run_facts facts;
+    leat_run_metrics *metrics;
+    leat_png *grids[GRIDS];
+    leat_run_grid grid[GRIDS];
+    int32_t width[GRIDS], height[GRIDS];
+    int grid_count;
+} run_report;
+
+/* ---- Curves ------------------------------------------------------------------------------- */
+
+typedef struct run_line {
+    const char *name;
+    size_t place; /* of a double in leat_run_point */
+} run_line;
+
+static double value_of(const leat_run_point *point, size_t place) {
+    double value;
+    memcpy(&value, (const char *)point + place, sizeof value);
+    return value;
+}
+
+static void put_keys(char *text, size_t bytes, const run_line *lines, int count) {
+    size_t size = 0;
+    text[0] = 0;
+    for (int i = 0; i < count && size < bytes; i++)
+        size += (size_t)snprintf(text + size, bytes - size,
+                                 "<span class=\"key l%d\"></span>%s &nbsp;", i + 1, lines[i].name);
+}
+
+static void draw_curves(leat_textbuf *out, const leat_run_metrics *metrics, const char *title,
+                        const char *y_label, const run_line *lines, int count) {
+    double xs[POINTS], ys[POINTS];
+    char keys[300];
+    double high = 0;
+    const int64_t points = metrics->point_count;
+    if (points < 2) {
+        leat_figure_empty(out, title, "fewer than two steps so far");
+        return;
+    }
+    for (int64_t i = 0; i < points; i++)
+        for (int k = 0; k < count; k++)
+            high = fmax(high, value_of(&metrics->points[i], lines[k].place));
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
+                      .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), y_label}};
+    put_keys(keys, sizeof keys, lines, count);
+    leat_figure_begin(out, title, keys);
+    leat_plot_begin(&plot, title, false);
+    for (int k = 0; k < count; k++) {
+        char class_name[16];
+        for (int64_t i = 0; i < points; i++) {
+            xs[i] = (double)metrics->points[i].step;
+            ys[i] = value_of(&metrics->points[i], lines[k].place);
+        }
+        snprintf(class_name, sizeof class_name, "line l%d", k + 1);
+        leat_plot_line(&plot, xs, ys, (int)points, false, class_name);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+static void draw_losses(leat_textbuf *out, const leat_run_metrics *metrics) {
+    static const run_line lines[] = {{"D, real", offsetof(leat_run_point, loss_d_images)},
+                                     {"D, generated", offsetof(leat_run_point, loss_d_fakes)},
+                                     {"G", offsetof(leat_run_point, loss_g)}};
+    draw_curves(out, metrics, "Losses", "binary cross-entropy", lines, 3);
+}
+
+static void draw_norms(leat_textbuf *out, const leat_run_metrics *metrics) {
+    static const run_line lines[] = {{"D", offsetof(leat_run_point, norm_d)},
+                                     {"G", offsetof(leat_run_point, norm_g)}};
+    draw_curves(out, metrics, "Gradients", "norm of the mean gradient", lines, 2);
+}
+
+static void draw_seconds(leat_textbuf *out, const leat_run_metrics *metrics) {
+    static const run_line lines[] = {{"seconds per step", offsetof(leat_run_point, seconds)}};
+    draw_curves(out, metrics, "Time", "seconds", lines, 1);
+}
+
+/* The score over time, between what an untrained generator has and the data itself. */
+static void draw_score(leat_textbuf *out, const run_report *report) {
+    double xs[POINTS], ys[POINTS];
+    const leat_run_metrics *metrics = report->metrics;
+    const double halves = report->facts.score_halves;
+    const int count = (int)metrics->measurement_count;
+    char caption[300];
+    double high = 0, low = isnan(halves) || !(halves > 0) ? INFINITY : halves;
+    int points = 0;
+    for (int i = 0; i < count; i++) {
+        if (!(metrics->measurements[i].score > 0)) continue;
+        xs[points] = (double)metrics->measurements[i].step;
+        ys[points++] = metrics->measurements[i].score;
+        high = fmax(high, metrics->measurements[i].score);
+        low = fmin(low, metrics->measurements[i].score);
+    }
+    if (points < 2) {
+        leat_figure_empty(out, "Score", "measured fewer than two times so far");
+        return;
+    }
+    snprintf(caption, sizeof caption,
+             "distance of generated images from the data: now <b>%.4g</b>; half of the images "
+             "against the other half: <b>%.4g</b>",
+             ys[points - 1], halves);
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
+                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score (log scale)"}};
+    leat_figure_begin(out, "Score", caption);
+    leat_plot_begin(&plot, "Score over time", false);
+    leat_plot_line(&plot, xs, ys, points, false, "line l1");
+    if (halves > 0) {
+        const double ends[2] = {0, (double)metrics->last_step}, both[2] = {halves, halves};
+        leat_plot_line(&plot, ends, both, 2, false, "line l3");
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
+/* ---- The page ----------------------------------------------------------------------------- */
+
+static void put_cards(leat_textbuf *out, const run_report *report) {
+    const leat_run_metrics *metrics = report->metrics;
+    leat_textbuf_put(out, "<div class=\"cards\">\n");
+    leat_page_card(out, "steps", LEAT_UNIT_COUNT, (double)metrics->last_step);
+    leat_page_card(out, "images of the data set", LEAT_UNIT_COUNT, (double)report->facts.images);
+    if (metrics->point_count > 0) {
+        const leat_run_point *last = &metrics->points[metrics->point_count - 1];
+        leat_page_card(out, "seconds per step", LEAT_UNIT_NUMBER, last->seconds);
+        leat_page_card(out, "D loss", LEAT_UNIT_NUMBER, last->loss_d_images + last->loss_d_fakes);
+        leat_page_card(out, "G loss", LEAT_UNIT_NUMBER, last->loss_g);
+    }
+    if (metrics->measurement_count > 0)
+        leat_page_card(out, "score", LEAT_UNIT_NUMBER,
+                       metrics->measurements[metrics->measurement_count - 1].score);
+    leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_grids(leat_textbuf *out, const run_report *report) {
+    if (report->grid_count == 0) return;
+    leat_textbuf_put(out, "<h2>Samples</h2>\n<div class=\"two\">\n");
+    for (int i = 0; i < report->grid_count; i++) {
+        leat_textbuf_printf(out, "<div class=\"panel\"><h3>step %lld</h3>\n",
+                            (long long)report->grid[i].step);
+        leat_page_png(out, report->grids[i], report->width[i], report->height[i], "picture",
+                      "generated images");
+        leat_textbuf_put(out, "</div>\n");
+    }
+    leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_row(leat_textbuf *out, const char *name, const char *value) {
+    leat_textbuf_put(out, "<tr><td>");
+    leat_html_text(out, name);
+    leat_textbuf_put(out, "</td><td class=\"text mono wide\">");
+    leat_html_text(out, value);
+    leat_textbuf_put(out, "</td></tr>\n");
+}
+
+static void put_settings(leat_textbuf *out, const run_report *report) {
+    const leat_run_facts *facts = &report->facts;
+    leat_textbuf_put(out, "<h2>Settings</h2>\n<div class=\"panel scroll\"><table>\n");
+    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+        const char *value = leat_run_setting(report->run, row->name);
+        if (value != NULL) put_row(out, row->name, value);
+    }
+    put_row(out, "model", facts->model);
+    put_row(out, "data set (fingerprint)", facts->data);
+    put_row(out, "kernel class", facts->kernel_class);
+    put_row(out, "run (hash of everything that determines the weights)", facts->run);
+    leat_textbuf_put(out, "</table></div>\n");
+}
+
+static void put_checkpoints(leat_textbuf *out, const run_report *report) {
+    leat_run_checkpoint of;
+    leat_textbuf_put(out, "<h2>Checkpoints</h2>\n<div class=\"panel scroll\"><table>\n<tr><th>step"
+                          "</th><th>score</th><th class=\"text\">hash of the state</th></tr>\n");
+    for (int i = 0; leat_run_checkpoint_at(report->run, i, &of); i++) {
+        leat_textbuf_printf(out, "<tr><td>%lld</td><td>", (long long)of.step);
+        if (!isnan(of.score)) leat_textbuf_printf(out, "%.4g", of.score);
+        leat_textbuf_printf(out, "%s</td><td class=\"text mono wide\">%s</td></tr>\n",
+                            of.best ? " (lowest)" : "", of.state);
+    }
+    leat_textbuf_put(out, "</table></div>\n");
+}
+
+static void put_page(leat_textbuf *out, const void *user) {
+    const run_report *report = user;
+    leat_page_begin(out, report->facts.path, "leat train");
+    leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
+                          "training; reload it to see progress.</p>\n</header>\n");
+    put_cards(out, report);
+    leat_textbuf_put(out, "<div class=\"figures\">\n");
+    draw_losses(out, report->metrics);
+    draw_score(out, report);
+    draw_norms(out, report->metrics);
+    draw_seconds(out, report->metrics);
+    leat_textbuf_put(out, "</div>\n");
+    put_grids(out, report);
+    put_checkpoints(out, report);
+    put_settings(out, report);
+    leat_page_end(out, "", NULL);
+}
+
+/* ---- What it is made of ------------------------------------------------------------------- */
+
+/* The first grid, the last one, and some in between; without those that cannot be read. */
+static leat_code load_grids(run_report *report, leat_error *err) {
+    leat_run_grid of;
+    int all = 0;
+    while (leat_run_grid_at(report->run, all, &of)) all++;
+    const int shown = all < GRIDS ? all : GRIDS;
+    for (int i = 0; i < shown; i++) {
+        const int index = shown == 1 ? 0 : (int)((int64_t)i * (all - 1) / (shown - 1));
+        const int to = report->grid_count;
+        (void)leat_run_grid_at(report->run, index, &report->grid[to]);
+        leat_code code = leat_png_load(&report->grids[to], report->grid[to].path,
+                                       &report->width[to], &report->height[to], err);
+        if (code == LEAT_ERR_MEMORY) return code;
+        if (code == LEAT_OK) report->grid_count++;
+    }
+    return LEAT_OK;
+}
+
+static leat_code write_report(run_report *report, const char *path, leat_error *err) {
+    char file[4200];
+    leat_run_get_facts(report->run, &report->facts);
+    leat_code code = leat_run_metrics_load(&report->metrics, report->run, POINTS, err);
+    if (code == LEAT_OK) code = load_grids(report, err);
+    if (code != LEAT_OK) return code;
+    snprintf(file, sizeof file, "%s/report.html", path);
+    return leat_page_save(file, put_page, report, err);
+}
+
+leat_code leat_train_report(const char *path, leat_error *err) {
+    run_report report = {0};
+    leat_run *run = NULL;
+    leat_code code = leat_run_open(&run, path, err);
+    if (code != LEAT_OK) return code;
+    report.run = run;
+    code = write_report(&report, path, err);
+    for (int i = 0; i < GRIDS; i++) leat_png_destroy(report.grids[i]);
+    leat_run_metrics_destroy(report.metrics);
+    leat_run_close(run);
+    return code;
+}

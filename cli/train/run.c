@@ -1,0 +1,161 @@
+/* A training run as data that commands meet: leat inspect and leat doctor show and check it, the
+ * others say where its parts are. */
+#include <math.h>
+#include <stdio.h>
+
+#include "doctor/doctor.h"
+#include "kinds.h"
+#include "train/train.h"
+
+typedef struct inspected {
+    leat_run *run;
+    leat_run_facts facts;
+    leat_run_metrics *metrics;
+    bool verified; /* asked for, and no problem was found */
+} inspected;
+
+static leat_code open_run(inspected *self, const char *path, leat_error *err) {
+    *self = (inspected){0};
+    leat_code code = leat_run_open(&self->run, path, err);
+    if (code != LEAT_OK) return code;
+    leat_run_get_facts(self->run, &self->facts);
+    return leat_run_metrics_load(&self->metrics, self->run, 2, err);
+}
+
+static void close_run(inspected *self) {
+    leat_run_metrics_destroy(self->metrics);
+    leat_run_close(self->run);
+}
+
+/* ---- Shown -------------------------------------------------------------------------------- */
+
+static void put_checkpoint(leat_cli *cli, const leat_run_checkpoint *of) {
+    char words[LEAT_WORDS_BYTES];
+    leat_out(cli, "  step %-12s state %.16s", leat_words_count(words, of->step), of->state);
+    if (!isnan(of->score))
+        leat_out(cli, "  score %.4g, deviation %.3f%s", of->score, of->deviation,
+                 of->best ? ", the lowest" : "");
+    leat_out(cli, "\n");
+}
+
+static void put_run(leat_cli *cli, const inspected *self) {
+    const leat_run_facts *facts = &self->facts;
+    leat_run_checkpoint of;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_out_name(cli, facts->path);
+    leat_out(cli, ": training run of a %s, started by leat %s\n", facts->model,
+             facts->leat_version);
+    if (facts->images > 0)
+        leat_out(cli, "  data         %s of %d x %d, fingerprint %.16s\n",
+                 leat_things(a, facts->images, "image"), (int)facts->image_size,
+                 (int)facts->image_size, facts->data);
+    leat_out(cli, "  run          %.16s, kernel class %s\n", facts->run, facts->kernel_class);
+    if (facts->init[0] != 0) leat_out(cli, "  init         weights with hash %.16s\n", facts->init);
+    leat_out(cli, "  steps        %s in metrics.jsonl, %s\n",
+             leat_words_count(a, self->metrics->last_step),
+             leat_things(b, facts->checkpoint_count, "checkpoint"));
+    if (!isnan(facts->score_halves))
+        leat_out(cli, "  score        of one half of the images against the other: %.4g\n",
+                 facts->score_halves);
+    leat_out(cli, "\n");
+    for (int i = 0; leat_run_checkpoint_at(self->run, i, &of); i++) put_checkpoint(cli, &of);
+    leat_out(cli, "\n");
+    const char *name, *value;
+    for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)
+        leat_out(cli, "  %-20s %s\n", name, value);
+    leat_out(cli, "\n  page: report.html in this folder\n");
+    if (self->verified)
+        leat_out(cli, "  verification: every checkpoint has the hash it was written with\n");
+}
+
+static void json_run(leat_json *json, const void *of) {
+    const inspected *self = of;
+    const leat_run_facts *facts = &self->facts;
+    leat_run_checkpoint checkpoint;
+    const char *name, *value;
+    leat_json_member_string(json, "kind", "run");
+    leat_json_member_string(json, "model", facts->model);
+    leat_json_member_string(json, "run", facts->run);
+    leat_json_member_string(json, "data", facts->data);
+    leat_json_member_int(json, "images", facts->images);
+    if (facts->init[0] != 0) leat_json_member_string(json, "init", facts->init);
+    leat_json_member_string(json, "kernel_class", facts->kernel_class);
+    leat_json_member_string(json, "leat_version", facts->leat_version);
+    leat_json_member_int(json, "last_step", self->metrics->last_step);
+    leat_json_member_known(json, "score_halves", facts->score_halves);
+    leat_json_key(json, "checkpoints");
+    leat_json_begin_array(json);
+    for (int i = 0; leat_run_checkpoint_at(self->run, i, &checkpoint); i++) {
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "step", checkpoint.step);
+        leat_json_member_string(json, "state", checkpoint.state);
+        leat_json_member_string(json, "path", checkpoint.path);
+        leat_json_member_known(json, "score", checkpoint.score);
+        leat_json_member_known(json, "deviation", checkpoint.deviation);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_key(json, "settings");
+    leat_json_begin_object(json);
+    for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)
+        leat_json_member_string(json, name, value);
+    leat_json_end_object(json);
+    if (self->verified) leat_json_member_string(json, "verification", "ok");
+}
+
+static int show(leat_cli *cli, inspected *self) {
+    leat_error err = {0};
+    if (leat_cli_flag(cli, "verify")) {
+        if (leat_run_verify(self->run, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+        self->verified = true;
+    }
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_run, self);
+    put_run(cli, self);
+    return 0;
+}
+
+int leat_inspect_run(leat_cli *cli) {
+    inspected self;
+    leat_error err = {0};
+    if (leat_cli_given(cli, "html"))
+        return leat_cli_usage(cli, "the page of a training run is report.html in its folder");
+    leat_code code = open_run(&self, leat_cli_argument(cli, 0), &err);
+    int status = code == LEAT_OK ? show(cli, &self) : leat_cli_fail(cli, &err);
+    close_run(&self);
+    return status;
+}
+
+int leat_cat_run(leat_cli *cli) {
+    return leat_cli_usage(cli,
+                          "\"%.200s\" holds a training run: its metrics are lines of JSON in "
+                          "metrics.jsonl; leat sample generates images",
+                          leat_cli_argument(cli, 0));
+}
+
+int leat_batches_run(leat_cli *cli) {
+    return leat_cli_usage(
+        cli,
+        "\"%.200s\" holds a training run, which has no batches; give the data set "
+        "that it is trained on",
+        leat_cli_argument(cli, 0));
+}
+
+/* ---- Checked ------------------------------------------------------------------------------ */
+
+void leat_doctor_run(leat_doctor *doc, const char *path) {
+    char what[640], words[LEAT_WORDS_BYTES];
+    inspected self;
+    leat_error err = {0};
+    leat_code code = open_run(&self, path, &err);
+    if (code == LEAT_OK) code = leat_run_verify(self.run, &err);
+    if (code != LEAT_OK) {
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message,
+                         "run leat train dcgan with --resume to continue from the last intact "
+                         "checkpoint");
+    } else {
+        snprintf(what, sizeof what, "training run \"%.300s\" opens: %s, all with their hashes",
+                 self.facts.path, leat_things(words, self.facts.checkpoint_count, "checkpoint"));
+        leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+    }
+    close_run(&self);
+}

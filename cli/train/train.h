@@ -1,0 +1,28 @@
+/* What the commands that train share: the report of a run, and words about it. */
+#ifndef LEAT_CLI_TRAIN_TRAIN_H
+#define LEAT_CLI_TRAIN_TRAIN_H
+
+#include "frame/cli.h"
+#include "leat/train.h"
+
+/* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
+LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
+
+/* The context of a run's hooks: progress, and a report now and then. */
+typedef struct leat_train_view {
+    leat_cli *cli;
+    const char *run;
+    int64_t reported_ns; /* when the report was written last */
+    int64_t report_ns;   /* how long that took */
+} leat_train_view;
+/* As leat_train_options.progress and .stepped; user is a leat_train_view. */
+bool leat_train_view_progress(void *user, const leat_progress *progress);
+void leat_train_view_stepped(void *user, const leat_train_step *step);
+
+/* Reads the options of a run into *options: with --resume those of the run come first, then
+ * --config, then the command line. Returns 0, or the exit status after reporting an error; *config
+ * owns the texts. */
+int leat_train_read_options(leat_cli *cli, const char *run, leat_train_options *options,
+                            leat_train_config **config);
+
+#endif

@@ -1,0 +1,90 @@
+/* What is seen of a run while it is trained: the progress line with its losses, and the report. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "train/train.h"
+
+/* A reader who reloads the page sees a run that is at most this old, unless writing it takes long:
+ * the pause after a report is at least this many times as long as the report took. */
+#define REPORT_EVERY_NS 10000000000LL
+enum { REPORT_PAUSE = 20 };
+
+bool leat_train_view_progress(void *user, const leat_progress *progress) {
+    return leat_cli_progress(((leat_train_view *)user)->cli, progress);
+}
+
+void leat_train_view_stepped(void *user, const leat_train_step *step) {
+    leat_train_view *view = user;
+    const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
+    const int64_t every_ns = isnan(step->score) ? REPORT_EVERY_NS : 0;
+    leat_error err = {0};
+    if (step->step > 0)
+        leat_cli_progress_detail(view->cli, "loss of D %.3f, G %.3f",
+                                 step->loss_d_images + step->loss_d_fakes, step->loss_g);
+    if (step->step < step->steps &&
+        (since_ns < every_ns || since_ns < REPORT_PAUSE * view->report_ns))
+        return;
+    if (leat_train_report(view->run, &err) != LEAT_OK)
+        leat_cli_note(view->cli, "the report could not be written: %s", err.message);
+    view->reported_ns = leat_cli_clock_ns();
+    view->report_ns = view->reported_ns - now_ns;
+}
+
+/* The lines of a text, one note each. */
+static void note_lines(leat_cli *cli, char *text) {
+    for (char *at = text; *at != 0;) {
+        char *end = strchr(at, '\n');
+        if (end == NULL) end = at + strlen(at);
+        const bool more = *end != 0;
+        *end = 0;
+        leat_cli_note(cli, "--config: %s", at);
+        at = more ? end + 1 : end;
+    }
+}
+
+/* A run that is resumed has its settings already; texts among them are none. */
+static leat_code take_settings(const char *path, leat_train_options *options, leat_error *err) {
+    leat_run *run = NULL;
+    leat_code code = leat_run_open(&run, path, err);
+    const leat_setting *row = leat_train_options_table()->rows;
+    for (; code == LEAT_OK && row->name != NULL; row++) {
+        const char *value = leat_run_setting(run, row->name);
+        if (value != NULL) code = leat_setting_set(row, options, value, err);
+    }
+    leat_run_close(run);
+    return code;
+}
+
+int leat_train_read_options(leat_cli *cli, const char *run, leat_train_options *options,
+                            leat_train_config **config) {
+    const char *path = leat_cli_text(cli, "config");
+    char notes[4096] = "";
+    leat_error err = {0};
+    *options = leat_train_options_default();
+    options->resume = leat_cli_flag(cli, "resume");
+    if (options->resume && run != NULL && leat_run_is_at(run) &&
+        take_settings(run, options, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    const int64_t steps = options->steps, epochs = options->epochs; /* of the run */
+    if (path != NULL) {
+        options->steps = options->epochs = 0;
+        if (leat_train_config_load(config, path, options, notes, sizeof notes, &err) != LEAT_OK) {
+            leat_cli_fail(cli, &err);
+            return 2;
+        }
+        note_lines(cli, notes);
+        if (options->steps == 0 && options->epochs == 0) { /* the file has no end */
+            options->steps = steps;
+            options->epochs = epochs;
+        }
+    }
+    /* an end on the command line replaces the one in the file */
+    if (leat_cli_given(cli, "steps")) options->epochs = 0;
+    if (leat_cli_given(cli, "epochs")) options->steps = 0;
+    const int status = leat_cli_set(cli, leat_train_options_table(), options);
+    if (status == 0 && options->resume && run != NULL && !leat_run_is_at(run) &&
+        options->steps == 0 && options->epochs == 0)
+        return leat_cli_usage(cli, "\"%.300s\" holds no run to resume", run);
+    return status;
+}
