@@ -1,4 +1,4 @@
-"""leat: raw telemetry as training data, in C: Internet latency measurements, vehicle logs.
+"""leat: raw telemetry as training data, in C: Internet latency measurements, vehicle logs, images.
 
     data = leat.ProbeDataset("probes")       # written by `leat ingest probes`, or third-party files
     data[0].measurements()                   # one probe's measurements as numpy arrays
@@ -9,6 +9,13 @@
     for batch in leat.GraphLoader(data, max_nodes=8192, epochs=1):
         batch.x, batch.edge_index            # one disjoint union of graphs, nothing copied
 
+    data = leat.ImageDataset("faces")        # written by `leat ingest images`
+    for batch in leat.ImageLoader(data, batch=64, as_="float", epochs=1):
+        batch.images                         # float32 [64, 3, S, S], nothing copied
+
+    run = leat.train("faces", "run", epochs=20)  # like `leat train dcgan`, with its options
+    run.metrics().loss_g, run.sample(64)     # arrays of all steps; uint8 [64, S, S, 3]
+
 leat.grain provides measurements for Grain, leat.maxtext a launcher for MaxText's trainer,
 leat.torch graphs for PyTorch Geometric.
 
@@ -18,9 +25,12 @@ from leat._library import version as _version
 from leat.can import CanDataset, CanSplit, Graph, GraphBatch, GraphLoader
 from leat.dataset import ProbeDataset, ProbeRow, Shard
 from leat.errors import LeatError
+from leat.images import ImageBatch, ImageDataset, ImageLoader
 from leat.loader import KEYS, DLPack, Explanation, Loader, Quarantined, Segment, words
+from leat.runs import Checkpoint, Metrics, Run, train
 
 __version__ = _version()
-__all__ = ["KEYS", "CanDataset", "CanSplit", "DLPack", "Explanation", "Graph", "GraphBatch",
-           "GraphLoader", "LeatError", "Loader", "ProbeDataset", "ProbeRow", "Quarantined",
-           "Segment", "Shard", "__version__", "words"]
+__all__ = ["KEYS", "CanDataset", "CanSplit", "Checkpoint", "DLPack", "Explanation", "Graph",
+           "GraphBatch", "GraphLoader", "ImageBatch", "ImageDataset", "ImageLoader", "LeatError",
+           "Loader", "Metrics", "ProbeDataset", "ProbeRow", "Quarantined", "Run", "Segment",
+           "Shard", "__version__", "train", "words"]

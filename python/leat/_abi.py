@@ -325,6 +325,92 @@ class GraphExplanation(c.Structure):
     ]
 
 
+class ImagesFacts(c.Structure):
+    """leat_images_facts"""
+    _fields_ = [
+        ("path", c.c_char_p), ("fingerprint", c.c_char_p), ("decoded_sha256", c.c_char_p),
+        ("count", c.c_int64), ("size", c.c_int32), ("image_bytes", c.c_int64),
+        ("rejected", c.c_int64), ("file_bytes", c.c_int64),
+    ]
+
+
+class ImageFacts(c.Structure):
+    """leat_image_facts"""
+    _fields_ = [
+        ("name", c.c_char_p), ("width", c.c_int32), ("height", c.c_int32),
+        ("decoded", c.c_uint64),
+    ]
+
+
+class ImageLoaderOptions(c.Structure):
+    """leat_image_loader_options"""
+    _fields_ = [
+        ("batch", c.c_int64), ("as", c.c_int), ("seed", c.c_uint64), ("epochs", c.c_int64),
+        ("host_index", c.c_int64), ("host_count", c.c_int64), ("threads", c.c_int),
+        ("prefetch", c.c_int64), ("memory_bytes", c.c_int64),
+    ]
+
+
+class ImageBatch(c.Structure):
+    """leat_image_batch"""
+    _fields_ = [
+        ("step", c.c_int64), ("first_position", c.c_int64), ("first_row", c.c_int64),
+        ("row_count", c.c_int64), ("size", c.c_int32), ("u8", c.c_void_p), ("f32", c.c_void_p),
+        ("index", c.c_void_p),
+    ]
+
+
+class ImageLoaderCounters(c.Structure):
+    """leat_image_loader_counters"""
+    _fields_ = [(name, c.c_int64) for name in (
+        "batches", "images", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch")]
+
+
+class RunFacts(c.Structure):
+    """leat_run_facts"""
+    _fields_ = [
+        ("path", c.c_char_p), ("model", c.c_char_p), ("run", c.c_char_p), ("data", c.c_char_p),
+        ("images", c.c_int64), ("image_size", c.c_int32), ("init", c.c_char_p),
+        ("kernel_class", c.c_char_p), ("model_hash", c.c_char_p), ("leat_version", c.c_char_p),
+        ("score_halves", c.c_double), ("checkpoint_count", c.c_int),
+    ]
+
+
+class RunCheckpoint(c.Structure):
+    """leat_run_checkpoint"""
+    _fields_ = [
+        ("step", c.c_int64), ("state", c.c_char_p), ("path", c.c_char * 4096),
+        ("score", c.c_double), ("deviation", c.c_double), ("best", c.c_bool),
+    ]
+
+
+class RunPoint(c.Structure):
+    """leat_run_point"""
+    _fields_ = [("step", c.c_int64), *((name, c.c_double) for name in (
+        "loss_d_images", "loss_d_fakes", "loss_g", "norm_d", "norm_g", "seconds"))]
+
+
+class RunMeasurement(c.Structure):
+    """leat_run_measurement"""
+    _fields_ = [("step", c.c_int64), ("score", c.c_double), ("deviation", c.c_double)]
+
+
+class RunMetrics(c.Structure):
+    """leat_run_metrics"""
+    _fields_ = [
+        ("last_step", c.c_int64), ("points", c.c_void_p), ("point_count", c.c_int64),
+        ("measurements", c.c_void_p), ("measurement_count", c.c_int64),
+    ]
+
+
+class RunSampleOptions(c.Structure):
+    """leat_run_sample_options"""
+    _fields_ = [
+        ("step", c.c_int64), ("seed", c.c_uint64), ("run_seed", c.c_bool), ("first", c.c_int64),
+        ("count", c.c_int64), ("threads", c.c_int32), ("kernels", c.c_char_p),
+    ]
+
+
 # the C name of each struct above
 STRUCTS: dict[str, type[c.Structure]] = {
     "leat_error": Error,
@@ -361,6 +447,17 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_graph_epoch_facts": GraphEpochFacts,
     "leat_graph_loader_counters": GraphLoaderCounters,
     "leat_graph_explanation": GraphExplanation,
+    "leat_images_facts": ImagesFacts,
+    "leat_image_facts": ImageFacts,
+    "leat_image_loader_options": ImageLoaderOptions,
+    "leat_image_batch": ImageBatch,
+    "leat_image_loader_counters": ImageLoaderCounters,
+    "leat_run_facts": RunFacts,
+    "leat_run_checkpoint": RunCheckpoint,
+    "leat_run_point": RunPoint,
+    "leat_run_measurement": RunMeasurement,
+    "leat_run_metrics": RunMetrics,
+    "leat_run_sample_options": RunSampleOptions,
 }
 
 _handle = c.c_void_p
@@ -458,4 +555,39 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_graph_loader_explain": (c.c_int, (_handle, c.c_int64, c.c_int64,
                                             c.POINTER(c.POINTER(GraphExplanation)), _error)),
     "leat_graph_explanation_destroy": (None, (c.POINTER(GraphExplanation),)),
+    "leat_images_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_images_close": (None, (_handle,)),
+    "leat_images_get_facts": (None, (_handle, c.POINTER(ImagesFacts))),
+    "leat_images_get_entry": (c.c_int, (_handle, c.c_int64, c.POINTER(ImageFacts), _error)),
+    "leat_images_find": (c.c_int64, (_handle, c.c_char_p)),
+    "leat_images_read": (c.c_int, (_handle, c.c_int64, c.c_void_p, _error)),
+    "leat_image_loader_options_default": (ImageLoaderOptions, ()),
+    "leat_image_loader_options_table": (_handle, ()),
+    "leat_image_loader_create": (c.c_int, (c.POINTER(_handle), _handle,
+                                           c.POINTER(ImageLoaderOptions), _error)),
+    "leat_image_loader_destroy": (None, (_handle,)),
+    "leat_image_loader_next": (c.c_int, (_handle, c.POINTER(c.POINTER(ImageBatch)), _error)),
+    "leat_image_loader_wait": (c.c_bool, (_handle, c.c_int64)),
+    "leat_image_batch_release": (None, (_handle,)),
+    "leat_image_loader_step": (c.c_int64, (_handle,)),
+    "leat_image_loader_step_count": (c.c_int64, (_handle,)),
+    "leat_image_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
+    "leat_image_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
+    "leat_image_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_get_counters": (None, (_handle, c.POINTER(ImageLoaderCounters))),
+    "leat_run_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
+    "leat_run_close": (None, (_handle,)),
+    "leat_run_get_facts": (None, (_handle, c.POINTER(RunFacts))),
+    "leat_run_setting_at": (c.c_bool, (_handle, c.c_int, c.POINTER(c.c_char_p),
+                                       c.POINTER(c.c_char_p))),
+    "leat_run_checkpoint_at": (c.c_bool, (_handle, c.c_int, c.POINTER(RunCheckpoint))),
+    "leat_run_metrics_load": (c.c_int, (c.POINTER(c.POINTER(RunMetrics)), _handle, c.c_int64,
+                                        _error)),
+    "leat_run_metrics_destroy": (None, (c.POINTER(RunMetrics),)),
+    "leat_run_sample_options_default": (RunSampleOptions, ()),
+    "leat_run_sample": (c.c_int, (_handle, c.POINTER(RunSampleOptions), c.c_void_p,
+                                  c.POINTER(c.c_double), c.POINTER(c.c_int64), _error)),
+    "leat_run_export": (c.c_int, (c.c_char_p, c.c_int64, c.c_char_p, c.c_bool, _error)),
 }

@@ -1,4 +1,4 @@
-"""Shared by data sets of either kind: an open object of the library, and its readers."""
+"""Shared by data sets of all kinds: an open object of the library, and its readers."""
 from __future__ import annotations
 
 import collections

@@ -1,4 +1,4 @@
-"""Shared by loaders of either kind: iteration over batches, place and state."""
+"""Shared by loaders of all kinds: iteration over batches, place and state."""
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -154,6 +154,42 @@ class Ring:
         self.close()
 
 
+class Steps(Ring):
+    """A loader whose place is a step."""
+
+    @property
+    def step(self) -> int:
+        """The step of the next batch."""
+        step: int = getattr(held, self._name + "_step")(self._open)
+        return step
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps; None if endless (epochs=0, by_client)."""
+        count: int = getattr(held, self._name + "_step_count")(self._open)
+        return count if count >= 0 else None
+
+    def state(self) -> dict[str, int | str]:
+        """The state to resume from: {"v", "data", "options", "seed", "step"}.
+
+        JSON of at most 256 bytes, a function of the version, fingerprint of the data, hash of the
+        options that determine the bytes, seed, and step of the next batch.
+        """
+        return super().state()
+
+    def seek(self, place: SupportsIndex | str | Mapping[str, Any]) -> None:
+        """Goes to a step, or to a state (as returned by state(), or its JSON).
+
+        Takes as long as starting at step 0. A state of different data, options or seed raises
+        InputError, which names what differs.
+        """
+        with self._alone:
+            if isinstance(place, (str, Mapping)):
+                self._restore(place)
+                return
+            call(getattr(lib, self._name + "_seek"), self._open, integer("step", place))
+
+
 def _resumed(kind: type[_Ring], arguments: tuple[Any, ...], options: dict[str, Any],
              state: Mapping[str, Any]) -> _Ring:
     """A loader that was pickled."""
@@ -186,7 +222,7 @@ def integers(name: str, values: Iterable[int], example: str) -> tuple[int, ...]:
 
 def options_of(host: int, hosts: int, threads: int | None, prefetch: int | None,
                memory: int | str | None) -> dict[str, int | None]:
-    """The options that both loaders have, by their names in the library's tables."""
+    """The options that all loaders have, by their names in the library's tables."""
     if prefetch is not None and integer("prefetch", prefetch) < 0:
         raise OptionError(f"prefetch: {prefetch} is not accepted; give a number of batches, or "
                           "None for as many as memory holds, at most 8")

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import ctypes as c
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, SupportsIndex
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -161,7 +161,7 @@ def words(inputs: npt.ArrayLike, segmentation: npt.ArrayLike | None = None) -> s
         lib.leat_textbuf_destroy(text)
 
 
-class Loader(_ring.Ring):
+class Loader(_ring.Steps):
     """Training batches of a data set: an iterator of dicts of six int32 arrays [rows, length].
 
     data: a ProbeDataset, or the path of one. A batch is a function of the rows of the data set,
@@ -261,42 +261,10 @@ class Loader(_ring.Ring):
         return _arrays(self._take())
 
     @property
-    def step(self) -> int:
-        """The step of the next batch."""
-        step: int = held.leat_loader_step(self._open)
-        return step
-
-    @property
-    def steps(self) -> int | None:
-        """The number of steps; None if endless (epochs=0, by_client)."""
-        count: int = held.leat_loader_step_count(self._open)
-        return count if count >= 0 else None
-
-    @property
     def epoch_sequences(self) -> int | None:
         """Sequences of an epoch; None by client."""
         count: int = held.leat_loader_epoch_sequences(self._open)
         return count if count >= 0 else None
-
-    def state(self) -> dict[str, int | str]:
-        """The state to resume from: {"v", "data", "options", "seed", "step"}.
-
-        JSON of at most 256 bytes, a function of the version, fingerprint of the data, hash of the
-        options that determine the bytes, seed, and step of the next batch.
-        """
-        return super().state()
-
-    def seek(self, place: SupportsIndex | str | Mapping[str, Any]) -> None:
-        """Goes to a step, or to a state (as returned by state(), or its JSON).
-
-        Takes as long as starting at step 0. A state of different data, options or seed raises
-        InputError, which names what differs.
-        """
-        with self._alone:
-            if isinstance(place, (str, Mapping)):
-                self._restore(place)
-                return
-            call(lib.leat_loader_seek, self._open, integer("step", place))
 
     def explain(self, step: int, row: int) -> Explanation:
         """The contents of row 0 <= row < batch of a step, of any host; print() shows it in

@@ -1,0 +1,264 @@
+"""Training runs: trained by the command, and opened for what they hold."""
+from __future__ import annotations
+
+import codecs
+import ctypes as c
+import errno
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from leat import _abi, errors
+from leat._handle import Path, path_of
+from leat._library import COMMAND, call, encoded, held, integer, lib, whole
+from leat.images import ImageDataset
+
+_PROGRESS = re.compile("\r[^\r]*\x1b\\[K")  # a progress line, drawn or erased
+_POINTS_MAX = 1 << 20  # of metrics, unless the caller wants another number
+
+
+class Checkpoint(NamedTuple):
+    """The weights of a run after a step."""
+    step: int
+    path: str         #: a safetensors file: parameters with PyTorch's names, moments of Adam
+    state: str        #: hash of the weights and moments
+    score: float      #: distance of generated images from the data; NaN: not measured at this step
+    deviation: float  #: of generated values, on the scale -1 to 1; NaN: not measured
+    best: bool        #: has the lowest score of those that there are
+
+
+class Metrics(NamedTuple):
+    """Arrays of the steps of a run, and of the steps after which samples were scored."""
+    step: npt.NDArray[np.int64]             #: [steps]
+    loss_d_images: npt.NDArray[np.float64]  #: [steps] of the discriminator on images
+    loss_d_fakes: npt.NDArray[np.float64]   #: [steps] and on generated ones
+    loss_g: npt.NDArray[np.float64]         #: [steps] of the generator
+    norm_d: npt.NDArray[np.float64]         #: [steps] of the mean gradients
+    norm_g: npt.NDArray[np.float64]         #: [steps]
+    seconds: npt.NDArray[np.float64]        #: [steps] computing time
+    score_step: npt.NDArray[np.int64]       #: [scores]
+    score: npt.NDArray[np.float64]          #: [scores] distance of generated images from the data
+    deviation: npt.NDArray[np.float64]      #: [scores] of generated values
+
+
+class _Handle(c.c_void_p):
+    """An open leat_run, closed with its last reference."""
+
+    def __del__(self) -> None:
+        if self.value is not None:
+            lib.leat_run_close(self)
+            self.value = None
+
+
+def _number(text: str) -> int | float | str:
+    """A setting as Python has it."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+class Run:
+    """A training run, opened for reading, also while it is trained: what was known of it then.
+
+    path: its folder, written by `leat train`, `leat.train` or `leat import`.
+
+    Raises NotFoundError, CorruptError, InputError, InputOutputError.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._pointer = _Handle()
+        call(lib.leat_run_open, c.byref(self._pointer), encoded(path_of(path, "a run")))
+        found = _abi.RunFacts()
+        held.leat_run_get_facts(self._pointer, c.byref(found))
+        self.path: str = os.fsdecode(found.path)
+        self.model: str = found.model.decode("ascii")
+        self.run: str = found.run.decode("ascii")    #: hash of what determines the weights
+        self.data: str = found.data.decode("ascii")  #: fingerprint of the data set; "": none
+        self.images: int = found.images              #: of the data set
+        self.image_size: int = found.image_size
+        self.init: str = found.init.decode("ascii")  #: hash of the initial weights; "": of the seed
+        self.kernel_class: str = found.kernel_class.decode("ascii")
+        self.leat_version: str = found.leat_version.decode("ascii")  #: that began it
+        self.score_halves: float = found.score_halves  #: of the data's halves; NaN: not known
+
+    @property
+    def config(self) -> dict[str, int | float | str]:
+        """The settings of the run by their names, as in its config.yaml."""
+        settings: dict[str, int | float | str] = {}
+        name, value = c.c_char_p(), c.c_char_p()
+        while held.leat_run_setting_at(self._pointer, len(settings), c.byref(name),
+                                       c.byref(value)):
+            settings[(name.value or b"").decode("ascii")] = _number(os.fsdecode(value.value or b""))
+        return settings
+
+    @property
+    def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """The checkpoints, by step."""
+        found, all_of = _abi.RunCheckpoint(), list[Checkpoint]()
+        while held.leat_run_checkpoint_at(self._pointer, len(all_of), c.byref(found)):
+            all_of.append(Checkpoint(found.step, os.fsdecode(found.path),
+                                     found.state.decode("ascii"), found.score, found.deviation,
+                                     found.best))
+        return tuple(all_of)
+
+    def metrics(self, most: int = _POINTS_MAX) -> Metrics:
+        """The metrics of all steps so far. If there are more than `most`, a value is the mean over
+        some that follow each other, and `step` is the last of them."""
+        pointer = c.POINTER(_abi.RunMetrics)()
+        call(lib.leat_run_metrics_load, c.byref(pointer), self._pointer, integer("most", most))
+        try:
+            found = pointer.contents
+            points = _table(found.points, found.point_count, _abi.RunPoint)
+            scores = _table(found.measurements, found.measurement_count, _abi.RunMeasurement)
+        finally:
+            lib.leat_run_metrics_destroy(pointer)
+        return Metrics(**{name: points[name].copy() for name in points.dtype.names or ()},
+                       score_step=scores["step"].copy(), score=scores["score"].copy(),
+                       deviation=scores["deviation"].copy())
+
+    def sample(self, count: int = 64, seed: int | None = None, *, step: int | None = None,
+               first: int = 0, threads: int | None = None) -> npt.NDArray[np.uint8]:
+        """Generated images number first .. first + count - 1, uint8 [count, S, S, 3].
+
+        An image is a function of the checkpoint, the seed and its number. seed: None is the run's
+        own, as in its grids; step: of a checkpoint (None: the last one).
+
+        Raises OptionError (a step without checkpoint), NotFoundError (no checkpoint yet),
+        CorruptError.
+        """
+        options = lib.leat_run_sample_options_default()
+        options.count, options.first = integer("count", count), integer("first", first)
+        if seed is not None:
+            if not 0 <= whole("seed", seed) < 1 << 64:
+                raise errors.OptionError(f"seed: {seed} does not fit in 64 bits")
+            options.run_seed, options.seed = False, seed
+        if step is not None:
+            options.step = integer("step", step)
+        if threads is not None:
+            options.threads = integer("threads", threads, 32)
+        if not 1 <= options.count <= 1 << 24:
+            raise errors.OptionError(f"count: {count} is not in 1 to {1 << 24}")
+        images = np.empty((count, self.image_size, self.image_size, 3), np.uint8)
+        call(lib.leat_run_sample, self._pointer, c.byref(options), images.ctypes.data, None, None)
+        return images
+
+    def export(self, folder: Path, *, step: int | None = None, replace: bool = False) -> None:
+        """Writes a checkpoint (None: the last one) for PyTorch and Hugging Face, like `leat
+        export`. FileExistsError: the folder has such files, and `replace` is not set."""
+        call(lib.leat_run_export, encoded(self.path), -1 if step is None else integer("step", step),
+             encoded(path_of(folder, "a folder")), bool(replace))
+
+    def __reduce__(self) -> Any:
+        return Run, (self.path,)
+
+    def __repr__(self) -> str:
+        last = self.checkpoints[-1:]
+        where = f"checkpoint of step {last[0].step}" if last else "no checkpoint yet"
+        return f"<leat.Run {self.path}: {self.model}, {where}>"
+
+
+def _table(address: int | None, count: int, kind: type[c.Structure]) -> npt.NDArray[Any]:
+    """A copy of `count` structs as a structured array."""
+    if not count or address is None:
+        return np.zeros(0, np.dtype(kind))
+    there = memoryview((kind * count).from_address(address)).cast("B")
+    copy: npt.NDArray[Any] = np.frombuffer(there, np.dtype(kind), count).copy()
+    return copy
+
+
+def _shows_progress() -> bool:
+    """Whether sys.stderr is a terminal or a notebook, where a line may be drawn over."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+def _read(source: int) -> bytes:
+    """The next bytes of a pipe or terminal; b"" if nobody writes to it any more."""
+    try:
+        return os.read(source, 4096)
+    except OSError as problem:
+        if problem.errno != errno.EIO:
+            raise
+        return b""
+
+
+def _forward(source: int) -> str:
+    """Passes on what the command reports; gives its last line, which is the error if it fails."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    held_back, open_line = "", ""
+    while chunk := _read(source):
+        text = decoder.decode(chunk)
+        *lines, open_line = (open_line + text.replace("\r\n", "\n")).split("\n")
+        for line in lines:
+            sys.stderr.write(held_back)
+            held_back = line + "\n"
+        if open_line.endswith("\x1b[K"):  # the progress line
+            sys.stderr.write(held_back + open_line)
+            held_back = open_line = ""
+        sys.stderr.flush()
+    return held_back
+
+
+def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume: bool = False,
+          progress: bool | None = None, **settings: Any) -> Run:
+    """Trains a model on a data set of images, like `leat train`, and returns the run.
+
+    data: an ImageDataset, or the path of one. run: the folder of the run, which is created.
+    settings: the command's options (leat train dcgan --help), with "_" for "-": steps=300,
+    micro_batch=32, config="file.yaml", memory="2G"; None is the default. resume: continue an
+    interrupted run in this folder. progress: draw a progress line on sys.stderr (None: if it is a
+    terminal or a notebook); other messages of the command always go there.
+
+    The command computes, in a process of its own. KeyboardInterrupt stops it after it has saved the
+    state, from which resume=True continues to the same bits.
+
+    Raises OptionError for an option that is not accepted, LeatError with the command's message for
+    every other failure.
+    """
+    path = path_of(run, "a run")
+    words = [COMMAND, "train", model, os.path.abspath(data.path if isinstance(data, ImageDataset)
+                                                      else path_of(data, "a data set")),
+             "--output", path, "--json"]
+    for name, value in settings.items():
+        if value is not None:
+            words.append(f"--{name.replace('_', '-')}={os.fspath(value)}"
+                         if isinstance(value, os.PathLike) else
+                         f"--{name.replace('_', '-')}={value}")
+    if resume:
+        words.append("--resume")
+    drawn = _shows_progress() if progress is None else progress
+    reading, writing = pty.openpty() if drawn else os.pipe()
+    try:
+        try:  # in a session of its own: Ctrl-C in a terminal reaches it once, from here
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                       stderr=writing, start_new_session=True,
+                                       env={"TERM": "xterm", **os.environ})
+        finally:
+            os.close(writing)
+        with process:
+            try:
+                last = _forward(reading)
+                answer, _ = process.communicate()
+            except BaseException:
+                process.send_signal(signal.SIGINT)
+                while _read(reading):  # what it reports while it saves
+                    pass
+                raise
+    finally:
+        os.close(reading)
+    if process.returncode != 0:
+        kind = errors.OptionError if process.returncode == 2 else errors.LeatError
+        raise kind(_PROGRESS.sub("", last).strip().removeprefix("leat: ")
+                   or f"leat train ended with status {process.returncode}")
+    sys.stderr.write(last)
+    return Run(json.loads(answer)["run"])
