@@ -24,7 +24,27 @@ static void is_the_plain_one(void **state) {
     assert_true(leat_xxh3("", 0) == UINT64_C(0x2d06800538d394c2));
 }
 
+/* In pieces of any size, and again after another text. */
+static void in_pieces(void **state) {
+    (void)state;
+    static uint8_t bytes[SIZE_MAX_BYTES];
+    leat_xxh3_run *run = NULL;
+    assert_int_equal(leat_xxh3_create(&run, NULL), LEAT_OK);
+    for (int i = 0; i < SIZE_MAX_BYTES; i++) bytes[i] = (uint8_t)leat_random(2, 0, (uint64_t)i);
+    for (int piece = 1; piece < 700; piece += 13) {
+        for (int size = 0; size <= SIZE_MAX_BYTES; size += 1 + size / 2) {
+            leat_xxh3_begin(run);
+            for (int at = 0; at < size; at += piece)
+                leat_xxh3_update(run, bytes + at, size - at < piece ? size - at : piece);
+            assert_true(leat_xxh3_final(run) == leat_xxh3(bytes, size));
+        }
+    }
+    leat_xxh3_destroy(run);
+    leat_xxh3_destroy(NULL);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(is_the_plain_one)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(is_the_plain_one),
+                                       cmocka_unit_test(in_pieces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 """What pages are held to: well-formed, alone, no label on another, drawn by a browser."""
+import base64
 import html.parser
 import os
 import re
@@ -38,10 +39,8 @@ class Page(html.parser.HTMLParser):
         self.texts.append(data)
 
 
-def png_colours(path):
-    """The number of colours of a PNG with 8 bits a channel."""
-    with open(path, "rb") as file:
-        data = file.read()
+def png_pixels(data):
+    """Width, height, channels and bytes of a PNG with 8 bits a channel."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     at, packed, width, height, channels = 8, b"", 0, 0, 0
     while at < len(data):
@@ -53,7 +52,7 @@ def png_colours(path):
         elif kind == b"IDAT":
             packed += body
         at += size + 12
-    raw, line, colours = zlib.decompress(packed), width * channels, set()
+    raw, line, pixels = zlib.decompress(packed), width * channels, bytearray()
     before = bytearray(line)
     for y in range(height):
         kind, now = raw[y * (line + 1)], bytearray(raw[y * (line + 1) + 1:(y + 1) * (line + 1)])
@@ -71,13 +70,33 @@ def png_colours(path):
                 near = min((abs(guess - left), 0, left), (abs(guess - up), 1, up),
                            (abs(guess - corner), 2, corner))
                 now[i] = now[i] + near[2] & 255
-        colours.update(bytes(now[i:i + 3]) for i in range(0, line, channels))
+        pixels += now
         before = now
-    return len(colours)
+    return width, height, channels, bytes(pixels)
+
+
+def png_colours(path):
+    """The number of colours of a PNG."""
+    with open(path, "rb") as file:
+        _, _, channels, pixels = png_pixels(file.read())
+    return len({pixels[i:i + 3] for i in range(0, len(pixels), channels)})
+
+
+PICTURE = re.compile(r'<img class="[a-z ]+" width="(\d+)" height="(\d+)" alt="[^"<>]*" '
+                     r'src="data:image/png;base64,([A-Za-z0-9+/=]+)">')
+
+
+def pictures(text):
+    """The PNG files within a page, decoded: width, height, channels, bytes."""
+    found = [(int(width), int(height), base64.b64decode(data, validate=True))
+             for width, height, data in PICTURE.findall(text)]
+    return [png_pixels(data) for _, _, data in found]
 
 
 def check_stands_alone(test, text):
-    """Refers to nothing, has no script, every number is one; returns the page."""
+    """Refers to nothing, has no script, every number is one, pictures are within it; returns the
+    page."""
+    text = PICTURE.sub("", text)
     page = Page(text)
     test.assertEqual(page.links, [])
     test.assertNotRegex(text, r"(?i)https?:|//[a-z]|@import|url\(|<script|<link|<img")

@@ -80,8 +80,8 @@ class Words(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertTrue(done.stdout.isascii(), "block characters in the C locale")
         for words in ("a CAN cache", "train", "val", "test_01_dos", "benign", "fuzzing",
-                      "without a number", "of every graph", "byte_0-7_mean", "edge_freq", "digest",
-                      "attack_free_001-1.csv"):
+                      "without a number", "from every graph", "byte_0-7_mean", "edge_freq",
+                      "digest", "attack_free_001-1.csv"):
             self.assertIn(words, done.stdout)
         self.assertLess(max(map(len, done.stdout.split("\n"))), 200)
 
@@ -227,7 +227,7 @@ class Json(unittest.TestCase):
         values = json.loads(leat("inspect", cache, "--json", "--read", "400K").stdout)["values"]
         self.assertFalse(values["of_every_graph"])
         self.assertIn(values["graphs_read"], range(1, 100))
-        self.assertIn("of a sample", leat("inspect", cache, "--read", "400K").stdout)
+        self.assertIn("from a sample", leat("inspect", cache, "--read", "400K").stdout)
 
 
 class Verification(unittest.TestCase):

@@ -38,7 +38,9 @@ def commands():
 OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson"),
                 ("cat", "scale", "none"), ("doctor", "temp", "."),
                 ("batches", "steps", "10 steps, or to the end of --epochs"),
-                ("batches", "words", "one step")}
+                ("batches", "words", "one step"), ("sample", "step", "the last"),
+                ("sample", "seed", "the run's own, as in its samples"),
+                ("export", "step", "the last")}
 
 
 def defaults_in_help(command):
@@ -46,7 +48,7 @@ def defaults_in_help(command):
     text = leat(*command.split(), "--help").stdout.split("Options:\n")[1].split("\nExamples:")[0]
     for option in re.split(r"\n(?= {2,6}-)", "\n" + text):
         words = " ".join(option.split("\n\n")[0].split())
-        found = re.match(r"(?:-\w, )?--([a-z-]+) .*[(;] ?default: ([^()]*)\)$", words)
+        found = re.match(r"(?:-\w, )?--([a-z0-9-]+) .*[(;] ?default: ([^()]*)\)$", words)
         if found:
             yield found.groups()
 
@@ -59,8 +61,10 @@ def in_bytes(value):
 
 class Help(unittest.TestCase):
     def test_commands_are_listed(self):
-        self.assertEqual(commands(), ["ingest probes", "ingest can", "inspect", "cat", "batches",
-                                      "synth probes", "synth can", "doctor", "version"])
+        self.assertEqual(commands(), ["ingest probes", "ingest can", "ingest images", "inspect",
+                                      "cat", "batches", "synth probes", "synth can",
+                                      "synth images", "train dcgan", "sample", "export",
+                                      "import", "doctor", "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -91,7 +95,9 @@ class Help(unittest.TestCase):
         rows = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
         processors, = (value for command, _, value in rows if command == "")
         words = {"one per processor": processors, "one per 235 measurements": "0",
-                 "inside the output folder": "-", "uniform": "-", "usual names": "-"}
+                 "inside the output folder": "-", "uniform": "-", "usual names": "-",
+                 "set this or --epochs": "0", "set this or --steps": "0",
+                 "the widest that this processor runs": "-", "new weights from the seed": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))
                  for command in commands() for name, value in defaults_in_help(command)}
         wanted = {(command, name, in_bytes(value)) for command, name, value in rows
@@ -249,8 +255,11 @@ class Usage(unittest.TestCase):
         cases = (("pings.parquet", "run `leat ingest probes` on it first"),
                  ("pings.csv.gz", "run `leat ingest probes` or `leat ingest can` on it first"),
                  ("drive.log", "run `leat ingest can` on it first"),
-                 ("data/manifest.json", "part of a data set; give its folder"),
-                 ("cache/train.safetensors", "part of a data set; give its folder"))
+                 ("data/manifest.json", "part of a data set, run or export; give its folder"),
+                 ("cache/train.safetensors", "part of a data set, run or export; give its folder"),
+                 ("faces.zip", "run `leat ingest images` on it first"),
+                 ("faces/7.jpg", "run `leat ingest images` on it first"),
+                 ("set/images.json", "part of a data set, run or export; give its folder"))
         for command in ("inspect", "cat", "batches"):
             for name, words in cases:
                 with self.subTest(command=command, name=name):
@@ -267,7 +276,7 @@ class Usage(unittest.TestCase):
         duckdb = document["duckdb"]
         words = (f"{duckdb['version']} ({duckdb['path']})" if duckdb["available"]
                  else f"not available: {duckdb['reason']}")
-        self.assertIn(f"library   DuckDB       {words}\n", leat("version").stdout)
+        self.assertIn(f"library   DuckDB        {words}\n", leat("version").stdout)
         groups = {item["group"] for item in document["build"]}
         self.assertEqual(groups, {"compiler", "cpu", "library"})
         names = {item["name"] for item in document["build"]}

@@ -6,6 +6,8 @@
 #include "base/thread.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
+#include "leat/load_images.h"
+#include "leat/train.h"
 
 static void say(const char *command, const char *name, const char *value) {
     printf("%s\t%s\t%s\n", command, name, value == NULL ? "-" : value);
@@ -24,19 +26,23 @@ static void table(const char *command, const leat_setting_table *rows, const voi
 static void ingests(void) {
     leat_probes_ingest_options probes = leat_probes_ingest_options_default();
     leat_can_ingest_options can = leat_can_ingest_options_default();
+    leat_images_ingest_options images = leat_images_ingest_options_default();
     table("ingest probes", leat_probes_ingest_options_table(), &probes);
     table("ingest can", leat_can_ingest_options_table(), &can);
     table("ingest can", leat_can_settings_table(), &can.settings);
+    table("ingest images", leat_images_ingest_options_table(), &images);
 }
 
 static void batches(void) {
     leat_loader_options probes = leat_loader_options_default();
     leat_graph_loader_options can = leat_graph_loader_options_default();
+    leat_image_loader_options images = leat_image_loader_options_default();
     bool plain = can.batches.curriculum == LEAT_CURRICULUM_NONE;
     table("batches", leat_loader_options_table(), &probes);
     table("batches", leat_sample_options_table(), &probes.sample);
     table("batches", leat_graph_loader_options_table(), &can);
     table("batches", leat_graph_batch_options_table(), &can.batches);
+    table("batches", leat_image_loader_options_table(), &images);
     say("batches", "split", can.split);
     say("batches", "curriculum", plain ? "none" : "random");
     say("cat", "split", can.split);
@@ -46,21 +52,25 @@ static void readers(void) {
     leat_dataset_options dataset = leat_dataset_options_default();
     leat_summary_options probes = leat_summary_options_default();
     leat_can_summary_options can = leat_can_summary_options_default();
+    leat_images_summary_options images = leat_images_summary_options_default();
     leat_verify_options verify = leat_verify_options_default();
     number("cat", "memory", dataset.memory_bytes);
     number("inspect", "memory", dataset.memory_bytes);
     number("inspect", "memory", verify.memory_bytes);
     number("inspect", "read", probes.read_bytes_max);
     number("inspect", "read", can.read_bytes_max);
+    number("inspect", "read", images.read_bytes_max);
     number("inspect", "rows", probes.row_count);
     number("inspect", "threads", probes.threads);
     number("inspect", "threads", can.threads);
+    number("inspect", "threads", images.threads);
     number("inspect", "threads", verify.threads);
 }
 
 static void synth(void) {
     leat_synth_probes_options probes = leat_synth_probes_options_default();
     leat_synth_can_options can = leat_synth_can_options_default();
+    leat_synth_images_options images = leat_synth_images_options_default();
     number("synth probes", "probes", probes.probes);
     number("synth probes", "seed", (int64_t)probes.seed);
     number("synth probes", "threads", probes.threads);
@@ -69,6 +79,8 @@ static void synth(void) {
     number("synth can", "vehicles", can.vehicles);
     number("synth can", "seed", (int64_t)can.seed);
     number("synth can", "threads", can.threads);
+    number("synth images", "seed", (int64_t)images.seed);
+    number("synth images", "threads", images.threads);
     printf("synth can\tattacks\t");
     const char *comma = "";
     for (int i = 0; leat_synth_can_attack_name(i) != NULL; i++) {
@@ -79,11 +91,20 @@ static void synth(void) {
     printf("\n");
 }
 
+static void training(void) {
+    const leat_train_options train = leat_train_options_default();
+    const leat_run_sample_options sample = leat_run_sample_options_default();
+    table("train dcgan", leat_train_options_table(), &train);
+    number("sample", "count", sample.count);
+    number("sample", "threads", sample.threads);
+}
+
 int main(void) {
     number("", "processors", leat_cpu_count());
     ingests();
     batches();
     readers();
     synth();
+    training();
     return 0;
 }

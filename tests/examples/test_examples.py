@@ -4,6 +4,7 @@ pkg-config and by find_package. What they print is what the installed command sa
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,8 @@ class Examples(unittest.TestCase):
         cls.leat("synth", "can", "--frames", "20000", "--seed", "2", "-o", "logs")
         cls.leat("ingest", "probes", "pings.csv", "-o", "probes")
         cls.leat("ingest", "can", "logs", "-o", "cache")
+        cls.leat("synth", "images", "--count", "80", "--seed", "2", "-o", "photos")
+        cls.leat("ingest", "images", "photos", "-o", "faces")
 
     @classmethod
     def run_in(cls, *words, status=0):
@@ -101,14 +104,40 @@ class Examples(unittest.TestCase):
         self.assertIn("500000 written", self.run_in("./ingest", "stopped", "many.csv"))
         self.leat("inspect", "stopped", "--verify")
 
+    def test_train(self):
+        text = self.run_in("./train", "faces", "run", "3")
+        self.assertIn("step 3 of 3: ", text)
+        self.assertIn("grid.png shows 64 images of step 3", text)
+        self.run_in("./train", "faces", "run", "4")
+        said = json.loads(self.leat("train", "dcgan", "faces", "-o", "same", "--width", "16",
+                                    "--steps", "4", "--sample-every", "0", "--json"))
+        with open(f"{self.folder}/run/checkpoints/step-000000004.json", encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["state"], said["state"])
+
+    def test_train_loop(self):
+        self.leat("train", "dcgan", "faces", "-o", "loop", "--width", "8", "--steps", "4")
+        with open(f"{self.folder}/loop/metrics.jsonl", encoding="utf-8") as file:
+            steps = [json.loads(line) for line in file]
+        wanted = [[line[name] for name in ("loss_d_images", "loss_d_fakes", "loss_g")]
+                  for line in steps if "loss_g" in line]
+        found = [[float(number) for number in re.findall(r"\d\.\d+(?:e-\d+)?", line)]
+                 for line in self.run_in("./train_loop", "faces", "4").splitlines()]
+        self.assertEqual((found, len(found)), (wanted, 4))
+
     def test_errors(self):
         """Every program says what is wrong, and fails."""
         for words in (["open_dataset", "nowhere"], ["batches", "nowhere", "1"],
-                      ["graphs", "nowhere"], ["ingest", "out", "nowhere"]):
+                      ["graphs", "nowhere"], ["ingest", "out", "nowhere"],
+                      ["train", "nowhere", "none", "1"], ["train_loop", "nowhere", "1"]):
             text = self.run_in(f"./{words[0]}", *words[1:], status=1)
             self.assertRegex(text.strip(), f"^{words[0]}: .*nowhere")
         for name in NAMES:
             self.assertRegex(self.run_in(f"./{name}", status=2), f"^usage: {name} ")
+
+    def test_one_header_includes_all(self):
+        with open(f"{self.prefix}/include/leat/leat.h", encoding="utf-8") as file:
+            included = set(re.findall(r'#include "leat/(\w+\.h)"', file.read()))
+        self.assertEqual(included | {"leat.h"}, set(os.listdir(f"{self.prefix}/include/leat")))
 
     def test_find_package(self):
         self.run_in("cmake", "-S", "source", "-B", "cmake", "-G", "Ninja",

@@ -58,7 +58,7 @@ bool nn_variant(int index, bool every_count, leat_nn *out) {
     for (int i = 0; (kernels = leat_kernels_at(i)) != NULL; i++) {
         if (!leat_kernels_supported(kernels)) {
             if (!told)
-                printf("# kernels %s: built, not run: this processor cannot\n", kernels->name);
+                printf("# kernels %s: built, but not supported by this processor\n", kernels->name);
             told = true;
             continue;
         }

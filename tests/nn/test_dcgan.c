@@ -316,8 +316,10 @@ static void test_refused(void **state) {
     } cases[] = {
         {{0, 100, 8, 1, NULL}, LEAT_ERR_OPTION, "width 0"},
         {{64, 5000, 8, 1, NULL}, LEAT_ERR_OPTION, "latent size 5000"},
-        {{64, 100, 1, 1, NULL}, LEAT_ERR_OPTION, "micro-batches of 1 images"},
-        {{64, 100, 8, 257, NULL}, LEAT_ERR_OPTION, "257 threads"},
+        {{64, 100, 1, 1, NULL},
+         LEAT_ERR_OPTION,
+         "micro-batch must be between 2 and 1024 images, not 1"},
+        {{64, 100, 8, 257, NULL}, LEAT_ERR_OPTION, "threads must be between 1 and 256, not 257"},
         {{64, 100, 8, 1, "sse"}, LEAT_ERR_OPTION, "no kernels \"sse\""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -9,6 +9,9 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import image_set  # noqa: E402
+
 BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
 LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
@@ -70,6 +73,14 @@ def can_cache(*options, frames=40000, vehicles=2, seed=5):
     return path
 
 
+def image_data(count=70, size=16):
+    """The path of a data set of known images (tests/cli/image_set.py), made once."""
+    path = os.path.join(folder(), f"images-{count}-{size}")
+    if not os.path.exists(path):
+        image_set.make(path, count, size)
+    return path
+
+
 def three_states():
     """The path of a cache with attack, benign and unlabelled graphs: 20 windows of a log with an
     attack in 3 of them, and 20 of one without labels; made once."""
@@ -91,8 +102,8 @@ def three_states():
 
 def run_examples(wanted):
     """Runs the examples of docs/python.md for which `wanted` is true, in order in one program,
-    beside a data set `probes` and a cache `cache`. Gives how many there are, and how the program
-    ended."""
+    beside a data set `probes`, a cache `cache` and images `faces`. Gives how many there are, and
+    how the program ended."""
     with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
         page = file.read()
     blocks = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
@@ -100,6 +111,7 @@ def run_examples(wanted):
     with tempfile.TemporaryDirectory() as place:
         shutil.copytree(dataset(), os.path.join(place, "probes"))
         shutil.copytree(can_cache(), os.path.join(place, "cache"))
+        shutil.copytree(image_data(size=64), os.path.join(place, "faces"))
         path = os.path.join(place, "examples.py")
         with open(path, "w", encoding="utf-8") as file:
             file.write("\n\n".join(blocks))

@@ -16,6 +16,10 @@ class Examples(unittest.TestCase):
         for promised in ("\n1 1\n", "segment 1  ", "step 0 row 3: sequence 3, epoch 0 position 3",
                          "<leat.ProbeDataset probes: 400 rows>", "datetime64[us]", "\n1 (1, 0)\n",
                          "\nGraph(facts=GraphFacts(graph=0, ",
+                         "\n<leat.ImageDataset faces: 70 images of 64 x 64>\n(64, 64, 3) ",
+                         "\n7\n0 (32, 3, 64, 64) [", "]\nTrue\n1\n",
+                         "\n<leat.Run run: dcgan, checkpoint of step 6>\n6 (6,)\n"
+                         "(8, 64, 64, 3) [3, 6]\n0.0002 ",
                          'cannot open "nowhere": no such file or folder'):
             self.assertIn(promised, done.stdout)
 

@@ -1,0 +1,235 @@
+/*
+ * Fault sweeps over a training run: the n-th allocation, file call or start of a thread fails, once
+ * or from then on. A run that fails says why, leaves every checkpoint that it had, and continues
+ * afterwards to the bytes of a run without faults. The same for what reads a run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/image_set_support.h"
+#include "leat/train.h"
+#include "sweep.h"
+#include "train/folder.h"
+#include "train/sampling.h"
+#include "train/trainer.h"
+
+enum { IMAGES = 5, STEPS = 3 };
+
+static char top[] = "/tmp/leat_train_faults_XXXXXX";
+static char data[64], run[64], done[64], out[64], back[64];
+static char want[65];
+static leat_model *model;
+
+static leat_train_options options_of(void) {
+    leat_train_options options = leat_train_options_default();
+    options.width = 1;
+    options.latent = 2;
+    options.unit_size = 4;
+    options.micro_batch = 2;
+    options.threads = 2;
+    options.steps = STEPS;
+    options.checkpoint_every = 1;
+    options.keep = 1;
+    options.sample_every = 0;
+    return options;
+}
+
+static leat_code train(const char *at, bool resume, leat_error *err) {
+    leat_train_options options = options_of();
+    leat_train_result result;
+    options.resume = resume;
+    leat_code code = leat_train("dcgan", data, at, &options, &result, err);
+    if (code == LEAT_OK) assert_string_equal(result.state, want);
+    else assert_int_equal(result.last_step, 0);
+    return code;
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+static leat_code train_new(const void *of, leat_error *err) {
+    (void)of;
+    return train(run, true, err);
+}
+
+/* Continues what is left, to the same bytes; then away with it. */
+static void continue_it(leat_code code) {
+    leat_error err = {0};
+    (void)code;
+    if (train(run, true, &err) != LEAT_OK) fail_msg("continued: %s", err.message);
+    char path[128];
+    snprintf(path, sizeof path, "%s/checkpoints", run);
+    expect_no_drafts(path);
+    assert_int_equal(leat_path_remove_tree(run, NULL), LEAT_OK);
+}
+
+static void training(void **state) {
+    (void)state;
+    atomic_store(&fault_counted, FAULT_FILES);
+    sweep_step = 2; /* the self-test of the kernels makes a run long */
+    sweep_run(&(fault_sweep){"train", train_new, NULL, continue_it, 20}, false);
+}
+
+static void training_without_memory(void **state) {
+    (void)state;
+    atomic_store(&fault_counted, FAULT_MEMORY);
+    sweep_step = 5;
+    sweep_run(&(fault_sweep){"train", train_new, NULL, NULL, 20}, false);
+    continue_it(LEAT_OK);
+}
+
+/* Each run goes on from what the one before has left: some never end. */
+static void training_that_fails_for_good(void **state) {
+    (void)state;
+    sweep_step = 4;
+    atomic_store(&fault_counted, FAULT_FILES);
+    sweep_run(&(fault_sweep){"train", train_new, NULL, NULL, 20}, true);
+    continue_it(LEAT_OK);
+}
+
+/* The last checkpoint is still there, whatever the next one met. */
+static leat_code go_further(const void *of, leat_error *err) {
+    leat_train_options options = options_of();
+    leat_train_result result;
+    (void)of;
+    options.steps = STEPS + 1;
+    options.resume = true;
+    return leat_train("dcgan", data, done, &options, &result, err);
+}
+
+static void look_at_checkpoints(leat_code code) {
+    leat_run *opened = NULL;
+    leat_run_checkpoint last;
+    leat_run_facts facts;
+    leat_error err = {0};
+    if (leat_run_open(&opened, done, &err) != LEAT_OK) fail_msg("%s", err.message);
+    leat_run_get_facts(opened, &facts);
+    assert_true(facts.checkpoint_count >= 1);
+    assert_true(leat_run_checkpoint_at(opened, facts.checkpoint_count - 1, &last));
+    assert_true(last.step >= STEPS);
+    if (code == LEAT_OK) assert_int_equal(last.step, STEPS + 1);
+    leat_run_close(opened);
+    /* back to the run of STEPS steps */
+    assert_int_equal(leat_path_remove_tree(done, NULL), LEAT_OK);
+    if (train(done, false, &err) != LEAT_OK) fail_msg("%s", err.message);
+}
+
+static void checkpoints_survive(void **state) {
+    (void)state;
+    sweep_step = 2;
+    atomic_store(&fault_counted, FAULT_FILES);
+    sweep_run(&(fault_sweep){"further", go_further, NULL, look_at_checkpoints, 15}, false);
+}
+
+/* ---- samples -------------------------------------------------------------------------------- */
+
+static leat_code read_image(const void *context, int64_t index, uint8_t *image, leat_error *err) {
+    (void)context;
+    (void)err;
+    image_pixels(index, LEAT_IMAGE_SIZE, image);
+    return LEAT_OK;
+}
+
+static leat_code measure(const void *of, leat_error *err) {
+    const leat_samples samples = {IMAGES, "faults", LEAT_IMAGE_VALUES, read_image, NULL};
+    const leat_train_options options = options_of();
+    leat_sampling sampling = {0};
+    leat_run_folder folder;
+    (void)of;
+    LEAT_TRY(leat_run_folder_look(&folder, out, err));
+    LEAT_TRY(leat_path_make_dir(out, err));
+    leat_code code = leat_sampling_create(&sampling, &folder, model, &samples, &options, NULL, err);
+    if (code == LEAT_OK) assert_true(sampling.halves >= 0);
+    leat_sampling_free(&sampling);
+    return code;
+}
+
+static void forget(leat_code code) {
+    (void)code;
+    assert_int_equal(leat_path_remove_tree(out, NULL), LEAT_OK);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static leat_code read_run(const void *of, leat_error *err) {
+    leat_run *opened = (leat_run *)1;
+    leat_run_metrics *metrics = (leat_run_metrics *)1;
+    (void)of;
+    leat_code code = leat_run_open(&opened, done, err);
+    if (code != LEAT_OK) {
+        assert_null(opened);
+        return code;
+    }
+    code = leat_run_metrics_load(&metrics, opened, 10, err);
+    if (code == LEAT_OK) assert_int_equal(metrics->point_count, STEPS);
+    else assert_null(metrics);
+    leat_run_metrics_destroy(metrics);
+    leat_run_close(opened);
+    return code;
+}
+
+static leat_code import_run(const void *of, leat_error *err) {
+    (void)of;
+    return leat_run_import(out, back, err);
+}
+
+static void look_at_import(leat_code code) {
+    leat_path_facts facts;
+    assert_int_equal(leat_path_stat(back, &facts, NULL), LEAT_OK);
+    assert_int_equal(facts.kind != LEAT_PATH_NONE, code == LEAT_OK);
+    assert_int_equal(leat_path_remove_tree(back, NULL), LEAT_OK);
+}
+
+static void reading(void **state) {
+    leat_error err = {0};
+    (void)state;
+    atomic_store(&fault_counted, FAULT_ALL);
+    sweep_step = 1;
+    sweep_faults(&(fault_sweep){"read", read_run, NULL, NULL, 5});
+    sweep_faults(&(fault_sweep){"measure", measure, NULL, forget, 10});
+    if (leat_run_export(done, -1, out, false, &err) != LEAT_OK) fail_msg("%s", err.message);
+    sweep_run(&(fault_sweep){"import", import_run, NULL, look_at_import, 20}, false);
+}
+
+static int setup(void **state) {
+    leat_error err = {0};
+    leat_train_options options = options_of();
+    leat_train_result result;
+    (void)state;
+    assert_non_null(mkdtemp(top));
+    snprintf(data, sizeof data, "%s/data", top);
+    snprintf(run, sizeof run, "%s/run", top);
+    snprintf(done, sizeof done, "%s/done", top);
+    snprintf(out, sizeof out, "%s/out", top);
+    snprintf(back, sizeof back, "%s/back", top);
+    if (image_set_make(data, IMAGES, LEAT_IMAGE_SIZE, 0, &err) != LEAT_OK ||
+        leat_train("dcgan", data, done, &options, &result, &err) != LEAT_OK)
+        fail_msg("%s", err.message);
+    memcpy(want, result.state, sizeof want);
+    const leat_plan plan = {0, IMAGES, 1, options.unit_size, options.micro_batch};
+    assert_int_equal(leat_model_create(&model, &options, &plan, &err), LEAT_OK);
+    return 0;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    leat_model_destroy(model);
+    return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(training),
+        cmocka_unit_test(training_without_memory),
+        cmocka_unit_test(training_that_fails_for_good),
+        cmocka_unit_test(checkpoints_survive),
+        cmocka_unit_test(reading),
+    };
+    return cmocka_run_group_tests_name("faults of training", tests, setup, teardown);
+}

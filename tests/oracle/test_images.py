@@ -1,0 +1,247 @@
+"""Images as leat decodes and resizes them, compared with Pillow: the pipeline of torchvision's
+Resize and CenterCrop in all its steps, on pictures of drawn sizes, modes and encodings; and the
+golden results of shared/golden/nn."""
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    from PIL import Image, ImageOps
+    from safetensors.numpy import load_file
+except ImportError as reason:
+    print(f"skipped: no Pillow ({reason}; scripts/python-env.sh)")
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
+Image.MAX_IMAGE_PIXELS = None
+
+
+def resized(image, size):
+    """What torchvision.transforms.Resize(size) and CenterCrop(size) give for a Pillow image."""
+    width, height = image.size
+    shorter = min(width, height)
+    whole = (int(size * width / shorter), int(size * height / shorter))
+    left, top = (int(round((side - size) / 2.0)) for side in whole)
+    one = image.resize(whole, Image.BILINEAR)
+    # horizontally first, as Pillow always did before version 13, which begins with the height of
+    # some tall images
+    two = image.resize((whole[0], height), Image.BILINEAR).resize(whole, Image.BILINEAR)
+    box = (left, top, left + size, top + size)
+    one, two = np.array(one.crop(box)), np.array(two.crop(box))
+    assert np.abs(one.astype(int) - two.astype(int)).max() <= 1
+    return two
+
+
+def rgb_of(path):
+    return ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        self.top = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.top)
+        self.images = os.path.join(self.top, "in")
+        os.mkdir(self.images)
+
+    def ingest(self, size, *words, source=None, status=0):
+        """The images [N, S, S, 3] and their names."""
+        out = os.path.join(self.top, "set")
+        done = subprocess.run([LEAT, "ingest", "images", source or self.images, "-o", out, "--size",
+                               str(size), "--replace", *words], capture_output=True, text=True,
+                              timeout=300, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        if status:
+            return done.stderr
+        with open(os.path.join(out, "images.json"), encoding="utf-8") as file:
+            self.document = json.load(file)
+        tensors = load_file(os.path.join(out, "images.safetensors"))
+        return tensors["images"], [entry[0] for entry in self.document["images"]]
+
+    def compare(self, size, exact=True):
+        """Every image with Pillow's: equal, or where decoders may differ within one level."""
+        images, names = self.ingest(size, "--strict")
+        self.assertEqual(names, sorted(os.listdir(self.images), key=os.fsencode))
+        differ = 0
+        for image, entry in zip(images, self.document["images"]):
+            picture = rgb_of(os.path.join(self.images, entry[0]))
+            self.assertEqual(tuple(entry[1:3]), picture.size)
+            expected = resized(picture, size)
+            far = np.abs(image.astype(int) - expected.astype(int))
+            self.assertLessEqual(far.max(), 0 if exact else 1, entry[0])
+            differ += np.count_nonzero(far)
+        self.assertLessEqual(differ, images.size // 1000)
+        return len(names)
+
+
+def picture(random_, mode, size):
+    """Smooth colours and noise."""
+    width, height = size
+    bands = {"1": 1, "L": 1, "LA": 2, "P": 3, "RGB": 3, "RGBA": 4, "CMYK": 4}[mode]
+    y, x = np.mgrid[0:height, 0:width]
+    layers = []
+    for _ in range(bands):
+        a, b = random_.uniform(-0.12, 0.12), random_.uniform(-0.12, 0.12)
+        c = random_.uniform(0, 7)
+        wave = 128 + 110 * np.sin(a * x + b * y + c)
+        noise = np.random.default_rng(random_.getrandbits(32)).integers(-16, 17, (height, width))
+        layers.append(np.clip(wave + noise, 0, 255).astype(np.uint8))
+    data = layers[0] if bands == 1 else np.dstack(layers)
+    if mode == "1":
+        return Image.fromarray(data).convert("1")
+    if mode == "P":
+        return Image.fromarray(data).convert("P", palette=Image.ADAPTIVE, colors=random_.choice(
+            (2, 4, 16, 256)))
+    return Image.fromarray(data, mode)
+
+
+def drawn_size(random_):
+    shape = random_.randrange(5)
+    if shape == 0:
+        return random_.randint(1, 20), random_.randint(1, 20)
+    if shape == 1:
+        return random_.randint(300, 900), random_.randint(1, 40)
+    if shape == 2:
+        return random_.randint(1, 40), random_.randint(300, 900)
+    return random_.randint(30, 400), random_.randint(30, 400)
+
+
+class Pillow(Folder):
+    def test_png(self):
+        """All modes that PNG has in Pillow; equal in every value."""
+        random_ = random.Random(1)
+        for i in range(120):
+            mode = random_.choice(("1", "L", "LA", "P", "RGB", "RGBA"))
+            image = picture(random_, mode, drawn_size(random_))
+            image.save(os.path.join(self.images, f"{i:03}.png"), compress_level=1)
+        for size in (8, 64, 100):
+            self.assertEqual(self.compare(size), 120)
+
+    def test_jpeg(self):
+        """Grey, colour and CMYK, all subsamplings, baseline and progressive, turned by EXIF."""
+        random_ = random.Random(2)
+        for i in range(150):
+            mode = random_.choice(("L", "RGB", "RGB", "RGB", "CMYK"))
+            exif = Image.Exif()
+            if random_.random() < 0.5:
+                exif[0x0112] = random_.randint(1, 8)
+            options = {"quality": random_.randint(5, 100), "exif": exif,
+                       "progressive": random_.random() < 0.4, "optimize": random_.random() < 0.5}
+            if mode == "RGB" and random_.random() < 0.1:
+                options["keep_rgb"] = True
+            elif mode == "RGB":
+                options["subsampling"] = random_.randint(0, 2)
+            image = picture(random_, mode, drawn_size(random_))
+            image.save(os.path.join(self.images, f"{i:03}.jpg"), "JPEG", **options)
+        for size in (8, 64, 100):
+            self.assertEqual(self.compare(size, exact=False), 150)
+
+    def test_sixteen_bits(self):
+        """The high byte, as Pillow does for colours. (Its conversion of grey instead cuts off
+        everything above 255.)"""
+        levels = np.random.default_rng(3).integers(0, 65536, (90, 70), dtype=np.uint16)
+        Image.fromarray(levels).save(os.path.join(self.images, "grey.png"))
+        images, _ = self.ingest(64)
+        grey = Image.fromarray((levels >> 8).astype(np.uint8)).convert("RGB")
+        np.testing.assert_array_equal(images[0], resized(grey, 64))
+
+    def test_decoded_hashes(self):
+        """images.json has XXH3-64 of the pixels at full size: here of one byte pattern, which the
+        hash of another decoder would not give."""
+        image = picture(random.Random(4), "RGB", (97, 61))
+        image.save(os.path.join(self.images, "a.png"))
+        image.transpose(Image.FLIP_LEFT_RIGHT).save(os.path.join(self.images, "b.png"))
+        exif = Image.Exif()
+        exif[0x0112] = 2
+        image.transpose(Image.FLIP_LEFT_RIGHT).save(os.path.join(self.images, "c.png"), exif=exif)
+        self.ingest(64)
+        hashes = [entry[3] for entry in self.document["images"]]
+        self.assertEqual(hashes[0], hashes[2])
+        self.assertNotEqual(hashes[0], hashes[1])
+        raw = b"".join(int(text, 16).to_bytes(8, "little") for text in hashes)
+        self.assertEqual(self.document["decoded_sha256"], hashlib.sha256(raw).hexdigest())
+
+    def test_what_pillow_refuses(self):
+        """Damage that Pillow reports is rejected by leat; leat also rejects what the decoder only
+        warns of."""
+        random_ = random.Random(5)
+        refused = both = 0
+        out = io.BytesIO()
+        picture(random_, "RGB", (120, 90)).save(out, "JPEG", quality=90)
+        whole = out.getvalue()
+        for i in range(150):
+            data = bytearray(whole)
+            for _ in range(random_.randint(1, 6)):
+                data[random_.randrange(2, len(data))] = random_.randrange(256)
+            if random_.random() < 0.3:
+                data = data[:random_.randrange(len(data))]
+            with open(os.path.join(self.images, f"{i:03}"), "wb") as file:
+                file.write(data)
+        with open(os.path.join(self.images, "whole"), "wb") as file:
+            file.write(whole)
+        _, names = self.ingest(64)
+        for i in range(150):
+            try:
+                rgb_of(os.path.join(self.images, f"{i:03}"))
+            except (OSError, SyntaxError, ValueError, TypeError):
+                refused += 1
+                both += f"{i:03}" not in names
+        self.assertGreater(refused, 20)
+        self.assertEqual(both, refused)
+
+
+class Memory(Folder):
+    def test_progressive_in_little_memory(self):
+        """The coefficients of a progressive JPEG are in memory; the named limit is kept."""
+        image = picture(random.Random(6), "RGB", (4000, 3000))
+        for i in range(3):
+            image.save(os.path.join(self.images, f"{i}.jpg"), quality=60, progressive=True)
+        words = self.ingest(64, "--memory", "34M", "--threads", "2", status=1)
+        limit = words.split("M is enough for all")[0].split()[-1]
+        out = os.path.join(self.top, "set")
+        done = subprocess.run([LEAT, "ingest", "images", self.images, "-o", out, "--json",
+                               "--replace", "--memory", f"{limit}M", "--threads", "2"],
+                              capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        facts = json.loads(done.stdout)
+        self.assertEqual(facts["images"], 3)
+        if not os.environ.get("LEAT_SANITIZE"):
+            self.assertLessEqual(facts["memory_peak_bytes"], int(limit) << 20)
+        images = load_file(os.path.join(out, "images.safetensors"))["images"]
+        expected = resized(rgb_of(os.path.join(self.images, "0.jpg")), 64)
+        self.assertLessEqual(np.abs(images[0].astype(int) - expected.astype(int)).max(), 1)
+
+
+@unittest.skipUnless(os.path.isdir(os.path.join(SHARED, "golden", "nn", "images")),
+                     "no shared/golden")
+class Golden(Folder):
+    def test_golden_files(self):
+        """The committed results of Pillow 13, and the decoded pixels of another decoder."""
+        with open(os.path.join(SHARED, "golden", "nn", "images.json"), encoding="utf-8") as file:
+            golden = json.load(file)["images"]
+        for folder, source in (("images", "golden/nn/images"), ("blood_cells", "data/images/"
+                                                                 "blood_cells")):
+            images, names = self.ingest(64, source=os.path.join(SHARED, source))
+            for image, name in zip(images, names):
+                key = f"{folder}/{name}"
+                wanted = golden.get(f"{key}|upright", golden.get(key))
+                if wanted is None:
+                    continue
+                self.assertEqual(hashlib.sha256(image.tobytes()).hexdigest(),
+                                 wanted["result_sha256"], key)
+
+
+if __name__ == "__main__":
+    if not os.access(LEAT, os.X_OK):
+        print(f"skipped: {LEAT} is not built")
+        sys.exit(77)
+    unittest.main()

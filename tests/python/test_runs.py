@@ -1,0 +1,146 @@
+"""leat.train and leat.Run: as the command, with arrays."""
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+import unittest
+
+import support
+
+support.need("numpy")
+
+import numpy as np  # noqa: E402
+
+import leat  # noqa: E402
+
+SETTINGS = {"width": 4, "latent": 8, "unit_size": 8, "micro_batch": 8, "checkpoint_every": 4,
+            "sample_every": 5}
+
+
+def data():
+    return support.image_data(count=40, size=64)
+
+
+def place(name):
+    path = os.path.join(support.folder(), name)
+    shutil.rmtree(path, ignore_errors=True)
+    return path
+
+
+class Train(unittest.TestCase):
+    def test_equals_the_command(self):
+        run = leat.train(leat.ImageDataset(data()), place("a"), steps=6, seed=3, **SETTINGS)
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in SETTINGS.items()]
+        answer = json.loads(support.run("train", "dcgan", data(), "-o", place("b"), "--json",
+                                        "--steps", "6", "--seed", "3", *words))
+        self.assertEqual(run.checkpoints[-1].state, answer["state"])
+        self.assertEqual(run.run, answer["run_hash"])
+        self.assertTrue(os.path.exists(os.path.join(run.path, "report.html")))
+
+    def test_options_by_name(self):
+        with self.assertRaisesRegex(leat.errors.OptionError, "--widht"):
+            leat.train(data(), place("c"), steps=2, widht=4)
+        with self.assertRaisesRegex(leat.errors.OptionError, "micro-batch"):
+            leat.train(data(), place("c"), steps=2, width=4, unit_size=10, micro_batch=8)
+        with self.assertRaisesRegex(leat.LeatError, "no/such"):
+            leat.train("no/such", place("c"), steps=2)
+        self.assertFalse(os.path.exists(os.path.join(support.folder(), "c")))
+
+    def test_resume_needs_to_be_asked_for(self):
+        path = place("d")
+        leat.train(data(), path, steps=3, **SETTINGS)
+        with self.assertRaisesRegex(leat.LeatError, "resume"):
+            leat.train(data(), path, steps=5, **SETTINGS)
+        run = leat.train(data(), path, steps=5, resume=True)
+        self.assertEqual(run.checkpoints[-1].step, 5)
+        whole = leat.train(data(), place("e"), steps=5, **SETTINGS)
+        self.assertEqual(run.checkpoints[-1].state, whole.checkpoints[-1].state)
+
+    def test_interrupt_saves(self):
+        path = place("f")
+        code = textwrap.dedent(f"""
+            import leat
+            leat.train({data()!r}, {path!r}, steps=1000000, progress=True, **{SETTINGS!r})
+        """)
+        with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) as process:
+            metrics = os.path.join(path, "metrics.jsonl")
+            for _ in range(600):
+                if os.path.exists(metrics) and os.path.getsize(metrics) > 3000:
+                    break
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            _, shown = process.communicate(timeout=60)
+        self.assertIn(b"KeyboardInterrupt", shown)
+        self.assertIn(b"loss of D", shown)  # of the progress line
+        run = leat.Run(path)
+        self.assertEqual(run.checkpoints[-1].step, run.metrics().step[-1])
+
+
+class OpenedRun(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.run_of = leat.train(data(), place("opened"), steps=10, keep=9, **SETTINGS)
+
+    def test_facts(self):
+        found = self.run_of
+        self.assertEqual((found.model, found.images, found.image_size), ("dcgan", 40, 64))
+        self.assertEqual(found.data, leat.ImageDataset(data()).fingerprint)
+        self.assertEqual(found.config["width"], 4)
+        self.assertEqual(found.config["learning-rate"], 2e-4)
+        self.assertEqual(found.config["schedule"], "simultaneous")
+        self.assertIn("step 10", repr(found))
+        self.assertEqual(pickle.loads(pickle.dumps(found)).run, found.run)
+
+    def test_metrics(self):
+        with open(os.path.join(self.run_of.path, "metrics.jsonl"), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        steps = [line for line in lines if "loss_g" in line]
+        found = self.run_of.metrics()
+        self.assertEqual(found.step.tolist(), list(range(1, 11)))
+        for name in ("loss_d_images", "loss_d_fakes", "loss_g", "norm_d", "norm_g"):
+            self.assertEqual(getattr(found, name).tolist(), [line[name] for line in steps])
+        self.assertEqual(found.score_step.tolist(), [0, 5, 10])
+        self.assertTrue(np.isfinite(found.score).all())
+        few = self.run_of.metrics(most=4)
+        self.assertLessEqual(len(few.step), 4)
+        self.assertEqual(few.step[-1], 10)
+
+    def test_checkpoints_and_samples(self):
+        found = self.run_of.checkpoints
+        self.assertEqual([one.step for one in found], [4, 8, 10])
+        self.assertEqual(sum(one.best for one in found), 1)
+        images = self.run_of.sample(5, seed=7)
+        self.assertEqual((images.shape, images.dtype), ((5, 64, 64, 3), np.uint8))
+        again = self.run_of.sample(3, seed=7, first=2, threads=1)
+        self.assertTrue((images[2:] == again).all())
+        self.assertFalse((self.run_of.sample(1) == images[:1]).all())
+        self.assertFalse((self.run_of.sample(1, seed=7, step=4) == images[:1]).all())
+        with self.assertRaisesRegex(leat.errors.OptionError, "4, 8, 10"):
+            self.run_of.sample(1, step=3)
+        with self.assertRaises(leat.errors.OptionError):
+            self.run_of.sample(0)
+
+    def test_export(self):
+        path = place("exported")
+        self.run_of.export(path, step=8)
+        with self.assertRaises(FileExistsError):
+            self.run_of.export(path, step=8)
+        self.run_of.export(path, step=8, replace=True)
+        self.assertEqual(sorted(os.listdir(path)),
+                         ["README.md", "config.json", "discriminator.safetensors",
+                          "generator.safetensors", "samples.png"])
+
+    def test_not_a_run(self):
+        with self.assertRaises(leat.LeatError):
+            leat.Run(support.folder())
+        with self.assertRaises(TypeError):
+            leat.Run(7)
+
+
+if __name__ == "__main__":
+    unittest.main()

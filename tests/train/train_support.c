@@ -1,0 +1,84 @@
+/* See train_support.h. */
+#include "train_support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "format/image_set_support.h"
+
+leat_train_options train_small(void) {
+    leat_train_options options = leat_train_options_default();
+    options.width = 1;
+    options.latent = 3;
+    options.units = 2;
+    options.unit_size = 4;
+    options.micro_batch = 2;
+    options.threads = 1;
+    options.steps = 4;
+    options.sample_every = 0;
+    return options;
+}
+
+static leat_code read_image(const void *context, int64_t index, uint8_t *out, leat_error *err) {
+    (void)context;
+    (void)err;
+    image_pixels(index, LEAT_IMAGE_SIZE, out);
+    return LEAT_OK;
+}
+
+leat_samples train_samples(int64_t count) {
+    return (leat_samples){.count = count,
+                          .fingerprint = "images of a formula",
+                          .sample_bytes = LEAT_IMAGE_VALUES,
+                          .read = read_image};
+}
+
+leat_trainer *train_create(const leat_train_options *options, const leat_samples *samples) {
+    leat_trainer *trainer = NULL;
+    leat_plan plan;
+    assert_ok(leat_plan_make(&plan, options, samples->count, err));
+    assert_ok(leat_trainer_create(&trainer, options, &plan, samples, err));
+    return trainer;
+}
+
+const char *train_steps(leat_trainer *trainer, int64_t steps, char hash[65]) {
+    leat_step_numbers numbers;
+    for (int64_t i = 0; i < steps; i++) assert_ok(leat_trainer_step(trainer, &numbers, err));
+    leat_trainer_hash(trainer, hash);
+    return hash;
+}
+
+static char top[64] = "train_test_XXXXXX";
+
+const char *train_path(const char *name) {
+    static char paths[64][200]; /* no test keeps more */
+    static int next;
+    if (strstr(top, "XXXXXX") != NULL && mkdtemp(top) == NULL) fail_msg("no folder");
+    char *path = paths[next++ % 64];
+    snprintf(path, 200, "%s/%s", top, name);
+    return path;
+}
+
+int train_teardown(void **state) {
+    (void)state;
+    return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
+}
+
+const char *train_data(int64_t count) {
+    char name[32];
+    leat_path_facts facts;
+    snprintf(name, sizeof name, "data-%lld", (long long)count);
+    const char *path = train_path(name);
+    assert_ok(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE)
+        assert_ok(image_set_make(path, count, LEAT_IMAGE_SIZE, 0, err));
+    return path;
+}
+
+char *train_read(const char *path, int64_t *size_bytes) {
+    uint8_t *bytes = NULL;
+    if (leat_file_load(path, INT64_C(1) << 26, &bytes, size_bytes, NULL) != LEAT_OK) return NULL;
+    return (char *)bytes;
+}

@@ -1,0 +1,28 @@
+/* Helps the tests of train: small options, images that a formula makes, folders, and a data set on
+ * disk. */
+#ifndef TESTS_TRAIN_SUPPORT_H
+#define TESTS_TRAIN_SUPPORT_H
+
+#include "check.h"
+#include "train/trainer.h"
+
+/* Width 1, latent size 3, 2 units of 4 images, micro-batches of 2, one thread, 4 steps, no samples.
+ */
+leat_train_options train_small(void);
+/* `count` images (image_set_support.h), without a file. */
+leat_samples train_samples(int64_t count);
+/* A trainer of these options on samples that outlive it; leat_trainer_destroy. */
+leat_trainer *train_create(const leat_train_options *options, const leat_samples *samples);
+/* The hash of the state after that many more steps. */
+const char *train_steps(leat_trainer *trainer, int64_t steps, char hash[65]);
+
+/* "<folder of the test program>/<name>"; the folder is removed by train_teardown. */
+const char *train_path(const char *name);
+int train_teardown(void **state);
+/* Makes a data set of `count` images once, and returns its path. */
+const char *train_data(int64_t count);
+
+/* The file at a path, freed by the caller with leat_free; NULL if it is missing. */
+char *train_read(const char *path, int64_t *size_bytes);
+
+#endif
