@@ -49,21 +49,13 @@ GOAL_OPEN_MS, GOAL_PLAN_S, GOAL_FOUND_MS = 50, 1.0, 50
 
 def options_of_command_line():
     made = parser(__doc__, SIZES)
-    made.add_argument("--memory", default="512M",
-                      help="of an ingest, as 512M or 2G (default: 512M)")
+    measure.add_memory(made)
     made.add_argument("--part", action="append", default=[], choices=PARTS,
                       help="a part to measure; may be repeated (default: all)")
     made.add_argument("--skip", action="append", default=[], choices=SIDES,
                       help="a side to leave out; may be repeated")
     made.add_argument("--large", action="store_true", help="the ingest alone, at two sizes")
-    options = parse(made, SIZES)
-    if options.memory[-1:] not in ("M", "G") or not options.memory[:-1].isdecimal():
-        made.error("--memory: a number of MiB or GiB, as 512M or 2G")
-    return options
-
-
-def memory_mib(text):
-    return int(text[:-1]) << (0 if text.endswith("M") else 10)
+    return parse(made, SIZES)
 
 
 # ---- inputs -----------------------------------------------------------------------------------
@@ -92,15 +84,6 @@ def make_cache(options, name, frames, *settings):
 def torch_python():
     path = os.path.join(measure.HOME, ".deps", "venv-torch", "bin", "python3")
     return path if os.access(path, os.X_OK) else None
-
-
-def has_polars():
-    python = measure.rival_python()
-    if python is None:
-        return False
-    library = os.path.join(os.path.dirname(os.path.dirname(python)), "lib")
-    return any(os.path.isdir(os.path.join(library, name, "site-packages", "polars"))
-               for name in os.listdir(library))
 
 
 # ---- ingest -----------------------------------------------------------------------------------
@@ -166,7 +149,7 @@ def report_store(report, what, samples, options, frames):
                spread(samples, lambda s: frames / s["seconds"] / 1e6).text(" M/s"))
     peak = spread(samples, lambda s: max(s["memory_peak_bytes"], s["rss"]) / MIB)
     report.row(f"{what}: peak memory of the process", peak.text(" MiB", 0),
-               goal=f"<= {options.memory}", met=peak.high <= memory_mib(options.memory))
+               goal=f"<= {options.memory}", met=peak.high <= measure.mib_of(options.memory))
     report.row(f"{what}: whole process: wall; user + system",
                spread(samples, "wall").text(" s") + "; "
                + spread(samples, lambda s: s["user"] + s["sys"]).text(" s"))
@@ -220,7 +203,7 @@ def measure_ingest(options, report):
     sides = Ingest(options, options.frames)
     takes = {"features": sides.features, "frames": sides.frames_stored, "polars": sides.polars,
              "disk": sides.disk}
-    if not has_polars():
+    if not measure.has_package("polars"):
         del takes["polars"]
         report.note("no Polars in .deps/venv: its side is left out")
     elif "polars" not in options.skip:

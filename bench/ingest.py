@@ -41,14 +41,7 @@ def options_of_command_line():
     made.add_argument("--skip", action="append", default=[], choices=SIDES[1:],
                       help="a side to leave out; may be repeated")
     made.add_argument("--large", action="store_true", help="leat alone, at two sizes")
-    options = parse(made, SIZES)
-    if options.memory[-1:] not in ("M", "G") or not options.memory[:-1].isdecimal():
-        made.error("--memory: a number of MiB or GiB, as 512M or 2G")
-    return options
-
-
-def memory_bytes(text):
-    return int(text[:-1]) << (20 if text.endswith("M") else 30)
+    return parse(made, SIZES)
 
 
 def make_input(options, measurements, probes):
@@ -89,7 +82,7 @@ class Sides:
 
     def duckdb(self, _):
         out = self.fresh()
-        memory = f"{memory_bytes(self.options.memory) >> 20}MiB"
+        memory = f"{measure.mib_of(self.options.memory)}MiB"
         sample = run(rival("duckdb_sort.py", self.source, os.path.join(out, "sorted.parquet"),
                            memory, self.options.threads, os.path.join(out, "temp")))
         return self.checked(sample, sample["measurements"])
@@ -127,7 +120,7 @@ def report_leat(report, samples, options, rows):
     report.row("measurements/s until all of it is on the disk (fsync)", rate.text(" M/s"))
     peak = spread(samples, lambda s: max(s["memory_peak_bytes"], s["rss"]) / measure.MIB)
     report.row("peak memory of the process", peak.text(" MiB", 0),
-               goal=f"<= {options.memory}", met=peak.high <= memory_bytes(options.memory) >> 20)
+               goal=f"<= {options.memory}", met=peak.high <= measure.mib_of(options.memory))
     report.row("whole process: wall; user + system", spread(samples, "wall").text(" s") + "; "
                + spread(samples, lambda s: s["user"] + s["sys"]).text(" s"))
     return written, total

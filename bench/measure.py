@@ -63,6 +63,23 @@ def parse(made, sizes):
     return options
 
 
+def add_memory(made, words="of an ingest"):
+    """The option --memory, a text for mib_of."""
+    made.add_argument("--memory", type=size_text, default="512M",
+                      help=f"{words}, as 512M or 2G (default: 512M)")
+
+
+def size_text(text):
+    if text[-1:] not in ("M", "G") or not text[:-1].isdecimal():
+        raise argparse.ArgumentTypeError("a number of MiB or GiB, as 512M or 2G")
+    return text
+
+
+def mib_of(size):
+    """512M or 2G in MiB."""
+    return int(size[:-1]) << (0 if size.endswith("M") else 10)
+
+
 def program(options, name):
     path = os.path.join(options.build, name)
     if not os.access(path, os.X_OK):
@@ -131,6 +148,16 @@ def remove(path):
         shutil.rmtree(path)
     elif os.path.exists(path):
         os.remove(path)
+
+
+def has_package(name):
+    """Whether the rivals' interpreter has a package."""
+    python = rival_python()
+    if python is None:
+        return False
+    library = os.path.join(os.path.dirname(os.path.dirname(python)), "lib")
+    return any(os.path.isdir(os.path.join(library, version, "site-packages", name))
+               for version in os.listdir(library))
 
 
 def read_through(path):
@@ -238,7 +265,7 @@ def versions(options):
     python = rival_python()
     if python:
         code = ("import json, platform\nfrom importlib.metadata import version\n"
-                "names = 'duckdb', 'pyarrow', 'array_record', 'numpy', 'polars'\n"
+                "names = 'duckdb', 'pyarrow', 'array_record', 'numpy', 'pillow', 'polars'\n"
                 "found = {name: version(name) for name in names}\n"
                 "print(json.dumps({'python': platform.python_version(), **found}))")
         answer = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)

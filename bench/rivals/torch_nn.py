@@ -10,19 +10,25 @@ backward, D(fake, detached) backward, then D(fake) again, backward through D int
 also adds to D's gradients.
 VARIANT fair: D(fake) is computed once for both losses, and the generator's pass computes no
 gradient of D's weights: the same work as leat's.
+
+torch_nn.py train VARIANT FORMAT THREADS STEPS SEED IMAGES [OUT]: a whole training, 64 images a
+step, Adam for both networks at the same weights, batches from IMAGES, the images.safetensors of a
+data set, held in memory. Writes the weights to OUT, by the names of a checkpoint.
 """
 import os
 import statistics
 import sys
 import time
 
-THREADS = int(sys.argv[4]) if sys.argv[1] == "unit" else 1
+THREADS = int(sys.argv[4]) if sys.argv[1] in ("unit", "train") else 1
 os.environ["OMP_NUM_THREADS"] = str(THREADS)
 
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn.functional import (  # noqa: E402
     binary_cross_entropy_with_logits as bce, conv2d, conv_transpose2d)
+
+from safetensors.torch import load_file, save_file  # noqa: E402
 
 from common import answer, peak_bytes  # noqa: E402
 
@@ -167,7 +173,45 @@ def unit(variant, form, _, images, batches):
            gradient=sum(float(p.grad.abs().sum()) for p in g.parameters()) / batches)
 
 
+# ---- a training -----------------------------------------------------------------------------
+
+def batches_of(images, steps, form):
+    """Floats [64, 3, 64, 64] of each step: all images in a new order each epoch, in full batches
+    that continue in the next epoch."""
+    order = torch.randperm(len(images))
+    for _ in range(steps):
+        while len(order) < 64:
+            order = torch.cat([order, torch.randperm(len(images))])
+        batch, order = images[order[:64]], order[64:]
+        yield ((batch.permute(0, 3, 1, 2).float() / 255 - 0.5) / 0.5).contiguous(
+            memory_format=FORMATS[form])
+
+
+def train(variant, form, _, steps, seed, path, out=""):
+    torch.manual_seed(int(seed))
+    begin = time.perf_counter()
+    images = load_file(path)["images"]
+    step = {"source": as_source, "fair": without_redundant_work}[variant]
+    g = generator().apply(first_values).to(memory_format=FORMATS[form])
+    d = discriminator().apply(first_values).to(memory_format=FORMATS[form])
+    optimizers = [torch.optim.Adam(model.parameters(), lr=2e-4, betas=(0.5, 0.999))
+                  for model in (g, d)]
+    for x in batches_of(images, int(steps), form):
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        step(g, d, x, torch.randn(64, LATENT, 1, 1))
+        for optimizer in optimizers:
+            optimizer.step()
+    took = time.perf_counter() - begin
+    named = {f"{name}.main.{key}": value.contiguous() for name, model in (("G", g), ("D", d))
+             for key, value in model.state_dict().items() if "num_batches" not in key}
+    if out:
+        save_file(named, out)
+    answer(images_per_s=64 * int(steps) / took, seconds=took, peak_bytes=peak_bytes(),
+           torch=torch.__version__)
+
+
 if __name__ == "__main__":
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
-    {"figures": figures, "unit": unit}[sys.argv[1]](*sys.argv[2:])
+    {"figures": figures, "unit": unit, "train": train}[sys.argv[1]](*sys.argv[2:])
