@@ -2,6 +2,7 @@
 #
 #   make demo            installs missing packages, builds, runs the main job on synthetic data
 #   make demo-can        the same with vehicle logs, in seconds
+#   make demo-images     portraits, and a small DCGAN trained on them, in two minutes
 #   make check           installs missing packages, builds, runs lint and the tests
 #   make check-all       adds sanitizers, fault sweeps, fuzzing, comparisons with Python, MaxText:
 #                        about an hour on 2 cores (scripts/check --help)
@@ -26,7 +27,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can check check-all check-wide check-functions check-maxtext
+.PHONY: build all demo demo-can demo-images check check-all check-wide check-functions check-maxtext
 .PHONY: lint bench wheel install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
@@ -66,6 +67,12 @@ demo-can:
 	@scripts/install.sh
 	@$(MAKE) -s build
 	@scripts/demo.sh --can
+
+demo-images:
+	@echo "== install missing packages"
+	@scripts/install.sh
+	@$(MAKE) -s build
+	@scripts/demo.sh --images
 
 check:
 	@echo "== install missing packages"

@@ -59,6 +59,21 @@ leat_library(ZLIB "" zlib)
 leat_library(BROTLI "brotli compression" libbrotlienc libbrotlidec libbrotlicommon)
 leat_library(SNAPPY "snappy compression" snappy)
 leat_library(LZ4 "lz4 in Arrow bodies" liblz4)
+leat_library(YAML "settings files (--config)" yaml-0.1)
+leat_library(JPEG "JPEG images, and so leat ingest images" libjpeg)
+leat_library(PNG "PNG images, and so leat ingest images" libpng)
+
+# libzip is opened at run time too: its file has another name in Debian 12 (libzip.so.4) than in later
+# releases, and only zip archives need it.
+find_path(LEAT_ZIP_INCLUDE zip.h)
+add_library(leat_lib_ZIP INTERFACE)
+if(LEAT_ZIP_INCLUDE)
+  set(LEAT_HAVE_ZIP 1)
+  target_include_directories(leat_lib_ZIP SYSTEM INTERFACE "${LEAT_ZIP_INCLUDE}")
+else()
+  set(LEAT_HAVE_ZIP 0)
+  message(STATUS "leat: libzip not found: images in zip archives left out (scripts/install.sh installs it)")
+endif()
 
 # DuckDB is opened at run time by one file of ingest; only its header is needed to build. A copy
 # installed in the system comes first, then the one that scripts/install.sh fetched.
@@ -97,12 +112,12 @@ if(LEAT_HAVE_DUCKDB)
 endif()
 
 add_library(leat_libraries INTERFACE)
-foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON DUCKDB)
+foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP DUCKDB)
   target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # Which room uses which library; one file of the room wraps it (docs/dependencies.md).
-set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
-set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON)
+set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP)
+set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG ZIP)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)

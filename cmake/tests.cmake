@@ -1,7 +1,7 @@
 # Tests. tests/<folder>/test_*.c, and tests/<room>/<kind>/test_*.c: one cmocka program each, linked
 # with the rooms it tests: those of the folder's name and below, or all of them where the folder is
 # not a room; so they reach hidden functions. The folder's other .c files are its support library,
-# tests_<folder>; programs of tests/fault and tests/fuzz use that of the rooms as well.
+# tests_<folder>; programs of tests/fault, tests/fuzz and tests/load use that of rooms as well.
 # tests/<folder>/test_*.py and .sh run with LEAT (the command) and LEAT_BUILD in the environment;
 # exit status 77 means skipped.
 # tests/<folder>/tool_*.c: programs that these call, tests/<folder>_tool_* in LEAT_BUILD.
@@ -70,8 +70,11 @@ endfunction()
 # Links a program with the support libraries that it may use, its own folder's first. A library
 # gives a program only what it refers to, so none gets in the way of another. They must come
 # before the rooms that they use.
-set(LEAT_SUPPORT_fault format ingest load)
-set(LEAT_SUPPORT_fuzz ingest load)
+set(LEAT_SUPPORT_fault ingest load format)
+set(LEAT_SUPPORT_ingest format)
+set(LEAT_SUPPORT_load format)
+set(LEAT_SUPPORT_train format)
+set(LEAT_SUPPORT_fuzz ingest load format)
 # Rooms that a room does not see, but its tests do, to read the golden files with.
 set(LEAT_TESTS_SEE_nn format)
 function(leat_link_support target folder)

@@ -62,6 +62,10 @@ library:zlib            zlib1g-dev       zlib-devel
 library:libxxhash       libxxhash-dev    xxhash-devel
 library:libcrypto       libssl-dev       openssl-devel
 library:jansson         libjansson-dev   jansson-devel
+library:yaml-0.1        libyaml-dev      libyaml-devel
+library:libjpeg         libjpeg62-turbo-dev libjpeg-turbo-devel
+library:libpng          libpng-dev       libpng-devel
+library:libzip          libzip-dev       libzip-devel
 library:cmocka          libcmocka-dev    libcmocka-devel
 '
 

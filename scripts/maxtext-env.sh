@@ -16,7 +16,7 @@ usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 
 suite=trixie
 packages=python3,python3-venv,ca-certificates,libzstd1,libxxhash0,libssl3t64,libjansson4,zlib1g
-packages=$packages,libbrotli1,libsnappy1v5,liblz4-1
+packages=$packages,libbrotli1,libsnappy1v5,liblz4-1,libyaml-0-2,libjpeg62-turbo,libpng16-16t64
 say() { echo "maxtext-env: $*" >&2; }
 die() { say "$*; tests with MaxText are skipped"; exit 77; }
 

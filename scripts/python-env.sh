@@ -2,8 +2,8 @@
 # Creates the Python environments of tests and benchmarks, pinned by version and SHA-256:
 #
 #   scripts/python-env.sh          .deps/venv: the packages that leat's files are compared with
-#                                  (PyArrow, array_record, DuckDB, NumPy, Polars, python-can,
-#                                  safetensors)
+#                                  (PyArrow, array_record, DuckDB, NumPy, Pillow, Polars,
+#                                  python-can, safetensors)
 #   scripts/python-env.sh train    .deps/venv-train: the packages that build, check and test the
 #                                  Python package (scikit-build-core, mypy, Grain, JAX)
 #   scripts/python-env.sh torch    .deps/venv-torch: PyTorch for the CPU and PyTorch Geometric, whose
@@ -22,7 +22,7 @@ esac
 cd "$(dirname "$0")/.."
 case ${1:-} in
 '') venv=.deps/venv pins=scripts/requirements/oracles.txt
-  without="comparisons with PyArrow, array_record, DuckDB, python-can and safetensors" ;;
+  without="comparisons with PyArrow, array_record, DuckDB, Pillow, python-can and safetensors" ;;
 train) venv=.deps/venv-train pins=scripts/requirements/train.txt
   without="the Python package's tests" ;;
 torch) venv=.deps/venv-torch pins=scripts/requirements/torch.txt
