@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
@@ -16,6 +17,8 @@ BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
 LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 SKIPPED = 77
+# Ends what hangs, on any machine; nothing that is right is expected to come near it.
+LIMIT_SECONDS = 120
 
 
 def need(*modules, environment="train"):
@@ -27,6 +30,16 @@ def need(*modules, environment="train"):
             print(f"skipped: {problem} (scripts/python-env.sh {environment} makes the "
                   "environment)")
             sys.exit(SKIPPED)
+
+
+def wait_until(condition):
+    """Whether it holds before the limit."""
+    end = time.monotonic() + LIMIT_SECONDS
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
 
 
 def run(*words):
