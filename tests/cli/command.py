@@ -1,5 +1,6 @@
 """Runs the command, named by LEAT (default: build/leat), and waits for it."""
 import os
+import select
 import subprocess
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -17,3 +18,10 @@ def leat(*words, status=None, **more):
         raise AssertionError(f"leat {' '.join(map(str, words))}: status {done.returncode}, not "
                              f"{status}\n{done.stdout}{done.stderr}")
     return done
+
+
+def wait_for_output(process):
+    """Returns once something can be read from its stdout."""
+    if not select.select([process.stdout], [], [], LIMIT)[0]:
+        process.kill()
+        raise AssertionError(f"waited {LIMIT} s for its first output: {process.args}")
