@@ -203,7 +203,7 @@ if(TARGET leat)
   target_include_directories(leat_held PRIVATE src)
   target_compile_definitions(leat_held PRIVATE LEAT_FAULTS=1)
   set_target_properties(leat_held PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(leat_held PRIVATE leat_flags ${LEAT_ROOM_TARGETS_faults})
+  target_link_libraries(leat_held PRIVATE leat_flags leat_base_faults ${LEAT_ROOM_TARGETS})
   target_link_options(leat_held PRIVATE -Wl,--wrap=pthread_sigmask)
 endif()
 
