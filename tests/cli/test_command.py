@@ -16,6 +16,7 @@ import tempfile
 import time
 import unittest
 
+import held
 from command import BUILD, LEAT, LIMIT, ROOT, leat
 
 MAN = os.path.join(ROOT, "docs", "man")
@@ -344,19 +345,22 @@ class Output(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
-def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL, kind="xterm"):
-    """The command with stderr on a terminal; what it wrote there, and its exit status."""
+def run_on_terminal(words, stdout=subprocess.DEVNULL, kind="xterm"):
+    """The command with stderr on a terminal, and a clock that is 50 ms later at each look: what it
+    wrote there does not depend on its speed. That, and its exit status."""
     ours, theirs = pty.openpty()
-    surroundings = {name: value for name, value in os.environ.items() if name != "TERM"}
+    surroundings = {**os.environ, "LEAT_HELD_CLOCK": "50000000"}
+    surroundings.pop("TERM", None)
     if kind is not None:
         surroundings["TERM"] = kind
-    with subprocess.Popen([LEAT, *words], stdout=stdout, stderr=theirs,
+    with subprocess.Popen([held.PROGRAM, *words], stdout=stdout, stderr=theirs,
                           env=surroundings) as process:
         os.close(theirs)
-        seen, end = b"", time.monotonic() + seconds
-        while time.monotonic() < end:
-            if not select.select([ours], [], [], 0.1)[0]:
-                continue
+        seen = b""
+        while True:
+            if not select.select([ours], [], [], LIMIT)[0]:
+                process.kill()
+                raise AssertionError(f"waited {LIMIT} s for its next words, after {seen[-999:]}")
             try:
                 part = os.read(ours, 4096)
             except OSError: # the terminal's other side is closed
@@ -364,7 +368,7 @@ def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL, kind="xterm"):
             if not part:
                 break
             seen += part
-        status = process.wait(timeout=60)
+        status = process.wait(timeout=LIMIT)
     os.close(ours)
     return seen.decode(), status
 
@@ -372,13 +376,24 @@ def run_on_terminal(words, seconds, stdout=subprocess.DEVNULL, kind="xterm"):
 class Progress(unittest.TestCase):
     def test_on_a_terminal(self):
         with tempfile.TemporaryDirectory() as folder:
-            seen, status = run_on_terminal(
-                ["synth", "probes", "-n", "1500000", "-o", f"{folder}/x.csv"], 120)
+            seen, status = run_on_terminal(["synth", "probes", "-n", "1500000", "-o",
+                                            f"{folder}/x.csv"])
         self.assertEqual(status, 0)
         lines = seen.split("\r")
         self.assertRegex(lines[1],
-                         r"\Awriting: [\d,]+ of 1,500,000 rows.*, memory [\d.]+ [KMG]iB\x1b\[K\Z")
-        self.assertTrue(any(re.search(r"rows, [\d,]+/s, .* left, ", line) for line in lines), lines)
+                         r"\Awriting: 0 of 1,500,000 rows, memory [\d.]+ [KMG]iB\x1b\[K\Z")
+        # half a second after the stage began there is a rate, and it is right: 200 ms a line
+        rows = [int(re.match(r"writing: ([\d,]+) of", line).group(1).replace(",", ""))
+                for line in lines[1:-1]]
+        self.assertGreater(len(rows), 5)
+        for number, (line, row) in enumerate(zip(lines[1:-1], rows)):
+            told = re.search(r" rows, ([\d,]+)/s, ([\d.]+) s left, ", line)
+            self.assertEqual(told is not None, number >= 3, line)
+            if told:
+                self.assertAlmostEqual(int(told.group(1).replace(",", "")), row / (0.2 * number),
+                                       delta=1)
+                self.assertAlmostEqual(float(told.group(2)),
+                                       (1500000 - row) / row * 0.2 * number, delta=0.006)
         self.assertEqual(lines[-1], "\x1b[K") # nothing stays
         self.assertNotIn("\n", seen)
 
@@ -390,7 +405,7 @@ class Progress(unittest.TestCase):
             self.assertEqual(leat("ingest", "probes", f"{folder}/x.csv", "-o",
                                   f"{folder}/data").returncode, 0)
             with open(f"{folder}/out", "wb") as out:
-                seen, status = run_on_terminal(["cat", f"{folder}/data"], 120, out)
+                seen, status = run_on_terminal(["cat", f"{folder}/data"], out)
             self.assertEqual(status, 0)
             lines = seen.split("\r")
             self.assertRegex(lines[1], r"\Awriting: 0 of 2,000 rows.*[KMG]iB\x1b\[K\Z")
@@ -398,25 +413,24 @@ class Progress(unittest.TestCase):
             self.assertEqual(lines[-1], "\x1b[K") # nothing stays
             with open(f"{folder}/out", "rb") as out:
                 self.assertEqual(sum(1 for _ in out), 400000)
-            seen, status = run_on_terminal(["cat", f"{folder}/data"], 120)
+            seen, status = run_on_terminal(["cat", f"{folder}/data"])
             self.assertEqual((seen, status), ("", 0))
 
     def test_none_where_lines_cannot_be_cleared(self):
         with tempfile.TemporaryDirectory() as folder:
             for kind in ("dumb", "", None):
-                seen, status = run_on_terminal(
-                    ["synth", "probes", "-n", "1000000", "-o", f"{folder}/x.csv", "--replace"],
-                    120, kind=kind)
+                seen, status = run_on_terminal(["synth", "probes", "-n", "1000000", "-o",
+                                                f"{folder}/x.csv", "--replace"], kind=kind)
                 self.assertEqual((seen, status), ("", 0), kind)
                 seen, status = run_on_terminal(["synth", "probes", "-n", "100", "-o",
-                                                f"{folder}/no/x.csv"], 60, kind=kind)
+                                                f"{folder}/no/x.csv"], kind=kind)
                 self.assertEqual(status, 1)
                 self.assertRegex(seen, r"\Aleat: [^\r\x1b]*\r?\n\Z")
 
     def test_cleared_before_an_error(self):
         with tempfile.TemporaryDirectory() as folder:
-            seen, status = run_on_terminal(
-                ["synth", "probes", "-n", "100", "-o", f"{folder}/no/x.csv"], 60)
+            seen, status = run_on_terminal(["synth", "probes", "-n", "100", "-o",
+                                            f"{folder}/no/x.csv"])
         self.assertEqual(status, 1)
         self.assertRegex(seen, r"leat: [^\r]*\r?\n\Z")
 
