@@ -3,6 +3,7 @@
 Runs the command named by LEAT (default: build/leat).
 """
 # TSan: a loader in the command, with states and damage.
+import contextlib
 import hashlib
 import json
 import os
@@ -32,6 +33,8 @@ def batches(*words, path="set"):
 def setUpModule():
     global DATA
     DATA = tempfile.mkdtemp(prefix="leat-batches-")
+    os.environ["TMPDIR"] = os.path.join(DATA, "temporary")
+    os.mkdir(os.environ["TMPDIR"])
     source = os.path.join(DATA, "pings.csv")
     pings.write_csv(source)
     for name, more in (("set", ()), ("packed", ("--compression", "zstd"))):
@@ -177,10 +180,9 @@ class States(unittest.TestCase):
 
     @staticmethod
     def files_of_ours():
-        """What a run could leave; folders are those of other tests that run now."""
-        return {os.path.join(folder, name) for folder in ("/tmp", "/dev/shm")
-                for name in os.listdir(folder)
-                if "leat" in name and not os.path.isdir(os.path.join(folder, name))}
+        """What a run could leave: where its files are, and in the folder that it has for temporary
+        ones. /tmp and /dev/shm are everybody's; test_files_of_a_run looks at these."""
+        return {os.path.join(folder, name) for folder, _, files in os.walk(DATA) for name in files}
 
     def test_killed_and_stopped(self):
         """kill -9 leaves nothing behind; SIGTERM ends with the state of where it was."""
@@ -208,7 +210,26 @@ class States(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr,
                          rf"starts at {step + 1}, but the state of --resume is at {step};")
-        self.assertEqual(self.files_of_ours() - before, set())
+        self.assertEqual(self.files_of_ours() - before, {state})
+
+    def test_files_of_a_run(self):
+        """A run has files of its data open and mapped, and none of its own anywhere."""
+        command = [LEAT, "batches", os.path.join(DATA, "set"), "--length", "128", "--steps",
+                   "0:1000000000", "--words"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
+            wait_for_output(made)  # and it goes no further than the pipe has room
+            process = f"/proc/{made.pid}"
+            with open(f"{process}/maps", encoding="ascii", errors="replace") as maps:
+                names = {line.rstrip("\n").split(maxsplit=5)[-1] for line in maps if "/" in line}
+            for number in os.listdir(f"{process}/fd"):
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                    names.add(os.readlink(f"{process}/fd/{number}"))
+            made.kill()
+            made.communicate(timeout=LIMIT)
+        inside = {name for name in names if name.startswith(os.path.join(DATA, "set") + "/")}
+        self.assertNotEqual(inside, set())
+        self.assertEqual({name for name in names - inside if not name.startswith(ROOT + "/")
+                          and name.startswith(("/tmp/", "/var/tmp/", "/dev/shm/", DATA))}, set())
 
 
 class Words(unittest.TestCase):
