@@ -85,7 +85,7 @@ class Help(unittest.TestCase):
 
     def test_defaults_are_those_of_the_library(self):
         """Every default in --help is that of a leat_*_options_default, and the other way round."""
-        done = subprocess.run([DEFAULTS], capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run([DEFAULTS], capture_output=True, text=True, timeout=LIMIT, check=True)
         rows = {tuple(line.split("\t")) for line in done.stdout.splitlines()}
         processors, = (value for command, _, value in rows if command == "")
         words = {"one per processor": processors, "one per 235 measurements": "0",
