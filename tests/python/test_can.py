@@ -181,7 +181,7 @@ class Dataset(unittest.TestCase):
             self.assertIs(one._handle, other._handle)  # opened once
         child = os.fork()
         if child == 0:
-            signal.alarm(support.LIMIT_SECONDS)
+            signal.alarm(support.LIMIT)
             good = False
             try:
                 good = (split[0].x == before.x).all() and digest(
@@ -625,7 +625,7 @@ class Lifetimes(unittest.TestCase):
             next(loader)
             child = os.fork()
             if child == 0:
-                signal.alarm(support.LIMIT_SECONDS)
+                signal.alarm(support.LIMIT)
                 try:
                     next(loader)
                 except leat.errors.OptionError as problem:
