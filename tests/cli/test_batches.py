@@ -3,6 +3,7 @@
 Runs the command named by LEAT (default: build/leat).
 """
 # TSan: a loader in the command, with states and damage.
+import contextlib
 import hashlib
 import json
 import os
@@ -11,23 +12,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import pings
+from command import LEAT, LIMIT, ROOT, leat as run, wait_for_output
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 ROWS = os.path.join(SHARED, "golden", "latency", "rows")
 SLOW = bool(os.environ.get("LEAT_SANITIZE"))  # a process takes ten times as long
 
 DATA = None
-
-
-def run(*words, **more):
-    return subprocess.run([LEAT, *map(str, words)], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
 def batches(*words, path="set"):
@@ -39,6 +33,8 @@ def batches(*words, path="set"):
 def setUpModule():
     global DATA
     DATA = tempfile.mkdtemp(prefix="leat-batches-")
+    os.environ["TMPDIR"] = os.path.join(DATA, "temporary")
+    os.mkdir(os.environ["TMPDIR"])
     source = os.path.join(DATA, "pings.csv")
     pings.write_csv(source)
     for name, more in (("set", ()), ("packed", ("--compression", "zstd"))):
@@ -184,22 +180,21 @@ class States(unittest.TestCase):
 
     @staticmethod
     def files_of_ours():
-        """What a run could leave; folders are those of other tests that run now."""
-        return {os.path.join(folder, name) for folder in ("/tmp", "/dev/shm")
-                for name in os.listdir(folder)
-                if "leat" in name and not os.path.isdir(os.path.join(folder, name))}
+        """What a run could leave: where its files are, and in the folder that it has for temporary
+        ones. /tmp and /dev/shm are everybody's; test_files_of_a_run looks at these."""
+        return {os.path.join(folder, name) for folder, _, files in os.walk(DATA) for name in files}
 
     def test_killed_and_stopped(self):
         """kill -9 leaves nothing behind; SIGTERM ends with the state of where it was."""
         state = self.state()
         before = self.files_of_ours()
         command = [LEAT, "batches", os.path.join(DATA, "set"), "--length", "128", "--steps",
-                   "0:1000000000", "--save-state", state]
+                   "0:1000000000", "--save-state", state, "--words", "--time"]
         for number in (signal.SIGKILL, signal.SIGTERM):
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
-                time.sleep(1)
+                wait_for_output(made)  # the first batches are made
                 made.send_signal(number)
-                out, err = made.communicate(timeout=30)
+                out, err = made.communicate(timeout=LIMIT)
             self.assertEqual(os.path.exists(state), number == signal.SIGTERM)
         self.assertEqual(made.returncode, 1)  # not all steps that were asked for
         self.assertIn(b"steps      0 to ", out)
@@ -215,7 +210,27 @@ class States(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr,
                          rf"starts at {step + 1}, but the state of --resume is at {step};")
-        self.assertEqual(self.files_of_ours() - before, set())
+        self.assertEqual(self.files_of_ours() - before, {state})
+
+    def test_files_of_a_run(self):
+        """A run has files of its data open and mapped, and none of its own anywhere."""
+        command = [LEAT, "batches", os.path.join(DATA, "set"), "--length", "128", "--steps",
+                   "0:1000000000", "--words"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
+            wait_for_output(made)  # and it goes no further than the pipe has room
+            process = f"/proc/{made.pid}"
+            with open(f"{process}/maps", encoding="ascii", errors="replace") as maps:
+                names = {line.rstrip("\n").split(maxsplit=5)[-1] for line in maps if "/" in line}
+            for number in os.listdir(f"{process}/fd"):
+                with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                    names.add(os.readlink(f"{process}/fd/{number}"))
+            made.kill()
+            made.communicate(timeout=LIMIT)
+        inside = {name for name in names if name.startswith(os.path.join(DATA, "set") + "/")}
+        self.assertNotEqual(inside, set())
+        code = {name for name in names if name.startswith(ROOT + "/") or ".so" in name}
+        self.assertEqual({name for name in names - inside - code if
+                          name.startswith(("/tmp/", "/var/tmp/", "/dev/shm/", DATA))}, set())
 
 
 class Words(unittest.TestCase):
@@ -282,17 +297,6 @@ class Words(unittest.TestCase):
         done = run("batches", os.path.join(DATA, "set"), *few[:-1], 5)
         self.assertEqual(done.returncode, 2)
         self.assertIn("5 are requested, but only 4 can be drawn", done.stderr)
-
-    def test_a_stopped_run_has_no_hash(self):
-        for more in ((), ("--json",)):
-            with subprocess.Popen([LEAT, "batches", os.path.join(DATA, "set"), "--steps",
-                                   "0:1000000000", "--hash", *more],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
-                time.sleep(0.5)
-                made.send_signal(signal.SIGINT)
-                out, err = made.communicate(timeout=30)
-            self.assertEqual((made.returncode, out), (1, b""))
-            self.assertRegex(err, rb"\Aleat: stopped before step \d+ of 0 to 999999999\n\Z")
 
     def test_files_that_cannot_be_written_are_told_before_the_work(self):
         for option in ("--save-state", "--report"):

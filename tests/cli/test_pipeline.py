@@ -131,7 +131,7 @@ class Pipeline(unittest.TestCase):
             process.stdout.readline()
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=120), 0)
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([LEAT, "cat", self.path("data")], stdout=full,
                                   stderr=subprocess.PIPE, text=True, check=False)

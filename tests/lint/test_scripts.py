@@ -44,7 +44,7 @@ class Scripts(unittest.TestCase):
 
     def run_script(self, name, *words):
         return subprocess.run([os.path.join("scripts", name), *words], cwd=self.tree, text=True,
-                              capture_output=True, timeout=60, check=False,
+                              capture_output=True, timeout=120, check=False,
                               env={"PATH": self.tools, "PYTHONDONTWRITEBYTECODE": "1"})
 
     def test_all_are_known(self):
@@ -119,7 +119,7 @@ class Scripts(unittest.TestCase):
             os.makedirs(os.path.dirname(path))
             with open(path, "w", encoding="utf-8"):
                 pass
-        done = subprocess.run(["scripts/install.sh"], cwd=self.tree, text=True, timeout=60,
+        done = subprocess.run(["scripts/install.sh"], cwd=self.tree, text=True, timeout=120,
                               capture_output=True, check=False,
                               env={**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))

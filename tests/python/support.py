@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import command  # noqa: E402
 import image_set  # noqa: E402
+from command import BUILD, LEAT, LIMIT  # noqa: E402, F401
 
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
-LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 SKIPPED = 77
 
@@ -29,10 +30,19 @@ def need(*modules, environment="train"):
             sys.exit(SKIPPED)
 
 
+def wait_until(condition):
+    """Whether it holds before the limit."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
 def run(*words):
     """The command's output."""
-    return subprocess.run([LEAT, *words], check=True, capture_output=True, text=True,
-                          timeout=300).stdout
+    return command.leat(*words, status=0).stdout
 
 
 _folder = None

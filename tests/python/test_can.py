@@ -181,7 +181,7 @@ class Dataset(unittest.TestCase):
             self.assertIs(one._handle, other._handle)  # opened once
         child = os.fork()
         if child == 0:
-            signal.alarm(20)
+            signal.alarm(support.LIMIT)
             good = False
             try:
                 good = (split[0].x == before.x).all() and digest(
@@ -625,7 +625,7 @@ class Lifetimes(unittest.TestCase):
             next(loader)
             child = os.fork()
             if child == 0:
-                signal.alarm(20)
+                signal.alarm(support.LIMIT)
                 try:
                     next(loader)
                 except leat.errors.OptionError as problem:
@@ -638,7 +638,8 @@ class Lifetimes(unittest.TestCase):
     def test_sizes(self):
         for text, size in (("512M", 512 << 20), ("8388608", 1 << 23), ("8388608K", 1 << 33),
                            ("2g", 2 << 30), ("1GiB", 1 << 30), (1 << 30, 1 << 30)):
-            found = [leat.GraphLoader(self.path, **SMALL, memory=memory).counters()["prefetch"]
+            found = [leat.GraphLoader(self.path, **SMALL, threads=1,
+                                      memory=memory).counters()["prefetch"]
                      for memory in (text, size)]
             self.assertEqual(found[0], found[1], text)
             self.assertEqual(leat.can.size("memory", text), size)

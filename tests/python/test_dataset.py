@@ -161,7 +161,7 @@ class Dataset(unittest.TestCase):
                 next(loader)
                 child = os.fork()
                 if child == 0:
-                    signal.alarm(20)
+                    signal.alarm(support.LIMIT)
                     good = data[k].record() == wanted[k] and row.record() == wanted[7]
                     os._exit(0 if good else 1)
                 self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0, k)

@@ -285,7 +285,7 @@ static void planned_ahead(void **state) {
     leat_graph_loader *loader = graphs_create(cache, &options);
     for (int64_t e = 0; e < 3; e++) {
         int64_t ahead = e < 2 ? e + 1 : 2;
-        for (int i = 0; i < 10000 && atomic_load(&loader->planned) < ahead; i++) usleep(1000);
+        for (int i = 0; i < 120000 && atomic_load(&loader->planned) < ahead; i++) usleep(1000);
         assert_int_equal(atomic_load(&loader->planned), ahead);
         leat_graph_batch_release(graphs_next(loader));
     }
