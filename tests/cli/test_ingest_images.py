@@ -6,7 +6,6 @@ Only Python's standard library is needed; tests/oracle/test_images.py compares w
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import struct
