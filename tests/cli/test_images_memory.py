@@ -47,7 +47,7 @@ def png(width, height, interlaced=False, padding=0):
 class Promise(unittest.TestCase):
     command, count = COUNTED, 20000
     few = some = many = "1"  # threads
-    named = range(30, 60)  # MiB for files of 20 MiB, beside the process
+    large, named = 30, range(LEAST + 1, 60)  # MiB of files, and the limit that they require
 
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="leat-memory-")
@@ -101,7 +101,7 @@ class Promise(unittest.TestCase):
 
     def test_large_files(self):
         """Files of many bytes; the limit is known only when their beginning is read."""
-        self.write((f"{i}.png", png(100, 100, padding=20 * MIB)) for i in range(3))
+        self.write((f"{i}.png", png(100, 100, padding=self.large * MIB)) for i in range(3))
         memory = self.check(3, LEAST, "--threads", self.few)
         self.assertIn(memory, self.named)
 

@@ -15,7 +15,7 @@ LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 class Promise(counted.Promise):
     command = LEAT
     few, some, many = "3", "4", "8"
-    named = range(38, 60)
+    large, named = 20, range(38, 60)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from test_memory import COUNTED, MIB, main
 # Of parameters, of activations, and of samples is most of the memory.
 KINDS = (("--width", "32", "--micro-batch", "2", "--unit-size", "2", "--sample-every", "0"),
          ("--width", "4", "--micro-batch", "32", "--unit-size", "32", "--sample-every", "0"),
-         ("--width", "4", "--micro-batch", "4", "--unit-size", "8", "--sample-every", "1"))
+         ("--width", "4", "--micro-batch", "128", "--unit-size", "128", "--sample-every", "1"))
 
 
 class Promise(unittest.TestCase):
