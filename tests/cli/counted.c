@@ -22,7 +22,8 @@ bool leat_fault_point(leat_fault_kind kind) {
 void leat_fault_block(int64_t bytes) { count_add(bytes); }
 int64_t leat_fault_resident(bool peak) { return peak ? count_peak() : count_live(); }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#if defined(SANITIZED) || !defined(__GLIBC__)
+/* The library of the sanitizer has the functions below. */
 void leat_fault_heap(int64_t bytes) { count_add(bytes); }
 #else
 /* The functions below count already. */
