@@ -4,12 +4,14 @@
 #   make demo-can        the same with vehicle logs, in seconds
 #   make demo-images     portraits, and a small DCGAN trained on them, in two minutes
 #   make check           installs missing packages, builds, runs lint and the tests
-#   make check-all       adds sanitizers, fault sweeps, fuzzing, comparisons with Python, MaxText:
-#                        about an hour on 2 cores (scripts/check --help)
+#   make gate            what .ci/run runs before a change lands: make check, fault sweeps, sanitizers,
+#                        comparisons with Python, in 20 minutes on 2 cores
+#   make check-all       everything, by hand before an issue is closed: also slow tests, fuzzing,
+#                        PyTorch, MaxText; about an hour on 2 cores (scripts/check --help)
 #   make check-wide      by hand before an issue is closed, because it fits into no other run: the
 #                        commands above in a minimal Debian 12 and 13, and builds with gcc 12 to 15 and
 #                        clang 14 to 19, all of the last commit, and the kernels on an emulated arm64
-#                        (root; an hour); the result goes into docs/benchmarks.md
+#                        (root; an hour); the result goes into docs/checks.md
 #   make check-functions every float of every function of the kernels, on every instruction set that
 #                        this machine has: half an hour of one core
 #   make check-maxtext   the real MaxText trains on leat's batches (part of check-all)
@@ -27,7 +29,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can demo-images check check-all check-wide check-functions check-maxtext
+.PHONY: build all demo demo-can demo-images check gate check-all check-wide check-functions check-maxtext
 .PHONY: lint bench wheel install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
@@ -79,6 +81,11 @@ check:
 	@scripts/install.sh
 	@$(MAKE) -s all
 	@scripts/check
+
+gate:
+	@echo "== install missing packages"
+	@scripts/install.sh --gate
+	@scripts/check --gate
 
 check-all:
 	@echo "== install missing packages"

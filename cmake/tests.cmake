@@ -16,7 +16,10 @@
 # there is only one thread. They cannot be recognized by a word in a file or by what a program links:
 # every program links the thread pool and may set `threads`, but in few do threads share anything.
 # Lint requires a decision in every C test that starts threads. make check leaves out slow, oracle,
-# fault, fuzz, python, torch and maxtext, make check-all none.
+# fault, fuzz, python, torch and maxtext, make check-all none. The gate leaves out slow, torch and
+# maxtext; in a tree with a sanitizer it runs the tests with the label `gate`: scripts/gate.txt.
+#
+# No test has a limit of its own: scripts/check gives them all one, by what runs (ctest --timeout).
 
 enable_testing()
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -48,17 +51,65 @@ if(TARGET leat)
   add_dependencies(tsan_tests leat)
 endif()
 
-function(leat_register name folder timeout source)
+# what the gate builds and runs in a tree with a sanitizer
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS scripts/gate.txt)
+add_custom_target(gate_tests)
+if(TARGET leat)
+  add_dependencies(gate_tests leat)
+endif()
+set(LEAT_GATE_TREE none)
+if(LEAT_SANITIZE MATCHES thread)
+  set(LEAT_GATE_TREE thread)
+elseif(LEAT_SANITIZE)
+  set(LEAT_GATE_TREE address)
+endif()
+file(STRINGS scripts/gate.txt LEAT_GATE REGEX "^${LEAT_GATE_TREE} ")
+file(STRINGS scripts/gate.txt LEAT_LONG REGEX "^seconds ")
+
+# in_gate: whether the last line of scripts/gate.txt with a pattern of this name takes it in
+function(leat_in_gate name in_gate)
+  set(${in_gate} OFF PARENT_SCOPE)
+  foreach(line ${LEAT_GATE})
+    string(REGEX REPLACE "^[a-z]+ +(not +)?" "" pattern "${line}")
+    if(name MATCHES "${pattern}")
+      if(line MATCHES "^[a-z]+ +not ")
+        set(${in_gate} OFF PARENT_SCOPE)
+      else()
+        set(${in_gate} ON PARENT_SCOPE)
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# The seconds that a long test takes, so that ctest starts the longest first.
+function(leat_cost name)
+  foreach(line ${LEAT_LONG})
+    if(line MATCHES "^seconds +([0-9]+) +(.*)$" AND CMAKE_MATCH_2 STREQUAL name)
+      set_tests_properties(${name} PROPERTIES COST ${CMAKE_MATCH_1})
+    endif()
+  endforeach()
+endfunction()
+
+function(leat_register name folder source)
   set(labels ${folder})
   file(STRINGS ${source} tsan REGEX "^(/\\*|#) TSan: " LIMIT_COUNT 1)
   if(tsan)
     list(APPEND labels tsan)
-    if(TARGET ${name})
-      add_dependencies(tsan_tests ${name})
-    elseif(LEAT_TOOLS_${folder})
-      add_dependencies(tsan_tests ${LEAT_TOOLS_${folder}})
-    endif()
   endif()
+  leat_in_gate(${name} in_gate)
+  if(in_gate)
+    list(APPEND labels gate)
+  endif()
+  foreach(label tsan gate)
+    if(NOT label IN_LIST labels)
+      continue()
+    endif()
+    if(TARGET ${name})
+      add_dependencies(${label}_tests ${name})
+    elseif(LEAT_TOOLS_${folder})
+      add_dependencies(${label}_tests ${LEAT_TOOLS_${folder}})
+    endif()
+  endforeach()
   file(STRINGS ${source} alone REGEX "^(/\\*|#) Alone: " LIMIT_COUNT 1)
   if(alone)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
@@ -68,9 +119,10 @@ function(leat_register name folder timeout source)
       list(APPEND labels ${label})
     endif()
   endforeach()
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}"
     SKIP_RETURN_CODE 77 ENVIRONMENT "${LEAT_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY "${CMAKE_BINARY_DIR}")
+  leat_cost(${name})
 endfunction()
 
 # Links a program with the support libraries that it may use, its own folder's first. A library
@@ -134,7 +186,7 @@ foreach(source ${test_sources})
   target_link_libraries(${target} PRIVATE leat_libraries leat_lib_JANSSON leat_lib_ZSTD
     leat_lib_ZLIB leat_lib_CRYPTO leat_lib_XXHASH PkgConfig::CMOCKA)
   add_test(NAME ${target} COMMAND ${target})
-  leat_register(${target} ${folder} 600 ${source})
+  leat_register(${target} ${folder} ${source})
 endforeach()
 
 file(GLOB tool_sources CONFIGURE_DEPENDS tests/*/tool_*.c)
@@ -177,11 +229,7 @@ foreach(source ${script_tests})
   else()
     add_test(NAME ${folder}_${name} COMMAND "${PROJECT_SOURCE_DIR}/scripts/oracle-python.sh" ${source} -v)
   endif()
-  set(timeout 600)
-  if(folder STREQUAL "maxtext")
-    set(timeout 1800)
-  endif()
-  leat_register(${folder}_${name} ${folder} ${timeout} ${source})
+  leat_register(${folder}_${name} ${folder} ${source})
 endforeach()
 
 # Fuzz targets: with LEAT_FUZZ (clang) programs of libFuzzer; else each reruns its corpus, the files
@@ -204,7 +252,7 @@ foreach(source ${fuzz_sources})
   else()
     target_sources(${name} PRIVATE tests/fuzz/replay.c)
     add_test(NAME ${name} COMMAND ${name} "${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${corpus}")
-    leat_register(${name} fuzz 600 ${source})
+    leat_register(${name} fuzz ${source})
   endif()
 endforeach()
 if(LEAT_FUZZ AND TARGET leat_base_objects)

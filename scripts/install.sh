@@ -2,6 +2,8 @@
 # Installs the packages that are needed to build and check leat, if they are missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
+#   scripts/install.sh --gate  also what make gate needs: clang-format 14, and the Python environments
+#                              of comparisons and of the Python package (scripts/python-env.sh)
 #   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
 #                              fuzzing, debootstrap and patch, and a compiler and an emulator for
 #                              arm64
@@ -15,8 +17,10 @@
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 all=
+gate=
 case $#${1:-} in
 0) ;;
+1--gate) gate=yes ;;
 1--all) all=yes ;;
 1--help) usage; exit ;;
 *) usage >&2; exit 2 ;;
@@ -150,11 +154,11 @@ install_required() {
   touch "$deps/changed"
 }
 
-# Only together with required packages, or with --all: lint alone does not justify asking for a
+# Only together with required packages, or with an option: lint alone does not justify asking for a
 # password.
 install_optional() {
   if [ -z "$(optional_missing)" ]; then return; fi
-  if [ -n "$updated$all" ] && command -v apt-get >/dev/null && find_root; then
+  if [ -n "$updated$gate$all" ] && command -v apt-get >/dev/null && find_root; then
     [ -n "$updated" ] || apt update >/dev/null 2>&1 || true
     packages=$(optional_missing known | tr '\n' ' ')
     if [ -n "$packages" ]; then
@@ -164,7 +168,7 @@ install_optional() {
         say "apt-get could not install $packages"
     fi
   fi
-  [ -z "$all" ] || probe formatter: || fetch_formatter
+  [ -z "$gate$all" ] || probe formatter: || fetch_formatter
   optional_missing
 }
 
@@ -262,6 +266,13 @@ install_duckdb() {
   say "DuckDB: installed in .deps/duckdb"
 }
 
+# What the tests of an environment that cannot be created say, they say again when they are skipped.
+create_environments() {
+  scripts/python-env.sh || true
+  scripts/python-env.sh train || true
+}
+
 install_required
 install_optional
 install_duckdb
+[ -z "$gate" ] || create_environments

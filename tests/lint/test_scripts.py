@@ -74,6 +74,26 @@ class Scripts(unittest.TestCase):
                 self.assertNotEqual(done.stderr, "")
                 self.assertEqual(files_in(self.tree), before)
 
+    def test_libraries_of_the_debian_with_maxtext(self):
+        """libleat.so is loaded there: each library that it is linked with must be in its list."""
+        library = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(HOME, "build")),
+                               "libleat.so")
+        if not os.path.exists(library) or shutil.which("readelf") is None:
+            self.skipTest("skipped: no libleat.so, or no readelf")
+        done = subprocess.run(["readelf", "-d", library], capture_output=True, text=True,
+                              check=True)
+        needed = set(re.findall(r"NEEDED.*\[(lib\w+)", done.stdout)) - {"libc", "libm"}
+        with open(os.path.join(HOME, "scripts", "maxtext-env.sh"), encoding="utf-8") as file:
+            packages = ",".join(re.findall(r"^packages=(\S+)", file.read(), re.M)).split(",")
+        names = {"libz": "zlib1g", "libcrypto": "libssl", "libbrotlienc": "libbrotli1",
+                 "libbrotlidec": "libbrotli1"}
+        for name in sorted(needed):
+            wanted = names.get(name, name)
+            if name.startswith(("libasan", "libtsan", "libubsan")):
+                continue
+            with self.subTest(name):
+                self.assertTrue(any(package.startswith(wanted) for package in packages))
+
     def test_install_without_apt(self):
         for tool in ("tr", "grep"):
             os.symlink(shutil.which(tool), os.path.join(self.tools, tool))

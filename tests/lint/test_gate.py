@@ -1,0 +1,250 @@
+"""The gate turns red for what is wrong, and for nothing else: a test that fails, crashes, hangs or
+does not start, a leak, a race, undefined behaviour, a warning; not for a test that passes when it
+is run again. What scripts/gate.txt names exists, and scripts/check --since finds what can break."""
+import contextlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from check_script import HOME, check, numbers, write_suite
+
+BUILD = os.environ.get("LEAT_BUILD", os.path.join(HOME, "build"))
+ONE = "echo 1..1; echo ok 1 - a"
+# Fails if the file is not there, and makes it.
+ONCE = "test -e %s && { " + ONE + "; exit; }; touch %s; echo 1..1; echo not ok 1 - too slow; exit 1"
+
+# A program and the sanitizer that must stop it.
+WRONG = {
+    "leak": ("address", """
+int main(void) {
+    char *volatile a = malloc(9);
+    a = NULL;
+    return a != NULL;
+}"""),
+    "overflow": ("address", """
+int main(void) {
+    char *volatile a = malloc(9);
+    a[9] = 1;
+    free(a);
+    return 0;
+}"""),
+    "undefined": ("undefined", """
+int main(void) {
+    volatile int most = 2147483647;
+    return most + 1 == 0;
+}"""),
+    "race": ("thread", """
+static int shared;
+static void *add(void *to) {
+    for (int i = 0; i < 100000; i++) ++*(volatile int *)to;
+    return NULL;
+}
+int main(void) {
+    pthread_t a, b;
+    pthread_create(&a, NULL, add, &shared);
+    pthread_create(&b, NULL, add, &shared);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}"""),
+}
+
+
+def gate(suite, folder, seconds=60):
+    """(tally, run, output) of programs of a gate's stage."""
+    write_suite(folder, suite)
+    run = check.Run(gate=True)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        tally = numbers(check.run_ctest(run, folder, seconds=seconds))
+    return tally, run, out.getvalue()
+
+
+class Gate(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="leat-gate-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def once(self, name):
+        path = os.path.join(self.folder, name)
+        return ONCE % (path, path)
+
+    def test_what_is_broken_stays_red(self):
+        suite = {"good": ONE, "fails": "echo 1..1; echo not ok 1 - a; exit 1",
+                 "dies": "echo 1..2; echo ok 1 - a; kill -SEGV $$", "absent": None}
+        tally, run, out = gate(suite, self.folder)
+        self.assertEqual((tally, run.flaky), ((2, 3, 0), []))
+        for name in ("fails", "dies", "absent"):
+            self.assertIn(f"{name} failed: once more, alone", out)
+        self.assertNotIn("good failed", out)
+
+    def test_what_hangs_is_ended_twice(self):
+        tally, run, out = gate({"hangs": "sleep 1000"}, self.folder, seconds=1)
+        self.assertEqual((tally, run.flaky), ((0, 1, 0), []))
+        self.assertIn("hangs failed: once more, alone", out)
+
+    def test_a_second_run_may_pass(self):
+        tally, run, out = gate({"good": ONE, "slow": self.once("slow")}, self.folder)
+        self.assertEqual((tally, [name for name, _ in run.flaky]), ((2, 0, 0), ["slow"]))
+        self.assertIn("not ok 1 - too slow", run.flaky[0][1])
+        self.assertIn("slow failed: once more, alone", out)
+
+    def test_only_the_gate_runs_twice(self):
+        write_suite(self.folder, {"slow": self.once("slow")})
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(numbers(check.run_ctest(check.Run(), self.folder)), (0, 1, 0))
+
+    def close(self, names):
+        """(exit status, last lines) of a gate with one passed test and tests run twice."""
+        run = check.Run(gate=True)
+        run.flaky = [(name, "it was late") for name in names]
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            status = check.run_stages([check.Stage("one", 1, lambda run: check.Tally(1))], run)
+        return status, out.getvalue()
+
+    def test_three_flaky_tests_pass_and_are_named(self):
+        status, out = self.close("abc")
+        self.assertEqual(status, 0)
+        self.assertRegex(out, r"FLAKY a: .*\n +it was late\n")
+        self.assertRegex(out, r"\nFLAKY a\nFLAKY b\nFLAKY c\n1 passed, 0 failed\n$")
+        status, out = self.close("abcd")
+        self.assertEqual(status, 1)
+        self.assertRegex(out, r"4 FLAKY tests, more than 3: failed\n")
+        self.assertRegex(out, r"\n1 passed, 1 failed\n$")
+
+    def test_a_failed_build_runs_nothing(self):
+        built = check.BUILD
+        self.addCleanup(setattr, check, "BUILD", built)
+        check.BUILD = check.Stage("build", 1, lambda run: check.Tally(failed=1))
+        after = check.Stage("after", 1, lambda run: self.fail("this ran"))
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(check.run_stages([check.BUILD, after], check.Run(gate=True)), 1)
+        self.assertRegex(out.getvalue(), r"the rest .* NOT RUN: the build failed\n"
+                         r"0 passed, 1 failed\n$")
+
+
+class Canaries(unittest.TestCase):
+    """Real faults, found by the compiler and the sanitizers as the gate calls them."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="leat-canary-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def compile(self, text, *flags):
+        source, program = (os.path.join(self.folder, name) for name in ("a.c", "a.out"))
+        with open(source, "w", encoding="ascii") as file:
+            file.write("#include <pthread.h>\n#include <stdlib.h>\n" + text + "\n")
+        return program, subprocess.run(["cc", *flags, "-o", program, source], capture_output=True,
+                                       text=True, check=False)
+
+    def test_sanitizers(self):
+        """The same finding is not forgiven if the program passes the second time."""
+        with open(os.path.join(HOME, "CMakePresets.json"), encoding="utf-8") as file:
+            presets = {preset["name"]: preset for preset in json.load(file)["configurePresets"]}
+        trees = {kind: preset["cacheVariables"]["LEAT_SANITIZE"] for kind, preset in (
+            ("address", presets["asan"]), ("undefined", presets["asan"]),
+            ("thread", presets["tsan"]))}
+        for name, (kind, text) in WRONG.items():
+            with self.subTest(name):
+                program, done = self.compile(text, "-g", "-O0", f"-fsanitize={trees[kind]}",
+                                             "-fno-sanitize-recover=all", "-pthread")
+                if done.returncode:
+                    self.skipTest("this compiler has no sanitizers")
+                mark = os.path.join(self.folder, name)
+                script = f"test -e {mark} && {{ {ONE}; exit; }}; touch {mark}; echo 1..1; " \
+                         f"{program} && echo ok 1 - a"
+                tally, run, out = gate({name: script}, self.folder)
+                self.assertEqual((tally[1], run.flaky), (1, []), out)
+
+    def test_a_warning(self):
+        """What every source is compiled with refuses a warning where warnings are errors."""
+        with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
+            command = next(entry["command"] for entry in json.load(file)
+                           if entry["file"].endswith("/src/base/mem.c"))
+        flags = [word for word in command.split() if re.match(r"-(W|std=|O|f(?!macro))", word)]
+        self.assertEqual(self.compile("int main(void) { return 0; }", *flags)[1].returncode, 0)
+        done = self.compile("int main(void) { int unused; return 0; }", *flags, "-Werror")[1]
+        self.assertIn("unused", done.stderr)
+        self.assertNotEqual(done.returncode, 0)
+        with open(os.path.join(HOME, "CMakeLists.txt"), encoding="utf-8") as file:
+            self.assertIn("$<$<BOOL:${LEAT_WERROR}>:-Werror>", file.read())
+        commands = []
+        class Faked:
+            def run(self, command):
+                commands.append(command)
+                return 1, "warning"
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(numbers(check.stage_build(Faked())), (0, 1, 0))
+        self.assertEqual(commands, [["make", "-s", "all", "WERROR=1"]])
+
+
+class Lists(unittest.TestCase):
+    def names(self):
+        done = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"],
+                              capture_output=True, text=True, check=True)
+        return [test["name"] for test in json.loads(done.stdout)["tests"]]
+
+    def test_gate_txt(self):
+        names = self.names()
+        with open(os.path.join(HOME, "scripts", "gate.txt"), encoding="utf-8") as file:
+            lines = [line.split() for line in file if not line.startswith("#")]
+        for words in lines:
+            with self.subTest(words):
+                if words[0] == "seconds":
+                    self.assertEqual((len(words), words[2] in names), (3, True))
+                    self.assertGreater(int(words[1]), 0)
+                else:
+                    self.assertIn(words[0], ("address", "thread"))
+                    self.assertIn(len(words), (2, 3) if words[1] == "not" else (2,))
+                    self.assertTrue(any(re.search(words[-1], name) for name in names))
+
+    def test_since(self):
+        """(changed file, tests that it can break, tests that it cannot)."""
+        for path, reached, others in (
+                ("src/nn/ops/x.c", ["nn_test_conv", "train_test_run", "cli_test_train",
+                                    "fault_test_nn"],
+                 ["base_test_core", "load_can_test_loader", "cli_test_ingest_can"]),
+                ("src/sample/tokens/x.c", ["sample_tokens_test_plan3_golden", "cli_test_batches",
+                                           "load_probes_test_loader"],
+                 ["ingest_can_test_scan", "nn_test_conv", "sample_images_test_order"]),
+                ("src/base/x.c", ["base_test_core", "nn_test_conv", "cli_test_pipeline"],
+                 ["lint_test_gate"]),
+                ("src/load/probes/x.c", ["load_probes_test_loader", "cli_test_batches"],
+                 ["load_can_test_loader"]),
+                ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
+                ("scripts/x", ["lint_test_gate"], ["base_test_core", "cli_test_train"]),
+                ("tests/nn/test_conv.c", ["nn_test_conv"], ["nn_test_product"]),
+                ("tests/nn/reference.h", ["nn_test_conv", "nn_test_product"], ["train_test_run"])):
+            reach = check.affected.Reach(HOME, [path])
+            for name in reached + others:
+                with self.subTest(path=path, test=name):
+                    self.assertIn(name, self.names())
+                    self.assertEqual(reach.distance(name) is not None, name in reached)
+
+    def test_since_keeps_its_time(self):
+        """The nearest first; what does not fit is named."""
+        cost = {"nn_test_conv": 30.0, "nn_test_product": 50.0, "train_test_run": 40.0}
+        affected = check.affected
+        for name, fake in (("costs", lambda home: cost),
+                           ("changed_since", lambda home, revision: ["src/nn/ops/x.c"])):
+            self.addCleanup(setattr, affected, name, getattr(affected, name))
+            setattr(affected, name, fake)
+        every = ["base_test_core", *cost]
+        chosen = affected.choose(HOME, "HEAD", every, 100)
+        self.assertEqual(chosen.tests, ["nn_test_conv", "nn_test_product"])
+        self.assertIn("for lack of time train_test_run", chosen.left_out)
+        chosen = affected.choose(HOME, "HEAD", every, 1000)
+        self.assertEqual(sorted(chosen.tests), sorted(cost))
+        self.assertNotIn("for lack of time", chosen.left_out)
+
+
+if __name__ == "__main__":
+    if shutil.which("ctest") is None or shutil.which("cc") is None:
+        print("skipped: no ctest, or no compiler")
+        sys.exit(77)
+    unittest.main()
