@@ -6,31 +6,27 @@ Only Python's standard library is needed; tests/oracle/test_images.py compares w
 import hashlib
 import json
 import os
-import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
-import time
 import unittest
 import zipfile
 import zlib
 
+import command
+from command import LEAT, LIMIT, ROOT
 from folder import Folder
+from held import Held
 from image_set import libraries_left_out
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 GOLDEN = os.path.join(ROOT, "tests", "golden")
 SANITIZED = bool(os.environ.get("LEAT_SANITIZE"))
 
 
 def leat(*words, status=0):
-    done = subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != status:
-        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}")
-    return done
+    return command.leat(*words, status=status)
 
 
 def content(folder):
@@ -214,30 +210,30 @@ class Ingest(Images):
 
 
 class Stopped(Images):
-    def stop(self, source, number, seconds):
-        """Whether the run was still at work."""
-        with subprocess.Popen([LEAT, "ingest", "images", source, "-o", self.at("set"), "--size",
-                               "128", "--threads", "1"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as run:
-            time.sleep(seconds)
-            run.send_signal(number)
-            _, words = run.communicate(timeout=60)
-        if number == signal.SIGINT and run.returncode != 0:
-            self.assertRegex(words, r"after \d+ of \d+ files; use --resume to continue")
-        return run.returncode != 0
+    def stop(self, source, number, call):
+        """Stops a run before a call into the file system, counted once its work folder is there."""
+        with Held(["ingest", "images", source, "-o", self.at("set"), "--size", "128", "--threads",
+                   "1"], self.at("set", ".leat"), call) as run:
+            if number == signal.SIGKILL:
+                run.kill()
+                return
+            run.stop(number)
+            _, words = run.rest()
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(words, r"after \d+ of \d+ files; use --resume to continue")
 
     def test_stopped_and_resumed(self):
         """Killed or interrupted anywhere, again and again: in the end the bytes of one run."""
         leat("synth", "images", "-n", "600", "-o", self.at("in.zip"))
         want = self.digest(self.at("in.zip"), "--size", "128")
         for number in (signal.SIGKILL, signal.SIGINT):
-            shutil.rmtree(self.at("set"), ignore_errors=True)
-            self.stop(self.at("in.zip"), number, 0.08)
-            words = ["--resume"] if os.path.exists(self.at("set")) else []
-            facts = json.loads(self.ingest(self.at("in.zip"), "--size", "128", "--json",
-                                           *words).stdout)
-            self.assertEqual(content(self.at("set")), want)
-            self.assertLessEqual(facts["files_resumed"], 600)
+            for call, resumed in ((1, range(1)), (20, range(1)), (400, range(1, 600))):
+                self.stop(self.at("in.zip"), number, call)
+                facts = json.loads(self.ingest(self.at("in.zip"), "--size", "128", "--json",
+                                               "--resume").stdout)
+                self.assertEqual(content(self.at("set")), want)
+                self.assertIn(facts["files_resumed"], resumed, (number, call))
+                shutil.rmtree(self.at("set"))
 
     def test_two_at_once(self):
         """One of them writes, the others are told."""
@@ -249,7 +245,7 @@ class Stopped(Images):
                                          stderr=subprocess.PIPE, text=True))
         results = []
         for run in runs:
-            _, words = run.communicate(timeout=60)
+            _, words = run.communicate(timeout=LIMIT)
             results.append((run.returncode, words))
         good = [words for status, words in results if status == 0]
         self.assertEqual(len(good), 1, results)

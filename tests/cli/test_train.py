@@ -16,10 +16,12 @@ import time
 import unittest
 import zlib
 
+import command
 import folder
 import image_set
+from command import LEAT, LIMIT
+from held import Held
 
-LEAT = os.environ.get("LEAT", os.path.join(image_set.BUILD, "leat"))
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
 
@@ -37,32 +39,22 @@ def tearDownModule():
 
 
 def leat(*words, **more):
-    return subprocess.run([LEAT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, check=False, text=True, **more)
+    return command.leat(*words, timeout=500, **more)  # with the scalar kernels: a minute and more
 
 
 def train(run, *words, data=None):
     return leat("train", "dcgan", data or f"{DATA}/faces", "-o", run, *words)
 
 
-def kill_often(run, kills, pause, *words):
-    """Kills a training at random moments, and resumes it, so often or until it ends."""
+def kill_often(run, kills, most, *words):
+    """Kills a training so often, each time before a random call into the file system, the `most`-th
+    at most, and resumes it."""
     luck = random.Random(5)
-    for number in range(kills):
+    for _ in range(kills):
         resumed = ["--resume"] if os.path.exists(f"{run}/training.json") else []
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, *words,
-                               *resumed], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            try:
-                out, err = process.communicate(timeout=luck.uniform(*pause))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                continue
-        if process.returncode != 0:
-            raise AssertionError(f"status {process.returncode}: {out}{err}")
-        return number
-    return kills
+        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, *words, *resumed], run,
+                  luck.randint(1, most)) as process:
+            process.kill()
 
 
 def state_of(test, run):
@@ -113,6 +105,23 @@ def picture(path):
     return width, height, rows
 
 
+def check_nothing_changes(test, *ways):
+    """Runs in several ways, and once more with the settings of the first: the same weights."""
+    states = set()
+    for number, words in enumerate(ways):
+        done = train(test.at(f"run-{number}"), "--steps", "4", "--units", "2", "--codec-up",
+                     "int8", "--codec-down", "bf16", "--json", *SMALL[:6], "--micro-batch", "4",
+                     "--sample-every", "0", *words)
+        test.assertEqual(done.returncode, 0, done.stderr)
+        states.add(json.loads(done.stdout)["state"])
+    done = train(test.at("again"), "--config", test.at("run-0", "config.yaml"), "--json")
+    states.add(json.loads(done.stdout)["state"])
+    test.assertEqual(len(states), 1)
+    weights = {tree(test.at(name))["checkpoints/step-000000004.safetensors"]
+               for name in os.listdir(test.top)}
+    test.assertEqual(len(weights), 1)
+
+
 class Train(folder.Folder):
     def state(self, run):
         return json.loads(self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume",
@@ -159,21 +168,9 @@ class Train(folder.Folder):
         self.assertIn("data:image/png;base64,", page)
         self.assertIn(training["run"][:16], page)
 
-    def test_threads_kernels_and_configuration_change_nothing(self):
-        states = set()
-        for number, words in enumerate((["--threads", "1"], ["--threads", "2"], ["--threads", "3"],
-                                        ["--threads", "8"], ["--kernels", "scalar"])):
-            done = train(self.at(f"run-{number}"), "--steps", "4", "--units", "2", "--codec-up",
-                         "int8", "--codec-down", "bf16", "--json", *SMALL[:6], "--micro-batch", "4",
-                         "--sample-every", "0", *words)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            states.add(json.loads(done.stdout)["state"])
-        done = train(self.at("again"), "--config", self.at("run-0", "config.yaml"), "--json")
-        states.add(json.loads(done.stdout)["state"])
-        self.assertEqual(len(states), 1)
-        weights = {tree(self.at(name))["checkpoints/step-000000004.safetensors"]
-                   for name in os.listdir(self.top)}
-        self.assertEqual(len(weights), 1)
+    def test_threads_and_configuration_change_nothing(self):
+        check_nothing_changes(self, ["--threads", "1"], ["--threads", "2"], ["--threads", "3"],
+                              ["--threads", "8"])
 
     def test_dry_run(self):
         done = self.good("train", "dcgan", f"{DATA}/faces", "--epochs", "2", "--dry-run", *SMALL)
@@ -236,18 +233,19 @@ class Train(folder.Folder):
         self.bad(train(run, "--resume"), 1, run)
         self.good("sample", run, "-o", self.at("g.png"), "--count", "4")
 
-    def begin(self, run, *words):
+    def begin(self, run, *words, every=5):
         """A long run in a process that has taken a step."""
         process = subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--steps",
-                                    "100000", "--checkpoint-every", "5", "--threads", "1",
+                                    "100000", "--checkpoint-every", str(every), "--threads", "1",
                                     *SMALL, *words],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self.end, process)
-        for _ in range(1200):
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
             if glob.glob(f"{run}/checkpoints/step-*.sha256") or process.poll() is not None:
                 return process
             time.sleep(0.05)
-        raise AssertionError("no checkpoint in a minute")
+        raise AssertionError(f"no checkpoint within {LIMIT} s")
 
     @staticmethod
     def end(process):
@@ -260,7 +258,7 @@ class Train(folder.Folder):
             run = self.at(f"run-{number}")
             process = self.begin(run)
             process.send_signal(number)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=LIMIT)
             self.assertEqual((process.returncode, out), (1, ""))
             self.assertIn("--resume", err)
             with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
@@ -275,8 +273,8 @@ class Train(folder.Folder):
     def test_kills_change_nothing(self):
         words = ["--steps", "300", "--json", "--checkpoint-every", "7", *SMALL]
         whole = train(self.at("whole"), *words)
-        run, kills = self.at("run"), kill_often(self.at("run"), 6, (0.07, 0.2), *words)
-        self.assertGreaterEqual(kills, 3)
+        run = self.at("run")
+        kill_often(run, 6, 400, *words)
         done = train(run, *words, "--resume")
         self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
         first, second = tree(self.at("whole")), tree(run)
@@ -376,15 +374,10 @@ class Train(folder.Folder):
         with open(f"{run}/checkpoints/step-000000006.safetensors", "r+b") as file:
             file.seek(5000)
             file.write(b"damaged")
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--resume",
-                               "--keep", "1", "--checkpoint-every", "1", "--steps", "100000"],
-                              stderr=subprocess.PIPE, text=True) as process:
-            for _ in range(200):
-                if os.path.exists(f"{run}/checkpoints/step-000000005.sha256"):
-                    break
-                time.sleep(0.01)
+        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--keep", "1",
+                   "--checkpoint-every", "1", "--steps", "9"],
+                  f"{run}/checkpoints/step-000000005.sha256") as process:
             process.kill()
-            process.communicate()
         self.assertTrue(glob.glob(f"{run}/checkpoints/step-00000000[45].sha256"))
         self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--steps", "9")
         self.good("train", "dcgan", f"{DATA}/faces", "-o", self.at("same"), "--steps", "9", *SMALL)
@@ -558,17 +551,14 @@ class Train(folder.Folder):
 
     def test_readers_while_it_is_trained(self):
         run = self.at("run")
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "60",
-                               "--keep", "1", "--checkpoint-every", "1", *SMALL],
-                              stdout=subprocess.DEVNULL) as process:
-            read = 0
-            while process.poll() is None:
-                if not os.path.exists(f"{run}/training.json"):
-                    continue
-                self.good("inspect", run, "--json")
-                read += 1
-            self.assertEqual(process.returncode, 0)
-        self.assertGreater(read, 3)
+        process = self.begin(run, "--keep", "1", every=1)
+        steps = set()
+        end = time.monotonic() + LIMIT
+        while len(steps) < 5 and time.monotonic() < end:
+            read = json.loads(self.good("inspect", run, "--json").stdout)
+            steps.add(read["checkpoints"][-1]["step"])
+        self.assertGreater(len(steps), 4, f"no 5 checkpoints within {LIMIT} s")
+        self.assertIsNone(process.poll())
 
     def test_a_run_as_data(self):
         run = self.at("run")

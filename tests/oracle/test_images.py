@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -21,8 +20,9 @@ except ImportError as reason:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
-LEAT = os.path.join(BUILD, "leat")
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+from command import BUILD, LEAT, leat  # noqa: E402
+
 COUNTED = os.path.join(BUILD, "tests", "leat_counted")
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 Image.MAX_IMAGE_PIXELS = None
@@ -58,10 +58,8 @@ class Folder(unittest.TestCase):
     def ingest(self, size, *words, source=None, status=0):
         """The images [N, S, S, 3] and their names."""
         out = os.path.join(self.top, "set")
-        done = subprocess.run([LEAT, "ingest", "images", source or self.images, "-o", out, "--size",
-                               str(size), "--replace", *words], capture_output=True, text=True,
-                              timeout=300, check=False)
-        self.assertEqual(done.returncode, status, done.stderr)
+        done = leat("ingest", "images", source or self.images, "-o", out, "--size", size,
+                    "--replace", *words, status=status)
         if status:
             return done.stderr
         with open(os.path.join(out, "images.json"), encoding="utf-8") as file:
@@ -206,10 +204,9 @@ class Memory(Folder):
     command, threads, little = COUNTED, "1", 34
 
     def limited(self, memory):
-        return subprocess.run([self.command, "ingest", "images", self.images, "-o",
-                               os.path.join(self.top, "set"), "--json", "--replace", "--memory",
-                               f"{memory}M", "--threads", self.threads], capture_output=True,
-                              text=True, timeout=300, check=False)
+        return leat("ingest", "images", self.images, "-o", os.path.join(self.top, "set"), "--json",
+                    "--replace", "--memory", f"{memory}M", "--threads", self.threads,
+                    executable=self.command)
 
     def test_progressive_in_little_memory(self):
         """The coefficients of a progressive JPEG are in memory; the named limit is kept."""

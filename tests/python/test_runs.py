@@ -17,6 +17,7 @@ support.need("numpy")
 import numpy as np  # noqa: E402
 
 import leat  # noqa: E402
+from support import LIMIT  # noqa: E402
 
 SETTINGS = {"width": 4, "latent": 8, "unit_size": 8, "micro_batch": 8, "checkpoint_every": 4,
             "sample_every": 5}
@@ -69,12 +70,14 @@ class Train(unittest.TestCase):
         """)
         with subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE) as process:
             metrics = os.path.join(path, "metrics.jsonl")
-            for _ in range(600):
-                if os.path.exists(metrics) and os.path.getsize(metrics) > 3000:
-                    break
+            end = time.monotonic() + LIMIT
+            while not os.path.exists(metrics) or os.path.getsize(metrics) <= 3000:
+                if time.monotonic() > end or process.poll() is not None:
+                    process.kill()
+                    self.fail(f"no 3000 bytes of metrics within {LIMIT} s, or before its end")
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            _, shown = process.communicate(timeout=60)
+            _, shown = process.communicate(timeout=LIMIT)
         self.assertIn(b"KeyboardInterrupt", shown)
         self.assertIn(b"loss of D", shown)  # of the progress line
         run = leat.Run(path)
