@@ -10,7 +10,9 @@
 #
 #   /* TSan: what its threads do. */        or, in Python,        # TSan: what its threads do.
 #
-# The thread sanitizer runs these alone, because it takes ten times as long and finds nothing where
+# and `# Alone: what it measures.` (or a C comment) where no other test may run beside it.
+#
+# The thread sanitizer runs only its own, because it takes ten times as long and finds nothing where
 # there is only one thread. They cannot be recognized by a word in a file or by what a program links:
 # every program links the thread pool and may set `threads`, but in few do threads share anything.
 # Lint requires a decision in every C test that starts threads. make check leaves out slow, oracle,
@@ -108,6 +110,10 @@ function(leat_register name folder source)
       add_dependencies(${label}_tests ${LEAT_TOOLS_${folder}})
     endif()
   endforeach()
+  file(STRINGS ${source} alone REGEX "^(/\\*|#) Alone: " LIMIT_COUNT 1)
+  if(alone)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
   foreach(label slow oracle)
     if(name MATCHES "_${label}")
       list(APPEND labels ${label})
@@ -197,10 +203,25 @@ foreach(source ${tool_sources})
   list(APPEND LEAT_TOOLS_${folder} ${target})
 endforeach()
 
+# The command that counts its memory (tests/cli/counted.c), for tests of --memory.
+if(TARGET leat)
+  add_executable(leat_counted $<TARGET_OBJECTS:leat> tests/cli/counted.c tests/fault/count.c)
+  target_include_directories(leat_counted PRIVATE include src tests)
+  target_compile_definitions(leat_counted PRIVATE LEAT_FAULTS=1)
+  if(LEAT_SANITIZE)
+    target_compile_definitions(leat_counted PRIVATE SANITIZED=1)
+  endif()
+  set_target_properties(leat_counted PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+    "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(leat_counted PRIVATE leat_flags leat_base_faults ${LEAT_ROOM_TARGETS})
+  list(APPEND LEAT_TOOLS_cli leat_counted)
+endif()
+
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and
 # with a clock that goes by what it does (tests/cli/held_clock.c).
 if(TARGET leat)
-  add_executable(leat_held $<TARGET_OBJECTS:leat> tests/cli/held.c tests/cli/held_clock.c)
+  add_executable(leat_held $<TARGET_OBJECTS:leat> tests/cli/held.c tests/cli/held_clock.c
+    tests/fault/count.c tests/fault/count_base.c)
   target_include_directories(leat_held PRIVATE src)
   target_compile_definitions(leat_held PRIVATE LEAT_FAULTS=1)
   set_target_properties(leat_held PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")

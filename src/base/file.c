@@ -385,6 +385,14 @@ leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes
 
 /* ---- this process ---- */
 
+#ifdef LEAT_FAULTS
+int64_t leat_rss_bytes(void) {
+    return LEAT_FAULT(LEAT_FAULT_OPEN) ? -1 : leat_fault_resident(false);
+}
+int64_t leat_rss_peak_bytes(void) {
+    return LEAT_FAULT(LEAT_FAULT_OPEN) ? -1 : leat_fault_resident(true);
+}
+#else
 static int64_t status_bytes(const char *name) {
     leat_file *file = NULL;
     char text[4096];
@@ -400,3 +408,4 @@ static int64_t status_bytes(const char *name) {
 
 int64_t leat_rss_bytes(void) { return status_bytes("VmRSS:"); }
 int64_t leat_rss_peak_bytes(void) { return status_bytes("VmHWM:"); }
+#endif

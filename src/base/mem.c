@@ -15,6 +15,32 @@
 
 #define HUGE_BYTES (INT64_C(4) << 20)
 
+/* The test build counts what is taken: see fault.h. A table that grows is there twice while it is
+ * copied, which larger ones are not: they are moved. */
+#ifdef LEAT_FAULTS
+#include <malloc.h>
+#define COPIED_BYTES_MAX (INT64_C(32) << 20)
+static int64_t heap_bytes(void *block) { return (int64_t)malloc_usable_size(block); }
+static void count_grown(int64_t before, int64_t after) {
+    bool copied = before < COPIED_BYTES_MAX;
+    leat_fault_heap(copied ? after : after - before);
+    if (copied) leat_fault_heap(-before);
+}
+static void count_heap(int64_t bytes) { leat_fault_heap(bytes); }
+static void count_block(int64_t bytes) { leat_fault_block(bytes); }
+#else
+static int64_t heap_bytes(const void *block) {
+    (void)block;
+    return 0;
+}
+static void count_grown(int64_t before, int64_t after) {
+    (void)before;
+    (void)after;
+}
+static void count_heap(int64_t bytes) { (void)bytes; }
+static void count_block(int64_t bytes) { (void)bytes; }
+#endif
+
 bool leat_mul_size(int64_t a, int64_t b, int64_t *out) {
     if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, out)) {
         *out = 0;
@@ -42,6 +68,7 @@ leat_code leat_alloc(void **out, int64_t count, int64_t item_bytes, leat_error *
     if (block == NULL) {
         return leat_fail(err, LEAT_ERR_MEMORY, "cannot allocate %lld bytes", (long long)size_bytes);
     }
+    count_heap(heap_bytes(block));
     *out = block;
     return LEAT_OK;
 }
@@ -57,16 +84,21 @@ leat_code leat_grow(void **items, int64_t *capacity, int64_t need, int64_t item_
         return leat_fail(err, LEAT_ERR_MEMORY, "cannot allocate %lld items of %lld bytes",
                          (long long)wanted, (long long)item_bytes);
     }
+    const int64_t before = heap_bytes(*items);
     void *block = LEAT_FAULT(LEAT_FAULT_ALLOC) ? NULL : realloc(*items, (size_t)size_bytes + 1);
     if (block == NULL) {
         return leat_fail(err, LEAT_ERR_MEMORY, "cannot allocate %lld bytes", (long long)size_bytes);
     }
+    count_grown(before, heap_bytes(block));
     *items = block;
     *capacity = wanted;
     return LEAT_OK;
 }
 
-void leat_free(void *pointer) { free(pointer); }
+void leat_free(void *pointer) {
+    count_heap(-heap_bytes(pointer));
+    free(pointer);
+}
 
 leat_code leat_block_alloc(void **out, int64_t size_bytes, leat_error *err) {
     *out = NULL;
@@ -81,12 +113,15 @@ leat_code leat_block_alloc(void **out, int64_t size_bytes, leat_error *err) {
     }
     /* Tables and buffers of many megabytes are accessed everywhere: fewer, larger pages. */
     if (size_bytes >= HUGE_BYTES) (void)madvise(block, (size_t)size_bytes, MADV_HUGEPAGE);
+    count_block(size_bytes);
     *out = block;
     return LEAT_OK;
 }
 
 void leat_block_free(void *block, int64_t size_bytes) {
-    if (block != NULL) munmap(block, (size_t)size_bytes);
+    if (block == NULL) return;
+    munmap(block, (size_t)size_bytes);
+    count_block(-size_bytes);
 }
 
 leat_code leat_strdup(char **out, const char *text, leat_error *err) {

@@ -51,7 +51,8 @@ LEAT_MUST_CHECK leat_code leat_buf_printf(leat_buf *buf, leat_error *err, const 
     LEAT_PRINTF(3, 4);
 void leat_buf_free(leat_buf *buf);
 
-/* Current and peak resident set of this process in bytes (/proc/self/status); -1 if unknown. */
+/* Current and peak resident set of this process in bytes (/proc/self/status); -1 if unknown. In the
+ * test build, the bytes that the functions above have taken and not given back: see fault.h. */
 int64_t leat_rss_bytes(void);
 int64_t leat_rss_peak_bytes(void);
 

@@ -1,8 +1,9 @@
 """The promise of --memory for images: inputs made to break it, at the least limit that is accepted.
 
-Runs the command named by LEAT (default: build/leat). Each input is ingested with the limit that the
-refusals of smaller ones name, and the peak resident set of the process must stay under it. The same
-with CelebA's number of files is in bench/images.py.
+Each input is ingested with the limit that the refusals of smaller ones name, and memory_peak_bytes
+must stay under it. leat_counted counts the bytes that the command and its libraries have taken:
+with one thread that is the same number in every run. The resident set, with more threads, is in
+test_images_memory_slow.py; with CelebA's number of files it is in bench/images.py.
 """
 import json
 import os
@@ -17,10 +18,9 @@ import zipfile
 import zlib
 
 from image_set import libraries_left_out
+from test_memory import COUNTED, MIB
+from test_memory import main as run
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
-MIB = 1 << 20
 LEAST = 32  # MiB; the least that the options accept
 ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2),
          (0, 1, 1, 2))
@@ -45,6 +45,10 @@ def png(width, height, interlaced=False, padding=0):
 
 
 class Promise(unittest.TestCase):
+    command, count = COUNTED, 20000
+    few = some = many = "1"  # threads
+    large, named = 30, range(LEAST + 1, 60)  # MiB of files, and the limit that they require
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="leat-memory-")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -56,7 +60,7 @@ class Promise(unittest.TestCase):
                 archive.writestr(name, data)
 
     def run_leat(self, memory, *words):
-        return subprocess.run([LEAT, "ingest", "images", self.path, "-o",
+        return subprocess.run([self.command, "ingest", "images", self.path, "-o",
                                os.path.join(self.folder, "set"), "--json", "--memory",
                                f"{memory}M", "--replace", *words], capture_output=True, text=True,
                               timeout=500, check=False)
@@ -81,47 +85,45 @@ class Promise(unittest.TestCase):
     def test_many_files(self):
         """Names and entries are in memory, and an archive's directory for each thread."""
         small = png(1, 1)
-        count = 20000
-        self.write((f"a/folder/with/a/rather/long/name/{i:09}.png", small) for i in range(count))
-        for threads in ("1", "8"):
-            self.check(count, LEAST, "--threads", threads, "--size", "8")
-        self.assertLess(self.check(count, 64, "--threads", "8", "--size", "8"), 65)
+        self.write((f"a/folder/with/a/rather/long/name/{i:09}.png", small)
+                   for i in range(self.count))
+        for threads in sorted({"1", self.many}):
+            self.check(self.count, LEAST, "--threads", threads, "--size", "8")
+        self.assertLess(self.check(self.count, 64, "--threads", self.many, "--size", "8"), 65)
 
     def test_whole_pictures(self):
         """Pictures that are in memory once, of many megapixels, read by threads in turn."""
         self.write(((f"{i}.png", png(3000, 2500, interlaced=True)) for i in range(4)),
                    zipfile.ZIP_DEFLATED)
-        for threads in ("1", "4"):
+        for threads in sorted({"1", self.some}):
             memory = self.check(4, LEAST, "--threads", threads)
             self.assertLess(memory, 64)  # not all four at once
 
     def test_large_files(self):
         """Files of many bytes; the limit is known only when their beginning is read."""
-        self.write((f"{i}.png", png(100, 100, padding=20 * MIB)) for i in range(3))
-        memory = self.check(3, LEAST, "--threads", "3")
-        self.assertIn(memory, range(38, 60))
+        self.write((f"{i}.png", png(100, 100, padding=self.large * MIB)) for i in range(3))
+        memory = self.check(3, LEAST, "--threads", self.few)
+        self.assertIn(memory, self.named)
 
     def test_wide_pictures(self):
         """Rows as long as possible."""
         self.write((f"{i}.png", png(*size)) for i, size in enumerate(
             ((65500, 20), (20, 65500), (65500, 1000), (1000, 65500))))
         for size in ("8", "64"):
-            self.check(4, LEAST, "--threads", "4", "--size", size)
+            self.check(4, LEAST, "--threads", self.some, "--size", size)
 
     def test_large_results(self):
         """1024 x 1024 pixels are 3 MiB for each thread."""
         self.write((f"{i}.png", png(40 + i, 30)) for i in range(20))
-        self.check(20, LEAST, "--threads", "8", "--size", "1024")
+        self.check(20, LEAST, "--threads", self.many, "--size", "1024")
 
 
-if __name__ == "__main__":
-    if not os.access(LEAT, os.X_OK):
-        print(f"skipped: {LEAT} is not built")
-        sys.exit(77)
-    if os.environ.get("LEAT_SANITIZE"):
-        print("skipped: a sanitizer takes memory of its own")
-        sys.exit(77)
+def main(command):
     if libraries_left_out():
         print("skipped: leat was built without an image library")
         sys.exit(77)
-    unittest.main()
+    run(command)
+
+
+if __name__ == "__main__":
+    main(COUNTED)

@@ -11,9 +11,11 @@ import sys
 import tempfile
 import unittest
 
-from command import LEAT, LIMIT, ROOT, leat
+from command import BUILD, LEAT, LIMIT, ROOT, leat
 from held import Held
 
+COUNTED = os.path.join(BUILD, "tests", "leat_counted")
+MIB = 1 << 20
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 GOLDEN = os.path.join(SHARED, "golden", "can")
 SAMPLES = os.path.join(SHARED, "data", "can")
@@ -90,8 +92,8 @@ class Case(unittest.TestCase):
         os.makedirs(self.path(*names))
         return self.path(*names)
 
-    def ingest(self, *words, out="cache", status=0):
-        done = leat("ingest", "can", *words, "-o", self.path(out), "--json", status=status)
+    def ingest(self, *words, out="cache", status=0, **more):
+        done = leat("ingest", "can", *words, "-o", self.path(out), "--json", status=status, **more)
         return json.loads(done.stdout) if status == 0 else done.stderr
 
 
@@ -177,8 +179,7 @@ class Numbers(Case):
             self.assertEqual(result["rejected"], 0, sample)
 
 
-class Bytes(Case):
-    """The same cache, whatever makes it."""
+class Logs(Case):
     def logs(self):
         folder = self.make("logs", "train_a")
         write_log(os.path.join(folder, "drive_1.csv"), 30_000)
@@ -194,6 +195,13 @@ class Bytes(Case):
                            f"{i % 31:03X},0011,0\n")
         return self.path("logs")
 
+
+class Limits(Logs):
+    least_mib = 16  # of what --memory accepts
+
+    def keeps(self, result, memory):
+        """The resident set is asserted in test_ingest_can_slow.py."""
+
     def test_threads_and_memory(self):
         logs = self.logs()
         for words in ((), ("--captures", "merged", "--scaler", "robust_benign"),
@@ -204,13 +212,22 @@ class Bytes(Case):
                 out = f"cache-{threads}"
                 result = self.ingest(logs, *words, "--threads", str(threads), "--memory", memory,
                                      out=out)
-                if not SANITIZED:  # a sanitizer takes memory of its own
-                    self.assertLessEqual(result["memory_peak_bytes"], int(memory[:-1]) << 20)
+                self.keeps(result, memory)
                 found = content(result["cache"])
                 wanted = wanted or found
                 self.assertEqual(found, wanted, (words, threads, memory))
                 shutil.rmtree(self.path(out))
+            if SANITIZED:  # a sanitizer takes memory of its own
+                continue
+            result = self.ingest(logs, *words, "--threads", "1", "--memory", f"{self.least_mib}M",
+                                 executable=COUNTED)
+            self.assertLessEqual(result["memory_peak_bytes"], self.least_mib * MIB)
+            self.assertEqual(content(result["cache"]), wanted, words)
+            shutil.rmtree(self.path("cache"))
 
+
+class Bytes(Logs):
+    """The same cache, whatever makes it."""
     def test_a_cache_is_found_again(self):
         logs = self.logs()
         first = self.ingest(logs)

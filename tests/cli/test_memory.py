@@ -1,8 +1,9 @@
 """The promise of --memory: inputs made to break it, at the least limit that is accepted.
 
-Runs the command named by LEAT (default: build/leat). Each input is ingested with the limit that the
-refusals of smaller ones name, and the peak resident set of the process must stay under it. The same
-with more data, and with 256 MiB, is in test_memory_slow.py.
+Each input is ingested with the limit that the refusals of smaller ones name, and memory_peak_bytes
+must stay under it. leat_counted counts the bytes that the command and its libraries have taken:
+with one thread that is the same number in every run. The resident set, with more threads and more
+data, is in test_memory_slow.py.
 """
 import json
 import os
@@ -14,7 +15,8 @@ import tempfile
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+COUNTED = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "tests",
+                       "leat_counted")
 MIB = 1 << 20
 LEAST = 48  # MiB; the least that the options accept
 # Thousands of shards are synced one by one, which costs nothing in a file system in memory.
@@ -26,7 +28,8 @@ def address(number):
 
 
 class Promise(unittest.TestCase):
-    room_bytes = 2 << 30
+    command, threads, always = COUNTED, ("1",), ("--threads", "1")
+    room_bytes = 1 << 30
 
     def setUp(self):
         shm = "TMPDIR" not in os.environ and os.access(IN_MEMORY, os.W_OK)
@@ -54,10 +57,11 @@ class Promise(unittest.TestCase):
         return rows
 
     def run_leat(self, memory, *words):
-        return subprocess.run([LEAT, "ingest", "probes", self.path, "-o",
+        always = () if "--threads" in words else self.always
+        return subprocess.run([self.command, "ingest", "probes", self.path, "-o",
                                os.path.join(self.folder, "data"), "--json", "--memory",
-                               f"{memory}M", *words], capture_output=True, text=True, timeout=500,
-                              check=False)
+                               f"{memory}M", *always, *words], capture_output=True, text=True,
+                              timeout=500, check=False)
 
     def check(self, rows, memory, *words):
         """Ingests within so many MiB, or the least that is accepted above them: one number before
@@ -82,26 +86,28 @@ class Promise(unittest.TestCase):
 
 
 class LeastLimit(Promise):
+    rotating, heavy, small_shards, one_shard = (100000, 4), 500000, 2000, (150000, 2)
+
     def test_rotating_probes(self):
-        rows = self.write_rotating(100000, 4)
-        for threads in ("1", "3"):
+        rows = self.write_rotating(*self.rotating)
+        for threads in self.threads:
             self.check(rows, LEAST, "--threads", threads)
             self.drop()
 
     def test_one_probe(self):
-        rows = self.write_heavy(500000)
-        for words in (("--threads", "1"), ("--max-row-size", "none", "--split", "ordered"),
+        rows = self.write_heavy(self.heavy)
+        for words in ((), ("--max-row-size", "none", "--split", "ordered"),
                       ("--max-row-size", "4096", "--compression", "zstd")):
             self.check(rows, LEAST, *words)
             self.drop()
 
     def test_one_probe_a_shard(self):
-        rows = self.write_rotating(2000, 1)
+        rows = self.write_rotating(self.small_shards, 1)
         self.check(rows, LEAST, "--probes-per-shard", "1")
         self.check(rows, LEAST, "--probes-per-shard", "1", "--replace")
 
     def test_one_shard(self):
-        rows = self.write_rotating(150000, 2)
+        rows = self.write_rotating(*self.one_shard)
         for words in (("--shards", "1"), ("--shards", "1", "--train-ratio", "0.5",
                                           "--max-row-size", "1024")):
             self.check(rows, LEAST, *words)
@@ -122,7 +128,14 @@ class LeastLimit(Promise):
 class ManyIdentifiers(unittest.TestCase):
     """Vehicle logs whose frames all have identifiers of their own: tables of identifiers are most
     of the memory, and each thread that plans has one."""
-    logs, frames = 8, 75000
+    command, threads, logs, frames = COUNTED, "1", 4, 20000
+    little, enough = 16, 24  # MiB
+
+    def run_leat(self, folder, memory):
+        return subprocess.run([self.command, "ingest", "can", os.path.join(folder, "logs"), "-o",
+                               os.path.join(folder, "cache"), "--json", "--threads", self.threads,
+                               "--memory", f"{memory}M"], capture_output=True, text=True,
+                              timeout=500, check=False)
 
     def test_the_limit_holds(self):
         folder = tempfile.mkdtemp(prefix="leat-memory-")
@@ -134,26 +147,27 @@ class ManyIdentifiers(unittest.TestCase):
                 file.write("timestamp,arbitration_id,data_field,attack\n")
                 file.writelines(f"{1000 * k + i * 1e-3:.3f},{k * self.frames + i:08X},00,0\n"
                                 for i in range(self.frames))
-        for memory in (60, 140):
-            done = subprocess.run([LEAT, "ingest", "can", os.path.join(folder, "logs"), "-o",
-                                   os.path.join(folder, "cache"), "--json", "--threads", "8",
-                                   "--memory", f"{memory}M"], capture_output=True, text=True,
-                                  timeout=500, check=False)
-            if memory == 60:
-                self.assertEqual(done.returncode, 1)
-                self.assertRegex(done.stderr, "--memory")
-                continue
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            result = json.loads(done.stdout)
-            self.assertEqual(result["identifiers"], self.logs * self.frames)
-            self.assertLessEqual(result["memory_peak_bytes"], memory * MIB)
+        done = self.run_leat(folder, self.little)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "--memory")
+        done = self.run_leat(folder, self.enough)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        result = json.loads(done.stdout)
+        self.assertEqual(result["identifiers"], self.logs * self.frames)
+        self.assertLessEqual(result["memory_peak_bytes"], self.enough * MIB)
 
 
-if __name__ == "__main__":
-    if not os.access(LEAT, os.X_OK):
-        print(f"skipped: {LEAT} is not built")
-        sys.exit(77)
+def main(*commands):
+    """Runs the tests of a file, where its commands are built and their memory is theirs."""
+    for command in commands:
+        if not os.access(command, os.X_OK):
+            print(f"skipped: {command} is not built")
+            sys.exit(77)
     if os.environ.get("LEAT_SANITIZE"):
         print("skipped: a sanitizer takes memory of its own")
         sys.exit(77)
     unittest.main()
+
+
+if __name__ == "__main__":
+    main(COUNTED)

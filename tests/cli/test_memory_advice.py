@@ -1,25 +1,21 @@
 """--memory is kept, and its advice is true: files made to take much memory, each with a limit that
 is too little, and then with the one that the refusal names, once.
 
-Runs the command named by LEAT (default: build/leat); the peak resident set is the process's own, as
-the system counts it.
+leat_counted counts the bytes that the command and its libraries have taken: with one thread that is
+the same number in every run. The resident set, with more threads, is in test_memory_advice_slow.py.
 """
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
 import parquet_file as parquet
+from test_memory import COUNTED, MIB, main
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
-TOOL = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "tests",
-                    "cli_tool_records")
-MIB = 1 << 20
+TOOL = os.path.join(os.path.dirname(COUNTED), "cli_tool_records")
 
 
 def in_a_child(make):
@@ -37,7 +33,9 @@ def in_a_child(make):
         raise RuntimeError("the input could not be made")
 
 
-class Case(unittest.TestCase):
+class Counted(unittest.TestCase):
+    command, always = COUNTED, ("--threads", "1")
+
     def setUp(self):
         self.folder = tempfile.mkdtemp(prefix="leat-advice-")
         self.addCleanup(shutil.rmtree, self.folder)
@@ -46,14 +44,23 @@ class Case(unittest.TestCase):
         return os.path.join(self.folder, *names)
 
     def run_leat(self, memory, *words):
-        """Exit status, what it said, and the peak of its resident set in MiB."""
+        """Exit status, what it said, and its peak in MiB."""
+        threads = () if "--threads" in words or words[0] == "cat" else self.always
         with open(self.path("said"), "w+", encoding="utf-8") as said:
-            done = subprocess.Popen([LEAT, *words, "--memory", f"{memory}M"],
-                                    stdout=subprocess.DEVNULL, stderr=said)
+            done = subprocess.Popen([self.command, *words, *threads, "--memory", f"{memory}M"],
+                                    stdout=subprocess.DEVNULL, stderr=said,
+                                    env={**os.environ, "LEAT_COUNTED_TO": self.path("peak")})
             _, status, usage = os.wait4(done.pid, 0)
             done.returncode = os.waitstatus_to_exitcode(status)
             said.seek(0)
-            return done.returncode, said.read(), usage.ru_maxrss / 1024
+            return done.returncode, said.read(), self.peak(usage)
+
+    def peak(self, _):
+        """What the command has counted; an older number must not pass for a new one."""
+        with open(self.path("peak"), encoding="ascii") as file:
+            peak = int(file.read()) / MIB
+        os.remove(self.path("peak"))
+        return peak
 
     def follow(self, memory, *words, passes=True):
         """Refused with so many MiB; then with what the refusal names, which is returned."""
@@ -71,7 +78,7 @@ class Case(unittest.TestCase):
         return enough
 
 
-class LongTexts(Case):
+class LongTexts(Counted):
     """Texts that a dictionary holds once and DuckDB would copy for each row."""
 
     def write(self, texts, rows, source="src_addr", other="dst_addr"):
@@ -144,9 +151,9 @@ class LongTexts(Case):
         self.assertLessEqual(peak, 128)
 
 
-class Chunks(Case):
+class Chunks(Counted):
     """ArrayRecord files of others, whose chunks are much larger than the files."""
-    mib, few = 200, 64
+    mib, few, rows = 100, 64, 100000
     commands = (("inspect",), ("inspect", "--verify"), ("cat",), ("batches",))
 
     def test_zeros(self):
@@ -165,7 +172,7 @@ class Chunks(Case):
         with open(self.path("x.csv"), "w", encoding="ascii") as file:
             file.write("event_time,src_addr,dst_addr,rtt\n")
             file.writelines(f"{1700000000 + i},192.0.2.1,9.9.9.{i % 250},5\n"
-                            for i in range(250000))
+                            for i in range(self.rows))
         for compression in ("none", "zstd"):
             status, said, _ = self.run_leat(512, "ingest", "probes", self.path("x.csv"), "-o",
                                             self.path("data"), "--replace", "--train-ratio", "1",
@@ -184,9 +191,9 @@ class Chunks(Case):
                 self.assertEqual((status, said), (0, ""), words)
 
 
-class Identifiers(Case):
+class Identifiers(Counted):
     """Vehicle logs in which each frame has an identifier of its own."""
-    frames = 150000
+    frames, limits = 150000, (("1", 16), ("1", 26))
 
     def test_one_number(self):
         folder = self.path("logs", "train_a")
@@ -196,27 +203,27 @@ class Identifiers(Case):
                 file.write("timestamp,arbitration_id,data_field,attack\n")
                 file.writelines(f"{1000 * k + i * 1e-3:.3f},{k * self.frames // 3 + i:08X},00,0\n"
                                 for i in range(self.frames // 3))
-        for threads, memory in (("1", 16), ("1", 26), ("2", 22), ("8", 28)):
+        for threads, memory in self.limits:
             enough = self.follow(memory, "ingest", "can", self.path("logs"), "-o",
                                  self.path("cache"), "--threads", threads)
             self.assertLessEqual(enough, 90)  # about 30 are used
             shutil.rmtree(self.path("cache"))
 
 
-class Least(Case):
+class Least(Counted):
     """The limit that the help calls the least."""
-    logs, frames, rows = 3, 60000, 300000
+    logs, frames, rows, threads = 3, 60000, 100000, ("1",)
 
     def least(self, command):
-        done = subprocess.run([LEAT, "ingest", command, "--help"], capture_output=True, text=True,
-                              check=True)
+        done = subprocess.run([self.command, "ingest", command, "--help"], capture_output=True,
+                              text=True, check=True)
         return int(re.search(r"--memory SIZE[^(]*\(at least (\d+)M", done.stdout).group(1))
 
     def works(self, least, *words):
-        done = subprocess.run([LEAT, "ingest", *words, "--memory", f"{least}M", "--json"],
+        done = subprocess.run([self.command, "ingest", *words, "--memory", f"{least}M", "--json"],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
-        # its own count: before exec, a child has the peak of this interpreter
+        # its own count, because before exec a child has the peak of this interpreter
         self.assertLessEqual(json.loads(done.stdout)["memory_peak_bytes"], least * MIB, words)
 
     def test_of_probes(self):
@@ -225,7 +232,7 @@ class Least(Case):
             file.write("event_time,src_addr,dst_addr,rtt\n")
             file.writelines(f"{1700000000 + i},192.0.{i % 40}.{i % 250},9.9.9.{i % 7},{i % 90}.5\n"
                             for i in range(self.rows))
-        for threads in ("1", "8", "200"):
+        for threads in self.threads:
             for words in ((), ("--train-ratio", "1"), ("--max-row-size", "none"),
                           ("--compression", "none"), ("--per-packet",)):
                 self.works(least, "probes", self.path("x.csv"), "-o", self.path("data"),
@@ -240,7 +247,7 @@ class Least(Case):
                 file.write("timestamp,arbitration_id,data_field,attack\n")
                 file.writelines(f"{i * 7919 % self.frames * 1e-3:.3f},{i % 97:03X},{k:04X},0\n"
                                 for i in range(self.frames))
-        for threads in ("1", "8", "200"):
+        for threads in self.threads:
             for words in ((), ("--captures", "merged"), ("--scaler", "robust_benign")):
                 self.works(least, "can", self.path("logs"), "-o", self.path("cache"), "--threads",
                            threads, "--clock-steps", "sort", *words)
@@ -248,10 +255,4 @@ class Least(Case):
 
 
 if __name__ == "__main__":
-    if not os.access(LEAT, os.X_OK):
-        print(f"skipped: {LEAT} is not built")
-        sys.exit(77)
-    if os.environ.get("LEAT_SANITIZE"):
-        print("skipped: a sanitizer takes memory of its own")
-        sys.exit(77)
-    unittest.main()
+    main(COUNTED, TOOL)

@@ -1,14 +1,30 @@
-"""The promise of --memory with more data than test_memory.py has: millions of rows in 256 MiB, and
-tens of thousands of shards in as little as is accepted.
+"""The promise of --memory by the resident set, as the system counts it, libraries included: the
+inputs of test_memory.py with several threads and more data; millions of rows in 256 MiB, and tens
+of thousands of shards in as little as is accepted.
+
+Runs the command named by LEAT (default: build/leat).
 """
+# Alone: the resident set depends on what the system has left for it.
 import os
-import sys
-import unittest
 
-from test_memory import LEAST, LEAT, Promise
+import test_memory
+from test_memory import LEAST, ROOT, main
+
+LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 
 
-class Large(Promise):
+class LeastLimit(test_memory.LeastLimit):
+    command, threads, always = LEAT, ("1", "3"), ()
+    room_bytes = 2 << 30
+
+
+class ManyIdentifiers(test_memory.ManyIdentifiers):
+    command, threads, logs, frames = LEAT, "8", 8, 75000
+    little, enough = 60, 140
+
+
+class Large(test_memory.Promise):
+    command, always = LEAT, ()
     room_bytes = 6 << 30
 
     def test_rotating_probes(self):
@@ -38,10 +54,4 @@ class Large(Promise):
 
 
 if __name__ == "__main__":
-    if not os.access(LEAT, os.X_OK):
-        print(f"skipped: {LEAT} is not built")
-        sys.exit(77)
-    if os.environ.get("LEAT_SANITIZE"):
-        print("skipped: a sanitizer takes memory of its own")
-        sys.exit(77)
-    unittest.main()
+    main(LEAT)

@@ -89,7 +89,8 @@ int64_t ingest_memory(int64_t mebibytes) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     mebibytes += 600;
 #endif
-    return leat_rss_bytes() + (mebibytes << 20);
+    const int64_t bytes = leat_rss_bytes() + (mebibytes << 20);
+    return bytes < INGEST_MEMORY_MIN ? INGEST_MEMORY_MIN : bytes;
 }
 
 void *ingest_ballast(void) {

@@ -63,6 +63,15 @@ leat_loader_options loader_options(void) {
     return options;
 }
 
+leat_loader_options loader_large_options(int threads) {
+    leat_loader_options options = loader_options();
+    options.sample.length = 4096;
+    options.batch = 64;
+    options.threads = threads;
+    options.memory_bytes = 40 << 20;
+    return options;
+}
+
 leat_loader *loader_create(const leat_dataset *dataset, const leat_loader_options *options) {
     leat_error err = {0};
     leat_loader *loader = NULL;

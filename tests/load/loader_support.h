@@ -34,6 +34,8 @@ void loader_flip(const char *dir, const char *name, int64_t byte, int bit);
 
 /* Small sequences, batch 12, 2 threads. */
 leat_loader_options loader_options(void);
+/* Batches of 6 MiB, in 40 MiB. */
+leat_loader_options loader_large_options(int threads);
 leat_loader *loader_create(const leat_dataset *dataset, const leat_loader_options *options);
 const leat_batch *loader_next(leat_loader *loader);
 /* Waits until all steps that may be made are, and the ring's threads sleep. */

@@ -21,8 +21,9 @@ except ImportError as reason:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
-from command import LEAT, leat  # noqa: E402
+from command import BUILD, LEAT, leat  # noqa: E402
 
+COUNTED = os.path.join(BUILD, "tests", "leat_counted")
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 Image.MAX_IMAGE_PIXELS = None
 
@@ -199,21 +200,29 @@ class Pillow(Folder):
 
 
 class Memory(Folder):
+    """By counted bytes; by the resident set in test_images_slow.py."""
+    command, threads, little = COUNTED, "1", 34
+
+    def limited(self, memory):
+        return leat("ingest", "images", self.images, "-o", os.path.join(self.top, "set"), "--json",
+                    "--replace", "--memory", f"{memory}M", "--threads", self.threads,
+                    executable=self.command)
+
     def test_progressive_in_little_memory(self):
         """The coefficients of a progressive JPEG are in memory; the named limit is kept."""
         image = picture(random.Random(6), "RGB", (4000, 3000))
         for i in range(3):
             image.save(os.path.join(self.images, f"{i}.jpg"), quality=60, progressive=True)
-        words = self.ingest(64, "--memory", "34M", "--threads", "2", status=1)
-        limit = words.split("M is enough for all")[0].split()[-1]
-        out = os.path.join(self.top, "set")
-        done = leat("ingest", "images", self.images, "-o", out, "--json", "--replace", "--memory",
-                    f"{limit}M", "--threads", "2", status=0)
+        done = self.limited(self.little)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        limit = int(done.stderr.split("M is enough for all")[0].split()[-1])
+        done = self.limited(limit)
+        self.assertEqual(done.returncode, 0, done.stderr)
         facts = json.loads(done.stdout)
         self.assertEqual(facts["images"], 3)
         if not os.environ.get("LEAT_SANITIZE"):
-            self.assertLessEqual(facts["memory_peak_bytes"], int(limit) << 20)
-        images = load_file(os.path.join(out, "images.safetensors"))["images"]
+            self.assertLessEqual(facts["memory_peak_bytes"], limit << 20)
+        images = load_file(os.path.join(self.top, "set", "images.safetensors"))["images"]
         expected = resized(rgb_of(os.path.join(self.images, "0.jpg")), 64)
         self.assertLessEqual(np.abs(images[0].astype(int) - expected.astype(int)).max(), 1)
 

@@ -6,6 +6,7 @@ are the same for every limit and number of threads. What is refused names what i
 LEAT_LARGE_ROWS in the environment: how many rows, instead of 400,000. Needs scripts/python-env.sh;
 skipped, with a line that says so, where it could not be made.
 """
+# Alone: the resident set depends on what the system has left for it.
 import glob
 import hashlib
 import json

@@ -5,6 +5,7 @@
 
 #include "ar_support.h"
 #include "can_cache_support.h"
+#include "large_support.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -660,65 +661,17 @@ static void golden_metadata(void **state) {
 
 /* ---- many captures and identifiers ---------------------------------------------------------- */
 
-static void fill_many(leat_can_meta *meta, int64_t captures, int64_t ids, int64_t known) {
-    assert_ok(LEAT_GROW(&meta->ids.text, &meta->ids.capacity, ids, err));
-    memset(meta->ids.text, 0, (size_t)ids * LEAT_CAN_ID_TEXT_BYTES);
-    for (int64_t i = 0; i < ids; i++)
-        snprintf(meta->ids.text[i], LEAT_CAN_ID_TEXT_BYTES, "%08llX", (long long)i * 7);
-    meta->ids.count = ids;
-    meta->ids.known = known;
-    assert_ok(LEAT_GROW(&meta->captures, &meta->capture_capacity, captures, err));
-    for (int64_t i = meta->capture_count; i < captures; i++) {
-        leat_can_meta_capture *capture = &meta->captures[i];
-        *capture = meta->captures[0];
-        assert_ok(leat_strdup(&capture->file, "many.csv", err));
-        assert_ok(leat_strdup(&capture->folder, "many", err));
-        capture->intervals = NULL;
-        capture->interval_capacity = 0;
-        assert_ok(LEAT_GROW(&capture->intervals, &capture->interval_capacity, ids, err));
-        capture->interval_count = ids;
-        capture->frames = 1000 * ids;
-        for (int64_t k = 0; k < ids; k++)
-            capture->intervals[k] = (leat_can_interval){(uint32_t)k, 1 + (i + k) % 3, 0};
-        meta->capture_count++;
-    }
-}
-
-static leat_code count_bytes(void *context, const void *bytes, int64_t size_bytes,
-                             leat_error *err) {
-    (void)bytes;
-    (void)err;
-    *(int64_t *)context += size_bytes;
-    return LEAT_OK;
-}
-
+/* What that takes is in fault/test_memory.c. */
 static void many(void **state) {
     (void)state;
     leat_can_meta meta, again;
     int64_t written = 0;
-    assert_ok(can_meta_fill(&meta, err));
-    fill_many(&meta, 700, 400, 300);
-    int64_t before = leat_rss_peak_bytes();
-    assert_ok(leat_can_document_write(&meta, LEAT_CAN_METADATA, count_bytes, &written, err));
+    large_meta_fill(&meta);
+    assert_ok(leat_can_document_write(&meta, LEAT_CAN_METADATA, large_count, &written, err));
     assert_true(written > INT64_C(10) << 20);
-    int64_t taken = leat_rss_peak_bytes() - before;
-    if (taken > INT64_C(1) << 20)
-        fail_msg("%lld bytes to write %lld", (long long)taken, (long long)written);
     assert_ok(leat_can_meta_save(&meta, ar_dir(), err));
-    before = leat_rss_peak_bytes();
     assert_ok(leat_can_meta_load(&again, ar_dir(), true, err));
-    taken = leat_rss_peak_bytes() - before;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    taken = 0; /* a sanitizer keeps what is freed */
-#endif
-    if (taken > 3 * written)
-        fail_msg("%lld bytes to read %lld", (long long)taken, (long long)written);
-    assert_int_equal(again.capture_count, 700);
-    assert_int_equal(again.captures[699].interval_count, 400);
-    for (int i = 0; i < 400; i++) {
-        assert_int_equal(again.captures[699].intervals[i].id, i);
-        assert_int_equal(again.captures[699].intervals[i].frames, 1 + (699 + i) % 3);
-    }
+    large_meta_check(&again);
     leat_can_meta_free(&meta);
     leat_can_meta_free(&again);
 }

@@ -6,6 +6,7 @@
 #include "ar_support.h"
 #include "base/rng.h"
 #include "format/safetensors/safetensors.h"
+#include "large_support.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -363,48 +364,10 @@ static void prefixes(void **state) {
     }
 }
 
-/* Headers as large as they may be: memory follows what is in them, not what they claim. */
+/* Headers as large as they may be; what that takes is in fault/test_memory.c. */
 static void maxima(void **state) {
     (void)state;
-    const int64_t max = LEAT_SAFETENSORS_HEADER_MAX;
-    static const struct {
-        const char *begin, *piece;
-        int64_t pieces; /* -1: to the end */
-        leat_code code;
-        const char *message;
-    } table[] = {
-        {"{\"a\":[", "[],", -1, LEAT_ERR_CORRUPT, "the limit is 4096"},
-        {"{\"a\":\"", "xxxxxxxxxx", -1, LEAT_ERR_CORRUPT, "the limit is 4096"},
-        {"{\"", "xxxxxxxxxx", -1, LEAT_ERR_CORRUPT, "premature end"},
-        {"{\"__metadata__\":{\"a\":[", "[],", -1, LEAT_ERR_CORRUPT, "is not a string"},
-        {"{\"__metadata__\":{", "\"%07d\":\"\",", 65537, LEAT_ERR_LIMIT, "more than 65536 pairs"},
-        {"{", "\"%07d\":" EMPTY("0") ",", 65537, LEAT_ERR_LIMIT, "more than 65536 tensors"},
-    };
-    char *text = malloc((size_t)max + 256);
-    assert_non_null(text);
-    int64_t before = leat_rss_peak_bytes();
-    for (int i = 0; i < COUNT(table); i++) {
-        int64_t size = snprintf(text, 256, "%s", table[i].begin);
-        for (int64_t k = 0; k < table[i].pieces; k++)
-            size += snprintf(text + size, 256, table[i].piece, (int)k);
-        for (size_t piece = strlen(table[i].piece); table[i].pieces < 0 && size < max;
-             size += (int64_t)piece)
-            memcpy(text + size, table[i].piece, piece);
-        if (size > max) size = max;
-        ar_image image = image_of(text, size, 0);
-        leat_safetensors *read = NULL;
-        leat_error err = {0};
-        leat_code code = parse(&image, &read, &err);
-        if (code != table[i].code || strstr(err.message, table[i].message) == NULL)
-            fail_msg("case %d: code %d: %s", i, code, err.message);
-        free(image.data);
-    }
-    free(text);
-    int64_t more = leat_rss_peak_bytes() - before;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    more = 0; /* a sanitizer keeps what is freed */
-#endif
-    if (more > 4 * max) fail_msg("%lld bytes for headers of %lld", (long long)more, (long long)max);
+    large_headers_refused();
 }
 
 static void most_tensors(void **state) {

@@ -1,7 +1,8 @@
 /*
  * Images of folders and archives become a data set: each as it was decoded and resized, in the
  * order of names; the same bytes for any number of threads, limit of memory and kind of input;
- * everything else is in rejected.csv, or refused.
+ * everything else is in rejected.csv, or refused. Limits that are too low:
+ * fault/test_images_limits.c.
  */
 /* TSan: threads read, decode and write in turn. */
 #include <sys/stat.h>
@@ -327,75 +328,6 @@ static void changed_inputs(void **state) {
     }
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
-
-/* 9 megapixels that must be turned: all of them are in memory once. */
-static void write_turned(const char *path, int32_t width, int32_t height) {
-    const image_file file = {"turned.jpg", width, height, FILE_TURNED};
-    leat_buf bytes = image_file_bytes(&file);
-    core_save(path, bytes.data, bytes.size);
-    leat_buf_free(&bytes);
-}
-
-/* The number after `before` in a message. */
-static int64_t number_after(const char *message, const char *before) {
-    const char *at = strstr(message, before);
-    if (at == NULL) fail_msg("no \"%s\" in: %s", before, message);
-    return strtoll(at + strlen(before), NULL, 10);
-}
-
-/* A picture that does not fit stops the run, the message names a limit that is enough for it and
- * one for all, and the run is resumed with that. */
-static void large_pictures(void **state) {
-    (void)state;
-    const char *dir = core_path("large"), *out = core_path("large_out");
-    leat_images_ingest_options options = image_files_options();
-    leat_images_ingest_result result;
-    leat_error err_now = {0};
-    image_files_write(dir, false);
-    write_turned(core_path("large/m1.jpg"), 3000, 2000);
-    write_turned(core_path("large/m2.jpg"), 3000, 3000);
-    options.memory_bytes = ingest_memory(512);
-    options.threads = 3;
-    options.size = 256; /* each picture is a part of the job */
-    assert_ok(run(dir, core_path("large_want"), &options, NULL, err));
-    /* beyond what the process takes: it grows, and a sanitizer's share changes in each run */
-    int64_t before = leat_rss_bytes();
-    options.memory_bytes = before + (INT64_C(26) << 20);
-    assert_int_equal(run(dir, out, &options, NULL, &err_now), LEAT_ERR_LIMIT);
-    assert_non_null(strstr(err_now.message, "\"m1.jpg\" of 2000 x 3000 pixels: the memory limit"));
-    int64_t one = number_after(err_now.message, "use --memory ");
-    int64_t all = number_after(err_now.message, "with --resume; ");
-    assert_true(all > one + 5 && one * 1048576 > options.memory_bytes + 5000000);
-    assert_true(has_work(out));
-    options.resume = true;
-    options.memory_bytes = (one << 20) - before + leat_rss_bytes();
-    assert_int_equal(run(dir, out, &options, NULL, &err_now), LEAT_ERR_LIMIT);
-    assert_non_null(strstr(err_now.message, "\"m2.jpg\""));
-    options.memory_bytes = (all << 20) - before + leat_rss_bytes();
-    assert_ok(run(dir, out, &options, &result, err));
-    assert_true(result.resumed > 10);
-    assert_string_equal(image_set_digest(out).text, image_set_digest(core_path("large_want")).text);
-}
-
-static void least_memory(void **state) {
-    (void)state;
-    const char *out = core_path("least");
-    leat_images_ingest_options options = image_files_options();
-    leat_error err_now = {0};
-    void *ballast = ingest_ballast();
-    options.threads = 8;
-    options.memory_bytes = INT64_C(33) << 20;
-    assert_int_equal(run(folder, out, &options, NULL, &err_now), LEAT_ERR_LIMIT);
-    int64_t least = number_after(err_now.message, "require at least ");
-    assert_non_null(strstr(err_now.message, "the memory limit of 33 MiB is too low: these 14"));
-    assert_false(path_exists(out));
-    options.memory_bytes = (least + 1) << 20; /* the process may have grown a little */
-    assert_ok(run(folder, out, &options, NULL, err));
-    assert_true(options.memory_bytes < ingest_memory(30));
-    free(ballast);
-}
-
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(256) << 20);
@@ -417,8 +349,6 @@ int main(void) {
         cmocka_unit_test(odd_files),
         cmocka_unit_test(outputs_as_inputs),
         cmocka_unit_test(changed_inputs),
-        cmocka_unit_test(large_pictures),
-        cmocka_unit_test(least_memory),
     };
     return cmocka_run_group_tests_name("ingest of images", tests, setup, core_teardown);
 }
