@@ -35,6 +35,7 @@ static int check_outputs(leat_cli *cli) {
 
 static int run_batches(leat_cli *cli) {
     const leat_data_kind *kind = NULL;
+    leat_cli_cancellable(cli);
     int status = leat_cli_take_data(cli, &kind);
     if (status == 0 && leat_cli_given(cli, "report")) status = refuse_jobs(cli);
     if (status == 0) status = check_outputs(cli);

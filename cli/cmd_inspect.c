@@ -25,12 +25,12 @@ int leat_inspect_write(leat_cli *cli, const leat_report_forms *forms, const void
 static int run_inspect(leat_cli *cli) {
     const leat_data_kind *kind = NULL;
     leat_error err = {0};
+    leat_cli_cancellable(cli);
     int status = leat_cli_take_data(cli, &kind);
     if (status != 0) return status;
     if (leat_cli_given(cli, "html") &&
         leat_text_can_save(leat_cli_text(cli, "html"), &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    leat_cli_cancellable(cli);
     return kind->inspect(cli);
 }
 

@@ -116,7 +116,6 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
     options->progress = leat_train_view_progress;
     options->stepped = leat_train_view_stepped;
     options->user = &view;
-    leat_cli_cancellable(cli);
     leat_code code = leat_train("dcgan", data, run, options, &result, &err);
     leat_cli_progress_end(cli);
     if (result.note[0] != 0) leat_cli_note(cli, "%s", result.note);
@@ -133,6 +132,7 @@ static int run_train_dcgan(leat_cli *cli) {
     leat_train_options options;
     leat_train_config *config = NULL;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
+    if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
     int status = leat_train_read_options(cli, run, &options, &config);
     if (status == 0 && leat_cli_flag(cli, "dry-run")) status = show_bill(cli, data, &options);
     else if (status == 0 && run == NULL)

@@ -145,6 +145,16 @@ foreach(source ${tool_sources})
   list(APPEND LEAT_TOOLS_${folder} ${target})
 endforeach()
 
+# The command with fault points, which waits where a Python test wants it (tests/cli/held.py).
+if(TARGET leat)
+  add_executable(leat_held $<TARGET_OBJECTS:leat> tests/cli/held.c)
+  target_include_directories(leat_held PRIVATE src)
+  target_compile_definitions(leat_held PRIVATE LEAT_FAULTS=1)
+  set_target_properties(leat_held PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(leat_held PRIVATE leat_flags ${LEAT_ROOM_TARGETS_faults})
+  target_link_options(leat_held PRIVATE -Wl,--wrap=pthread_sigmask)
+endif()
+
 # Python tests run in the environment of scripts/python-env.sh where it was made (tests/python: in
 # that with Grain and JAX; tests/torch: in that with PyTorch).
 file(GLOB script_tests CONFIGURE_DEPENDS tests/*/test_*.py tests/*/test_*.sh)

@@ -49,7 +49,6 @@ static int explain(graphs_job *job) {
     if (leat_cli_second(cli, "explain") != LEAT_CLI_NONE)
         return leat_cli_usage(cli, "--explain: for a CAN cache, give only the step, because its "
                                    "batches have no rows");
-    leat_cli_cancellable(cli);
     int status = graphs_find_step(job, leat_cli_int(cli, "explain"), &place);
     if (status != 0) return status;
     if (leat_graph_loader_explain(job->loader, place.epoch, place.batch + job->options.host_index,
@@ -114,7 +113,6 @@ static int stage(graphs_job *job, const char **path) {
     options.threads = loading.threads;
     options.progress = leat_cli_progress;
     options.progress_user = cli;
-    leat_cli_cancellable(cli);
     leat_code code = leat_can_cache_stage(*path, dir, &options, &job->staged, &err);
     leat_cli_progress_end(cli);
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);

@@ -262,7 +262,6 @@ int graphs_write_report(graphs_job *job) {
     graphs_report report = {.job = job, .column_batches = 1};
     graphs_place first, end;
     leat_error err = {0};
-    leat_cli_cancellable(cli);
     int status = read_extent(job, &first, &end);
     if (status != 0) return status;
     leat_graph_loader_get_facts(job->loader, &report.facts);

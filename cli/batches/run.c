@@ -181,7 +181,6 @@ int batches_run_steps(batches_run *run) {
     const char *state = leat_cli_text(run->cli, "save-state");
     if (leat_batch_hash_create(&run->hash, &err) != LEAT_OK) return leat_cli_fail(run->cli, &err);
     if (leat_textbuf_create(&run->kept, &err) != LEAT_OK) return leat_cli_fail(run->cli, &err);
-    leat_cli_cancellable(run->cli);
     leat_code code = make_steps(run, &err);
     leat_cli_progress_end(run->cli);
     if (code != LEAT_OK) status = leat_cli_fail(run->cli, &err);

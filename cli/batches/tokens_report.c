@@ -162,7 +162,6 @@ int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
     how.end_step = end;
     how.progress = leat_cli_progress;
     how.progress_user = cli;
-    leat_cli_cancellable(cli);
     leat_code code = leat_batch_report_create(&job.report, dataset, options, &how, &err);
     leat_cli_progress_end(cli);
     if (code == LEAT_OK)

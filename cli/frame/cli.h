@@ -145,7 +145,7 @@ int leat_cli_usage(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
  * A leat_progress_fn whose `user` is the leat_cli: one line on a terminal, nothing in a pipe or
  * where TERM is "dumb" or not set. After leat_cli_cancellable, the first SIGINT or SIGTERM makes it
  * return false, so that the library cleans up; the second ends the process at once. Before, signals
- * have their default effect.
+ * have their default effect: a command calls it before it opens anything.
  */
 bool leat_cli_progress(void *user, const leat_progress *progress);
 void leat_cli_cancellable(leat_cli *cli);

@@ -11,23 +11,16 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import pings
+from command import LEAT, LIMIT, ROOT, leat as run, wait_for_output
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 ROWS = os.path.join(SHARED, "golden", "latency", "rows")
 SLOW = bool(os.environ.get("LEAT_SANITIZE"))  # a process takes ten times as long
 
 DATA = None
-
-
-def run(*words, **more):
-    return subprocess.run([LEAT, *map(str, words)], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
 def batches(*words, path="set"):
@@ -194,12 +187,12 @@ class States(unittest.TestCase):
         state = self.state()
         before = self.files_of_ours()
         command = [LEAT, "batches", os.path.join(DATA, "set"), "--length", "128", "--steps",
-                   "0:1000000000", "--save-state", state]
+                   "0:1000000000", "--save-state", state, "--words", "--time"]
         for number in (signal.SIGKILL, signal.SIGTERM):
             with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
-                time.sleep(1)
+                wait_for_output(made)  # the first batches are made
                 made.send_signal(number)
-                out, err = made.communicate(timeout=30)
+                out, err = made.communicate(timeout=LIMIT)
             self.assertEqual(os.path.exists(state), number == signal.SIGTERM)
         self.assertEqual(made.returncode, 1)  # not all steps that were asked for
         self.assertIn(b"steps      0 to ", out)
@@ -282,17 +275,6 @@ class Words(unittest.TestCase):
         done = run("batches", os.path.join(DATA, "set"), *few[:-1], 5)
         self.assertEqual(done.returncode, 2)
         self.assertIn("5 are requested, but only 4 can be drawn", done.stderr)
-
-    def test_a_stopped_run_has_no_hash(self):
-        for more in ((), ("--json",)):
-            with subprocess.Popen([LEAT, "batches", os.path.join(DATA, "set"), "--steps",
-                                   "0:1000000000", "--hash", *more],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as made:
-                time.sleep(0.5)
-                made.send_signal(signal.SIGINT)
-                out, err = made.communicate(timeout=30)
-            self.assertEqual((made.returncode, out), (1, b""))
-            self.assertRegex(err, rb"\Aleat: stopped before step \d+ of 0 to 999999999\n\Z")
 
     def test_files_that_cannot_be_written_are_told_before_the_work(self):
         for option in ("--save-state", "--report"):

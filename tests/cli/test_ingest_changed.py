@@ -1,21 +1,22 @@
-"""Inputs that change while leat ingest reads them: the run is stopped in its scan, a file is
-changed, and the run continues. It must refuse what it read, by name, and leave nothing of it.
+"""Inputs that change while leat ingest reads them: the run waits in its scan, a file is changed, and
+the run continues. It must refuse what it read, by name, and leave nothing of it.
 
-Runs the command named by LEAT (default: build/leat).
+Runs the command with fault points, build/tests/leat_held (held.py), and the one named by LEAT
+(default: build/leat).
 """
 import glob
+import itertools
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+from command import LEAT, leat
+from held import Held
+
 ROWS = 400000
 
 
@@ -59,50 +60,39 @@ CHANGES = ((append, "and now has"), (cut, "and now has"), (overwrite, "later cha
 
 class Changed(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="leat-changed-")
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="leat-changed-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
 
     def good(self, *words):
-        done = subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300,
-                              check=False)
+        done = leat(*words)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout
 
-    def run_changed(self, words, out, scanning, scanned, change):
-        """Runs the command, and `change` while a file `scanning` is there and none `scanned`."""
-        for _ in range(20):
-            shutil.rmtree(out, ignore_errors=True)
-            with subprocess.Popen([LEAT, *words, "-o", out, "--threads", "1"],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True) as process:
-                while not glob.glob(os.path.join(out, scanning)) and process.poll() is None:
-                    time.sleep(0.0005)
-                reading = process.poll() is None
-                if reading:
-                    process.send_signal(signal.SIGSTOP)
-                    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-                    reading = process.poll() is None
-                reading = reading and not glob.glob(os.path.join(out, scanned))
-                if reading:
-                    change()
-                process.send_signal(signal.SIGCONT)
-                told = process.communicate(timeout=300)
-            if reading:
-                return process.returncode, *told
-        self.fail("every scan had ended before it was stopped")
+    def run_changed(self, words, source, out, scanning, scanned, change, opened):
+        """Runs the command, and `change` while a file `scanning` is there and none `scanned`:
+        before the source is opened, or while it is read."""
+        shutil.rmtree(out, ignore_errors=True)
+        with Held([*words, "-o", out, "--threads", "1"], os.path.join(out, scanning),
+                  call=12 if opened else 1) as process:
+            self.assertEqual(glob.glob(os.path.join(out, scanned)), [])
+            files = [os.readlink(path) for path in glob.glob(f"/proc/{process.pid}/fd/*")]
+            self.assertEqual(source in files, opened)
+            change(source)
+            told = process.rest()
+        return process.returncode, *told
 
     def check(self, words, source, out, scanning, scanned):
         shutil.copyfile(source, source + ".kept")
-        for change, says in CHANGES:
+        for (change, says), opened in itertools.product(CHANGES, (False, True)):
             if os.path.exists(source):
                 os.chmod(source, 0o644)
             shutil.copy2(source + ".kept", source)
             time.sleep(0.02)  # the clock of files may be that coarse
-            status, _, stderr = self.run_changed(words, out, scanning, scanned,
-                                                 lambda how=change: how(source))
+            status, _, stderr = self.run_changed(words, source, out, scanning, scanned, change,
+                                                 opened)
             if says is None:
                 self.assertEqual((status, stderr), (0, ""))
                 continue
@@ -120,8 +110,7 @@ class Changed(unittest.TestCase):
         words, out = ("ingest", "probes", source), self.path("data")
         self.check(words, source, out, ".leat/temp/spill_000_00", ".leat/state.json")
         # nothing of a run that was refused is resumed
-        done = subprocess.run([LEAT, *words, "-o", self.path("again"), "--resume"],
-                              capture_output=True, text=True, timeout=300, check=True)
+        done = leat(*words, "-o", self.path("again"), "--resume", status=0)
         self.assertIn("nothing to resume", done.stderr)
         with open(os.path.join(out, "manifest.json"), encoding="ascii") as one:
             with open(self.path("again", "manifest.json"), encoding="ascii") as other:

@@ -4,15 +4,13 @@ Runs the command named by LEAT (default: build/leat).
 """
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+from command import LEAT, leat
+from held import Held
+
 HEADER = "event_time,src_addr,dst_addr,rtt\n"
 
 
@@ -27,8 +25,7 @@ class Rejects(unittest.TestCase):
         path = os.path.join(self.folder.name, "x.csv")
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
-        done = subprocess.run([LEAT, "ingest", "probes", path, "-o", self.out, "--replace",
-                               *options], capture_output=True, text=True, timeout=300, check=False)
+        done = leat("ingest", "probes", path, "-o", self.out, "--replace", *options)
         return done.returncode, done.stdout, done.stderr
 
     def lines(self, *times, header=HEADER):
@@ -44,9 +41,8 @@ class Rejects(unittest.TestCase):
         status, out, said = self.ingest(self.lines(1600000000, *bad), "--json")
         self.assertEqual((status, said.count("\n")), (0, 1))
         self.assertRegex(json.loads(out)["warnings"][0], "^30 of 31 rows were rejected")
-        found = subprocess.run([LEAT, "ingest", "probes", f"{self.folder.name}/x.csv", "-o",
-                                self.out, "--resume"], capture_output=True, text=True, timeout=300,
-                               check=True)
+        found = leat("ingest", "probes", f"{self.folder.name}/x.csv", "-o", self.out, "--resume",
+                     status=0)
         self.assertIn("nothing to do", found.stdout)
         self.assertIn("warning: 30 of 31 rows", found.stderr)
 
@@ -88,20 +84,15 @@ class Rejects(unittest.TestCase):
 
     def stop(self, wanted):
         """What a run says that is stopped once a file that `wanted` names is there."""
-        source = os.path.join(self.folder.name, "large.csv")
+        source = os.path.join(self.folder.name, "synthetic.csv")
         if not os.path.exists(source):
-            subprocess.run([LEAT, "synth", "probes", "-n", "1000000", "-o", source], check=True,
-                           capture_output=True)
-        words = [LEAT, "ingest", "probes", source, "-o", self.out, "--threads", "1"]
-        with subprocess.Popen([*words, "--replace"], stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.PIPE) as process:
-            while process.poll() is None and not os.path.exists(f"{self.out}/.leat/{wanted}"):
-                time.sleep(0.0005)
-            process.send_signal(signal.SIGINT)
-            said = process.communicate(timeout=60)[1]
-        self.assertEqual(process.returncode, 1, said)
-        again = subprocess.run([*words, "--resume"], capture_output=True, text=True, check=True)
-        return said, again.stderr
+            leat("synth", "probes", "-n", 3000, "-o", source, status=0)
+        words = ["ingest", "probes", source, "-o", self.out, "--threads", "1"]
+        with Held([*words, "--replace"], f"{self.out}/.leat/{wanted}") as process:
+            process.stop()
+            out, said = process.rest()
+        self.assertEqual((process.returncode, out), (1, ""), said)
+        return said, leat(*words, "--resume", status=0).stderr
 
     def test_a_stopped_ingest_says_what_resume_does(self):
         said, again = self.stop("temp")

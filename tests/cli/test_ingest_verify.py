@@ -6,22 +6,12 @@ Runs the command named by LEAT (default: build/leat).
 import json
 import os
 import shutil
-import signal
 import subprocess
-import time
 import unittest
 
+from command import leat
 from folder import Folder
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
-
-
-def leat(*words, status=0):
-    done = subprocess.run([LEAT, *words], capture_output=True, text=True, check=False, timeout=300)
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"leat {' '.join(words)}: status {done.returncode}: {done.stderr}")
-    return done
+from held import Held
 
 
 def pings(path, rows=400):
@@ -57,17 +47,10 @@ class Probes(Folder):
 
     def interrupt(self, *flags):
         """A run that was killed after its scan."""
-        pings(self.inputs[0], rows=200_000)
-        with subprocess.Popen([LEAT, "ingest", "probes", *self.inputs, "-o", self.at("data"),
-                               "--probes-per-shard", "1", "--threads", "1", *flags],
-                              stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-            until = time.monotonic() + 60
-            while time.monotonic() < until and process.poll() is None:
-                if os.path.exists(self.at("data", ".leat", "state.json")):
-                    process.send_signal(signal.SIGKILL)
-                    break
-            process.wait()
-        self.assertTrue(os.path.exists(self.at("data", ".leat", "state.json")))
+        with Held(["ingest", "probes", *self.inputs, "-o", self.at("data"), "--probes-per-shard",
+                   "1", "--threads", "1", *flags],
+                  self.at("data", ".leat", "state.json")) as process:
+            process.kill()
 
     def test_the_hashes_are_those_of_the_inputs(self):
         self.ingest("--verify")
@@ -144,7 +127,7 @@ class Probes(Folder):
 class Caches(Folder):
     def setUp(self):
         super().setUp()
-        leat("synth", "can", "--frames", "20000", "-o", self.at("logs"))
+        leat("synth", "can", "--frames", "20000", "-o", self.at("logs"), status=0)
 
     def ingest(self, *flags, status=0):
         return leat("ingest", "can", self.at("logs"), "-o", self.at("caches"), *flags,

@@ -6,16 +6,14 @@ Runs the command named by LEAT (default: build/leat).
 import json
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 import time
 import unittest
 
 import parquet_file as parquet
+from command import leat
+from held import Held
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 FIRST, GROUP, GROUPS = 1_600_000_000, 3000, 3
 ROWS = GROUP * GROUPS
 FAR = 1 << 62
@@ -59,9 +57,8 @@ class Cells(unittest.TestCase):
         return os.path.join(self.folder, *names)
 
     def ingest(self, name, *flags, status=0, inputs=("a.parquet",)):
-        done = subprocess.run([LEAT, "ingest", "probes", *inputs, "-o", name, "--json", *flags],
-                              cwd=self.folder, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, status, done.stderr)
+        done = leat("ingest", "probes", *inputs, "-o", name, "--json", *flags, cwd=self.folder,
+                    status=status)
         return json.loads(done.stdout) if status == 0 else done.stderr
 
     def read(self, *names):
@@ -170,16 +167,9 @@ class Cells(unittest.TestCase):
         """A run that was killed, with a copy that it had no time to remove."""
         make(self.at("a.parquet"), times={4000: FAR}, sources={5000: b"\xff"})
         self.ingest("out")
-        command = [LEAT, "ingest", "probes", "a.parquet", "-o", "killed", "--probes-per-shard", "1"]
-        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL) as process:
-            until = time.monotonic() + 60
-            while time.monotonic() < until and process.poll() is None:
-                if os.path.exists(self.at("killed", ".leat", "temp")):
-                    process.send_signal(signal.SIGKILL)
-                    break
-            process.wait()
-        self.assertTrue(os.path.exists(self.at("killed", ".leat")))
+        with Held(["ingest", "probes", "a.parquet", "-o", "killed", "--probes-per-shard", "1"],
+                  self.at("killed", ".leat", "temp"), cwd=self.folder) as process:
+            process.kill()
         shutil.copy(self.at("a.parquet"), self.at("killed", ".leat", "temp", "plain_0.parquet"))
         result = self.ingest("killed", "--probes-per-shard", "1", "--resume")
         self.assertEqual((result["records"], result["measurements"]), (ROWS, ROWS - 2))

@@ -5,23 +5,17 @@ Runs the command named by LEAT (default: build/leat).
 import json
 import os
 import shutil
-import signal
 import subprocess
-import time
 import unittest
 
+import command
+from command import LEAT
 from folder import Folder
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+from held import Held
 
 
-def leat(*arguments, status=0):
-    done = subprocess.run([LEAT, *arguments], capture_output=True, text=True, check=False,
-                          timeout=300)
-    if status is not None and done.returncode != status:
-        raise AssertionError(f"leat {' '.join(arguments)}: status {done.returncode}: {done.stderr}")
-    return done
+def leat(*words, status=0):
+    return command.leat(*words, status=status)
 
 
 def write(path, text="precious"):
@@ -66,17 +60,11 @@ class Probes(Folder):
                     shard, *flags, status=status)
 
     def interrupt(self, *flags, csv=None):
-        """A run that was killed after its scan: enough rows that it is caught in time."""
-        with subprocess.Popen([LEAT, "ingest", "probes", csv or self.csv, "-o", self.at("data"),
-                               "--probes-per-shard", "1", "--threads", "1", *flags],
-                              stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
-            until = time.monotonic() + 60
-            while time.monotonic() < until and process.poll() is None:
-                if os.path.exists(self.at("data", ".leat", "state.json")):
-                    process.send_signal(signal.SIGKILL)
-                    break
-            process.wait()
-        return os.path.exists(self.at("data", ".leat", "state.json"))
+        """A run that was killed after its scan."""
+        with Held(["ingest", "probes", csv or self.csv, "-o", self.at("data"),
+                   "--probes-per-shard", "1", "--threads", "1", *flags],
+                  self.at("data", ".leat", "state.json")) as process:
+            process.kill()
 
     def test_a_link_in_place_of_the_work_folder(self):
         write(self.at("scratch", "results", "thesis.txt"))
@@ -107,8 +95,7 @@ class Probes(Folder):
                 shutil.rmtree(self.at("data", ".leat"))
 
     def test_a_users_file_in_the_work_folder(self):
-        measurements(self.csv, rows=200_000)
-        self.assertTrue(self.interrupt())
+        self.interrupt()
         write(self.at("data", ".leat", "out", "mine.txt"))
         for flag in ("--resume", "--replace"):
             done = self.ingest(flag, shard="1", status=1)
@@ -140,8 +127,7 @@ class Probes(Folder):
 
     def test_a_data_set_that_came_after_the_interrupted_run(self):
         """--resume replaces what the interrupted run was told to replace, and nothing else."""
-        measurements(self.csv, rows=200_000)
-        self.assertTrue(self.interrupt())
+        self.interrupt()
         leat("ingest", "probes", self.csv, "-o", self.at("other"), "--seed", "9")
         for name in os.listdir(self.at("other")):
             shutil.move(self.at("other", name), self.at("data", name))
@@ -174,26 +160,26 @@ class Probes(Folder):
     def test_the_spill_of_another_run(self):
         """Temporary files of another run, of the same shape, are not taken for this one's."""
         other = self.at("other.csv")
-        measurements(self.csv, rows=200_000)
-        measurements(other, first=7, rows=200_000)
+        measurements(other, first=7)
         for temp in (False, True):
             flags = ("--temp", self.at("temp")) if temp else ()
             shutil.rmtree(self.at("data"), ignore_errors=True)
             os.makedirs(self.at("temp"), exist_ok=True)
-            self.assertTrue(self.interrupt(*flags, csv=other))
+            self.interrupt(*flags, csv=other)
             kept = self.at("kept")
             shutil.move(self.at("temp") if temp else self.at("data", ".leat", "temp"), kept)
             shutil.rmtree(self.at("data"))
             os.makedirs(self.at("temp"), exist_ok=True)
-            self.assertTrue(self.interrupt(*flags))
+            self.interrupt(*flags)
             if temp:
                 (mine,), (theirs,) = os.listdir(self.at("temp")), os.listdir(kept)
                 target, source = self.at("temp", mine), os.path.join(kept, theirs)
             else:
                 target, source = self.at("data", ".leat", "temp"), kept
-            for name in os.listdir(target):
-                if name.startswith("spill_"):
-                    shutil.copy(os.path.join(source, name), os.path.join(target, name))
+            spills = [name for name in os.listdir(target) if name.startswith("spill_")]
+            self.assertNotEqual(spills, [])
+            for name in spills:
+                shutil.copy(os.path.join(source, name), os.path.join(target, name))
             done = self.ingest("--resume", *flags, shard="1", status=1)
             self.assertIn("--replace", done.stderr)
             self.assertFalse(os.path.exists(self.at("data", "manifest.json")))
@@ -203,39 +189,38 @@ class Probes(Folder):
         """While one data set replaces another, over and over, every opening succeeds. A shard that
         is first touched after its data set was replaced is an error that says so; while the new
         one is being moved into place, it may be reported by its hash or size."""
-        self.ingest()
-        fingerprints = set()
-        with subprocess.Popen(
-                ["sh", "-c", 'for i in 1 2 3 4 5 6 7 8 9 10 11 12; do "$@" --seed $((i % 2)) '
-                 '|| exit 1; done', "sh", LEAT, "ingest", "probes", self.csv, "-o",
-                 self.at("data"), "--probes-per-shard", "1", "--replace"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as writer:
-            while writer.poll() is None:
-                done = leat("inspect", self.at("data"), "--json", status=None)
-                if done.returncode == 0:
-                    fingerprints.add(json.loads(done.stdout)["fingerprint"])
-                else:
-                    self.assertRegex(done.stderr, r"shard_\d+\.arrayrecord\".* "
-                                     r"(was replaced after it was opened|mismatch|bytes)")
-            self.assertEqual(writer.returncode, 0, writer.stderr.read())
-        self.assertGreater(len(fingerprints), 1)
+        def fingerprint(status=0):
+            done = leat("inspect", self.at("data"), "--json", status=status)
+            if done.returncode == 0:
+                return json.loads(done.stdout)["fingerprint"]
+            self.assertRegex(done.stderr, r"shard_\d+\.arrayrecord\".* "
+                             r"(was replaced after it was opened|mismatch|bytes)")
+            return None
+        wanted = []
+        for seed in ("1", "0"):
+            self.ingest("--replace", "--seed", seed, shard="1")
+            wanted.append(fingerprint())
+        self.assertNotEqual(*wanted)
+        for turn in range(12):
+            with subprocess.Popen(
+                    [LEAT, "ingest", "probes", self.csv, "-o", self.at("data"), "--replace",
+                     "--probes-per-shard", "1", "--seed", str((turn + 1) % 2)],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as writer:
+                while writer.poll() is None:
+                    self.assertIn(fingerprint(status=None), [*wanted, None])
+                self.assertEqual(writer.returncode, 0, writer.stderr.read())
+            self.assertEqual(fingerprint(), wanted[turn % 2])
 
     def test_what_could_not_be_cleaned_up(self):
         """The data set is made, a warning says what is left, and the next run removes it."""
         # a folder of the user's that appears in --temp's folder of the run, while it runs
-        measurements(self.csv, rows=200_000)
         temp = self.at("temp")
         os.mkdir(temp)
-        with subprocess.Popen([LEAT, "ingest", "probes", self.csv, "-o", self.at("data"), "--temp",
-                               temp, "--probes-per-shard", "1"], stdout=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, text=True) as process:
-            until = time.monotonic() + 60
-            while time.monotonic() < until:
-                if os.path.isdir(temp) and os.listdir(temp):
-                    mine = os.path.join(temp, os.listdir(temp)[0], "mine")
-                    os.mkdir(mine)
-                    break
-            stderr = process.communicate(timeout=120)[1]
+        with Held(["ingest", "probes", self.csv, "-o", self.at("data"), "--temp", temp,
+                   "--probes-per-shard", "1"], os.path.join(temp, "*")) as process:
+            mine = os.path.join(temp, os.listdir(temp)[0], "mine")
+            os.mkdir(mine)
+            stderr = process.rest()[1]
         self.assertEqual(process.returncode, 0, stderr)
         self.assertIn("warning", stderr)
         self.assertIn("mine", stderr)
@@ -245,7 +230,6 @@ class Probes(Folder):
         self.ingest(status=1)  # it is complete: nothing to do, but the rest is removed
         self.assertEqual(os.listdir(temp), [])
         self.assertFalse(os.path.exists(self.at("data", ".leat")))
-
 
     def test_a_folder_of_caches_is_not_a_place_for_a_data_set(self):
         leat("synth", "can", "--frames", "20000", "-o", self.at("logs"))

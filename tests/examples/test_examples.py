@@ -1,22 +1,84 @@
 """The programs of examples/, built as a stranger builds them: against an installed copy, by
 pkg-config and by find_package. What they print is what the installed command says of the same data.
 """
+import fcntl
 import glob
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+from command import BUILD, LIMIT  # noqa: E402
+
 EXAMPLES = os.path.join(ROOT, "examples")
 NAMES = sorted(os.path.basename(path)[:-2] for path in glob.glob(os.path.join(EXAMPLES, "*.c")))
 STRICT = ["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror"]
+
+
+class FullPipe:
+    """A pipe with only so much room left: who writes more waits until the rest is read."""
+
+    def __init__(self, room):
+        self.out, self.into = os.pipe()
+        fcntl.fcntl(self.into, fcntl.F_SETPIPE_SZ, 4096)
+        self.filled = fcntl.fcntl(self.into, fcntl.F_GETPIPE_SZ) - room
+        os.write(self.into, b" " * self.filled)
+
+    def size(self):
+        return struct.unpack("i", fcntl.ioctl(self.out, termios.FIONREAD, b"    "))[0]
+
+    def rest(self):
+        """All that is written into it by others."""
+        os.close(self.into)
+        self.into = None
+        with open(self.out, encoding="utf-8", closefd=False) as file:
+            return file.read()[self.filled:]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        os.close(self.out)
+        if self.into is not None:
+            os.close(self.into)
+
+
+def wait_until(happened, process, what):
+    end = time.monotonic() + LIMIT
+    try:
+        while not happened():
+            if process.poll() is not None:
+                raise AssertionError(f"status {process.returncode} before this: {what}")
+            if time.monotonic() > end:
+                raise AssertionError(f"waited {LIMIT} s for this: {what}")
+            time.sleep(0.001)
+    except BaseException:
+        process.kill()  # it may wait for its reader, who is gone
+        raise
+
+
+def facts(process):
+    """The lines of /proc/PID/status, those of its first thread."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
+        return dict(line.split(":\t", 1) for line in file if ":\t" in line)
+
+
+def catches(process, number):
+    return int(facts(process)["SigCgt"], 16) >> number - 1 & 1 == 1
+
+
+def sleeps(process):
+    return facts(process)["State"].startswith("S")
 
 
 class Examples(unittest.TestCase):
@@ -42,7 +104,7 @@ class Examples(unittest.TestCase):
     @classmethod
     def run_in(cls, *words, status=0):
         """What a program prints, all of it; it must end with this status."""
-        done = subprocess.run(words, cwd=cls.folder, env=cls.environment, text=True, timeout=300,
+        done = subprocess.run(words, cwd=cls.folder, env=cls.environment, text=True, timeout=LIMIT,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         if done.returncode != status:
             raise AssertionError(f"{words}: status {done.returncode}\n{done.stdout}")
@@ -87,21 +149,21 @@ class Examples(unittest.TestCase):
         self.assertEqual(first, second)
 
     def test_interrupt_and_resume(self):
-        self.leat("synth", "probes", "-n", "500000", "-p", "2000", "-o", "many.csv")
-        for _ in range(20):  # a quick machine may be done before the signal arrives
-            shutil.rmtree(f"{self.folder}/stopped", ignore_errors=True)
-            with subprocess.Popen(["./ingest", "stopped", "many.csv"], cwd=self.folder,
-                                  env=self.environment, stderr=subprocess.PIPE,
+        with FullPipe(room=24) as pipe:
+            with subprocess.Popen(["./ingest", "stopped", "pings.csv"], cwd=self.folder,
+                                  env=self.environment, stderr=pipe.into,
                                   stdout=subprocess.DEVNULL) as process:
-                process.stderr.read(1)  # it reports: its handler is in place
+                # in its first report, whose rest has no room: its handler is in place
+                wait_until(lambda: pipe.size() > pipe.filled, process, "it reports")
                 process.send_signal(signal.SIGINT)
-                text = process.stderr.read().decode()
-            if process.returncode != 0:
-                break
+                # the handler is for one signal: it was called, and its thread sleeps again
+                wait_until(lambda: not catches(process, signal.SIGINT) and sleeps(process),
+                           process, "its handler has run")
+                text = pipe.rest()
         self.assertEqual(process.returncode, 130, text)
         self.assertIn("interrupted; the same command resumes it", text)
         self.assertFalse(os.path.exists(f"{self.folder}/stopped/manifest.json"))
-        self.assertIn("500000 written", self.run_in("./ingest", "stopped", "many.csv"))
+        self.assertIn("20000 written", self.run_in("./ingest", "stopped", "pings.csv"))
         self.leat("inspect", "stopped", "--verify")
 
     def test_train(self):
