@@ -13,13 +13,8 @@ void leat_ticker_create(leat_ticker *ticker, leat_progress_fn fn, void *user) {
 
 void leat_ticker_destroy(leat_ticker *ticker) { pthread_mutex_destroy(&ticker->lock); }
 
-static void tell(leat_ticker *ticker) {
-    if (ticker->fn == NULL || atomic_load(&ticker->stopped)) return;
-    int64_t now = leat_clock_ns(), next = atomic_load(&ticker->next_ns);
-    /* later than it is ever set: the clock was set back, and a request to stop must not wait */
-    bool is_due = now >= next || next - now > REPORT_NS;
-    if (!is_due || pthread_mutex_trylock(&ticker->lock) != 0) return;
-    atomic_store(&ticker->next_ns, now + REPORT_NS);
+/* Under the lock. */
+static void call(leat_ticker *ticker) {
     leat_progress progress = {.stage = ticker->stage,
                               .unit = ticker->unit,
                               .done = atomic_load(&ticker->done),
@@ -28,6 +23,20 @@ static void tell(leat_ticker *ticker) {
     if (progress.total >= 0 && progress.total < progress.done) progress.total = progress.done;
     if (!atomic_load(&ticker->stopped) && !ticker->fn(ticker->user, &progress))
         atomic_store(&ticker->stopped, true);
+}
+
+static void tell(leat_ticker *ticker) {
+    if (ticker->fn == NULL || atomic_load(&ticker->stopped)) return;
+    /* in this order: with a time read before, another thread's report would look like a clock that
+     * was set back */
+    int64_t next = atomic_load(&ticker->next_ns), now = leat_clock_ns();
+    /* later than it is ever set: the clock was set back, and a request to stop must not wait */
+    bool is_due = now >= next || next - now > REPORT_NS;
+    if (!is_due || pthread_mutex_trylock(&ticker->lock) != 0) return;
+    if (atomic_load(&ticker->next_ns) == next) { /* nobody has reported meanwhile */
+        atomic_store(&ticker->next_ns, now + REPORT_NS);
+        call(ticker);
+    }
     pthread_mutex_unlock(&ticker->lock);
 }
 

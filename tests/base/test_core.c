@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -581,6 +583,25 @@ static void processors_and_clock(void **state) {
 
 /* ---- progress ---- */
 
+/* What leat asks for the time is defined here: the true clock, or one that only the tests move, so
+ * that nothing depends on how long they are kept waiting. */
+static _Atomic int64_t test_clock_ns;   /* 0: the true one */
+static leat_ticker *_Atomic other_adds; /* as another thread may, after the clock was read */
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int64_t ns = atomic_load(&test_clock_ns);
+    if (ns == 0) return (int)syscall(SYS_clock_gettime, clock, now);
+    leat_ticker *ticker = atomic_exchange(&other_adds, NULL);
+    if (ticker != NULL) {
+        atomic_fetch_add(&test_clock_ns, 1);
+        leat_ticker_add(ticker, 1);
+    }
+    *now = (struct timespec){ns / 1000000000, ns % 1000000000};
+    return 0;
+}
+
+static const int64_t ms = 1000000;
+
 typedef struct listener {
     atomic_int calls, inside;
     atomic_bool overlapped;
@@ -602,6 +623,7 @@ static void progress(void **state) {
     (void)state;
     listener self = {.stop_at = 4};
     leat_ticker ticker;
+    atomic_store(&test_clock_ns, 1000 * ms);
     leat_ticker_create(&ticker, listen, &self);
     leat_ticker_stage(&ticker, "reading", "bytes", 100);
     assert_int_equal(atomic_load(&self.calls), 1); /* a stage says so at once */
@@ -610,8 +632,10 @@ static void progress(void **state) {
     assert_int_equal(self.last.done, 0);
     assert_int_equal(self.last.total, 100);
     for (int i = 0; i < 1000; i++) assert_true(leat_ticker_add(&ticker, 1));
+    atomic_fetch_add(&test_clock_ns, 100 * ms - 1);
+    assert_true(leat_ticker_add(&ticker, 0));
     assert_int_equal(atomic_load(&self.calls), 1); /* and then it is silent for a while */
-    usleep(110000);
+    atomic_fetch_add(&test_clock_ns, 1);
     assert_true(leat_ticker_add(&ticker, 5));
     assert_int_equal(atomic_load(&self.calls), 2);
     assert_int_equal(self.last.done, 1005);
@@ -623,7 +647,7 @@ static void progress(void **state) {
     leat_error err = {0};
     assert_int_equal(leat_ticker_check(&ticker, &err), LEAT_ERR_CANCELLED);
     assert_non_null(strstr(err.message, "writing"));
-    usleep(110000);
+    atomic_fetch_add(&test_clock_ns, 110 * ms);
     assert_false(leat_ticker_add(&ticker, 1));
     assert_int_equal(atomic_load(&self.calls), 4); /* nobody is asked twice whether to stop */
     leat_ticker_destroy(&ticker);
@@ -645,22 +669,32 @@ static leat_code tick(void *context, int index, leat_error *err) {
     (void)index;
     (void)err;
     for (int i = 0; i < 250; i++) {
+        atomic_fetch_add(&test_clock_ns, ms);
         (void)leat_ticker_add(context, 1);
-        usleep(1000);
+        usleep(100);
     }
     return LEAT_OK;
 }
 
+/* 2000 ms of the test's clock: a report at the start, and at most one in each 100 ms. */
 static void progress_of_threads(void **state) {
     (void)state;
     listener self = {0};
     leat_ticker ticker;
+    atomic_store(&test_clock_ns, 1000 * ms);
     leat_ticker_create(&ticker, listen, &self);
     leat_ticker_stage(&ticker, "x", "y", 2000);
     assert_ok(run_threads(8, tick, &ticker, err));
     assert_false(atomic_load(&self.overlapped));
-    assert_in_range(atomic_load(&self.calls), 2, 60);
+    assert_in_range(atomic_load(&self.calls), 2, 21);
     assert_int_equal(atomic_load(&ticker.done), 2000);
+    /* two threads that are due at once */
+    int calls = atomic_load(&self.calls);
+    atomic_fetch_add(&test_clock_ns, 100 * ms);
+    atomic_store(&other_adds, &ticker);
+    assert_true(leat_ticker_add(&ticker, 1));
+    assert_int_equal(atomic_load(&self.calls), calls + 1);
+    assert_int_equal(atomic_load(&ticker.done), 2002);
     leat_ticker_destroy(&ticker);
 }
 
@@ -717,6 +751,12 @@ static void random_bits(void **state) {
     }
 }
 
+static int true_clock(void **state) {
+    (void)state;
+    atomic_store(&test_clock_ns, 0);
+    return 0;
+}
+
 static int setup(void **state) {
     (void)state;
     const char *base = getenv("TMPDIR");
@@ -748,9 +788,9 @@ int main(void) {
         cmocka_unit_test(sink),
         cmocka_unit_test(sink_beside),
         cmocka_unit_test(processors_and_clock),
-        cmocka_unit_test(progress),
+        cmocka_unit_test_teardown(progress, true_clock),
         cmocka_unit_test(random_numbers),
-        cmocka_unit_test(progress_of_threads),
+        cmocka_unit_test_teardown(progress_of_threads, true_clock),
         cmocka_unit_test(random_bits),
     };
     return cmocka_run_group_tests_name("base", tests, setup, teardown);

@@ -86,7 +86,25 @@ static void sized(void **state) {
     leat_map_close(map);
 }
 
-/* A child forked while another thread opens and closes maps can open its own. */
+/* ---- fork ---------------------------------------------------------------------------------------
+ */
+
+/* A child forked from a process with threads can open a map of its own. */
+static void expect_child_maps(const char *path) {
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        leat_map *map = NULL;
+        alarm(120); /* no hang */
+        if (leat_map_open(&map, path, NULL) != LEAT_OK) _exit(1);
+        leat_map_close(map);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0) fail_msg("the child ended with %x", (unsigned)status);
+}
+
 static atomic_bool forks_over;
 
 static void *open_and_close(void *path) {
@@ -98,28 +116,78 @@ static void *open_and_close(void *path) {
     return NULL;
 }
 
+/* While another thread is anywhere in opening and closing maps. */
 static void forked(void **state) {
     (void)state;
-    char path[64];
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* it may be in their heap, whose locks do not survive a fork */
+#endif
+    static char path[64]; /* of the thread, too, if this fails */
     pthread_t thread;
     make_file("forked", path, 1);
     assert_int_equal(pthread_create(&thread, NULL, open_and_close, path), 0);
-    for (int i = 0; i < 300; i++) {
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            leat_map *map = NULL;
-            alarm(10); /* no hang */
-            if (leat_map_open(&map, path, NULL) != LEAT_OK) _exit(1);
-            leat_map_close(map);
-            _exit(0);
-        }
-        int status = 0;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        if (status != 0) fail_msg("child %d ended with %x", i, (unsigned)status);
-    }
+    for (int i = 0; i < 300; i++) expect_child_maps(path);
     atomic_store(&forks_over, true);
     pthread_join(thread, NULL);
+}
+
+/* The same with a thread that stops where it holds the lock of maps: leat asks for the size of a
+ * page there, and is answered here. Afterwards it touches nothing until the fork is over. */
+enum { STOPPED = 1, LEFT, RESTS };
+static _Thread_local bool is_to_stop;
+static atomic_int holder;                  /* where that thread is */
+static atomic_bool fork_begun, fork_ended; /* while that thread is there */
+
+extern long __sysconf(int name);
+long sysconf(int name) {
+    if (is_to_stop) {
+        is_to_stop = false;
+        atomic_store(&holder, STOPPED);
+        while (!atomic_load(&fork_begun)) usleep(100);
+        /* a fork that waits for the lock waits for this; another finds the lock held */
+        for (int i = 0; i < 100 && !atomic_load(&fork_ended); i++) usleep(1000);
+        atomic_store(&holder, LEFT);
+    }
+    return __sysconf(name);
+}
+
+static void *hold_lock(void *path) {
+    leat_map *map = NULL;
+    is_to_stop = true;
+    leat_code code = leat_map_open(&map, path, NULL);
+    atomic_store(&holder, RESTS);
+    while (!atomic_load(&fork_ended)) usleep(100);
+    leat_map_close(map);
+    return code == LEAT_OK ? path : NULL;
+}
+
+/* What fork calls first, and at last: then the lock is this thread's, or nobody has asked for it */
+static void fork_begins(void) { atomic_store(&fork_begun, true); }
+static void fork_comes(void) {
+    while (atomic_load(&holder) == LEFT) usleep(100);
+}
+
+static void forked_with_lock(void **state) {
+    (void)state;
+    static char path[64];
+    make_file("locked", path, 1);
+    assert_int_equal(pthread_atfork(fork_begins, NULL, NULL), 0);
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        void *opened = NULL;
+        atomic_store(&holder, 0);
+        atomic_store(&fork_begun, false);
+        atomic_store(&fork_ended, false);
+        assert_int_equal(pthread_create(&thread, NULL, hold_lock, path), 0);
+        while (atomic_load(&holder) != STOPPED) {
+            if (atomic_load(&holder) == RESTS) fail_msg("no size of a page was asked for");
+            usleep(100);
+        }
+        expect_child_maps(path);
+        atomic_store(&fork_ended, true);
+        pthread_join(thread, &opened);
+        assert_non_null(opened);
+    }
 }
 
 static void cut(void **state) {
@@ -282,14 +350,17 @@ static void chained(void **state) {
 int main(int argc, char **argv) {
     if (argc == 3) { /* the child of `chained` */
         snprintf(dir, sizeof(dir), "%s", argv[2]);
-        alarm(20); /* a handler that passes nothing on would fault for ever */
+        alarm(120); /* a handler that passes nothing on would fault for ever */
         _exit(foreign_fault(strcmp(argv[1], "--handler") == 0));
     }
-    if (mkdtemp(dir) == NULL) return 1;
+    /* before leat's own, which comes with the first map: so it is called after that */
+    if (pthread_atfork(fork_comes, NULL, NULL) != 0 || mkdtemp(dir) == NULL) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes),      cmocka_unit_test(sized),       cmocka_unit_test(forked),
-        cmocka_unit_test(cut),        cmocka_unit_test(large_pages), cmocka_unit_test(threads),
-        cmocka_unit_test(open_close), cmocka_unit_test(chained),
+        cmocka_unit_test(bytes),   cmocka_unit_test(sized),
+        cmocka_unit_test(forked),  cmocka_unit_test(forked_with_lock),
+        cmocka_unit_test(cut),     cmocka_unit_test(large_pages),
+        cmocka_unit_test(threads), cmocka_unit_test(open_close),
+        cmocka_unit_test(chained),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     if (leat_path_remove_tree(dir, NULL) != LEAT_OK) return 1;

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "format/arrayrecord/internal.h"
+#include "memory_folder.h"
 #include "points.h"
 
 #define POINTS_MAX 2000
@@ -137,10 +138,8 @@ static void sweep(const job *j) {
 static void test_faults(void **state) {
     (void)state;
     static const char *const compressions[] = {"none", "zstd", "brotli:1", "snappy"};
-    char folder[64], path[128];
-    /* in memory where that is possible: the sweep writes and syncs hundreds of files */
-    snprintf(folder, sizeof folder, "%s/leat-fault-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    char folder[512], path[600];
+    snprintf(folder, sizeof folder, "%s/leat-fault-XXXXXX", memory_folder(INT64_C(16) << 20));
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/file", folder);
     for (int i = 0; i < (int)sizeof record_bytes; i++)

@@ -17,11 +17,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "load/make_graphs.h"
+#include "memory_folder.h"
 #include "points.h"
 
-/* In memory where that can be: each copy is synced to the disk, many times over. */
-static char top[64] = "/dev/shm/leat_stage_faults_XXXXXX";
-static char source[80], place[80], copy[96];
+static char top[512], source[600], place[600], copy[700];
 
 static void must(leat_code code, const leat_error *err) {
     if (code != LEAT_OK) fail_msg("%s", err->message);
@@ -82,7 +81,7 @@ static void prepare(before what) {
     must(leat_path_remove_tree(place, &err), &err);
     if (what == ABSENT) return;
     must(stage(1, &result, &err), &err);
-    char path[128];
+    char path[800];
     snprintf(path, sizeof path, "%s/val.pages", copy);
     if (what == TORN) must(leat_path_remove(path, &err), &err);
 }
@@ -145,10 +144,9 @@ static int setup(void **state) {
     (void)state;
     make_cache options = {.graphs = {500, 4}, .window = 16}; /* pieces for two threads */
     leat_error err = {0};
-    if (mkdtemp(top) == NULL) {
-        snprintf(top, sizeof top, "/tmp/leat_stage_faults_XXXXXX");
-        if (mkdtemp(top) == NULL) return 1;
-    }
+    const int64_t room_bytes = INT64_C(16) << 20; /* each copy is synced, many times over */
+    snprintf(top, sizeof top, "%s/leat_stage_faults_XXXXXX", memory_folder(room_bytes));
+    if (mkdtemp(top) == NULL) return 1;
     snprintf(source, sizeof source, "%s/cache", top);
     snprintf(place, sizeof place, "%s/fast", top);
     snprintf(copy, sizeof copy, "%s/cache", place);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/rng.h"
+#include "memory_folder.h"
 
 uint8_t *ar_pattern(int64_t size_bytes) {
     uint8_t *bytes = malloc((size_t)size_bytes + 1);
@@ -19,21 +20,19 @@ void ar_noise(uint8_t *bytes, int64_t size_bytes, uint64_t seed) {
     }
 }
 
-static char dir_path[64];
+static char dir_path[256];
 
 const char *ar_dir(void) {
     if (dir_path[0] == 0) {
-        /* in memory where that is possible: some hundred files are written and synced */
-        const char *base = getenv("TMPDIR");
-        if (base == NULL && access("/dev/shm", W_OK) == 0) base = "/dev/shm";
-        snprintf(dir_path, sizeof dir_path, "%.32s/leat-ar-XXXXXX", base != NULL ? base : "/tmp");
+        snprintf(dir_path, sizeof dir_path, "%.200s/leat-ar-XXXXXX",
+                 memory_folder(INT64_C(256) << 20));
         assert_non_null(mkdtemp(dir_path));
     }
     return dir_path;
 }
 
 const char *ar_path(const char *name) {
-    static char paths[4][256];
+    static char paths[4][512];
     static int turn = 0;
     turn = (turn + 1) % 4;
     snprintf(paths[turn], sizeof paths[turn], "%s/%.150s", ar_dir(), name);

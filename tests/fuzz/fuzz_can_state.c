@@ -11,8 +11,9 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "memory_folder.h"
 
-static char folder[64], path[80];
+static char folder[512], path[600];
 
 static leat_can_store_options options_of(void) {
     return (leat_can_store_options){
@@ -30,8 +31,7 @@ static void remove_folder(void) { (void)!leat_path_remove_tree(folder, NULL); }
 static void spill(void) {
     const can_shape shape = {
         .order = CAN_STEPPING, .files = 2, .buses = 2, .ids = 5, .lines = 300, .block_lines = 60};
-    bool memory = access("/dev/shm", W_OK) == 0;
-    snprintf(folder, sizeof folder, "%s/leat-fuzz-XXXXXX", memory ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/leat-fuzz-XXXXXX", memory_folder(INT64_C(16) << 20));
     if (mkdtemp(folder) == NULL || atexit(remove_folder) != 0) abort();
     snprintf(path, sizeof path, "%s/state", folder);
     can_frames frames = can_frames_make(&shape);

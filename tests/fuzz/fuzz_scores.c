@@ -15,21 +15,21 @@
 #include "base/file.h"
 #include "load/can/cache.h"
 #include "load/can/loader.h"
+#include "memory_folder.h"
 
 enum { GRAPHS = 12 };
 
-static char folder[64], path[80], fingerprint[80];
+static char folder[512], path[600], fingerprint[80];
 static leat_can_cache *cache;
 static const leat_graph_file *file;
 
 static void remove_folder(void) { (void)!leat_path_remove_tree(folder, NULL); }
 
 static void open_cache(void) {
-    char dir[80];
+    char dir[600];
     make_cache of_cache = make_cache_default();
     leat_can_facts facts;
-    bool memory = access("/dev/shm", W_OK) == 0;
-    snprintf(folder, sizeof folder, "%s/leat-fuzz-XXXXXX", memory ? "/dev/shm" : "/tmp");
+    snprintf(folder, sizeof folder, "%s/leat-fuzz-XXXXXX", memory_folder(INT64_C(16) << 20));
     if (mkdtemp(folder) == NULL || atexit(remove_folder) != 0) abort();
     snprintf(path, sizeof path, "%s/scores.json", folder);
     snprintf(dir, sizeof dir, "%s/cache", folder);

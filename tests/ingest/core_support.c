@@ -6,16 +6,14 @@
 
 #include "base/address.h"
 #include "base/hash.h"
+#include "memory_folder.h"
 
 static char folder[512];
 enum { PATHS_MAX = 4096 };
 static char *paths[PATHS_MAX];
 static int path_count;
 
-void core_in_memory(int64_t room_bytes) {
-    if (getenv("TMPDIR") != NULL || access("/dev/shm", W_OK) != 0) return;
-    if (leat_path_free_bytes("/dev/shm") >= room_bytes) setenv("TMPDIR", "/dev/shm", 1);
-}
+void core_in_memory(int64_t room_bytes) { setenv("TMPDIR", memory_folder(room_bytes), 1); }
 
 const char *core_dir(void) {
     if (folder[0] == 0) {

@@ -19,8 +19,7 @@
 #include "check.h"
 #include "ingest/probes/bucket.h"
 
-/* Before all else, for programs that sync thousands of files: their folder lies in memory, where
- * syncs cost nothing, if that has so much room and TMPDIR does not say otherwise. */
+/* Before all else, for programs that sync thousands of files: their folder is memory_folder's. */
 void core_in_memory(int64_t room_bytes);
 /* A folder of this program under TMPDIR, made at the first call; and its removal. */
 const char *core_dir(void);

@@ -77,6 +77,13 @@ const leat_batch *loader_next(leat_loader *loader) {
     return batch;
 }
 
+void ring_rests(leat_ring *ring) {
+    for (int i = 0; atomic_load(&ring->work_sleepers) < ring->worker_count; i++) {
+        if (i == 120000) fail_msg("the threads of the ring do not rest");
+        usleep(1000);
+    }
+}
+
 void pack_row(const leat_batch *batch, int64_t index, int32_t *values) {
     const int32_t *arrays[6] = {batch->inputs,
                                 batch->targets,

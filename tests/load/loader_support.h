@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "leat/load.h"
+#include "load/ring.h"
 #include "make_dataset.h"
 
 void must(leat_code code, const leat_error *err);
@@ -35,6 +36,8 @@ void loader_flip(const char *dir, const char *name, int64_t byte, int bit);
 leat_loader_options loader_options(void);
 leat_loader *loader_create(const leat_dataset *dataset, const leat_loader_options *options);
 const leat_batch *loader_next(leat_loader *loader);
+/* Waits until all steps that may be made are, and the ring's threads sleep. */
+void ring_rests(leat_ring *ring);
 
 /* The six arrays of `steps` whole batches from `first`, by row, as the simplest loader makes them.
  */
