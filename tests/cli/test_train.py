@@ -1,5 +1,5 @@
 """leat train dcgan, sample, export and import: what they print, refuse, and leave; a run that is
-stopped or killed at any moment and resumed. Runs the command named by LEAT (default: build/leat).
+stopped or killed at any call and resumed. Runs the command named by LEAT (default: build/leat).
 """
 import glob
 import hashlib
@@ -10,16 +10,15 @@ import re
 import shutil
 import signal
 import struct
-import subprocess
 import tempfile
-import time
 import unittest
 import zlib
 
 import folder
 import image_set
+from command import leat
+from held import Held
 
-LEAT = os.environ.get("LEAT", os.path.join(image_set.BUILD, "leat"))
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
 
@@ -36,33 +35,18 @@ def tearDownModule():
     shutil.rmtree(DATA)
 
 
-def leat(*words, **more):
-    return subprocess.run([LEAT, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, check=False, text=True, **more)
-
-
 def train(run, *words, data=None):
     return leat("train", "dcgan", data or f"{DATA}/faces", "-o", run, *words)
 
 
-def kill_often(run, kills, pause, *words):
-    """Kills a training at random moments, and resumes it, so often or until it ends."""
+def kill_often(run, kills, *words):
+    """Kills a training before a drawn call into the file system, and resumes it, so often."""
     luck = random.Random(5)
-    for number in range(kills):
+    for _ in range(kills):
         resumed = ["--resume"] if os.path.exists(f"{run}/training.json") else []
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, *words,
-                               *resumed], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE) as process:
-            try:
-                out, err = process.communicate(timeout=luck.uniform(*pause))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.communicate()
-                continue
-        if process.returncode != 0:
-            raise AssertionError(f"status {process.returncode}: {out}{err}")
-        return number
-    return kills
+        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, *words, *resumed], run,
+                  luck.randrange(1, 250)) as process:
+            process.kill()
 
 
 def state_of(test, run):
@@ -111,6 +95,13 @@ def picture(path):
         before = bytes(line)
         rows.append(before)
     return width, height, rows
+
+
+def begin(run):
+    """A long run that waits once it has its first checkpoint."""
+    return Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "100000",
+                 "--checkpoint-every", "5", "--threads", "1", *SMALL],
+                f"{run}/checkpoints/step-*.sha256")
 
 
 class Train(folder.Folder):
@@ -232,35 +223,17 @@ class Train(folder.Folder):
 
     def test_one_process_at_a_time(self):
         run = self.at("run")
-        self.begin(run)
-        self.bad(train(run, "--resume"), 1, run)
-        self.good("sample", run, "-o", self.at("g.png"), "--count", "4")
-
-    def begin(self, run, *words):
-        """A long run in a process that has taken a step."""
-        process = subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--steps",
-                                    "100000", "--checkpoint-every", "5", "--threads", "1",
-                                    *SMALL, *words],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        for _ in range(1200):
-            if glob.glob(f"{run}/checkpoints/step-*.sha256") or process.poll() is not None:
-                return process
-            time.sleep(0.05)
-        raise AssertionError("no checkpoint in a minute")
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
+        with begin(run) as process:
+            self.bad(train(run, "--resume"), 1, run)
+            self.good("sample", run, "-o", self.at("g.png"), "--count", "4")
             process.kill()
-        process.communicate()
 
     def test_interrupts_save(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             run = self.at(f"run-{number}")
-            process = self.begin(run)
-            process.send_signal(number)
-            out, err = process.communicate(timeout=60)
+            with begin(run) as process:
+                process.stop(number)
+                out, err = process.rest()
             self.assertEqual((process.returncode, out), (1, ""))
             self.assertIn("--resume", err)
             with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
@@ -273,14 +246,13 @@ class Train(folder.Folder):
             self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
 
     def test_kills_change_nothing(self):
-        words = ["--steps", "300", "--json", "--checkpoint-every", "7", *SMALL]
-        whole = train(self.at("whole"), *words)
-        run, kills = self.at("run"), kill_often(self.at("run"), 6, (0.07, 0.2), *words)
-        self.assertGreaterEqual(kills, 3)
+        words = ["--steps", "70", "--json", "--checkpoint-every", "2", *SMALL]
+        run, whole = self.at("run"), train(self.at("whole"), *words)
+        kill_often(run, 6, *words)
         done = train(run, *words, "--resume")
         self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
         first, second = tree(self.at("whole")), tree(run)
-        for name in ("checkpoints/step-000000300.safetensors", "training.json", "config.yaml"):
+        for name in ("checkpoints/step-000000070.safetensors", "training.json", "config.yaml"):
             self.assertEqual(first[name], second[name])
         self.assertEqual(sorted(first), sorted(second))
 
@@ -376,16 +348,12 @@ class Train(folder.Folder):
         with open(f"{run}/checkpoints/step-000000006.safetensors", "r+b") as file:
             file.seek(5000)
             file.write(b"damaged")
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--resume",
-                               "--keep", "1", "--checkpoint-every", "1", "--steps", "100000"],
-                              stderr=subprocess.PIPE, text=True) as process:
-            for _ in range(200):
-                if os.path.exists(f"{run}/checkpoints/step-000000005.sha256"):
-                    break
-                time.sleep(0.01)
-            process.kill()
-            process.communicate()
-        self.assertTrue(glob.glob(f"{run}/checkpoints/step-00000000[45].sha256"))
+        for call in (1, 6, 12):  # killed before it goes on from the fifth, so often
+            with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--keep", "1",
+                       "--checkpoint-every", "1", "--steps", "100000"],
+                      f"{run}/checkpoints/step-000000005.sha256", call) as process:
+                process.kill()
+            self.assertTrue(glob.glob(f"{run}/checkpoints/step-00000000[45].sha256"))
         self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--steps", "9")
         self.good("train", "dcgan", f"{DATA}/faces", "-o", self.at("same"), "--steps", "9", *SMALL)
         self.assertEqual(state_of(self, run), state_of(self, self.at("same")))
@@ -558,17 +526,14 @@ class Train(folder.Folder):
 
     def test_readers_while_it_is_trained(self):
         run = self.at("run")
-        with subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "60",
-                               "--keep", "1", "--checkpoint-every", "1", *SMALL],
-                              stdout=subprocess.DEVNULL) as process:
-            read = 0
-            while process.poll() is None:
-                if not os.path.exists(f"{run}/training.json"):
-                    continue
+        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "100000", "--keep",
+                   "1", "--checkpoint-every", "1", *SMALL],
+                  f"{run}/training.json") as process:
+            process.close(gate=True)
+            for _ in range(15):
                 self.good("inspect", run, "--json")
-                read += 1
-            self.assertEqual(process.returncode, 0)
-        self.assertGreater(read, 3)
+            self.assertIsNone(process.poll())
+            process.kill()
 
     def test_a_run_as_data(self):
         run = self.at("run")
