@@ -8,29 +8,25 @@ import json
 import os
 import re
 import shutil
-import signal
 import struct
 import subprocess
 import sys
-import time
 import unittest
 import zipfile
 import zlib
 
+import command
+from command import LEAT, LIMIT, ROOT
 from folder import Folder
+from held import Held
 from image_set import libraries_left_out
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 GOLDEN = os.path.join(ROOT, "tests", "golden")
 SANITIZED = bool(os.environ.get("LEAT_SANITIZE"))
 
 
 def leat(*words, status=0):
-    done = subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != status:
-        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}")
-    return done
+    return command.leat(*words, status=status)
 
 
 def content(folder):
@@ -214,34 +210,35 @@ class Ingest(Images):
 
 
 class Stopped(Images):
-    def stop(self, source, number, seconds):
-        """Whether the run was still at work."""
-        with subprocess.Popen([LEAT, "ingest", "images", source, "-o", self.at("set"), "--size",
-                               "128", "--threads", "1"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True) as run:
-            time.sleep(seconds)
-            run.send_signal(number)
-            _, words = run.communicate(timeout=60)
-        if number == signal.SIGINT and run.returncode != 0:
-            self.assertRegex(words, r"after \d+ of \d+ files; use --resume to continue")
-        return run.returncode != 0
+    def begin(self, call):
+        """A run that waits before a call into the file system, once it has begun its output."""
+        return Held(["ingest", "images", self.at("in.zip"), "-o", self.at("set"), "--size", "128",
+                     "--threads", "1"], self.at("set", ".leat", "out", "images.safetensors"), call)
 
     def test_stopped_and_resumed(self):
         """Killed or interrupted anywhere, again and again: in the end the bytes of one run."""
-        leat("synth", "images", "-n", "600", "-o", self.at("in.zip"))
+        leat("synth", "images", "-n", "150", "-o", self.at("in.zip"))
         want = self.digest(self.at("in.zip"), "--size", "128")
-        for number in (signal.SIGKILL, signal.SIGINT):
-            shutil.rmtree(self.at("set"), ignore_errors=True)
-            self.stop(self.at("in.zip"), number, 0.08)
-            words = ["--resume"] if os.path.exists(self.at("set")) else []
+        for call, interrupt in ((1, False), (70, False), (200, False), (1, True), (200, True)):
+            with self.subTest(call=call, interrupt=interrupt), self.begin(call) as process:
+                if interrupt:
+                    process.stop()
+                    self.assertRegex(process.rest()[1],
+                                     r"after \d+ of 150 files; use --resume to continue")
+                    self.assertEqual(process.returncode, 1)
+                else:
+                    process.kill()
+                    process.communicate(timeout=LIMIT)
             facts = json.loads(self.ingest(self.at("in.zip"), "--size", "128", "--json",
-                                           *words).stdout)
+                                           "--resume").stdout)
             self.assertEqual(content(self.at("set")), want)
-            self.assertLessEqual(facts["files_resumed"], 600)
+            self.assertLess(facts["files_resumed"], 150 + interrupt)  # which may be noticed late
+            self.assertGreaterEqual(facts["files_resumed"], 20 if call > 1 else 0)
+            shutil.rmtree(self.at("set"))
 
     def test_two_at_once(self):
         """One of them writes, the others are told."""
-        leat("synth", "images", "-n", "600", "-o", self.at("in.zip"))
+        leat("synth", "images", "-n", "100", "-o", self.at("in.zip"))
         runs = []
         for _ in range(3):
             runs.append(subprocess.Popen([LEAT, "ingest", "images", self.at("in.zip"), "-o",
@@ -249,7 +246,7 @@ class Stopped(Images):
                                          stderr=subprocess.PIPE, text=True))
         results = []
         for run in runs:
-            _, words = run.communicate(timeout=60)
+            _, words = run.communicate(timeout=LIMIT)
             results.append((run.returncode, words))
         good = [words for status, words in results if status == 0]
         self.assertEqual(len(good), 1, results)
@@ -258,6 +255,14 @@ class Stopped(Images):
                 self.assertRegex(words, "another ingest is running|interrupted ingest|complete "
                                  "data set")
         self.assertEqual(content(self.at("set")), self.digest(self.at("in.zip")))
+        shutil.rmtree(self.at("set"))
+        with self.begin(50) as process:  # surely beside each other
+            for words in ((), ("--resume",), ("--replace",)):
+                done = self.ingest(self.at("in.zip"), "--size", "128", *words, status=1)
+                self.assertIn("another ingest is running", done.stderr)
+            process.rest()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(content(self.at("set")), self.digest(self.at("in.zip"), "--size", "128"))
 
 
 if __name__ == "__main__":
