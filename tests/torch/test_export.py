@@ -54,7 +54,7 @@ class Export(unittest.TestCase):
     def compare(self, generator, run, count=16):
         """PyTorch's images of the run's latent vectors are those that leat rounds to levels."""
         done = subprocess.run([os.path.join(support.BUILD, "tests", "torch_tool_generated"), run,
-                               str(count)], check=True, capture_output=True, timeout=60)
+                               str(count)], check=True, capture_output=True, timeout=120)
         numbers = np.frombuffer(done.stdout, "<f4")
         vectors, wanted = np.split(numbers, [16 * count])
         with torch.no_grad():
