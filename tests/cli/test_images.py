@@ -5,27 +5,20 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 import hostile
 import image_set
 import pages
+from command import leat
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 COUNT, SIZE = 90, 24
 REJECTED = [("b/x.gif", "not_an_image", "a GIF image"), ("b/y.jpg", "truncated", "ends early"),
             ("b/<i>.jpg", "truncated", "ends early"), ("c.jpg", "truncated", "ends early"),
             ("d.jpg", "truncated", "ends early"), ("e.png", "damaged", "CRC error")]
 NAMES = None  # of the images
 TOP = SET = None  # a folder, and the data set in it
-
-
-def leat(*words, **more):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
 def setUpModule():

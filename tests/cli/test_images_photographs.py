@@ -6,22 +6,15 @@ import json
 import os
 import shutil
 import struct
-import subprocess
 import tempfile
 import unittest
 
 import pages
+from command import ROOT, leat
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 GOLDEN = os.path.join(SHARED, "golden", "nn")
 SIZE = 64
-
-
-def leat(*words):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False)
 
 
 def golden():
