@@ -348,15 +348,20 @@ class Train(folder.Folder):
         with open(f"{run}/checkpoints/step-000000006.safetensors", "r+b") as file:
             file.seek(5000)
             file.write(b"damaged")
-        for call in (1, 6, 12):  # killed before it goes on from the fifth, so often
-            with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--keep", "1",
-                       "--checkpoint-every", "1", "--steps", "100000"],
-                      f"{run}/checkpoints/step-000000005.sha256", call) as process:
-                process.kill()
-            self.assertTrue(glob.glob(f"{run}/checkpoints/step-00000000[45].sha256"))
-        self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--steps", "9")
         self.good("train", "dcgan", f"{DATA}/faces", "-o", self.at("same"), "--steps", "9", *SMALL)
-        self.assertEqual(state_of(self, run), state_of(self, self.at("same")))
+        # killed when the fifth is written, when the fourth is removed, and while the sixth is made
+        for call in (1, 22, 45):
+            killed = self.at(f"run-{call}")
+            shutil.copytree(run, killed)
+            with Held(["train", "dcgan", f"{DATA}/faces", "-o", killed, "--resume", "--keep", "1",
+                       "--checkpoint-every", "1", "--steps", "100000"],
+                      f"{killed}/checkpoints/step-000000005.sha256", call) as process:
+                process.kill()
+            self.assertTrue(os.path.exists(f"{killed}/checkpoints/step-000000005.sha256"))
+            self.assertEqual(os.path.exists(f"{killed}/checkpoints/step-000000004.sha256"),
+                             call == 1)
+            self.good("train", "dcgan", f"{DATA}/faces", "-o", killed, "--resume", "--steps", "9")
+            self.assertEqual(state_of(self, killed), state_of(self, self.at("same")))
 
     def test_damaged_documents_are_not_forgotten(self):
         run = self.at("run")
