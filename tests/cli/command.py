@@ -10,13 +10,14 @@ LIMIT = 120  # seconds that a child may take: only so that one that hangs does n
 
 
 def leat(*words, status=None, **more):
-    """Runs it; with `status`, it must end so."""
+    """Runs it, with words, numbers and names in bytes; with `status`, it must end so."""
     more = {"text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": LIMIT,
             **more}
-    done = subprocess.run([LEAT, *map(str, words)], check=False, **more)
+    words = [word if isinstance(word, bytes) else str(word) for word in words]
+    done = subprocess.run([LEAT, *words], check=False, **more)
     if status is not None and done.returncode != status:
-        raise AssertionError(f"leat {' '.join(map(str, words))}: status {done.returncode}, not "
-                             f"{status}\n{done.stdout}{done.stderr}")
+        raise AssertionError(f"leat {words}: status {done.returncode}, not {status}\n"
+                             f"{done.stdout}{done.stderr}")
     return done
 
 

@@ -13,11 +13,11 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 import pages
 from command import LEAT, LIMIT, leat as run, wait_for_output
+from held import Held
 
 DATA = None  # the test's folder
 CACHE = FRAMES = None  # caches of features and of frames, of the same logs
@@ -735,12 +735,10 @@ class Staging(Case):
 
     def test_killed(self):
         fast = self.path("fast")
-        for delay in (0, 0.005, 0.01, 0.02, 0.04):
-            process = subprocess.Popen([LEAT, "batches", CACHE, "--stage", fast],
-                                       stdout=subprocess.DEVNULL)
-            time.sleep(delay)
-            process.kill()
-            process.wait()
+        for call in (1, 4, 16, 64):  # into the file system, once there is something
+            with Held(["batches", CACHE, "--stage", fast], os.path.join(fast, "*"),
+                      call) as process:
+                process.kill()
         batches("--stage", fast, "--steps", "0:1")
         self.assertEqual(os.listdir(fast), [os.path.basename(CACHE)])
 

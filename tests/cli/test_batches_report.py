@@ -9,14 +9,12 @@ import math
 import os
 import random
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 import pages
+from command import ROOT, leat
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 ROWS = os.path.join(SHARED, "golden", "latency", "rows")
 
@@ -29,11 +27,6 @@ STEPS, BATCH = 5, 6
 
 DATA = None  # a folder with `set`, a data set, all of it train
 PROBES = {}  # source: [(seconds, is IPv6, failed)] in time order
-
-
-def leat(*words):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False)
 
 
 def write_csv(path):

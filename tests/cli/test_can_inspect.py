@@ -7,25 +7,18 @@ import random
 import re
 import shutil
 import struct
-import subprocess
 import tempfile
 import unittest
 
 import hostile
 import pages
+from command import ROOT, leat
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 GOLDEN = os.path.join(SHARED, "golden", "can")
 
 DATA = None  # a folder with `logs`, `features`, `frames` and what the tests put beside them
 CACHES = {}  # the caches of stored features and of stored frames
-
-
-def leat(*words, **more):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
 def setUpModule():

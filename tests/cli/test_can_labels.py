@@ -4,23 +4,15 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 import pages
+from command import leat
 from test_ingest_can import content, read_tensors
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 
 FOLDER = None  # of this program
 FRAMES = 400  # of each log, in windows of 20
-
-
-def leat(*words):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False)
 
 
 def setUpModule():

@@ -5,16 +5,15 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+from command import LEAT, LIMIT, ROOT, leat
+from held import Held
+
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 GOLDEN = os.path.join(SHARED, "golden", "can")
 SAMPLES = os.path.join(SHARED, "data", "can")
@@ -22,6 +21,7 @@ KINDS = {"F32": ("f", 4), "F64": ("d", 8), "I64": ("q", 8), "I32": ("i", 4), "U3
          "I16": ("h", 2)}
 SANITIZED = bool(os.environ.get("LEAT_SANITIZE"))
 FIRST_HALF = 29  # column of x
+CALLS = (1, 16, 40, 80, 120, 180, 250)  # of a run, into the file system: it makes some 600
 
 
 def read_tensors(path):
@@ -91,9 +91,7 @@ class Case(unittest.TestCase):
         return self.path(*names)
 
     def ingest(self, *words, out="cache", status=0):
-        done = subprocess.run([LEAT, "ingest", "can", *words, "-o", self.path(out), "--json"],
-                              capture_output=True, text=True, timeout=300, check=False)
-        self.assertEqual(done.returncode, status, done.stderr)
+        done = leat("ingest", "can", *words, "-o", self.path(out), "--json", status=status)
         return json.loads(done.stdout) if status == 0 else done.stderr
 
 
@@ -305,12 +303,10 @@ class Bytes(Case):
     def test_killed_and_resumed(self):
         logs = self.logs()
         wanted = content(self.ingest(logs, out="whole")["cache"])
-        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--resume"]
-        for delay in (0.005, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12):
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-            time.sleep(delay)
-            process.kill()
-            process.wait()
+        for call in CALLS:
+            with Held(["ingest", "can", logs, "-o", self.path("cache"), "--resume"],
+                      self.path("cache", ".leat-*"), call) as process:
+                process.kill()
         result = self.ingest(logs, "--resume")
         self.assertEqual(content(result["cache"]), wanted)
         self.assertEqual(os.listdir(self.path("cache")), [os.path.basename(result["cache"])])
@@ -318,33 +314,29 @@ class Bytes(Case):
     def test_stopped_leaves_nothing_or_what_resumes(self):
         logs = self.logs()
         wanted = content(self.ingest(logs, out="whole")["cache"])
-        process = subprocess.Popen([LEAT, "ingest", "can", logs, "-o", self.path("cache")],
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(0.03)
-        process.send_signal(signal.SIGINT)
-        process.wait()
-        # the folder itself goes with a run that leaves nothing
-        self.assertEqual(glob.glob(self.path("cache", ".*.lock")), [])
-        self.assertEqual(content(self.ingest(logs, "--resume")["cache"]), wanted)
+        for at, left in ((".leat-*.lock", 0), (".leat-*/temp/*", 0), (".leat-*/scan.state", 1)):
+            with Held(["ingest", "can", logs, "-o", self.path("cache")],
+                      self.path("cache", at)) as process:
+                process.stop()
+                process.rest()
+            self.assertEqual(process.returncode, 1)
+            # the folder itself goes with a run that leaves nothing
+            self.assertEqual(len(glob.glob(self.path("cache"))), left)
+            self.assertEqual(glob.glob(self.path("cache", ".*.lock")), [])
+            result = self.ingest(logs, "--resume")
+            self.assertEqual((content(result["cache"]), result["resumed"]), (wanted, left == 1))
+            shutil.rmtree(self.path("cache"))
 
     def test_words_of_a_stopped_and_a_resumed_run(self):
         logs = self.logs()
-        for _ in range(50):  # until one is stopped after its scan
-            with subprocess.Popen([LEAT, "ingest", "can", logs, "-o", self.path("cache"),
-                                   "--threads", "1"], stdout=subprocess.DEVNULL,
-                                  stderr=subprocess.PIPE, text=True) as process:
-                while process.poll() is None and not glob.glob(
-                        self.path("cache", ".leat-*", "scan.state")):
-                    pass
-                process.send_signal(signal.SIGINT)
-                said = process.communicate(timeout=60)[1]
-            if process.returncode != 0:
-                break
-            shutil.rmtree(self.path("cache"))
+        with Held(["ingest", "can", logs, "-o", self.path("cache"), "--threads", "1"],
+                  self.path("cache", ".leat-*", "scan.state")) as process:
+            process.stop()
+            said = process.rest()[1]
+        self.assertEqual(process.returncode, 1)
         self.assertRegex(said, r"\Aleat: stopped while [a-z ]+; use --resume to continue after the "
                                r"scan\n\Z")
-        done = subprocess.run([LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--resume"],
-                              capture_output=True, text=True, check=True)
+        done = leat("ingest", "can", logs, "-o", self.path("cache"), "--resume", status=0)
         self.assertRegex(done.stdout, r"\Acache .*\nresumed the scan of an interrupted run "
                                       r"\(inputs: same contents\)\nread ")
 
@@ -357,7 +349,7 @@ class Bytes(Case):
         for _ in range(3):
             shutil.rmtree(self.path("cache"), ignore_errors=True)
             runs = [subprocess.Popen([*command, *way], stdout=subprocess.PIPE) for way in ways]
-            results = [run.communicate(timeout=200)[0] for run in runs]
+            results = [run.communicate(timeout=LIMIT)[0] for run in runs]
             self.assertEqual([run.returncode for run in runs], [0] * len(ways))
             for result, want in zip(results, wanted):
                 self.assertEqual(content(json.loads(result)["cache"]), want)
@@ -366,14 +358,12 @@ class Bytes(Case):
     def test_killed_with_temp(self):
         logs, temp = self.logs(), self.make("temp")
         wanted = content(self.ingest(logs, out="whole")["cache"])
-        command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--temp", temp]
         for last in (["--resume"], []):
-            for delay in (0.01, 0.02, 0.03, 0.04, 0.06, 0.08):
-                process = subprocess.Popen([*command, "--resume", "--threads", "8"],
-                                           stdout=subprocess.DEVNULL)
-                time.sleep(delay)
-                process.kill()
-                process.wait()
+            for call in CALLS:
+                with Held(["ingest", "can", logs, "-o", self.path("cache"), "--temp", temp,
+                           "--resume", "--threads", "8"], self.path("cache", ".leat-*"),
+                          call) as process:
+                    process.kill()
             result = self.ingest(logs, "--temp", temp, "--threads", "2", *last)
             self.assertEqual(content(result["cache"]), wanted)
             self.assertEqual(os.listdir(temp), [])
@@ -385,7 +375,7 @@ class Bytes(Case):
         command = [LEAT, "ingest", "can", logs, "-o", self.path("cache"), "--json"]
         both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 for _ in range(3)]
-        said = [process.communicate(timeout=200) for process in both]
+        said = [process.communicate(timeout=LIMIT) for process in both]
         results = [json.loads(out) for out, _ in said if out]
         self.assertEqual(len({result["cache"] for result in results}), 1)
         self.assertEqual(sum(not result["found"] for result in results), 1)
@@ -485,8 +475,7 @@ class Bad(Case):
             for i in range(3000):  # a clock that is set back, twice
                 file.write(f"{1000 + i % 1000 * 1e-3:.3f},0F5,00,0\n")
         self.assertEqual(self.ingest(self.path("logs"))["frames_stepped_back"], 2)
-        done = subprocess.run([LEAT, "ingest", "can", self.path("logs"), "-o", self.path("words")],
-                              capture_output=True, text=True, timeout=300, check=True)
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("words"), status=0)
         self.assertIn("the clock fell back 2 times; frames were sorted by time\n", done.stdout)
 
     def clock(self, name, times):
@@ -503,9 +492,7 @@ class Bad(Case):
         drive = self.clock("late", [1000.0, *(500000 + i * 0.001 for i in range(4999))])
         sides = set()
         for seed in range(12):
-            done = subprocess.run(
-                [LEAT, "ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed",
-                 str(seed)], capture_output=True, text=True, timeout=300, check=False)
+            done = leat("ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed", seed)
             says = done.stderr
             for word in ("late/drive.csv", "1000.000 to 500004.998 s", "--val-split random",
                          "--val-fraction 0", "20 blocks", "all 50 windows"):

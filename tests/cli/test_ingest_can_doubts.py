@@ -3,11 +3,11 @@ that mean something else, times that are lost, frames that are cut."""
 import json
 import os
 import shutil
-import subprocess
 import sys
 import unittest
 
-from test_ingest_can import LEAT, Case
+from command import leat
+from test_ingest_can import Case
 
 HEADER = "timestamp,arbitration_id,data_field"
 FRAMES = 3000  # in windows of 100, three of them with attacks
@@ -154,8 +154,8 @@ class Splits(Doubts):
         self.assertIn('"zork" looks like a label', made["warnings"][0])
         self.assertEqual([(one["warnings"], one["frames_cut"]) for one in (made, again)],
                          [(made["warnings"], FRAMES)] * 2)
-        told = [subprocess.run([LEAT, "inspect", made["cache"], *words], stdout=subprocess.PIPE,
-                               text=True, check=True).stdout for words in ((), ("--json",))]
+        told = [leat("inspect", made["cache"], *words, status=0).stdout
+                for words in ((), ("--json",))]
         self.assertIn('\n  warning: "', told[0])
         self.assertIn('"zork" looks like a label', told[0])
         self.assertIn("; 3,000 CAN-FD frames cut to 8 bytes", told[0])
@@ -312,9 +312,8 @@ class Hints(Doubts):
     def test_a_log_in_no_order(self):
         log = self.log("x.csv", HEADER, lambda i, time, ident, data, attack:
                        f"{i % 1000 * 0.01:.2f},{ident},{data}")
-        said = subprocess.run([LEAT, "ingest", "can", log, "-o", self.path("out"),
-                               "--val-fraction", "0"], text=True, stdout=subprocess.PIPE,
-                              check=True).stdout
+        said = leat("ingest", "can", log, "-o", self.path("out"), "--val-fraction", "0",
+                    status=0).stdout
         self.assertIn("(--clock-steps sort if a log is in no order of time)\n", said)
 
     def test_labels(self):

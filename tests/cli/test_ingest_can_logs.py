@@ -3,10 +3,10 @@ another recording begins in the same file."""
 import gzip
 import json
 import os
-import subprocess
 import unittest
 
-from test_ingest_can import LEAT, Case, content, write_log
+from command import leat
+from test_ingest_can import Case, content, write_log
 
 
 class Files(Case):
@@ -24,13 +24,11 @@ class Files(Case):
         result = self.ingest(folder)
         self.assertEqual((result["files"], result["frames"]), (1, 300))
         self.assertEqual(result["not_read"], {"count": 6, "first": others})
-        again = subprocess.run([LEAT, "ingest", "can", folder, "-o", self.path("cache")],
-                               capture_output=True, text=True, timeout=300, check=True)
+        again = leat("ingest", "can", folder, "-o", self.path("cache"), status=0)
         self.assertIn(f"not read: {others[0]}, {others[1]}, ", again.stdout)
         for i in range(9):
             write_log(os.path.join(folder, f"{i}.dbc"), 1)
-        told = subprocess.run([LEAT, "ingest", "can", folder, "-o", self.path("cache")],
-                              capture_output=True, text=True, timeout=300, check=True)
+        told = leat("ingest", "can", folder, "-o", self.path("cache"), status=0)
         self.assertIn(" and 7 more\n", told.stdout)
         self.assertEqual(self.ingest(os.path.join(folder, "_temporary"))["files"], 1)
 
@@ -69,15 +67,13 @@ class Training(Case):
         """Numbers and nouns agree."""
         folder = self.make("logs")
         write_log(os.path.join(folder, "one.csv"), 100)
-        told = subprocess.run([LEAT, "ingest", "can", folder, "-o", self.path("cache"),
-                               "--val-fraction", "0"], capture_output=True, text=True, timeout=300,
-                              check=True).stdout
+        told = leat("ingest", "can", folder, "-o", self.path("cache"), "--val-fraction", "0",
+                    status=0).stdout
         self.assertRegex(told, r"\nread    100 frames of 1 file, 1 capture, ")
         self.assertRegex(told, r"\ntrain   1 graph, ")
         cache = self.path("cache")
-        told = subprocess.run([LEAT, "batches", cache, "--epochs", "1", "--report",
-                               self.path("page.html")], capture_output=True, text=True,
-                              timeout=300, check=True).stdout
+        told = leat("batches", cache, "--epochs", "1", "--report", self.path("page.html"),
+                    status=0).stdout
         self.assertIn("counted    1 batch, epoch 0 batch 0 to epoch 0 batch 0\n", told)
 
     def test_no_windows(self):
@@ -122,9 +118,7 @@ class Training(Case):
         drive = self.pausing("late", [2000, 18000])
         outcomes = {0: 0, 1: 0}
         for seed in range(12):
-            done = subprocess.run(
-                [LEAT, "ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed",
-                 str(seed)], capture_output=True, text=True, timeout=300, check=False)
+            done = leat("ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed", seed)
             outcomes[done.returncode] += 1
             if done.returncode == 1:
                 self.assertRegex(done.stderr, "validation has 1[78][0-9] of [12][0-9]{2} windows "
@@ -188,16 +182,13 @@ class Clocks(Case):
                   one["first_s"], one["last_s"]) for one in self.captures(result)]
         self.assertEqual(found, [("glued.log", 1, 45670, 456, 70, 1000.0, 1045.669),
                                  ("glued.log", 2, 9000, 90, 0, 500.0, 508.999)])
-        done = subprocess.run([LEAT, "ingest", "can", log, "-o", self.path("words")],
-                              capture_output=True, text=True, timeout=300, check=True)
+        done = leat("ingest", "can", log, "-o", self.path("words"), status=0)
         self.assertIn("a clock fell back 1 time: a new capture begins there (--clock-steps)\n"
                       f"          by 545.669 s at frame 45,671 of {log}\n", done.stdout)
-        done = subprocess.run([LEAT, "inspect", result["cache"]], capture_output=True, text=True,
-                              timeout=300, check=True)
+        done = leat("inspect", result["cache"], status=0)
         self.assertIn("glued.log #2 ", done.stdout)
         self.assertIn("glued.log  ", done.stdout)
-        done = subprocess.run([LEAT, "inspect", result["cache"], "--json"], capture_output=True,
-                              text=True, timeout=300, check=True)
+        done = leat("inspect", result["cache"], "--json", status=0)
         self.assertEqual([one["recording"] for one in json.loads(done.stdout)["captures"]], [1, 2])
         # both are of one capture where captures or steps are merged, as the reference has it
         for words, setting in ((("--clock-steps", "sort"), "sort"),
@@ -264,8 +255,7 @@ class Clocks(Case):
             self.assertEqual(told, wanted)
         frames = [one["frames"] for one in self.captures(result)]
         self.assertEqual(frames, 2 * [frames for _, frames, _ in parts])
-        done = subprocess.run([LEAT, "ingest", "can", self.path("logs"), "-o", self.path("cache")],
-                              capture_output=True, text=True, timeout=300, check=True)
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("cache"), status=0)
         self.assertIn("and 18 more\n", done.stdout)
 
     def test_a_log_in_no_order(self):

@@ -1,5 +1,5 @@
-"""Inputs that change while leat ingest reads them: the run waits in its scan, a file is changed, and
-the run continues. It must refuse what it read, by name, and leave nothing of it.
+"""Inputs that change while leat ingest reads them: the run waits in its scan, a file is changed,
+and the run continues. It must refuse what it read, by name, and leave nothing of it.
 
 Runs the command with fault points, build/tests/leat_held (held.py), and the one named by LEAT
 (default: build/leat).

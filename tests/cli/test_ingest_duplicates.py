@@ -8,20 +8,17 @@ import hashlib
 import json
 import os
 import random
-import signal
-import subprocess
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+import command
+from held import Held
+
 HEADER = "event_time,src_addr,dst_addr,rtt\n"
 
 
 def leat(*words, status=0):
-    done = subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != status:
-        raise AssertionError(f"{words}: {done.returncode}: {done.stderr}")
+    done = command.leat(*words, status=status)
     return done.stdout if status == 0 else done.stderr
 
 
@@ -166,22 +163,13 @@ class Duplicates(unittest.TestCase):
         lines = measurements(4, 9000)
         inputs = [self.write("a.csv", HEADER + "".join(lines + lines[:3000]))]
         out = self.path("out")
-        words = [LEAT, "ingest", "probes", *inputs, "-o", out, "--duplicates", "drop"]
-        for wait in (0.01 * 1.2 ** i for i in range(25)):
-            with subprocess.Popen(words + ["--replace", "--shards", "200"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-                try:
-                    process.wait(wait)
-                except subprocess.TimeoutExpired:
-                    process.send_signal(signal.SIGKILL)
-            if os.path.exists(os.path.join(out, ".leat", "state.json")):
-                break
-        else:
-            self.skipTest("the ingest could not be stopped between its scan and its end")
+        words = ["ingest", "probes", *inputs, "-o", out, "--duplicates", "drop"]
+        with Held([*words, "--shards", "200"], os.path.join(out, ".leat", "state.json")) as process:
+            process.kill()
         refused = leat("ingest", "probes", *inputs, "-o", out, "--shards", "200", "--resume",
                        status=2)
         self.assertIn('duplicates was "drop" and is now "keep"', refused)
-        told = json.loads(leat(*words[1:], "--shards", "200", "--resume", "--json"))
+        told = json.loads(leat(*words, "--shards", "200", "--resume", "--json"))
         self.assertEqual((told["duplicates_dropped"], told["measurements"]), (3000, 9000))
 
 

@@ -8,25 +8,18 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import pages
 import pings
+from command import ROOT, leat
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 ROWS = os.path.join(SHARED, "golden", "latency", "rows")
 
 DATA = None  # a folder with `set` (a data set) and what the tests put beside it
-
-
-def leat(*words, **more):
-    return subprocess.run([LEAT, *words], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=300, check=False, **more)
 
 
 def setUpModule():

@@ -8,25 +8,23 @@ import os
 import pty
 import random
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
-import time
 import unittest
 
+import command
 import hostile
+from command import LEAT, LIMIT
+from held import Held
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
 HEAD = "event_time,src_addr,dst_addr,ip_version,rtt\n"
 
 DATA = None  # a folder with `set`, a data set, and `cache`, a CAN cache
 
 
 def leat(*words, **more):
-    return subprocess.run([LEAT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          timeout=300, check=False, **more)
+    return command.leat(*words, text=False, **more)
 
 
 def setUpModule():
@@ -157,17 +155,14 @@ class Drafts(unittest.TestCase):
     def test_two_at_once(self):
         words = [LEAT, "inspect", f"{DATA}/set", "--html", self.path("r.html")]
         runs = [subprocess.Popen(words, stdout=subprocess.DEVNULL) for _ in range(6)]
-        self.assertEqual([run.wait(timeout=60) for run in runs], [0] * 6)
+        self.assertEqual([run.wait(timeout=LIMIT) for run in runs], [0] * 6)
         self.assertEqual(os.listdir(self.folder), ["r.html"])
 
     def test_what_a_kill_leaves(self):
         path = self.path("x.csv")
-        with subprocess.Popen([LEAT, "synth", "probes", "-n", "1000000000", "-o", path],
-                              stdout=subprocess.DEVNULL) as process:
-            end = time.monotonic() + 60
-            while not os.listdir(self.folder) and time.monotonic() < end:
-                time.sleep(0.01)
-            process.send_signal(signal.SIGKILL)
+        with Held(["synth", "probes", "-n", "1000", "-o", path],
+                  self.path(".x.csv.leat-*.tmp")) as process:
+            process.kill()
         left = os.listdir(self.folder)
         self.assertEqual(len(left), 1)
         self.assertRegex(left[0], r"\A\.x\.csv\.leat-[0-9a-f]{16}\.tmp\Z")
@@ -180,37 +175,17 @@ class Drafts(unittest.TestCase):
         self.assertEqual(first.returncode, 0, first.stderr)
         cache = os.path.join(out, next(name for name in os.listdir(out) if name[0] != "."))
         complete = sorted(os.listdir(cache))
-        for _ in range(20):
-            shutil.rmtree(out)
-            os.mkdir(out)
-            draft = self.killed_ingest(out)
-            if draft:
-                break
-        else:
-            self.skipTest("the ingest was done each time before it could be killed")
+        shutil.rmtree(out)
+        with Held(["ingest", "can", f"{DATA}/logs", "-o", out],
+                  f"{glob.escape(out)}/.leat-*/scan.state") as process:
+            process.kill()
+        (work,) = glob.glob(f"{glob.escape(out)}/.leat-????????????????")
+        draft = f"{work}/out/.cache_metadata.json.leat-0123456789abcdef.tmp"
         with open(draft, "w", encoding="ascii") as file:
             file.write("half")
         done = leat("ingest", "can", f"{DATA}/logs", "-o", out, "--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(sorted(os.listdir(cache)), complete)
-
-    @staticmethod
-    def killed_ingest(out):
-        """Kill an ingest after its scan; the path of a draft in its work folder, None if it had
-        none to leave one in: it may have been done, or not have made the cache's folder yet."""
-        def work_folders():
-            return glob.glob(f"{glob.escape(out)}/.leat-????????????????")
-        with subprocess.Popen([LEAT, "ingest", "can", f"{DATA}/logs", "-o", out, "--resume"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            end = time.monotonic() + 60
-            while time.monotonic() < end and process.poll() is None:
-                if any(os.path.exists(f"{work}/scan.state") for work in work_folders()):
-                    process.kill()
-                    break
-        for work in work_folders():
-            if os.path.isdir(f"{work}/out"):
-                return f"{work}/out/.cache_metadata.json.leat-0123456789abcdef.tmp"
-        return None
 
 
 def on_terminal(words, surroundings=None):
@@ -228,7 +203,7 @@ def on_terminal(words, surroundings=None):
             if not part:
                 break
             seen += part
-        process.wait(timeout=60)
+        process.wait(timeout=LIMIT)
     os.close(ours)
     return seen.replace(b"\r\n", b"\n")
 

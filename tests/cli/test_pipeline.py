@@ -16,13 +16,7 @@ import sys
 import tempfile
 import unittest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
-
-
-def leat(*words, **more):
-    return subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300,
-                          check=False, **more)
+from command import LEAT, LIMIT, leat
 
 
 def float32(value):
@@ -131,7 +125,7 @@ class Pipeline(unittest.TestCase):
             process.stdout.readline()
             process.stdout.close()
             self.assertEqual(process.stderr.read(), b"")
-            self.assertEqual(process.wait(timeout=60), 0)
+            self.assertEqual(process.wait(timeout=LIMIT), 0)
         with open("/dev/full", "w", encoding="ascii") as full:
             done = subprocess.run([LEAT, "cat", self.path("data")], stdout=full,
                                   stderr=subprocess.PIPE, text=True, check=False)

@@ -11,12 +11,13 @@ import shutil
 import signal
 import struct
 import tempfile
+import time
 import unittest
 import zlib
 
 import folder
 import image_set
-from command import leat
+from command import LIMIT, leat
 from held import Held
 
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
@@ -535,8 +536,11 @@ class Train(folder.Folder):
                    "1", "--checkpoint-every", "1", *SMALL],
                   f"{run}/training.json") as process:
             process.close(gate=True)
-            for _ in range(15):
-                self.good("inspect", run, "--json")
+            steps, until = set(), time.monotonic() + LIMIT
+            while len(steps) < 5:
+                read = json.loads(self.good("inspect", run, "--json").stdout)
+                steps.update(one["step"] for one in read["checkpoints"])
+                self.assertLess(time.monotonic(), until, f"5 checkpoints, not {steps}")
             self.assertIsNone(process.poll())
             process.kill()
 

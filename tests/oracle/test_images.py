@@ -7,7 +7,6 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -21,7 +20,9 @@ except ImportError as reason:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+from command import LEAT, leat  # noqa: E402
+
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 Image.MAX_IMAGE_PIXELS = None
 
@@ -56,10 +57,8 @@ class Folder(unittest.TestCase):
     def ingest(self, size, *words, source=None, status=0):
         """The images [N, S, S, 3] and their names."""
         out = os.path.join(self.top, "set")
-        done = subprocess.run([LEAT, "ingest", "images", source or self.images, "-o", out, "--size",
-                               str(size), "--replace", *words], capture_output=True, text=True,
-                              timeout=300, check=False)
-        self.assertEqual(done.returncode, status, done.stderr)
+        done = leat("ingest", "images", source or self.images, "-o", out, "--size", size,
+                    "--replace", *words, status=status)
         if status:
             return done.stderr
         with open(os.path.join(out, "images.json"), encoding="utf-8") as file:
@@ -208,10 +207,8 @@ class Memory(Folder):
         words = self.ingest(64, "--memory", "34M", "--threads", "2", status=1)
         limit = words.split("M is enough for all")[0].split()[-1]
         out = os.path.join(self.top, "set")
-        done = subprocess.run([LEAT, "ingest", "images", self.images, "-o", out, "--json",
-                               "--replace", "--memory", f"{limit}M", "--threads", "2"],
-                              capture_output=True, text=True, timeout=300, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = leat("ingest", "images", self.images, "-o", out, "--json", "--replace", "--memory",
+                    f"{limit}M", "--threads", "2", status=0)
         facts = json.loads(done.stdout)
         self.assertEqual(facts["images"], 3)
         if not os.environ.get("LEAT_SANITIZE"):

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -24,16 +23,15 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import command  # noqa: E402
+
 MEASUREMENTS = 30000
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def leat(*words):
-    done = subprocess.run([LEAT, *words], capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0:
-        raise AssertionError(f"leat {' '.join(words)}: {done.stderr}")
-    return done.stdout
+    return command.leat(*words, status=0).stdout
 
 
 def read_records(path):

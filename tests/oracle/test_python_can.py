@@ -6,7 +6,6 @@ import json
 import os
 import random
 import struct
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -18,7 +17,9 @@ except ImportError as error:
     sys.exit(77)
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LEAT = os.path.join(os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build")), "leat")
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+from command import leat  # noqa: E402
+
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 TRUCK = os.path.join(SHARED, "data", "can", "candump", "truck_15s.log")
 WINDOW = 50
@@ -67,11 +68,8 @@ class PythonCan(unittest.TestCase):
         return os.path.join(self.folder, *names)
 
     def ingest(self, path, *words):
-        done = subprocess.run([LEAT, "ingest", "can", path, "-o", self.path("cache"), "--json",
-                               "--store", "frames", "--window", str(WINDOW), "--stride",
-                               str(WINDOW), "--val-fraction", "0", *words], timeout=300,
-                              capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        done = leat("ingest", "can", path, "-o", self.path("cache"), "--json", "--store", "frames",
+                    "--window", WINDOW, "--stride", WINDOW, "--val-fraction", "0", *words, status=0)
         return json.loads(done.stdout)
 
     def messages(self, seed, count):

@@ -10,10 +10,10 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import command  # noqa: E402
 import image_set  # noqa: E402
+from command import BUILD, LEAT, LIMIT  # noqa: E402, F401
 
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
-LEAT = os.environ.get("LEAT", os.path.join(BUILD, "leat"))
 SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 SKIPPED = 77
 
@@ -31,8 +31,7 @@ def need(*modules, environment="train"):
 
 def run(*words):
     """The command's output."""
-    return subprocess.run([LEAT, *words], check=True, capture_output=True, text=True,
-                          timeout=300).stdout
+    return command.leat(*words, status=0).stdout
 
 
 _folder = None

@@ -30,6 +30,7 @@ import leat._ring  # noqa: E402
 import leat.errors  # noqa: E402
 import leat.loader  # noqa: E402
 from leat._library import lib  # noqa: E402
+from support import LIMIT  # noqa: E402
 
 SMALL = {"batch": 12, "length": 256, "seed": 7}
 
@@ -476,7 +477,7 @@ class Threads(unittest.TestCase):
                 waiting.wait()
                 child = os.fork()
                 if child == 0:
-                    signal.alarm(10)
+                    signal.alarm(LIMIT)
                     try:
                         next(loader)
                     except leat.errors.OptionError:
@@ -503,23 +504,30 @@ class Threads(unittest.TestCase):
                 explained = pool.submit(explain, loader)
                 time.sleep(0.01)
                 loader.close()
-                self.assertTrue(explained.result(20))
+                self.assertTrue(explained.result(LIMIT))
 
     def test_ctrl_c_while_waiting(self):
+        waiting = threading.Event()
+
         class Never:  # the library, on a disk that does not answer
             def __getattr__(self, name):
                 return getattr(leat._library.held, name)
 
             def leat_loader_wait(self, _, timeout_ms):
+                waiting.set()
                 time.sleep(timeout_ms / 1000)
                 return False
+
+        def interrupt():
+            waiting.wait(LIMIT)
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         with leat.Loader(self.path, **SMALL) as loader:
             with unittest.mock.patch.multiple(leat._ring, lib=Never(), held=Never()):
-                timer = threading.Timer(0.2, signal.pthread_kill,
-                                        (threading.main_thread().ident, signal.SIGINT))
-                timer.start()
+                other = threading.Thread(target=interrupt)
+                other.start()
                 self.assertRaises(KeyboardInterrupt, next, loader)
-                timer.join()
+                other.join()
+            self.assertTrue(waiting.is_set())
             self.assertEqual(digest(next(loader)), digests(1)[0])
 
     def test_other_python_threads_run_on(self):
