@@ -40,13 +40,14 @@ def train(run, *words, data=None):
     return leat("train", "dcgan", data or f"{DATA}/faces", "-o", run, *words)
 
 
-def kill_often(run, kills, *words):
-    """Kills a training before a drawn call into the file system, and resumes it, so often."""
+def kill_often(run, kills, most, *words):
+    """Kills a training before a drawn call into the file system, one of the first `most`, and
+    resumes it, so often."""
     luck = random.Random(5)
     for _ in range(kills):
         resumed = ["--resume"] if os.path.exists(f"{run}/training.json") else []
         with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, *words, *resumed], run,
-                  luck.randrange(1, 250)) as process:
+                  luck.randrange(1, most)) as process:
             process.kill()
 
 
@@ -249,7 +250,8 @@ class Train(folder.Folder):
     def test_kills_change_nothing(self):
         words = ["--steps", "70", "--json", "--checkpoint-every", "2", *SMALL]
         run, whole = self.at("run"), train(self.at("whole"), *words)
-        kill_often(run, 6, *words)
+        kill_often(run, 6, 700, *words)
+        self.assertTrue(glob.glob(f"{run}/checkpoints/step-*.sha256"))  # some came to one
         done = train(run, *words, "--resume")
         self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
         first, second = tree(self.at("whole")), tree(run)
