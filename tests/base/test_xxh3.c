@@ -43,8 +43,57 @@ static void in_pieces(void **state) {
     leat_xxh3_destroy(NULL);
 }
 
+#if defined(__x86_64__)
+/* The upper halves of the sixteen vector registers. */
+__attribute__((target("avx"), noinline)) static void upper_halves(uint8_t out[16][16]) {
+#define STORE(n)                                                                                   \
+    __asm__ volatile("vextractf128 $1, %%ymm" #n ", %0" : "=m"(*(uint8_t(*)[16])out[n]))
+    STORE(0);
+    STORE(1);
+    STORE(2);
+    STORE(3);
+    STORE(4);
+    STORE(5);
+    STORE(6);
+    STORE(7);
+    STORE(8);
+    STORE(9);
+    STORE(10);
+    STORE(11);
+    STORE(12);
+    STORE(13);
+    STORE(14);
+    STORE(15);
+#undef STORE
+}
+#endif
+
+/* What comes after it is not slowed down: no register's upper half is in use. */
+static void leaves_vectors_clean(void **state) {
+    (void)state;
+#if defined(__x86_64__)
+    static uint8_t bytes[SIZE_MAX_BYTES], found[16][16];
+    static const uint8_t none[16][16];
+    if (!__builtin_cpu_supports("avx")) skip();
+    leat_xxh3_run *run = NULL;
+    assert_int_equal(leat_xxh3_create(&run, NULL), LEAT_OK);
+    for (int i = 0; i < SIZE_MAX_BYTES; i++) bytes[i] = (uint8_t)leat_random(3, 0, (uint64_t)i);
+    for (int way = 0; way < 2; way++) {
+        if (way == 0) (void)leat_xxh3(bytes, SIZE_MAX_BYTES);
+        else leat_xxh3_update(run, bytes, SIZE_MAX_BYTES);
+        upper_halves(found);
+        assert_memory_equal(found, none, sizeof none);
+    }
+    (void)leat_xxh3_final(run);
+    upper_halves(found);
+    assert_memory_equal(found, none, sizeof none);
+    leat_xxh3_destroy(run);
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(is_the_plain_one),
-                                       cmocka_unit_test(in_pieces)};
+                                       cmocka_unit_test(in_pieces),
+                                       cmocka_unit_test(leaves_vectors_clean)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

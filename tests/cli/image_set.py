@@ -3,16 +3,15 @@ import os
 import re
 import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
-LEAT = os.environ.get("LEAT", os.path.join(ROOT, "build", "leat"))
+from command import BUILD, LIMIT, leat
+
 TOOL = os.path.join(BUILD, "tests", "cli_tool_image_set")
 LOG = "file,reason,what\n"  # as leat ingest images writes it
 
 
 def libraries_left_out():
     """Whether this build of leat lacks a library of images."""
-    done = subprocess.run([LEAT, "version"], capture_output=True, text=True, check=True, timeout=60)
+    done = leat("version", status=0)
     return re.search(r"(?m)^library   lib(jpeg-turbo|png|zip) +left out", done.stdout) is not None
 
 
@@ -39,7 +38,7 @@ def make(folder, count, size, rejected=(), names=None):
         data += f"{size + 10 * i} {2 * size + i} {i * 2654435761 % 2 ** 64:016x} {name}\n".encode()
         data += pixels(i, size)
     subprocess.run([TOOL, folder, str(size), str(len(rejected))], input=bytes(data), check=True,
-                   timeout=60)
+                   timeout=LIMIT)
     if rejected:
         with open(os.path.join(folder, "rejected.csv"), "w", encoding="utf-8", newline="") as log:
             log.write(LOG)

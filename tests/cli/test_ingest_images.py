@@ -6,8 +6,8 @@ Only Python's standard library is needed; tests/oracle/test_images.py compares w
 import hashlib
 import json
 import os
+import re
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -210,34 +210,35 @@ class Ingest(Images):
 
 
 class Stopped(Images):
-    def stop(self, source, number, call):
-        """Stops a run before a call into the file system, counted once its work folder is there."""
-        with Held(["ingest", "images", source, "-o", self.at("set"), "--size", "128", "--threads",
-                   "1"], self.at("set", ".leat"), call) as run:
-            if number == signal.SIGKILL:
-                run.kill()
-                return
-            run.stop(number)
-            _, words = run.rest()
-        self.assertEqual(run.returncode, 1)
-        self.assertRegex(words, r"after \d+ of \d+ files; use --resume to continue")
+    def begin(self, call):
+        """A run that waits before a call into the file system, once it has begun its output."""
+        return Held(["ingest", "images", self.at("in.zip"), "-o", self.at("set"), "--size", "128",
+                     "--threads", "1"], self.at("set", ".leat", "out", "images.safetensors"), call)
 
     def test_stopped_and_resumed(self):
         """Killed or interrupted anywhere, again and again: in the end the bytes of one run."""
-        leat("synth", "images", "-n", "600", "-o", self.at("in.zip"))
+        leat("synth", "images", "-n", "150", "-o", self.at("in.zip"))
         want = self.digest(self.at("in.zip"), "--size", "128")
-        for number in (signal.SIGKILL, signal.SIGINT):
-            for call, resumed in ((1, range(1)), (20, range(1)), (400, range(1, 600))):
-                self.stop(self.at("in.zip"), number, call)
-                facts = json.loads(self.ingest(self.at("in.zip"), "--size", "128", "--json",
-                                               "--resume").stdout)
-                self.assertEqual(content(self.at("set")), want)
-                self.assertIn(facts["files_resumed"], resumed, (number, call))
-                shutil.rmtree(self.at("set"))
+        for call, interrupt in ((1, False), (70, False), (200, False), (1, True), (200, True)):
+            with self.subTest(call=call, interrupt=interrupt), self.begin(call) as process:
+                if interrupt:
+                    process.stop()
+                    self.assertRegex(process.rest()[1],
+                                     r"after \d+ of 150 files; use --resume to continue")
+                    self.assertEqual(process.returncode, 1)
+                else:
+                    process.kill()
+                    process.communicate(timeout=LIMIT)
+            facts = json.loads(self.ingest(self.at("in.zip"), "--size", "128", "--json",
+                                           "--resume").stdout)
+            self.assertEqual(content(self.at("set")), want)
+            self.assertLess(facts["files_resumed"], 150 + interrupt)  # which may be noticed late
+            self.assertGreaterEqual(facts["files_resumed"], 20 if call > 1 else 0)
+            shutil.rmtree(self.at("set"))
 
     def test_two_at_once(self):
         """One of them writes, the others are told."""
-        leat("synth", "images", "-n", "600", "-o", self.at("in.zip"))
+        leat("synth", "images", "-n", "100", "-o", self.at("in.zip"))
         runs = []
         for _ in range(3):
             runs.append(subprocess.Popen([LEAT, "ingest", "images", self.at("in.zip"), "-o",
@@ -254,6 +255,14 @@ class Stopped(Images):
                 self.assertRegex(words, "another ingest is running|interrupted ingest|complete "
                                  "data set")
         self.assertEqual(content(self.at("set")), self.digest(self.at("in.zip")))
+        shutil.rmtree(self.at("set"))
+        with self.begin(50) as process:  # surely beside each other
+            for words in ((), ("--resume",), ("--replace",)):
+                done = self.ingest(self.at("in.zip"), "--size", "128", *words, status=1)
+                self.assertIn("another ingest is running", done.stderr)
+            process.rest()
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(content(self.at("set")), self.digest(self.at("in.zip"), "--size", "128"))
 
 
 if __name__ == "__main__":

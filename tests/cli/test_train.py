@@ -1,5 +1,5 @@
 """leat train dcgan, sample, export and import: what they print, refuse, and leave; a run that is
-stopped or killed at any moment and resumed. Runs the command named by LEAT (default: build/leat).
+stopped or killed at any call and resumed. Runs the command named by LEAT (default: build/leat).
 """
 import glob
 import hashlib
@@ -10,16 +10,14 @@ import re
 import shutil
 import signal
 import struct
-import subprocess
 import tempfile
 import time
 import unittest
 import zlib
 
-import command
 import folder
 import image_set
-from command import LEAT, LIMIT
+from command import LIMIT, leat
 from held import Held
 
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
@@ -38,22 +36,18 @@ def tearDownModule():
     shutil.rmtree(DATA)
 
 
-def leat(*words, **more):
-    return command.leat(*words, timeout=500, **more)  # with the scalar kernels: a minute and more
-
-
 def train(run, *words, data=None):
     return leat("train", "dcgan", data or f"{DATA}/faces", "-o", run, *words)
 
 
 def kill_often(run, kills, most, *words):
-    """Kills a training so often, each time before a random call into the file system, the `most`-th
-    at most, and resumes it."""
+    """Kills a training before a drawn call into the file system, one of the first `most`, and
+    resumes it, so often."""
     luck = random.Random(5)
     for _ in range(kills):
         resumed = ["--resume"] if os.path.exists(f"{run}/training.json") else []
         with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, *words, *resumed], run,
-                  luck.randint(1, most)) as process:
+                  luck.randrange(1, most)) as process:
             process.kill()
 
 
@@ -105,21 +99,11 @@ def picture(path):
     return width, height, rows
 
 
-def check_nothing_changes(test, *ways):
-    """Runs in several ways, and once more with the settings of the first: the same weights."""
-    states = set()
-    for number, words in enumerate(ways):
-        done = train(test.at(f"run-{number}"), "--steps", "4", "--units", "2", "--codec-up",
-                     "int8", "--codec-down", "bf16", "--json", *SMALL[:6], "--micro-batch", "4",
-                     "--sample-every", "0", *words)
-        test.assertEqual(done.returncode, 0, done.stderr)
-        states.add(json.loads(done.stdout)["state"])
-    done = train(test.at("again"), "--config", test.at("run-0", "config.yaml"), "--json")
-    states.add(json.loads(done.stdout)["state"])
-    test.assertEqual(len(states), 1)
-    weights = {tree(test.at(name))["checkpoints/step-000000004.safetensors"]
-               for name in os.listdir(test.top)}
-    test.assertEqual(len(weights), 1)
+def begin(run):
+    """A long run that waits once it has its first checkpoint."""
+    return Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "100000",
+                 "--checkpoint-every", "5", "--threads", "1", *SMALL],
+                f"{run}/checkpoints/step-*.sha256")
 
 
 class Train(folder.Folder):
@@ -168,9 +152,21 @@ class Train(folder.Folder):
         self.assertIn("data:image/png;base64,", page)
         self.assertIn(training["run"][:16], page)
 
-    def test_threads_and_configuration_change_nothing(self):
-        check_nothing_changes(self, ["--threads", "1"], ["--threads", "2"], ["--threads", "3"],
-                              ["--threads", "8"])
+    def test_threads_kernels_and_configuration_change_nothing(self):
+        states = set()
+        for number, words in enumerate((["--threads", "1"], ["--threads", "2"], ["--threads", "3"],
+                                        ["--threads", "8"], ["--kernels", "scalar"])):
+            done = train(self.at(f"run-{number}"), "--steps", "4", "--units", "2", "--codec-up",
+                         "int8", "--codec-down", "bf16", "--json", *SMALL[:6], "--micro-batch", "4",
+                         "--sample-every", "0", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            states.add(json.loads(done.stdout)["state"])
+        done = train(self.at("again"), "--config", self.at("run-0", "config.yaml"), "--json")
+        states.add(json.loads(done.stdout)["state"])
+        self.assertEqual(len(states), 1)
+        weights = {tree(self.at(name))["checkpoints/step-000000004.safetensors"]
+                   for name in os.listdir(self.top)}
+        self.assertEqual(len(weights), 1)
 
     def test_dry_run(self):
         done = self.good("train", "dcgan", f"{DATA}/faces", "--epochs", "2", "--dry-run", *SMALL)
@@ -229,36 +225,17 @@ class Train(folder.Folder):
 
     def test_one_process_at_a_time(self):
         run = self.at("run")
-        self.begin(run)
-        self.bad(train(run, "--resume"), 1, run)
-        self.good("sample", run, "-o", self.at("g.png"), "--count", "4")
-
-    def begin(self, run, *words, every=5):
-        """A long run in a process that has taken a step."""
-        process = subprocess.Popen([LEAT, "train", "dcgan", f"{DATA}/faces", "-o", run, "--steps",
-                                    "100000", "--checkpoint-every", str(every), "--threads", "1",
-                                    *SMALL, *words],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.addCleanup(self.end, process)
-        end = time.monotonic() + LIMIT
-        while time.monotonic() < end:
-            if glob.glob(f"{run}/checkpoints/step-*.sha256") or process.poll() is not None:
-                return process
-            time.sleep(0.05)
-        raise AssertionError(f"no checkpoint within {LIMIT} s")
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
+        with begin(run) as process:
+            self.bad(train(run, "--resume"), 1, run)
+            self.good("sample", run, "-o", self.at("g.png"), "--count", "4")
             process.kill()
-        process.communicate()
 
     def test_interrupts_save(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             run = self.at(f"run-{number}")
-            process = self.begin(run)
-            process.send_signal(number)
-            out, err = process.communicate(timeout=LIMIT)
+            with begin(run) as process:
+                process.stop(number)
+                out, err = process.rest()
             self.assertEqual((process.returncode, out), (1, ""))
             self.assertIn("--resume", err)
             with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
@@ -271,14 +248,14 @@ class Train(folder.Folder):
             self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
 
     def test_kills_change_nothing(self):
-        words = ["--steps", "300", "--json", "--checkpoint-every", "7", *SMALL]
-        whole = train(self.at("whole"), *words)
-        run = self.at("run")
-        kill_often(run, 6, 400, *words)
+        words = ["--steps", "70", "--json", "--checkpoint-every", "2", *SMALL]
+        run, whole = self.at("run"), train(self.at("whole"), *words)
+        kill_often(run, 6, 700, *words)
+        self.assertTrue(glob.glob(f"{run}/checkpoints/step-*.sha256"))  # some came to one
         done = train(run, *words, "--resume")
         self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
         first, second = tree(self.at("whole")), tree(run)
-        for name in ("checkpoints/step-000000300.safetensors", "training.json", "config.yaml"):
+        for name in ("checkpoints/step-000000070.safetensors", "training.json", "config.yaml"):
             self.assertEqual(first[name], second[name])
         self.assertEqual(sorted(first), sorted(second))
 
@@ -374,14 +351,20 @@ class Train(folder.Folder):
         with open(f"{run}/checkpoints/step-000000006.safetensors", "r+b") as file:
             file.seek(5000)
             file.write(b"damaged")
-        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--keep", "1",
-                   "--checkpoint-every", "1", "--steps", "9"],
-                  f"{run}/checkpoints/step-000000005.sha256") as process:
-            process.kill()
-        self.assertTrue(glob.glob(f"{run}/checkpoints/step-00000000[45].sha256"))
-        self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--steps", "9")
         self.good("train", "dcgan", f"{DATA}/faces", "-o", self.at("same"), "--steps", "9", *SMALL)
-        self.assertEqual(state_of(self, run), state_of(self, self.at("same")))
+        # killed when the fifth is written, when the fourth is removed, and while the sixth is made
+        for call in (1, 22, 45):
+            killed = self.at(f"run-{call}")
+            shutil.copytree(run, killed)
+            with Held(["train", "dcgan", f"{DATA}/faces", "-o", killed, "--resume", "--keep", "1",
+                       "--checkpoint-every", "1", "--steps", "100000"],
+                      f"{killed}/checkpoints/step-000000005.sha256", call) as process:
+                process.kill()
+            self.assertTrue(os.path.exists(f"{killed}/checkpoints/step-000000005.sha256"))
+            self.assertEqual(os.path.exists(f"{killed}/checkpoints/step-000000004.sha256"),
+                             call == 1)
+            self.good("train", "dcgan", f"{DATA}/faces", "-o", killed, "--resume", "--steps", "9")
+            self.assertEqual(state_of(self, killed), state_of(self, self.at("same")))
 
     def test_damaged_documents_are_not_forgotten(self):
         run = self.at("run")
@@ -551,14 +534,17 @@ class Train(folder.Folder):
 
     def test_readers_while_it_is_trained(self):
         run = self.at("run")
-        process = self.begin(run, "--keep", "1", every=1)
-        steps = set()
-        end = time.monotonic() + LIMIT
-        while len(steps) < 5 and time.monotonic() < end:
-            read = json.loads(self.good("inspect", run, "--json").stdout)
-            steps.add(read["checkpoints"][-1]["step"])
-        self.assertGreater(len(steps), 4, f"no 5 checkpoints within {LIMIT} s")
-        self.assertIsNone(process.poll())
+        with Held(["train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "100000", "--keep",
+                   "1", "--checkpoint-every", "1", *SMALL],
+                  f"{run}/training.json") as process:
+            process.close(gate=True)
+            steps, until = set(), time.monotonic() + LIMIT
+            while len(steps) < 5:
+                read = json.loads(self.good("inspect", run, "--json").stdout)
+                steps.update(one["step"] for one in read["checkpoints"])
+                self.assertLess(time.monotonic(), until, f"5 checkpoints, not {steps}")
+            self.assertIsNone(process.poll())
+            process.kill()
 
     def test_a_run_as_data(self):
         run = self.at("run")

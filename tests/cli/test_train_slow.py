@@ -11,14 +11,14 @@ from test_train import setUpModule, tearDownModule  # noqa: F401  the data
 
 class Killed(folder.Folder):
     def test_fifty_kills(self):
-        words = ["--steps", "1000", "--json", "--checkpoint-every", "5", "--width", "8",
+        words = ["--steps", "120", "--json", "--checkpoint-every", "1", "--width", "8",
                  "--unit-size", "32", "--micro-batch", "16", "--units", "2", "--sample-every",
                  "100", "--codec-up", "int8", "--codec-down", "bf16"]
         run = self.at("run")
         whole = test_train.train(self.at("whole"), *words)
-        test_train.kill_often(run, 50, 500, *words)  # some 12 calls a step
+        test_train.kill_often(run, 50, 700, *words)
         with open(f"{run}/metrics.jsonl", encoding="utf-8") as file:
-            self.assertIn(len(file.readlines()), range(5, 1000))  # some came to a checkpoint
+            self.assertIn(len(file.readlines()), range(15, 120))  # some came to a checkpoint
         done = test_train.train(run, *words, "--resume")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(json.loads(done.stdout)["state"], json.loads(whole.stdout)["state"])
@@ -28,12 +28,6 @@ class Killed(folder.Folder):
                 self.assertEqual(first[name], second[name], name)
         self.assertEqual(sorted(first), sorted(second))
         self.assertFalse([name for name in os.listdir(run) if "draft" in name])
-
-
-class Kernels(folder.Folder):
-    def test_kernels_change_nothing(self):
-        """The scalar ones take a minute of a processor."""
-        test_train.check_nothing_changes(self, ["--threads", "1"], ["--kernels", "scalar"])
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@
 
 #include "format/image_set_support.h"
 #include "leat/load_images.h"
+#include "memory_folder.h"
 #include "sweep.h"
 
 enum { IMAGES = 9, SIZE = 200 }; /* 1 MB: the buffer is written out more than once */
 
-static char top[] = "/tmp/leat_images_faults_XXXXXX";
-static char made[64], grown[64], state_path[64];
+static char top[LEAT_PATH_BYTES - 200];
+static char made[LEAT_PATH_BYTES], grown[LEAT_PATH_BYTES], state_path[LEAT_PATH_BYTES];
 static char fingerprint[65], hash_text[2][65];
 
 /* ---- writing -------------------------------------------------------------------------------- */
@@ -70,13 +71,13 @@ static leat_code resume_set(const void *of, leat_error *err) {
 static void look_after_writing(leat_code code) {
     leat_image_set set;
     leat_error err = {0};
-    char path[128];
+    char path[LEAT_PATH_BYTES];
     leat_code loaded = leat_image_set_load(&set, grown, NULL);
     assert_int_equal(loaded == LEAT_OK, code == LEAT_OK);
     if (loaded == LEAT_OK) leat_image_set_free(&set);
     if (resume_set(NULL, &err) != LEAT_OK) fail_msg("%s", err.message);
     expect_no_drafts(grown);
-    snprintf(path, sizeof path, "%s/" LEAT_COMPLETE_NAME, grown);
+    assert_int_equal(leat_path_join(path, sizeof path, grown, LEAT_COMPLETE_NAME, NULL), LEAT_OK);
     assert_int_equal(leat_path_remove(path, NULL), LEAT_OK); /* as the next run finds it */
 }
 
@@ -219,13 +220,14 @@ static void verification(void **state) {
 static int setup(void **state) {
     (void)state;
     static const char log_text[] = "file,member,reason,what\na.jpg,0,damaged,bad\n";
-    char path[128];
+    char path[LEAT_PATH_BYTES];
     leat_image_set set;
+    snprintf(top, sizeof top, "%s/leat_images_faults_XXXXXX", memory_folder(INT64_C(16) << 20));
     if (mkdtemp(top) == NULL) return 1;
     snprintf(made, sizeof made, "%s/made", top);
     snprintf(grown, sizeof grown, "%s/grown", top);
     snprintf(state_path, sizeof state_path, "%s/state.json", top);
-    snprintf(path, sizeof path, "%s/rejected.csv", made);
+    if (leat_path_join(path, sizeof path, made, "rejected.csv", NULL) != LEAT_OK) return 1;
     if (image_set_make(made, IMAGES, SIZE, 1, NULL) != LEAT_OK ||
         leat_file_save(path, log_text, sizeof log_text - 1, NULL) != LEAT_OK ||
         leat_image_set_load(&set, made, NULL) != LEAT_OK)

@@ -32,7 +32,7 @@ static leat_images_ingest_result last;
 
 static leat_images_ingest_options options_of(const setting *how) {
     leat_images_ingest_options options = image_files_options();
-    options.size = 256;
+    options.size = 208;
     options.threads = how->threads;
     options.resume = how->resumes || how->found;
     options.replace = how->replaces;

@@ -38,10 +38,11 @@ typedef struct way {
     bool twice;    /* the run that resumes is killed too */
 } way;
 
-/* Images of 256 pixels: each is a part of the job, and they reach the file one by one. */
+/* Images of 208 pixels are about half of the writer's buffer: each is a part of the job, and they
+ * reach the file one by one. */
 static leat_images_ingest_options options_of(const way *how) {
     leat_images_ingest_options options = image_files_options();
-    options.size = 256;
+    options.size = 208;
     options.threads = how->threads;
     return options;
 }

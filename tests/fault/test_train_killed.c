@@ -21,10 +21,10 @@
 #include "base/mem.h"
 #include "format/image_set_support.h"
 #include "leat/train.h"
+#include "memory_folder.h"
+#include "nn/kernels/suite.h"
 
-enum { IMAGES = 5, STEPS = 4, POINTS_MAX = 3000 };
-/* The self-test of the kernels makes a run long: not every call is tried. */
-enum { EVERY = 2 };
+enum { IMAGES = 5, STEPS = 3, POINTS_MAX = 3000 };
 
 static atomic_long kill_at = -1, calls_seen; /* -1: lives */
 
@@ -36,8 +36,20 @@ bool leat_fault_point(leat_fault_kind kind) {
     return false;
 }
 
-static char top[] = "/tmp/leat_train_killed_XXXXXX";
-static char data[64], run[64], whole[64];
+/* In place of the library's: the self-test of the kernels takes more time than all else in a run,
+ * and calls nothing that can fail. */
+bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
+    (void)kernels;
+    if (size > 0) message[0] = 0;
+    return true;
+}
+uint64_t leat_kernels_hash(const leat_kernels *kernels) {
+    (void)kernels;
+    return 0;
+}
+
+static char top[LEAT_PATH_BYTES - 200];
+static char data[LEAT_PATH_BYTES], run[LEAT_PATH_BYTES], whole[LEAT_PATH_BYTES];
 static leat_train_result want;
 
 static leat_code train(const char *at, leat_train_result *result, leat_error *err) {
@@ -89,10 +101,10 @@ static void look(long at) {
 }
 
 static char *lines_of(const char *at, int64_t *count) {
-    char path[128];
+    char path[LEAT_PATH_BYTES];
     uint8_t *text = NULL;
     int64_t size = 0;
-    snprintf(path, sizeof path, "%s/metrics.jsonl", at);
+    assert_int_equal(leat_path_join(path, sizeof path, at, "metrics.jsonl", NULL), LEAT_OK);
     assert_int_equal(leat_file_load(path, 1 << 20, &text, &size, NULL), LEAT_OK);
     *count = 0;
     for (int64_t i = 0; i < size; i++) *count += text[i] == '\n';
@@ -114,7 +126,7 @@ static void resume(long at) {
 static void killed_once(void **state) {
     long at = 0;
     (void)state;
-    for (bool reached = true; reached; at += EVERY) {
+    for (bool reached = true; reached; at++) {
         assert_true(at < POINTS_MAX);
         reached = run_killed(at);
         look(at);
@@ -140,6 +152,7 @@ static void killed_again_and_again(void **state) {
 static int setup(void **state) {
     leat_error err = {0};
     (void)state;
+    snprintf(top, sizeof top, "%s/leat_train_killed_XXXXXX", memory_folder(INT64_C(16) << 20));
     assert_non_null(mkdtemp(top));
     snprintf(data, sizeof data, "%s/data", top);
     snprintf(run, sizeof run, "%s/run", top);

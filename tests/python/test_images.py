@@ -121,7 +121,7 @@ class Dataset(unittest.TestCase):
         self.assertEqual(pickle.loads(pickle.dumps(self.data)).fingerprint, self.data.fingerprint)
         child = os.fork()
         if child == 0:
-            signal.alarm(20)
+            signal.alarm(120)  # no hang
             good = False
             try:
                 good = (self.data[7] == stored(7)).all() and digest(
@@ -383,7 +383,7 @@ class Lifetimes(unittest.TestCase):
             next(loader)
             child = os.fork()
             if child == 0:
-                signal.alarm(20)
+                signal.alarm(120)  # no hang
                 try:
                     next(loader)
                 except leat.errors.OptionError as problem:

@@ -33,12 +33,16 @@ static leat_train_options options_of(int64_t steps) {
     return options;
 }
 
-static bool is_there(const char *run, const char *name) {
-    char path[LEAT_PATH_BYTES];
+static bool exists(const char *path) {
     leat_path_facts facts;
-    assert_ok(leat_path_join(path, sizeof path, run, name, err));
     assert_ok(leat_path_stat(path, &facts, err));
     return facts.kind != LEAT_PATH_NONE;
+}
+
+static bool is_there(const char *run, const char *name) {
+    char path[LEAT_PATH_BYTES];
+    assert_ok(leat_path_join(path, sizeof path, run, name, err));
+    return exists(path);
 }
 
 /* ---- what a run leaves ---------------------------------------------------------------------- */
@@ -300,7 +304,7 @@ static void folders_of_others_are_refused(void **state) {
                  LEAT_ERR_LIMIT, "--memory 1M is too low");
     assert_fails(leat_train("gpt", train_data(IMAGES), run, &options, &result, err),
                  LEAT_ERR_OPTION, "there is dcgan");
-    assert_false(is_there(".", run));
+    assert_false(exists(run));
 }
 
 static void a_changed_training_file_is_refused(void **state) {
@@ -439,7 +443,7 @@ static void imports_that_do_not_fit_are_refused(void **state) {
     for (int i = 1; i <= 5; i++) {
         char name[8];
         snprintf(name, sizeof name, "m%d", i);
-        assert_false(is_there(".", train_path(name)));
+        assert_false(exists(train_path(name)));
     }
 }
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "format/image_set_support.h"
+#include "memory_folder.h"
 
 leat_train_options train_small(void) {
     leat_train_options options = leat_train_options_default();
@@ -50,20 +51,23 @@ const char *train_steps(leat_trainer *trainer, int64_t steps, char hash[65]) {
     return hash;
 }
 
-static char top[64] = "train_test_XXXXXX";
+static char top[LEAT_PATH_BYTES - 200];
 
 const char *train_path(const char *name) {
-    static char paths[64][200]; /* no test keeps more */
+    static char paths[64][LEAT_PATH_BYTES]; /* no test keeps more */
     static int next;
-    if (strstr(top, "XXXXXX") != NULL && mkdtemp(top) == NULL) fail_msg("no folder");
+    if (top[0] == 0) {
+        snprintf(top, sizeof top, "%s/leat_train_XXXXXX", memory_folder(INT64_C(32) << 20));
+        if (mkdtemp(top) == NULL) fail_msg("no folder");
+    }
     char *path = paths[next++ % 64];
-    snprintf(path, 200, "%s/%s", top, name);
+    snprintf(path, LEAT_PATH_BYTES, "%s/%s", top, name);
     return path;
 }
 
 int train_teardown(void **state) {
     (void)state;
-    return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
+    return top[0] == 0 || leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
 }
 
 const char *train_data(int64_t count) {

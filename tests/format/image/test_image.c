@@ -271,7 +271,7 @@ static void png_reads_back(void **state) {
 
 static void png_saved(void **state) {
     (void)state;
-    char path[128], folder[140];
+    char path[LEAT_PATH_BYTES - 10], folder[LEAT_PATH_BYTES];
     uint8_t *rgb = image_draw(9, 5, 1), *bytes = NULL;
     leat_png *png = NULL;
     int64_t size = 0, saved = 0;

@@ -14,7 +14,7 @@
 #define GOLDEN LEAT_SOURCE_DIR "/tests/golden/zip/"
 enum { TEXT_BYTES = 20 * 31 };
 
-static char scratch[128];
+static char scratch[LEAT_PATH_BYTES];
 
 static bool text_is_right(const uint8_t *bytes) {
     for (int i = 0; i < TEXT_BYTES; i += 31)

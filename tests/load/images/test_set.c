@@ -92,6 +92,7 @@ static void read_after_fork(void **state) {
     leat_error err = {0};
     assert_int_equal(read_all(images, 3, &err), LEAT_OK);
     pid_t child = fork();
+    assert_true(child >= 0);
     if (child == 0) _exit(read_all(images, 5, &err) == LEAT_OK ? 0 : 1);
     int status = -1;
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "load/images/loader.h"
 
 enum { IMAGES = 50, SIZE = 40, STEPS = 13 }; /* 3 x 50 images in batches of 12 */
 
@@ -162,10 +163,12 @@ static void forked(void **state) {
     leat_image_loader *loader = images_create(images, &options);
     leat_image_batch_release(images_next(loader));
 #if defined(__SANITIZE_ADDRESS__)
-    usleep(100000); /* the threads rest: locks of this sanitizer's heap do not survive a fork */
+    ring_rests(loader->steps.ring); /* locks of this sanitizer's heap do not survive a fork */
 #endif
     pid_t child = fork();
+    assert_true(child >= 0);
     if (child == 0) {
+        alarm(120); /* no hang */
         const leat_image_batch *batch = NULL;
         bool refused = leat_image_loader_next(loader, &batch, NULL) == LEAT_ERR_OPTION &&
                        leat_image_loader_seek(loader, 0, NULL) == LEAT_ERR_OPTION &&
