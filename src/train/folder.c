@@ -212,6 +212,16 @@ static leat_code save_config(const leat_run_folder *folder, const leat_identity 
 
 /* ---- training.json -------------------------------------------------------------------------- */
 
+static void put_settings(leat_json *json, const leat_train_options *options) {
+    leat_json_begin_object(json);
+    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
+        char value[LEAT_SETTING_BYTES];
+        if (leat_identity_keeps(row) && !is_unset(row, options))
+            leat_json_member_string(json, row->name, leat_setting_get(row, options, value));
+    }
+    leat_json_end_object(json);
+}
+
 static void put_training(leat_json *json, const leat_identity *identity,
                          const leat_train_options *options, const char *version) {
     leat_json_begin_object(json);
@@ -228,13 +238,7 @@ static void put_training(leat_json *json, const leat_identity *identity,
     if (identity->init_path[0] != 0)
         leat_json_member_string(json, "init_path", identity->init_path);
     leat_json_key(json, "settings");
-    leat_json_begin_object(json);
-    for (const leat_setting *row = leat_train_options_table()->rows; row->name != NULL; row++) {
-        char value[LEAT_SETTING_BYTES];
-        if (leat_identity_keeps(row) && !is_unset(row, options))
-            leat_json_member_string(json, row->name, leat_setting_get(row, options, value));
-    }
-    leat_json_end_object(json);
+    put_settings(json, options);
     leat_json_end_object(json);
 }
 
@@ -351,4 +355,28 @@ leat_code leat_training_load(const leat_run_folder *folder, leat_identity *ident
     json_decref(root);
     if (code == LEAT_OK || code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     return leat_fail(err, LEAT_ERR_CORRUPT, "\"%.200s\" is damaged: %.200s", path, why.message);
+}
+
+/* ---- settings alone ------------------------------------------------------------------------- */
+
+leat_code leat_settings_write(const leat_train_options *options, leat_buf *out, leat_error *err) {
+    leat_json *json = NULL;
+    const char *text = NULL;
+    int64_t size_bytes = 0;
+    LEAT_TRY(leat_json_create(&json, true, err));
+    put_settings(json, options);
+    leat_code code = leat_json_finish(json, &text, &size_bytes, err);
+    if (code == LEAT_OK) code = leat_buf_append(out, text, size_bytes + 1, err);
+    leat_json_destroy(json);
+    return code;
+}
+
+leat_code leat_settings_read(const char *text, leat_train_options *options, leat_error *err) {
+    json_t *root = NULL;
+    LEAT_TRY(leat_json_parse(text, (int64_t)strlen(text), "settings", &root, err));
+    leat_code code = json_is_object(root)
+                         ? parse_settings(root, options, err)
+                         : leat_fail(err, LEAT_ERR_CORRUPT, "settings: not a JSON object");
+    json_decref(root);
+    return code;
 }

@@ -67,4 +67,11 @@ LEAT_MUST_CHECK leat_code leat_training_load(const leat_run_folder *folder, leat
                                              leat_train_options *options, json_t **settings,
                                              char version[LEAT_RUN_VERSION_BYTES], leat_error *err);
 
+/* The settings that a run keeps, as a JSON object of texts on one line, and back. LEAT_ERR_CORRUPT:
+ * it is anything else. */
+LEAT_MUST_CHECK leat_code leat_settings_write(const leat_train_options *options, leat_buf *out,
+                                              leat_error *err);
+LEAT_MUST_CHECK leat_code leat_settings_read(const char *text, leat_train_options *options,
+                                             leat_error *err);
+
 #endif

@@ -1,0 +1,223 @@
+/* See exchange.h. */
+#include "train/exchange.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct leat_exchange {
+    leat_trainer *trainer;
+    leat_codec codec_up, codec_down;
+    leat_dcgan_pass pass;
+    leat_model_sizes model;
+    leat_exchange_sizes sizes;
+    int64_t statistics_count, unit_size; /* of a unit */
+    uint8_t run[LEAT_PAYLOAD_RUN_BYTES];
+    uint8_t weights[32]; /* hash of those of the step */
+    leat_unit unit;      /* of leat_exchange_read */
+    float *running;      /* before the step */
+    float *block;
+};
+
+/* "leatstat", the step, then parameters, both means of Adam and the running statistics as f32. */
+static const char magic[8] = {'l', 'e', 'a', 't', 's', 't', 'a', 't'};
+enum { STATE_HEADER_BYTES = 16 };
+
+/* Bytes of hexadecimal digits; false if they are anything else. */
+static bool from_hex(const char *digits, uint8_t *out, int count) {
+    static const char all[] = "0123456789abcdef";
+    for (int i = 0; i < 2 * count; i++) {
+        const char *at = digits[i] != 0 ? strchr(all, digits[i]) : NULL;
+        if (at == NULL) return false;
+        out[i / 2] = (uint8_t)(i % 2 == 0 ? (at - all) << 4 : out[i / 2] | (at - all));
+    }
+    return true;
+}
+
+leat_code leat_exchange_check(const leat_train_options *options, leat_error *err) {
+    if (leat_model_passes(options->schedule) == 1) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "many machines can train with --schedule simultaneous only: alternating "
+                     "steps need the weights twice a step");
+}
+
+static int64_t block_floats(const leat_exchange *self) {
+    return self->model.parameters + self->statistics_count + self->model.running;
+}
+
+leat_code leat_exchange_create(leat_exchange **out, leat_trainer *trainer,
+                               const leat_train_options *options, const char run[65],
+                               leat_error *err) {
+    leat_exchange *self = NULL;
+    const leat_plan *plan = leat_trainer_plan(trainer);
+    *out = NULL;
+    LEAT_TRY(leat_exchange_check(options, err));
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->trainer = trainer;
+    self->codec_up = options->codec_up;
+    self->codec_down = options->codec_down;
+    self->pass = leat_model_pass(options->schedule, 0);
+    self->model = leat_model_get_sizes(leat_trainer_model(trainer));
+    self->statistics_count = leat_plan_micro_batches(plan) * self->model.statistics;
+    self->unit_size = plan->unit_size;
+    const int64_t size = self->model.parameters;
+    self->sizes.payload =
+        leat_payload_bytes(self->codec_up, size, self->statistics_count, LEAT_MODEL_SUMS);
+    self->sizes.weights = leat_codec_bytes(self->codec_down, size);
+    self->sizes.state = STATE_HEADER_BYTES + 4 * (3 * size + self->model.running);
+    const bool is_hash = from_hex(run, self->run, LEAT_PAYLOAD_RUN_BYTES);
+    LEAT_ASSERT(is_hash);
+    leat_code code = leat_block_alloc((void **)&self->block, block_floats(self) * 4, err);
+    if (code != LEAT_OK) {
+        leat_exchange_destroy(self);
+        return code;
+    }
+    self->unit.gradient = self->block;
+    self->unit.statistics = self->block + size;
+    self->running = self->unit.statistics + self->statistics_count;
+    *out = self;
+    return LEAT_OK;
+}
+
+void leat_exchange_destroy(leat_exchange *exchange) {
+    if (exchange == NULL) return;
+    leat_block_free(exchange->block, block_floats(exchange) * 4);
+    leat_free(exchange);
+}
+
+leat_exchange_sizes leat_exchange_get_sizes(const leat_exchange *exchange) {
+    return exchange->sizes;
+}
+
+static void hash_of(const uint8_t *bytes, int64_t size_bytes, uint8_t digest[32], char hash[65]) {
+    leat_payload_hash(bytes, size_bytes, digest);
+    leat_sha256_hex(digest, hash);
+}
+
+/* ---- weights -------------------------------------------------------------------------------- */
+
+void leat_exchange_put_weights(leat_exchange *exchange, uint8_t *out, char hash[65]) {
+    const float *weights = leat_trainer_state(exchange->trainer)->parameters;
+    leat_codec_encode(exchange->codec_down, 0, weights, exchange->model.parameters, out);
+    hash_of(out, exchange->sizes.weights, exchange->weights, hash);
+    memcpy(exchange->running, leat_trainer_state(exchange->trainer)->running,
+           (size_t)exchange->model.running * sizeof(float));
+    leat_trainer_begin(exchange->trainer, 0);
+}
+
+void leat_exchange_again(leat_exchange *exchange) {
+    memcpy(leat_trainer_state(exchange->trainer)->running, exchange->running,
+           (size_t)exchange->model.running * sizeof(float));
+    leat_trainer_begin(exchange->trainer, 0);
+}
+
+leat_code leat_exchange_take_weights(leat_exchange *exchange, int64_t step, const uint8_t *bytes,
+                                     const char hash[65], leat_error *err) {
+    leat_train_state *state = leat_trainer_state(exchange->trainer);
+    char is[65];
+    hash_of(bytes, exchange->sizes.weights, exchange->weights, is);
+    if (strcmp(is, hash) != 0)
+        return leat_fail(err, LEAT_ERR_CORRUPT, "the weights of step %lld do not have their hash",
+                         (long long)step + 1);
+    leat_codec_decode(exchange->codec_down, bytes, exchange->model.parameters, state->parameters);
+    state->step = step;
+    leat_trainer_begin(exchange->trainer, 0); /* rounding what is rounded changes nothing */
+    return LEAT_OK;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+static leat_payload_header header_of(const leat_exchange *exchange, int64_t unit) {
+    leat_payload_header header = {.codec = exchange->codec_up,
+                                  .step = leat_trainer_state(exchange->trainer)->step,
+                                  .unit = unit,
+                                  .pass = exchange->pass,
+                                  .weight = (double)exchange->unit_size,
+                                  .gradient_count = exchange->model.parameters,
+                                  .statistics_count = exchange->statistics_count,
+                                  .sum_count = LEAT_MODEL_SUMS};
+    memcpy(header.run, exchange->run, sizeof header.run);
+    memcpy(header.weights, exchange->weights, sizeof header.weights);
+    return header;
+}
+
+leat_code leat_exchange_compute(leat_exchange *exchange, int64_t unit, uint8_t *out, char hash[65],
+                                leat_error *err) {
+    const leat_payload_header header = header_of(exchange, unit);
+    uint8_t digest[32];
+    leat_unit of;
+    LEAT_TRY(leat_trainer_unit(exchange->trainer, unit, &of, err));
+    LEAT_ASSERT(of.weight == header.weight);
+    const leat_payload_values values = {of.gradient, of.statistics, of.sums};
+    const uint64_t key =
+        leat_trainer_key(leat_trainer_plan(exchange->trainer), header.step, unit, 0);
+    leat_payload_write(&header, key, &values, out);
+    hash_of(out, exchange->sizes.payload, digest, hash);
+    return LEAT_OK;
+}
+
+leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_t *bytes,
+                             int64_t size_bytes, leat_unit *of, leat_error *err) {
+    const leat_payload_header header = header_of(exchange, unit);
+    exchange->unit.weight = header.weight;
+    leat_payload_values values = {exchange->unit.gradient, exchange->unit.statistics,
+                                  exchange->unit.sums};
+    LEAT_TRY(leat_payload_read(bytes, size_bytes, &header, &values, err));
+    *of = exchange->unit;
+    return LEAT_OK;
+}
+
+static bool all_finite(const float *values, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(values[i])) return false;
+    return true;
+}
+
+bool leat_exchange_is_sound(const leat_exchange *exchange, const leat_unit *of, const char **what) {
+    *what = NULL;
+    for (int i = 0; i < LEAT_MODEL_SUMS; i++)
+        if (!isfinite(of->sums[i])) *what = leat_model_sum_name(i);
+    if (!all_finite(of->statistics, exchange->statistics_count)) *what = "a statistic";
+    if (!all_finite(of->gradient, exchange->model.parameters)) *what = "a gradient";
+    return *what == NULL;
+}
+
+/* ---- the state ------------------------------------------------------------------------------ */
+
+void leat_exchange_put_state(const leat_exchange *exchange, uint8_t *out) {
+    const leat_train_state *state = leat_trainer_state(exchange->trainer);
+    const int64_t size = exchange->model.parameters;
+    const float *const parts[] = {state->parameters, state->first, state->second, state->running};
+    const int64_t counts[] = {size, size, size, exchange->model.running};
+    memcpy(out, magic, sizeof magic);
+    for (int i = 0; i < 8; i++) out[8 + i] = (uint8_t)((uint64_t)state->step >> 8 * i);
+    out += STATE_HEADER_BYTES;
+    for (int i = 0; i < 4; i++) {
+        leat_codec_encode(LEAT_CODEC_F32, 0, parts[i], counts[i], out);
+        out += 4 * counts[i];
+    }
+}
+
+leat_code leat_exchange_take_state(leat_exchange *exchange, const uint8_t *bytes,
+                                   const char hash[65], leat_error *err) {
+    leat_train_state *state = leat_trainer_state(exchange->trainer);
+    const int64_t size = exchange->model.parameters;
+    float *const parts[] = {state->parameters, state->first, state->second, state->running};
+    const int64_t counts[] = {size, size, size, exchange->model.running};
+    uint64_t step = 0;
+    char is[65];
+    for (int i = 0; i < 8; i++) step |= (uint64_t)bytes[8 + i] << 8 * i;
+    if (memcmp(bytes, magic, sizeof magic) != 0 || step >= (uint64_t)LEAT_TRAIN_POSITIONS_MAX)
+        return leat_fail(err, LEAT_ERR_CORRUPT, "these bytes are not the state of a run");
+    bytes += STATE_HEADER_BYTES;
+    for (int i = 0; i < 4; i++) {
+        leat_codec_decode(LEAT_CODEC_F32, bytes, counts[i], parts[i]);
+        bytes += 4 * counts[i];
+    }
+    state->step = (int64_t)step;
+    leat_trainer_hash(exchange->trainer, is);
+    if (strcmp(is, hash) == 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CORRUPT, "the state of step %lld does not have its hash",
+                     (long long)step);
+}

@@ -1,0 +1,298 @@
+/* See session.h. */
+#include "train/session.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "train/bill.h"
+#include "train/checkpoint.h"
+#include "train/init.h"
+#include "train/options.h"
+
+/* Steps between hashes of the state in metrics.jsonl. */
+enum { STATE_EVERY = 100 };
+
+static double seconds_since(int64_t ns) { return (double)(leat_clock_ns() - ns) * 1e-9; }
+
+/* ---- Beginning ------------------------------------------------------------------------------ */
+
+/* Initial weights, and where they are, for config.yaml. */
+static leat_code load_init(leat_session *session, leat_error *err) {
+    leat_identity *identity = &session->identity;
+    LEAT_TRY(leat_init_load(session->options->init, session->trainer, identity->init, err));
+    return leat_path_real(session->options->init, identity->init_path, err);
+}
+
+leat_code leat_session_begin(leat_session *session, const char *model, const char *data,
+                             const leat_train_options *options, leat_train_result *result,
+                             leat_error *err) {
+    *session = (leat_session){.options = options, .result = result, .saved_step = -1};
+    session->begin_ns = session->saved_ns = session->epoch_ns = leat_clock_ns();
+    session->score = session->deviation = NAN;
+    memset(result, 0, sizeof *result);
+    result->score = result->score_untrained = result->score_halves = result->deviation = NAN;
+    leat_ticker_create(&session->ticker, options->progress, options->user);
+    LEAT_TRY(leat_model_find(model, err));
+    LEAT_TRY(leat_train_options_check(options, err));
+    LEAT_TRY(leat_data_open(&session->data, data, err));
+    LEAT_TRY(leat_plan_make(&session->plan, options, session->data.samples.count, err));
+    LEAT_TRY(leat_plan_steps(&session->plan, options, &session->steps, err));
+    LEAT_TRY(leat_train_check_memory(options, &session->plan, err));
+    LEAT_TRY(leat_trainer_create(&session->trainer, options, &session->plan, &session->data.samples,
+                                 err));
+    if (options->init != NULL) LEAT_TRY(load_init(session, err));
+    return leat_identity_make(&session->identity, leat_trainer_model(session->trainer),
+                              &session->data.samples, options, err);
+}
+
+void leat_session_note(leat_session *session, const char *format, ...) {
+    char *note = session->result->note;
+    const size_t size = sizeof session->result->note, used = strlen(note);
+    const size_t begin = used == 0 || used + 3 > size ? used : used + 2;
+    if (begin > used) memcpy(note + used, "; ", 3);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(note + begin, size - begin, format, args);
+    va_end(args);
+}
+
+/* The state of the last checkpoint that is not damaged. */
+static leat_code load_last(leat_session *session, const leat_checkpoints *list, leat_error *err) {
+    int64_t damaged = list->damaged;
+    leat_error last = list->why;
+    for (int64_t i = list->count - 1; i >= 0; i--) {
+        const leat_checkpoint *of = &list->items[i];
+        leat_error why = {0};
+        leat_code code =
+            leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, &why);
+        if (code == LEAT_OK) {
+            if (damaged > of->step)
+                leat_session_note(session,
+                                  "checkpoint %lld is damaged; resumed from an earlier one: %.300s",
+                                  (long long)damaged, last.message);
+            session->saved_step = of->step;
+            session->score = of->score;
+            session->deviation = of->deviation;
+            return leat_checkpoint_path(session->folder.checkpoints, of->step,
+                                        session->result->checkpoint, err);
+        }
+        if (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO) return leat_error_copy(err, &why);
+        if (of->step > damaged) {
+            damaged = of->step;
+            last = why;
+        }
+    }
+    return damaged < 0
+               ? LEAT_OK
+               : leat_fail(err, last.code, "every checkpoint is damaged: %.400s", last.message);
+}
+
+static leat_code resume(leat_session *session, leat_error *err) {
+    leat_identity there;
+    leat_train_options options;
+    leat_checkpoints list;
+    json_t *settings = NULL;
+    LEAT_TRY(
+        leat_training_load(&session->folder, &there, &options, &settings, session->version, err));
+    if (session->options->init == NULL) {
+        memcpy(session->identity.init, there.init, sizeof there.init);
+        memcpy(session->identity.init_path, there.init_path, sizeof there.init_path);
+    }
+    leat_code code =
+        leat_identity_compare(&session->identity, session->options, &there, settings, err);
+    json_decref(settings);
+    LEAT_TRY(code);
+    LEAT_TRY(leat_identity_hash(&session->identity, session->options, err));
+    LEAT_TRY(leat_checkpoints_list(&list, session->folder.checkpoints, session->identity.run, true,
+                                   err));
+    code = load_last(session, &list, err);
+    leat_checkpoints_free(&list);
+    if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
+        session->options->init == NULL)
+        code = leat_fail(err, LEAT_ERR_OPTION,
+                         "the run began with --init and has no checkpoint yet; pass --init again");
+    LEAT_TRY(code);
+    if (leat_trainer_state(session->trainer)->step <= session->steps) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
+                     "or --epochs",
+                     (long long)leat_trainer_state(session->trainer)->step,
+                     (long long)session->steps);
+}
+
+leat_code leat_session_open(leat_session *session, const char *run, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_run_folder_open(&session->folder, run, session->options->resume, err));
+    snprintf(session->version, sizeof session->version, "%s", leat_version());
+    if (session->folder.exists) LEAT_TRY(resume(session, err));
+    if (session->options->resume && !session->folder.exists)
+        leat_session_note(session, "there was nothing to resume: this is a new run");
+    if (session->folder.exists && session->saved_step < 0)
+        leat_session_note(session, "the run has no checkpoint: it begins at its first step again");
+    if (session->plan.samples < session->plan.micro_batch)
+        leat_session_note(
+            session,
+            "the data set has %lld images, so a micro-batch of %lld has them more than once",
+            (long long)session->plan.samples, (long long)session->plan.micro_batch);
+    if (session->options->sample_every > 0 && session->plan.samples < 2 * LEAT_SCORE_N)
+        leat_session_note(session,
+                          "the data set has %lld images, too few for the score to mean anything",
+                          (long long)session->plan.samples);
+    LEAT_TRY(leat_training_save(&session->folder, &session->identity, session->options,
+                                session->version, err));
+    if (session->options->sample_every > 0)
+        LEAT_TRY(leat_sampling_create(&session->sampling, &session->folder,
+                                      (leat_model *)(uintptr_t)leat_trainer_model(session->trainer),
+                                      &session->data.samples, session->options, &session->ticker,
+                                      err));
+    LEAT_TRY(leat_run_folder_join(&session->folder, LEAT_RUN_METRICS, path, err));
+    const int64_t kept = session->saved_step < 0 ? -1 : session->saved_step;
+    return leat_metrics_open(&session->metrics, path, kept, err);
+}
+
+/* ---- After a step --------------------------------------------------------------------------- */
+
+static bool due(int64_t step, int64_t every) { return every > 0 && step % every == 0; }
+
+static leat_code measure(leat_session *session, leat_train_step *step, leat_error *err) {
+    const leat_train_state *state = leat_trainer_state(session->trainer);
+    const bool sample = due(state->step, session->options->sample_every) ||
+                        (state->step == session->steps && session->options->sample_every > 0);
+    const bool last = state->step == session->steps;
+    step->score = step->deviation = NAN;
+    if (sample)
+        LEAT_TRY(leat_sampling_take(&session->sampling, &session->folder, state->parameters,
+                                    state->step, &step->score, &step->deviation, err));
+    if (sample && step->deviation < LEAT_SAMPLE_DEVIATION_MIN)
+        leat_session_note(
+            session,
+            "the samples of step %lld are almost uniform (deviation %.4f): no grid was written",
+            (long long)state->step, step->deviation);
+    if (state->step > 0 && (due(state->step, STATE_EVERY) || last))
+        leat_trainer_hash(session->trainer, step->state);
+    session->score = step->score;
+    session->deviation = step->deviation;
+    step->memory_peak_bytes = leat_rss_peak_bytes();
+    return LEAT_OK;
+}
+
+static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
+    const int64_t before = step->images - session->plan.units * session->plan.unit_size;
+    LEAT_TRY(leat_metrics_step(&session->metrics, step, session->options->learning_rate, err));
+    for (int64_t e = before / session->plan.samples; step->step > 0; e++) {
+        if ((e + 1) * session->plan.samples > step->images) break;
+        LEAT_TRY(
+            leat_metrics_epoch(&session->metrics, e, step, seconds_since(session->epoch_ns), err));
+        session->epoch_ns = leat_clock_ns();
+    }
+    if (session->options->stepped != NULL) session->options->stepped(session->options->user, step);
+    return LEAT_OK;
+}
+
+static leat_code save(leat_session *session, leat_error *err) {
+    leat_checkpoint of = {.score = session->score, .deviation = session->deviation};
+    memcpy(of.run, session->identity.run, sizeof of.run);
+    const char *dir = session->folder.checkpoints;
+    LEAT_TRY(leat_metrics_sync(&session->metrics, err));
+    LEAT_TRY(leat_checkpoint_save(dir, session->trainer, &of, err));
+    session->saved_step = of.step;
+    session->saved_ns = leat_clock_ns();
+    LEAT_TRY(leat_checkpoint_path(dir, of.step, session->result->checkpoint, err));
+    return leat_checkpoints_prune(dir, session->identity.run, session->options->keep, of.step, err);
+}
+
+static bool wants_checkpoint(const leat_session *session, int64_t step) {
+    const double minutes = session->options->checkpoint_minutes;
+    if (step == session->steps || due(step, session->options->checkpoint_every)) return true;
+    return minutes > 0 && seconds_since(session->saved_ns) >= 60 * minutes;
+}
+
+leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *numbers,
+                               double seconds, leat_error *err) {
+    const int64_t done = leat_trainer_state(session->trainer)->step;
+    leat_train_step step = {
+        .step = done,
+        .steps = session->steps,
+        .images = leat_plan_position(&session->plan, done, 0),
+        .loss_d_images = numbers->sums[0] / numbers->weight,
+        .loss_d_fakes = numbers->sums[1] / numbers->weight,
+        .loss_g = numbers->sums[2] / numbers->weight,
+        .norm_d = numbers->norm_d,
+        .norm_g = numbers->norm_g,
+        .seconds = seconds,
+    };
+    step.epoch = (step.images - 1) / session->plan.samples;
+    session->train_seconds += seconds;
+    LEAT_TRY(measure(session, &step, err));
+    LEAT_TRY(tell(session, &step, err));
+    if (wants_checkpoint(session, done)) LEAT_TRY(save(session, err));
+    session->result->last_step = done;
+    return LEAT_OK;
+}
+
+/* ---- Beginning and end ---------------------------------------------------------------------- */
+
+/* The untrained generator is one end of the scale. */
+leat_code leat_session_start(leat_session *session, leat_error *err) {
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    session->saved_ns = session->epoch_ns = leat_clock_ns();
+    session->result->first_step = session->result->last_step = step;
+    if (session->saved_step >= 0 || session->options->sample_every == 0) return LEAT_OK;
+    leat_train_step untrained = {.steps = session->steps};
+    LEAT_TRY(measure(session, &untrained, err));
+    session->result->score_untrained = untrained.score;
+    return tell(session, &untrained, err);
+}
+
+/* Reports after every step: a step takes long enough. */
+bool leat_session_goes_on(const leat_session *session) {
+    const leat_train_options *options = session->options;
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    const leat_progress progress = {"training", "steps", step, session->steps};
+    if (step >= session->steps) return false;
+    return options->progress == NULL || options->progress(options->user, &progress);
+}
+
+static void fill_result(leat_session *session) {
+    leat_train_result *result = session->result;
+    const int64_t steps = result->last_step - result->first_step;
+    memcpy(result->run, session->identity.run, sizeof result->run);
+    leat_trainer_hash(session->trainer, result->state);
+    result->score = session->score;
+    result->deviation = session->deviation;
+    if (session->sampling.model != NULL) result->score_halves = session->sampling.halves;
+    if (result->score > result->score_untrained)
+        leat_session_note(session,
+                          "the score is worse than before the first step: training has diverged, "
+                          "or was too short");
+    if (session->train_seconds > 0)
+        result->images_per_second =
+            (double)leat_plan_position(&session->plan, steps, 0) / session->train_seconds;
+    result->memory_peak_bytes = leat_rss_peak_bytes();
+    result->seconds = seconds_since(session->begin_ns);
+}
+
+leat_code leat_session_finish(leat_session *session, leat_error *err) {
+    const int64_t step = leat_trainer_state(session->trainer)->step;
+    if (step == session->steps) { /* a late wish to stop changes nothing */
+        fill_result(session);
+        return LEAT_OK;
+    }
+    if (session->saved_step != step) LEAT_TRY(save(session, err));
+    return leat_fail(err, LEAT_ERR_CANCELLED,
+                     "cancelled after step %lld of %lld, which is saved; use --resume to continue",
+                     (long long)step, (long long)session->steps);
+}
+
+void leat_session_close(leat_session *session) {
+    leat_ticker_destroy(&session->ticker);
+    leat_metrics_close(&session->metrics);
+    leat_sampling_free(&session->sampling);
+    leat_run_folder_close(&session->folder);
+    leat_trainer_destroy(session->trainer);
+    leat_data_close(&session->data);
+}
