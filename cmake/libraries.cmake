@@ -75,6 +75,17 @@ else()
   message(STATUS "leat: libzip not found: images in zip archives left out (scripts/install.sh installs it)")
 endif()
 
+# libpq is opened with the first connection: it brings twenty libraries, which only the crowd needs.
+find_path(LEAT_PQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql)
+add_library(leat_lib_PQ INTERFACE)
+if(LEAT_PQ_INCLUDE)
+  set(LEAT_HAVE_PQ 1)
+  target_include_directories(leat_lib_PQ SYSTEM INTERFACE "${LEAT_PQ_INCLUDE}")
+else()
+  set(LEAT_HAVE_PQ 0)
+  message(STATUS "leat: libpq not found: training over lent machines left out (scripts/install.sh installs it)")
+endif()
+
 # DuckDB is opened at run time by one file of ingest; only its header is needed to build. A copy
 # installed in the system comes first, then the one that scripts/install.sh fetched.
 find_path(LEAT_DUCKDB_INCLUDE duckdb.h)
@@ -112,7 +123,7 @@ if(LEAT_HAVE_DUCKDB)
 endif()
 
 add_library(leat_libraries INTERFACE)
-foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP DUCKDB)
+foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP PQ DUCKDB)
   target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
@@ -121,3 +132,4 @@ target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS}
 set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP)
 set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG ZIP)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)
+set(LEAT_LIBRARIES_crowd PQ)

@@ -34,6 +34,19 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|amd64|AMD64")
   set_property(SOURCE src/nn/kernels/avx512.c APPEND PROPERTY COMPILE_OPTIONS -mavx512f -mfma)
 endif()
 
+# A text file of a room as a C string: src/crowd/schema.sql becomes crowd/schema.sql.h in the build
+# folder, with the initializer of an array of characters.
+function(leat_embed path)
+  set(header "${CMAKE_BINARY_DIR}/embedded/${path}.h")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/${path})
+  file(READ src/${path} hex HEX)
+  string(REGEX REPLACE "(................................................)" "\\1\n" hex "${hex}")
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," hex "${hex}")
+  file(CONFIGURE OUTPUT "${header}" CONTENT "/* src/${path} */\n${hex}\n" @ONLY)
+endfunction()
+leat_embed(crowd/schema.sql)
+leat_embed(crowd/schema_owner.sql)
+
 # Static libraries leat_<room> of all rooms. A room without sources is an empty interface.
 # LEAT_ROOM_TARGETS lists them.
 function(leat_add_rooms)
@@ -57,7 +70,8 @@ function(leat_add_rooms)
     if(sources)
       # objects once, for the static library and for libleat.so
       add_library(${target}_objects OBJECT ${sources})
-      target_include_directories(${target}_objects PRIVATE include src)
+      target_include_directories(${target}_objects PRIVATE include src
+        "${CMAKE_BINARY_DIR}/embedded")
       target_link_libraries(${target}_objects PRIVATE leat_flags ${used})
       add_library(${target} STATIC $<TARGET_OBJECTS:${target}_objects>)
       target_link_libraries(${target} PUBLIC ${below} ${used})

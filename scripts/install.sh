@@ -2,8 +2,9 @@
 # Installs the packages that are needed to build and check leat, if they are missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
-#   scripts/install.sh --gate  also what make gate needs: clang-format 14, and the Python environments
-#                              of comparisons and of the Python package (scripts/python-env.sh)
+#   scripts/install.sh --gate  also what make gate needs: clang-format 14, a PostgreSQL server, which
+#                              is not started, and the Python environments of comparisons and of the
+#                              Python package (scripts/python-env.sh)
 #   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
 #                              fuzzing, debootstrap and patch, and a compiler and an emulator for
 #                              arm64
@@ -46,6 +47,7 @@ probe() { # kind:what
   formatter:*) scripts/lint --formatter ;;
   fuzzer:*) scripts/find-clang.sh ;;
   arm64:*) scripts/cross-arm64.sh --probe ;;
+  server:*) ls /usr/lib/postgresql/*/bin/postgres ;;
   esac >/dev/null 2>&1
 }
 
@@ -70,6 +72,7 @@ library:yaml-0.1        libyaml-dev      libyaml-devel
 library:libjpeg         libjpeg62-turbo-dev libjpeg-turbo-devel
 library:libpng          libpng-dev       libpng-devel
 library:libzip          libzip-dev       libzip-devel
+library:libpq           libpq-dev        libpq-devel
 library:cmocka          libcmocka-dev    libcmocka-devel
 '
 
@@ -86,6 +89,12 @@ optional_missing() {
   if ! probe formatter:; then
     if [ -n "$known" ]; then apt_known clang-format-14 || true; else
       say "no clang-format 14: lint does not check the format of sources"
+    fi
+  fi
+  [ -n "$gate$all" ] || return 0
+  if ! probe server:; then
+    if [ -n "$known" ]; then apt_known postgresql || true; else
+      say "no PostgreSQL server: tests of training over lent machines are skipped"
     fi
   fi
   [ -n "$all" ] || return 0
@@ -163,6 +172,7 @@ install_optional() {
     packages=$(optional_missing known | tr '\n' ' ')
     if [ -n "$packages" ]; then
       say "Debian packages: installing $packages"
+      case $packages in *postgresql*) without_cluster ;; esac
       # shellcheck disable=SC2086
       apt install -y --no-install-recommends $packages >/dev/null 2>&1 ||
         say "apt-get could not install $packages"
@@ -170,6 +180,14 @@ install_optional() {
   fi
   [ -z "$gate$all" ] || probe formatter: || fetch_formatter
   optional_missing
+}
+
+# Debian's PostgreSQL starts a server on port 5432 when it is installed; the tests start their own.
+without_cluster() {
+  conf=/etc/postgresql-common/createcluster.conf
+  [ ! -e $conf ] || return 0
+  # shellcheck disable=SC2016
+  $as_root sh -c 'mkdir -p "$(dirname "$1")" && echo "create_main_cluster = false" >"$1"' sh $conf
 }
 
 fetch_formatter() {

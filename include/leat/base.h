@@ -52,7 +52,8 @@ extern "C" {
     X(LEAT_ERR_NO_SPACE, 9, "no space left")                                                       \
     X(LEAT_ERR_EXISTS, 10, "exists already")                                                       \
     X(LEAT_ERR_CANCELLED, 11, "cancelled")                                                         \
-    X(LEAT_ERR_BUSY, 12, "in use")
+    X(LEAT_ERR_BUSY, 12, "in use")                                                                 \
+    X(LEAT_ERR_CONNECTION, 13, "no connection")
 
 #define LEAT_CODE_ENUM(name, number, text) name = (number),
 typedef enum leat_code { LEAT_CODES(LEAT_CODE_ENUM) } leat_code;

@@ -1,0 +1,157 @@
+/*
+ * Adding the results of a step in order, while they arrive in any. Each is read once when it
+ * arrives, judged, and confirmed; if it is not the next one, it is read again when it is its turn,
+ * because the database keeps it until the step is committed, and memory stays that of one result.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/thread.h"
+#include "crowd/coordinator.h"
+
+enum { BATCH = 64 };
+
+typedef struct step_in_work {
+    leat_coordinator *self;
+    int64_t step, units;
+    int64_t next; /* to be added */
+} step_in_work;
+
+static leat_code add(step_in_work *of, const leat_unit *unit, leat_error *err) {
+    (void)err;
+    leat_trainer_add(of->self->session.trainer, of->next, unit);
+    of->next++;
+    return LEAT_OK;
+}
+
+/* Computes a unit here: its bytes, in self->payload. */
+static leat_code compute(leat_coordinator *self, int64_t unit, char hash[65], leat_error *err) {
+    return leat_exchange_compute(self->exchange, unit, self->payload, hash, err);
+}
+
+/* Computed here because nobody else can, or because what came is in doubt. */
+static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
+    leat_coordinator *self = of->self;
+    char hash[65];
+    bool done = false;
+    LEAT_TRY(compute(self, unit, hash, err));
+    LEAT_TRY(leat_store_own_result(self->pg, &self->hold, of->step, unit, hash, &done, err));
+    self->result->own += done;
+    return LEAT_OK;
+}
+
+/* Why a result does not count; "": it does. The payload is in self->payload, the unit in *unit. */
+static leat_code judge(step_in_work *of, const leat_store_result *result, leat_unit *unit,
+                       char why[256], bool *mismatch, leat_error *err) {
+    leat_coordinator *self = of->self;
+    leat_error said = {0};
+    uint8_t digest[32];
+    char hash[65];
+    const char *what = NULL;
+    why[0] = 0;
+    *mismatch = false;
+    leat_payload_hash(self->payload, self->sizes.payload, digest);
+    leat_sha256_hex(digest, hash);
+    if (strcmp(hash, result->hash) != 0) {
+        snprintf(why, 256, "its bytes do not have its hash");
+        return LEAT_OK;
+    }
+    if (leat_exchange_read(self->exchange, result->unit, self->payload, self->sizes.payload, unit,
+                           &said) != LEAT_OK) {
+        snprintf(why, 256, "%.250s", said.message);
+        return LEAT_OK;
+    }
+    if (leat_exchange_is_sound(self->exchange, unit, &what)) return LEAT_OK;
+    /* strange, but perhaps so is the unit */
+    LEAT_TRY(compute(self, result->unit, hash, err));
+    *mismatch = strcmp(hash, result->hash) != 0;
+    if (*mismatch) snprintf(why, 256, "%s is not finite, and the unit gives another result", what);
+    return LEAT_OK;
+}
+
+/* Reads and judges one result, and adds it if it is the next. */
+static leat_code receive(step_in_work *of, const leat_store_result *result, leat_error *err) {
+    leat_coordinator *self = of->self;
+    char why[256];
+    bool mismatch = false, done = false;
+    leat_unit unit = {0};
+    leat_error said = {0};
+    leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
+                                        self->sizes.payload, self->options->part_bytes, &said);
+    if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
+        return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
+    if (code != LEAT_OK) return leat_error_copy(err, &said);
+    LEAT_TRY(judge(of, result, &unit, why, &mismatch, err));
+    if (why[0] != 0) {
+        leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s",
+                             (long long)of->step + 1, (long long)result->unit, result->account,
+                             why);
+        LEAT_TRY(
+            leat_store_refuse(self->pg, &self->hold, of->step, result, mismatch, why, &done, err));
+        self->result->refused += done;
+        return LEAT_OK;
+    }
+    LEAT_TRY(leat_store_confirm(self->pg, &self->hold, of->step, result, &done, err));
+    self->result->arrived += done;
+    return LEAT_OK;
+}
+
+/* The next unit, if it is confirmed: *lease is whose result it is, 0: the coordinator's own. */
+static leat_code next_unit(step_in_work *of, bool *there, int64_t *lease, leat_error *err) {
+    return leat_store_confirmed(of->self->pg, of->self->run, of->step, of->next, there, lease, err);
+}
+
+/* Adds what is confirmed and next. */
+static leat_code add_confirmed(step_in_work *of, leat_error *err) {
+    leat_coordinator *self = of->self;
+    while (of->next < of->units) {
+        bool there = false;
+        int64_t lease = 0;
+        char hash[65];
+        leat_unit unit;
+        LEAT_TRY(next_unit(of, &there, &lease, err));
+        if (!there) return LEAT_OK;
+        if (lease == 0) LEAT_TRY(compute(self, of->next, hash, err));
+        else
+            LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, lease, self->payload,
+                                        self->sizes.payload, self->options->part_bytes, err));
+        LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload,
+                                    &unit, err));
+        LEAT_TRY(add(of, &unit, err));
+    }
+    return LEAT_OK;
+}
+
+static leat_code compute_hopeless(step_in_work *of, leat_error *err) {
+    int64_t units[BATCH];
+    int count = 0;
+    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, &count, err));
+    for (int i = 0; i < count; i++) {
+        leat_coordinator_say(of->self,
+                             "step %lld, unit %lld: no machine can compute it; computed here",
+                             (long long)of->step + 1, (long long)units[i]);
+        LEAT_TRY(own(of, units[i], err));
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
+    step_in_work of = {.self = self,
+                       .step = leat_trainer_state(self->session.trainer)->step,
+                       .units = self->session.plan.units};
+    while (of.next < of.units) {
+        leat_store_result results[BATCH];
+        int count = 0;
+        if (leat_coordinator_stopped(self))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
+                             (long long)of.step + 1);
+        LEAT_TRY(leat_store_arrived(self->pg, self->run, results, BATCH, &count, err));
+        for (int i = 0; i < count; i++) LEAT_TRY(receive(&of, &results[i], err));
+        const int64_t before = of.next;
+        LEAT_TRY(add_confirmed(&of, err));
+        if (count > 0 || of.next > before) continue;
+        LEAT_TRY(compute_hopeless(&of, err));
+        (void)leat_pause_sleep(self->options->poll_ms, self->options->stop);
+    }
+    return LEAT_OK;
+}

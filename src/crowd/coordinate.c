@@ -1,0 +1,249 @@
+/* See coordinate.h. */
+#include "crowd/coordinate.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "crowd/coordinator.h"
+
+enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
+
+leat_coordinate_options leat_coordinate_options_default(void) {
+    return (leat_coordinate_options){.name = "run",
+                                     .who = "coordinator",
+                                     .data_note = "",
+                                     .train = leat_train_options_default(),
+                                     .part_bytes = INT64_C(1) << 20,
+                                     .lease_ms = 300000,
+                                     .renew_ms = 10000,
+                                     .silent_ms = 30000,
+                                     .hold_ms = 15000,
+                                     .poll_ms = 500,
+                                     .state_ms = 30000};
+}
+
+void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) {
+    char line[LEAT_CROWD_WORDS_BYTES];
+    va_list args;
+    if (self->options->say == NULL) return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    self->options->say(self->options->user, line);
+}
+
+bool leat_coordinator_stopped(const leat_coordinator *self) {
+    return self->options->stop != NULL && atomic_load(self->options->stop);
+}
+
+/* ---- the run in the database ----------------------------------------------------------------- */
+
+static leat_code create_run(leat_coordinator *self, leat_error *err) {
+    const leat_session *session = &self->session;
+    const leat_identity *identity = &session->identity;
+    const leat_coordinate_options *options = self->options;
+    leat_buf settings = {0};
+    leat_code code = leat_settings_write(&options->train, &settings, err);
+    const leat_store_run run = {.name = options->name,
+                                .identity = identity->run,
+                                .settings = (const char *)settings.data,
+                                .model = identity->model,
+                                .model_hash = identity->model_hash,
+                                .data = identity->data,
+                                .data_note = options->data_note,
+                                .kernel_class = identity->kernel_class,
+                                .leat_version = leat_version(),
+                                .samples = identity->samples,
+                                .units = session->plan.units,
+                                .unit_size = session->plan.unit_size,
+                                .steps = session->steps,
+                                .payload_bytes = self->sizes.payload,
+                                .weights_bytes = self->sizes.weights,
+                                .state_bytes = self->sizes.state,
+                                .part_bytes = options->part_bytes,
+                                .lease_ms = options->lease_ms,
+                                .renew_ms = options->renew_ms,
+                                .silent_ms = options->silent_ms,
+                                .hold_ms = options->hold_ms};
+    if (code == LEAT_OK) code = leat_store_create_run(self->pg, &run, &self->run, err);
+    leat_buf_free(&settings);
+    return code;
+}
+
+/* The run of this name, which must be the same run. */
+static leat_code find_run(leat_coordinator *self, leat_error *err) {
+    leat_store_run run;
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(leat_store_find_run(self->pg, self->options->name, &run, &rows, err));
+    leat_code code = LEAT_OK;
+    if (strcmp(run.identity, self->session.identity.run) != 0)
+        code = leat_fail(err, LEAT_ERR_OPTION,
+                         "the run \"%.64s\" in the database has other data, another model or other "
+                         "settings than this one (%.16s, here %.16s)",
+                         run.name, run.identity, self->session.identity.run);
+    else self->run = run.id;
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+static leat_code open_database(leat_coordinator *self, leat_error *err) {
+    leat_error why = {0};
+    LEAT_TRY(leat_store_install(self->pg, err));
+    if (self->run != 0) {
+        const leat_code code = find_run(self, &why);
+        if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
+        self->run = 0; /* the database was lost: what is here is enough */
+        self->hold = (leat_store_hold){0};
+        return create_run(self, err);
+    }
+    if (!self->options->train.resume) return create_run(self, err);
+    const leat_code code = find_run(self, &why);
+    if (code == LEAT_ERR_NOT_FOUND) return create_run(self, err);
+    return leat_error_copy(err, &why);
+}
+
+/* Waits until the run is free, and takes it. */
+static leat_code take_run(leat_coordinator *self, leat_error *err) {
+    leat_error why = {0};
+    bool told = false;
+    self->hold.run = self->run;
+    for (;;) {
+        const leat_code code = leat_store_take(self->pg, self->options->who, &self->hold, &why);
+        if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
+        if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
+        told = true;
+        if (!leat_pause_sleep(self->options->hold_ms / 4, self->options->stop))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while waiting for the run");
+    }
+}
+
+static leat_code connect_again(leat_coordinator *self, leat_error *err) {
+    leat_keeper_stop(&self->keeper);
+    leat_pg_close(self->pg);
+    self->pg = NULL;
+    LEAT_TRY(leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS,
+                             self->options->stop, err));
+    self->result->connections++;
+    LEAT_TRY(open_database(self, err));
+    LEAT_TRY(take_run(self, err));
+    self->keeper.hold = self->hold;
+    self->keeper.place = self->place;
+    self->keeper.options = self->options;
+    LEAT_TRY(leat_keeper_start(&self->keeper, err));
+    return leat_coordinator_sync(self, err);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* One step, from its open state to its commit; what RUN keeps comes after that. */
+static leat_code take_step(leat_coordinator *self, leat_error *err) {
+    leat_step_numbers numbers;
+    const int64_t begin_ns = leat_clock_ns();
+    leat_exchange_again(self->exchange); /* a try before may have added units */
+    LEAT_TRY(leat_coordinator_collect(self, err));
+    LEAT_TRY(leat_trainer_end(self->session.trainer, &numbers, err));
+    leat_error why = {0};
+    const leat_code code = leat_coordinator_commit(self, &numbers, &why);
+    /* the step is taken, whether or not the database knows it already: sync.c */
+    LEAT_TRY(leat_session_stepped(&self->session, &numbers,
+                                  (double)(leat_clock_ns() - begin_ns) * 1e-9, err));
+    return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
+}
+
+/* A failure after which the coordinator connects again. */
+static bool goes_away(leat_code code) {
+    return code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY || code == LEAT_ERR_NOT_FOUND;
+}
+
+/* The last state is in the database before the run is finished there: a commit of it may have
+ * failed. */
+static leat_code keep_last_state(leat_coordinator *self, leat_error *err) {
+    const int64_t step = leat_trainer_state(self->session.trainer)->step;
+    int slot = 0;
+    if (step != self->session.steps || self->at.state_step == step) return LEAT_OK;
+    LEAT_TRY(leat_coordinator_write_state(self, &slot, err));
+    return leat_store_keep_state(self->pg, &self->hold, step, slot, self->state_hash, err);
+}
+
+static leat_code finish(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(keep_last_state(self, err));
+    LEAT_TRY(leat_session_finish(&self->session, err));
+    return leat_store_set_state(self->pg, &self->hold, "finished", "", err);
+}
+
+/* Until the run ends, is stopped, or fails for good. */
+static leat_code serve(leat_coordinator *self, leat_error *err) {
+    leat_error why = {0};
+    for (;;) {
+        leat_code code = LEAT_OK;
+        if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
+        while (code == LEAT_OK && leat_session_goes_on(&self->session) &&
+               !leat_coordinator_stopped(self)) {
+            code = take_step(self, &why);
+            if (code == LEAT_OK) leat_pause_reset(&self->pause);
+        }
+        if (code == LEAT_OK) code = finish(self, &why);
+        if (code == LEAT_ERR_CANCELLED) {
+            leat_exchange_again(self->exchange);
+            return leat_session_finish(&self->session, err);
+        }
+        if (!goes_away(code)) return leat_error_copy(err, &why);
+        leat_coordinator_say(self, "%s; trying again", why.message);
+        leat_pg_close(self->pg);
+        self->pg = NULL;
+        leat_exchange_again(self->exchange);
+        (void)leat_pause_wait(&self->pause, self->options->stop);
+        if (leat_coordinator_stopped(self)) return leat_session_finish(&self->session, err);
+    }
+}
+
+static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
+                         const char *run, leat_error *err) {
+    const leat_coordinate_options *options = self->options;
+    LEAT_TRY(leat_pg_place_parse(&self->place, options->url, err));
+    LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
+                                err));
+    LEAT_TRY(leat_exchange_check(&options->train, err));
+    /* after it the identity is known: with --init, the run's */
+    LEAT_TRY(leat_session_open(&self->session, run, err));
+    LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,
+                                  self->session.identity.run, err));
+    self->sizes = leat_exchange_get_sizes(self->exchange);
+    LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
+    LEAT_TRY(leat_session_start(&self->session, err));
+    leat_coordinator_encode(self);
+    return LEAT_OK;
+}
+
+static void destroy(leat_coordinator *self) {
+    leat_keeper_stop(&self->keeper);
+    if (self->pg != NULL && !leat_pg_broken(self->pg) && self->hold.fence != 0)
+        (void)!leat_store_give_up(self->pg, &self->hold, NULL);
+    leat_pg_close(self->pg);
+    leat_block_free(self->weights, self->sizes.weights);
+    leat_block_free(self->payload, self->sizes.payload);
+    leat_block_free(self->state, self->sizes.state);
+    leat_exchange_destroy(self->exchange);
+    leat_session_close(&self->session);
+}
+
+leat_code leat_coordinate(const char *model, const char *data, const char *run,
+                          const leat_coordinate_options *options, leat_coordinate_result *result,
+                          leat_error *err) {
+    leat_coordinator *self = NULL;
+    *result = (leat_coordinate_result){0};
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->options = options;
+    self->result = result;
+    self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
+    leat_code code = prepare(self, model, data, run, err);
+    if (code == LEAT_OK) code = serve(self, err);
+    destroy(self);
+    leat_free(self);
+    return code;
+}

@@ -1,0 +1,72 @@
+/* What the files of the coordinator share. */
+#ifndef LEAT_CROWD_COORDINATOR_H
+#define LEAT_CROWD_COORDINATOR_H
+
+#include <pthread.h>
+
+#include "crowd/coordinate.h"
+#include "crowd/pause.h"
+#include "train/exchange.h"
+#include "train/session.h"
+
+/* Renews the hold over a connection of its own, whatever the coordinator computes (keeper.c). */
+typedef struct leat_keeper {
+    const leat_coordinate_options *options;
+    leat_pg_place place;
+    leat_store_hold hold;
+    pthread_t thread;
+    bool running;
+    atomic_bool quit, lost;
+} leat_keeper;
+LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err);
+void leat_keeper_stop(leat_keeper *keeper);
+
+typedef struct leat_coordinator {
+    const leat_coordinate_options *options;
+    leat_coordinate_result *result;
+    leat_session session;
+    leat_exchange *exchange;
+    leat_exchange_sizes sizes;
+    leat_pg_place place;
+    leat_pg *pg;
+    leat_store_hold hold;
+    leat_keeper keeper;
+    leat_pause pause;
+    int64_t run;
+    leat_store_position at; /* of the database, as last seen or written */
+    uint8_t *weights;       /* encoded, of the next step */
+    char weights_hash[65];
+    uint8_t *payload, *state;
+    char state_hash[65];
+    int64_t state_ns; /* when the state went into the database */
+    int64_t step_ns;  /* when the step began */
+} leat_coordinator;
+
+void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
+bool leat_coordinator_stopped(const leat_coordinator *self);
+
+/*
+ * Makes the database and the state in memory the same step, with its weights in the database
+ * (sync.c). Of the two the later step counts, unless the database has no state from which it could
+ * be reached.
+ */
+LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err);
+/* Encodes the weights of the next step. */
+void leat_coordinator_encode(leat_coordinator *self);
+/* Writes bytes to a slot that is not in use, after clearing it. */
+LEAT_MUST_CHECK leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind,
+                                                 int slot, const uint8_t *bytes, int64_t size_bytes,
+                                                 leat_error *err);
+/* Writes the state to the slot that is not in use. */
+LEAT_MUST_CHECK leat_code leat_coordinator_write_state(leat_coordinator *self, int *slot,
+                                                       leat_error *err);
+
+/* Adds all units of the step, as they arrive (collect.c). LEAT_ERR_CANCELLED: stopped between two.
+ */
+LEAT_MUST_CHECK leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err);
+/* Commits the step that the trainer has taken (commit.c). */
+LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self,
+                                                  const leat_step_numbers *numbers,
+                                                  leat_error *err);
+
+#endif

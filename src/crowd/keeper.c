@@ -1,0 +1,44 @@
+/*
+ * Renews the hold of a run from a thread and connection of its own, so that a coordinator that
+ * computes for a long time keeps it. If another coordinator has taken over, it says so and ends;
+ * the fence stops this one's writes in any case.
+ */
+#include "base/thread.h"
+#include "crowd/coordinator.h"
+
+static void *keeper_main(void *argument) {
+    leat_keeper *self = argument;
+    const leat_coordinate_options *options = self->options;
+    const int64_t every_ms = options->hold_ms / 3 > 0 ? options->hold_ms / 3 : 1;
+    leat_pause pause = leat_pause_make(every_ms, every_ms);
+    leat_pg *pg = NULL;
+    while (!atomic_load(&self->quit) && !atomic_load(&self->lost)) {
+        leat_error why = {0};
+        leat_code code = LEAT_OK;
+        if (pg == NULL || leat_pg_broken(pg)) {
+            leat_pg_close(pg);
+            code = leat_pg_connect(&pg, &self->place, "leat coordinate (hold)",
+                                   (int)options->hold_ms, &self->quit, &why);
+        }
+        if (code == LEAT_OK) code = leat_store_take(pg, options->who, &self->hold, &why);
+        if (code == LEAT_ERR_BUSY) atomic_store(&self->lost, true);
+        else if (!leat_pause_wait(&pause, &self->quit)) break;
+    }
+    leat_pg_close(pg);
+    return NULL;
+}
+
+leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err) {
+    atomic_store(&keeper->quit, false);
+    atomic_store(&keeper->lost, false);
+    LEAT_TRY(leat_thread_start(&keeper->thread, keeper_main, keeper, err));
+    keeper->running = true;
+    return LEAT_OK;
+}
+
+void leat_keeper_stop(leat_keeper *keeper) {
+    if (!keeper->running) return;
+    atomic_store(&keeper->quit, true);
+    pthread_join(keeper->thread, NULL);
+    keeper->running = false;
+}

@@ -1,0 +1,552 @@
+/*
+ * See libpq.h. Calls are sent and answers read without blocking; the waits between are poll(2) with
+ * a limit, so that a server or a network that stands still is noticed.
+ */
+#include "crowd/libpq.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+
+#if LEAT_HAVE_PQ
+
+#include <dlfcn.h>
+#include <libpq-fe.h>
+#include <poll.h>
+
+#define FUNCTIONS(X)                                                                               \
+    X(conninfoParse)                                                                               \
+    X(conninfoFree)                                                                                \
+    X(freemem)                                                                                     \
+    X(connectStartParams)                                                                          \
+    X(connectPoll)                                                                                 \
+    X(status)                                                                                      \
+    X(socket)                                                                                      \
+    X(finish)                                                                                      \
+    X(errorMessage)                                                                                \
+    X(serverVersion)                                                                               \
+    X(setnonblocking)                                                                              \
+    X(setNoticeProcessor)                                                                          \
+    X(sendQueryParams)                                                                             \
+    X(sendQuery)                                                                                   \
+    X(flush)                                                                                       \
+    X(consumeInput)                                                                                \
+    X(isBusy)                                                                                      \
+    X(getResult)                                                                                   \
+    X(resultStatus)                                                                                \
+    X(resultErrorField)                                                                            \
+    X(clear)                                                                                       \
+    X(ntuples)                                                                                     \
+    X(nfields)                                                                                     \
+    X(getvalue)                                                                                    \
+    X(getlength)                                                                                   \
+    X(getisnull)
+
+typedef struct library {
+    void *handle;
+#define MEMBER(name) __typeof__(&PQ##name) name;
+    FUNCTIONS(MEMBER)
+#undef MEMBER
+} library;
+
+struct leat_pg {
+    library pq;
+    PGconn *connection;
+    const atomic_bool *stop;
+    int timeout_ms;
+    bool broken;
+    int64_t sent;
+    char shown[LEAT_PG_URL_BYTES];
+    char sqlstate[6];
+};
+
+struct leat_pg_rows {
+    leat_pg *pg;
+    PGresult *result;
+};
+
+enum { SLICE_MS = 100, BYTEA_OID = 17 };
+
+/* ---- the library ---------------------------------------------------------------------------- */
+
+static leat_code load(library *pq, leat_error *err) {
+    const char *missing = NULL;
+    pq->handle = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (pq->handle == NULL)
+        return leat_fail(
+            err, LEAT_ERR_UNSUPPORTED,
+            "PostgreSQL is reached through libpq, which is not installed here; install "
+            "it (Debian: libpq5)");
+#define BIND(name)                                                                                 \
+    *(void **)&pq->name = dlsym(pq->handle, "PQ" #name);                                           \
+    if (pq->name == NULL) missing = "PQ" #name;
+    FUNCTIONS(BIND)
+#undef BIND
+    if (missing == NULL) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "this libpq does not have the function %s; install libpq 13 or newer",
+                     missing);
+}
+
+/* ---- URLs ----------------------------------------------------------------------------------- */
+
+/* One character of a URL's parameter, which may be %XX; -1: damaged. */
+static int decode_char(const char **at) {
+    const char *from = (*at)++;
+    char digits[3] = {0}, *end = NULL;
+    if (*from != '%') return (unsigned char)*from;
+    if (from[1] == 0 || from[2] == 0) return -1;
+    memcpy(digits, from + 1, 2);
+    *at += 2;
+    const long value = strtol(digits, &end, 16);
+    return *end == 0 && value > 0 ? (int)value : -1;
+}
+
+/* Takes `run=NAME` out of the parameters of a URL. */
+static leat_code take_run(leat_pg_place *place, leat_error *err) {
+    char *at = strchr(place->url, '?');
+    while (at != NULL) {
+        char *word = at + 1, *next = strchr(word, '&');
+        if (strncmp(word, "run=", 4) != 0) {
+            at = next;
+            continue;
+        }
+        const char *from = word + 4, *end = next != NULL ? next : word + strlen(word);
+        size_t length = 0;
+        while (from < end) {
+            const int c = decode_char(&from);
+            if (c < 0 || length + 1 >= sizeof place->run)
+                return leat_fail(err, LEAT_ERR_OPTION,
+                                 "the name of the run in the URL is not valid");
+            place->run[length++] = (char)c;
+        }
+        place->run[length] = 0;
+        if (next != NULL) memmove(word, next + 1, strlen(next + 1) + 1);
+        else *at = 0;
+        return LEAT_OK;
+    }
+    return LEAT_OK;
+}
+
+/* The URL without its password. */
+static void hide_password(const char *url, char shown[LEAT_PG_URL_BYTES]) {
+    const char *user = strstr(url, "://");
+    const char *at = user != NULL ? strchr(user + 3, '@') : NULL;
+    const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
+    if (colon == NULL) snprintf(shown, LEAT_PG_URL_BYTES, "%s", url);
+    else snprintf(shown, LEAT_PG_URL_BYTES, "%.*s:***%.1900s", (int)(colon - url), url, at);
+}
+
+/* A setting of a parsed URL; NULL if it is not there. */
+static const char *setting(const PQconninfoOption *options, const char *keyword) {
+    for (; options->keyword != NULL; options++)
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->val != NULL && *options->val != 0 ? options->val : NULL;
+    return NULL;
+}
+
+static leat_code check_settings(const PQconninfoOption *options, leat_error *err) {
+    static const char *const needed[][2] = {
+        {"user", "a login"}, {"host", "a host"}, {"dbname", "a database"}};
+    static const char *const refused[] = {"service", "options", "passfile", "password_file"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        if (setting(options, needed[i][0]) == NULL)
+            return leat_fail(
+                err, LEAT_ERR_OPTION,
+                "the URL does not name %s: postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+                needed[i][1]);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (setting(options, refused[i]) != NULL)
+            return leat_fail(err, LEAT_ERR_OPTION,
+                             "\"%s\" in the URL is not supported: leat sets "
+                             "its own",
+                             refused[i]);
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error *err) {
+    library pq = {0};
+    char *why = NULL;
+    *place = (leat_pg_place){0};
+    if (strlen(url) >= sizeof place->url)
+        return leat_fail(err, LEAT_ERR_OPTION, "the URL has more than %d characters",
+                         LEAT_PG_URL_BYTES - 1);
+    if (strncmp(url, "postgresql://", 13) != 0 && strncmp(url, "postgres://", 11) != 0)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "a database is named as postgresql://USER:PASSWORD@HOST:PORT/DATABASE");
+    memcpy(place->url, url, strlen(url) + 1);
+    hide_password(url, place->shown);
+    LEAT_TRY(take_run(place, err));
+    LEAT_TRY(load(&pq, err));
+    PQconninfoOption *options = pq.conninfoParse(place->url, &why);
+    leat_code code = LEAT_OK;
+    if (options == NULL) {
+        code = leat_fail(err, LEAT_ERR_OPTION, "the URL \"%.200s\" is not valid", place->shown);
+    } else {
+        code = check_settings(options, err);
+        pq.conninfoFree(options);
+    }
+    if (why != NULL) pq.freemem(why);
+    return code;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+/* The first line of what libpq says. */
+static leat_code lost(leat_pg *pg, const char *doing, leat_error *err) {
+    char text[200];
+    snprintf(text, sizeof text, "%s", pg->pq.errorMessage(pg->connection));
+    text[strcspn(text, "\n")] = 0;
+    pg->broken = true;
+    return leat_fail(err, LEAT_ERR_CONNECTION, "%.150s: %s: %s", pg->shown, doing,
+                     *text != 0 ? text : "the connection was lost");
+}
+
+/* Waits until the socket can be read (or written, too); in slices, to notice `stop` while
+ * connecting. */
+static leat_code wait_for(leat_pg *pg, bool write, bool read, int64_t until_ns, const char *doing,
+                          leat_error *err) {
+    for (;;) {
+        struct pollfd at = {.fd = pg->pq.socket(pg->connection),
+                            .events = (short)((read ? POLLIN : 0) | (write ? POLLOUT : 0))};
+        const int64_t left_ms = (until_ns - leat_clock_ns()) / 1000000;
+        if (pg->stop != NULL && atomic_load(pg->stop)) {
+            pg->broken = true;
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
+        }
+        if (at.fd < 0) return lost(pg, doing, err);
+        if (left_ms <= 0) {
+            pg->broken = true;
+            return leat_fail(err, LEAT_ERR_CONNECTION, "%.150s: %s: no answer for %d s", pg->shown,
+                             doing, pg->timeout_ms / 1000);
+        }
+        const int ready = poll(&at, 1, left_ms < SLICE_MS ? (int)left_ms : SLICE_MS);
+        if (ready > 0) return LEAT_OK;
+        if (ready < 0 && errno != EINTR) {
+            pg->broken = true;
+            return leat_fail_errno(err, errno, "%.150s: %s", pg->shown, doing);
+        }
+    }
+}
+
+static int64_t limit_of(const leat_pg *pg) {
+    return leat_clock_ns() + (int64_t)pg->timeout_ms * 1000000;
+}
+
+/* ---- connections ---------------------------------------------------------------------------- */
+
+static void no_notice(void *user, const char *text) { (void)user, (void)text; }
+
+static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *program,
+                       leat_error *err) {
+    /* The URL comes first; what follows wins. Keep-alives notice a peer that is gone. */
+    const char *const names[] = {"dbname",
+                                 "application_name",
+                                 "fallback_application_name",
+                                 "client_encoding",
+                                 "passfile",
+                                 "keepalives",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 "tcp_user_timeout",
+                                 "gssencmode",
+                                 NULL};
+    const char *const values[] = {place->url, program, program, "UTF8",  "/dev/null/none", "1",
+                                  "10",       "5",     "3",     "30000", "disable",        NULL};
+    const int64_t until_ns = limit_of(pg);
+    pg->connection = pg->pq.connectStartParams(names, values, 1);
+    if (pg->connection == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "libpq: out of memory");
+    pg->pq.setNoticeProcessor(pg->connection, no_notice, NULL);
+    if (pg->pq.status(pg->connection) == CONNECTION_BAD) return lost(pg, "connecting", err);
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    while (state != PGRES_POLLING_OK) {
+        LEAT_TRY(wait_for(pg, state == PGRES_POLLING_WRITING, state == PGRES_POLLING_READING,
+                          until_ns, "connecting", err));
+        state = pg->pq.connectPoll(pg->connection);
+        if (state == PGRES_POLLING_FAILED) return lost(pg, "connecting", err);
+    }
+    if (pg->pq.setnonblocking(pg->connection, 1) != 0) return lost(pg, "connecting", err);
+    return LEAT_OK;
+}
+
+/* The server's side of keep-alives, which a dead peer's locks depend on. By SET, because session
+ * poolers do not pass on the options of a connection. */
+static const char settings[] =
+    "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; "
+    "set tcp_user_timeout = 30000; set client_min_messages = error; set bytea_output = hex; "
+    "set extra_float_digits = 3; set datestyle = iso; set timezone = 'UTC'; "
+    "set idle_in_transaction_session_timeout = 60000; set lock_timeout = 30000; "
+    "set search_path = pg_catalog, pg_temp";
+
+leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
+                          int timeout_ms, const atomic_bool *stop, leat_error *err) {
+    leat_pg *pg = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&pg, 1, err));
+    pg->stop = stop;
+    pg->timeout_ms = timeout_ms;
+    memcpy(pg->shown, place->shown, sizeof pg->shown);
+    leat_code code = load(&pg->pq, err);
+    if (code == LEAT_OK) code = start(pg, place, program, err);
+    pg->stop = NULL;
+    if (code == LEAT_OK) code = leat_pg_script(pg, settings, err);
+    if (code == LEAT_OK) *out = pg;
+    else leat_pg_close(pg);
+    return code;
+}
+
+void leat_pg_close(leat_pg *pg) {
+    if (pg == NULL) return;
+    if (pg->connection != NULL) pg->pq.finish(pg->connection);
+    leat_free(pg);
+}
+
+bool leat_pg_broken(const leat_pg *pg) { return pg->broken; }
+int leat_pg_server_version(const leat_pg *pg) { return pg->pq.serverVersion(pg->connection); }
+int64_t leat_pg_sent(const leat_pg *pg) { return pg->sent; }
+const char *leat_pg_sqlstate(const leat_pg *pg) { return pg->sqlstate; }
+
+bool leat_pg_retryable(const leat_pg *pg) {
+    return strcmp(pg->sqlstate, "40001") == 0 || strcmp(pg->sqlstate, "40P01") == 0;
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
+
+static leat_code send_all(leat_pg *pg, int64_t until_ns, leat_error *err) {
+    for (;;) {
+        const int left = pg->pq.flush(pg->connection);
+        if (left == 0) return LEAT_OK;
+        if (left < 0) return lost(pg, "sending", err);
+        /* the server may write while it reads: what it says must be taken */
+        LEAT_TRY(wait_for(pg, true, true, until_ns, "sending", err));
+        if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "sending", err);
+    }
+}
+
+/* The next result, or NULL after the last. */
+static leat_code next_result(leat_pg *pg, PGresult **result, leat_error *err) {
+    const int64_t until_ns = limit_of(pg);
+    *result = NULL;
+    while (pg->pq.isBusy(pg->connection)) {
+        LEAT_TRY(wait_for(pg, false, true, until_ns, "waiting for an answer", err));
+        if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "reading", err);
+    }
+    *result = pg->pq.getResult(pg->connection);
+    return LEAT_OK;
+}
+
+/* An error of the server. Errors of class 57P and 08 end the connection. */
+static leat_code refused(leat_pg *pg, const PGresult *result, leat_error *err) {
+    const char *state = pg->pq.resultErrorField(result, PG_DIAG_SQLSTATE);
+    const char *message = pg->pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    const char *hint = pg->pq.resultErrorField(result, PG_DIAG_MESSAGE_HINT);
+    if (state == NULL) return lost(pg, "waiting for an answer", err);
+    snprintf(pg->sqlstate, sizeof pg->sqlstate, "%s", state);
+    if (strncmp(state, "57P", 3) == 0 || strncmp(state, "08", 2) == 0) {
+        pg->broken = true;
+        return leat_fail(err, LEAT_ERR_CONNECTION, "%.150s: %.300s", pg->shown, message);
+    }
+    return leat_fail(err, LEAT_ERR_INPUT, "%.350s%s%.100s",
+                     message != NULL ? message : "the server reports an error",
+                     hint != NULL ? "; " : "", hint != NULL ? hint : "");
+}
+
+/* All results of what was sent; the first is kept. */
+static leat_code collect(leat_pg *pg, PGresult **kept, leat_error *err) {
+    leat_code code = LEAT_OK;
+    for (;;) {
+        PGresult *result = NULL;
+        const leat_code read = next_result(pg, &result, code == LEAT_OK ? err : NULL);
+        if (read != LEAT_OK) return code == LEAT_OK ? read : code;
+        if (result == NULL) return code;
+        const ExecStatusType status = pg->pq.resultStatus(result);
+        if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK && code == LEAT_OK)
+            code = refused(pg, result, err);
+        if (*kept == NULL && code == LEAT_OK && kept != NULL) *kept = result;
+        else pg->pq.clear(result);
+    }
+}
+
+/* Texts of numbers, and what libpq takes. */
+typedef struct parameters {
+    char numbers[LEAT_PG_PARAMETERS_MAX][32];
+    const char *values[LEAT_PG_PARAMETERS_MAX];
+    int lengths[LEAT_PG_PARAMETERS_MAX], formats[LEAT_PG_PARAMETERS_MAX];
+    Oid types[LEAT_PG_PARAMETERS_MAX];
+    int64_t bytes;
+} parameters;
+
+static void fill(parameters *to, const leat_pg_value *values, int count) {
+    for (int i = 0; i < count; i++) {
+        const leat_pg_value *of = &values[i];
+        switch (of->kind) {
+        case LEAT_PG_INT:
+            snprintf(to->numbers[i], sizeof *to->numbers, "%lld", (long long)of->number);
+            to->values[i] = to->numbers[i];
+            break;
+        case LEAT_PG_REAL:
+            if (isfinite(of->real))
+                snprintf(to->numbers[i], sizeof *to->numbers, "%.17g", of->real);
+            else
+                snprintf(to->numbers[i], sizeof *to->numbers, "%s",
+                         isnan(of->real) ? "NaN"
+                         : of->real > 0  ? "Infinity"
+                                         : "-Infinity");
+            to->values[i] = to->numbers[i];
+            break;
+        case LEAT_PG_TEXT: to->values[i] = of->data; break;
+        case LEAT_PG_BYTES:
+            to->values[i] = of->data;
+            to->lengths[i] = (int)of->number;
+            to->formats[i] = 1;
+            to->types[i] = BYTEA_OID;
+            break;
+        default: break;
+        }
+        if (to->formats[i] == 1) to->bytes += of->number;
+        else if (to->values[i] != NULL) to->bytes += (int64_t)strlen(to->values[i]);
+    }
+}
+
+leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+                       const leat_pg_value *values, int count, leat_error *err) {
+    parameters of = {0};
+    PGresult *kept = NULL;
+    if (rows != NULL) *rows = NULL;
+    LEAT_ASSERT(count <= LEAT_PG_PARAMETERS_MAX && !pg->broken);
+    pg->sqlstate[0] = 0;
+    fill(&of, values, count);
+    if (!pg->pq.sendQueryParams(pg->connection, sql, count, of.types, of.values, of.lengths,
+                                of.formats, bytes))
+        return lost(pg, "sending", err);
+    pg->sent += of.bytes + (int64_t)strlen(sql);
+    LEAT_TRY(send_all(pg, limit_of(pg), err));
+    leat_code code = collect(pg, &kept, err);
+    if (code == LEAT_OK && rows != NULL) {
+        code = LEAT_NEW(rows, 1, err);
+        if (code == LEAT_OK) **rows = (leat_pg_rows){.pg = pg, .result = kept};
+    }
+    if ((code != LEAT_OK || rows == NULL) && kept != NULL) pg->pq.clear(kept);
+    return code;
+}
+
+leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
+    PGresult *kept = NULL;
+    LEAT_ASSERT(!pg->broken);
+    pg->sqlstate[0] = 0;
+    if (!pg->pq.sendQuery(pg->connection, sql)) return lost(pg, "sending", err);
+    pg->sent += (int64_t)strlen(sql);
+    LEAT_TRY(send_all(pg, limit_of(pg), err));
+    leat_code code = collect(pg, &kept, err);
+    if (kept != NULL) pg->pq.clear(kept);
+    return code;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+void leat_pg_rows_destroy(leat_pg_rows *rows) {
+    if (rows == NULL) return;
+    rows->pg->pq.clear(rows->result);
+    leat_free(rows);
+}
+
+int leat_pg_row_count(const leat_pg_rows *rows) { return rows->pg->pq.ntuples(rows->result); }
+
+bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column) {
+    const int row_count = leat_pg_row_count(rows);
+    const int column_count = rows->pg->pq.nfields(rows->result);
+    LEAT_ASSERT(row >= 0 && row < row_count && column >= 0 && column < column_count);
+    return rows->pg->pq.getisnull(rows->result, row, column) != 0;
+}
+
+const char *leat_pg_text(const leat_pg_rows *rows, int row, int column) {
+    return leat_pg_is_null(rows, row, column) ? ""
+                                              : rows->pg->pq.getvalue(rows->result, row, column);
+}
+
+int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column) {
+    return strtoll(leat_pg_text(rows, row, column), NULL, 10);
+}
+
+double leat_pg_real(const leat_pg_rows *rows, int row, int column) {
+    return strtod(leat_pg_text(rows, row, column), NULL);
+}
+
+const uint8_t *leat_pg_bytes(const leat_pg_rows *rows, int row, int64_t *size_bytes) {
+    *size_bytes = 0;
+    if (leat_pg_is_null(rows, row, 0)) return NULL;
+    *size_bytes = rows->pg->pq.getlength(rows->result, row, 0);
+    return (const uint8_t *)rows->pg->pq.getvalue(rows->result, row, 0);
+}
+
+#else
+
+static leat_code missing(leat_error *err) {
+    return leat_fail(
+        err, LEAT_ERR_UNSUPPORTED,
+        "leat was built without libpq, which reaches PostgreSQL; run scripts/install.sh "
+        "and rebuild leat");
+}
+
+leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error *err) {
+    (void)url;
+    *place = (leat_pg_place){0};
+    return missing(err);
+}
+
+leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
+                          int timeout_ms, const atomic_bool *stop, leat_error *err) {
+    (void)place, (void)program, (void)timeout_ms, (void)stop;
+    *out = NULL;
+    return missing(err);
+}
+
+/* Without a connection none of these is called. */
+void leat_pg_close(leat_pg *pg) { LEAT_ASSERT(pg == NULL); }
+bool leat_pg_broken(const leat_pg *pg) { return pg == NULL; }
+int leat_pg_server_version(const leat_pg *pg) { return (void)pg, 0; }
+int64_t leat_pg_sent(const leat_pg *pg) { return (void)pg, 0; }
+const char *leat_pg_sqlstate(const leat_pg *pg) { return (void)pg, ""; }
+bool leat_pg_retryable(const leat_pg *pg) { return (void)pg, false; }
+
+leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+                       const leat_pg_value *values, int count, leat_error *err) {
+    (void)pg, (void)bytes, (void)sql, (void)values, (void)count;
+    if (rows != NULL) *rows = NULL;
+    return missing(err);
+}
+
+leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
+    (void)pg, (void)sql;
+    return missing(err);
+}
+
+void leat_pg_rows_destroy(leat_pg_rows *rows) { LEAT_ASSERT(rows == NULL); }
+int leat_pg_row_count(const leat_pg_rows *rows) { return (void)rows, 0; }
+bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column) {
+    return (void)rows, (void)row, (void)column, true;
+}
+const char *leat_pg_text(const leat_pg_rows *rows, int row, int column) {
+    return (void)rows, (void)row, (void)column, "";
+}
+int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column) {
+    return (void)rows, (void)row, (void)column, 0;
+}
+double leat_pg_real(const leat_pg_rows *rows, int row, int column) {
+    return (void)rows, (void)row, (void)column, 0;
+}
+const uint8_t *leat_pg_bytes(const leat_pg_rows *rows, int row, int64_t *size_bytes) {
+    (void)rows, (void)row;
+    *size_bytes = 0;
+    return NULL;
+}
+
+#endif

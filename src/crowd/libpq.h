@@ -1,0 +1,89 @@
+/*
+ * A connection to PostgreSQL through libpq, the only file that knows it. The library is opened with
+ * the first connection (it brings twenty others), and a build needs only its header.
+ *
+ * A connection belongs to one thread. Nothing waits without an end: a call that has no answer for
+ * the connection's time gives up, and the connection is then broken. A call either has a result
+ * from the server, or LEAT_ERR_CONNECTION: then nobody knows whether the server has done it.
+ */
+#ifndef LEAT_CROWD_LIBPQ_H
+#define LEAT_CROWD_LIBPQ_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+
+#define LEAT_PG_URL_BYTES 2048
+#define LEAT_PG_NAME_BYTES 65
+
+/* What a URL says. */
+typedef struct leat_pg_place {
+    char url[LEAT_PG_URL_BYTES];   /* without `run`; has the password */
+    char shown[LEAT_PG_URL_BYTES]; /* for messages: the password is *** */
+    char run[LEAT_PG_NAME_BYTES];  /* the parameter `run`; "": none */
+} leat_pg_place;
+/*
+ * Reads "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME&sslmode=...". User, host and
+ * database must be there: what is not said is not taken from the environment, from files or from
+ * the login, all of which differ between machines. LEAT_ERR_OPTION.
+ */
+LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *url,
+                                              leat_error *err);
+
+typedef struct leat_pg leat_pg;
+
+/* Connects. `stop` (may be NULL) ends the wait for that, set by anybody: LEAT_ERR_CANCELLED.
+ * LEAT_ERR_CONNECTION: the server cannot be reached; LEAT_ERR_OPTION: it refuses the login. */
+LEAT_MUST_CHECK leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place,
+                                          const char *program, int timeout_ms,
+                                          const atomic_bool *stop, leat_error *err);
+void leat_pg_close(leat_pg *pg);
+/* It can no longer be used. */
+bool leat_pg_broken(const leat_pg *pg);
+/* 150018 for 15.18. */
+int leat_pg_server_version(const leat_pg *pg);
+/* Bytes sent and received so far, as libpq hands them over, without TLS and TCP. */
+int64_t leat_pg_sent(const leat_pg *pg);
+/* SQLSTATE of the last failure, "" if it has none. */
+const char *leat_pg_sqlstate(const leat_pg *pg);
+/* A failure that goes away if the transaction is repeated: deadlock, serialization. */
+bool leat_pg_retryable(const leat_pg *pg);
+
+/* A parameter: a number, a text, bytes, or NULL. */
+typedef struct leat_pg_value {
+    enum { LEAT_PG_NULL, LEAT_PG_INT, LEAT_PG_REAL, LEAT_PG_TEXT, LEAT_PG_BYTES } kind;
+    int64_t number; /* also the size of bytes */
+    double real;
+    const void *data;
+} leat_pg_value;
+#define LEAT_PG_I(n) ((leat_pg_value){.kind = LEAT_PG_INT, .number = (int64_t)(n)})
+#define LEAT_PG_R(x) ((leat_pg_value){.kind = LEAT_PG_REAL, .real = (x)})
+#define LEAT_PG_T(s) ((leat_pg_value){.kind = LEAT_PG_TEXT, .data = (s)})
+#define LEAT_PG_B(p, n)                                                                            \
+    ((leat_pg_value){.kind = LEAT_PG_BYTES, .data = (p), .number = (int64_t)(n)})
+#define LEAT_PG_PARAMETERS_MAX 32
+
+typedef struct leat_pg_rows leat_pg_rows;
+
+/*
+ * One statement with parameters $1, $2, ... *rows (may be NULL) receives the result, which the
+ * caller destroys. `bytes`: the only column of the result is bytea.
+ * LEAT_ERR_CONNECTION: no answer, and the connection is broken.
+ * LEAT_ERR_INPUT: the server refuses; the message is its own, and leat_pg_sqlstate says which.
+ */
+LEAT_MUST_CHECK leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes,
+                                       const char *sql, const leat_pg_value *values, int count,
+                                       leat_error *err);
+/* Several statements without parameters or results. */
+LEAT_MUST_CHECK leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err);
+
+void leat_pg_rows_destroy(leat_pg_rows *rows);
+int leat_pg_row_count(const leat_pg_rows *rows);
+bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column);
+/* "" and 0 for NULL. Valid until the rows are destroyed. */
+const char *leat_pg_text(const leat_pg_rows *rows, int row, int column);
+int64_t leat_pg_int(const leat_pg_rows *rows, int row, int column);
+double leat_pg_real(const leat_pg_rows *rows, int row, int column);
+const uint8_t *leat_pg_bytes(const leat_pg_rows *rows, int row, int64_t *size_bytes);
+
+#endif

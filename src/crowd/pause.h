@@ -1,0 +1,26 @@
+/*
+ * Pauses between tries: they grow, with jitter, so that many machines that lost the same server do
+ * not come back at the same moment. Only when something is done depends on it, never what.
+ */
+#ifndef LEAT_CROWD_PAUSE_H
+#define LEAT_CROWD_PAUSE_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+
+typedef struct leat_pause {
+    int64_t next_ms; /* of the next pause, before jitter */
+    int64_t first_ms, most_ms;
+    uint64_t jitter;
+} leat_pause;
+
+leat_pause leat_pause_make(int64_t first_ms, int64_t most_ms);
+/* Waits, and doubles the next one. False: stopped (`stop` may be NULL). */
+bool leat_pause_wait(leat_pause *pause, const atomic_bool *stop);
+/* After a success. */
+void leat_pause_reset(leat_pause *pause);
+/* Waits a time without jitter, in slices. False: stopped. */
+bool leat_pause_sleep(int64_t ms, const atomic_bool *stop);
+
+#endif

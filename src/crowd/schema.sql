@@ -1,0 +1,526 @@
+-- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
+-- it. Version 1; installed by its owner in one transaction.
+--
+-- Workers call functions and read views; they have no other right. The owner's coordinator reads the
+-- tables, and writes through functions too, each of which begins by locking the run and comparing the
+-- fence and epoch, so that a coordinator that has lost the run writes nothing.
+--
+-- Locks are taken in the order run, unit, lease. Times are those of leat.clock(), read after the last
+-- lock of a statement. Reasons of refusals are returned, not raised: an error would undo the rest.
+
+create schema leat;
+grant usage on schema leat to public;
+
+create table leat.version (version integer not null);
+insert into leat.version values (1);
+
+-- The only clock. The owner may replace it.
+create function leat.clock() returns timestamptz
+language sql volatile as $$ select pg_catalog.clock_timestamp() $$;
+
+-- Whether something is held until this instant, for at most this long. An instant that is further
+-- away than that was written before the clock went back: it is past.
+create function leat.holds(until timestamptz, length_ms bigint) returns boolean
+language plpgsql volatile as $$
+declare
+  now_ timestamptz := leat.clock();
+begin
+  return until > now_ and until <= now_ + length_ms * interval '1 millisecond';
+end $$;
+
+-- Names from volunteers: printable, at most 64 characters.
+create function leat.tidy(words text) returns text
+language sql immutable as $$
+  select left(regexp_replace(coalesce(words, ''), '[^[:alnum:][:punct:] ]', '?', 'g'), 64)
+$$;
+
+create function leat.random64() returns bigint
+language sql volatile as $$
+  select ('x' || left(md5(gen_random_uuid()::text), 16))::bit(64)::bigint
+$$;
+
+-- ---- Tables ------------------------------------------------------------------------------------
+
+create table leat.run (
+  id bigint generated always as identity primary key,
+  name text not null check (name ~ '^[A-Za-z0-9._-]{1,64}$'),
+  created_at timestamptz not null default leat.clock(),
+  -- what decides the weights
+  identity text not null check (identity ~ '^[0-9a-f]{64}$'),
+  settings text not null,
+  model text not null,
+  model_hash text not null,
+  data text not null,
+  data_note text not null default '',
+  samples bigint not null,
+  kernel_class text not null,
+  leat_version text not null,
+  units integer not null check (units between 1 and 100000),
+  unit_size bigint not null check (unit_size > 0),
+  steps bigint not null check (steps > 0),
+  -- sizes
+  payload_bytes bigint not null check (payload_bytes between 1 and 1 << 29),
+  weights_bytes bigint not null check (weights_bytes > 0),
+  state_bytes bigint not null check (state_bytes > 0),
+  part_bytes integer not null check (part_bytes between 1024 and 8 << 20),
+  memory_bytes bigint not null,
+  -- times
+  lease_ms bigint not null default 300000 check (lease_ms > 0),
+  renew_ms bigint not null default 10000 check (renew_ms > 0),
+  silent_ms bigint not null default 30000 check (silent_ms > 0),
+  hold_ms bigint not null default 15000 check (hold_ms > 0),
+  -- what changes
+  state text not null default 'open' check (state in ('open', 'paused', 'finished')),
+  reason text not null default '',
+  fence bigint not null default 0,
+  epoch bigint not null default 0,
+  coordinator text not null default '',
+  coordinator_until timestamptz not null default '-infinity',
+  step bigint not null default -1,      -- the open one; -1: the weights of step 0 are not here yet
+  weights_slot smallint not null default 0,
+  weights_hash text not null default '',
+  state_slot smallint not null default 0,
+  state_step bigint not null default -1,
+  state_hash text not null default ''
+);
+create unique index run_name on leat.run (name) where state <> 'finished';
+
+create table leat.step (
+  run bigint not null references leat.run on delete cascade,
+  step bigint not null,
+  committed_at timestamptz not null,
+  state_hash text not null,
+  images bigint not null,
+  loss_d_images double precision,
+  loss_d_fakes double precision,
+  loss_g double precision,
+  norm_d double precision,
+  norm_g double precision,
+  workers integer not null,
+  primary key (run, step)
+);
+
+create table leat.account (
+  name name primary key,
+  created_at timestamptz not null default leat.clock(),
+  accepted bigint not null default 0,
+  confirmed bigint not null default 0,
+  refused bigint not null default 0,
+  mismatched bigint not null default 0
+);
+
+create table leat.machine (
+  account name not null references leat.account on delete cascade,
+  id text not null check (id ~ '^[0-9a-f]{32}$'),
+  name text not null,
+  hardware text not null,
+  created_at timestamptz not null default leat.clock(),
+  seen_at timestamptz not null,
+  run bigint,
+  accepted bigint not null default 0,
+  refused bigint not null default 0,
+  bytes bigint not null default 0,
+  news text not null default '',        -- what became of its results, not yet told
+  primary key (account, id)
+) with (fillfactor = 50);
+
+-- Of the open step and the one before.
+create table leat.unit (
+  run bigint not null references leat.run on delete cascade,
+  step bigint not null,
+  unit integer not null,
+  state text not null default 'ready'
+    check (state in ('ready', 'out', 'done', 'confirmed', 'failed')),
+  lease bigint,                         -- whose result it is
+  hash text,
+  primary key (run, step, unit)
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.1);
+
+create table leat.lease (
+  lease bigint generated always as identity primary key,
+  run bigint not null references leat.run on delete cascade,
+  step bigint not null,
+  unit integer not null,
+  account name not null,
+  machine text not null,
+  epoch bigint not null,
+  kind text not null check (kind in ('work', 'copy')),
+  state text not null default 'live' check (state in
+    ('live', 'used', 'superseded', 'expired', 'released', 'failed', 'refused')),
+  reason text not null default '',
+  granted_at timestamptz not null,
+  renewed_at timestamptz not null,
+  until timestamptz not null,
+  ended_at timestamptz
+) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0.1);
+create index lease_unit on leat.lease (run, step, unit);
+create index lease_machine on leat.lease (account, machine) where state = 'live';
+
+-- The last 10,000.
+create table leat.event (
+  id bigint generated always as identity primary key,
+  run bigint,
+  at timestamptz not null default leat.clock(),
+  kind text not null,
+  account name,
+  machine text,
+  words text not null
+);
+
+-- ---- What workers call -------------------------------------------------------------------------
+
+-- Those for workers run with the owner's rights; those that they call in turn are the owner's alone.
+
+-- Whoever calls, as an account.
+create function leat.me() returns name
+language plpgsql as $$
+begin
+  insert into leat.account (name) values (session_user) on conflict do nothing;
+  return session_user;
+end $$;
+
+create function leat.note(p_run bigint, p_kind text, p_machine text, p_words text) returns void
+language sql as $$
+  insert into leat.event (run, kind, account, machine, words)
+  values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
+$$;
+
+-- Ends leases that are live.
+create function leat.end_leases(p_run bigint, p_machine text, p_state text, p_reason text)
+returns void
+language plpgsql as $$
+declare
+  l record;
+begin
+  for l in select lease.lease, lease.run, lease.step, lease.unit from leat.lease
+           where state = 'live' and account = session_user and machine = p_machine
+             and run = p_run order by lease.step, lease.unit loop
+    perform leat.end_lease(l.lease, p_state, p_reason);
+  end loop;
+end $$;
+
+-- Ends one lease, if it is live, and puts its unit back if nobody else has it.
+create function leat.end_lease(p_lease bigint, p_state text, p_reason text) returns boolean
+language plpgsql as $$
+declare
+  l leat.lease;
+begin
+  select * into l from leat.lease where lease = p_lease;
+  if not found then return false; end if;
+  perform from leat.run where id = l.run for share;
+  perform from leat.unit u where (u.run, u.step, u.unit) = (l.run, l.step, l.unit) for update;
+  update leat.lease set state = p_state, reason = left(p_reason, 200), ended_at = leat.clock()
+  where lease = p_lease and state = 'live';
+  if not found then return false; end if;
+  update leat.unit u set state = 'ready'
+  where (u.run, u.step, u.unit) = (l.run, l.step, l.unit) and u.state = 'out'
+    and not exists (select from leat.lease o where (o.run, o.step, o.unit) =
+                    (l.run, l.step, l.unit) and o.state = 'live');
+  return true;
+end $$;
+
+-- Begins to work: the run, by name or, if there is one open run, by ''. Leases of an earlier process
+-- of this machine end, because only one process has its key.
+create function leat.register(p_run text, p_machine text, p_name text, p_hardware text)
+returns table (run bigint, name text, model text, model_hash text, data text, data_note text,
+               samples bigint, kernel_class text, identity text, settings text, leat_version text,
+               payload_bytes bigint, weights_bytes bigint, part_bytes integer,
+               memory_bytes bigint, lease_ms bigint, renew_ms bigint, state text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  r leat.run;
+  open_ text;
+  account_ name := leat.me();
+begin
+  if p_machine !~ '^[0-9a-f]{32}$' then
+    raise exception 'leat: "%" does not identify a machine', left(p_machine, 64)
+      using errcode = 'invalid_parameter_value';
+  end if;
+  select string_agg(n.name, ', ' order by n.name) into open_ from leat.run n
+  where n.state <> 'finished';
+  if p_run = '' and open_ is null then
+    raise exception 'leat: this database has no open run' using errcode = 'no_data_found';
+  elsif p_run = '' and open_ like '%, %' then
+    raise exception 'leat: which run? open are: %', open_
+      using errcode = 'invalid_parameter_value', hint = 'Add ?run=NAME to the URL.';
+  end if;
+  select * into r from leat.run n
+  where n.name = case when p_run = '' then open_ else p_run end
+  order by n.state = 'finished', n.id desc limit 1;
+  if not found then
+    raise exception 'leat: there is no run "%"; open are: %', left(p_run, 64),
+      coalesce(open_, 'none') using errcode = 'no_data_found';
+  end if;
+  insert into leat.machine (account, id, name, hardware, seen_at, run)
+  values (account_, p_machine, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock(), r.id)
+  on conflict (account, id) do update
+  set name = excluded.name, hardware = excluded.hardware, seen_at = excluded.seen_at,
+      run = excluded.run;
+  perform leat.end_leases(r.id, p_machine, 'released', 'the machine began anew');
+  return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
+    r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
+    r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state;
+end $$;
+
+-- The median time of a finished unit of the open step, or of the one before, in milliseconds.
+create function leat.median_ms(p_run bigint, p_step bigint) returns double precision
+language sql stable as $$
+  select coalesce(
+    (select percentile_cont(0.5) within group (order by
+       extract(epoch from l.ended_at - l.granted_at)) * 1000
+     from leat.lease l where l.run = p_run and l.step = p_step and l.state = 'used'),
+    (select percentile_cont(0.5) within group (order by
+       extract(epoch from l.ended_at - l.granted_at)) * 1000
+     from leat.lease l where l.run = p_run and l.step = p_step - 1 and l.state = 'used'),
+    300000)
+$$;
+
+-- Whether a lease counts as held by its machine.
+create function leat.is_held(l leat.lease, lease_ms bigint) returns boolean
+language sql volatile as $$
+  select l.state = 'live' and leat.holds(l.until, lease_ms)
+$$;
+
+-- Chooses the unit of a claim and locks it: (unit, kind), or nulls.
+create function leat.choose(r leat.run, p_machine text, out unit integer, out kind text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  median double precision;
+begin
+  kind := 'work';
+  select u.unit into choose.unit from leat.unit u
+  where u.run = r.id and u.step = r.step and u.state = 'ready'
+  order by u.unit limit 1 for update skip locked;
+  if found then return; end if;
+  select u.unit into choose.unit from leat.unit u
+  where u.run = r.id and u.step = r.step and u.state = 'out' and not exists (
+    select from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
+    and leat.is_held(l, r.lease_ms))
+  order by u.unit limit 1 for update skip locked;
+  if found then
+    update leat.lease l set state = 'expired', ended_at = leat.clock()
+    where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live';
+    return;
+  end if;
+  kind := 'copy';
+  median := leat.median_ms(r.id, r.step);
+  select u.unit into choose.unit
+  from leat.unit u join lateral (
+    select min(l.granted_at) as since, max(l.renewed_at) as renewed,
+           bool_or(l.kind = 'copy') as copied,
+           bool_or(l.account = session_user and l.machine = p_machine) as mine
+    from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
+    and l.state = 'live') held on true
+  where u.run = r.id and u.step = r.step and u.state = 'out' and not held.copied and not held.mine
+    and (not leat.holds(held.renewed + r.silent_ms * interval '1 millisecond', r.silent_ms)
+         or held.since + median * interval '1 millisecond' < leat.clock())
+  order by leat.holds(held.renewed + r.silent_ms * interval '1 millisecond', r.silent_ms),
+           held.since, u.unit
+  limit 1 for update of u skip locked;
+  if not found then
+    kind := null;
+  end if;
+end $$;
+
+-- A unit to compute, or none (lease is null): then the machine waits. At most two leases a machine:
+-- one computes while the other's result is sent.
+create function leat.claim(p_run bigint, p_machine text,
+                           out lease bigint, out epoch bigint, out step bigint, out unit integer,
+                           out kind text, out weights text, out state text, out news text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  r leat.run;
+  now_ timestamptz;
+begin
+  select * into r from leat.run where id = p_run for share;
+  if not found then
+    raise exception 'leat: there is no run %', p_run using errcode = 'no_data_found';
+  end if;
+  claim.state := r.state;
+  select m.news into claim.news from leat.machine m
+  where m.account = session_user and m.id = p_machine for update;
+  if not found then
+    raise exception 'leat: the machine is not registered' using errcode = 'no_data_found';
+  end if;
+  update leat.machine m set seen_at = leat.clock(), news = ''
+  where m.account = session_user and m.id = p_machine;
+  if r.state <> 'open' or r.step < 0 or r.step >= r.steps then return; end if;
+  if (select count(*) from leat.lease l where l.account = session_user and l.machine = p_machine
+      and l.state = 'live' and l.run = r.id) >= 2 then return; end if;
+  select c.unit, c.kind into claim.unit, claim.kind from leat.choose(r, p_machine) c;
+  if claim.unit is null then return; end if;
+  now_ := leat.clock();
+  insert into leat.lease as l (run, step, unit, account, machine, epoch, kind, granted_at,
+                               renewed_at, until)
+  values (r.id, r.step, claim.unit, session_user, p_machine, r.epoch, claim.kind, now_, now_,
+          now_ + r.lease_ms * interval '1 millisecond')
+  returning l.lease into claim.lease;
+  update leat.unit u set state = 'out'
+  where (u.run, u.step, u.unit) = (r.id, r.step, claim.unit);
+  claim.epoch := r.epoch;
+  claim.step := r.step;
+  claim.weights := r.weights_hash;
+end $$;
+
+-- Whether a lease is this caller's and live, locked; why not, in words.
+create function leat.lock_lease(p_lease bigint, p_epoch bigint, out l leat.lease, out why text)
+language plpgsql as $$
+begin
+  select * into l from leat.lease x where x.lease = p_lease for update;
+  if not found or l.account <> session_user then
+    why := 'there is no such lease';
+  elsif l.epoch <> p_epoch then
+    why := 'the lease is of another epoch of the run';
+  elsif l.state <> 'live' then
+    why := case l.state when 'used' then 'the result was accepted already'
+      when 'superseded' then 'another machine was faster'
+      when 'expired' then 'the lease ended, and another machine has the unit'
+      when 'refused' then 'the result was refused: ' || l.reason
+      else 'the lease ended (' || l.state || ')' end;
+  end if;
+end $$;
+
+-- Extends a lease, and is the heartbeat. `why`: stop computing, because ...
+create function leat.renew(p_lease bigint, p_epoch bigint, out why text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  k record;
+  l leat.lease;
+  r leat.run;
+  now_ timestamptz;
+begin
+  k := leat.lock_lease(p_lease, p_epoch);
+  l := k.l;
+  renew.why := k.why;
+  update leat.machine m set seen_at = leat.clock()
+  where m.account = session_user and m.id = l.machine;
+  if renew.why is not null then return; end if;
+  select * into r from leat.run where id = l.run;
+  if r.state <> 'open' then
+    renew.why := 'the run is ' || r.state;
+    return;
+  end if;
+  now_ := leat.clock();
+  update leat.lease x set renewed_at = now_, until = now_ + r.lease_ms * interval '1 millisecond'
+  where x.lease = p_lease;
+end $$;
+
+-- The machine ends: somebody else may have the unit at once.
+create function leat.release(p_lease bigint, p_epoch bigint) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  if not exists (select from leat.lease l where l.lease = p_lease and l.epoch = p_epoch
+                 and l.account = session_user) then return false; end if;
+  return leat.end_lease(p_lease, 'released', '');
+end $$;
+
+-- The machine could not compute the unit.
+create function leat.fail(p_lease bigint, p_epoch bigint, p_reason text) returns boolean
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  l leat.lease;
+begin
+  select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
+    and x.account = session_user;
+  if not found then return false; end if;
+  perform leat.note(l.run, 'failed', l.machine, format('step %s, unit %s: %s', l.step + 1, l.unit,
+                                                       leat.tidy(p_reason)));
+  return leat.end_lease(p_lease, 'failed', leat.tidy(p_reason));
+end $$;
+
+-- Stores part p_part of a result, and renews the lease. Parts may come again, in any order.
+create function leat.put(p_lease bigint, p_epoch bigint, p_part integer, p_bytes bytea,
+                         out why text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  k record;
+  l leat.lease;
+  r leat.run;
+  length_ bigint;
+begin
+  k := leat.lock_lease(p_lease, p_epoch);
+  l := k.l;
+  put.why := k.why;
+  if put.why is not null then return; end if;
+  select * into r from leat.run where id = l.run;
+  if r.step <> l.step or r.state <> 'open' then
+    put.why := 'the step is not open any more';
+    return;
+  end if;
+  length_ := least(r.part_bytes, r.payload_bytes - p_part::bigint * r.part_bytes);
+  if p_part < 0 or length_ <= 0 or octet_length(p_bytes) <> length_ then
+    put.why := format('part %s has %s bytes instead of %s', p_part, octet_length(p_bytes),
+                      greatest(length_, 0));
+    return;
+  end if;
+  execute format('insert into leat.part_%s_%s values ($1, $2, $3) on conflict do nothing', r.id,
+                 l.step % 2) using p_lease, p_part, p_bytes;
+  update leat.lease x set renewed_at = leat.clock(),
+    until = leat.clock() + r.lease_ms * interval '1 millisecond' where x.lease = p_lease;
+end $$;
+
+-- Hands in the result: `why` is null if it was received. The same again is received again.
+create function leat.submit(p_lease bigint, p_epoch bigint, p_hash text, out why text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  k record;
+  l leat.lease;
+  r leat.run;
+  u leat.unit;
+  bytes_ bytea;
+begin
+  select * into l from leat.lease x where x.lease = p_lease;
+  if found then
+    select * into r from leat.run where id = l.run for share;
+    select * into u from leat.unit x where (x.run, x.step, x.unit) = (l.run, l.step, l.unit)
+      for update;
+  end if;
+  k := leat.lock_lease(p_lease, p_epoch);
+  l := k.l;
+  submit.why := k.why;
+  if l.state = 'used' and l.account = session_user and l.epoch = p_epoch and u.lease = p_lease
+     and u.hash = p_hash then
+    submit.why := null;
+    return;
+  end if;
+  if submit.why is not null then return; end if;
+  if r.state <> 'open' or r.step <> l.step then
+    submit.why := 'the step is not open any more';
+  elsif u.state not in ('ready', 'out') then
+    submit.why := 'another machine was faster';
+  else
+    execute format('select string_agg(bytes, '''' order by part) from leat.part_%s_%s
+                    where lease = $1', r.id, l.step % 2) into bytes_ using p_lease;
+    if coalesce(octet_length(bytes_), 0) <> r.payload_bytes then
+      submit.why := format('%s bytes of %s were received', coalesce(octet_length(bytes_), 0),
+                           r.payload_bytes);
+    elsif encode(sha256(bytes_), 'hex') <> p_hash then
+      submit.why := 'the bytes received do not have the hash';
+    end if;
+  end if;
+  if submit.why is not null then return; end if;
+  update leat.lease x set state = 'used', ended_at = leat.clock() where x.lease = p_lease;
+  update leat.unit x set state = 'done', lease = p_lease, hash = p_hash
+  where (x.run, x.step, x.unit) = (l.run, l.step, l.unit);
+  update leat.lease x set state = 'superseded', ended_at = leat.clock()
+  where (x.run, x.step, x.unit) = (l.run, l.step, l.unit) and x.state = 'live';
+  update leat.machine m set seen_at = leat.clock(), bytes = m.bytes + r.payload_bytes
+  where m.account = session_user and m.id = l.machine;
+end $$;
+
+-- A part of the weights with this hash; null if they are not (or no longer) here.
+create function leat.fetch(p_run bigint, p_weights text, p_part integer) returns bytea
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  r leat.run;
+  bytes_ bytea;
+begin
+  select * into r from leat.run where id = p_run;
+  if not found or r.weights_hash <> p_weights then return null; end if;
+  execute format('select bytes from leat.weights_%s_%s where part = $1', r.id, r.weights_slot)
+  into bytes_ using p_part;
+  return bytes_;
+end $$;

@@ -1,0 +1,430 @@
+-- The schema `leat`, second part: what the coordinator calls, what everybody may read, and rights.
+
+-- ---- The run and its tables --------------------------------------------------------------------
+
+-- A run, not yet open: leat.open_step opens it once its weights are here.
+create function leat.create_run(
+  p_name text, p_identity text, p_settings text, p_model text, p_model_hash text, p_data text,
+  p_data_note text, p_samples bigint, p_kernel_class text, p_version text, p_units integer,
+  p_unit_size bigint, p_steps bigint, p_payload_bytes bigint, p_weights_bytes bigint,
+  p_state_bytes bigint, p_part_bytes integer, p_memory_bytes bigint, p_lease_ms bigint,
+  p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint) returns bigint
+language plpgsql as $$
+declare
+  id_ bigint;
+  slot_ integer;
+begin
+  insert into leat.run (name, identity, settings, model, model_hash, data, data_note, samples,
+                        kernel_class, leat_version, units, unit_size, steps, payload_bytes,
+                        weights_bytes, state_bytes, part_bytes, memory_bytes, lease_ms, renew_ms,
+                        silent_ms, hold_ms)
+  values (p_name, p_identity, p_settings, p_model, p_model_hash, p_data, p_data_note, p_samples,
+          p_kernel_class, p_version, p_units, p_unit_size, p_steps, p_payload_bytes,
+          p_weights_bytes, p_state_bytes, p_part_bytes, p_memory_bytes, p_lease_ms, p_renew_ms,
+          p_silent_ms, p_hold_ms)
+  returning id into id_;
+  for slot_ in 0 .. 1 loop
+    -- A server that crashes empties the parts: the units are computed again.
+    execute format('create unlogged table leat.part_%s_%s (lease bigint, part integer,
+                    bytes bytea not null, primary key (lease, part))', id_, slot_);
+    execute format('create table leat.weights_%s_%s (part integer primary key,
+                    bytes bytea not null)', id_, slot_);
+    execute format('create table leat.state_%s_%s (part integer primary key,
+                    bytes bytea not null)', id_, slot_);
+    -- The bytes do not compress, and are not updated.
+    execute format('alter table leat.part_%s_%s alter bytes set storage external', id_, slot_);
+    execute format('alter table leat.weights_%s_%s alter bytes set storage external', id_, slot_);
+    execute format('alter table leat.state_%s_%s alter bytes set storage external', id_, slot_);
+  end loop;
+  return id_;
+end $$;
+
+create function leat.drop_run(p_run bigint) returns void
+language plpgsql as $$
+declare
+  slot_ integer;
+begin
+  for slot_ in 0 .. 1 loop
+    execute format('drop table if exists leat.part_%s_%s, leat.weights_%s_%s, leat.state_%s_%s',
+                   p_run, slot_, p_run, slot_, p_run, slot_);
+  end loop;
+  delete from leat.event where run = p_run;
+  delete from leat.run where id = p_run;
+end $$;
+
+-- ---- The hold ----------------------------------------------------------------------------------
+
+-- Takes the run, or renews the hold with this fence and epoch. Another coordinator holds it: its
+-- name and the time left are returned, and fence is null.
+create function leat.hold(p_run bigint, p_name text, p_fence bigint, p_epoch bigint,
+                          out fence bigint, out epoch bigint, out holder text, out left_ms bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  r leat.run;
+  now_ timestamptz;
+begin
+  select * into r from leat.run where id = p_run for no key update;
+  if not found then
+    raise exception 'leat: there is no run %', p_run using errcode = 'no_data_found';
+  end if;
+  now_ := leat.clock();
+  if p_fence > 0 and r.fence = p_fence and r.epoch = p_epoch then
+    hold.fence := p_fence;
+    hold.epoch := p_epoch;
+  elsif r.coordinator <> '' and leat.holds(r.coordinator_until, r.hold_ms) then
+    hold.holder := r.coordinator;
+    hold.left_ms := extract(epoch from r.coordinator_until - now_) * 1000;
+    return;
+  else
+    hold.fence := r.fence + 1;
+    hold.epoch := leat.random64();
+  end if;
+  update leat.run set coordinator = leat.tidy(p_name), fence = hold.fence, epoch = hold.epoch,
+    coordinator_until = now_ + hold_ms * interval '1 millisecond'
+  where id = p_run;
+end $$;
+
+-- Every write of a coordinator begins here.
+create function leat.fenced(p_run bigint, p_fence bigint, p_epoch bigint) returns leat.run
+language plpgsql as $$
+declare
+  r leat.run;
+begin
+  select * into r from leat.run where id = p_run for no key update;
+  if not found then
+    raise exception 'leat: there is no run %', p_run using errcode = 'no_data_found';
+  elsif r.fence <> p_fence or r.epoch <> p_epoch then
+    raise exception 'leat: "%" has taken over the run', r.coordinator using errcode = 'LT001';
+  end if;
+  return r;
+end $$;
+
+-- The run is left to others at once; this fence writes no more.
+create function leat.give_up(p_run bigint, p_fence bigint, p_epoch bigint) returns void
+language plpgsql as $$
+begin
+  perform leat.fenced(p_run, p_fence, p_epoch);
+  update leat.run set coordinator = '', coordinator_until = '-infinity', fence = fence + 1
+  where id = p_run;
+end $$;
+
+-- ---- Weights and state, in slots ---------------------------------------------------------------
+
+-- The table of a slot: 'weights', 'state' or 'part', 0 or 1. The weights that workers fetch and the
+-- state that a resume would read cannot be named.
+create function leat.slot(r leat.run, p_kind text, p_slot integer) returns regclass
+language plpgsql as $$
+begin
+  if p_kind not in ('weights', 'state', 'part') or p_slot not in (0, 1) then
+    raise exception 'leat: there is no slot % of %', p_slot, p_kind;
+  elsif (p_kind = 'weights' and p_slot = r.weights_slot and r.weights_hash <> '') or
+        (p_kind = 'state' and p_slot = r.state_slot and r.state_step >= 0) or
+        (p_kind = 'part' and p_slot = r.step % 2 and r.step >= 0) then
+    raise exception 'leat: slot % of % is in use', p_slot, p_kind using errcode = 'LT002';
+  end if;
+  return format('leat.%s_%s_%s', p_kind, r.id, p_slot)::regclass;
+end $$;
+
+-- Empties a slot. Readers that hold it longer than p_wait_ms, such as a dump, are left alone: then
+-- its rows are deleted, and vacuum returns their space later.
+create function leat.clear_slot(p_run bigint, p_fence bigint, p_epoch bigint, p_kind text,
+                                p_slot integer, p_wait_ms integer) returns text
+language plpgsql as $$
+declare
+  table_ regclass := leat.slot(leat.fenced(p_run, p_fence, p_epoch), p_kind, p_slot);
+begin
+  perform set_config('lock_timeout', p_wait_ms || 'ms', true);
+  execute format('truncate %s', table_);
+  return 'truncated';
+exception when lock_not_available then
+  perform set_config('lock_timeout', '0', true);
+  execute format('delete from %s', table_);
+  return 'deleted';
+end $$;
+
+create function leat.put_slot(p_run bigint, p_fence bigint, p_epoch bigint, p_kind text,
+                              p_slot integer, p_part integer, p_bytes bytea) returns void
+language plpgsql as $$
+declare
+  table_ regclass := leat.slot(leat.fenced(p_run, p_fence, p_epoch), p_kind, p_slot);
+begin
+  execute format('insert into %s values ($1, $2) on conflict (part) do update set bytes = $2',
+                 table_) using p_part, p_bytes;
+end $$;
+
+-- ---- Steps -------------------------------------------------------------------------------------
+
+-- Opens step p_step, whose weights are in a slot: of a new run, or of one that continues before or
+-- after what is here. All leases end, and what was handed in counts no more.
+create function leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
+                               p_slot integer, p_weights text) returns void
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+begin
+  if p_step < 0 or p_step > r.steps then
+    raise exception 'leat: there is no step %', p_step;
+  end if;
+  perform from leat.unit where run = p_run order by step, unit for update;
+  delete from leat.lease where run = p_run;
+  delete from leat.unit where run = p_run;
+  delete from leat.step where run = p_run and step >= p_step;
+  insert into leat.unit (run, step, unit)
+  select p_run, p_step, n from generate_series(0, r.units - 1) n where p_step < r.steps;
+  update leat.run set step = p_step, weights_slot = p_slot, weights_hash = p_weights,
+    state_step = case when state_step > p_step then -1 else state_step end
+  where id = p_run;
+end $$;
+
+-- What has been handed in for the open step and was not judged yet.
+create function leat.arrived(p_run bigint)
+returns table (unit integer, lease bigint, account name, machine text, hash text)
+language sql stable as $$
+  select u.unit, u.lease, l.account, l.machine, u.hash
+  from leat.run r join leat.unit u on u.run = r.id and u.step = r.step and u.state = 'done'
+  join leat.lease l on l.lease = u.lease
+  where r.id = p_run order by u.unit
+$$;
+
+create function leat.read_part(p_run bigint, p_step bigint, p_lease bigint, p_part integer)
+returns bytea
+language plpgsql stable as $$
+declare
+  bytes_ bytea;
+begin
+  execute format('select bytes from leat.part_%s_%s where lease = $1 and part = $2', p_run,
+                 p_step % 2) into bytes_ using p_lease, p_part;
+  return bytes_;
+end $$;
+
+-- The result of a unit counts. False if it is not the one that is there.
+create function leat.confirm(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
+                             p_unit integer, p_lease bigint) returns boolean
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  l leat.lease;
+begin
+  if r.step <> p_step then return false; end if;
+  update leat.unit u set state = 'confirmed'
+  where (u.run, u.step, u.unit) = (p_run, p_step, p_unit) and u.lease = p_lease
+    and u.state = 'done';
+  if not found then return false; end if;
+  select * into l from leat.lease where lease = p_lease;
+  update leat.account set accepted = accepted + 1 where name = l.account;
+  update leat.machine m set accepted = accepted + 1
+  where m.account = l.account and m.id = l.machine;
+  return true;
+end $$;
+
+-- The result of a unit is wrong (p_mismatch: it is not what the unit gives), or its parts are gone
+-- (p_reason is empty): somebody computes it again.
+create function leat.refuse(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
+                            p_unit integer, p_lease bigint, p_mismatch boolean, p_reason text)
+returns boolean
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  l leat.lease;
+begin
+  if r.step <> p_step then return false; end if;
+  update leat.unit u set state = 'ready', lease = null, hash = null
+  where (u.run, u.step, u.unit) = (p_run, p_step, p_unit) and u.lease = p_lease
+    and u.state in ('done', 'confirmed');
+  if not found then return false; end if;
+  update leat.lease set state = 'refused', reason = left(p_reason, 200), ended_at = leat.clock()
+  where lease = p_lease returning * into l;
+  if p_reason = '' then return true; end if;
+  update leat.account set refused = refused + 1, mismatched = mismatched + p_mismatch::integer
+  where name = l.account;
+  update leat.machine m set refused = refused + 1,
+    news = left(format('step %s, unit %s was refused: %s', p_step + 1, p_unit, p_reason), 500)
+  where m.account = l.account and m.id = l.machine;
+  insert into leat.event (run, kind, account, machine, words)
+  values (p_run, 'refused', l.account, l.machine,
+          left(format('step %s, unit %s: %s', p_step + 1, p_unit, p_reason), 500));
+  return true;
+end $$;
+
+-- The coordinator has computed the unit itself.
+create function leat.own_result(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
+                                p_unit integer, p_hash text) returns boolean
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+begin
+  if r.step <> p_step then return false; end if;
+  update leat.unit u set state = 'confirmed', lease = null, hash = p_hash
+  where (u.run, u.step, u.unit) = (p_run, p_step, p_unit) and u.state <> 'confirmed';
+  if not found then return false; end if;
+  update leat.lease l set state = 'superseded', ended_at = leat.clock()
+  where (l.run, l.step, l.unit) = (p_run, p_step, p_unit) and l.state = 'live';
+  return true;
+end $$;
+
+-- Units of the open step that nobody but the coordinator should try: three machines failed, or all
+-- that there are, or five leases ended in silence.
+create function leat.hopeless(p_run bigint) returns setof integer
+language sql stable as $$
+  select u.unit from leat.run r join leat.unit u on u.run = r.id and u.step = r.step
+  join leat.lease l on (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
+  where r.id = p_run and u.state in ('ready', 'out')
+  group by r.id, u.unit
+  having count(distinct (l.account, l.machine)) filter (where l.state = 'failed') >=
+           least(3, greatest(1, (select count(*) from leat.machine m where m.run = p_run)))
+      or count(*) filter (where l.state = 'expired') >= 5
+  order by u.unit
+$$;
+
+-- Commits step p_step, whose units are all confirmed: the weights of the next one are in a slot, and
+-- so is the state, unless p_state_slot is null. Nothing is written if any condition is not met.
+create function leat.commit_step(
+  p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint, p_weights_slot integer,
+  p_weights text, p_state_slot integer, p_state text, p_images bigint, p_loss_d_images double
+  precision, p_loss_d_fakes double precision, p_loss_g double precision, p_norm_d double precision,
+  p_norm_g double precision) returns void
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  workers_ integer;
+begin
+  if r.step <> p_step then
+    raise exception 'leat: step % is open, not %', r.step, p_step using errcode = 'LT002';
+  elsif p_step >= r.steps or p_weights_slot = r.weights_slot
+        or (p_state_slot = r.state_slot and r.state_step >= 0) then
+    raise exception 'leat: step % cannot be committed so', p_step using errcode = 'LT002';
+  end if;
+  perform from leat.unit where run = p_run and step = p_step order by unit for update;
+  if (select count(*) from leat.unit where run = p_run and step = p_step
+      and state = 'confirmed') <> r.units then
+    raise exception 'leat: not all units of step % are confirmed', p_step using errcode = 'LT002';
+  end if;
+  select count(distinct (account, machine)) into workers_ from leat.lease
+  where run = p_run and step = p_step and state = 'used';
+  insert into leat.step (run, step, committed_at, state_hash, images, loss_d_images, loss_d_fakes,
+                         loss_g, norm_d, norm_g, workers)
+  values (p_run, p_step, leat.clock(), p_state, p_images, p_loss_d_images, p_loss_d_fakes,
+          p_loss_g, p_norm_d, p_norm_g, workers_);
+  update leat.lease set state = 'superseded', ended_at = leat.clock()
+  where run = p_run and step = p_step and state = 'live';
+  delete from leat.lease where run = p_run and step < p_step;
+  delete from leat.unit where run = p_run and step < p_step;
+  insert into leat.unit (run, step, unit)
+  select p_run, p_step + 1, n from generate_series(0, r.units - 1) n where p_step + 1 < r.steps;
+  update leat.run set step = p_step + 1, weights_slot = p_weights_slot, weights_hash = p_weights,
+    state_slot = coalesce(p_state_slot, state_slot),
+    state_step = case when p_state_slot is null then state_step else p_step + 1 end,
+    state_hash = case when p_state_slot is null then state_hash else p_state end
+  where id = p_run;
+  delete from leat.event where id <= (select max(id) from leat.event) - 10000;
+end $$;
+
+-- A state that is written between commits: that of the open step.
+create function leat.keep_state(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
+                                p_slot integer, p_state text) returns void
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+begin
+  perform leat.slot(r, 'state', p_slot);
+  if r.step <> p_step then
+    raise exception 'leat: step % is open, not %', r.step, p_step using errcode = 'LT002';
+  end if;
+  update leat.run set state_slot = p_slot, state_step = p_step, state_hash = p_state
+  where id = p_run;
+end $$;
+
+create function leat.set_state(p_run bigint, p_fence bigint, p_epoch bigint, p_state text,
+                               p_reason text) returns void
+language plpgsql as $$
+begin
+  perform leat.fenced(p_run, p_fence, p_epoch);
+  update leat.run set state = p_state, reason = p_reason where id = p_run;
+end $$;
+
+-- Units of the open step whose parts are gone, after a crash of the server: computed again. Those
+-- that the coordinator keeps itself are not asked for.
+create function leat.recover(p_run bigint, p_fence bigint, p_epoch bigint, p_kept integer[])
+returns integer
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  lost_ integer := 0;
+  u record;
+  bytes_ bigint;
+begin
+  for u in select x.unit, x.lease from leat.unit x where x.run = p_run and x.step = r.step
+           and x.state in ('done', 'confirmed') and not x.unit = any (p_kept)
+           order by x.unit for update loop
+    execute format('select sum(octet_length(bytes)) from leat.part_%s_%s where lease = $1', p_run,
+                   r.step % 2) into bytes_ using u.lease;
+    if u.lease is null or coalesce(bytes_, 0) <> r.payload_bytes then
+      update leat.unit x set state = 'ready', lease = null, hash = null
+      where (x.run, x.step, x.unit) = (p_run, r.step, u.unit);
+      lost_ := lost_ + 1;
+    end if;
+  end loop;
+  return lost_;
+end $$;
+
+-- ---- Views, by the names of the reference system -----------------------------------------------
+-- Without payloads, and without the hash of any result of a step that is not committed.
+
+create view leat.training_state with (security_barrier) as
+  select r.id as run, r.name, r.model, r.step as current_iteration,
+         r.step * r.units * r.unit_size / r.samples as current_epoch, r.steps,
+         s.loss_g as generator_loss, s.loss_d_images + s.loss_d_fakes as discriminator_loss,
+         r.step * r.units * r.unit_size as total_images_processed,
+         r.state = 'open' as training_active, r.state, r.reason, r.weights_hash,
+         r.weights_bytes, r.coordinator, coalesce(s.committed_at, r.created_at) as updated_at
+  from leat.run r left join leat.step s on s.run = r.id and s.step = r.step - 1;
+
+create view leat.work_units with (security_barrier) as
+  select u.run, u.step as iteration, u.unit as id,
+         (u.step * r.units + u.unit) * r.unit_size as start_index,
+         (u.step * r.units + u.unit + 1) * r.unit_size as end_index,
+         (u.step * r.units + u.unit) * r.unit_size / r.samples as epoch,
+         case u.state when 'ready' then 'pending' when 'out' then 'in_progress'
+           when 'failed' then 'failed' else 'completed' end as status,
+         l.machine as claimed_by, l.granted_at as claimed_at, l.until as timeout_at,
+         l.ended_at as completed_at
+  from leat.unit u join leat.run r on r.id = u.run left join lateral (
+    select x.machine, x.granted_at, x.until, x.ended_at from leat.lease x
+    where (x.run, x.step, x.unit) = (u.run, u.step, u.unit) and x.state in ('live', 'used')
+    order by x.state = 'used' desc, x.lease limit 1) l on true;
+
+create view leat.gradients with (security_barrier) as
+  select u.run, u.step as iteration, u.unit as work_unit_id, l.machine as worker_id,
+         r.unit_size as num_samples, r.payload_bytes as bytes,
+         case when u.step < r.step then u.hash end as hash, l.ended_at as created_at
+  from leat.unit u join leat.run r on r.id = u.run join leat.lease l on l.lease = u.lease
+  where u.state in ('done', 'confirmed');
+
+create view leat.loss_history with (security_barrier) as
+  select s.run, s.step as iteration, (s.step + 1) * r.units * r.unit_size / r.samples as epoch,
+         s.loss_g as g_loss, s.loss_d_images + s.loss_d_fakes as d_loss, s.loss_d_images,
+         s.loss_d_fakes, s.norm_d, s.norm_g, s.workers as num_workers, s.state_hash,
+         s.committed_at as created_at
+  from leat.step s join leat.run r on r.id = s.run;
+
+create view leat.workers with (security_barrier) as
+  select m.account, m.id as worker_id, m.name, m.hardware, m.created_at as first_seen,
+         m.seen_at as last_heartbeat,
+         case when leat.holds(m.seen_at + interval '2 minutes', 120000) then 'active'
+           else 'inactive' end as status,
+         m.accepted as total_work_units, m.accepted * r.unit_size as total_images, m.refused,
+         m.bytes, m.run
+  from leat.machine m left join leat.run r on r.id = m.run;
+
+-- ---- Rights ------------------------------------------------------------------------------------
+
+revoke all on all tables in schema leat from public;
+revoke all on all functions in schema leat from public;
+grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_history,
+  leat.workers, leat.version to public;
+grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
+  leat.register(text, text, text, text), leat.claim(bigint, text), leat.renew(bigint, bigint),
+  leat.release(bigint, bigint), leat.fail(bigint, bigint, text),
+  leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
+  leat.fetch(bigint, text, integer) to public;

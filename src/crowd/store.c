@@ -1,0 +1,113 @@
+/* What all calls share, and the schema itself: see store.h. */
+#include "crowd/store.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "crowd/store_parts.h"
+
+enum { TRIES = 20, SERVER_MIN = 130000 };
+
+static const char schema[] = {
+#include "crowd/schema.sql.h"
+    0};
+static const char schema_owner[] = {
+#include "crowd/schema_owner.sql.h"
+    0};
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+/* SQLSTATEs that callers tell apart. */
+static const struct {
+    const char *state;
+    leat_code code;
+} states[] = {{"LT001", LEAT_ERR_BUSY},      {"LT002", LEAT_ERR_BUSY},
+              {"P0002", LEAT_ERR_NOT_FOUND}, {"22023", LEAT_ERR_OPTION},
+              {"23505", LEAT_ERR_EXISTS},    {"42501", LEAT_ERR_OPTION},
+              {"53100", LEAT_ERR_NO_SPACE},  {"53200", LEAT_ERR_MEMORY},
+              {"42P01", LEAT_ERR_NOT_FOUND}, {"3F000", LEAT_ERR_NOT_FOUND}};
+
+leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
+                          const leat_pg_value *values, int count, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = LEAT_OK;
+    for (int i = 0; i < TRIES; i++) {
+        code = leat_pg_call(pg, rows, bytes, sql, values, count, &why);
+        if (code != LEAT_ERR_INPUT || !leat_pg_retryable(pg)) break;
+    }
+    if (code == LEAT_OK) return LEAT_OK;
+    for (size_t i = 0; code == LEAT_ERR_INPUT && i < sizeof states / sizeof *states; i++)
+        if (strcmp(states[i].state, leat_pg_sqlstate(pg)) == 0) code = states[i].code;
+    return leat_fail(err, code, "%s", why.message);
+}
+
+void leat_store_copy(char *out, size_t out_bytes, const char *text) {
+    snprintf(out, out_bytes, "%s", text);
+}
+
+leat_code leat_store_take_bool(leat_code code, leat_pg_rows *rows, bool *value) {
+    *value = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out, size_t out_bytes) {
+    leat_store_copy(out, out_bytes, code == LEAT_OK ? leat_pg_text(rows, 0, 0) : "");
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+/* ---- the schema ----------------------------------------------------------------------------- */
+
+static leat_code find_version(leat_pg *pg, int64_t *version, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *version = 0;
+    leat_error why = {0};
+    leat_code code = leat_store_call(
+        pg, &rows, false, "select to_regclass('leat.version') is not null", NULL, 0, &why);
+    bool there = false;
+    code = leat_store_take_bool(code, rows, &there);
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
+    if (!there) return LEAT_OK;
+    LEAT_TRY(leat_store_call(pg, &rows, false, "select version from leat.version", NULL, 0, err));
+    if (leat_pg_row_count(rows) == 1) *version = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+static leat_code create(leat_pg *pg, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = leat_pg_script(pg, "begin", err);
+    if (code == LEAT_OK) code = leat_pg_script(pg, schema, err);
+    if (code == LEAT_OK) code = leat_pg_script(pg, schema_owner, err);
+    if (code == LEAT_OK) return leat_pg_script(pg, "commit", err);
+    const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
+    if (!leat_pg_broken(pg)) (void)!leat_pg_script(pg, "rollback", &why);
+    if (!denied) return code;
+    return leat_fail(
+        err, LEAT_ERR_OPTION,
+        "this login may not create the schema \"leat\"; let its owner run: GRANT CREATE "
+        "ON DATABASE ... TO ...");
+}
+
+leat_code leat_store_install(leat_pg *pg, leat_error *err) {
+    int64_t version = 0;
+    if (leat_pg_server_version(pg) < SERVER_MIN)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "PostgreSQL %d is too old: 13 or newer is needed",
+                         leat_pg_server_version(pg) / 10000);
+    LEAT_TRY(find_version(pg, &version, err));
+    if (version == 0) {
+        leat_error why = {0};
+        const leat_code code = create(pg, &why);
+        if (code == LEAT_OK) return LEAT_OK;
+        if (leat_pg_broken(pg)) return leat_error_copy(err, &why);
+        /* another process may have been faster */
+        LEAT_TRY(find_version(pg, &version, err));
+        if (version == 0) return leat_error_copy(err, &why);
+    }
+    if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                     "the schema \"leat\" of this database has version %lld, this leat needs %d",
+                     (long long)version, LEAT_CROWD_SCHEMA_VERSION);
+}

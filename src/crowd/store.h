@@ -1,0 +1,179 @@
+/*
+ * The database of a run, as calls: each is one transaction of the schema (schema.sql,
+ * schema_owner.sql), and nothing else in this room contains SQL. docs/crowd.md describes tables,
+ * states and who calls what.
+ *
+ * Failures are those of leat_pg_call. LEAT_ERR_BUSY: another coordinator has taken over the run, or
+ * the run is not where the caller takes it to be: look again.
+ * Transactions that the server undoes because of a deadlock are repeated here.
+ */
+#ifndef LEAT_CROWD_STORE_H
+#define LEAT_CROWD_STORE_H
+
+#include "crowd/libpq.h"
+
+#define LEAT_CROWD_SCHEMA_VERSION 1
+#define LEAT_CROWD_WORDS_BYTES 512
+#define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
+
+/* Creates the schema if it is missing. LEAT_ERR_UNSUPPORTED: it is another version's, or the server
+ * is older than 13. LEAT_ERR_OPTION: this login may not create it. */
+LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
+
+/* What a run is. Texts belong to the caller of create, and to the rows of register. */
+typedef struct leat_store_run {
+    int64_t id;
+    const char *name, *identity, *settings, *model, *model_hash, *data, *data_note, *kernel_class,
+        *leat_version;
+    int64_t samples, units, unit_size, steps;
+    int64_t payload_bytes, weights_bytes, state_bytes, memory_bytes;
+    int64_t part_bytes; /* of everything that is stored in parts */
+    int64_t lease_ms, renew_ms, silent_ms, hold_ms;
+    const char *state; /* "open", "paused", "finished" */
+} leat_store_run;
+
+/* ---- Workers ------------------------------------------------------------------------------- */
+
+/* Begins to work on a run ("": the only one); ends what an earlier process of this machine had.
+ * *rows holds the texts of *run until they are destroyed. LEAT_ERR_NOT_FOUND: no such run;
+ * LEAT_ERR_OPTION: several are open. */
+LEAT_MUST_CHECK leat_code leat_store_register(leat_pg *pg, const char *run_name,
+                                              const char *machine, const char *name,
+                                              const char *hardware, leat_store_run *run,
+                                              leat_pg_rows **rows, leat_error *err);
+
+typedef struct leat_store_lease {
+    int64_t lease; /* 0: there is nothing to do */
+    int64_t epoch, step, unit;
+    bool copy;                         /* another machine has the unit as well */
+    char weights[65];                  /* hash of those to use */
+    char run_state[16];                /* "open", ... */
+    char news[LEAT_CROWD_WORDS_BYTES]; /* what became of earlier results, if it was not good */
+} leat_store_lease;
+LEAT_MUST_CHECK leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine,
+                                           leat_store_lease *lease, leat_error *err);
+/* In the following, why is "" if it was done; else the lease is over, because ... */
+LEAT_MUST_CHECK leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
+                                           char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_release(leat_pg *pg, const leat_store_lease *lease,
+                                             leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_fail(leat_pg *pg, const leat_store_lease *lease,
+                                          const char *reason, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_put(leat_pg *pg, const leat_store_lease *lease, int64_t part,
+                                         const uint8_t *bytes, int64_t size_bytes,
+                                         char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_submit(leat_pg *pg, const leat_store_lease *lease,
+                                            const char hash[65], char why[LEAT_CROWD_WORDS_BYTES],
+                                            leat_error *err);
+/* A part of the weights with this hash, of exactly size_bytes. LEAT_ERR_NOT_FOUND: they are not
+ * here, or no longer. */
+LEAT_MUST_CHECK leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65],
+                                           int64_t part, uint8_t *out, int64_t size_bytes,
+                                           leat_error *err);
+
+/* ---- The coordinator ------------------------------------------------------------------------ */
+
+/* Makes a run with its tables; leat_store_open_step opens it. LEAT_ERR_EXISTS: one of this name is
+ * not finished. */
+LEAT_MUST_CHECK leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t *id,
+                                                leat_error *err);
+/* The newest run of this name. LEAT_ERR_NOT_FOUND. */
+LEAT_MUST_CHECK leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run,
+                                              leat_pg_rows **rows, leat_error *err);
+
+/* The right to write: from leat_store_hold. */
+typedef struct leat_store_hold {
+    int64_t run, fence, epoch;
+} leat_store_hold;
+/* Takes the run, or renews the hold; LEAT_ERR_BUSY names who has it and for how long. */
+LEAT_MUST_CHECK leat_code leat_store_take(leat_pg *pg, const char *name, leat_store_hold *hold,
+                                          leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold,
+                                             leat_error *err);
+
+typedef enum leat_store_kind {
+    LEAT_STORE_WEIGHTS,
+    LEAT_STORE_STATE,
+    LEAT_STORE_PARTS
+} leat_store_kind;
+/* Empties a slot that is not in use. A reader that keeps it longer than wait_ms is left alone. */
+LEAT_MUST_CHECK leat_code leat_store_clear(leat_pg *pg, const leat_store_hold *hold,
+                                           leat_store_kind kind, int slot, int wait_ms,
+                                           leat_error *err);
+/* Stores bytes in parts, after clearing the slot. */
+LEAT_MUST_CHECK leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold,
+                                           leat_store_kind kind, int slot, const uint8_t *bytes,
+                                           int64_t size_bytes, int64_t part_bytes, leat_error *err);
+/* Where a run stands. */
+typedef struct leat_store_position {
+    int64_t step; /* the open one; -1: none yet */
+    int weights_slot, state_slot;
+    int64_t state_step;          /* -1: no state is here */
+    char weights[65], state[65]; /* hashes */
+    char run_state[16];
+} leat_store_position;
+LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
+                                          leat_error *err);
+/* Reads what a slot holds. LEAT_ERR_CORRUPT: it has another size. */
+LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
+                                          uint8_t *out, int64_t size_bytes, int64_t part_bytes,
+                                          leat_error *err);
+/* Opens a step with weights of a slot; every lease ends. */
+LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
+                                               int64_t step, int slot, const char weights[65],
+                                               leat_error *err);
+
+typedef struct leat_store_result {
+    int64_t unit, lease;
+    char account[64], machine[LEAT_CROWD_MACHINE_BYTES], hash[65];
+} leat_store_result;
+/* Results of the open step that are not judged yet, at most `most`. */
+LEAT_MUST_CHECK leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *results,
+                                             int most, int *count, leat_error *err);
+/* Reads a payload. LEAT_ERR_NOT_FOUND: parts of it are gone. */
+LEAT_MUST_CHECK leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease,
+                                             uint8_t *out, int64_t size_bytes, int64_t part_bytes,
+                                             leat_error *err);
+/* *done: false if the step or the result is no longer what it was. */
+LEAT_MUST_CHECK leat_code leat_store_confirm(leat_pg *pg, const leat_store_hold *hold, int64_t step,
+                                             const leat_store_result *result, bool *done,
+                                             leat_error *err);
+/* reason "": the parts are gone, and nobody is to blame. */
+LEAT_MUST_CHECK leat_code leat_store_refuse(leat_pg *pg, const leat_store_hold *hold, int64_t step,
+                                            const leat_store_result *result, bool mismatch,
+                                            const char *reason, bool *done, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_own_result(leat_pg *pg, const leat_store_hold *hold,
+                                                int64_t step, int64_t unit, const char hash[65],
+                                                bool *done, leat_error *err);
+/* Units that the coordinator has to compute itself. */
+LEAT_MUST_CHECK leat_code leat_store_hopeless(leat_pg *pg, int64_t run, int64_t *units, int most,
+                                              int *count, leat_error *err);
+/* Units of the open step that were counted and whose parts a crash of the server has taken, but for
+ * those `kept`; *lost counts them. */
+LEAT_MUST_CHECK leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold,
+                                             const int64_t *kept, int kept_count, int64_t *lost,
+                                             leat_error *err);
+
+/* Whether a unit of the open step is confirmed, and by which lease (0: the coordinator's own).
+ * LEAT_ERR_NOT_FOUND: the step is not the open one. */
+LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit,
+                                               bool *there, int64_t *lease, leat_error *err);
+
+/* What a step has computed. */
+typedef struct leat_store_step {
+    int64_t step, images;
+    int weights_slot, state_slot; /* state_slot -1: the state was not written */
+    char weights[65], state[65];  /* hashes */
+    double loss_d_images, loss_d_fakes, loss_g, norm_d, norm_g;
+} leat_store_step;
+LEAT_MUST_CHECK leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold,
+                                            const leat_store_step *step, leat_error *err);
+/* The state of the open step, written to a slot between commits. */
+LEAT_MUST_CHECK leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold,
+                                                int64_t step, int slot, const char state[65],
+                                                leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold,
+                                               const char *state, const char *reason,
+                                               leat_error *err);
+
+#endif

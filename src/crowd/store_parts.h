@@ -1,0 +1,29 @@
+/* What the files of the store share. */
+#ifndef LEAT_CROWD_STORE_PARTS_H
+#define LEAT_CROWD_STORE_PARTS_H
+
+#include "crowd/store.h"
+
+/* leat_pg_call, repeated while the server undoes it because of a deadlock; its errors become codes:
+ * LEAT_ERR_BUSY if the fence has passed to another coordinator. */
+LEAT_MUST_CHECK leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes,
+                                          const char *sql, const leat_pg_value *values, int count,
+                                          leat_error *err);
+
+#define LEAT_STORE_CALL(pg, rows, sql, err, ...)                                                   \
+    leat_store_call((pg), (rows), false, (sql), (const leat_pg_value[]){__VA_ARGS__},              \
+                    (int)(sizeof((const leat_pg_value[]){__VA_ARGS__}) / sizeof(leat_pg_value)),   \
+                    (err))
+
+/* One row with one column: a boolean, or a text. The text is cut to fit. */
+LEAT_MUST_CHECK leat_code leat_store_take_bool(leat_code code, leat_pg_rows *rows, bool *value);
+LEAT_MUST_CHECK leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out,
+                                               size_t out_bytes);
+void leat_store_copy(char *out, size_t out_bytes, const char *text);
+
+/* Number of parts. */
+static inline int64_t leat_store_parts(int64_t size_bytes, int64_t part_bytes) {
+    return (size_bytes + part_bytes - 1) / part_bytes;
+}
+
+#endif

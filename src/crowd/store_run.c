@@ -1,0 +1,313 @@
+/* What the coordinator calls: see store.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crowd/store_parts.h"
+
+#define HELD(hold) LEAT_PG_I((hold)->run), LEAT_PG_I((hold)->fence), LEAT_PG_I((hold)->epoch)
+
+/* ---- runs ----------------------------------------------------------------------------------- */
+
+leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t *id,
+                                leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *id = 0;
+    leat_code code = LEAT_STORE_CALL(
+        pg, &rows,
+        "select leat.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
+        "$16, $17, $18, $19, $20, $21, $22)",
+        err, LEAT_PG_T(run->name), LEAT_PG_T(run->identity), LEAT_PG_T(run->settings),
+        LEAT_PG_T(run->model), LEAT_PG_T(run->model_hash), LEAT_PG_T(run->data),
+        LEAT_PG_T(run->data_note), LEAT_PG_I(run->samples), LEAT_PG_T(run->kernel_class),
+        LEAT_PG_T(run->leat_version), LEAT_PG_I(run->units), LEAT_PG_I(run->unit_size),
+        LEAT_PG_I(run->steps), LEAT_PG_I(run->payload_bytes), LEAT_PG_I(run->weights_bytes),
+        LEAT_PG_I(run->state_bytes), LEAT_PG_I(run->part_bytes), LEAT_PG_I(run->memory_bytes),
+        LEAT_PG_I(run->lease_ms), LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
+        LEAT_PG_I(run->hold_ms));
+    if (code == LEAT_OK) *id = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    if (code == LEAT_ERR_EXISTS)
+        return leat_fail(err, code,
+                         "the database has an unfinished run \"%s\"; continue it with --resume, or "
+                         "choose another name",
+                         run->name);
+    return code;
+}
+
+leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run,
+                              leat_pg_rows **rows, leat_error *err) {
+    *run = (leat_store_run){0};
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, rows,
+        "select id, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
+        "leat_version, state, samples, units, unit_size, steps, payload_bytes, weights_bytes, "
+        "state_bytes, memory_bytes, part_bytes, lease_ms, renew_ms, silent_ms, hold_ms "
+        "from leat.run where run.name = $1 order by state = 'finished', id desc limit 1",
+        err, LEAT_PG_T(name)));
+    if (leat_pg_row_count(*rows) == 0) {
+        leat_pg_rows_destroy(*rows);
+        *rows = NULL;
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "the database has no run \"%s\"", name);
+    }
+    const char **const texts[] = {
+        &run->name, &run->identity,  &run->settings,     &run->model,        &run->model_hash,
+        &run->data, &run->data_note, &run->kernel_class, &run->leat_version, &run->state};
+    int64_t *const numbers[] = {&run->samples,     &run->units,         &run->unit_size,
+                                &run->steps,       &run->payload_bytes, &run->weights_bytes,
+                                &run->state_bytes, &run->memory_bytes,  &run->part_bytes,
+                                &run->lease_ms,    &run->renew_ms,      &run->silent_ms,
+                                &run->hold_ms};
+    int column = 0;
+    run->id = leat_pg_int(*rows, 0, column++);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = leat_pg_text(*rows, 0, column++);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = leat_pg_int(*rows, 0, column++);
+    return LEAT_OK;
+}
+
+leat_code leat_store_take(leat_pg *pg, const char *name, leat_store_hold *hold, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows, "select fence, epoch, holder, left_ms from leat.hold($1, $2, $3, $4)", err,
+        LEAT_PG_I(hold->run), LEAT_PG_T(name), LEAT_PG_I(hold->fence), LEAT_PG_I(hold->epoch)));
+    leat_code code = LEAT_OK;
+    if (leat_pg_is_null(rows, 0, 0)) {
+        code =
+            leat_fail(err, LEAT_ERR_BUSY,
+                      "\"%.64s\" coordinates the run; its hold ends in %.1f s unless it renews it",
+                      leat_pg_text(rows, 0, 2), leat_pg_real(rows, 0, 3) / 1000);
+    } else {
+        hold->fence = leat_pg_int(rows, 0, 0);
+        hold->epoch = leat_pg_int(rows, 0, 1);
+    }
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.give_up($1, $2, $3)", err, HELD(hold));
+}
+
+leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const char *state,
+                               const char *reason, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.set_state($1, $2, $3, $4, $5)", err, HELD(hold),
+                           LEAT_PG_T(state), LEAT_PG_T(reason));
+}
+
+leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
+                          leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *position = (leat_store_position){.step = -1, .state_step = -1};
+    LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
+                             "select step, weights_slot, state_slot, state_step, weights_hash, "
+                             "state_hash, state from leat.run where id = $1",
+                             err, LEAT_PG_I(run)));
+    leat_code code = LEAT_OK;
+    if (leat_pg_row_count(rows) == 0) {
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the run is no longer in the database");
+    } else {
+        position->step = leat_pg_int(rows, 0, 0);
+        position->weights_slot = (int)leat_pg_int(rows, 0, 1);
+        position->state_slot = (int)leat_pg_int(rows, 0, 2);
+        position->state_step = leat_pg_int(rows, 0, 3);
+        leat_store_copy(position->weights, sizeof position->weights, leat_pg_text(rows, 0, 4));
+        leat_store_copy(position->state, sizeof position->state, leat_pg_text(rows, 0, 5));
+        leat_store_copy(position->run_state, sizeof position->run_state, leat_pg_text(rows, 0, 6));
+    }
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+/* ---- slots ---------------------------------------------------------------------------------- */
+
+static const char *const kinds[] = {"weights", "state", "part"};
+
+leat_code leat_store_clear(leat_pg *pg, const leat_store_hold *hold, leat_store_kind kind, int slot,
+                           int wait_ms, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err,
+                           HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
+}
+
+leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_kind kind, int slot,
+                           const uint8_t *bytes, int64_t size_bytes, int64_t part_bytes,
+                           leat_error *err) {
+    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+    for (int64_t i = 0; i < parts; i++) {
+        const int64_t first = i * part_bytes, left = size_bytes - first;
+        LEAT_TRY(LEAT_STORE_CALL(pg, NULL, "select leat.put_slot($1, $2, $3, $4, $5, $6, $7)", err,
+                                 HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(i),
+                                 LEAT_PG_B(bytes + first, left < part_bytes ? left : part_bytes)));
+    }
+    return LEAT_OK;
+}
+
+/* Reads parts 0, 1, ... of what `sql` gives with the value and the number of a part. */
+static leat_code read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,
+                            int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+    for (int64_t i = 0; i < parts; i++) {
+        leat_pg_rows *rows = NULL;
+        const leat_pg_value values[] = {LEAT_PG_I(value), LEAT_PG_I(i)};
+        const int64_t first = i * part_bytes, left = size_bytes - first;
+        const int64_t want = left < part_bytes ? left : part_bytes;
+        int64_t got = 0;
+        LEAT_TRY(leat_store_call(pg, &rows, true, sql, values, 2, err));
+        const uint8_t *bytes = leat_pg_row_count(rows) == 1 ? leat_pg_bytes(rows, 0, &got) : NULL;
+        if (bytes != NULL && got == want) memcpy(out + first, bytes, (size_t)got);
+        leat_pg_rows_destroy(rows);
+        if (bytes == NULL)
+            return leat_fail(err, LEAT_ERR_NOT_FOUND, "part %lld of %lld is not in the database",
+                             (long long)i, (long long)parts);
+        if (got != want)
+            return leat_fail(err, LEAT_ERR_CORRUPT,
+                             "part %lld in the database has %lld bytes instead of %lld",
+                             (long long)i, (long long)got, (long long)want);
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot, uint8_t *out,
+                          int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+    char sql[128];
+    snprintf(sql, sizeof sql,
+             "select bytes from leat.%s_%lld_%d where $1::bigint > 0 and part = $2", kinds[kind],
+             (long long)run, slot);
+    return read_parts(pg, sql, run, out, size_bytes, part_bytes, err);
+}
+
+leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease, uint8_t *out,
+                             int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+    char sql[128];
+    snprintf(sql, sizeof sql, "select bytes from leat.part_%lld_%d where lease = $1 and part = $2",
+             (long long)run, (int)(step % 2));
+    return read_parts(pg, sql, lease, out, size_bytes, part_bytes, err);
+}
+
+leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
+                                const char state[65], leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.keep_state($1, $2, $3, $4, $5, $6)", err,
+                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(state));
+}
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *results, int most,
+                             int *count, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows, "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
+        LEAT_PG_I(run), LEAT_PG_I(most)));
+    for (int i = 0; i < leat_pg_row_count(rows); i++) {
+        leat_store_result *to = &results[(*count)++];
+        to->unit = leat_pg_int(rows, i, 0);
+        to->lease = leat_pg_int(rows, i, 1);
+        leat_store_copy(to->account, sizeof to->account, leat_pg_text(rows, i, 2));
+        leat_store_copy(to->machine, sizeof to->machine, leat_pg_text(rows, i, 3));
+        leat_store_copy(to->hash, sizeof to->hash, leat_pg_text(rows, i, 4));
+    }
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_store_confirm(leat_pg *pg, const leat_store_hold *hold, int64_t step,
+                             const leat_store_result *result, bool *done, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code =
+        LEAT_STORE_CALL(pg, &rows, "select leat.confirm($1, $2, $3, $4, $5, $6)", err, HELD(hold),
+                        LEAT_PG_I(step), LEAT_PG_I(result->unit), LEAT_PG_I(result->lease));
+    return leat_store_take_bool(code, rows, done);
+}
+
+leat_code leat_store_refuse(leat_pg *pg, const leat_store_hold *hold, int64_t step,
+                            const leat_store_result *result, bool mismatch, const char *reason,
+                            bool *done, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code = LEAT_STORE_CALL(
+        pg, &rows, "select leat.refuse($1, $2, $3, $4, $5, $6, $7, $8)", err, HELD(hold),
+        LEAT_PG_I(step), LEAT_PG_I(result->unit), LEAT_PG_I(result->lease),
+        LEAT_PG_T(mismatch ? "true" : "false"), LEAT_PG_T(reason));
+    return leat_store_take_bool(code, rows, done);
+}
+
+leat_code leat_store_own_result(leat_pg *pg, const leat_store_hold *hold, int64_t step,
+                                int64_t unit, const char hash[65], bool *done, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code =
+        LEAT_STORE_CALL(pg, &rows, "select leat.own_result($1, $2, $3, $4, $5, $6)", err,
+                        HELD(hold), LEAT_PG_I(step), LEAT_PG_I(unit), LEAT_PG_T(hash));
+    return leat_store_take_bool(code, rows, done);
+}
+
+leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit, bool *there,
+                               int64_t *lease, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *there = false;
+    *lease = 0;
+    LEAT_TRY(
+        LEAT_STORE_CALL(pg, &rows,
+                        "select u.state = 'confirmed', u.lease from leat.unit u join leat.run r "
+                        "on r.id = u.run and r.step = u.step where u.run = $1 and u.step = $2 "
+                        "and u.unit = $3",
+                        err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
+    const bool found = leat_pg_row_count(rows) == 1;
+    if (found) {
+        *there = leat_pg_text(rows, 0, 0)[0] == 't';
+        *lease = leat_pg_int(rows, 0, 1);
+    }
+    leat_pg_rows_destroy(rows);
+    if (found) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "step %lld is no longer open in the database",
+                     (long long)step);
+}
+
+leat_code leat_store_hopeless(leat_pg *pg, int64_t run, int64_t *units, int most, int *count,
+                              leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(LEAT_STORE_CALL(pg, &rows, "select * from leat.hopeless($1) limit $2", err,
+                             LEAT_PG_I(run), LEAT_PG_I(most)));
+    for (int i = 0; i < leat_pg_row_count(rows); i++) units[(*count)++] = leat_pg_int(rows, i, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold, const int64_t *kept,
+                             int kept_count, int64_t *lost, leat_error *err) {
+    leat_buf list = {0};
+    leat_pg_rows *rows = NULL;
+    *lost = 0;
+    leat_code code = leat_buf_printf(&list, err, "{");
+    for (int i = 0; i < kept_count && code == LEAT_OK; i++)
+        code = leat_buf_printf(&list, err, i > 0 ? ",%lld" : "%lld", (long long)kept[i]);
+    if (code == LEAT_OK) code = leat_buf_append(&list, "}", 2, err);
+    if (code == LEAT_OK)
+        code = LEAT_STORE_CALL(pg, &rows, "select leat.recover($1, $2, $3, $4)", err, HELD(hold),
+                               LEAT_PG_T((const char *)list.data));
+    if (code == LEAT_OK) *lost = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    leat_buf_free(&list);
+    return code;
+}
+
+/* ---- steps ---------------------------------------------------------------------------------- */
+
+leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
+                               const char weights[65], leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.open_step($1, $2, $3, $4, $5, $6)", err,
+                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights));
+}
+
+leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat_store_step *step,
+                            leat_error *err) {
+    const leat_pg_value none = {.kind = LEAT_PG_NULL};
+    return LEAT_STORE_CALL(
+        pg, NULL,
+        "select leat.commit_step($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)", err,
+        HELD(hold), LEAT_PG_I(step->step), LEAT_PG_I(step->weights_slot), LEAT_PG_T(step->weights),
+        step->state_slot < 0 ? none : LEAT_PG_I(step->state_slot), LEAT_PG_T(step->state),
+        LEAT_PG_I(step->images), LEAT_PG_R(step->loss_d_images), LEAT_PG_R(step->loss_d_fakes),
+        LEAT_PG_R(step->loss_g), LEAT_PG_R(step->norm_d), LEAT_PG_R(step->norm_g));
+}

@@ -1,0 +1,112 @@
+/* What workers call: see store.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "crowd/store_parts.h"
+
+leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *machine,
+                              const char *name, const char *hardware, leat_store_run *run,
+                              leat_pg_rows **rows, leat_error *err) {
+    *run = (leat_store_run){0};
+    *rows = NULL;
+    leat_code code = LEAT_STORE_CALL(
+        pg, rows,
+        "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
+        "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
+        "lease_ms, renew_ms from leat.register($1, $2, $3, $4)",
+        err, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
+    if (code != LEAT_OK) return code;
+    const char **const texts[] = {
+        &run->name, &run->identity,  &run->settings,     &run->model,        &run->model_hash,
+        &run->data, &run->data_note, &run->kernel_class, &run->leat_version, &run->state};
+    int64_t *const numbers[] = {&run->samples,      &run->payload_bytes, &run->weights_bytes,
+                                &run->memory_bytes, &run->part_bytes,    &run->lease_ms,
+                                &run->renew_ms};
+    int column = 0;
+    run->id = leat_pg_int(*rows, 0, column++);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        *texts[i] = leat_pg_text(*rows, 0, column++);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = leat_pg_int(*rows, 0, column++);
+    return LEAT_OK;
+}
+
+leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, leat_store_lease *lease,
+                           leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *lease = (leat_store_lease){0};
+    LEAT_TRY(
+        LEAT_STORE_CALL(pg, &rows,
+                        "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "
+                        "leat.claim($1, $2)",
+                        err, LEAT_PG_I(run), LEAT_PG_T(machine)));
+    lease->lease = leat_pg_int(rows, 0, 0);
+    lease->epoch = leat_pg_int(rows, 0, 1);
+    lease->step = leat_pg_int(rows, 0, 2);
+    lease->unit = leat_pg_int(rows, 0, 3);
+    lease->copy = leat_pg_text(rows, 0, 4)[0] == 't';
+    leat_store_copy(lease->weights, sizeof lease->weights, leat_pg_text(rows, 0, 5));
+    leat_store_copy(lease->run_state, sizeof lease->run_state, leat_pg_text(rows, 0, 6));
+    leat_store_copy(lease->news, sizeof lease->news, leat_pg_text(rows, 0, 7));
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
+                           char why[LEAT_CROWD_WORDS_BYTES], leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code = LEAT_STORE_CALL(pg, &rows, "select leat.renew($1, $2)", err,
+                                     LEAT_PG_I(lease->lease), LEAT_PG_I(lease->epoch));
+    return leat_store_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
+}
+
+leat_code leat_store_release(leat_pg *pg, const leat_store_lease *lease, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.release($1, $2)", err, LEAT_PG_I(lease->lease),
+                           LEAT_PG_I(lease->epoch));
+}
+
+leat_code leat_store_fail(leat_pg *pg, const leat_store_lease *lease, const char *reason,
+                          leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.fail($1, $2, $3)", err, LEAT_PG_I(lease->lease),
+                           LEAT_PG_I(lease->epoch), LEAT_PG_T(reason));
+}
+
+leat_code leat_store_put(leat_pg *pg, const leat_store_lease *lease, int64_t part,
+                         const uint8_t *bytes, int64_t size_bytes, char why[LEAT_CROWD_WORDS_BYTES],
+                         leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code =
+        LEAT_STORE_CALL(pg, &rows, "select leat.put($1, $2, $3, $4)", err, LEAT_PG_I(lease->lease),
+                        LEAT_PG_I(lease->epoch), LEAT_PG_I(part), LEAT_PG_B(bytes, size_bytes));
+    return leat_store_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
+}
+
+leat_code leat_store_submit(leat_pg *pg, const leat_store_lease *lease, const char hash[65],
+                            char why[LEAT_CROWD_WORDS_BYTES], leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_code code =
+        LEAT_STORE_CALL(pg, &rows, "select leat.submit($1, $2, $3)", err, LEAT_PG_I(lease->lease),
+                        LEAT_PG_I(lease->epoch), LEAT_PG_T(hash));
+    return leat_store_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
+}
+
+leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65], int64_t part,
+                           uint8_t *out, int64_t size_bytes, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    const leat_pg_value values[] = {LEAT_PG_I(run), LEAT_PG_T(weights), LEAT_PG_I(part)};
+    int64_t got = 0;
+    LEAT_TRY(leat_store_call(pg, &rows, true, "select leat.fetch($1, $2, $3)", values, 3, err));
+    const uint8_t *bytes = leat_pg_bytes(rows, 0, &got);
+    leat_code code = LEAT_OK;
+    if (bytes == NULL) {
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the weights are no longer in the database");
+    } else if (got != size_bytes) {
+        code = leat_fail(err, LEAT_ERR_CORRUPT,
+                         "part %lld of the weights has %lld bytes instead of %lld", (long long)part,
+                         (long long)got, (long long)size_bytes);
+    } else {
+        memcpy(out, bytes, (size_t)got);
+    }
+    leat_pg_rows_destroy(rows);
+    return code;
+}

@@ -1,0 +1,86 @@
+/*
+ * After a start, a lost connection or a lost server: which step is next? The state in memory is
+ * that of RUN's last checkpoint, or later; the database has an open step, and at most two states.
+ *
+ *     database behind    the commit did not happen; or RUN wins over a backup that was restored, or
+ *                        a standby that was not up to date
+ *     the same step      go on; results whose parts a crash has taken are put back
+ *     database ahead     another coordinator was here: its newest state is read
+ *
+ * Any of these gives the same weights, because a step is a function of the state before it.
+ */
+#include <string.h>
+
+#include "base/thread.h"
+#include "crowd/coordinator.h"
+
+enum { CLEAR_WAIT_MS = 2000 };
+
+void leat_coordinator_encode(leat_coordinator *self) {
+    leat_exchange_put_weights(self->exchange, self->weights, self->weights_hash);
+}
+
+leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind, int slot,
+                                 const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
+    LEAT_TRY(leat_store_clear(self->pg, &self->hold, kind, slot, CLEAR_WAIT_MS, err));
+    return leat_store_write(self->pg, &self->hold, kind, slot, bytes, size_bytes,
+                            self->options->part_bytes, err);
+}
+
+leat_code leat_coordinator_write_state(leat_coordinator *self, int *slot, leat_error *err) {
+    *slot = self->at.state_step < 0 ? 0 : 1 - self->at.state_slot;
+    leat_exchange_put_state(self->exchange, self->state);
+    leat_trainer_hash(self->session.trainer, self->state_hash);
+    LEAT_TRY(
+        leat_coordinator_write(self, LEAT_STORE_STATE, *slot, self->state, self->sizes.state, err));
+    self->state_ns = leat_clock_ns();
+    return LEAT_OK;
+}
+
+static int64_t step_of(const leat_coordinator *self) {
+    return leat_trainer_state(self->session.trainer)->step;
+}
+
+/* Opens the step of the state in memory: its weights, then the step. */
+static leat_code open_here(leat_coordinator *self, leat_error *err) {
+    const int slot = self->at.weights[0] == 0 ? 0 : 1 - self->at.weights_slot;
+    leat_coordinator_encode(self);
+    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, slot, self->weights,
+                                    self->sizes.weights, err));
+    LEAT_TRY(
+        leat_store_open_step(self->pg, &self->hold, step_of(self), slot, self->weights_hash, err));
+    return leat_store_look(self->pg, self->run, &self->at, err);
+}
+
+/* Reads the state that the database has, which is later than the one in memory. */
+static leat_code take_state(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot,
+                             self->state, self->sizes.state, self->options->part_bytes, err));
+    LEAT_TRY(leat_exchange_take_state(self->exchange, self->state, self->at.state, err));
+    leat_coordinator_say(self, "continues at step %lld, which the database has",
+                         (long long)step_of(self));
+    return LEAT_OK;
+}
+
+static leat_code same_step(leat_coordinator *self, leat_error *err) {
+    int64_t lost = 0;
+    leat_coordinator_encode(self);
+    if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
+    LEAT_TRY(leat_store_recover(self->pg, &self->hold, NULL, 0, &lost, err));
+    if (lost > 0)
+        leat_coordinator_say(self,
+                             "%lld results are gone with a crash of the server, and will be "
+                             "computed again",
+                             (long long)lost);
+    return LEAT_OK;
+}
+
+leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
+    if (self->at.step == step_of(self)) return same_step(self, err);
+    if (self->at.step >= 0)
+        leat_coordinator_say(self, "the database is at step %lld, the run continues at step %lld",
+                             (long long)self->at.step, (long long)step_of(self));
+    return open_here(self, err);
+}

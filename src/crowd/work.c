@@ -1,0 +1,442 @@
+/* See work.h. */
+#include "crowd/work.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "crowd/pause.h"
+#include "train/bill.h"
+#include "train/data.h"
+#include "train/exchange.h"
+#include "train/folder.h"
+
+enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 30000 };
+
+/* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
+ * other thread all else. */
+typedef enum desk_state { DESK_EMPTY, DESK_READY, DESK_BUSY, DESK_DONE, DESK_FAILED } desk_state;
+
+typedef struct worker {
+    const leat_work_options *options;
+    leat_work_result *result;
+    leat_pg_place place;
+    leat_pg *pg;
+    leat_pause pause;
+    /* the run */
+    int64_t run;
+    leat_store_run facts; /* without texts */
+    leat_data data;
+    leat_train_options train;
+    leat_plan plan;
+    leat_trainer *trainer;
+    leat_exchange *exchange;
+    leat_exchange_sizes sizes;
+    /* computing */
+    pthread_t thread;
+    bool has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    desk_state desk;
+    bool quit;
+    leat_store_lease computing;
+    uint8_t *weights; /* for `computing` */
+    char weights_hash[65], hash[65];
+    bool weights_new; /* the trainer does not have them yet */
+    leat_error why;   /* DESK_FAILED */
+    /* sending */
+    leat_store_lease sending; /* lease 0: nothing */
+    uint8_t *payload, *outgoing;
+    char outgoing_hash[65];
+    int64_t next_part;
+    int64_t renewed_ns, asked_ns; /* the latter: when there was nothing to claim */
+    bool done;                    /* nothing more to do */
+} worker;
+
+static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
+static void say(const worker *self, const char *format, ...) {
+    char line[LEAT_CROWD_WORDS_BYTES];
+    va_list args;
+    if (self->options->say == NULL) return;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    self->options->say(self->options->user, line);
+}
+
+static bool stopped(const worker *self) {
+    return self->options->stop != NULL && atomic_load(self->options->stop);
+}
+
+/* ---- computing ------------------------------------------------------------------------------ */
+
+static leat_code compute(worker *self, leat_error *err) {
+    if (self->weights_new)
+        LEAT_TRY(leat_exchange_take_weights(self->exchange, self->computing.step, self->weights,
+                                            self->weights_hash, err));
+    self->weights_new = false;
+    leat_trainer_state(self->trainer)->step = self->computing.step;
+    return leat_exchange_compute(self->exchange, self->computing.unit, self->payload, self->hash,
+                                 err);
+}
+
+static void *compute_main(void *argument) {
+    worker *self = argument;
+    pthread_mutex_lock(&self->lock);
+    while (!self->quit) {
+        if (self->desk != DESK_READY) {
+            pthread_cond_wait(&self->changed, &self->lock);
+            continue;
+        }
+        self->desk = DESK_BUSY;
+        pthread_mutex_unlock(&self->lock);
+        const leat_code code = compute(self, &self->why);
+        pthread_mutex_lock(&self->lock);
+        self->desk = code == LEAT_OK ? DESK_DONE : DESK_FAILED;
+        pthread_cond_broadcast(&self->changed);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+static desk_state look_at_desk(worker *self) {
+    pthread_mutex_lock(&self->lock);
+    const desk_state state = self->desk;
+    pthread_mutex_unlock(&self->lock);
+    return state;
+}
+
+static void set_desk(worker *self, desk_state state) {
+    pthread_mutex_lock(&self->lock);
+    self->desk = state;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* Until the desk changes from `state`, or the time is over. */
+static void wait_at_desk(worker *self, desk_state state, int64_t ms) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += ms % 1000 * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&self->lock);
+    if (self->desk == state) pthread_cond_timedwait(&self->changed, &self->lock, &until);
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------ */
+
+static leat_code connect_again(worker *self, leat_error *err) {
+    leat_error why = {0};
+    leat_pg_close(self->pg);
+    self->pg = NULL;
+    for (;;) {
+        leat_code code = leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS,
+                                         self->options->stop, &why);
+        if (code == LEAT_OK) break;
+        if (code != LEAT_ERR_CONNECTION) return leat_error_copy(err, &why);
+        say(self, "%s; trying again", why.message);
+        if (!leat_pause_wait(&self->pause, self->options->stop))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
+    }
+    self->result->connections++;
+    return LEAT_OK;
+}
+
+/* What the machine must have in common with the run. */
+static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
+    leat_identity identity = {0};
+    char version[32];
+    LEAT_TRY(leat_model_find(run->model, err));
+    LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), &self->data.samples,
+                                &self->train, err));
+    snprintf(version, sizeof version, "%s", leat_version());
+    const struct {
+        const char *what, *here, *there;
+    } facts[] = {{"data set (fingerprint)", identity.data, run->data},
+                 {"model (hash)", identity.model_hash, run->model_hash},
+                 {"kernel class", identity.kernel_class, run->kernel_class},
+                 {"version of leat", version, run->leat_version}};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        if (strcmp(facts[i].here, facts[i].there) == 0) continue;
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "this machine cannot work on \"%.64s\": its %s is %.64s, the run's is "
+                         "%.64s%s%.100s",
+                         run->name, facts[i].what, facts[i].here, facts[i].there,
+                         i == 0 && run->data_note[0] != 0 ? "; " : "",
+                         i == 0 ? run->data_note : "");
+    }
+    if (self->sizes.payload != run->payload_bytes || self->sizes.weights != run->weights_bytes)
+        return leat_fail(err, LEAT_ERR_OPTION, "the run's sizes are not those of its settings");
+    return LEAT_OK;
+}
+
+static leat_code prepare(worker *self, const leat_store_run *run, leat_error *err) {
+    LEAT_TRY(leat_settings_read(run->settings, &self->train, err));
+    self->train.threads = self->options->threads;
+    self->train.memory_bytes = self->options->memory_bytes;
+    self->train.kernels = self->options->kernels;
+    LEAT_TRY(leat_data_open(&self->data, self->options->data, err));
+    LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->data.samples.count, err));
+    LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, err));
+    LEAT_TRY(
+        leat_trainer_create(&self->trainer, &self->train, &self->plan, &self->data.samples, err));
+    LEAT_TRY(
+        leat_exchange_create(&self->exchange, self->trainer, &self->train, run->identity, err));
+    self->sizes = leat_exchange_get_sizes(self->exchange);
+    LEAT_TRY(check_run(self, run, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
+    LEAT_TRY(leat_block_alloc((void **)&self->outgoing, self->sizes.payload, err));
+    LEAT_TRY(leat_thread_start(&self->thread, compute_main, self, err));
+    self->has_thread = true;
+    return LEAT_OK;
+}
+
+/* Says who it is; the first time, learns what to do. */
+static leat_code register_machine(worker *self, leat_error *err) {
+    leat_store_run run;
+    leat_pg_rows *rows = NULL;
+    const leat_work_options *options = self->options;
+    const char *name = self->run != 0 ? self->result->run : self->place.run;
+    LEAT_TRY(leat_store_register(self->pg, name, options->machine, options->name, options->hardware,
+                                 &run, &rows, err));
+    leat_code code = LEAT_OK;
+    if (self->trainer == NULL) {
+        snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
+        code = prepare(self, &run, err);
+        if (code == LEAT_OK)
+            say(self, "works on \"%s\": units of %lld images, %lld bytes each", run.name,
+                (long long)self->plan.unit_size, (long long)self->sizes.payload);
+    }
+    self->run = run.id;
+    self->facts = run;
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+/* ---- one call ------------------------------------------------------------------------------- */
+
+static leat_code fetch_weights(worker *self, const leat_store_lease *lease, leat_error *err) {
+    const int64_t part_bytes = self->facts.part_bytes;
+    for (int64_t first = 0; first < self->sizes.weights; first += part_bytes) {
+        const int64_t left = self->sizes.weights - first;
+        LEAT_TRY(leat_store_fetch(self->pg, self->run, lease->weights, first / part_bytes,
+                                  self->weights + first, left < part_bytes ? left : part_bytes,
+                                  err));
+    }
+    memcpy(self->weights_hash, lease->weights, sizeof self->weights_hash);
+    self->weights_new = true;
+    return LEAT_OK;
+}
+
+/* Claims a unit for the empty desk; *got: there was one. */
+static leat_code claim(worker *self, bool *got, leat_error *err) {
+    leat_store_lease lease;
+    leat_error why = {0};
+    *got = false;
+    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, &lease, err));
+    if (lease.news[0] != 0) say(self, "%s", lease.news);
+    if (strcmp(lease.run_state, "finished") == 0) self->done = true;
+    if (lease.lease == 0) {
+        self->asked_ns = leat_clock_ns();
+        return LEAT_OK;
+    }
+    leat_code code = LEAT_OK;
+    if (strcmp(lease.weights, self->weights_hash) != 0) code = fetch_weights(self, &lease, &why);
+    if (code == LEAT_ERR_NOT_FOUND) return leat_store_release(self->pg, &lease, err);
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
+    self->computing = lease;
+    self->asked_ns = 0;
+    self->renewed_ns = leat_clock_ns();
+    set_desk(self, DESK_READY);
+    *got = true;
+    return LEAT_OK;
+}
+
+/* A lease that is over: the unit is left. */
+static void lose(worker *self, leat_store_lease *lease, const char *why) {
+    say(self, "step %lld, unit %lld: %s", (long long)lease->step + 1, (long long)lease->unit, why);
+    self->result->lost++;
+    lease->lease = 0;
+}
+
+static leat_code send_part(worker *self, leat_error *err) {
+    char why[LEAT_CROWD_WORDS_BYTES];
+    const int64_t part_bytes = self->facts.part_bytes, first = self->next_part * part_bytes;
+    const int64_t left = self->sizes.payload - first;
+    if (left > 0) {
+        LEAT_TRY(leat_store_put(self->pg, &self->sending, self->next_part, self->outgoing + first,
+                                left < part_bytes ? left : part_bytes, why, err));
+        self->next_part++;
+    } else {
+        LEAT_TRY(leat_store_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
+        if (why[0] == 0) {
+            self->result->accepted++;
+            self->sending.lease = 0;
+            self->done = self->done || self->options->once;
+        }
+    }
+    if (why[0] != 0) lose(self, &self->sending, why);
+    return LEAT_OK;
+}
+
+/* Of the unit that is computed: it cannot be stopped, but its result will not be sent. */
+static leat_code renew(worker *self, leat_error *err) {
+    char why[LEAT_CROWD_WORDS_BYTES];
+    LEAT_TRY(leat_store_renew(self->pg, &self->computing, why, err));
+    self->renewed_ns = leat_clock_ns();
+    if (why[0] != 0) lose(self, &self->computing, why);
+    return LEAT_OK;
+}
+
+/* Takes the result from the desk, for sending. */
+static void take_result(worker *self) {
+    uint8_t *swap = self->outgoing;
+    self->outgoing = self->payload;
+    self->payload = swap;
+    memcpy(self->outgoing_hash, self->hash, sizeof self->hash);
+    self->sending = self->computing;
+    self->next_part = 0;
+    set_desk(self, DESK_EMPTY);
+}
+
+static leat_code give_up_unit(worker *self, leat_error *err) {
+    const leat_error why = self->why;
+    set_desk(self, DESK_EMPTY);
+    self->weights_hash[0] = 0; /* perhaps they are the reason */
+    say(self, "%s", why.message);
+    return leat_store_fail(self->pg, &self->computing, why.message, err);
+}
+
+/* Whether a unit is wanted now: nothing is computed, and the last question is a while ago. */
+static bool wants_unit(const worker *self, desk_state desk) {
+    if (desk != DESK_EMPTY || self->done) return false;
+    if (self->options->once && self->sending.lease != 0) return false;
+    return self->asked_ns == 0 ||
+           leat_clock_ns() - self->asked_ns >= self->options->poll_ms * INT64_C(1000000);
+}
+
+/* What is due; one call of the database at most. *idle: nothing was. */
+static leat_code step(worker *self, bool *idle, leat_error *err) {
+    const desk_state desk = look_at_desk(self);
+    const bool due = leat_clock_ns() - self->renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
+    bool got = false;
+    *idle = false;
+    if (desk == DESK_FAILED) return give_up_unit(self, err);
+    if (desk == DESK_DONE && self->computing.lease == 0) { /* lost meanwhile */
+        set_desk(self, DESK_EMPTY);
+        return LEAT_OK;
+    }
+    if (desk == DESK_DONE && self->sending.lease == 0) {
+        take_result(self);
+        return LEAT_OK;
+    }
+    if (desk != DESK_EMPTY && self->computing.lease != 0 && due) return renew(self, err);
+    if (wants_unit(self, desk)) return claim(self, &got, err);
+    if (self->sending.lease != 0) return send_part(self, err);
+    *idle = true;
+    return LEAT_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* Nothing is computed, sent or wanted. */
+static bool at_end(worker *self) {
+    return self->done && self->sending.lease == 0 &&
+           (look_at_desk(self) == DESK_EMPTY || self->computing.lease == 0);
+}
+
+static leat_code serve(worker *self, leat_error *err) {
+    while (!at_end(self) && !stopped(self)) {
+        bool idle = false;
+        leat_code code = step(self, &idle, err);
+        if (code != LEAT_OK) return code;
+        leat_pause_reset(&self->pause);
+        if (!idle) continue;
+        const int64_t poll_ms = self->options->poll_ms, renew_ms = self->facts.renew_ms;
+        wait_at_desk(self, look_at_desk(self), poll_ms < renew_ms ? poll_ms : renew_ms);
+    }
+    return LEAT_OK;
+}
+
+/* Leases are worth more to others. */
+static void release_all(worker *self) {
+    leat_store_lease *const leases[] = {&self->computing, &self->sending};
+    for (int i = 0; i < 2; i++) {
+        if (self->pg == NULL || leat_pg_broken(self->pg)) return;
+        if (leases[i]->lease != 0 && (i == 1 || look_at_desk(self) != DESK_EMPTY))
+            (void)!leat_store_release(self->pg, leases[i], NULL);
+    }
+}
+
+static void destroy(worker *self) {
+    pthread_mutex_lock(&self->lock);
+    self->quit = true;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+    if (self->has_thread) pthread_join(self->thread, NULL);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    leat_pg_close(self->pg);
+    leat_block_free(self->weights, self->sizes.weights);
+    leat_block_free(self->payload, self->sizes.payload);
+    leat_block_free(self->outgoing, self->sizes.payload);
+    leat_exchange_destroy(self->exchange);
+    leat_trainer_destroy(self->trainer);
+    leat_data_close(&self->data);
+}
+
+/* A failure after which the same machine can go on. */
+static bool goes_away(const worker *self, leat_code code) {
+    return code == LEAT_ERR_CONNECTION || (code == LEAT_ERR_NOT_FOUND && self->trainer != NULL);
+}
+
+static leat_code run_worker(worker *self, leat_error *err) {
+    leat_error why = {0};
+    bool registered = false;
+    for (;;) {
+        leat_code code = LEAT_OK;
+        if (stopped(self)) return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
+        if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
+        if (code == LEAT_OK && !registered) code = register_machine(self, &why);
+        if (code == LEAT_OK) {
+            registered = true;
+            code = serve(self, &why);
+        }
+        if (code == LEAT_OK) {
+            if (at_end(self)) return LEAT_OK;
+            continue;
+        }
+        if (!goes_away(self, code)) return leat_error_copy(err, &why);
+        registered = registered && code == LEAT_ERR_CONNECTION;
+        say(self, "%s", why.message);
+        if (!leat_pause_wait(&self->pause, self->options->stop)) continue;
+    }
+}
+
+leat_code leat_work(const leat_work_options *options, leat_work_result *result, leat_error *err) {
+    pthread_condattr_t monotonic;
+    worker *self = NULL;
+    *result = (leat_work_result){0};
+    LEAT_TRY(LEAT_NEW(&self, 1, err));
+    self->options = options;
+    self->result = result;
+    self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    leat_code code = leat_pg_place_parse(&self->place, options->url, err);
+    if (code == LEAT_OK) code = run_worker(self, err);
+    if (code != LEAT_OK) release_all(self);
+    if (self->pg != NULL) result->sent_bytes = leat_pg_sent(self->pg);
+    destroy(self);
+    leat_free(self);
+    return code;
+}

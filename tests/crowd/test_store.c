@@ -1,0 +1,355 @@
+/*
+ * The database of a run, on a real server and a clock that the tests move: who gets which unit, and
+ * what each condition of renew, put and submit refuses.
+ */
+/* No TSan: one thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+/* ---- runs ------------------------------------------------------------------------------------ */
+
+static void installs_once(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    must(leat_store_install(of->owner, &err), &err);
+    tell(of->owner, "update leat.version set version = 9");
+    assert_int_equal(leat_store_install(of->owner, &err), LEAT_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "version 9"));
+    cluster_database("bare");
+    leat_pg *ann = cluster_connect("ann", "bare");
+    assert_int_equal(leat_store_install(ann, &err), LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "GRANT CREATE"));
+    assert_string_equal(ask(ann, "select count(*) from pg_namespace where nspname = 'leat'"), "0");
+    leat_pg_close(ann);
+}
+
+static void which_run(void **state) {
+    world *of = *state;
+    leat_store_run run = a_run("run-a");
+    leat_pg_rows *rows = NULL;
+    leat_error err = {0};
+    int64_t id = 0;
+    assert_int_equal(leat_store_create_run(of->owner, &run, &id, &err), LEAT_ERR_EXISTS);
+    assert_int_equal(leat_store_register(of->ann, "none", M1, "", "", &run, &rows, &err),
+                     LEAT_ERR_NOT_FOUND);
+    assert_non_null(strstr(err.message, "open are: run-a"));
+    must(leat_store_register(of->ann, "", M1, "A\033[1m\n", "cpu", &run, &rows, &err), &err);
+    assert_string_equal(run.name, "run-a");
+    assert_string_equal(run.settings, "width: 6\n");
+    assert_int_equal(run.payload_bytes, PAYLOAD);
+    assert_int_equal(run.lease_ms, LEASE_MS);
+    leat_pg_rows_destroy(rows);
+    assert_string_equal(ask(of->owner, "select name from leat.machine"), "A?[1m?");
+    run = a_run("run-b");
+    must(leat_store_create_run(of->owner, &run, &id, &err), &err);
+    assert_int_equal(leat_store_register(of->ann, "", M1, "", "", &run, &rows, &err),
+                     LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "run-a, run-b"));
+    must(leat_store_register(of->ann, "run-b", M1, "", "", &run, &rows, &err), &err);
+    leat_pg_rows_destroy(rows);
+    must(leat_store_find_run(of->owner, "run-b", &run, &rows, &err), &err);
+    assert_int_equal(run.hold_ms, HOLD_MS);
+    assert_int_equal(run.units, UNITS);
+    leat_pg_rows_destroy(rows);
+    assert_int_equal(leat_store_find_run(of->owner, "run-c", &run, &rows, &err),
+                     LEAT_ERR_NOT_FOUND);
+}
+
+/* ---- claims ---------------------------------------------------------------------------------- */
+
+static void units_in_order_then_none(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_store_lease a = get(of, of->ann, M1, 0, false), b = get(of, of->bob, M2, 1, false);
+    assert_int_equal(a.step, 0);
+    assert_string_equal(a.weights, HASH64);
+    assert_string_equal(a.run_state, "open");
+    assert_true(a.lease != b.lease && a.epoch == b.epoch && a.epoch == of->hold.epoch);
+    get(of, of->ann, M1, 2, false);
+    assert_int_equal(claim(of, of->ann, M1).lease, 0); /* two at most */
+    assert_int_equal(claim(of, of->bob, M2).lease, 0); /* nothing is ready */
+}
+
+static void an_ended_lease_is_given_again(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    get(of, of->bob, M2, 1, false);
+    get(of, of->bob, M2, 2, false);
+    pass(of, 200);
+    assert_string_equal(renew(of->ann, &a), "");
+    pass(of, 250); /* bob's have ended, ann's has not */
+    join(of->ann, M3);
+    get(of, of->ann, M3, 1, false);
+    get(of, of->ann, M3, 2, false);
+    assert_int_equal(claim(of, of->ann, M3).lease, 0);
+    assert_string_equal(ask(of->owner, "select count(*) from leat.lease where state = 'expired'"),
+                        "2");
+}
+
+/* Past its time, but nobody took it over: the work of a slow machine is not lost. */
+static void a_late_result_counts(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    pass(of, 10000);
+    deliver(of, of->ann, &a);
+}
+
+static void copies(void **state) {
+    world *of = *state;
+    leat_store_lease a, b;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    join(of->bob, M3);
+    a = get(of, of->ann, M1, 0, false);
+    b = get(of, of->ann, M1, 1, false);
+    leat_store_lease c = get(of, of->bob, M2, 2, false);
+    pass(of, 29);
+    assert_int_equal(claim(of, of->bob, M2).lease, 0); /* not silent yet, nothing was finished */
+    assert_string_equal(renew(of->ann, &a), "");
+    assert_string_equal(renew(of->bob, &c), "");
+    pass(of, 2);
+    /* unit 1 was silent for 31 s */
+    leat_store_lease copy = get(of, of->bob, M2, 1, true);
+    assert_int_equal(claim(of, of->bob, M3).lease, 0); /* one copy of a unit */
+    deliver(of, of->bob, &copy);
+    assert_string_equal(renew(of->ann, &b), "another machine was faster");
+    assert_string_equal(put(of, of->ann, &b, 0), "another machine was faster");
+    /* a finished unit took 0 s from its copy's lease: what is out longer is copied */
+    pass(of, 1);
+    assert_string_equal(renew(of->ann, &a), "");
+    assert_string_equal(renew(of->bob, &c), "");
+    get(of, of->bob, M3, 0, true);
+    get(of, of->bob, M3, 2, true);
+    assert_int_equal(claim(of, of->ann, M1).lease, 0); /* not of its own, nor of what has one */
+}
+
+static void a_machine_that_begins_anew(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    join(of->ann, M1);
+    assert_string_equal(renew(of->ann, &a), "the lease ended (released)");
+    join(of->bob, M2);
+    get(of, of->bob, M2, 0, false);
+}
+
+static void release_and_fail(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    int64_t units[UNITS];
+    int count = 0;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    must(leat_store_release(of->bob, &a, &err), &err); /* not bob's: nothing happens */
+    assert_string_equal(renew(of->ann, &a), "");
+    must(leat_store_release(of->ann, &a, &err), &err);
+    assert_string_equal(renew(of->ann, &a), "the lease ended (released)");
+    a = get(of, of->ann, M1, 0, false);
+    must(leat_store_fail(of->ann, &a, "no memory\n", &err), &err);
+    assert_string_equal(ask(of->owner, "select words from leat.event where kind = 'failed'"),
+                        "step 1, unit 0: no memory?");
+    must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 0); /* one of two machines */
+    leat_store_lease b = get(of, of->bob, M2, 0, false);
+    must(leat_store_fail(of->bob, &b, "no memory", &err), &err);
+    must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(units[0], 0);
+    bool done = false;
+    must(leat_store_own_result(of->owner, &of->hold, 0, 0, HASH64, &done, &err), &err);
+    assert_true(done);
+    must(leat_store_own_result(of->owner, &of->hold, 0, 0, HASH64, &done, &err), &err);
+    assert_false(done);
+    must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 0);
+}
+
+static void five_silences(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    int64_t units[UNITS];
+    int count = 0;
+    join(of->ann, M1);
+    for (int i = 0; i < 5; i++) {
+        must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+        assert_int_equal(count, 0);
+        get(of, of->ann, M1, 0, false);
+        /* the others are taken, so that unit 0 comes again */
+        if (i == 0) {
+            join(of->bob, M2);
+            leat_store_lease b = get(of, of->bob, M2, 1, false);
+            deliver(of, of->bob, &b);
+            b = get(of, of->bob, M2, 2, false);
+            deliver(of, of->bob, &b);
+        }
+        pass(of, 301);
+    }
+    get(of, of->ann, M1, 0, false);
+    must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(count, 1);
+}
+
+/* ---- results: each condition alone ------------------------------------------------------------
+ */
+
+static void submits(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    leat_store_lease other = a;
+    put_all(of, of->ann, &a);
+    put_all(of, of->ann, &a); /* parts may come again */
+    assert_string_equal(submit(of->bob, &a, of->hash), "there is no such lease");
+    other.lease += 100;
+    assert_string_equal(submit(of->ann, &other, of->hash), "there is no such lease");
+    other = a;
+    other.epoch++;
+    assert_string_equal(submit(of->ann, &other, of->hash),
+                        "the lease is of another epoch of the run");
+    assert_string_equal(renew(of->ann, &other), "the lease is of another epoch of the run");
+    assert_string_equal(put(of, of->ann, &other, 0), "the lease is of another epoch of the run");
+    assert_string_equal(submit(of->ann, &a, HASH64), "the bytes received do not have the hash");
+    assert_string_equal(submit(of->ann, &a, of->hash), "");
+    assert_string_equal(submit(of->ann, &a, of->hash), ""); /* the reply was lost */
+    assert_string_equal(submit(of->ann, &a, HASH64), "the result was accepted already");
+    assert_string_equal(ask(of->owner, "select bytes from leat.machine where id like '1%'"),
+                        "2500");
+    leat_store_lease b = get(of, of->bob, M2, 1, false);
+    assert_string_equal(put(of, of->bob, &b, 0), "");
+    assert_string_equal(put(of, of->bob, &b, 2), "");
+    assert_string_equal(submit(of->bob, &b, of->hash), "1476 bytes of 2500 were received");
+    assert_string_equal(put(of, of->bob, &b, 1), "");
+    tell(of->owner, "update leat.run set state = 'paused'");
+    assert_string_equal(submit(of->bob, &b, of->hash), "the step is not open any more");
+    assert_string_equal(put(of, of->bob, &b, 1), "the step is not open any more");
+    assert_string_equal(renew(of->bob, &b), "the run is paused");
+    assert_string_equal(claim(of, of->bob, M2).run_state, "paused");
+    tell(of->owner, "update leat.run set state = 'open', step = 1");
+    assert_string_equal(submit(of->bob, &b, of->hash), "the step is not open any more");
+    assert_string_equal(put(of, of->bob, &b, 1), "the step is not open any more");
+    tell(of->owner, "update leat.run set step = 0; update leat.unit set state = 'confirmed' where "
+                    "unit = 1");
+    assert_string_equal(submit(of->bob, &b, of->hash), "another machine was faster");
+    tell(of->owner, "update leat.unit set state = 'out' where unit = 1");
+    assert_string_equal(submit(of->bob, &b, of->hash), "");
+}
+
+static void puts_of_wrong_size(void **state) {
+    world *of = *state;
+    char why[LEAT_CROWD_WORDS_BYTES];
+    leat_error err = {0};
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    const struct {
+        int64_t part, bytes;
+    } wrong[] = {{0, PART - 1}, {0, PART + 1}, {0, 0},     {2, PART},      {2, 451},
+                 {3, 1},        {3, 0},        {-1, PART}, {1 << 30, PART}};
+    uint8_t bytes[2 * PART] = {0};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        must(leat_store_put(of->ann, &a, wrong[i].part, bytes, wrong[i].bytes, why, &err), &err);
+        assert_non_null(strstr(why, "bytes instead of"));
+    }
+    assert_string_equal(ask(of->owner, "select count(*) from leat.part_1_0"), "0");
+    pass(of, 299);
+    assert_string_equal(put(of, of->ann, &a, 0), "");
+    assert_string_equal(ask(of->owner, "select leat.is_held(l, 300000) from leat.lease l"), "t");
+    pass(of, 299); /* the put has renewed the lease */
+    assert_string_equal(ask(of->owner, "select leat.is_held(l, 300000) from leat.lease l"), "t");
+    pass(of, 2);
+    assert_string_equal(ask(of->owner, "select leat.is_held(l, 300000) from leat.lease l"), "f");
+}
+
+static void weights_by_hash(void **state) {
+    world *of = *state;
+    uint8_t bytes[WEIGHTS];
+    leat_error err = {0};
+    must(leat_store_fetch(of->ann, of->hold.run, HASH64, 0, bytes, PART, &err), &err);
+    must(leat_store_fetch(of->ann, of->hold.run, HASH64, 1, bytes + PART, WEIGHTS - PART, &err),
+         &err);
+    assert_memory_equal(bytes, of->weights, WEIGHTS);
+    assert_int_equal(leat_store_fetch(of->ann, of->hold.run, HASH64, 2, bytes, 1, &err),
+                     LEAT_ERR_NOT_FOUND);
+    assert_int_equal(leat_store_fetch(of->ann, of->hold.run, HASH64, 0, bytes, 7, &err),
+                     LEAT_ERR_CORRUPT);
+    assert_int_equal(leat_store_fetch(of->ann, of->hold.run, of->hash, 0, bytes, PART, &err),
+                     LEAT_ERR_NOT_FOUND);
+}
+
+static void results_are_judged(void **state) {
+    world *of = *state;
+    leat_store_result results[UNITS];
+    leat_error err = {0};
+    uint8_t bytes[PAYLOAD];
+    int count = 0;
+    bool done = false;
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    deliver(of, of->ann, &a);
+    must(leat_store_arrived(of->owner, of->hold.run, results, UNITS, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(results[0].lease, a.lease);
+    assert_string_equal(results[0].account, "ann");
+    assert_string_equal(results[0].machine, M1);
+    assert_string_equal(results[0].hash, of->hash);
+    must(leat_store_payload(of->owner, of->hold.run, 0, a.lease, bytes, PAYLOAD, PART, &err), &err);
+    assert_memory_equal(bytes, of->payload, PAYLOAD);
+    assert_int_equal(
+        leat_store_payload(of->owner, of->hold.run, 0, a.lease + 1, bytes, PAYLOAD, PART, &err),
+        LEAT_ERR_NOT_FOUND);
+    must(leat_store_refuse(of->owner, &of->hold, 0, results, true, "wrong numbers", &done, &err),
+         &err);
+    assert_true(done);
+    must(leat_store_confirm(of->owner, &of->hold, 0, results, &done, &err), &err);
+    assert_false(done);
+    assert_string_equal(submit(of->ann, &a, of->hash), "the result was refused: wrong numbers");
+    leat_store_lease b = get(of, of->ann, M1, 0, false);
+    assert_non_null(strstr(b.news, "step 1, unit 0 was refused: wrong numbers"));
+    assert_string_equal(claim(of, of->ann, M1).news, ""); /* told once */
+    deliver(of, of->ann, &b);
+    must(leat_store_arrived(of->owner, of->hold.run, results, UNITS, &count, &err), &err);
+    must(leat_store_confirm(of->owner, &of->hold, 1, results, &done, &err), &err);
+    assert_false(done); /* another step */
+    must(leat_store_confirm(of->owner, &of->hold, 0, results, &done, &err), &err);
+    assert_true(done);
+    must(leat_store_confirm(of->owner, &of->hold, 0, results, &done, &err), &err);
+    assert_false(done);
+    assert_string_equal(
+        ask(of->owner, "select accepted || ' ' || refused || ' ' || mismatched from leat.account"),
+        "1 1 1");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(installs_once),
+        TEST(which_run),
+        TEST(units_in_order_then_none),
+        TEST(an_ended_lease_is_given_again),
+        TEST(a_late_result_counts),
+        TEST(copies),
+        TEST(a_machine_that_begins_anew),
+        TEST(release_and_fail),
+        TEST(five_silences),
+        TEST(submits),
+        TEST(puts_of_wrong_size),
+        TEST(weights_by_hash),
+        TEST(results_are_judged),
+    };
+    cluster_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

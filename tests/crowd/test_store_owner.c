@@ -1,0 +1,338 @@
+/*
+ * The coordinator's side of the database, on a real server and a clock that the tests move: what
+ * each condition of a commit refuses, that nothing is written by a coordinator that has lost the
+ * run, and what volunteers may not do.
+ */
+/* No TSan: one thread. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static void commits(void **state) {
+    world *of = *state;
+    leat_store_step step = a_step(0), other;
+    leat_store_position at;
+    leat_error err = {0};
+    join(of->ann, M1);
+    join(of->bob, M2);
+    deliver_step(of);
+    assert_int_equal(commit(of, &step), LEAT_ERR_BUSY); /* nothing is confirmed */
+    confirm_all(of, 0);
+    other = step, other.step = 1;
+    assert_int_equal(commit(of, &other), LEAT_ERR_BUSY);
+    other = step, other.weights_slot = 0; /* that workers fetch */
+    assert_int_equal(commit(of, &other), LEAT_ERR_BUSY);
+    tell(of->owner, "update leat.unit set state = 'done' where unit = 2");
+    assert_int_equal(commit(of, &step), LEAT_ERR_BUSY);
+    tell(of->owner, "update leat.unit set state = 'confirmed' where unit = 2");
+    assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "0");
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    assert_int_equal(commit(of, &step), LEAT_ERR_BUSY); /* not twice */
+    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    assert_int_equal(at.step, 1);
+    assert_int_equal(at.weights_slot, 1);
+    assert_int_equal(at.state_step, -1);
+    assert_string_equal(ask(of->owner, "select count(*) from leat.unit where state = 'ready'"),
+                        "3");
+    step = a_step(1);
+    step.state_slot = 0;
+    deliver_step(of);
+    confirm_all(of, 1);
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+    assert_int_equal(at.state_step, 2);
+    assert_string_equal(at.state, HASH64);
+    /* of step 0 nothing is left but its row */
+    assert_string_equal(ask(of->owner, "select count(*) from leat.unit where step = 0"), "0");
+    assert_string_equal(ask(of->owner, "select count(*) from leat.lease where step = 0"), "0");
+    step = a_step(2);
+    step.state_slot = 0; /* that a resume would read */
+    deliver_step(of);
+    confirm_all(of, 2);
+    assert_int_equal(commit(of, &step), LEAT_ERR_BUSY);
+    step.state_slot = 1;
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    deliver_step(of);
+    confirm_all(of, 3);
+    step = a_step(3);
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    assert_int_equal(claim(of, of->ann, M1).lease, 0); /* the last step is done */
+    assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "4");
+    assert_string_equal(ask(of->owner, "select max(workers) from leat.step"), "1");
+}
+
+/* A slow copy of a committed step changes nothing. */
+static void late_copies(void **state) {
+    world *of = *state;
+    leat_store_step step = a_step(0);
+    join(of->ann, M1);
+    join(of->bob, M2);
+    leat_store_lease slow = get(of, of->bob, M2, 0, false);
+    pass(of, 31);
+    leat_store_lease a = get(of, of->ann, M1, 1, false);
+    deliver(of, of->ann, &a);
+    a = get(of, of->ann, M1, 2, false);
+    deliver(of, of->ann, &a);
+    a = get(of, of->ann, M1, 0, true);
+    deliver(of, of->ann, &a);
+    confirm_all(of, 0);
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    assert_string_equal(put(of, of->bob, &slow, 0), "another machine was faster");
+    assert_string_equal(submit(of->bob, &slow, of->hash), "another machine was faster");
+    assert_string_equal(ask(of->owner, "select count(*) from leat.part_1_1"), "0");
+    assert_string_equal(
+        ask(of->owner, "select string_agg(state, ' ') from leat.unit where step = 1"),
+        "ready ready ready");
+}
+
+static void slots_in_use(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, 100, &err),
+                     LEAT_ERR_BUSY);
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 0, 100, &err),
+                     LEAT_ERR_BUSY);
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 1, 100, &err), &err);
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, &err), &err);
+    must(leat_store_write(of->owner, &of->hold, LEAT_STORE_STATE, 0, of->payload, PAYLOAD, PART,
+                          &err),
+         &err);
+    must(leat_store_keep_state(of->owner, &of->hold, 0, 0, HASH64, &err), &err);
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, &err),
+                     LEAT_ERR_BUSY);
+    assert_non_null(strstr(err.message, "in use"));
+    uint8_t bytes[PAYLOAD];
+    must(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0, bytes, PAYLOAD, PART, &err),
+         &err);
+    assert_memory_equal(bytes, of->payload, PAYLOAD);
+    assert_int_equal(leat_store_read(of->owner, of->hold.run, LEAT_STORE_STATE, 0, bytes,
+                                     PAYLOAD - 1, PART, &err),
+                     LEAT_ERR_CORRUPT);
+}
+
+/* A dump reads for a long time: neither it nor the run waits. */
+static void a_reader_is_left_alone(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    must(leat_store_write(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 1, of->weights, WEIGHTS, PART,
+                          &err),
+         &err);
+    char name[32];
+    snprintf(name, sizeof name, "%s", ask(of->owner, "select current_database()"));
+    leat_pg *dump = cluster_connect("owner", name);
+    tell(dump, "begin; lock table leat.weights_1_1 in access share mode");
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 1, 50, &err), &err);
+    assert_string_equal(ask(of->owner, "select count(*) from leat.weights_1_1"), "0");
+    assert_string_equal(ask(dump, "select 1"), "1");
+    leat_pg_close(dump);
+}
+
+/* ---- coordinators -----------------------------------------------------------------------------
+ */
+
+static void one_coordinator(void **state) {
+    world *of = *state;
+    leat_store_hold second = {.run = of->hold.run};
+    const int64_t epoch = of->hold.epoch, fence = of->hold.fence;
+    leat_error err = {0};
+    assert_int_equal(leat_store_take(of->owner, "there", &second, &err), LEAT_ERR_BUSY);
+    assert_non_null(strstr(err.message, "\"here\" coordinates the run; its hold ends in 15.0 s"));
+    pass(of, 10);
+    must(leat_store_take(of->owner, "here", &of->hold, &err), &err); /* renewed */
+    assert_true(of->hold.epoch == epoch && of->hold.fence == fence);
+    pass(of, 10);
+    assert_int_equal(leat_store_take(of->owner, "there", &second, &err), LEAT_ERR_BUSY);
+    pass(of, 6);
+    must(leat_store_take(of->owner, "there", &second, &err), &err);
+    assert_true(second.fence == fence + 1 && second.epoch != epoch);
+    must(leat_store_give_up(of->owner, &second, &err), &err);
+    must(leat_store_take(of->owner, "third", &second, &err), &err);
+    assert_int_equal(second.fence, fence + 3);
+}
+
+/* Nothing that a coordinator without the run calls is written. */
+static void a_lost_run_is_not_written(void **state) {
+    world *of = *state;
+    leat_store_hold second = {.run = of->hold.run}, same_fence, same_epoch;
+    leat_store_result result = {.unit = 0};
+    const leat_store_step step = a_step(0);
+    leat_error err = {0};
+    bool done = false;
+    int64_t lost = 0;
+    join(of->ann, M1);
+    deliver_step(of);
+    confirm_all(of, 0);
+    result.lease = leat_pg_broken(of->owner) ? 0
+                                             : strtoll(ask(of->owner, "select lease from "
+                                                                      "leat.unit where unit = 0"),
+                                                       NULL, 10);
+    pass(of, 16);
+    must(leat_store_take(of->owner, "there", &second, &err), &err);
+    same_fence = same_epoch = second;
+    same_fence.epoch = of->hold.epoch; /* a restored database counts the fence again */
+    same_epoch.fence = of->hold.fence;
+    char before[512];
+    snprintf(before, sizeof before, "%s",
+             ask(of->owner, "select md5(string_agg(r::text, '')) from "
+                            "leat.run r"));
+    const leat_store_hold *const holds[] = {&of->hold, &same_fence, &same_epoch};
+    for (int i = 0; i < 3; i++) {
+        leat_pg *pg = of->owner;
+        const leat_store_hold *h = holds[i];
+        assert_int_equal(leat_store_commit(pg, h, &step, &err), LEAT_ERR_BUSY);
+        assert_non_null(strstr(err.message, "\"there\" has taken over the run"));
+        assert_int_equal(leat_store_clear(pg, h, LEAT_STORE_STATE, 1, 9, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_write(pg, h, LEAT_STORE_STATE, 1, of->payload, 9, PART, &err),
+                         LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_open_step(pg, h, 0, 0, HASH64, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_confirm(pg, h, 0, &result, &done, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_refuse(pg, h, 0, &result, false, "x", &done, &err),
+                         LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_own_result(pg, h, 0, 0, HASH64, &done, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_recover(pg, h, NULL, 0, &lost, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_keep_state(pg, h, 0, 0, HASH64, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_set_state(pg, h, "finished", "", &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_give_up(pg, h, &err), LEAT_ERR_BUSY);
+    }
+    assert_string_equal(ask(of->owner, "select md5(string_agg(r::text, '')) from leat.run r"),
+                        before);
+    assert_string_equal(ask(of->owner, "select count(*) from leat.unit where state = 'confirmed'"),
+                        "3");
+    of->hold = second;
+    assert_int_equal(commit(of, &step), LEAT_OK);
+}
+
+/* The server's clock goes back or forward: what is held is past, and nothing waits for years. */
+static void clocks_that_jump(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    const double jumps[] = {-3600, 3600, -315360000, 315360000};
+    tell(of->owner, "update leat.unit set state = 'confirmed' where unit > 0");
+    join(of->ann, M1);
+    join(of->bob, M2);
+    for (size_t i = 0; i < sizeof jumps / sizeof *jumps; i++) {
+        leat_store_hold other = {.run = of->hold.run};
+        leat_store_lease lease = claim(of, i % 2 == 0 ? of->ann : of->bob, i % 2 == 0 ? M1 : M2);
+        assert_int_equal(lease.unit, 0);
+        pass(of, jumps[i]);
+        must(leat_store_take(of->owner, "other", &other, &err), &err);
+        of->hold = other;
+    }
+    leat_store_lease last = get(of, of->ann, M1, 0, false);
+    deliver(of, of->ann, &last);
+}
+
+static void going_back(void **state) {
+    world *of = *state;
+    leat_store_step step = a_step(0);
+    leat_error err = {0};
+    join(of->ann, M1);
+    deliver_step(of);
+    confirm_all(of, 0);
+    assert_int_equal(commit(of, &step), LEAT_OK);
+    leat_store_lease late = get(of, of->ann, M1, 0, false);
+    put_all(of, of->ann, &late);
+    must(leat_store_open_step(of->owner, &of->hold, 0, 1, HASH64, &err), &err);
+    assert_string_equal(submit(of->ann, &late, of->hash), "there is no such lease");
+    assert_string_equal(ask(of->owner, "select count(*) from leat.step"), "0");
+    get(of, of->ann, M1, 0, false);
+    assert_int_equal(leat_store_open_step(of->owner, &of->hold, STEPS + 1, 1, HASH64, &err),
+                     LEAT_ERR_INPUT);
+}
+
+/* A crash of the server has emptied the unlogged parts. */
+static void parts_that_are_gone(void **state) {
+    world *of = *state;
+    leat_error err = {0};
+    int64_t lost = 0;
+    const int64_t kept[] = {1};
+    join(of->ann, M1);
+    deliver_step(of);
+    confirm_all(of, 0);
+    must(leat_store_recover(of->owner, &of->hold, NULL, 0, &lost, &err), &err);
+    assert_int_equal(lost, 0);
+    tell(of->owner, "truncate leat.part_1_0");
+    must(leat_store_recover(of->owner, &of->hold, kept, 1, &lost, &err), &err);
+    assert_int_equal(lost, 2);
+    assert_string_equal(
+        ask(of->owner, "select string_agg(state, ' ' order by unit) from leat.unit"),
+        "ready confirmed ready");
+}
+
+/* ---- rights -----------------------------------------------------------------------------------
+ */
+
+static void denied(leat_pg *pg, const char *sql) {
+    leat_error err = {0};
+    if (leat_pg_script(pg, sql, &err) == LEAT_OK) fail_msg("allowed: %s", sql);
+    assert_string_equal(leat_pg_sqlstate(pg), "42501");
+}
+
+static void volunteers_have_functions_alone(void **state) {
+    world *of = *state;
+    leat_pg_rows *rows = NULL;
+    leat_error err = {0};
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false);
+    deliver(of, of->ann, &a);
+    must(leat_pg_call(of->owner, &rows, false,
+                      "select relname from pg_class where relnamespace = 'leat'::regnamespace and "
+                      "relkind = 'r' and relname <> 'version'",
+                      NULL, 0, &err),
+         &err);
+    assert_true(leat_pg_row_count(rows) >= 13);
+    for (int i = 0; i < leat_pg_row_count(rows); i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "select * from leat.%s", leat_pg_text(rows, i, 0));
+        denied(of->bob, sql);
+        snprintf(sql, sizeof sql, "delete from leat.%s", leat_pg_text(rows, i, 0));
+        denied(of->bob, sql);
+    }
+    leat_pg_rows_destroy(rows);
+    denied(of->bob, "select leat.hold(1, 'me', 1, 1)");
+    denied(of->bob, "select leat.commit_step(1, 1, 1, 0, 1, '', null, '', 0, 0, 0, 0, 0, 0)");
+    denied(of->bob, "select leat.note(1, '', '', '')");
+    denied(of->bob, "select leat.end_lease(1, 'released', '')");
+    denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "
+                    "1, 1, 1, 1, 1, 1, 1)");
+    assert_string_equal(ask(of->owner, "select count(*) from pg_proc p where pronamespace = "
+                                       "'leat'::regnamespace and has_function_privilege('bob', "
+                                       "p.oid, 'execute')"),
+                        "10");
+    /* the hash of a result is nobody's until the step is committed */
+    assert_string_equal(ask(of->bob, "select hash is null from leat.gradients"), "t");
+    assert_string_equal(ask(of->bob, "select count(*) from leat.work_units"), "3");
+    assert_string_equal(ask(of->bob, "select status from leat.workers"), "active");
+    pass(of, 121);
+    assert_string_equal(ask(of->bob, "select status from leat.workers"), "inactive");
+    assert_string_equal(ask(of->bob, "select current_iteration from leat.training_state"), "0");
+    assert_string_equal(ask(of->bob, "select count(*) from leat.loss_history"), "0");
+}
+
+int main(void) {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(commits),
+        TEST(late_copies),
+        TEST(slots_in_use),
+        TEST(a_reader_is_left_alone),
+        TEST(one_coordinator),
+        TEST(a_lost_run_is_not_written),
+        TEST(clocks_that_jump),
+        TEST(going_back),
+        TEST(parts_that_are_gone),
+        TEST(volunteers_have_functions_alone),
+    };
+    cluster_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
