@@ -14,7 +14,7 @@ MESSAGE_BYTES = 512
 CODES = {
     "OK": 0, "ERR_MEMORY": 1, "ERR_IO": 2, "ERR_NOT_FOUND": 3, "ERR_CORRUPT": 4, "ERR_INPUT": 5,
     "ERR_OPTION": 6, "ERR_UNSUPPORTED": 7, "ERR_LIMIT": 8, "ERR_NO_SPACE": 9, "ERR_EXISTS": 10,
-    "ERR_CANCELLED": 11, "ERR_BUSY": 12,
+    "ERR_CANCELLED": 11, "ERR_BUSY": 12, "ERR_CONNECTION": 13,
 }
 # enum leat_<name>: its members LEAT_<NAME>_..., numbered from 0
 ENUMS = {

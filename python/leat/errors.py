@@ -70,4 +70,9 @@ class BusyError(LeatError):
     code = 12
 
 
+class NoConnectionError(LeatError, ConnectionError):
+    """The database cannot be reached, or did not answer."""
+    code = 13
+
+
 BY_CODE: dict[int, type[LeatError]] = {kind.code: kind for kind in LeatError.__subclasses__()}
