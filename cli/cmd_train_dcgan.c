@@ -55,35 +55,6 @@ static int show_bill(leat_cli *cli, const char *data, const leat_train_options *
     return 0;
 }
 
-/* ---- The result --------------------------------------------------------------------------- */
-
-static void write_score(leat_cli *cli, const leat_train_result *result) {
-    if (isnan(result->score)) return;
-    leat_out(cli, "score   %.4g", result->score);
-    if (!isnan(result->score_untrained)) leat_out(cli, "; untrained %.4g", result->score_untrained);
-    leat_out(cli,
-             "; half of the images against the other half: %.4g; deviation of the samples %.3f\n",
-             result->score_halves, result->deviation);
-}
-
-static void write_result(leat_cli *cli, const char *run, const leat_train_result *result) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    if (result->last_step == result->first_step)
-        leat_out(cli, "steps   all %s steps were already done\n",
-                 leat_words_count(a, result->last_step));
-    else
-        leat_out(cli, "steps   %s to %s, %.1f images/s\n",
-                 leat_words_count(a, result->first_step + 1),
-                 leat_words_count(b, result->last_step), result->images_per_second);
-    write_score(cli, result);
-    leat_out(cli, "state   %s\n", result->state);
-    leat_out(cli, "run     ");
-    leat_out_name(cli, run);
-    leat_out(cli, ": report.html, samples/, checkpoints/\n");
-    leat_out(cli, "time    %s, peak memory %s\n", leat_words_seconds(a, result->seconds),
-             leat_words_bytes(b, result->memory_peak_bytes));
-}
-
 typedef struct json_source {
     const char *run;
     const leat_train_result *result;
@@ -91,20 +62,7 @@ typedef struct json_source {
 
 static void json_result(leat_json *json, const void *of) {
     const json_source *source = of;
-    const leat_train_result *result = source->result;
-    leat_json_member_string(json, "run", source->run);
-    leat_json_member_int(json, "first_step", result->first_step);
-    leat_json_member_int(json, "last_step", result->last_step);
-    leat_json_member_string(json, "run_hash", result->run);
-    leat_json_member_string(json, "state", result->state);
-    leat_json_member_string(json, "checkpoint", result->checkpoint);
-    leat_json_member_known(json, "score", result->score);
-    leat_json_member_known(json, "score_untrained", result->score_untrained);
-    leat_json_member_known(json, "score_halves", result->score_halves);
-    leat_json_member_known(json, "deviation", result->deviation);
-    leat_json_member_double(json, "images_per_second", result->images_per_second);
-    leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
-    leat_json_member_double(json, "seconds", result->seconds);
+    leat_train_json_result(json, source->run, source->result);
 }
 
 /* ---- The command -------------------------------------------------------------------------- */
@@ -124,16 +82,17 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
         leat_cli_note(cli, "the report could not be written: %s", err.message);
     const json_source source = {run, &result};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_result, &source);
-    write_result(cli, run, &result);
+    leat_train_write_result(cli, run, &result);
     return 0;
 }
 
 static int run_train_dcgan(leat_cli *cli) {
+    const leat_train_options defaults = leat_train_options_default();
     leat_train_options options;
     leat_train_config *config = NULL;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
-    int status = leat_train_read_options(cli, run, &options, &config);
+    int status = leat_train_read_options(cli, run, &defaults, &options, &config);
     if (status == 0 && leat_cli_flag(cli, "dry-run")) status = show_bill(cli, data, &options);
     else if (status == 0 && run == NULL)
         status = leat_cli_usage(cli, "-o RUN is missing: the folder of the run");

@@ -8,6 +8,10 @@
 /* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 
+/* What a training has done. */
+void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
+void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);
+
 /* The context of a run's hooks: progress, and a report now and then. */
 typedef struct leat_train_view {
     leat_cli *cli;
@@ -19,10 +23,11 @@ typedef struct leat_train_view {
 bool leat_train_view_progress(void *user, const leat_progress *progress);
 void leat_train_view_stepped(void *user, const leat_train_step *step);
 
-/* Reads the options of a run into *options: with --resume those of the run come first, then
+/* Reads the options of a run into *options: the defaults, with --resume those of the run come
+ * first, then
  * --config, then the command line. Returns 0, or the exit status after reporting an error; *config
  * owns the texts. */
-int leat_train_read_options(leat_cli *cli, const char *run, leat_train_options *options,
-                            leat_train_config **config);
+int leat_train_read_options(leat_cli *cli, const char *run, const leat_train_options *defaults,
+                            leat_train_options *options, leat_train_config **config);
 
 #endif

@@ -56,12 +56,12 @@ static leat_code take_settings(const char *path, leat_train_options *options, le
     return code;
 }
 
-int leat_train_read_options(leat_cli *cli, const char *run, leat_train_options *options,
-                            leat_train_config **config) {
+int leat_train_read_options(leat_cli *cli, const char *run, const leat_train_options *defaults,
+                            leat_train_options *options, leat_train_config **config) {
     const char *path = leat_cli_text(cli, "config");
     char notes[4096] = "";
     leat_error err = {0};
-    *options = leat_train_options_default();
+    *options = *defaults;
     options->resume = leat_cli_flag(cli, "resume");
     if (options->resume && run != NULL && leat_run_is_at(run) &&
         take_settings(run, options, &err) != LEAT_OK)

@@ -6,6 +6,7 @@
 #define LEAT_LEAT_H
 
 #include "leat/base.h"
+#include "leat/crowd.h"
 #include "leat/format.h"
 #include "leat/graph.h"
 #include "leat/ingest.h"

@@ -151,7 +151,7 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
         LEAT_TRY(add_confirmed(&of, err));
         if (count > 0 || of.next > before) continue;
         LEAT_TRY(compute_hopeless(&of, err));
-        (void)leat_pause_sleep(self->options->poll_ms, self->options->stop);
+        (void)leat_pause_sleep(self->options->poll_ms, &self->stop);
     }
     return LEAT_OK;
 }

@@ -1,5 +1,9 @@
-/* See coordinate.h. */
-#include "crowd/coordinate.h"
+/*
+ * The coordinator of a run: it opens steps, adds the results of units in order as they arrive,
+ * takes the step of the weights, and commits. It holds the run by a fence, so that of two
+ * coordinators one writes. What it has in memory, in RUN and in the database may differ after any
+ * crash, and sync.c says which one counts.
+ */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,20 +15,6 @@
 
 enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
 
-leat_coordinate_options leat_coordinate_options_default(void) {
-    return (leat_coordinate_options){.name = "run",
-                                     .who = "coordinator",
-                                     .data_note = "",
-                                     .train = leat_train_options_default(),
-                                     .part_bytes = INT64_C(1) << 20,
-                                     .lease_ms = 300000,
-                                     .renew_ms = 10000,
-                                     .silent_ms = 30000,
-                                     .hold_ms = 15000,
-                                     .poll_ms = 500,
-                                     .state_ms = 30000};
-}
-
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) {
     char line[LEAT_CROWD_WORDS_BYTES];
     va_list args;
@@ -35,9 +25,17 @@ void leat_coordinator_say(const leat_coordinator *self, const char *format, ...)
     self->options->say(self->options->user, line);
 }
 
-bool leat_coordinator_stopped(const leat_coordinator *self) {
-    return self->options->stop != NULL && atomic_load(self->options->stop);
+bool leat_coordinator_stopped(leat_coordinator *self) {
+    const leat_train_options *train = &self->options->train;
+    const leat_session *session = &self->session;
+    if (self->stopped || train->progress == NULL) return self->stopped;
+    const leat_progress progress = {"training", "steps", leat_trainer_state(session->trainer)->step,
+                                    session->steps};
+    self->stopped = !train->progress(train->user, &progress);
+    return self->stopped;
 }
+
+static bool is_stopped(void *of) { return leat_coordinator_stopped(of); }
 
 /* ---- the run in the database ----------------------------------------------------------------- */
 
@@ -115,7 +113,7 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
         if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
         if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
         told = true;
-        if (!leat_pause_sleep(self->options->hold_ms / 4, self->options->stop))
+        if (!leat_pause_sleep(self->options->hold_ms / 4, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while waiting for the run");
     }
 }
@@ -124,8 +122,8 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
     self->pg = NULL;
-    LEAT_TRY(leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS,
-                             self->options->stop, err));
+    LEAT_TRY(
+        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
     self->result->connections++;
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
@@ -195,7 +193,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         leat_pg_close(self->pg);
         self->pg = NULL;
         leat_exchange_again(self->exchange);
-        (void)leat_pause_wait(&self->pause, self->options->stop);
+        (void)leat_pause_wait(&self->pause, &self->stop);
         if (leat_coordinator_stopped(self)) return leat_session_finish(&self->session, err);
     }
 }
@@ -240,6 +238,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;
+    self->stop = (leat_stop){is_stopped, self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);
     if (code == LEAT_OK) code = serve(self, err);

@@ -3,9 +3,11 @@
 #define LEAT_CROWD_COORDINATOR_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-#include "crowd/coordinate.h"
 #include "crowd/pause.h"
+#include "crowd/store.h"
+#include "leat/crowd.h"
 #include "train/exchange.h"
 #include "train/session.h"
 
@@ -32,6 +34,8 @@ typedef struct leat_coordinator {
     leat_store_hold hold;
     leat_keeper keeper;
     leat_pause pause;
+    leat_stop stop; /* asks the caller */
+    bool stopped;   /* it said so */
     int64_t run;
     leat_store_position at; /* of the database, as last seen or written */
     uint8_t *weights;       /* encoded, of the next step */
@@ -43,7 +47,8 @@ typedef struct leat_coordinator {
 } leat_coordinator;
 
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
-bool leat_coordinator_stopped(const leat_coordinator *self);
+/* Whether the caller wants an end; a report of progress, too. */
+bool leat_coordinator_stopped(leat_coordinator *self);
 
 /*
  * Makes the database and the state in memory the same step, with its weights in the database

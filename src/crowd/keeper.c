@@ -6,11 +6,14 @@
 #include "base/thread.h"
 #include "crowd/coordinator.h"
 
+static bool quits(void *of) { return atomic_load(&((leat_keeper *)of)->quit); }
+
 static void *keeper_main(void *argument) {
     leat_keeper *self = argument;
     const leat_coordinate_options *options = self->options;
     const int64_t every_ms = options->hold_ms / 3 > 0 ? options->hold_ms / 3 : 1;
     leat_pause pause = leat_pause_make(every_ms, every_ms);
+    const leat_stop stop = {quits, self};
     leat_pg *pg = NULL;
     while (!atomic_load(&self->quit) && !atomic_load(&self->lost)) {
         leat_error why = {0};
@@ -18,11 +21,11 @@ static void *keeper_main(void *argument) {
         if (pg == NULL || leat_pg_broken(pg)) {
             leat_pg_close(pg);
             code = leat_pg_connect(&pg, &self->place, "leat coordinate (hold)",
-                                   (int)options->hold_ms, &self->quit, &why);
+                                   (int)options->hold_ms, &stop, &why);
         }
         if (code == LEAT_OK) code = leat_store_take(pg, options->who, &self->hold, &why);
         if (code == LEAT_ERR_BUSY) atomic_store(&self->lost, true);
-        else if (!leat_pause_wait(&pause, &self->quit)) break;
+        else if (!leat_pause_wait(&pause, &stop)) break;
     }
     leat_pg_close(pg);
     return NULL;

@@ -57,7 +57,7 @@ typedef struct library {
 struct leat_pg {
     library pq;
     PGconn *connection;
-    const atomic_bool *stop;
+    const leat_stop *stop;
     int timeout_ms;
     bool broken;
     int64_t sent;
@@ -217,7 +217,7 @@ static leat_code wait_for(leat_pg *pg, bool write, bool read, int64_t until_ns, 
         struct pollfd at = {.fd = pg->pq.socket(pg->connection),
                             .events = (short)((read ? POLLIN : 0) | (write ? POLLOUT : 0))};
         const int64_t left_ms = (until_ns - leat_clock_ns()) / 1000000;
-        if (pg->stop != NULL && atomic_load(pg->stop)) {
+        if (leat_stop_asked(pg->stop)) {
             pg->broken = true;
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
         }
@@ -287,7 +287,7 @@ static const char settings[] =
     "set search_path = pg_catalog, pg_temp";
 
 leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
-                          int timeout_ms, const atomic_bool *stop, leat_error *err) {
+                          int timeout_ms, const leat_stop *stop, leat_error *err) {
     leat_pg *pg = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&pg, 1, err));
@@ -503,7 +503,7 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
 }
 
 leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
-                          int timeout_ms, const atomic_bool *stop, leat_error *err) {
+                          int timeout_ms, const leat_stop *stop, leat_error *err) {
     (void)place, (void)program, (void)timeout_ms, (void)stop;
     *out = NULL;
     return missing(err);

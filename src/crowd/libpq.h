@@ -9,9 +9,8 @@
 #ifndef LEAT_CROWD_LIBPQ_H
 #define LEAT_CROWD_LIBPQ_H
 
-#include <stdatomic.h>
-
 #include "base/error.h"
+#include "crowd/stop.h"
 
 #define LEAT_PG_URL_BYTES 2048
 #define LEAT_PG_NAME_BYTES 65
@@ -32,11 +31,11 @@ LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *
 
 typedef struct leat_pg leat_pg;
 
-/* Connects. `stop` (may be NULL) ends the wait for that, set by anybody: LEAT_ERR_CANCELLED.
+/* Connects. `stop` (may be NULL) ends the wait for that: LEAT_ERR_CANCELLED.
  * LEAT_ERR_CONNECTION: the server cannot be reached; LEAT_ERR_OPTION: it refuses the login. */
 LEAT_MUST_CHECK leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place,
                                           const char *program, int timeout_ms,
-                                          const atomic_bool *stop, leat_error *err);
+                                          const leat_stop *stop, leat_error *err);
 void leat_pg_close(leat_pg *pg);
 /* It can no longer be used. */
 bool leat_pg_broken(const leat_pg *pg);

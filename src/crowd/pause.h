@@ -5,9 +5,8 @@
 #ifndef LEAT_CROWD_PAUSE_H
 #define LEAT_CROWD_PAUSE_H
 
-#include <stdatomic.h>
-
 #include "base/error.h"
+#include "crowd/stop.h"
 
 typedef struct leat_pause {
     int64_t next_ms; /* of the next pause, before jitter */
@@ -17,10 +16,10 @@ typedef struct leat_pause {
 
 leat_pause leat_pause_make(int64_t first_ms, int64_t most_ms);
 /* Waits, and doubles the next one. False: stopped (`stop` may be NULL). */
-bool leat_pause_wait(leat_pause *pause, const atomic_bool *stop);
+bool leat_pause_wait(leat_pause *pause, const leat_stop *stop);
 /* After a success. */
 void leat_pause_reset(leat_pause *pause);
 /* Waits a time without jitter, in slices. False: stopped. */
-bool leat_pause_sleep(int64_t ms, const atomic_bool *stop);
+bool leat_pause_sleep(int64_t ms, const leat_stop *stop);
 
 #endif

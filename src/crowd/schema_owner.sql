@@ -377,7 +377,9 @@ create view leat.training_state with (security_barrier) as
          s.loss_g as generator_loss, s.loss_d_images + s.loss_d_fakes as discriminator_loss,
          r.step * r.units * r.unit_size as total_images_processed,
          r.state = 'open' as training_active, r.state, r.reason, r.weights_hash,
-         r.weights_bytes, r.coordinator, coalesce(s.committed_at, r.created_at) as updated_at
+         r.weights_bytes, r.payload_bytes, r.units, r.unit_size, r.samples, r.coordinator,
+         leat.holds(r.coordinator_until, r.hold_ms) as coordinated,
+         coalesce(s.committed_at, r.created_at) as updated_at
   from leat.run r left join leat.step s on s.run = r.id and s.step = r.step - 1;
 
 create view leat.work_units with (security_barrier) as

@@ -1,5 +1,8 @@
-/* See work.h. */
-#include "crowd/work.h"
+/*
+ * A machine that lends itself. One thread talks to the database, one call at a time, over one
+ * connection; another one computes. So a lease is renewed, and the result before is sent, while the
+ * next unit is computed.
+ */
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -9,12 +12,14 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "crowd/pause.h"
+#include "crowd/store.h"
+#include "leat/crowd.h"
 #include "train/bill.h"
 #include "train/data.h"
 #include "train/exchange.h"
 #include "train/folder.h"
 
-enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 30000 };
+enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
 
 /* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
  * other thread all else. */
@@ -26,6 +31,9 @@ typedef struct worker {
     leat_pg_place place;
     leat_pg *pg;
     leat_pause pause;
+    leat_stop stop; /* asks the caller */
+    bool stopping;  /* it said so, at stopped_ns */
+    int64_t stopped_ns;
     /* the run */
     int64_t run;
     leat_store_run facts; /* without texts */
@@ -67,9 +75,17 @@ static void say(const worker *self, const char *format, ...) {
     self->options->say(self->options->user, line);
 }
 
-static bool stopped(const worker *self) {
-    return self->options->stop != NULL && atomic_load(self->options->stop);
+/* Whether the caller wants an end. Asked often: it is a report of progress, too. */
+static bool stopped(worker *self) {
+    const leat_work_options *options = self->options;
+    const leat_progress progress = {"units", "units", self->result->accepted, -1};
+    if (self->stopping || options->progress == NULL) return self->stopping;
+    self->stopping = !options->progress(options->user, &progress);
+    self->stopped_ns = leat_clock_ns();
+    return self->stopping;
 }
+
+static bool is_stopped(void *of) { return stopped(of); }
 
 /* ---- computing ------------------------------------------------------------------------------ */
 
@@ -135,12 +151,12 @@ static leat_code connect_again(worker *self, leat_error *err) {
     leat_pg_close(self->pg);
     self->pg = NULL;
     for (;;) {
-        leat_code code = leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS,
-                                         self->options->stop, &why);
+        leat_code code =
+            leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, &why);
         if (code == LEAT_OK) break;
         if (code != LEAT_ERR_CONNECTION) return leat_error_copy(err, &why);
         say(self, "%s; trying again", why.message);
-        if (!leat_pause_wait(&self->pause, self->options->stop))
+        if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
     self->result->connections++;
@@ -351,17 +367,26 @@ static bool at_end(worker *self) {
            (look_at_desk(self) == DESK_EMPTY || self->computing.lease == 0);
 }
 
+/* Somebody who stops a worker waits for the unit that it computes, but not for ever. */
+static bool grace_is_over(const worker *self) {
+    return leat_clock_ns() - self->stopped_ns > self->options->grace_ms * INT64_C(1000000);
+}
+
 static leat_code serve(worker *self, leat_error *err) {
-    while (!at_end(self) && !stopped(self)) {
+    const int64_t poll_ms = self->options->poll_ms < SLICE_MS ? self->options->poll_ms : SLICE_MS;
+    while (!at_end(self)) {
         bool idle = false;
-        leat_code code = step(self, &idle, err);
-        if (code != LEAT_OK) return code;
+        if (stopped(self)) {
+            self->done = true;
+            if (at_end(self) || grace_is_over(self)) break;
+        }
+        LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
-        if (!idle) continue;
-        const int64_t poll_ms = self->options->poll_ms, renew_ms = self->facts.renew_ms;
-        wait_at_desk(self, look_at_desk(self), poll_ms < renew_ms ? poll_ms : renew_ms);
+        if (idle) wait_at_desk(self, look_at_desk(self), poll_ms);
     }
-    return LEAT_OK;
+    if (!self->stopping) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CANCELLED, "stopped after %lld units",
+                     (long long)self->result->accepted);
 }
 
 /* Leases are worth more to others. */
@@ -408,14 +433,11 @@ static leat_code run_worker(worker *self, leat_error *err) {
             registered = true;
             code = serve(self, &why);
         }
-        if (code == LEAT_OK) {
-            if (at_end(self)) return LEAT_OK;
-            continue;
-        }
+        if (code == LEAT_OK) return LEAT_OK;
         if (!goes_away(self, code)) return leat_error_copy(err, &why);
         registered = registered && code == LEAT_ERR_CONNECTION;
         say(self, "%s", why.message);
-        if (!leat_pause_wait(&self->pause, self->options->stop)) continue;
+        if (!leat_pause_wait(&self->pause, &self->stop)) continue;
     }
 }
 
@@ -426,6 +448,7 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;
+    self->stop = (leat_stop){is_stopped, self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
@@ -435,7 +458,6 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     leat_code code = leat_pg_place_parse(&self->place, options->url, err);
     if (code == LEAT_OK) code = run_worker(self, err);
     if (code != LEAT_OK) release_all(self);
-    if (self->pg != NULL) result->sent_bytes = leat_pg_sent(self->pg);
     destroy(self);
     leat_free(self);
     return code;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@
 #include <cmocka.h>
 
 #include "cluster.h"
-#include "crowd/coordinate.h"
-#include "crowd/work.h"
+#include "crowd/store.h"
+#include "leat/crowd.h"
 #include "train/train_support.h"
 
 enum { WORKERS_MAX = 4, IMAGES = 20, STEPS = 6 };
@@ -53,6 +54,11 @@ static int setup(void **state) {
     return 0;
 }
 
+static bool until_stopped(void *user, const leat_progress *progress) {
+    (void)progress;
+    return !atomic_load(&((helper *)user)->stop);
+}
+
 static void *helper_main(void *argument) {
     helper *self = argument;
     self->code = leat_work(&self->options, &self->result, &self->err);
@@ -70,7 +76,8 @@ static void helper_start(helper *self, int number) {
                                         .hardware = "cpu",
                                         .threads = 1,
                                         .poll_ms = 5,
-                                        .stop = &self->stop};
+                                        .progress = until_stopped,
+                                        .user = self};
     assert_int_equal(pthread_create(&self->thread, NULL, helper_main, self), 0);
 }
 

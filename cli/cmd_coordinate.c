@@ -1,0 +1,150 @@
+/* leat coordinate: trains a model by machines that people lend. */
+#include <string.h>
+#include <unistd.h>
+
+#include "crowd/crowd.h"
+#include "train/train.h"
+
+typedef struct coordinate_source {
+    const char *run;
+    const leat_coordinate_result *result;
+} coordinate_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const coordinate_source *source = of;
+    leat_train_json_result(json, source->run, &source->result->train);
+    leat_json_member_int(json, "units_counted", source->result->arrived);
+    leat_json_member_int(json, "units_refused", source->result->refused);
+    leat_json_member_int(json, "units_computed_here", source->result->own);
+    leat_json_member_int(json, "connections", source->result->connections);
+}
+
+static int show(leat_cli *cli, const coordinate_source *source) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, source);
+    leat_out(cli, "units   %s counted, %s refused, %s computed here\n",
+             leat_words_count(a, source->result->arrived),
+             leat_words_count(b, source->result->refused),
+             leat_words_count(c, source->result->own));
+    leat_train_write_result(cli, source->run, &source->result->train);
+    return 0;
+}
+
+/* The name of a run in the database: that of its folder, with other characters as "-". */
+static void name_of(const char *run, char name[65]) {
+    size_t end = strlen(run), length = 0;
+    while (end > 1 && run[end - 1] == '/') end--;
+    size_t begin = end;
+    while (begin > 0 && run[begin - 1] != '/') begin--;
+    for (size_t i = begin; i < end && length < 64; i++) {
+        const char c = run[i];
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+        name[length++] = plain ? c : '-';
+    }
+    if (length == 0) memcpy(name, "run", length = 3);
+    name[length] = 0;
+}
+
+static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *options) {
+    leat_train_view view = {.cli = cli, .run = run};
+    leat_coordinate_result result;
+    leat_error err = {0};
+    options->train.progress = leat_train_view_progress;
+    options->train.stepped = leat_train_view_stepped;
+    options->train.user = &view;
+    options->say = leat_crowd_say;
+    options->user = cli;
+    leat_code code = leat_coordinate(leat_cli_text(cli, "model"), leat_cli_text(cli, "data"), run,
+                                     options, &result, &err);
+    leat_cli_progress_end(cli);
+    if (result.train.note[0] != 0) leat_cli_note(cli, "%s", result.train.note);
+    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
+    if (leat_train_report(run, &err) != LEAT_OK)
+        leat_cli_note(cli, "the report could not be written: %s", err.message);
+    const coordinate_source source = {run, &result};
+    return show(cli, &source);
+}
+
+static int run_coordinate(leat_cli *cli) {
+    leat_coordinate_options options = leat_coordinate_options_default();
+    const leat_train_options crowd = options.train;
+    leat_train_config *config = NULL;
+    char name[65], host[65] = "";
+    const char *run = leat_cli_argument(cli, 0);
+    leat_crowd_forget_environment();
+    leat_cli_cancellable(cli);
+    (void)gethostname(host, sizeof host - 1);
+    name_of(run, name);
+    int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
+    if (status == 0) status = leat_train_read_options(cli, run, &crowd, &options.train, &config);
+    options.url = leat_cli_text(cli, "db");
+    options.name = leat_cli_given(cli, "name") ? leat_cli_text(cli, "name") : name;
+    options.who = host;
+    if (status == 0) status = coordinate(cli, run, &options);
+    leat_train_config_destroy(config);
+    return status;
+}
+
+static const leat_cli_option options[] = {
+    {.own.name = "db",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "URL",
+     .own.help = "PostgreSQL database, 13 or newer, in which this login may create a schema",
+     .required = true},
+    {.own.name = "data",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "DIR",
+     .own.help = "data set, the same that the workers have",
+     .required = true},
+    {.own.name = "model",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "MODEL",
+     .own.help = "what to train",
+     .preset = "dcgan"},
+    {.own.name = "name",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "NAME",
+     .own.usually = "that of the folder",
+     .own.help = "name of the run in the database"},
+    {.own.name = "config",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.help = "read settings from a YAML file; command-line options take precedence"},
+    {.table = leat_train_options_table},
+    {.table = leat_coordinate_options_table},
+    {.own.name = "resume",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help =
+         "continue a run: from its folder, from the database, or from what is left of them"},
+    LEAT_CLI_OPTION_JSON,
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --epochs 5",
+     "train with all machines that run leat work"},
+    {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --resume",
+     "continue after an interruption, on any machine"},
+    {.line = NULL},
+};
+
+const leat_cli_command leat_cmd_coordinate = {
+    .words = "coordinate",
+    .purpose = "train a model by machines that people lend",
+    .usage = "RUN --db URL --data DIR [options]",
+    .about =
+        "Trains a model like leat train, but has the units of each step computed by other "
+        "machines, which run leat work. All they share is a PostgreSQL database. The weights are "
+        "those of leat train with the same data and settings, whoever works and whatever dies.\n\n"
+        "RUN is the folder of the run, as of leat train. Ctrl-C saves the state and stops; "
+        "--resume "
+        "continues. If RUN is lost, the database has a state that is at most --state-ms old; if "
+        "the database is lost, RUN is enough. Of two coordinators, one waits for the other.",
+    .argument = "RUN",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .options = options,
+    .examples = examples,
+    .run = run_coordinate,
+};

@@ -1,0 +1,128 @@
+/* leat status: who works on a run, and how it goes. */
+#include <math.h>
+
+#include "crowd/crowd.h"
+
+static void write_run(leat_cli *cli, const leat_crowd_run *run) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    leat_out(cli, "run      %s: %s, %s%s%s\n", run->name, run->model, run->state,
+             run->reason[0] != 0 ? ": " : "", run->reason);
+    leat_out(cli, "step     %s of %s", leat_words_count(a, run->step),
+             leat_words_count(b, run->steps));
+    if (!isnan(run->step_seconds))
+        leat_out(cli, "; %s a step, %s left", leat_words_seconds(a, run->step_seconds),
+                 leat_words_seconds(b, run->step_seconds * (double)(run->steps - run->step)));
+    leat_out(cli, "\n");
+    if (!isnan(run->loss_d)) leat_out(cli, "losses   D %.4f, G %.4f\n", run->loss_d, run->loss_g);
+    leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld with %s each\n",
+             (long long)run->ready, (long long)run->out, (long long)run->done,
+             (long long)run->units, leat_things(a, run->unit_size, "image"));
+    leat_out(cli, "bytes    %s up per unit, %s down per step; the database has %s\n",
+             leat_words_bytes(a, run->payload_bytes), leat_words_bytes(b, run->weights_bytes),
+             leat_words_bytes(c, run->database_bytes));
+    if (run->coordinated) leat_out(cli, "held by  %s\n", run->coordinator);
+    else leat_out(cli, "held by  nobody: no coordinator runs\n");
+}
+
+static void write_workers(leat_cli *cli, const leat_crowd_status *status) {
+    leat_crowd_worker of;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    for (int i = 0; leat_crowd_worker_at(status, i, &of); i++) {
+        if (i == 0) leat_out(cli, "\nworkers\n");
+        leat_out(cli, "  %-16.16s %-12.12s %8s units, %s", of.name, of.account,
+                 leat_words_count(a, of.accepted), leat_words_bytes(b, of.bytes));
+        if (of.refused > 0) leat_out(cli, ", %lld refused", (long long)of.refused);
+        if (of.unit >= 0) leat_out(cli, "; computes unit %lld", (long long)of.unit);
+        if (!of.active) leat_out(cli, "; last seen %s ago", leat_words_seconds(a, of.seen_seconds));
+        leat_out(cli, "\n");
+    }
+}
+
+static void json_members(leat_json *json, const void *source) {
+    const leat_crowd_status *status = source;
+    const leat_crowd_run *run = leat_crowd_run_of(status);
+    leat_crowd_worker of;
+    leat_json_member_string(json, "run", run->name);
+    leat_json_member_string(json, "model", run->model);
+    leat_json_member_string(json, "state", run->state);
+    leat_json_member_string(json, "reason", run->reason);
+    leat_json_member_bool(json, "coordinated", run->coordinated);
+    leat_json_member_string(json, "coordinator", run->coordinator);
+    leat_json_member_int(json, "step", run->step);
+    leat_json_member_int(json, "steps", run->steps);
+    leat_json_member_int(json, "units", run->units);
+    leat_json_member_int(json, "unit_size", run->unit_size);
+    leat_json_member_int(json, "ready", run->ready);
+    leat_json_member_int(json, "out", run->out);
+    leat_json_member_int(json, "done", run->done);
+    leat_json_member_known(json, "loss_d", run->loss_d);
+    leat_json_member_known(json, "loss_g", run->loss_g);
+    leat_json_member_known(json, "step_seconds", run->step_seconds);
+    leat_json_member_int(json, "payload_bytes", run->payload_bytes);
+    leat_json_member_int(json, "weights_bytes", run->weights_bytes);
+    leat_json_member_int(json, "database_bytes", run->database_bytes);
+    leat_json_key(json, "workers");
+    leat_json_begin_array(json);
+    for (int i = 0; leat_crowd_worker_at(status, i, &of); i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "name", of.name);
+        leat_json_member_string(json, "account", of.account);
+        leat_json_member_string(json, "machine", of.machine);
+        leat_json_member_string(json, "hardware", of.hardware);
+        leat_json_member_bool(json, "active", of.active);
+        leat_json_member_double(json, "seen_seconds", of.seen_seconds);
+        leat_json_member_int(json, "accepted", of.accepted);
+        leat_json_member_int(json, "refused", of.refused);
+        leat_json_member_int(json, "bytes", of.bytes);
+        if (of.unit >= 0) leat_json_member_int(json, "unit", of.unit);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+static int run_status(leat_cli *cli) {
+    leat_crowd_status *status = NULL;
+    leat_error err = {0};
+    leat_crowd_forget_environment();
+    if (leat_crowd_status_load(&status, leat_cli_text(cli, "db"), &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
+    int code = 0;
+    if (leat_cli_flag(cli, "json")) {
+        code = leat_out_object(cli, json_members, status);
+    } else {
+        write_run(cli, leat_crowd_run_of(status));
+        write_workers(cli, status);
+    }
+    leat_crowd_status_destroy(status);
+    return code;
+}
+
+static const leat_cli_option options[] = {
+    {.own.name = "db",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "URL",
+     .own.help = "database of the run, as leat coordinate printed it; ?run=NAME chooses one of "
+                 "several",
+     .required = true},
+    LEAT_CLI_OPTION_JSON,
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat status --db postgresql://ann:secret@db.example.org/class", "the newest open run"},
+    {.line = NULL},
+};
+
+const leat_cli_command leat_cmd_status = {
+    .words = "status",
+    .purpose = "who works on a run, and how it goes",
+    .usage = "--db URL [options]",
+    .about = "Reads what the database of a run says: the step, losses, units of the step, and who "
+             "works. Any login that may connect can ask.",
+    .argument = "",
+    .min_arguments = 0,
+    .max_arguments = 0,
+    .options = options,
+    .examples = examples,
+    .run = run_status,
+};

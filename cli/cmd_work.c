@@ -1,0 +1,144 @@
+/* leat work: lends this machine to a training. */
+#include <string.h>
+#include <unistd.h>
+
+#include "crowd/crowd.h"
+
+typedef struct work_source {
+    const leat_work_result *result;
+    const char *machine;
+} work_source;
+
+static void json_members(leat_json *json, const void *of) {
+    const work_source *source = of;
+    leat_json_member_string(json, "run", source->result->run);
+    leat_json_member_string(json, "machine", source->machine);
+    leat_json_member_int(json, "accepted", source->result->accepted);
+    leat_json_member_int(json, "lost", source->result->lost);
+    leat_json_member_int(json, "connections", source->result->connections);
+}
+
+static int show(leat_cli *cli, const work_source *source) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, source);
+    leat_out(cli, "run   %s\n", source->result->run);
+    leat_out(cli, "units %s handed in, %s computed in vain\n",
+             leat_words_count(a, source->result->accepted),
+             leat_words_count(b, source->result->lost));
+    return 0;
+}
+
+static int work(leat_cli *cli, leat_work_options *options) {
+    leat_work_result result;
+    leat_error err = {0};
+    options->progress = leat_cli_progress;
+    options->say = leat_crowd_say;
+    options->user = cli;
+    const leat_code code = leat_work(options, &result, &err);
+    leat_cli_progress_end(cli);
+    const work_source source = {&result, options->machine};
+    if (code == LEAT_OK) return show(cli, &source);
+    if (code == LEAT_ERR_CANCELLED && result.accepted > 0) (void)show(cli, &source);
+    return leat_cli_fail(cli, &err);
+}
+
+static int run_work(leat_cli *cli) {
+    char path[LEAT_CROWD_PATH_BYTES], hardware[LEAT_WORDS_BYTES], host[65] = "";
+    leat_work_options options = leat_work_options_default();
+    leat_key *key = NULL;
+    leat_error err = {0};
+    const char *file = leat_cli_text(cli, "key");
+    leat_crowd_forget_environment();
+    leat_cli_cancellable(cli);
+    if (file == NULL) file = leat_crowd_key_path(path);
+    if (file[0] == 0) return leat_cli_usage(cli, "this user has no home folder: give --key FILE");
+    (void)gethostname(host, sizeof host - 1);
+    options.url = leat_cli_argument(cli, 0);
+    options.data = leat_cli_text(cli, "data");
+    options.name = leat_cli_given(cli, "name") ? leat_cli_text(cli, "name") : host;
+    options.hardware = leat_crowd_hardware(hardware);
+    if (leat_cli_given(cli, "threads")) options.threads = (int32_t)leat_cli_int(cli, "threads");
+    if (leat_cli_given(cli, "memory")) options.memory_bytes = leat_cli_int(cli, "memory");
+    options.kernels = leat_cli_text(cli, "kernels");
+    options.once = leat_cli_flag(cli, "once");
+    if (leat_cli_given(cli, "poll-ms")) options.poll_ms = leat_cli_int(cli, "poll-ms");
+    if (leat_cli_flag(cli, "nice")) (void)!nice(10);
+    if (leat_key_open(&key, file, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    options.machine = leat_key_id(key);
+    const int status = work(cli, &options);
+    leat_key_close(key);
+    return status;
+}
+
+static const leat_cli_option options[] = {
+    {.own.name = "data",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "DIR",
+     .own.help = "data set of the run; its fingerprint must be the run's",
+     .required = true},
+    {.own.name = "name",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "NAME",
+     .own.usually = "the name of this machine",
+     .own.help = "name in the list of workers"},
+    {.own.name = "key",
+     .own.kind = LEAT_SETTING_PATH,
+     .own.value = "FILE",
+     .own.usually = "~/.local/state/leat/machine.key",
+     .own.help = "identity of this machine, created if it is missing; if another process uses it, "
+                 "the next free one of FILE-2, FILE-3, ..."},
+    {.own.name = "threads",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = 256,
+     .own.usually = "one per processor",
+     .own.help = "number of threads"},
+    {.own.name = "memory",
+     .own.kind = LEAT_SETTING_SIZE,
+     .own.min = 1,
+     .own.max = INT64_MAX,
+     .own.usually = "no limit",
+     .own.help = "refuse a run that needs more memory than this"},
+    {.own.name = "kernels",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "NAME",
+     .own.usually = "the widest that this processor runs",
+     .own.help = "kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits"},
+    {.own.name = "nice", .own.kind = LEAT_SETTING_FLAG, .own.help = "give way to other programs"},
+    {.own.name = "once", .own.kind = LEAT_SETTING_FLAG, .own.help = "end after one unit"},
+    {.own.name = "poll-ms",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = 60000,
+     .own.help = "milliseconds between questions while there is nothing to do",
+     .preset = "1000"},
+    LEAT_CLI_OPTION_JSON,
+    {0},
+};
+
+static const leat_cli_example examples[] = {
+    {"leat work 'postgresql://ann:secret@db.example.org/class' --data faces",
+     "work on the only open run"},
+    {"leat work 'postgresql://ann:secret@db.example.org/class?run=night' --data faces --nice",
+     "work on one of several, behind other programs"},
+    {.line = NULL},
+};
+
+const leat_cli_command leat_cmd_work = {
+    .words = "work",
+    .purpose = "lend this machine to a training",
+    .usage = "URL --data DIR [options]",
+    .about =
+        "Computes units of a run that leat coordinate manages, until the run is finished. The "
+        "machine only makes outgoing connections to the database. It may be switched off at any "
+        "moment: others compute its units, and the weights are the same.\n\n"
+        "A lost connection is made again for ever. Ctrl-C hands in the unit that is being "
+        "computed, for up to a minute, and stops; a second one stops at once. A machine with other "
+        "data, another version of leat, or kernels that give other bits is refused.",
+    .argument = "URL",
+    .min_arguments = 1,
+    .max_arguments = 1,
+    .options = options,
+    .examples = examples,
+    .run = run_work,
+};

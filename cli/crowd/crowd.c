@@ -1,0 +1,43 @@
+/* See crowd.h. */
+#include "crowd/crowd.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void leat_crowd_forget_environment(void) {
+    for (bool again = true; again;) {
+        again = false;
+        for (char **at = environ; *at != NULL && !again; at++) {
+            char name[64];
+            const size_t length = strcspn(*at, "=");
+            if (strncmp(*at, "PG", 2) != 0 || length >= sizeof name) continue;
+            memcpy(name, *at, length);
+            name[length] = 0;
+            unsetenv(name);
+            again = true; /* the list has moved */
+        }
+    }
+}
+
+void leat_crowd_say(void *user, const char *line) { leat_cli_note(user, "%s", line); }
+
+const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]) {
+    const struct passwd *user = getpwuid(geteuid());
+    path[0] = 0;
+    if (user != NULL && user->pw_dir != NULL && user->pw_dir[0] == '/')
+        snprintf(path, LEAT_CROWD_PATH_BYTES, "%.4000s/.local/state/leat/machine.key",
+                 user->pw_dir);
+    return path;
+}
+
+const char *leat_crowd_hardware(char text[LEAT_WORDS_BYTES]) {
+    leat_machine machine;
+    char memory[LEAT_WORDS_BYTES];
+    leat_machine_look("/", &machine);
+    snprintf(text, LEAT_WORDS_BYTES, "%d processors, %s", (int)machine.cpus,
+             leat_words_bytes(memory, machine.memory_bytes));
+    return text;
+}

@@ -1,0 +1,21 @@
+/* What the commands of the crowd share. */
+#ifndef LEAT_CLI_CROWD_CROWD_H
+#define LEAT_CLI_CROWD_CROWD_H
+
+#include "frame/cli.h"
+#include "leat/crowd.h"
+
+/*
+ * Removes libpq's variables (PGHOST, PGPASSWORD, PGOPTIONS, ...) from this process: a database is
+ * what its URL says, on every machine. Before any thread starts.
+ */
+void leat_crowd_forget_environment(void);
+/* As a leat_say_fn whose user is the leat_cli: a line on stderr. */
+void leat_crowd_say(void *user, const char *line);
+/* "~/.local/state/leat/machine.key"; "" if this user has no home. */
+#define LEAT_CROWD_PATH_BYTES 4096
+const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]);
+/* "8 x Intel Xeon ..., 23.4 GB". */
+const char *leat_crowd_hardware(char text[LEAT_WORDS_BYTES]);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * leat/crowd.h: a model trained by machines that people lend, through a PostgreSQL database: its
+ * coordinator, its workers, and what the database says about it. docs/crowd.md describes all of it.
+ *
+ * The weights after a step are those of leat_train with the same data and settings, whoever worked,
+ * in which order, and whatever died. Times are those of the database's clock. Connections that are
+ * lost are made again for ever; LEAT_ERR_CONNECTION is returned only where that is said.
+ *
+ * A database is named by a URL, "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME"; user,
+ * host and database must be there, `run` where several runs are open.
+ */
+#ifndef LEAT_CROWD_H
+#define LEAT_CROWD_H
+
+#include "leat/base.h"
+#include "leat/train.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A line of text on what happens, for people; called from one thread at a time. */
+typedef void (*leat_say_fn)(void *user, const char *line);
+
+/* ---- The coordinator ------------------------------------------------------------------------ */
+
+typedef struct leat_coordinate_options {
+    const char *url;
+    const char *name;      /* of the run in the database: letters, digits, "." "_" "-" */
+    const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
+    const char *data_note; /* tells volunteers where the data is; may be "" */
+    leat_train_options train; /* schedule simultaneous; with resume: continues what is found */
+    /* The run's times, the same for all who work on it. */
+    int64_t lease_ms;   /* a unit is somebody's for so long */
+    int64_t renew_ms;   /* between two signs of life of a worker */
+    int64_t silent_ms;  /* without one, another machine gets a copy of the unit */
+    int64_t hold_ms;    /* the run is this coordinator's for so long, each time */
+    int64_t poll_ms;    /* between looks at what has arrived */
+    int64_t state_ms;   /* the state is written to the database at most this often */
+    int64_t part_bytes; /* everything is stored in parts of this size, 1 KiB to 8 MiB */
+    /* Called as leat_train calls them, and `say` also between steps. */
+    leat_say_fn say;
+    void *user; /* of say; train.user is that of train's functions */
+} leat_coordinate_options;
+
+/* A step of 3 units of 320 images in micro-batches of 32, bf16 both ways; leases of 300 s renewed
+ * each 10 s, silent after 30 s, a hold of 15 s; a look each 500 ms, the state each 30 s, 1 MiB. */
+LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
+/* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
+ * "data-note". */
+LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
+
+typedef struct leat_coordinate_result {
+    leat_train_result train;
+    int64_t arrived, refused; /* units: that counted; that did not */
+    int64_t own;              /* computed here, because no machine could */
+    int64_t connections;
+} leat_coordinate_result;
+
+/*
+ * Trains `model` on `data` in the folder `run`, by whoever works. The schema is created if it is
+ * missing. Another coordinator that holds the run is waited for. Codes are those of leat_train;
+ * LEAT_ERR_EXISTS also: the database has an unfinished run of this name, and resume is not set.
+ * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a pooler that mixes
+ * connections.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char *data,
+                                                   const char *run,
+                                                   const leat_coordinate_options *options,
+                                                   leat_coordinate_result *result, leat_error *err);
+
+/* ---- Workers -------------------------------------------------------------------------------- */
+
+/* The identity of a machine: 32 random hexadecimal digits in a file, which is created if it is
+ * missing and locked while it is in use. If another process has it, the next free one of
+ * "NAME-2.key", "NAME-3.key", ... is taken. */
+typedef struct leat_key leat_key;
+LEAT_API LEAT_MUST_CHECK leat_code leat_key_open(leat_key **out, const char *path, leat_error *err);
+LEAT_API void leat_key_close(leat_key *key);
+LEAT_API const char *leat_key_id(const leat_key *key);
+LEAT_API const char *leat_key_path(const leat_key *key);
+
+typedef struct leat_work_options {
+    const char *url;
+    const char *data;            /* data set; its fingerprint must be the run's */
+    const char *machine;         /* leat_key_id */
+    const char *name, *hardware; /* for the list of workers */
+    int32_t threads;
+    int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more is refused */
+    const char *kernels;  /* as in leat_dcgan_options */
+    bool once;            /* one unit */
+    int64_t poll_ms;      /* between questions while there is nothing to do */
+    /* Called at least 10 times a second, with the units done, from the calling thread. False: ends
+     * once the unit that is computed is handed in, or releases it if that takes longer than
+     * grace_ms. */
+    leat_progress_fn progress;
+    int64_t grace_ms;
+    leat_say_fn say;
+    void *user; /* of both */
+} leat_work_options;
+/* All processors, a question each second, a grace of 60 s. */
+LEAT_API leat_work_options leat_work_options_default(void);
+
+typedef struct leat_work_result {
+    int64_t accepted; /* units handed in */
+    int64_t lost;     /* computed in vain: somebody was faster, or the run went elsewhere */
+    int64_t connections;
+    char run[65];
+} leat_work_result;
+
+/*
+ * Lends this machine to a run until it is finished. LEAT_ERR_CANCELLED: stopped; its leases were
+ * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
+ * other data, model, kernel class or version, too little memory; the message names it.
+ * LEAT_ERR_NOT_FOUND: the database has no such run.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
+                                             leat_work_result *result, leat_error *err);
+
+/* ---- What the database says ----------------------------------------------------------------- */
+
+typedef struct leat_crowd_worker {
+    char account[65], machine[33], name[65], hardware[65];
+    bool active;         /* a sign of life within two minutes */
+    double seen_seconds; /* ago */
+    int64_t accepted, refused, bytes;
+    int64_t step, unit; /* that it computes; -1: none */
+} leat_crowd_worker;
+
+typedef struct leat_crowd_run {
+    char name[65], model[65], state[17], reason[256], coordinator[65];
+    bool coordinated;    /* somebody holds it */
+    int64_t step, steps; /* taken; the last one */
+    int64_t units, unit_size, samples;
+    int64_t ready, out, done; /* units of the open step */
+    double loss_d, loss_g;    /* of the last step; NaN: none */
+    double step_seconds;      /* of the last steps, the median; NaN: none */
+    int64_t payload_bytes, weights_bytes;
+    int64_t database_bytes;
+} leat_crowd_run;
+
+typedef struct leat_crowd_status leat_crowd_status;
+/* Reads the views that every login may read. LEAT_ERR_CONNECTION, LEAT_ERR_NOT_FOUND: there is no
+ * schema, or no run (of the name in the URL). */
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url,
+                                                          leat_error *err);
+LEAT_API void leat_crowd_status_destroy(leat_crowd_status *status);
+LEAT_API const leat_crowd_run *leat_crowd_run_of(const leat_crowd_status *status);
+/* The workers, those with most units first; false after the last. */
+LEAT_API bool leat_crowd_worker_at(const leat_crowd_status *status, int index,
+                                   leat_crowd_worker *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

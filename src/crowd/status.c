@@ -1,0 +1,156 @@
+/* What the database says about a run, to every login: the views of the schema. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crowd/store_parts.h"
+#include "leat/crowd.h"
+
+enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000 };
+
+struct leat_crowd_status {
+    leat_crowd_run run;
+    leat_crowd_worker *workers;
+    int64_t worker_count, worker_capacity;
+};
+
+static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, int64_t *id,
+                          leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select run, name, model, state, reason, coordinator, coordinated, current_iteration, "
+        "steps, units, unit_size, samples, generator_loss, discriminator_loss, "
+        "payload_bytes, weights_bytes, pg_database_size(current_database()) "
+        "from leat.training_state where $1 in ('', name) order by state = 'finished', run desc "
+        "limit 1",
+        err, LEAT_PG_T(name)));
+    if (leat_pg_row_count(rows) == 0) {
+        leat_pg_rows_destroy(rows);
+        return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         name[0] != 0 ? "the database has no run \"%.64s\""
+                                      : "the database has no run%.0s",
+                         name);
+    }
+    *id = leat_pg_int(rows, 0, 0);
+    leat_store_copy(run->name, sizeof run->name, leat_pg_text(rows, 0, 1));
+    leat_store_copy(run->model, sizeof run->model, leat_pg_text(rows, 0, 2));
+    leat_store_copy(run->state, sizeof run->state, leat_pg_text(rows, 0, 3));
+    leat_store_copy(run->reason, sizeof run->reason, leat_pg_text(rows, 0, 4));
+    leat_store_copy(run->coordinator, sizeof run->coordinator, leat_pg_text(rows, 0, 5));
+    run->coordinated = leat_pg_text(rows, 0, 6)[0] == 't';
+    run->step = leat_pg_int(rows, 0, 7);
+    run->steps = leat_pg_int(rows, 0, 8);
+    run->units = leat_pg_int(rows, 0, 9);
+    run->unit_size = leat_pg_int(rows, 0, 10);
+    run->samples = leat_pg_int(rows, 0, 11);
+    run->loss_g = leat_pg_is_null(rows, 0, 12) ? NAN : leat_pg_real(rows, 0, 12);
+    run->loss_d = leat_pg_is_null(rows, 0, 13) ? NAN : leat_pg_real(rows, 0, 13);
+    run->payload_bytes = leat_pg_int(rows, 0, 14);
+    run->weights_bytes = leat_pg_int(rows, 0, 15);
+    run->database_bytes = leat_pg_int(rows, 0, 16);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+static leat_code load_step(leat_pg *pg, int64_t id, leat_crowd_run *run, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select count(*) filter (where u.status = 'pending'), "
+        "count(*) filter (where u.status = 'in_progress'), "
+        "count(*) filter (where u.status = 'completed'), "
+        "(select percentile_cont(0.5) within group (order by seconds) from (select extract(epoch "
+        "from created_at - lag(created_at) over (order by iteration)) as seconds from "
+        "leat.loss_history where run = $1 order by iteration desc limit 20) d) "
+        "from leat.work_units u where u.run = $1 and u.iteration = $2",
+        err, LEAT_PG_I(id), LEAT_PG_I(run->step)));
+    run->ready = leat_pg_int(rows, 0, 0);
+    run->out = leat_pg_int(rows, 0, 1);
+    run->done = leat_pg_int(rows, 0, 2);
+    run->step_seconds = leat_pg_is_null(rows, 0, 3) ? NAN : leat_pg_real(rows, 0, 3);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_status *status,
+                              leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select w.account, w.worker_id, w.name, w.hardware, w.status = 'active', "
+        "extract(epoch from leat.clock() - w.last_heartbeat), w.total_work_units, w.refused, "
+        "w.bytes, (select min(u.id) from leat.work_units u where u.run = $1 and u.iteration = $2 "
+        "and u.claimed_by = w.worker_id and u.status = 'in_progress') from leat.workers w "
+        "where w.run = $1 order by w.total_work_units desc, w.first_seen limit $3",
+        err, LEAT_PG_I(id), LEAT_PG_I(step), LEAT_PG_I(WORKERS_MAX)));
+    leat_code code = LEAT_OK;
+    for (int i = 0; code == LEAT_OK && i < leat_pg_row_count(rows); i++) {
+        code = LEAT_GROW(&status->workers, &status->worker_capacity, status->worker_count + 1, err);
+        if (code != LEAT_OK) break;
+        leat_crowd_worker *of = &status->workers[status->worker_count++];
+        *of = (leat_crowd_worker){0};
+        leat_store_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 0));
+        leat_store_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 1));
+        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 2));
+        leat_store_copy(of->hardware, sizeof of->hardware, leat_pg_text(rows, i, 3));
+        of->active = leat_pg_text(rows, i, 4)[0] == 't';
+        of->seen_seconds = leat_pg_real(rows, i, 5);
+        of->accepted = leat_pg_int(rows, i, 6);
+        of->refused = leat_pg_int(rows, i, 7);
+        of->bytes = leat_pg_int(rows, i, 8);
+        of->unit = leat_pg_is_null(rows, i, 9) ? -1 : leat_pg_int(rows, i, 9);
+        of->step = of->unit < 0 ? -1 : step;
+    }
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+static leat_code load(leat_crowd_status *status, const char *url, leat_error *err) {
+    leat_pg_place place;
+    leat_pg *pg = NULL;
+    int64_t id = 0;
+    LEAT_TRY(leat_pg_place_parse(&place, url, err));
+    LEAT_TRY(leat_pg_connect(&pg, &place, "leat status", TIMEOUT_MS, NULL, err));
+    /* one snapshot of it all */
+    leat_code code = leat_pg_script(pg, "begin isolation level repeatable read read only", err);
+    if (code == LEAT_OK) code = load_run(pg, place.run, &status->run, &id, err);
+    if (code == LEAT_OK) code = load_step(pg, id, &status->run, err);
+    if (code == LEAT_OK) code = load_workers(pg, id, status->run.step, status, err);
+    leat_pg_close(pg);
+    return code;
+}
+
+leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url, leat_error *err) {
+    leat_crowd_status *status = NULL;
+    leat_error why = {0};
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&status, 1, err));
+    const leat_code code = load(status, url, &why);
+    if (code == LEAT_OK) {
+        *out = status;
+        return LEAT_OK;
+    }
+    leat_crowd_status_destroy(status);
+    if (code == LEAT_ERR_NOT_FOUND && strstr(why.message, "leat.training_state") != NULL)
+        return leat_fail(err, code,
+                         "the database has no schema \"leat\": no run was coordinated in "
+                         "it yet");
+    return leat_error_copy(err, &why);
+}
+
+void leat_crowd_status_destroy(leat_crowd_status *status) {
+    if (status == NULL) return;
+    leat_free(status->workers);
+    leat_free(status);
+}
+
+const leat_crowd_run *leat_crowd_run_of(const leat_crowd_status *status) { return &status->run; }
+
+bool leat_crowd_worker_at(const leat_crowd_status *status, int index, leat_crowd_worker *out) {
+    *out = (leat_crowd_worker){0};
+    if (index < 0 || index >= status->worker_count) return false;
+    *out = status->workers[index];
+    return true;
+}
