@@ -26,9 +26,10 @@ typedef void (*leat_say_fn)(void *user, const char *line);
 
 typedef struct leat_coordinate_options {
     const char *url;
-    const char *name;      /* of the run in the database: letters, digits, "." "_" "-" */
+    const char *name;      /* of the run in the database: letters, digits, "." "_" "-"; NULL: that
+                            * of the folder */
     const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
-    const char *data_note; /* tells volunteers where the data is; may be "" */
+    const char *data_note; /* tells volunteers where the data is; NULL: nothing */
     leat_train_options train; /* schedule simultaneous; with resume: continues what is found */
     /* The run's times, the same for all who work on it. */
     int64_t lease_ms;   /* a unit is somebody's for so long */
@@ -49,6 +50,14 @@ LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 /* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
  * "data-note". */
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
+/* The settings of leat_train_options_table, with the defaults of a run by many machines. */
+LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
+/* Sets *train to the settings of a run that the database has, for a coordinator whose folder is
+ * lost; options: url and name. LEAT_ERR_NOT_FOUND: it has no such run. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate_settings(const leat_coordinate_options *options,
+                                                            const char *run,
+                                                            leat_train_options *train,
+                                                            leat_error *err);
 
 typedef struct leat_coordinate_result {
     leat_train_result train;

@@ -77,7 +77,7 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
     leat_unit unit = {0};
     leat_error said = {0};
     leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
-                                        self->sizes.payload, self->options->part_bytes, &said);
+                                        self->sizes.payload, self->part_bytes, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
         return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
@@ -114,7 +114,7 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
         if (lease == 0) LEAT_TRY(compute(self, of->next, hash, err));
         else
             LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, lease, self->payload,
-                                        self->sizes.payload, self->options->part_bytes, err));
+                                        self->sizes.payload, self->part_bytes, err));
         LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload,
                                     &unit, err));
         LEAT_TRY(add(of, &unit, err));

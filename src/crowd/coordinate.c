@@ -37,6 +37,10 @@ bool leat_coordinator_stopped(leat_coordinator *self) {
 
 static bool is_stopped(void *of) { return leat_coordinator_stopped(of); }
 
+static const char *note_of(const leat_coordinator *self) {
+    return self->options->data_note != NULL ? self->options->data_note : "";
+}
+
 /* ---- the run in the database ----------------------------------------------------------------- */
 
 static leat_code create_run(leat_coordinator *self, leat_error *err) {
@@ -44,14 +48,15 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     const leat_identity *identity = &session->identity;
     const leat_coordinate_options *options = self->options;
     leat_buf settings = {0};
+    self->part_bytes = options->part_bytes;
     leat_code code = leat_settings_write(&options->train, &settings, err);
-    const leat_store_run run = {.name = options->name,
+    const leat_store_run run = {.name = self->name,
                                 .identity = identity->run,
                                 .settings = (const char *)settings.data,
                                 .model = identity->model,
                                 .model_hash = identity->model_hash,
                                 .data = identity->data,
-                                .data_note = options->data_note,
+                                .data_note = note_of(self),
                                 .kernel_class = identity->kernel_class,
                                 .leat_version = leat_version(),
                                 .samples = identity->samples,
@@ -75,14 +80,15 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
 static leat_code find_run(leat_coordinator *self, leat_error *err) {
     leat_store_run run;
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(leat_store_find_run(self->pg, self->options->name, &run, &rows, err));
+    LEAT_TRY(leat_store_find_run(self->pg, self->name, &run, &rows, err));
     leat_code code = LEAT_OK;
     if (strcmp(run.identity, self->session.identity.run) != 0)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "the run \"%.64s\" in the database has other data, another model or other "
                          "settings than this one (%.16s, here %.16s)",
                          run.name, run.identity, self->session.identity.run);
-    else self->run = run.id;
+    self->run = run.id;
+    self->part_bytes = run.part_bytes;
     leat_pg_rows_destroy(rows);
     return code;
 }
@@ -118,6 +124,18 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
     }
 }
 
+/* What of the run may be another than when it began. */
+static leat_code resume_run(leat_coordinator *self, leat_error *err) {
+    const leat_coordinate_options *options = self->options;
+    const leat_store_run run = {.steps = self->session.steps,
+                                .data_note = note_of(self),
+                                .lease_ms = options->lease_ms,
+                                .renew_ms = options->renew_ms,
+                                .silent_ms = options->silent_ms,
+                                .hold_ms = options->hold_ms};
+    return leat_store_resume_run(self->pg, &self->hold, &run, err);
+}
+
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
@@ -127,11 +145,16 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->result->connections++;
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
+    LEAT_TRY(resume_run(self, err));
     self->keeper.hold = self->hold;
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
-    return leat_coordinator_sync(self, err);
+    LEAT_TRY(leat_coordinator_sync(self, err));
+    leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
+                         (long long)leat_trainer_state(self->session.trainer)->step,
+                         (long long)self->session.steps);
+    return LEAT_OK;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -201,6 +224,8 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
 static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
                          const char *run, leat_error *err) {
     const leat_coordinate_options *options = self->options;
+    LEAT_TRY(leat_settings_check(leat_coordinate_options_table(), options, err));
+    LEAT_TRY(leat_coordinator_name(options->name, run, self->name, err));
     LEAT_TRY(leat_pg_place_parse(&self->place, options->url, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));

@@ -37,8 +37,10 @@ typedef struct leat_coordinator {
     leat_stop stop; /* asks the caller */
     bool stopped;   /* it said so */
     int64_t run;
-    leat_store_position at; /* of the database, as last seen or written */
-    uint8_t *weights;       /* encoded, of the next step */
+    char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
+    int64_t part_bytes;               /* of the run, which may have begun with another option */
+    leat_store_position at;           /* of the database, as last seen or written */
+    uint8_t *weights;                 /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
@@ -46,6 +48,9 @@ typedef struct leat_coordinator {
     int64_t step_ns;  /* when the step began */
 } leat_coordinator;
 
+/* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
+LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
+                                                char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether the caller wants an end; a report of progress, too. */
 bool leat_coordinator_stopped(leat_coordinator *self);

@@ -255,7 +255,8 @@ static leat_code claim(worker *self, bool *got, leat_error *err) {
     leat_store_lease lease;
     leat_error why = {0};
     *got = false;
-    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, &lease, err));
+    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, self->sending.lease,
+                              &lease, err));
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) {
@@ -264,7 +265,10 @@ static leat_code claim(worker *self, bool *got, leat_error *err) {
     }
     leat_code code = LEAT_OK;
     if (strcmp(lease.weights, self->weights_hash) != 0) code = fetch_weights(self, &lease, &why);
-    if (code == LEAT_ERR_NOT_FOUND) return leat_store_release(self->pg, &lease, err);
+    if (code == LEAT_ERR_NOT_FOUND) { /* the step ended meanwhile; a pause before the next try */
+        self->asked_ns = leat_clock_ns();
+        return leat_store_release(self->pg, &lease, err);
+    }
     if (code != LEAT_OK) return leat_error_copy(err, &why);
     self->computing = lease;
     self->asked_ns = 0;
@@ -301,12 +305,14 @@ static leat_code send_part(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Of the unit that is computed: it cannot be stopped, but its result will not be sent. */
+/* Of the unit that is computed; if somebody else has it meanwhile, it is given up. */
 static leat_code renew(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     LEAT_TRY(leat_store_renew(self->pg, &self->computing, why, err));
     self->renewed_ns = leat_clock_ns();
-    if (why[0] != 0) lose(self, &self->computing, why);
+    if (why[0] == 0) return LEAT_OK;
+    lose(self, &self->computing, why);
+    leat_exchange_cancel(self->exchange, true);
     return LEAT_OK;
 }
 
@@ -343,11 +349,12 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
     const bool due = leat_clock_ns() - self->renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
     bool got = false;
     *idle = false;
-    if (desk == DESK_FAILED) return give_up_unit(self, err);
-    if (desk == DESK_DONE && self->computing.lease == 0) { /* lost meanwhile */
+    if ((desk == DESK_DONE || desk == DESK_FAILED) && self->computing.lease == 0) {
+        leat_exchange_cancel(self->exchange, false); /* lost meanwhile */
         set_desk(self, DESK_EMPTY);
         return LEAT_OK;
     }
+    if (desk == DESK_FAILED) return give_up_unit(self, err);
     if (desk == DESK_DONE && self->sending.lease == 0) {
         take_result(self);
         return LEAT_OK;
@@ -404,6 +411,7 @@ static void destroy(worker *self) {
     self->quit = true;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
+    if (self->exchange != NULL) leat_exchange_cancel(self->exchange, true);
     if (self->has_thread) pthread_join(self->thread, NULL);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);

@@ -117,6 +117,7 @@ static leat_coordinate_options coordinator(char *url) {
     leat_coordinate_options options = leat_coordinate_options_default();
     url_of(url, "owner");
     options.url = url;
+    options.name = "local";
     options.train = small();
     options.part_bytes = 1024;
     options.poll_ms = 5;
@@ -125,8 +126,19 @@ static leat_coordinate_options coordinator(char *url) {
     return options;
 }
 
+/* Once so many steps are done, and the database knows it; with 0, once the run is there. */
 static bool stop_after(void *user, const leat_progress *progress) {
-    return progress->done < *(const int64_t *)user;
+    const int64_t last = *(const int64_t *)user;
+    leat_pg_rows *rows = NULL;
+    if (progress->done < last) return true;
+    leat_pg *pg = cluster_connect("owner", database);
+    const leat_pg_value steps = LEAT_PG_I(last);
+    const leat_code code = leat_pg_call(
+        pg, &rows, false, "select exists (select from leat.run where step >= $1)", &steps, 1, NULL);
+    const bool there = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    leat_pg_close(pg);
+    return !there;
 }
 
 /* Coordinates up to a step; the code. */
@@ -170,7 +182,7 @@ static void many_are_one(void **state) {
             pthread_join(workers[k].thread, NULL);
             assert_int_equal(workers[k].code, LEAT_ERR_NOT_FOUND);
         }
-        assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+        if (coordinate(0, false, &result, &err) != LEAT_ERR_CANCELLED) fail_msg("%s", err.message);
         for (int k = 0; k < counts[i]; k++) helper_start(&workers[k], k);
         if (coordinate(STEPS + 1, true, &result, &err) != LEAT_OK) fail_msg("%s", err.message);
         for (int k = 0; k < counts[i]; k++) {
@@ -200,7 +212,7 @@ static void resumed(bool lose_run, bool lose_database) {
     leat_coordinate_result result;
     leat_error err = {0};
     char command[700];
-    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    if (coordinate(0, false, &result, &err) != LEAT_ERR_CANCELLED) fail_msg("%s", err.message);
     for (int64_t step = 1; step <= STEPS; step++) {
         helper workers[2];
         leat_code code;
@@ -243,6 +255,84 @@ static void resumed_from_the_database(void **state) {
     resumed(true, false);
 }
 
+static bool stop_when_open(void *user, const leat_progress *progress) {
+    leat_pg *pg = cluster_connect("owner", database);
+    const bool open = strcmp(ask(pg, "select state from leat.run"), "open") == 0;
+    (void)user, (void)progress;
+    leat_pg_close(pg);
+    return !open;
+}
+
+/* A finished run goes on to a later end; parts keep the size that they had, whatever the option. */
+static void longer(void **state) {
+    char url[LEAT_PG_URL_BYTES];
+    leat_coordinate_result result;
+    leat_error err = {0};
+    helper workers[2];
+    (void)state;
+    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    start_all(workers, 2);
+    if (coordinate(STEPS + 1, true, &result, &err) != LEAT_OK) fail_msg("%s", err.message);
+    join_all(workers, 2);
+    leat_coordinate_options options = coordinator(url);
+    options.train.resume = true;
+    options.train.steps = STEPS + 2;
+    options.part_bytes = 4096;
+    options.lease_ms = 77000;
+    options.train.progress = stop_when_open;
+    assert_int_equal(
+        leat_coordinate("dcgan", train_data(IMAGES), run_path, &options, &result, &err),
+        LEAT_ERR_CANCELLED);
+    start_all(workers, 2);
+    options.train.progress = NULL;
+    if (leat_coordinate("dcgan", train_data(IMAGES), run_path, &options, &result, &err) != LEAT_OK)
+        fail_msg("%s", err.message);
+    join_all(workers, 2);
+    assert_string_equal(result.train.state, alone(STEPS + 2));
+    leat_pg *pg = cluster_connect("owner", database);
+    assert_string_equal(ask(pg, "select state from leat.run"), "finished");
+    assert_string_equal(ask(pg, "select lease_ms from leat.run"), "77000");
+    assert_string_equal(ask(pg, "select part_bytes from leat.run"), "1024");
+    leat_pg_close(pg);
+}
+
+/* The name in the database: given, or that of the folder. */
+static void names(void **state) {
+    const char *const bad[] = {"", "a b", "a/b", "\xc3\xa9",
+                               "12345678901234567890123456789012345678901234567890123456789012345"};
+    char url[LEAT_PG_URL_BYTES];
+    leat_coordinate_options options = coordinator(url);
+    leat_coordinate_result result;
+    leat_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        options.name = bad[i];
+        assert_int_equal(
+            leat_coordinate("dcgan", train_data(IMAGES), run_path, &options, &result, &err),
+            LEAT_ERR_OPTION);
+        assert_non_null(strstr(err.message, "name: "));
+    }
+    int64_t last = 0;
+    options.name = NULL;
+    options.train.progress = stop_after;
+    options.train.user = &last;
+    char path[512];
+    snprintf(path, sizeof path, "%s//", train_path("faces of \xc3\xa9 2"));
+    assert_int_equal(leat_coordinate("dcgan", train_data(IMAGES), path, &options, &result, &err),
+                     LEAT_ERR_CANCELLED);
+    leat_pg *pg = cluster_connect("owner", database);
+    assert_string_equal(ask(pg, "select name from leat.run"), "faces-of----2");
+    leat_pg_close(pg);
+    /* the settings of that run, for a coordinator that has lost its folder */
+    leat_train_options train = leat_train_options_default();
+    if (leat_coordinate_settings(&options, path, &train, &err) != LEAT_OK)
+        fail_msg("%s", err.message);
+    assert_int_equal(train.steps, STEPS);
+    assert_int_equal(train.codec_up, LEAT_CODEC_INT8);
+    options.name = "none";
+    assert_int_equal(leat_coordinate_settings(&options, path, &train, &err), LEAT_ERR_NOT_FOUND);
+}
+
 /* ---- connections and servers that end ----------------------------------------------------------
  */
 
@@ -279,7 +369,7 @@ static void under_chaos(bool crash) {
     leat_coordinate_result result;
     leat_error err = {0};
     int64_t connections = 0;
-    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    if (coordinate(0, false, &result, &err) != LEAT_ERR_CANCELLED) fail_msg("%s", err.message);
     start_all(workers, 3);
     assert_int_equal(pthread_create(&of.thread, NULL, chaos_main, &of), 0);
     const leat_code code = coordinate(STEPS + 1, true, &result, &err);
@@ -318,7 +408,7 @@ static void other_machines(void **state) {
     leat_coordinate_result result;
     leat_error err = {0};
     (void)state;
-    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    if (coordinate(0, false, &result, &err) != LEAT_ERR_CANCELLED) fail_msg("%s", err.message);
     leat_pg *pg = cluster_connect("owner", database);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         helper worker;
@@ -356,6 +446,8 @@ int main(void) {
         cmocka_unit_test_setup(resumed_from_both, setup),
         cmocka_unit_test_setup(resumed_from_the_folder, setup),
         cmocka_unit_test_setup(resumed_from_the_database, setup),
+        cmocka_unit_test_setup(longer, setup),
+        cmocka_unit_test_setup(names, setup),
         cmocka_unit_test_setup(connections_that_end, setup),
         cmocka_unit_test_setup(servers_that_crash, setup),
         cmocka_unit_test_setup(other_machines, setup),
