@@ -61,8 +61,8 @@ typedef struct leat_coordinate_result {
  * Trains `model` on `data` in the folder `run`, by whoever works. The schema is created if it is
  * missing. Another coordinator that holds the run is waited for. Codes are those of leat_train;
  * LEAT_ERR_EXISTS also: the database has an unfinished run of this name, and resume is not set.
- * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a pooler that mixes
- * connections.
+ * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a transaction or
+ * statement pooler (leat_crowd_pooler). LEAT_ERR_OPTION also: the server refuses the login.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char *data,
                                                    const char *run,
@@ -111,11 +111,24 @@ typedef struct leat_work_result {
 /*
  * Lends this machine to a run until it is finished. LEAT_ERR_CANCELLED: stopped; its leases were
  * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
- * other data, model, kernel class or version, too little memory; the message names it.
+ * other data, model, kernel class or version, too little memory, or the server refuses the login;
+ * the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in between.
  * LEAT_ERR_NOT_FOUND: the database has no such run.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);
+
+/* ---- Databases ------------------------------------------------------------------------------- */
+
+/* What is between this machine and the server: each transaction or statement on another connection
+ * of the server cannot be worked with. */
+typedef enum leat_crowd_pooler {
+    LEAT_CROWD_POOLER_UNKNOWN,
+    LEAT_CROWD_POOLER_NONE,
+    LEAT_CROWD_POOLER_SESSION,
+    LEAT_CROWD_POOLER_TRANSACTION,
+    LEAT_CROWD_POOLER_STATEMENT
+} leat_crowd_pooler;
 
 /* ---- What the database says ----------------------------------------------------------------- */
 
