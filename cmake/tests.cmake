@@ -200,12 +200,7 @@ foreach(source ${tool_sources})
   target_include_directories(${target} PRIVATE include src)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
     "${CMAKE_BINARY_DIR}/tests")
-  target_link_libraries(${target} PRIVATE leat_flags)
-  if(DEFINED LEAT_SUPPORT_${folder})
-    leat_link_support(${target} ${folder})
-    target_include_directories(${target} PRIVATE tests/${folder})
-  endif()
-  target_link_libraries(${target} PRIVATE ${LEAT_ROOM_TARGETS})
+  target_link_libraries(${target} PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
   list(APPEND LEAT_TOOLS_${folder} ${target})
 endforeach()
 

@@ -70,8 +70,8 @@ typedef struct leat_coordinate_result {
  * Trains `model` on `data` in the folder `run`, by whoever works. The schema is created if it is
  * missing. Another coordinator that holds the run is waited for. Codes are those of leat_train;
  * LEAT_ERR_EXISTS also: the database has an unfinished run of this name, and resume is not set.
- * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a pooler that mixes
- * connections.
+ * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a transaction or
+ * statement pooler (leat_crowd_pooler). LEAT_ERR_OPTION also: the server refuses the login.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char *data,
                                                    const char *run,
@@ -120,11 +120,64 @@ typedef struct leat_work_result {
 /*
  * Lends this machine to a run until it is finished. LEAT_ERR_CANCELLED: stopped; its leases were
  * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
- * other data, model, kernel class or version, too little memory; the message names it.
+ * other data, model, kernel class or version, too little memory, or the server refuses the login;
+ * the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in between.
  * LEAT_ERR_NOT_FOUND: the database has no such run.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);
+
+/* ---- What a database is good for ------------------------------------------------------------ */
+
+/* What is between this machine and the server: each transaction or statement on another connection
+ * of the server cannot be worked with. */
+typedef enum leat_crowd_pooler {
+    LEAT_CROWD_POOLER_UNKNOWN,
+    LEAT_CROWD_POOLER_NONE,
+    LEAT_CROWD_POOLER_SESSION,
+    LEAT_CROWD_POOLER_TRANSACTION,
+    LEAT_CROWD_POOLER_STATEMENT
+} leat_crowd_pooler;
+
+/* A problem prevents both coordinating and working. */
+typedef enum leat_crowd_verdict {
+    LEAT_CROWD_OK,
+    LEAT_CROWD_NOTE,
+    LEAT_CROWD_PROBLEM
+} leat_crowd_verdict;
+/* A finding, and what to do about it ("": nothing); called from the calling thread. */
+typedef void (*leat_crowd_finding_fn)(void *user, leat_crowd_verdict verdict, const char *what,
+                                      const char *todo);
+
+/* Numbers that are not known are -1 or NaN, texts "". */
+typedef struct leat_crowd_facts {
+    char host[256], port[16], login[65], database[65];
+    char failed[16];        /* "name", "connection", "login" or "database"; "": connected */
+    int32_t server_version; /* 150018 for 15.18 */
+    leat_crowd_pooler pooler;
+    bool loopback;
+    char tls[32];
+    bool verified;          /* the server's certificate */
+    int64_t schema_version; /* 0: there is no schema */
+    bool can_coordinate, can_work;
+    int64_t open_runs;
+    int64_t database_bytes;
+    int64_t free_bytes;   /* of the folder of a server that is on this machine */
+    double clock_seconds; /* that the server's clock is ahead of this machine's */
+    double round_trip_seconds;
+    double up_bytes, down_bytes; /* per second */
+    int64_t connections, connections_max;
+    int64_t snapshot_age; /* transactions since the oldest snapshot that is held */
+} leat_crowd_facts;
+
+/*
+ * Looks whether runs can be coordinated or worked on in a database, and reports each finding.
+ * Changes nothing in it; sends and receives at most 6 MB each. LEAT_OK whatever is found.
+ * LEAT_ERR_OPTION: the URL is not valid. LEAT_ERR_UNSUPPORTED: built without libpq.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell,
+                                                    void *user, leat_crowd_facts *facts,
+                                                    leat_error *err);
 
 /* ---- What the database says ----------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "crowd/coordinator.h"
+#include "crowd/pooler.h"
 
 enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
 
@@ -136,13 +137,37 @@ static leat_code resume_run(leat_coordinator *self, leat_error *err) {
     return leat_store_resume_run(self->pg, &self->hold, &run, err);
 }
 
+/* Connects; the first connection looks for a pooler. */
+static leat_code connect_once(leat_coordinator *self, leat_error *err) {
+    leat_error unknown = {0};
+    LEAT_TRY(
+        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
+    self->result->connections++;
+    if (self->pooler_known) return LEAT_OK;
+    LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
+    self->pooler_known = true;
+    if (unknown.message[0] != 0)
+        leat_coordinator_say(self, "whether a pooler is in between is not known: %s",
+                             unknown.message);
+    return LEAT_OK;
+}
+
+/* Before anything is written: what cannot become right by waiting. A server that is not there, or a
+ * caller who wants an end, is met again later. */
+static leat_code look_first(leat_coordinator *self, leat_error *err) {
+    leat_error why = {0};
+    const leat_code code = connect_once(self, &why);
+    leat_pg_close(self->pg);
+    self->pg = NULL;
+    if (code != LEAT_ERR_UNSUPPORTED && code != LEAT_ERR_OPTION) return LEAT_OK;
+    return leat_error_copy(err, &why);
+}
+
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
     self->pg = NULL;
-    LEAT_TRY(
-        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
-    self->result->connections++;
+    LEAT_TRY(connect_once(self, err));
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
     LEAT_TRY(resume_run(self, err));
@@ -230,6 +255,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
     LEAT_TRY(leat_exchange_check(&options->train, err));
+    LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
     LEAT_TRY(leat_session_open(&self->session, run, err));
     LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,

@@ -31,6 +31,7 @@ typedef struct leat_coordinator {
     leat_exchange_sizes sizes;
     leat_pg_place place;
     leat_pg *pg;
+    bool pooler_known; /* whether one is between */
     leat_store_hold hold;
     leat_keeper keeper;
     leat_pause pause;

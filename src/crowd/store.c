@@ -59,6 +59,8 @@ leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out, si
 
 /* ---- the schema ----------------------------------------------------------------------------- */
 
+const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
+
 static leat_code find_version(leat_pg *pg, int64_t *version, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *version = 0;

@@ -23,6 +23,8 @@
 /* Creates the schema if it is missing. LEAT_ERR_UNSUPPORTED: it is another version's, or the server
  * is older than 13. LEAT_ERR_OPTION: this login may not create it. */
 LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
+/* The SQL that creates it, in two parts. */
+const char *leat_store_schema(int part);
 
 /* What a run is. Texts belong to the caller of create, and to the rows of register. */
 typedef struct leat_store_run {

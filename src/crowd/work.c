@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "crowd/pause.h"
+#include "crowd/pooler.h"
 #include "crowd/store.h"
 #include "leat/crowd.h"
 #include "train/bill.h"
@@ -30,6 +31,7 @@ typedef struct worker {
     leat_work_result *result;
     leat_pg_place place;
     leat_pg *pg;
+    bool pooler_known; /* whether one is between */
     leat_pause pause;
     leat_stop stop; /* asks the caller */
     bool stopping;  /* it said so, at stopped_ns */
@@ -146,13 +148,24 @@ static void wait_at_desk(worker *self, desk_state state, int64_t ms) {
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-static leat_code connect_again(worker *self, leat_error *err) {
-    leat_error why = {0};
+/* Connects; the first connection looks for a pooler. */
+static leat_code connect_once(worker *self, leat_error *err) {
+    leat_error unknown = {0};
     leat_pg_close(self->pg);
     self->pg = NULL;
+    LEAT_TRY(leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, err));
+    if (self->pooler_known) return LEAT_OK;
+    LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
+    self->pooler_known = true;
+    if (unknown.message[0] != 0)
+        say(self, "whether a pooler is in between is not known: %s", unknown.message);
+    return LEAT_OK;
+}
+
+static leat_code connect_again(worker *self, leat_error *err) {
+    leat_error why = {0};
     for (;;) {
-        leat_code code =
-            leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, &why);
+        const leat_code code = connect_once(self, &why);
         if (code == LEAT_OK) break;
         if (code != LEAT_ERR_CONNECTION) return leat_error_copy(err, &why);
         say(self, "%s; trying again", why.message);

@@ -196,8 +196,6 @@ void cluster_stop(void) {
     cluster.folder[0] = 0;
 }
 
-int cluster_port(void) { return cluster.port; }
-
 void cluster_place(leat_pg_place *place, const char *login, const char *database) {
     char url[300];
     leat_error err = {0};

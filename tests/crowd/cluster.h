@@ -11,7 +11,6 @@
 /* Starts it; if there is no server to start, says so and ends the program with status 77. */
 void cluster_start(void);
 void cluster_stop(void);
-int cluster_port(void);
 /* Ends it at once, without a word to its clients or the disk, and starts it again. It then ends
  * with the calling thread. */
 void cluster_crash(void);
