@@ -122,6 +122,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
     self->pg = NULL;
+    LEAT_TRY(leat_coordinator_revive_place(self, err));
     LEAT_TRY(
         leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
     self->result->connections++;
@@ -201,7 +202,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
 static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
                          const char *run, leat_error *err) {
     const leat_coordinate_options *options = self->options;
-    LEAT_TRY(leat_pg_place_parse(&self->place, options->url, err));
+    LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
     LEAT_TRY(leat_exchange_check(&options->train, err));
@@ -215,7 +216,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
     LEAT_TRY(leat_session_start(&self->session, err));
     leat_coordinator_encode(self);
-    return LEAT_OK;
+    return leat_coordinator_open_place(self, run, err);
 }
 
 static void destroy(leat_coordinator *self) {
@@ -223,6 +224,7 @@ static void destroy(leat_coordinator *self) {
     if (self->pg != NULL && !leat_pg_broken(self->pg) && self->hold.fence != 0)
         (void)!leat_store_give_up(self->pg, &self->hold, NULL);
     leat_pg_close(self->pg);
+    leat_coordinator_close_place(self);
     leat_block_free(self->weights, self->sizes.weights);
     leat_block_free(self->payload, self->sizes.payload);
     leat_block_free(self->state, self->sizes.state);
