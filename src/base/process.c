@@ -430,6 +430,12 @@ static bool read_facts(const char *name, leat_process_facts *facts) {
     return code == LEAT_OK;
 }
 
+bool leat_process_get(int64_t id, leat_process_facts *facts) {
+    char name[32];
+    snprintf(name, sizeof name, "%lld", (long long)id);
+    return id > 0 && read_facts(name, facts);
+}
+
 leat_code leat_process_list(leat_process_look_fn look, void *context, leat_error *err) {
     leat_path_list names = {0};
     leat_process_facts facts;

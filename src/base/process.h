@@ -67,6 +67,9 @@ typedef struct leat_process_facts {
 typedef bool (*leat_process_look_fn)(void *context, const leat_process_facts *facts);
 LEAT_MUST_CHECK leat_code leat_process_list(leat_process_look_fn look, void *context,
                                             leat_error *err);
+/* One of them; false: there is none of this number. One that has ended but that nobody has waited
+ * for is still there, and has no words. */
+bool leat_process_get(int64_t id, leat_process_facts *facts);
 /* Whether the process works in this folder; *known is false if the system does not say. */
 bool leat_process_works_in(int64_t id, const char *folder, bool *known);
 void leat_process_signal_id(int64_t id, int number);

@@ -132,7 +132,9 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
-    return leat_coordinator_sync(self, err);
+    LEAT_TRY(leat_coordinator_sync(self, err));
+    leat_coordinator_say_line(self);
+    return LEAT_OK;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ typedef struct leat_coordinator {
     leat_exchange_sizes sizes;
     leat_pg_place place;
     leat_local *local; /* the private server; NULL: the database is elsewhere */
+    bool line_said;
     leat_pg *pg;
     leat_store_hold hold;
     leat_keeper keeper;
@@ -52,13 +53,15 @@ void leat_coordinator_say(const leat_coordinator *self, const char *format, ...)
 bool leat_coordinator_stopped(leat_coordinator *self);
 
 /* Where the database is (place.c): whether it can be used, before anything is written; then opens
- * it, and says how workers join; starts a private server again if it has ended; stops it. */
+ * it; starts a private server again if it has ended; stops it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run,
                                                        leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run,
                                                       leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err);
 void leat_coordinator_close_place(leat_coordinator *self);
+/* Once there is a run to join: says which command does it, again if that has changed. */
+void leat_coordinator_say_line(leat_coordinator *self);
 
 /*
  * Makes the database and the state in memory the same step, with its weights in the database

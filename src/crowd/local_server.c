@@ -389,12 +389,11 @@ static bool look(void *context, const leat_process_facts *facts) {
     return of->count < EARLIER_MAX;
 }
 
-/* The process that starts the others; 0: it is gone. */
-static int64_t main_process(const leat_local *self) {
-    char path[LEAT_PATH_BYTES];
+/* The process that starts the others, as PostgreSQL has noted it; 0: none. */
+static int64_t main_process(const leat_local *self, char path[LEAT_PATH_BYTES]) {
     uint8_t *text = NULL;
     int64_t size = 0, id = 0;
-    if (leat_path_join(path, sizeof path, self->data, "postmaster.pid", NULL) == LEAT_OK &&
+    if (leat_path_join(path, LEAT_PATH_BYTES, self->data, "postmaster.pid", NULL) == LEAT_OK &&
         leat_file_load(path, PID_FILE_BYTES, &text, &size, NULL) == LEAT_OK)
         id = strtoll((const char *)text, NULL, 10);
     leat_free(text);
@@ -403,12 +402,33 @@ static int64_t main_process(const leat_local *self) {
 
 /* The main process stops the others; without it, they get the signal themselves. */
 static void signal_earlier(const earlier *of, int number) {
-    const int64_t main_id = main_process(of->self);
+    char path[LEAT_PATH_BYTES];
+    const int64_t main_id = main_process(of->self, path);
     bool there = false;
     for (int i = 0; i < of->count; i++) there = there || of->ids[i] == main_id;
     for (int i = 0; i < of->count; i++)
         if (!there || of->ids[i] == main_id || number == SIGKILL)
             leat_process_signal_id(of->ids[i], there ? number : SIGKILL);
+}
+
+/*
+ * PostgreSQL does not start while any process has the number that it noted: one that was killed and
+ * that nobody waits for, as in a container without init, or another program by now. No server of
+ * ours is left here, so unless somebody else has started one, the note is removed.
+ */
+static leat_code remove_note(const leat_local *self, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_process_facts facts;
+    bool known = false;
+    const int64_t id = main_process(self, path);
+    if (id <= 0 || !leat_process_get(id, &facts)) return LEAT_OK; /* PostgreSQL's own business */
+    const bool here = leat_process_works_in(id, self->data, &known);
+    if (!here && (known || strstr(facts.words, "postgres") == NULL))
+        return leat_path_remove(path, err);
+    return leat_fail(err, LEAT_ERR_BUSY,
+                     "\"%.250s\": process %lld is a server of this database that leat did not "
+                     "start; stop it",
+                     self->folder, (long long)id);
 }
 
 leat_code leat_local_end_earlier(leat_local *self, leat_error *err) {
@@ -438,5 +458,5 @@ leat_code leat_local_end_earlier(leat_local *self, leat_error *err) {
         if (leat_local_stopped(self)) return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
     remove_socket(self);
-    return LEAT_OK;
+    return remove_note(self, err);
 }

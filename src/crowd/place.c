@@ -30,8 +30,10 @@ leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run, 
  * "leat work 'postgresql://...?run=NAME' --data DIR". Of a URL that was given, the login and its
  * password are the coordinator's own: workers have others.
  */
-static void say_line(const leat_coordinator *self) {
+void leat_coordinator_say_line(leat_coordinator *self) {
     const char *name = self->options->name;
+    if (self->line_said) return;
+    self->line_said = true;
     if (self->local != NULL) {
         leat_coordinator_say(self, "to lend this machine: leat work '%s?run=%s' --data DIR",
                              leat_local_worker_url(self->local), name);
@@ -57,13 +59,10 @@ static void say_line(const leat_coordinator *self) {
 leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     const leat_local_options options = {.say = say, .progress = goes_on, .user = self};
-    if (is_local(self)) {
-        LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
-        LEAT_TRY(leat_local_open(&self->local, folder, &options, err));
-        LEAT_TRY(leat_pg_place_parse(&self->place, leat_local_url(self->local), err));
-    }
-    say_line(self);
-    return LEAT_OK;
+    if (!is_local(self)) return LEAT_OK;
+    LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
+    LEAT_TRY(leat_local_open(&self->local, folder, &options, err));
+    return leat_pg_place_parse(&self->place, leat_local_url(self->local), err);
 }
 
 leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err) {
@@ -72,9 +71,8 @@ leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err)
     snprintf(before, sizeof before, "%s", leat_local_url(self->local));
     LEAT_TRY(leat_local_revive(self->local, err));
     if (strcmp(before, leat_local_url(self->local)) == 0) return LEAT_OK;
-    LEAT_TRY(leat_pg_place_parse(&self->place, leat_local_url(self->local), err));
-    say_line(self);
-    return LEAT_OK;
+    self->line_said = false;
+    return leat_pg_place_parse(&self->place, leat_local_url(self->local), err);
 }
 
 void leat_coordinator_close_place(leat_coordinator *self) {

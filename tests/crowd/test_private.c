@@ -264,6 +264,44 @@ static void earlier_server(void) {
     close_local(local);
 }
 
+static void note_process(int64_t id) {
+    char text[64];
+    const int size = snprintf(text, sizeof text, "%lld\n%s\n1\n", (long long)id, in_folder("data"));
+    assert_ok(leat_file_save(in_folder("data/postmaster.pid"), text, size, err));
+}
+
+/* PostgreSQL's note of its process may have the number of one that has ended but that nobody waits
+ * for, or of another program. */
+static void stale_notes(void) {
+    siginfo_t info;
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    note_process(child);
+    close_local(open_local());
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    note_process(getpid());
+    close_local(open_local());
+}
+
+/* A server that leat did not start is left alone. */
+static void foreign_server(void) {
+    char data[1000];
+    int status = 0;
+    leat_local *local = open_local();
+    leat_local_state state = local->state;
+    close_local(local);
+    snprintf(data, sizeof data, "%s", in_folder("data"));
+    snprintf(state.token, sizeof state.token, "theirs");
+    leat_process *theirs = start_earlier(&state, data);
+    assert_fails(leat_local_open(&local, folder, NULL, err), LEAT_ERR_BUSY,
+                 "that leat did not start");
+    assert_false(leat_process_ended(theirs, &status));
+    leat_process_signal(theirs, SIGINT);
+    assert_true(leat_process_wait(theirs, 60000, &status));
+    leat_process_close(theirs);
+}
+
 /* The folder may be moved, also to a path that is longer than that of a socket may be. */
 static void moved(void) {
     char old[sizeof folder], parent[700];
@@ -324,6 +362,8 @@ static void live(const char *name) {
     port_taken();
     server_killed();
     earlier_server();
+    stale_notes();
+    foreign_server();
     moved();
     small_log();
     other_machine();
