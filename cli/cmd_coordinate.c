@@ -83,8 +83,9 @@ static int run_coordinate(leat_cli *cli) {
 static const leat_cli_option options[] = {
     {.own.name = "db",
      .own.kind = LEAT_SETTING_TEXT,
-     .own.value = "URL",
-     .own.help = "PostgreSQL database, 13 or newer, in which this login may create a schema",
+     .own.value = "URL|local",
+     .own.help = "PostgreSQL database, 13 or newer, in which this login may create a schema; "
+                 "\"local\": a private server in RUN/database",
      .required = true},
     {.own.name = "data",
      .own.kind = LEAT_SETTING_PATH,
@@ -118,6 +119,8 @@ static const leat_cli_option options[] = {
 static const leat_cli_example examples[] = {
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --epochs 5",
      "train with all machines that run leat work"},
+    {"leat coordinate run --db local --data faces --epochs 5",
+     "the same without a database elsewhere, for workers on this machine"},
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --resume",
      "continue after an interruption, on any machine"},
     {.line = NULL},
@@ -126,7 +129,7 @@ static const leat_cli_example examples[] = {
 const leat_cli_command leat_cmd_coordinate = {
     .words = "coordinate",
     .purpose = "train a model by machines that people lend",
-    .usage = "RUN --db URL --data DIR [options]",
+    .usage = "RUN --db URL|local --data DIR [options]",
     .about =
         "Trains a model like leat train, but has the units of each step computed by other "
         "machines, which run leat work. All they share is a PostgreSQL database. The weights are "
@@ -134,7 +137,11 @@ const leat_cli_command leat_cmd_coordinate = {
         "RUN is the folder of the run, as of leat train. Ctrl-C saves the state and stops; "
         "--resume "
         "continues. If RUN is lost, the database has a state that is at most --state-ms old; if "
-        "the database is lost, RUN is enough. Of two coordinators, one waits for the other.",
+        "the database is lost, RUN is enough. Of two coordinators, one waits for the other.\n\n"
+        "With --db local, leat starts a PostgreSQL server of its own, which listens on "
+        "127.0.0.1 only, and stops it at the end. Its programs must be installed. As root, the "
+        "server runs as user postgres (or nobody), who must be able to enter the folder RUN.\n\n"
+        "stderr says which command lends a machine.",
     .argument = "RUN",
     .min_arguments = 1,
     .max_arguments = 1,

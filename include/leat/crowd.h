@@ -25,7 +25,7 @@ typedef void (*leat_say_fn)(void *user, const char *line);
 /* ---- The coordinator ------------------------------------------------------------------------ */
 
 typedef struct leat_coordinate_options {
-    const char *url;
+    const char *url;       /* or "local": LEAT_LOCAL_URL */
     const char *name;      /* of the run in the database: letters, digits, "." "_" "-"; NULL: that
                             * of the folder */
     const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
@@ -77,6 +77,49 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char
                                                    const char *run,
                                                    const leat_coordinate_options *options,
                                                    leat_coordinate_result *result, leat_error *err);
+
+/* ---- A database for one run ----------------------------------------------------------------- */
+
+/*
+ * A PostgreSQL server of one's own, in a folder, for as long as the handle is open: for training
+ * with the machines of a room, or to try things, without a database elsewhere. The programs of the
+ * server, 13 or newer, must be installed. It listens on 127.0.0.1 alone, and is stopped when the
+ * handle is closed or this process dies. leat_coordinate does all this in RUN/database if its URL
+ * is LEAT_LOCAL_URL.
+ */
+#define LEAT_LOCAL_URL "local"
+typedef struct leat_local leat_local;
+
+typedef struct leat_local_options {
+    const char *programs;      /* folder of postgres and initdb; NULL: the newest that are found */
+    leat_say_fn say;           /* may be NULL, like progress */
+    leat_progress_fn progress; /* false: stop starting */
+    void *user;                /* of both */
+} leat_local_options;
+
+/*
+ * Starts the server of a folder, which is created with a database and two logins if it is missing:
+ * "owner", who owns it, and "worker", who has no rights of his own. A server that a killed process
+ * has left there is stopped first. As root, the server runs as the owner of its data, at first
+ * "postgres", else "nobody", and that user must be able to enter the folder. If a first start
+ * fails, what it has created is removed; nothing else is ever removed. `options` may be NULL.
+ *
+ * LEAT_ERR_UNSUPPORTED: the programs, or those of the version that created it, are not installed.
+ * LEAT_ERR_BUSY: another process has it. LEAT_ERR_EXISTS: the folder holds something else.
+ * LEAT_ERR_OPTION: it is closed to the user, or was created on another machine.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_local_open(leat_local **out, const char *folder,
+                                                   const leat_local_options *options,
+                                                   leat_error *err);
+/* Starts the server again if it has ended. The URLs may change: its port may be taken by now. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_local_revive(leat_local *local, leat_error *err);
+/* For leat_coordinate, and for leat_work without the name of a run. They contain passwords. */
+LEAT_API const char *leat_local_url(const leat_local *local);
+LEAT_API const char *leat_local_worker_url(const leat_local *local);
+/* The number of its main process; 0: it does not run. */
+LEAT_API int64_t leat_local_process(const leat_local *local);
+/* Stops the server. The folder stays. */
+LEAT_API void leat_local_close(leat_local *local);
 
 /* ---- Workers -------------------------------------------------------------------------------- */
 

@@ -324,14 +324,14 @@ leat_code leat_file_open_nameless(leat_file **out, const char *dir, leat_error *
     return code;
 }
 
-leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err) {
+static leat_code open_draft(leat_file **out, const char *path, bool secret, leat_error *err) {
     char draft[LEAT_PATH_BYTES], target[LEAT_PATH_BYTES];
     struct stat old;
     *out = NULL;
     LEAT_TRY(find_target(path, target, err));
     /* The replacement of a file with restricted access must not be readable by others while it is
      * written. */
-    mode_t mode = stat(target, &old) == 0 ? 0600 : 0666;
+    mode_t mode = secret || stat(target, &old) == 0 ? 0600 : 0666;
     LEAT_TRY(open_new_draft(out, target, mode, draft, err));
     leat_code code = leat_strdup(&(*out)->draft, draft, err);
     if (code == LEAT_OK) return LEAT_OK;
@@ -339,6 +339,10 @@ leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *er
     leat_file_close(*out);
     *out = NULL;
     return code;
+}
+
+leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *err) {
+    return open_draft(out, path, false, err);
 }
 
 /* The replacement of `old` gets its owner, group and permissions as far as the system permits. A
@@ -375,13 +379,23 @@ leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err) {
     return durable ? leat_path_sync_parent(file->path, err) : LEAT_OK;
 }
 
-leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes, leat_error *err) {
+static leat_code save(const char *path, const void *bytes, int64_t size_bytes, bool secret,
+                      leat_error *err) {
     leat_file *file = NULL;
-    LEAT_TRY(leat_file_open_draft(&file, path, err));
+    LEAT_TRY(open_draft(&file, path, secret, err));
     leat_code code = leat_file_pwrite(file, bytes, size_bytes, 0, err);
     if (code == LEAT_OK) code = leat_file_publish(file, true, err);
     leat_file_close(file);
     return code;
+}
+
+leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes, leat_error *err) {
+    return save(path, bytes, size_bytes, false, err);
+}
+
+leat_code leat_file_save_private(const char *path, const void *bytes, int64_t size_bytes,
+                                 leat_error *err) {
+    return save(path, bytes, size_bytes, true, err);
 }
 
 /* ---- this process ---- */

@@ -75,6 +75,9 @@ LEAT_MUST_CHECK leat_code leat_file_sha256(const char *path, uint8_t digest[32],
 /* Writes a draft and publishes it durably: complete or not at all. */
 LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes,
                                          leat_error *err);
+/* The same for secrets: a new file, and its draft, can be read by this user alone. */
+LEAT_MUST_CHECK leat_code leat_file_save_private(const char *path, const void *bytes,
+                                                 int64_t size_bytes, leat_error *err);
 
 typedef enum leat_path_kind {
     LEAT_PATH_NONE,
@@ -97,6 +100,13 @@ LEAT_MUST_CHECK leat_code leat_path_stat(const char *path, leat_path_facts *fact
 LEAT_MUST_CHECK leat_code leat_path_is_link(const char *path, bool *link, leat_error *err);
 /* Creates the folder and its parents; an existing one is fine. */
 LEAT_MUST_CHECK leat_code leat_path_make_dir(const char *path, leat_error *err);
+/* Creates one folder with these permissions, whatever the umask. LEAT_ERR_EXISTS: the name is
+ * taken.
+ */
+LEAT_MUST_CHECK leat_code leat_path_make_new_dir(const char *path, uint32_t mode, leat_error *err);
+/* Gives a file or folder, but not what is in it, another owner and group. */
+LEAT_MUST_CHECK leat_code leat_path_give(const char *path, int64_t user, int64_t group,
+                                         leat_error *err);
 /* The folder that contains a path. */
 /* The path without slashes at its end. LEAT_ERR_LIMIT: it is empty, or so long that names of files
  * below it would not fit. */

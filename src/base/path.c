@@ -171,6 +171,20 @@ leat_code leat_path_make_dir(const char *path, leat_error *err) {
     return LEAT_OK;
 }
 
+leat_code leat_path_make_new_dir(const char *path, uint32_t mode, leat_error *err) {
+    int number = 0;
+    if (LEAT_FAULT(LEAT_FAULT_PATH)) number = EIO;
+    else if (mkdir(path, 0700) != 0 || chmod(path, mode) != 0) number = errno;
+    if (number == 0) return LEAT_OK;
+    return leat_fail_errno(err, number, "cannot make folder \"%s\"", path);
+}
+
+leat_code leat_path_give(const char *path, int64_t user, int64_t group, leat_error *err) {
+    if (LEAT_FAULT(LEAT_FAULT_PATH)) errno = EIO;
+    else if (lchown(path, (uid_t)user, (gid_t)group) == 0) return LEAT_OK;
+    return leat_fail_errno(err, errno, "cannot give \"%s\" to user %lld", path, (long long)user);
+}
+
 leat_code leat_path_sync_dir(const char *path, leat_error *err) {
     int fd = -1, number = 0;
     if (LEAT_FAULT(LEAT_FAULT_SYNC)) {

@@ -139,9 +139,12 @@ static leat_code resume_run(leat_coordinator *self, leat_error *err) {
 
 /* Connects; the first connection looks for a pooler. */
 static leat_code connect_once(leat_coordinator *self, leat_error *err) {
-    leat_error unknown = {0};
-    LEAT_TRY(
-        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
+    leat_error unknown = {0}, why = {0};
+    leat_code code =
+        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, &why);
+    /* a login or database that was there may be so again: one that is restored, say */
+    if (code == LEAT_ERR_OPTION && self->result->connections > 0) code = LEAT_ERR_CONNECTION;
+    if (code != LEAT_OK) return leat_fail(err, code, "%s", why.message);
     self->result->connections++;
     if (self->pooler_known) return LEAT_OK;
     LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
@@ -156,6 +159,10 @@ static leat_code connect_once(leat_coordinator *self, leat_error *err) {
  * caller who wants an end, is met again later. */
 static leat_code look_first(leat_coordinator *self, leat_error *err) {
     leat_error why = {0};
+    if (leat_coordinator_is_local(self)) { /* not there yet, and without a pooler */
+        self->pooler_known = true;
+        return LEAT_OK;
+    }
     const leat_code code = connect_once(self, &why);
     leat_pg_close(self->pg);
     self->pg = NULL;
@@ -167,6 +174,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
     self->pg = NULL;
+    LEAT_TRY(leat_coordinator_revive_place(self, err));
     LEAT_TRY(connect_once(self, err));
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
@@ -179,6 +187,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
                          (long long)leat_trainer_state(self->session.trainer)->step,
                          (long long)self->session.steps);
+    leat_coordinator_say_line(self);
     return LEAT_OK;
 }
 
@@ -251,7 +260,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     const leat_coordinate_options *options = self->options;
     LEAT_TRY(leat_settings_check(leat_coordinate_options_table(), options, err));
     LEAT_TRY(leat_coordinator_name(options->name, run, self->name, err));
-    LEAT_TRY(leat_pg_place_parse(&self->place, options->url, err));
+    LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
     LEAT_TRY(leat_exchange_check(&options->train, err));
@@ -266,7 +275,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
     LEAT_TRY(leat_session_start(&self->session, err));
     leat_coordinator_encode(self);
-    return LEAT_OK;
+    return leat_coordinator_open_place(self, run, err);
 }
 
 static void destroy(leat_coordinator *self) {
@@ -274,6 +283,7 @@ static void destroy(leat_coordinator *self) {
     if (self->pg != NULL && !leat_pg_broken(self->pg) && self->hold.fence != 0)
         (void)!leat_store_give_up(self->pg, &self->hold, NULL);
     leat_pg_close(self->pg);
+    leat_coordinator_close_place(self);
     leat_block_free(self->weights, self->sizes.weights);
     leat_block_free(self->payload, self->sizes.payload);
     leat_block_free(self->state, self->sizes.state);

@@ -30,6 +30,8 @@ typedef struct leat_coordinator {
     leat_exchange *exchange;
     leat_exchange_sizes sizes;
     leat_pg_place place;
+    leat_local *local; /* the private server; NULL: the database is elsewhere */
+    bool line_said;
     leat_pg *pg;
     bool pooler_known; /* whether one is between */
     leat_store_hold hold;
@@ -55,6 +57,18 @@ LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *ru
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether the caller wants an end; a report of progress, too. */
 bool leat_coordinator_stopped(leat_coordinator *self);
+
+bool leat_coordinator_is_local(const leat_coordinator *self);
+/* Where the database is (place.c): whether it can be used, before anything is written; then opens
+ * it; starts a private server again if it has ended; stops it. */
+LEAT_MUST_CHECK leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run,
+                                                       leat_error *err);
+LEAT_MUST_CHECK leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run,
+                                                      leat_error *err);
+LEAT_MUST_CHECK leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err);
+void leat_coordinator_close_place(leat_coordinator *self);
+/* Once there is a run to join: says which command does it, again if that has changed. */
+void leat_coordinator_say_line(leat_coordinator *self);
 
 /*
  * Makes the database and the state in memory the same step, with its weights in the database

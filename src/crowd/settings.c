@@ -47,6 +47,8 @@ leat_code leat_coordinate_settings(const leat_coordinate_options *options, const
     leat_pg_place place;
     leat_pg *pg = NULL;
     LEAT_TRY(leat_coordinator_name(options->name, run, name, err));
+    if (strcmp(options->url, LEAT_LOCAL_URL) == 0) /* it lies in the folder, and is lost with it */
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "a private database has no other folder's run");
     LEAT_TRY(leat_pg_place_parse(&place, options->url, err));
     LEAT_TRY(leat_pg_connect(&pg, &place, "leat coordinate", TIMEOUT_MS, NULL, err));
     const leat_code code = read_settings(pg, name, train, err);

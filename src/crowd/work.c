@@ -167,7 +167,9 @@ static leat_code connect_again(worker *self, leat_error *err) {
     for (;;) {
         const leat_code code = connect_once(self, &why);
         if (code == LEAT_OK) break;
-        if (code != LEAT_ERR_CONNECTION) return leat_error_copy(err, &why);
+        /* a login or database that was there may be so again: one that is restored, say */
+        const bool waits = code == LEAT_ERR_OPTION && self->result->connections > 0;
+        if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
         say(self, "%s; trying again", why.message);
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");

@@ -243,6 +243,19 @@ class Crowd(folder.Folder):
                 self.assertEqual(json.loads(coordinator.end())["state"], self.alone(20))
                 worker.end()
 
+    def test_database_dropped(self):
+        """The database is lost and made again, empty, while all are there."""
+        with self.coordinate("--steps", 3, "--json") as coordinator:
+            coordinator.until("is open")
+            SERVER.sql("update leat.run set state = 'paused'", database=self.database)
+            with self.work() as worker:  # so it finds nothing to do
+                worker.until('works on "run"')
+                SERVER.sql(f"drop database {self.database} with (force)")
+                coordinator.until("trying again")
+                SERVER.sql(f"create database {self.database}")
+                self.assertEqual(json.loads(coordinator.end())["state"], self.alone(3))
+                worker.end()
+
 
 if __name__ == "__main__":
     if find_server() is None:
