@@ -33,7 +33,8 @@ def setUpModule():
     DATA = tempfile.mkdtemp(prefix="leat-coordinate-")
     leat("synth", "images", "-n", "40", "-o", f"{DATA}/jpeg", status=0)
     leat("ingest", "images", f"{DATA}/jpeg", "-o", f"{DATA}/faces", status=0)
-    done = leat("train", "dcgan", f"{DATA}/faces", "-o", f"{DATA}/alone", *SMALL, "--json", status=0)
+    done = leat("train", "dcgan", f"{DATA}/faces", "-o", f"{DATA}/alone", *SMALL, "--json",
+                status=0)
     WANTED = json.loads(done.stdout)["state"]
 
 
@@ -75,8 +76,8 @@ class Coordinator(subprocess.Popen):
             self.said += line
             if line == "":
                 raise AssertionError(f"it ends before it can be joined:\n{self.said}")
-            found = re.search(r"leat work '(postgresql://worker:\w+@127\.0\.0\.1:\d+/leat\?run=.*)' "
-                              "--data DIR", line)
+            found = re.search(r"leat work '(postgresql://worker:\w+@127\.0\.0\.1:\d+/leat"
+                              r"\?run=.*)' --data DIR", line)
             self.url = found.group(1) if found else None
         with open(f"{self.run}/database/data/postmaster.pid", encoding="utf-8") as file:
             self.server = int(file.readline())
@@ -175,18 +176,20 @@ class Local(folder.Folder):
             self.assertFalse(os.path.exists(f"{run}/database/data/postmaster.pid"))
 
     def test_refused_before_anything_is_written(self):
-        """A folder that is closed to the server's user; the error names it, and RUN is not there."""
+        """The error names a folder that is closed to the server's user, and RUN is not there."""
         if os.geteuid() != 0:
             self.skipTest("an ordinary user's server is the user's own")
         os.chmod(self.top, 0o700)
-        done = leat("coordinate", self.at("run"), "--db", "local", "--data", f"{DATA}/faces", *SMALL)
+        done = leat("coordinate", self.at("run"), "--db", "local", "--data", f"{DATA}/faces",
+                    *SMALL)
         self.assertEqual(done.returncode, 2)
         self.assertIn(f'the folder "{self.top}" is closed to user', done.stderr)
         self.assertFalse(os.path.exists(self.at("run")))
 
     def test_wrong_data(self):
         """An error before the database is needed does not create one."""
-        done = leat("coordinate", self.at("run"), "--db", "local", "--data", self.at("none"), *SMALL)
+        done = leat("coordinate", self.at("run"), "--db", "local", "--data", self.at("none"),
+                    *SMALL)
         self.assertEqual(done.returncode, 1)
         self.assertFalse(os.path.exists(self.at("run")))
 

@@ -204,10 +204,8 @@ static void one_pass_only(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(apart_is_alone),
-        cmocka_unit_test(states_travel),
-        cmocka_unit_test(damage_is_named),
-        cmocka_unit_test(cancelled),
+        cmocka_unit_test(apart_is_alone),  cmocka_unit_test(states_travel),
+        cmocka_unit_test(damage_is_named), cmocka_unit_test(cancelled),
         cmocka_unit_test(one_pass_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
