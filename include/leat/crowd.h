@@ -141,7 +141,8 @@ typedef struct leat_work_options {
     int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more is refused */
     const char *kernels;  /* as in leat_dcgan_options */
     bool once;            /* one unit */
-    int64_t poll_ms;      /* between questions while there is nothing to do */
+    int64_t poll_ms;      /* at most, between questions while there is nothing to do; a new step
+                           * wakes it before that */
     /* Called at least 10 times a second, with the units done, from the calling thread. False: ends
      * once the unit that is computed is handed in, or releases it if that takes longer than
      * grace_ms. */
@@ -150,7 +151,7 @@ typedef struct leat_work_options {
     leat_say_fn say;
     void *user; /* of both */
 } leat_work_options;
-/* All processors, a question each second, a grace of 60 s. */
+/* All processors, a question each 5 s, a grace of 60 s. */
 LEAT_API leat_work_options leat_work_options_default(void);
 
 typedef struct leat_work_result {

@@ -9,7 +9,8 @@
 #include "base/thread.h"
 #include "crowd/coordinator.h"
 
-enum { BATCH = 64 };
+/* While nothing arrives, one look of so many asks more than whether something has. */
+enum { BATCH = 64, FULL_LOOK = 8 };
 
 typedef struct step_in_work {
     leat_coordinator *self;
@@ -122,11 +123,10 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_code compute_hopeless(step_in_work *of, leat_error *err) {
+static leat_code compute_hopeless(step_in_work *of, int *count, leat_error *err) {
     int64_t units[BATCH];
-    int count = 0;
-    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, &count, err));
-    for (int i = 0; i < count; i++) {
+    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, count, err));
+    for (int i = 0; i < *count; i++) {
         leat_coordinator_say(of->self,
                              "step %lld, unit %lld: no machine can compute it; computed here",
                              (long long)of->step + 1, (long long)units[i]);
@@ -139,18 +139,24 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = self->session.plan.units};
+    int quiet = 0; /* looks in a row that found nothing */
     while (of.next < of.units) {
         leat_store_result results[BATCH];
-        int count = 0;
+        int count = 0, hopeless = 0;
         if (leat_coordinator_stopped(self))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
                              (long long)of.step + 1);
         LEAT_TRY(leat_store_arrived(self->pg, self->run, results, BATCH, &count, err));
         for (int i = 0; i < count; i++) LEAT_TRY(receive(&of, &results[i], err));
         const int64_t before = of.next;
-        LEAT_TRY(add_confirmed(&of, err));
-        if (count > 0 || of.next > before) continue;
-        LEAT_TRY(compute_hopeless(&of, err));
+        const bool full = count > 0 || quiet % FULL_LOOK == 0;
+        if (full) LEAT_TRY(add_confirmed(&of, err));
+        if (count > 0 || of.next > before) {
+            quiet = 0;
+            continue;
+        }
+        if (full) LEAT_TRY(compute_hopeless(&of, &hopeless, err));
+        quiet = hopeless > 0 ? 0 : quiet + 1;
         (void)leat_pause_sleep(self->options->poll_ms, &self->stop);
     }
     return LEAT_OK;

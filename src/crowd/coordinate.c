@@ -226,7 +226,9 @@ static leat_code keep_last_state(leat_coordinator *self, leat_error *err) {
 static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(keep_last_state(self, err));
     LEAT_TRY(leat_session_finish(&self->session, err));
-    return leat_store_set_state(self->pg, &self->hold, "finished", "", err);
+    LEAT_TRY(leat_store_set_state(self->pg, &self->hold, "finished", "", err));
+    (void)!leat_store_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
+    return LEAT_OK;
 }
 
 /* Until the run ends, is stopped, or fails for good. */

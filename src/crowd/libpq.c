@@ -43,6 +43,7 @@
     X(sendQuery)                                                                                   \
     X(flush)                                                                                       \
     X(consumeInput)                                                                                \
+    X(notifies)                                                                                    \
     X(isBusy)                                                                                      \
     X(getResult)                                                                                   \
     X(resultStatus)                                                                                \
@@ -538,6 +539,18 @@ leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     return code;
 }
 
+leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err) {
+    PGnotify *each;
+    *any = false;
+    LEAT_ASSERT(!pg->broken);
+    if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "listening", err);
+    while ((each = pg->pq.notifies(pg->connection)) != NULL) {
+        *any = true;
+        pg->pq.freemem(each);
+    }
+    return LEAT_OK;
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 void leat_pg_rows_destroy(leat_pg_rows *rows) {
@@ -625,6 +638,12 @@ leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char 
 
 leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     (void)pg, (void)sql;
+    return missing(err);
+}
+
+leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err) {
+    (void)pg;
+    *any = false;
     return missing(err);
 }
 

@@ -92,6 +92,10 @@ LEAT_MUST_CHECK leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool by
 /* Several statements without parameters or results. */
 LEAT_MUST_CHECK leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err);
 
+/* Whether a notification has come since the last call, of a channel that this connection listens
+ * to. Does not wait, and sends nothing. */
+LEAT_MUST_CHECK leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err);
+
 void leat_pg_rows_destroy(leat_pg_rows *rows);
 int leat_pg_row_count(const leat_pg_rows *rows);
 bool leat_pg_is_null(const leat_pg_rows *rows, int row, int column);

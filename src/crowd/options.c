@@ -113,6 +113,6 @@ leat_work_options leat_work_options_default(void) {
     return (leat_work_options){.name = "",
                                .hardware = "",
                                .threads = leat_cpu_count(),
-                               .poll_ms = 1000,
+                               .poll_ms = 5000,
                                .grace_ms = 60000};
 }

@@ -26,6 +26,14 @@ LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
 /* The SQL that creates it, in two parts. */
 const char *leat_store_schema(int part);
 
+/*
+ * Wakes those who listen to a run, in a transaction of its own: it takes a lock of the whole
+ * server. Nothing depends on it, because who listens also polls, so a server that refuses is
+ * ignored. LEAT_ERR_CONNECTION: the connection is broken.
+ */
+LEAT_MUST_CHECK leat_code leat_store_wake(leat_pg *pg, int64_t run, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_listen(leat_pg *pg, int64_t run, leat_error *err);
+
 /* What a run is. Texts belong to the caller of create, and to the rows of register. */
 typedef struct leat_store_run {
     int64_t id;

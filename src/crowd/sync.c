@@ -75,7 +75,7 @@ static leat_code same_step(leat_coordinator *self, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
+static leat_code meet(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
     if (self->at.step == step_of(self)) return same_step(self, err);
@@ -83,4 +83,10 @@ leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
         leat_coordinator_say(self, "the database is at step %lld, the run continues at step %lld",
                              (long long)self->at.step, (long long)step_of(self));
     return open_here(self, err);
+}
+
+leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(meet(self, err));
+    /* also if the step was open before: a commit whose answer was lost has woken nobody */
+    return leat_store_wake(self->pg, self->run, err);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
@@ -20,7 +21,7 @@
 #include "train/exchange.h"
 #include "train/folder.h"
 
-enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
+enum { TIMEOUT_MS = 60000, PAUSE_FIRST_MS = 1000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
 
 /* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
  * other thread all else. */
@@ -62,8 +63,10 @@ typedef struct worker {
     uint8_t *payload, *outgoing;
     char outgoing_hash[65];
     int64_t next_part;
-    int64_t renewed_ns, asked_ns; /* the latter: when there was nothing to claim */
-    bool done;                    /* nothing more to do */
+    int64_t renewed_ns;
+    int64_t asked_ns; /* when there was nothing to claim; 0: asks at once */
+    int64_t wait_ns;  /* until it asks again, unless it is woken */
+    bool done;        /* nothing more to do */
 } worker;
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -275,6 +278,10 @@ static leat_code claim(worker *self, bool *got, leat_error *err) {
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) {
+        const int64_t half_ns = self->options->poll_ms * INT64_C(500000);
+        uint64_t draw = 0;
+        LEAT_TRY(leat_random_u64(&draw, err));
+        self->wait_ns = half_ns + (int64_t)(draw % (uint64_t)half_ns);
         self->asked_ns = leat_clock_ns();
         return LEAT_OK;
     }
@@ -354,8 +361,16 @@ static leat_code give_up_unit(worker *self, leat_error *err) {
 static bool wants_unit(const worker *self, desk_state desk) {
     if (desk != DESK_EMPTY || self->done) return false;
     if (self->options->once && self->sending.lease != 0) return false;
-    return self->asked_ns == 0 ||
-           leat_clock_ns() - self->asked_ns >= self->options->poll_ms * INT64_C(1000000);
+    return self->asked_ns == 0 || leat_clock_ns() - self->asked_ns >= self->wait_ns;
+}
+
+/* A new step, or the end of the run: it asks at once. At most once in each wait of serve, so that
+ * nobody who notifies without a reason makes it ask more often. */
+static leat_code hear(worker *self, leat_error *err) {
+    bool any = false;
+    LEAT_TRY(leat_pg_notified(self->pg, &any, err));
+    if (any) self->asked_ns = 0;
+    return LEAT_OK;
 }
 
 /* What is due; one call of the database at most. *idle: nothing was. */
@@ -404,7 +419,9 @@ static leat_code serve(worker *self, leat_error *err) {
         }
         LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
-        if (idle) wait_at_desk(self, look_at_desk(self), poll_ms);
+        if (!idle) continue;
+        wait_at_desk(self, look_at_desk(self), poll_ms);
+        LEAT_TRY(hear(self, err));
     }
     if (!self->stopping) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CANCELLED, "stopped after %lld units",
@@ -452,8 +469,11 @@ static leat_code run_worker(worker *self, leat_error *err) {
         if (stopped(self)) return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
         if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
         if (code == LEAT_OK && !registered) code = register_machine(self, &why);
+        /* before it asks for a unit: what happens after the answer wakes it */
+        if (code == LEAT_OK) code = leat_store_listen(self->pg, self->run, &why);
         if (code == LEAT_OK) {
             registered = true;
+            self->asked_ns = 0;
             code = serve(self, &why);
         }
         if (code == LEAT_OK) return LEAT_OK;
@@ -472,7 +492,8 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     self->options = options;
     self->result = result;
     self->stop = (leat_stop){is_stopped, self};
-    self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
+    self->pause = leat_pause_make(
+        options->poll_ms < PAUSE_FIRST_MS ? options->poll_ms : PAUSE_FIRST_MS, PAUSE_MOST_MS);
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

@@ -212,10 +212,14 @@ class Proxy:
                         self.up += len(data)
                     else:
                         self.down += len(data)
+                self.heard(data, up)
                 to.sendall(data)
             to.shutdown(socket.SHUT_WR)
         except OSError:
             pass
+
+    def heard(self, data, up):
+        """Bytes that are about to be passed on, for subclasses."""
 
     def url(self, database, login="owner"):
         return f"postgresql://{login}@127.0.0.1:{self.port}/{database}?sslmode=disable"
