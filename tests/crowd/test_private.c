@@ -269,7 +269,7 @@ static void earlier_server(void) {
 }
 
 static void note_process(int64_t id) {
-    char text[64];
+    char text[1200];
     const int size = snprintf(text, sizeof text, "%lld\n%s\n1\n", (long long)id, in_folder("data"));
     assert_ok(leat_file_save(in_folder("data/postmaster.pid"), text, size, err));
 }
