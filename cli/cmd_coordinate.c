@@ -30,22 +30,6 @@ static int show(leat_cli *cli, const coordinate_source *source) {
     return 0;
 }
 
-/* The name of a run in the database: that of its folder, with other characters as "-". */
-static void name_of(const char *run, char name[65]) {
-    size_t end = strlen(run), length = 0;
-    while (end > 1 && run[end - 1] == '/') end--;
-    size_t begin = end;
-    while (begin > 0 && run[begin - 1] != '/') begin--;
-    for (size_t i = begin; i < end && length < 64; i++) {
-        const char c = run[i];
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-        name[length++] = plain ? c : '-';
-    }
-    if (length == 0) memcpy(name, "run", length = 3);
-    name[length] = 0;
-}
-
 static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *options) {
     leat_train_view view = {.cli = cli, .run = run};
     leat_coordinate_result result;
@@ -66,21 +50,31 @@ static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *o
     return show(cli, &source);
 }
 
+/* A run whose folder is lost has its settings in the database, if that has it. */
+static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_options *options) {
+    leat_error err = {0};
+    if (!leat_cli_flag(cli, "resume") || leat_run_is_at(run)) return 0;
+    const leat_code code = leat_coordinate_settings(options, run, &options->train, &err);
+    if (code == LEAT_OK || code == LEAT_ERR_NOT_FOUND) return 0;
+    return leat_cli_fail(cli, &err);
+}
+
 static int run_coordinate(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
-    const leat_train_options crowd = options.train;
     leat_train_config *config = NULL;
-    char name[65], host[65] = "";
+    char host[65] = "";
     const char *run = leat_cli_argument(cli, 0);
     leat_crowd_forget_environment();
     leat_cli_cancellable(cli);
     (void)gethostname(host, sizeof host - 1);
-    name_of(run, name);
-    int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
-    if (status == 0) status = leat_train_read_options(cli, run, &crowd, &options.train, &config);
     options.url = leat_cli_text(cli, "db");
-    options.name = leat_cli_given(cli, "name") ? leat_cli_text(cli, "name") : name;
     options.who = host;
+    if (leat_cli_given(cli, "name")) options.name = leat_cli_text(cli, "name");
+    int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
+    if (status == 0) status = settings_of_database(cli, run, &options);
+    if (status == 0)
+        status = leat_train_read_options(cli, run, leat_coordinate_train_table(), &options.train,
+                                         &config);
     if (status == 0) status = coordinate(cli, run, &options);
     leat_train_config_destroy(config);
     return status;
@@ -112,7 +106,7 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "FILE",
      .own.help = "read settings from a YAML file; command-line options take precedence"},
-    {.table = leat_train_options_table},
+    {.table = leat_coordinate_train_table},
     {.table = leat_coordinate_options_table},
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_FLAG,

@@ -1,4 +1,4 @@
-/* leat doctor: problems with this machine or with a data set, and what to do about them. */
+/* leat doctor: problems with this machine, a data set or a database, and what to do about them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -159,41 +159,68 @@ static void tell_data(leat_doctor *doc, const char *path) {
 
 /* ---- The command -------------------------------------------------------------------------- */
 
+static void tell_here(leat_doctor *doc) {
+    const char *kernels = leat_cli_text(doc->cli, "kernels");
+    tell_build(doc);
+    tell_duckdb(doc);
+    tell_machine(doc, leat_cli_text(doc->cli, "temp"));
+    if (kernels != NULL) leat_doctor_kernels(doc, kernels);
+}
+
+/* With a database this machine is not looked at: it may work without what other commands need. */
+static int tell_all(leat_doctor *doc) {
+    const char *url = leat_cli_text(doc->cli, "db");
+    int status = 0;
+    if (url != NULL) status = leat_doctor_database(doc, url);
+    else tell_here(doc);
+    for (int i = 0; status == 0 && i < leat_cli_argument_count(doc->cli); i++)
+        tell_data(doc, leat_cli_argument(doc->cli, i));
+    return status;
+}
+
+static int finish(leat_doctor *doc) {
+    const int status = doc->counts[LEAT_DOCTOR_PROBLEM] > 0 ? 1 : 0;
+    if (doc->json == NULL) {
+        leat_out(doc->cli, "%lld ok, %lld to note, %lld problem%s\n",
+                 (long long)doc->counts[LEAT_DOCTOR_OK], (long long)doc->counts[LEAT_DOCTOR_NOTE],
+                 (long long)doc->counts[LEAT_DOCTOR_PROBLEM],
+                 doc->counts[LEAT_DOCTOR_PROBLEM] == 1 ? "" : "s");
+        return status;
+    }
+    leat_json_end_array(doc->json);
+    if (doc->has_database) leat_doctor_database_json(doc->json, &doc->database);
+    leat_json_member_int(doc->json, "problems", doc->counts[LEAT_DOCTOR_PROBLEM]);
+    leat_json_end_object(doc->json);
+    const int written = leat_out_json(doc->cli, doc->json);
+    return written != 0 ? written : status;
+}
+
 static int run_doctor(leat_cli *cli) {
     leat_doctor doc = {.cli = cli};
     leat_error err = {0};
-    bool has_data = leat_cli_argument_count(cli) > 0;
     const char *kernels = leat_cli_text(cli, "kernels");
     if (leat_cli_flag(cli, "hash")) return leat_doctor_hash(cli, kernels ? kernels : "all");
+    if (kernels != NULL && leat_cli_text(cli, "db") != NULL)
+        return leat_cli_usage(cli, "--db looks at a database, --kernels at this machine: run leat "
+                                   "doctor once for each");
     if (leat_cli_flag(cli, "json")) {
         if (leat_json_create(&doc.json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
         leat_json_begin_object(doc.json);
         leat_json_key(doc.json, "findings");
         leat_json_begin_array(doc.json);
     }
-    tell_build(&doc);
-    tell_duckdb(&doc);
-    tell_machine(&doc, leat_cli_text(cli, "temp"));
-    if (kernels != NULL) leat_doctor_kernels(&doc, kernels);
-    for (int i = 0; has_data && i < leat_cli_argument_count(cli); i++)
-        tell_data(&doc, leat_cli_argument(cli, i));
-    int status = doc.counts[LEAT_DOCTOR_PROBLEM] > 0 ? 1 : 0;
-    if (doc.json == NULL) {
-        leat_out(cli, "%lld ok, %lld to note, %lld problem%s\n",
-                 (long long)doc.counts[LEAT_DOCTOR_OK], (long long)doc.counts[LEAT_DOCTOR_NOTE],
-                 (long long)doc.counts[LEAT_DOCTOR_PROBLEM],
-                 doc.counts[LEAT_DOCTOR_PROBLEM] == 1 ? "" : "s");
-        return status;
-    }
-    leat_json_end_array(doc.json);
-    leat_json_member_int(doc.json, "problems", doc.counts[LEAT_DOCTOR_PROBLEM]);
-    leat_json_end_object(doc.json);
-    int written = leat_out_json(cli, doc.json);
+    int status = tell_all(&doc);
+    if (status == 0) status = finish(&doc);
     leat_json_destroy(doc.json);
-    return written != 0 ? written : status;
+    return status;
 }
 
 static const leat_cli_option options[] = {
+    {.own.name = "db",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "URL",
+     .own.help = "check this PostgreSQL database instead of this machine: whether runs can be "
+                 "coordinated or worked on with its login"},
     LEAT_CLI_OPTION_JSON,
     {.own.name = "temp",
      .own.kind = LEAT_SETTING_PATH,
@@ -218,6 +245,8 @@ static const leat_cli_example examples[] = {
     {"leat doctor", "does this machine have what leat needs?"},
     {"leat doctor data", "and is the data set complete?"},
     {"leat doctor --kernels", "are results right here, and how fast are they computed?"},
+    {"leat doctor --db postgresql://ann:secret@db.example.org/class",
+     "can this login work on a run, or coordinate one?"},
     {0},
 };
 
@@ -232,6 +261,10 @@ const leat_cli_command leat_cmd_doctor = {
         "manifest against the index; of image data sets the same, and of training runs the hashes "
         "of all checkpoints. Each line gives a verdict (ok, note or problem), what was "
         "found, and what to do. The exit status is 1 if there is a problem.\n\n"
+        "With --db, a database of leat coordinate and leat work: whether it can be reached, its "
+        "version, poolers, encryption, the schema and the rights of the login, space, clock, round "
+        "trip, bandwidth (at most 6 MB each way), connections, and who holds old snapshots. "
+        "The exit status is then 0 if runs can be coordinated or worked on.\n\n"
         "It changes nothing and does not verify the contents of shards; use leat inspect --verify "
         "for that.",
     .argument = "DATA",

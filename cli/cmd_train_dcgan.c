@@ -87,12 +87,11 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
 }
 
 static int run_train_dcgan(leat_cli *cli) {
-    const leat_train_options defaults = leat_train_options_default();
-    leat_train_options options;
+    leat_train_options options = leat_train_options_default();
     leat_train_config *config = NULL;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
-    int status = leat_train_read_options(cli, run, &defaults, &options, &config);
+    int status = leat_train_read_options(cli, run, leat_train_options_table(), &options, &config);
     if (status == 0 && leat_cli_flag(cli, "dry-run")) status = show_bill(cli, data, &options);
     else if (status == 0 && run == NULL)
         status = leat_cli_usage(cli, "-o RUN is missing: the folder of the run");

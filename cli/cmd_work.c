@@ -109,9 +109,10 @@ static const leat_cli_option options[] = {
     {.own.name = "poll-ms",
      .own.kind = LEAT_SETTING_INT,
      .own.min = 1,
-     .own.max = 60000,
-     .own.help = "milliseconds between questions while there is nothing to do",
-     .preset = "1000"},
+     .own.max = 86400000,
+     .own.help = "milliseconds between questions while there is nothing to do; a new step wakes it "
+                 "before that",
+     .preset = "5000"},
     LEAT_CLI_OPTION_JSON,
     {0},
 };

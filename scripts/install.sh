@@ -2,9 +2,9 @@
 # Installs the packages that are needed to build and check leat, if they are missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
-#   scripts/install.sh --gate  also what make gate needs: clang-format 14, a PostgreSQL server, which
-#                              is not started, and the Python environments of comparisons and of the
-#                              Python package (scripts/python-env.sh)
+#   scripts/install.sh --gate  also what make gate needs: clang-format 14, a PostgreSQL server and
+#                              pgbouncer, which are not started, and the Python environments of
+#                              comparisons and of the Python package (scripts/python-env.sh)
 #   scripts/install.sh --all   also the tools of make check-all: clang-format 14, clang 14 to 19 for
 #                              fuzzing, debootstrap and patch, and a compiler and an emulator for
 #                              arm64
@@ -48,6 +48,7 @@ probe() { # kind:what
   fuzzer:*) scripts/find-clang.sh ;;
   arm64:*) scripts/cross-arm64.sh --probe ;;
   server:*) ls /usr/lib/postgresql/*/bin/postgres ;;
+  pooler:*) PATH=$PATH:/usr/sbin command -v pgbouncer ;;
   esac >/dev/null 2>&1
 }
 
@@ -95,6 +96,11 @@ optional_missing() {
   if ! probe server:; then
     if [ -n "$known" ]; then apt_known postgresql || true; else
       say "no PostgreSQL server: tests of training over lent machines are skipped"
+    fi
+  fi
+  if ! probe pooler:; then
+    if [ -n "$known" ]; then apt_known pgbouncer || true; else
+      say "no pgbouncer: tests of connection poolers are skipped"
     fi
   fi
   [ -n "$all" ] || return 0
@@ -173,9 +179,11 @@ install_optional() {
     if [ -n "$packages" ]; then
       say "Debian packages: installing $packages"
       case $packages in *postgresql*) without_cluster ;; esac
+      case $packages in *pgbouncer*) without_starts ;; esac
       # shellcheck disable=SC2086
       apt install -y --no-install-recommends $packages >/dev/null 2>&1 ||
         say "apt-get could not install $packages"
+      case $packages in *pgbouncer*) with_starts ;; esac
     fi
   fi
   [ -z "$gate$all" ] || probe formatter: || fetch_formatter
@@ -188,6 +196,21 @@ without_cluster() {
   [ ! -e $conf ] || return 0
   # shellcheck disable=SC2016
   $as_root sh -c 'mkdir -p "$(dirname "$1")" && echo "create_main_cluster = false" >"$1"' sh $conf
+}
+
+# Debian's pgbouncer starts on port 6432, when it is installed and at every boot; the tests start their
+# own.
+policy=/usr/sbin/policy-rc.d
+without_starts() {
+  added=
+  [ ! -e $policy ] || return 0
+  added=yes
+  # shellcheck disable=SC2016
+  $as_root sh -c 'printf "#!/bin/sh\nexit 101\n" >"$1" && chmod 755 "$1"' sh $policy
+}
+with_starts() {
+  [ -z "$added" ] || $as_root rm -f $policy
+  $as_root update-rc.d pgbouncer disable >/dev/null 2>&1 || true
 }
 
 fetch_formatter() {

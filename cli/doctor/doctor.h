@@ -3,6 +3,7 @@
 #define LEAT_CLI_DOCTOR_DOCTOR_H
 
 #include "kinds.h"
+#include "leat/crowd.h"
 #include "leat/load.h"
 
 typedef enum leat_verdict { LEAT_DOCTOR_OK, LEAT_DOCTOR_NOTE, LEAT_DOCTOR_PROBLEM } leat_verdict;
@@ -11,6 +12,8 @@ struct leat_doctor {
     leat_cli *cli;
     leat_json *json;   /* NULL: words */
     int64_t counts[3]; /* by verdict */
+    bool has_database;
+    leat_crowd_facts database;
 };
 
 /* One line: the finding, and what to do ("" if nothing). */
@@ -23,5 +26,10 @@ void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *find
 void leat_doctor_kernels(leat_doctor *doc, const char *name);
 /* Only the hash of their self-test ("all": of those that are used), as a line; the exit status. */
 int leat_doctor_hash(leat_cli *cli, const char *name);
+
+/* The database of a crowd: its findings, and its facts for JSON. Not 0: the exit status of a URL
+ * that is not valid. */
+int leat_doctor_database(leat_doctor *doc, const char *url);
+void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts);
 
 #endif

@@ -23,11 +23,10 @@ typedef struct leat_train_view {
 bool leat_train_view_progress(void *user, const leat_progress *progress);
 void leat_train_view_stepped(void *user, const leat_train_step *step);
 
-/* Reads the options of a run into *options: the defaults, with --resume those of the run come
- * first, then
- * --config, then the command line. Returns 0, or the exit status after reporting an error; *config
- * owns the texts. */
-int leat_train_read_options(leat_cli *cli, const char *run, const leat_train_options *defaults,
+/* Reads the options of a run, which are in `table`, into *options: over what is there come the
+ * settings of the folder with --resume, then --config, then the command line. Returns 0, or the
+ * exit status after reporting an error; *config owns the texts. */
+int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_table *table,
                             leat_train_options *options, leat_train_config **config);
 
 #endif

@@ -56,12 +56,11 @@ static leat_code take_settings(const char *path, leat_train_options *options, le
     return code;
 }
 
-int leat_train_read_options(leat_cli *cli, const char *run, const leat_train_options *defaults,
+int leat_train_read_options(leat_cli *cli, const char *run, const leat_setting_table *table,
                             leat_train_options *options, leat_train_config **config) {
     const char *path = leat_cli_text(cli, "config");
     char notes[4096] = "";
     leat_error err = {0};
-    *options = *defaults;
     options->resume = leat_cli_flag(cli, "resume");
     if (options->resume && run != NULL && leat_run_is_at(run) &&
         take_settings(run, options, &err) != LEAT_OK)
@@ -82,7 +81,7 @@ int leat_train_read_options(leat_cli *cli, const char *run, const leat_train_opt
     /* an end on the command line replaces the one in the file */
     if (leat_cli_given(cli, "steps")) options->epochs = 0;
     if (leat_cli_given(cli, "epochs")) options->steps = 0;
-    const int status = leat_cli_set(cli, leat_train_options_table(), options);
+    const int status = leat_cli_set(cli, table, options);
     if (status == 0 && options->resume && run != NULL && !leat_run_is_at(run) &&
         options->steps == 0 && options->epochs == 0)
         return leat_cli_usage(cli, "\"%.300s\" holds no run to resume", run);

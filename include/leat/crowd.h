@@ -26,9 +26,10 @@ typedef void (*leat_say_fn)(void *user, const char *line);
 
 typedef struct leat_coordinate_options {
     const char *url;       /* or "local": LEAT_LOCAL_URL */
-    const char *name;      /* of the run in the database: letters, digits, "." "_" "-" */
+    const char *name;      /* of the run in the database: letters, digits, "." "_" "-"; NULL: that
+                            * of the folder */
     const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
-    const char *data_note; /* tells volunteers where the data is; may be "" */
+    const char *data_note; /* tells volunteers where the data is; NULL: nothing */
     leat_train_options train; /* schedule simultaneous; with resume: continues what is found */
     /* The run's times, the same for all who work on it. */
     int64_t lease_ms;   /* a unit is somebody's for so long */
@@ -49,6 +50,14 @@ LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 /* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
  * "data-note". */
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
+/* The settings of leat_train_options_table, with the defaults of a run by many machines. */
+LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
+/* Sets *train to the settings of a run that the database has, for a coordinator whose folder is
+ * lost; options: url and name. LEAT_ERR_NOT_FOUND: it has no such run. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate_settings(const leat_coordinate_options *options,
+                                                            const char *run,
+                                                            leat_train_options *train,
+                                                            leat_error *err);
 
 typedef struct leat_coordinate_result {
     leat_train_result train;
@@ -61,8 +70,8 @@ typedef struct leat_coordinate_result {
  * Trains `model` on `data` in the folder `run`, by whoever works. The schema is created if it is
  * missing. Another coordinator that holds the run is waited for. Codes are those of leat_train;
  * LEAT_ERR_EXISTS also: the database has an unfinished run of this name, and resume is not set.
- * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a pooler that mixes
- * connections.
+ * LEAT_ERR_UNSUPPORTED: the server is older than 13, or is reached through a transaction or
+ * statement pooler (leat_crowd_pooler). LEAT_ERR_OPTION also: the server refuses the login.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_coordinate(const char *model, const char *data,
                                                    const char *run,
@@ -132,7 +141,8 @@ typedef struct leat_work_options {
     int64_t memory_bytes; /* 0: no limit; otherwise a run that needs more is refused */
     const char *kernels;  /* as in leat_dcgan_options */
     bool once;            /* one unit */
-    int64_t poll_ms;      /* between questions while there is nothing to do */
+    int64_t poll_ms;      /* at most, between questions while there is nothing to do; a new step
+                           * wakes it before that */
     /* Called at least 10 times a second, with the units done, from the calling thread. False: ends
      * once the unit that is computed is handed in, or releases it if that takes longer than
      * grace_ms. */
@@ -141,7 +151,7 @@ typedef struct leat_work_options {
     leat_say_fn say;
     void *user; /* of both */
 } leat_work_options;
-/* All processors, a question each second, a grace of 60 s. */
+/* All processors, a question each 5 s, a grace of 60 s. */
 LEAT_API leat_work_options leat_work_options_default(void);
 
 typedef struct leat_work_result {
@@ -154,11 +164,64 @@ typedef struct leat_work_result {
 /*
  * Lends this machine to a run until it is finished. LEAT_ERR_CANCELLED: stopped; its leases were
  * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
- * other data, model, kernel class or version, too little memory; the message names it.
+ * other data, model, kernel class or version, too little memory, or the server refuses the login;
+ * the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in between.
  * LEAT_ERR_NOT_FOUND: the database has no such run.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);
+
+/* ---- What a database is good for ------------------------------------------------------------ */
+
+/* What is between this machine and the server: each transaction or statement on another connection
+ * of the server cannot be worked with. */
+typedef enum leat_crowd_pooler {
+    LEAT_CROWD_POOLER_UNKNOWN,
+    LEAT_CROWD_POOLER_NONE,
+    LEAT_CROWD_POOLER_SESSION,
+    LEAT_CROWD_POOLER_TRANSACTION,
+    LEAT_CROWD_POOLER_STATEMENT
+} leat_crowd_pooler;
+
+/* A problem prevents both coordinating and working. */
+typedef enum leat_crowd_verdict {
+    LEAT_CROWD_OK,
+    LEAT_CROWD_NOTE,
+    LEAT_CROWD_PROBLEM
+} leat_crowd_verdict;
+/* A finding, and what to do about it ("": nothing); called from the calling thread. */
+typedef void (*leat_crowd_finding_fn)(void *user, leat_crowd_verdict verdict, const char *what,
+                                      const char *todo);
+
+/* Numbers that are not known are -1 or NaN, texts "". */
+typedef struct leat_crowd_facts {
+    char host[256], port[16], login[65], database[65];
+    char failed[16];        /* "name", "connection", "login" or "database"; "": connected */
+    int32_t server_version; /* 150018 for 15.18 */
+    leat_crowd_pooler pooler;
+    bool loopback;
+    char tls[32];
+    bool verified;          /* the server's certificate */
+    int64_t schema_version; /* 0: there is no schema */
+    bool can_coordinate, can_work;
+    int64_t open_runs;
+    int64_t database_bytes;
+    int64_t free_bytes;   /* of the folder of a server that is on this machine */
+    double clock_seconds; /* that the server's clock is ahead of this machine's */
+    double round_trip_seconds;
+    double up_bytes, down_bytes; /* per second */
+    int64_t connections, connections_max;
+    int64_t snapshot_age; /* transactions since the oldest snapshot that is held */
+} leat_crowd_facts;
+
+/*
+ * Looks whether runs can be coordinated or worked on in a database, and reports each finding.
+ * Changes nothing in it; sends and receives at most 6 MB each. LEAT_OK whatever is found.
+ * LEAT_ERR_OPTION: the URL is not valid. LEAT_ERR_UNSUPPORTED: built without libpq.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell,
+                                                    void *user, leat_crowd_facts *facts,
+                                                    leat_error *err);
 
 /* ---- What the database says ----------------------------------------------------------------- */
 

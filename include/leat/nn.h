@@ -86,6 +86,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_create(leat_dcgan **out,
                                                      const leat_dcgan_options *options,
                                                      leat_error *err);
 LEAT_API void leat_dcgan_destroy(leat_dcgan *dcgan);
+/* From any thread: while it is cancelled, a unit ends with LEAT_ERR_CANCELLED before its next
+ * micro-batch. */
+LEAT_API void leat_dcgan_cancel(leat_dcgan *dcgan, bool cancelled);
 /* Bytes that leat_dcgan_create allocates for numbers; threads and their stacks come on top. Errors
  * as there, except LEAT_ERR_MEMORY. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_dcgan_bytes(const leat_dcgan_options *options,

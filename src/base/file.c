@@ -82,13 +82,14 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
         [LEAT_FILE_READ] = O_RDONLY,
         [LEAT_FILE_CREATE] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
         [LEAT_FILE_NEW] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
+        [LEAT_FILE_SECRET] = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW,
         [LEAT_FILE_UPDATE] = O_RDWR,
         [LEAT_FILE_OWN] = O_RDWR | O_NOFOLLOW,
     };
     *out = NULL;
     if (mode == LEAT_FILE_OWN) LEAT_TRY(check_own(path, err));
     if (mode == LEAT_FILE_CREATE) free_name(path);
-    return open_as(out, path, flags_of[mode], 0666, path, err);
+    return open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err);
 }
 
 void leat_file_close(leat_file *file) {

@@ -14,6 +14,7 @@ typedef enum leat_file_mode {
     LEAT_FILE_CREATE, /* a new file, which replaces a file or link of that name, read and write; for
                          files written by leat */
     LEAT_FILE_NEW,    /* created, must not exist, read and write */
+    LEAT_FILE_SECRET, /* the same, for this user alone */
     LEAT_FILE_UPDATE, /* must exist, read and write */
     LEAT_FILE_OWN,    /* must exist, be a regular file and not a link (LEAT_ERR_EXISTS), read and
                          write */

@@ -9,7 +9,8 @@
 #include "base/thread.h"
 #include "crowd/coordinator.h"
 
-enum { BATCH = 64 };
+/* While nothing arrives, one look of so many asks more than whether something has. */
+enum { BATCH = 64, FULL_LOOK = 8 };
 
 typedef struct step_in_work {
     leat_coordinator *self;
@@ -77,7 +78,7 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
     leat_unit unit = {0};
     leat_error said = {0};
     leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
-                                        self->sizes.payload, self->options->part_bytes, &said);
+                                        self->sizes.payload, self->part_bytes, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
         return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
@@ -114,7 +115,7 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
         if (lease == 0) LEAT_TRY(compute(self, of->next, hash, err));
         else
             LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, lease, self->payload,
-                                        self->sizes.payload, self->options->part_bytes, err));
+                                        self->sizes.payload, self->part_bytes, err));
         LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload,
                                     &unit, err));
         LEAT_TRY(add(of, &unit, err));
@@ -122,11 +123,10 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
     return LEAT_OK;
 }
 
-static leat_code compute_hopeless(step_in_work *of, leat_error *err) {
+static leat_code compute_hopeless(step_in_work *of, int *count, leat_error *err) {
     int64_t units[BATCH];
-    int count = 0;
-    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, &count, err));
-    for (int i = 0; i < count; i++) {
+    LEAT_TRY(leat_store_hopeless(of->self->pg, of->self->run, units, BATCH, count, err));
+    for (int i = 0; i < *count; i++) {
         leat_coordinator_say(of->self,
                              "step %lld, unit %lld: no machine can compute it; computed here",
                              (long long)of->step + 1, (long long)units[i]);
@@ -139,18 +139,24 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = self->session.plan.units};
+    int quiet = 0; /* looks in a row that found nothing */
     while (of.next < of.units) {
         leat_store_result results[BATCH];
-        int count = 0;
+        int count = 0, hopeless = 0;
         if (leat_coordinator_stopped(self))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped in step %lld",
                              (long long)of.step + 1);
         LEAT_TRY(leat_store_arrived(self->pg, self->run, results, BATCH, &count, err));
         for (int i = 0; i < count; i++) LEAT_TRY(receive(&of, &results[i], err));
         const int64_t before = of.next;
-        LEAT_TRY(add_confirmed(&of, err));
-        if (count > 0 || of.next > before) continue;
-        LEAT_TRY(compute_hopeless(&of, err));
+        const bool full = count > 0 || quiet % FULL_LOOK == 0;
+        if (full) LEAT_TRY(add_confirmed(&of, err));
+        if (count > 0 || of.next > before) {
+            quiet = 0;
+            continue;
+        }
+        if (full) LEAT_TRY(compute_hopeless(&of, &hopeless, err));
+        quiet = hopeless > 0 ? 0 : quiet + 1;
         (void)leat_pause_sleep(self->options->poll_ms, &self->stop);
     }
     return LEAT_OK;

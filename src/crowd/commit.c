@@ -33,6 +33,7 @@ leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_number
     memcpy(step.weights, self->weights_hash, sizeof step.weights);
     memcpy(step.state, self->state_hash, sizeof step.state);
     LEAT_TRY(leat_store_commit(self->pg, &self->hold, &step, err));
+    LEAT_TRY(leat_store_wake(self->pg, self->run, err));
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     /* what was handed in for this step; if it stays, the next but one clears it */
     return leat_store_clear(self->pg, &self->hold, LEAT_STORE_PARTS, (int)(step.step % 2),

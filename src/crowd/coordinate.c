@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "crowd/coordinator.h"
+#include "crowd/pooler.h"
 
 enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
 
@@ -37,6 +38,10 @@ bool leat_coordinator_stopped(leat_coordinator *self) {
 
 static bool is_stopped(void *of) { return leat_coordinator_stopped(of); }
 
+static const char *note_of(const leat_coordinator *self) {
+    return self->options->data_note != NULL ? self->options->data_note : "";
+}
+
 /* ---- the run in the database ----------------------------------------------------------------- */
 
 static leat_code create_run(leat_coordinator *self, leat_error *err) {
@@ -44,14 +49,15 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     const leat_identity *identity = &session->identity;
     const leat_coordinate_options *options = self->options;
     leat_buf settings = {0};
+    self->part_bytes = options->part_bytes;
     leat_code code = leat_settings_write(&options->train, &settings, err);
-    const leat_store_run run = {.name = options->name,
+    const leat_store_run run = {.name = self->name,
                                 .identity = identity->run,
                                 .settings = (const char *)settings.data,
                                 .model = identity->model,
                                 .model_hash = identity->model_hash,
                                 .data = identity->data,
-                                .data_note = options->data_note,
+                                .data_note = note_of(self),
                                 .kernel_class = identity->kernel_class,
                                 .leat_version = leat_version(),
                                 .samples = identity->samples,
@@ -75,14 +81,15 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
 static leat_code find_run(leat_coordinator *self, leat_error *err) {
     leat_store_run run;
     leat_pg_rows *rows = NULL;
-    LEAT_TRY(leat_store_find_run(self->pg, self->options->name, &run, &rows, err));
+    LEAT_TRY(leat_store_find_run(self->pg, self->name, &run, &rows, err));
     leat_code code = LEAT_OK;
     if (strcmp(run.identity, self->session.identity.run) != 0)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "the run \"%.64s\" in the database has other data, another model or other "
                          "settings than this one (%.16s, here %.16s)",
                          run.name, run.identity, self->session.identity.run);
-    else self->run = run.id;
+    self->run = run.id;
+    self->part_bytes = run.part_bytes;
     leat_pg_rows_destroy(rows);
     return code;
 }
@@ -118,21 +125,68 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
     }
 }
 
+/* What of the run may be another than when it began. */
+static leat_code resume_run(leat_coordinator *self, leat_error *err) {
+    const leat_coordinate_options *options = self->options;
+    const leat_store_run run = {.steps = self->session.steps,
+                                .data_note = note_of(self),
+                                .lease_ms = options->lease_ms,
+                                .renew_ms = options->renew_ms,
+                                .silent_ms = options->silent_ms,
+                                .hold_ms = options->hold_ms};
+    return leat_store_resume_run(self->pg, &self->hold, &run, err);
+}
+
+/* Connects; the first connection looks for a pooler. */
+static leat_code connect_once(leat_coordinator *self, leat_error *err) {
+    leat_error unknown = {0}, why = {0};
+    leat_code code =
+        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, &why);
+    /* a login or database that was there may be so again: one that is restored, say */
+    if (code == LEAT_ERR_OPTION && self->result->connections > 0) code = LEAT_ERR_CONNECTION;
+    if (code != LEAT_OK) return leat_fail(err, code, "%s", why.message);
+    self->result->connections++;
+    if (self->pooler_known) return LEAT_OK;
+    LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
+    self->pooler_known = true;
+    if (unknown.message[0] != 0)
+        leat_coordinator_say(self, "whether a pooler is in between is not known: %s",
+                             unknown.message);
+    return LEAT_OK;
+}
+
+/* Before anything is written: what cannot become right by waiting. A server that is not there, or a
+ * caller who wants an end, is met again later. */
+static leat_code look_first(leat_coordinator *self, leat_error *err) {
+    leat_error why = {0};
+    if (leat_coordinator_is_local(self)) { /* not there yet, and without a pooler */
+        self->pooler_known = true;
+        return LEAT_OK;
+    }
+    const leat_code code = connect_once(self, &why);
+    leat_pg_close(self->pg);
+    self->pg = NULL;
+    if (code != LEAT_ERR_UNSUPPORTED && code != LEAT_ERR_OPTION) return LEAT_OK;
+    return leat_error_copy(err, &why);
+}
+
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     leat_keeper_stop(&self->keeper);
     leat_pg_close(self->pg);
     self->pg = NULL;
     LEAT_TRY(leat_coordinator_revive_place(self, err));
-    LEAT_TRY(
-        leat_pg_connect(&self->pg, &self->place, "leat coordinate", TIMEOUT_MS, &self->stop, err));
-    self->result->connections++;
+    LEAT_TRY(connect_once(self, err));
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
+    LEAT_TRY(resume_run(self, err));
     self->keeper.hold = self->hold;
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
+    leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
+                         (long long)leat_trainer_state(self->session.trainer)->step,
+                         (long long)self->session.steps);
     leat_coordinator_say_line(self);
     return LEAT_OK;
 }
@@ -172,7 +226,9 @@ static leat_code keep_last_state(leat_coordinator *self, leat_error *err) {
 static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(keep_last_state(self, err));
     LEAT_TRY(leat_session_finish(&self->session, err));
-    return leat_store_set_state(self->pg, &self->hold, "finished", "", err);
+    LEAT_TRY(leat_store_set_state(self->pg, &self->hold, "finished", "", err));
+    (void)!leat_store_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
+    return LEAT_OK;
 }
 
 /* Until the run ends, is stopped, or fails for good. */
@@ -204,10 +260,13 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
 static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
                          const char *run, leat_error *err) {
     const leat_coordinate_options *options = self->options;
+    LEAT_TRY(leat_settings_check(leat_coordinate_options_table(), options, err));
+    LEAT_TRY(leat_coordinator_name(options->name, run, self->name, err));
     LEAT_TRY(leat_coordinator_check_place(self, run, err));
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
     LEAT_TRY(leat_exchange_check(&options->train, err));
+    LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
     LEAT_TRY(leat_session_open(&self->session, run, err));
     LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,

@@ -33,14 +33,17 @@ typedef struct leat_coordinator {
     leat_local *local; /* the private server; NULL: the database is elsewhere */
     bool line_said;
     leat_pg *pg;
+    bool pooler_known; /* whether one is between */
     leat_store_hold hold;
     leat_keeper keeper;
     leat_pause pause;
     leat_stop stop; /* asks the caller */
     bool stopped;   /* it said so */
     int64_t run;
-    leat_store_position at; /* of the database, as last seen or written */
-    uint8_t *weights;       /* encoded, of the next step */
+    char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
+    int64_t part_bytes;               /* of the run, which may have begun with another option */
+    leat_store_position at;           /* of the database, as last seen or written */
+    uint8_t *weights;                 /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
@@ -48,10 +51,14 @@ typedef struct leat_coordinator {
     int64_t step_ns;  /* when the step began */
 } leat_coordinator;
 
+/* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
+LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
+                                                char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether the caller wants an end; a report of progress, too. */
 bool leat_coordinator_stopped(leat_coordinator *self);
 
+bool leat_coordinator_is_local(const leat_coordinator *self);
 /* Where the database is (place.c): whether it can be used, before anything is written; then opens
  * it; starts a private server again if it has ended; stops it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run,

@@ -28,6 +28,13 @@
     X(status)                                                                                      \
     X(socket)                                                                                      \
     X(finish)                                                                                      \
+    X(setErrorVerbosity)                                                                           \
+    X(conninfo)                                                                                    \
+    X(hostaddr)                                                                                    \
+    X(host)                                                                                        \
+    X(sslInUse)                                                                                    \
+    X(sslAttribute)                                                                                \
+    X(backendPID)                                                                                  \
     X(errorMessage)                                                                                \
     X(serverVersion)                                                                               \
     X(setnonblocking)                                                                              \
@@ -36,6 +43,7 @@
     X(sendQuery)                                                                                   \
     X(flush)                                                                                       \
     X(consumeInput)                                                                                \
+    X(notifies)                                                                                    \
     X(isBusy)                                                                                      \
     X(getResult)                                                                                   \
     X(resultStatus)                                                                                \
@@ -150,6 +158,24 @@ static const char *setting(const PQconninfoOption *options, const char *keyword)
     return NULL;
 }
 
+static leat_code keep(char *out, size_t out_bytes, const PQconninfoOption *options,
+                      const char *keyword, leat_error *err) {
+    const char *value = setting(options, keyword);
+    if (snprintf(out, out_bytes, "%s", value != NULL ? value : "") < (int)out_bytes) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "\"%s\" in the URL has more than %zu characters",
+                     keyword, out_bytes - 1);
+}
+
+static leat_code keep_settings(leat_pg_place *place, const PQconninfoOption *options,
+                               leat_error *err) {
+    LEAT_TRY(keep(place->host, sizeof place->host, options, "host", err));
+    LEAT_TRY(keep(place->port, sizeof place->port, options, "port", err));
+    LEAT_TRY(keep(place->login, sizeof place->login, options, "user", err));
+    LEAT_TRY(keep(place->database, sizeof place->database, options, "dbname", err));
+    if (place->port[0] == 0) snprintf(place->port, sizeof place->port, "5432");
+    return LEAT_OK;
+}
+
 static leat_code check_settings(const PQconninfoOption *options, leat_error *err) {
     static const char *const needed[][2] = {
         {"user", "a login"}, {"host", "a host"}, {"dbname", "a database"}};
@@ -191,6 +217,7 @@ leat_code leat_pg_place_parse(leat_pg_place *place, const char *url, leat_error 
         code = leat_fail(err, LEAT_ERR_OPTION, "the URL \"%.200s\" is not valid", place->shown);
     } else {
         code = check_settings(options, err);
+        if (code == LEAT_OK) code = keep_settings(place, options, err);
         pq.conninfoFree(options);
     }
     if (why != NULL) pq.freemem(why);
@@ -242,6 +269,38 @@ static int64_t limit_of(const leat_pg *pg) {
 
 /* ---- connections ---------------------------------------------------------------------------- */
 
+/* Takes the SQLSTATE out of a message of libpq, "...: FATAL:  28P01: password ...", which gives it
+ * in no other way before a connection is made. Returns where the line with it, or the first line,
+ * begins. */
+static char *take_sqlstate(char *text, char sqlstate[6]) {
+    static const char symbols[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    char *line = text, *found = NULL;
+    for (char *at = text; *at != 0; at++) {
+        if (*at == '\n') line = at + 1;
+        if (strncmp(at, ":  ", 3) != 0 || strspn(at + 3, symbols) != 5) continue;
+        if (strncmp(at + 8, ": ", 2) != 0) continue;
+        memcpy(sqlstate, at + 3, 5);
+        sqlstate[5] = 0;
+        memmove(at + 2, at + 10, strlen(at + 10) + 1);
+        found = line;
+    }
+    if (found == NULL) found = text;
+    found[strcspn(found, "\n")] = 0;
+    return found;
+}
+
+static leat_code not_connected(leat_pg *pg, leat_error *err) {
+    static const char *const final[] = {"28", "3D000", "42501"};
+    char text[1024];
+    leat_code code = LEAT_ERR_CONNECTION;
+    snprintf(text, sizeof text, "%s", pg->pq.errorMessage(pg->connection));
+    const char *line = take_sqlstate(text, pg->sqlstate);
+    for (size_t i = 0; i < sizeof final / sizeof *final; i++)
+        if (strncmp(pg->sqlstate, final[i], strlen(final[i])) == 0) code = LEAT_ERR_OPTION;
+    pg->broken = true;
+    return leat_fail(err, code, "%.150s: connecting: %.300s", pg->shown, line);
+}
+
 static void no_notice(void *user, const char *text) { (void)user, (void)text; }
 
 static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *program,
@@ -265,14 +324,16 @@ static leat_code start(leat_pg *pg, const leat_pg_place *place, const char *prog
     pg->connection = pg->pq.connectStartParams(names, values, 1);
     if (pg->connection == NULL) return leat_fail(err, LEAT_ERR_MEMORY, "libpq: out of memory");
     pg->pq.setNoticeProcessor(pg->connection, no_notice, NULL);
-    if (pg->pq.status(pg->connection) == CONNECTION_BAD) return lost(pg, "connecting", err);
+    pg->pq.setErrorVerbosity(pg->connection, PQERRORS_VERBOSE);
+    if (pg->pq.status(pg->connection) == CONNECTION_BAD) return not_connected(pg, err);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
     while (state != PGRES_POLLING_OK) {
         LEAT_TRY(wait_for(pg, state == PGRES_POLLING_WRITING, state == PGRES_POLLING_READING,
                           until_ns, "connecting", err));
         state = pg->pq.connectPoll(pg->connection);
-        if (state == PGRES_POLLING_FAILED) return lost(pg, "connecting", err);
+        if (state == PGRES_POLLING_FAILED) return not_connected(pg, err);
     }
+    pg->pq.setErrorVerbosity(pg->connection, PQERRORS_DEFAULT);
     if (pg->pq.setnonblocking(pg->connection, 1) != 0) return lost(pg, "connecting", err);
     return LEAT_OK;
 }
@@ -286,10 +347,12 @@ static const char settings[] =
     "set idle_in_transaction_session_timeout = 60000; set lock_timeout = 30000; "
     "set search_path = pg_catalog, pg_temp";
 
-leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
-                          int timeout_ms, const leat_stop *stop, leat_error *err) {
+leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const char *program,
+                              int timeout_ms, const leat_stop *stop, char sqlstate[6],
+                              leat_error *err) {
     leat_pg *pg = NULL;
     *out = NULL;
+    sqlstate[0] = 0;
     LEAT_TRY(LEAT_NEW(&pg, 1, err));
     pg->stop = stop;
     pg->timeout_ms = timeout_ms;
@@ -298,9 +361,16 @@ leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char 
     if (code == LEAT_OK) code = start(pg, place, program, err);
     pg->stop = NULL;
     if (code == LEAT_OK) code = leat_pg_script(pg, settings, err);
+    memcpy(sqlstate, pg->sqlstate, sizeof pg->sqlstate);
     if (code == LEAT_OK) *out = pg;
     else leat_pg_close(pg);
     return code;
+}
+
+leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char *program,
+                          int timeout_ms, const leat_stop *stop, leat_error *err) {
+    char sqlstate[6];
+    return leat_pg_connect_why(out, place, program, timeout_ms, stop, sqlstate, err);
 }
 
 void leat_pg_close(leat_pg *pg) {
@@ -313,6 +383,25 @@ bool leat_pg_broken(const leat_pg *pg) { return pg->broken; }
 int leat_pg_server_version(const leat_pg *pg) { return pg->pq.serverVersion(pg->connection); }
 int64_t leat_pg_sent(const leat_pg *pg) { return pg->sent; }
 const char *leat_pg_sqlstate(const leat_pg *pg) { return pg->sqlstate; }
+
+void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link) {
+    const char *host = pg->pq.host(pg->connection), *address = pg->pq.hostaddr(pg->connection);
+    *link = (leat_pg_link){.backend = pg->pq.backendPID(pg->connection)};
+    const bool socket = host != NULL && (host[0] == '/' || host[0] == '@');
+    if (!socket) snprintf(link->address, sizeof link->address, "%s", address);
+    link->local =
+        socket || strncmp(link->address, "127.", 4) == 0 || strcmp(link->address, "::1") == 0;
+    if (!pg->pq.sslInUse(pg->connection)) return;
+    const char *protocol = pg->pq.sslAttribute(pg->connection, "protocol");
+    const char *cipher = pg->pq.sslAttribute(pg->connection, "cipher");
+    snprintf(link->tls, sizeof link->tls, "%s", protocol != NULL ? protocol : "TLS");
+    snprintf(link->cipher, sizeof link->cipher, "%s", cipher != NULL ? cipher : "");
+    PQconninfoOption *options = pg->pq.conninfo(pg->connection);
+    if (options == NULL) return;
+    const char *mode = setting(options, "sslmode");
+    link->verified = mode != NULL && strncmp(mode, "verify-", 7) == 0;
+    pg->pq.conninfoFree(options);
+}
 
 bool leat_pg_retryable(const leat_pg *pg) {
     return strcmp(pg->sqlstate, "40001") == 0 || strcmp(pg->sqlstate, "40P01") == 0;
@@ -450,6 +539,18 @@ leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     return code;
 }
 
+leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err) {
+    PGnotify *each;
+    *any = false;
+    LEAT_ASSERT(!pg->broken);
+    if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "listening", err);
+    while ((each = pg->pq.notifies(pg->connection)) != NULL) {
+        *any = true;
+        pg->pq.freemem(each);
+    }
+    return LEAT_OK;
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 void leat_pg_rows_destroy(leat_pg_rows *rows) {
@@ -509,12 +610,23 @@ leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place, const char 
     return missing(err);
 }
 
+leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const char *program,
+                              int timeout_ms, const leat_stop *stop, char sqlstate[6],
+                              leat_error *err) {
+    sqlstate[0] = 0;
+    return leat_pg_connect(out, place, program, timeout_ms, stop, err);
+}
+
 /* Without a connection none of these is called. */
 void leat_pg_close(leat_pg *pg) { LEAT_ASSERT(pg == NULL); }
 bool leat_pg_broken(const leat_pg *pg) { return pg == NULL; }
 int leat_pg_server_version(const leat_pg *pg) { return (void)pg, 0; }
 int64_t leat_pg_sent(const leat_pg *pg) { return (void)pg, 0; }
 const char *leat_pg_sqlstate(const leat_pg *pg) { return (void)pg, ""; }
+void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link) {
+    (void)pg;
+    *link = (leat_pg_link){0};
+}
 bool leat_pg_retryable(const leat_pg *pg) { return (void)pg, false; }
 
 leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
@@ -526,6 +638,12 @@ leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char 
 
 leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     (void)pg, (void)sql;
+    return missing(err);
+}
+
+leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err) {
+    (void)pg;
+    *any = false;
     return missing(err);
 }
 

@@ -20,6 +20,7 @@ typedef struct leat_pg_place {
     char url[LEAT_PG_URL_BYTES];   /* without `run`; has the password */
     char shown[LEAT_PG_URL_BYTES]; /* for messages: the password is *** */
     char run[LEAT_PG_NAME_BYTES];  /* the parameter `run`; "": none */
+    char host[256], port[16], login[LEAT_PG_NAME_BYTES], database[LEAT_PG_NAME_BYTES];
 } leat_pg_place;
 /*
  * Reads "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME&sslmode=...". User, host and
@@ -32,10 +33,16 @@ LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *
 typedef struct leat_pg leat_pg;
 
 /* Connects. `stop` (may be NULL) ends the wait for that: LEAT_ERR_CANCELLED.
- * LEAT_ERR_CONNECTION: the server cannot be reached; LEAT_ERR_OPTION: it refuses the login. */
+ * LEAT_ERR_CONNECTION: the server cannot be reached; LEAT_ERR_OPTION: it refuses the login or does
+ * not have the database. */
 LEAT_MUST_CHECK leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place,
                                           const char *program, int timeout_ms,
                                           const leat_stop *stop, leat_error *err);
+/* The same; sqlstate receives why the server refuses, "" if it did not say. */
+LEAT_MUST_CHECK leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place,
+                                              const char *program, int timeout_ms,
+                                              const leat_stop *stop, char sqlstate[6],
+                                              leat_error *err);
 void leat_pg_close(leat_pg *pg);
 /* It can no longer be used. */
 bool leat_pg_broken(const leat_pg *pg);
@@ -43,6 +50,15 @@ bool leat_pg_broken(const leat_pg *pg);
 int leat_pg_server_version(const leat_pg *pg);
 /* Bytes sent and received so far, as libpq hands them over, without TLS and TCP. */
 int64_t leat_pg_sent(const leat_pg *pg);
+/* Where a connection leads, and what protects it. */
+typedef struct leat_pg_link {
+    char address[64];         /* "" for a socket of this machine */
+    bool local;               /* to this machine: its loopback interface, or a socket */
+    char tls[32], cipher[64]; /* "TLSv1.3", ...; "": not encrypted */
+    bool verified;            /* the server has shown a certificate that the URL asks for */
+    int backend;              /* process of the server, as the login said: poolers invent it */
+} leat_pg_link;
+void leat_pg_get_link(const leat_pg *pg, leat_pg_link *link);
 /* SQLSTATE of the last failure, "" if it has none. */
 const char *leat_pg_sqlstate(const leat_pg *pg);
 /* A failure that goes away if the transaction is repeated: deadlock, serialization. */
@@ -75,6 +91,10 @@ LEAT_MUST_CHECK leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool by
                                        leat_error *err);
 /* Several statements without parameters or results. */
 LEAT_MUST_CHECK leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err);
+
+/* Whether a notification has come since the last call, of a channel that this connection listens
+ * to. Does not wait, and sends nothing. */
+LEAT_MUST_CHECK leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err);
 
 void leat_pg_rows_destroy(leat_pg_rows *rows);
 int leat_pg_row_count(const leat_pg_rows *rows);

@@ -3,6 +3,7 @@
 
 #include "base/thread.h"
 #include "leat/crowd.h"
+#include "train/options.h"
 
 #define AT(field) .place = offsetof(leat_coordinate_options, field)
 #define DAY_MS INT64_C(86400000)
@@ -62,9 +63,22 @@ static const leat_setting rows[] = {
      .kind = LEAT_SETTING_TEXT,
      AT(data_note),
      .neutral = true,
+     .usually = "no note",
      .help = "what a machine with other data is told, such as where to download the right ones"},
     {0},
 };
+
+static void set_train_defaults(void *options) {
+    *(leat_train_options *)options = leat_coordinate_options_default().train;
+}
+
+const leat_setting_table *leat_coordinate_train_table(void) {
+    static const leat_setting_table table = {.owner = "a training run",
+                                             .rows = leat_train_rows,
+                                             .size_bytes = sizeof(leat_train_options),
+                                             .set_defaults = set_train_defaults};
+    return &table;
+}
 
 static void set_defaults(void *options) {
     *(leat_coordinate_options *)options = leat_coordinate_options_default();
@@ -79,9 +93,7 @@ const leat_setting_table *leat_coordinate_options_table(void) {
 }
 
 leat_coordinate_options leat_coordinate_options_default(void) {
-    leat_coordinate_options options = {.name = "",
-                                       .who = "coordinator",
-                                       .data_note = "",
+    leat_coordinate_options options = {.who = "coordinator",
                                        .train = leat_train_options_default(),
                                        .part_bytes = INT64_C(1) << 20,
                                        .lease_ms = 300000,
@@ -101,6 +113,6 @@ leat_work_options leat_work_options_default(void) {
     return (leat_work_options){.name = "",
                                .hardware = "",
                                .threads = leat_cpu_count(),
-                               .poll_ms = 1000,
+                               .poll_ms = 5000,
                                .grace_ms = 60000};
 }

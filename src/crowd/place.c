@@ -6,7 +6,7 @@
 #include "crowd/coordinator.h"
 #include "crowd/local.h"
 
-static bool is_local(const leat_coordinator *self) {
+bool leat_coordinator_is_local(const leat_coordinator *self) {
     return strcmp(self->options->url, LEAT_LOCAL_URL) == 0;
 }
 
@@ -20,7 +20,8 @@ static bool goes_on(void *user, const leat_progress *progress) {
 leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     leat_pg_place any; /* says whether there is libpq */
-    if (!is_local(self)) return leat_pg_place_parse(&self->place, self->options->url, err);
+    if (!leat_coordinator_is_local(self))
+        return leat_pg_place_parse(&self->place, self->options->url, err);
     LEAT_TRY(leat_pg_place_parse(&any, "postgresql://a@127.0.0.1/a", err));
     LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
     return leat_local_check(folder, err);
@@ -31,12 +32,11 @@ leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run, 
  * password are the coordinator's own: workers have others.
  */
 void leat_coordinator_say_line(leat_coordinator *self) {
-    const char *name = self->options->name;
     if (self->line_said) return;
     self->line_said = true;
     if (self->local != NULL) {
         leat_coordinator_say(self, "to lend this machine: leat work '%s?run=%s' --data DIR",
-                             leat_local_worker_url(self->local), name);
+                             leat_local_worker_url(self->local), self->name);
         return;
     }
     const char *shown = self->place.shown, *host = strchr(shown, '@');
@@ -53,13 +53,13 @@ void leat_coordinator_say_line(leat_coordinator *self) {
     leat_coordinator_say(self,
                          "to lend a machine: leat work 'postgresql://LOGIN:PASSWORD%.*s?run=%s%s' "
                          "--data DIR",
-                         end, host, name, kept);
+                         end, host, self->name, kept);
 }
 
 leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run, leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     const leat_local_options options = {.say = say, .progress = goes_on, .user = self};
-    if (!is_local(self)) return LEAT_OK;
+    if (!leat_coordinator_is_local(self)) return LEAT_OK;
     LEAT_TRY(leat_path_join(folder, sizeof folder, run, LEAT_LOCAL_NAME, err));
     LEAT_TRY(leat_local_open(&self->local, folder, &options, err));
     return leat_pg_place_parse(&self->place, leat_local_url(self->local), err);

@@ -185,16 +185,16 @@ language sql as $$
   values (p_run, p_kind, session_user, p_machine, left(p_words, 500))
 $$;
 
--- Ends leases that are live.
-create function leat.end_leases(p_run bigint, p_machine text, p_state text, p_reason text)
-returns void
+-- Ends the leases of a machine that are live, but for one.
+create function leat.end_leases(p_run bigint, p_machine text, p_kept bigint, p_state text,
+                                p_reason text) returns void
 language plpgsql as $$
 declare
   l record;
 begin
   for l in select lease.lease, lease.run, lease.step, lease.unit from leat.lease
            where state = 'live' and account = session_user and machine = p_machine
-             and run = p_run order by lease.step, lease.unit loop
+             and run = p_run and lease.lease <> p_kept order by lease.step, lease.unit loop
     perform leat.end_lease(l.lease, p_state, p_reason);
   end loop;
 end $$;
@@ -257,7 +257,7 @@ begin
   on conflict (account, id) do update
   set name = excluded.name, hardware = excluded.hardware, seen_at = excluded.seen_at,
       run = excluded.run;
-  perform leat.end_leases(r.id, p_machine, 'released', 'the machine began anew');
+  perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
     r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
     r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state;
@@ -324,9 +324,10 @@ begin
   end if;
 end $$;
 
--- A unit to compute, or none (lease is null): then the machine waits. At most two leases a machine:
--- one computes while the other's result is sent.
-create function leat.claim(p_run bigint, p_machine text,
+-- A unit to compute, or none (lease is null): then the machine waits. A machine has two leases at
+-- most: one computes while the other's result is sent, and that one is p_kept (or 0). Others of this
+-- machine end: their grant never reached it.
+create function leat.claim(p_run bigint, p_machine text, p_kept bigint,
                            out lease bigint, out epoch bigint, out step bigint, out unit integer,
                            out kind text, out weights text, out state text, out news text)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
@@ -348,8 +349,7 @@ begin
   update leat.machine m set seen_at = leat.clock(), news = ''
   where m.account = session_user and m.id = p_machine;
   if r.state <> 'open' or r.step < 0 or r.step >= r.steps then return; end if;
-  if (select count(*) from leat.lease l where l.account = session_user and l.machine = p_machine
-      and l.state = 'live' and l.run = r.id) >= 2 then return; end if;
+  perform leat.end_leases(r.id, p_machine, p_kept, 'released', 'the machine does not know of it');
   select c.unit, c.kind into claim.unit, claim.kind from leat.choose(r, p_machine) c;
   if claim.unit is null then return; end if;
   now_ := leat.clock();

@@ -109,6 +109,25 @@ begin
   where id = p_run;
 end $$;
 
+-- A run goes on, with the times of its new coordinator, to another last step perhaps.
+create function leat.resume_run(p_run bigint, p_fence bigint, p_epoch bigint, p_steps bigint,
+                                p_lease_ms bigint, p_renew_ms bigint, p_silent_ms bigint,
+                                p_hold_ms bigint, p_data_note text) returns void
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+begin
+  update leat.run set steps = p_steps, lease_ms = p_lease_ms, renew_ms = p_renew_ms,
+    silent_ms = p_silent_ms, hold_ms = p_hold_ms, data_note = p_data_note,
+    state = case when p_steps > r.steps or state = 'paused' then 'open' else state end,
+    reason = ''
+  where id = p_run;
+  -- the last step was committed without units of a next one
+  insert into leat.unit (run, step, unit)
+  select p_run, r.step, n from generate_series(0, r.units - 1) n
+  where r.step >= 0 and r.step < p_steps on conflict do nothing;
+end $$;
+
 -- ---- Weights and state, in slots ---------------------------------------------------------------
 
 -- The table of a slot: 'weights', 'state' or 'part', 0 or 1. The weights that workers fetch and the
@@ -426,7 +445,7 @@ revoke all on all functions in schema leat from public;
 grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_history,
   leat.workers, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
-  leat.register(text, text, text, text), leat.claim(bigint, text), leat.renew(bigint, bigint),
+  leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
   leat.fetch(bigint, text, integer) to public;

@@ -57,7 +57,26 @@ leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out, si
     return code;
 }
 
+/* ---- waking --------------------------------------------------------------------------------- */
+
+static leat_code on_channel(leat_pg *pg, const char *verb, int64_t run, leat_error *err) {
+    char sql[64];
+    snprintf(sql, sizeof sql, "%s leat_%lld", verb, (long long)run);
+    const leat_code code = leat_pg_script(pg, sql, err);
+    return code == LEAT_ERR_INPUT ? LEAT_OK : code;
+}
+
+leat_code leat_store_wake(leat_pg *pg, int64_t run, leat_error *err) {
+    return on_channel(pg, "notify", run, err);
+}
+
+leat_code leat_store_listen(leat_pg *pg, int64_t run, leat_error *err) {
+    return on_channel(pg, "listen", run, err);
+}
+
 /* ---- the schema ----------------------------------------------------------------------------- */
+
+const char *leat_store_schema(int part) { return part == 0 ? schema : schema_owner; }
 
 static leat_code find_version(leat_pg *pg, int64_t *version, leat_error *err) {
     leat_pg_rows *rows = NULL;

@@ -15,10 +15,24 @@
 #define LEAT_CROWD_SCHEMA_VERSION 1
 #define LEAT_CROWD_WORDS_BYTES 512
 #define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
+/* Of a run. */
+#define LEAT_CROWD_NAME_BYTES 65
+#define LEAT_CROWD_NAME_CHARACTERS                                                                 \
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* Creates the schema if it is missing. LEAT_ERR_UNSUPPORTED: it is another version's, or the server
  * is older than 13. LEAT_ERR_OPTION: this login may not create it. */
 LEAT_MUST_CHECK leat_code leat_store_install(leat_pg *pg, leat_error *err);
+/* The SQL that creates it, in two parts. */
+const char *leat_store_schema(int part);
+
+/*
+ * Wakes those who listen to a run, in a transaction of its own: it takes a lock of the whole
+ * server. Nothing depends on it, because who listens also polls, so a server that refuses is
+ * ignored. LEAT_ERR_CONNECTION: the connection is broken.
+ */
+LEAT_MUST_CHECK leat_code leat_store_wake(leat_pg *pg, int64_t run, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_listen(leat_pg *pg, int64_t run, leat_error *err);
 
 /* What a run is. Texts belong to the caller of create, and to the rows of register. */
 typedef struct leat_store_run {
@@ -50,8 +64,10 @@ typedef struct leat_store_lease {
     char run_state[16];                /* "open", ... */
     char news[LEAT_CROWD_WORDS_BYTES]; /* what became of earlier results, if it was not good */
 } leat_store_lease;
+/* `kept`: the lease that the machine has, or 0; any other of it ends, such as one whose grant never
+ * reached it. */
 LEAT_MUST_CHECK leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine,
-                                           leat_store_lease *lease, leat_error *err);
+                                           int64_t kept, leat_store_lease *lease, leat_error *err);
 /* In the following, why is "" if it was done; else the lease is over, because ... */
 LEAT_MUST_CHECK leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
                                            char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
@@ -90,6 +106,9 @@ LEAT_MUST_CHECK leat_code leat_store_take(leat_pg *pg, const char *name, leat_st
                                           leat_error *err);
 LEAT_MUST_CHECK leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold,
                                              leat_error *err);
+/* The run continues to run->steps, with the times and the note of *run. */
+LEAT_MUST_CHECK leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold,
+                                                const leat_store_run *run, leat_error *err);
 
 typedef enum leat_store_kind {
     LEAT_STORE_WEIGHTS,

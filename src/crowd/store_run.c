@@ -90,6 +90,14 @@ leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold, leat_erro
     return LEAT_STORE_CALL(pg, NULL, "select leat.give_up($1, $2, $3)", err, HELD(hold));
 }
 
+leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold, const leat_store_run *run,
+                                leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.resume_run($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                           err, HELD(hold), LEAT_PG_I(run->steps), LEAT_PG_I(run->lease_ms),
+                           LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
+                           LEAT_PG_I(run->hold_ms), LEAT_PG_T(run->data_note));
+}
+
 leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold, const char *state,
                                const char *reason, leat_error *err) {
     return LEAT_STORE_CALL(pg, NULL, "select leat.set_state($1, $2, $3, $4, $5)", err, HELD(hold),

@@ -31,15 +31,15 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
     return LEAT_OK;
 }
 
-leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, leat_store_lease *lease,
-                           leat_error *err) {
+leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, int64_t kept,
+                           leat_store_lease *lease, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *lease = (leat_store_lease){0};
     LEAT_TRY(
         LEAT_STORE_CALL(pg, &rows,
                         "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "
-                        "leat.claim($1, $2)",
-                        err, LEAT_PG_I(run), LEAT_PG_T(machine)));
+                        "leat.claim($1, $2, $3)",
+                        err, LEAT_PG_I(run), LEAT_PG_T(machine), LEAT_PG_I(kept)));
     lease->lease = leat_pg_int(rows, 0, 0);
     lease->epoch = leat_pg_int(rows, 0, 1);
     lease->step = leat_pg_int(rows, 0, 2);

@@ -23,8 +23,8 @@ void leat_coordinator_encode(leat_coordinator *self) {
 leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind, int slot,
                                  const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
     LEAT_TRY(leat_store_clear(self->pg, &self->hold, kind, slot, CLEAR_WAIT_MS, err));
-    return leat_store_write(self->pg, &self->hold, kind, slot, bytes, size_bytes,
-                            self->options->part_bytes, err);
+    return leat_store_write(self->pg, &self->hold, kind, slot, bytes, size_bytes, self->part_bytes,
+                            err);
 }
 
 leat_code leat_coordinator_write_state(leat_coordinator *self, int *slot, leat_error *err) {
@@ -55,7 +55,7 @@ static leat_code open_here(leat_coordinator *self, leat_error *err) {
 /* Reads the state that the database has, which is later than the one in memory. */
 static leat_code take_state(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot,
-                             self->state, self->sizes.state, self->options->part_bytes, err));
+                             self->state, self->sizes.state, self->part_bytes, err));
     LEAT_TRY(leat_exchange_take_state(self->exchange, self->state, self->at.state, err));
     leat_coordinator_say(self, "continues at step %lld, which the database has",
                          (long long)step_of(self));
@@ -75,7 +75,7 @@ static leat_code same_step(leat_coordinator *self, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
+static leat_code meet(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
     if (self->at.step == step_of(self)) return same_step(self, err);
@@ -83,4 +83,10 @@ leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
         leat_coordinator_say(self, "the database is at step %lld, the run continues at step %lld",
                              (long long)self->at.step, (long long)step_of(self));
     return open_here(self, err);
+}
+
+leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(meet(self, err));
+    /* also if the step was open before: a commit whose answer was lost has woken nobody */
+    return leat_store_wake(self->pg, self->run, err);
 }

@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/random.h"
 #include "base/thread.h"
 #include "crowd/pause.h"
+#include "crowd/pooler.h"
 #include "crowd/store.h"
 #include "leat/crowd.h"
 #include "train/bill.h"
@@ -19,7 +21,7 @@
 #include "train/exchange.h"
 #include "train/folder.h"
 
-enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
+enum { TIMEOUT_MS = 60000, PAUSE_FIRST_MS = 1000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
 
 /* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
  * other thread all else. */
@@ -30,6 +32,7 @@ typedef struct worker {
     leat_work_result *result;
     leat_pg_place place;
     leat_pg *pg;
+    bool pooler_known; /* whether one is between */
     leat_pause pause;
     leat_stop stop; /* asks the caller */
     bool stopping;  /* it said so, at stopped_ns */
@@ -60,8 +63,10 @@ typedef struct worker {
     uint8_t *payload, *outgoing;
     char outgoing_hash[65];
     int64_t next_part;
-    int64_t renewed_ns, asked_ns; /* the latter: when there was nothing to claim */
-    bool done;                    /* nothing more to do */
+    int64_t renewed_ns;
+    int64_t asked_ns; /* when there was nothing to claim; 0: asks at once */
+    int64_t wait_ns;  /* until it asks again, unless it is woken */
+    bool done;        /* nothing more to do */
 } worker;
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -146,15 +151,28 @@ static void wait_at_desk(worker *self, desk_state state, int64_t ms) {
 
 /* ---- beginning ------------------------------------------------------------------------------ */
 
-static leat_code connect_again(worker *self, leat_error *err) {
-    leat_error why = {0};
+/* Connects; the first connection looks for a pooler. */
+static leat_code connect_once(worker *self, leat_error *err) {
+    leat_error unknown = {0};
     leat_pg_close(self->pg);
     self->pg = NULL;
+    LEAT_TRY(leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, err));
+    if (self->pooler_known) return LEAT_OK;
+    LEAT_TRY(leat_pooler_refuse(self->pg, &self->place, &self->stop, &unknown, err));
+    self->pooler_known = true;
+    if (unknown.message[0] != 0)
+        say(self, "whether a pooler is in between is not known: %s", unknown.message);
+    return LEAT_OK;
+}
+
+static leat_code connect_again(worker *self, leat_error *err) {
+    leat_error why = {0};
     for (;;) {
-        leat_code code =
-            leat_pg_connect(&self->pg, &self->place, "leat work", TIMEOUT_MS, &self->stop, &why);
+        const leat_code code = connect_once(self, &why);
         if (code == LEAT_OK) break;
-        if (code != LEAT_ERR_CONNECTION) return leat_error_copy(err, &why);
+        /* a login or database that was there may be so again: one that is restored, say */
+        const bool waits = code == LEAT_ERR_OPTION && self->result->connections > 0;
+        if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
         say(self, "%s; trying again", why.message);
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
@@ -255,16 +273,24 @@ static leat_code claim(worker *self, bool *got, leat_error *err) {
     leat_store_lease lease;
     leat_error why = {0};
     *got = false;
-    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, &lease, err));
+    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, self->sending.lease,
+                              &lease, err));
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) {
+        const int64_t half_ns = self->options->poll_ms * INT64_C(500000);
+        uint64_t draw = 0;
+        LEAT_TRY(leat_random_u64(&draw, err));
+        self->wait_ns = half_ns + (int64_t)(draw % (uint64_t)half_ns);
         self->asked_ns = leat_clock_ns();
         return LEAT_OK;
     }
     leat_code code = LEAT_OK;
     if (strcmp(lease.weights, self->weights_hash) != 0) code = fetch_weights(self, &lease, &why);
-    if (code == LEAT_ERR_NOT_FOUND) return leat_store_release(self->pg, &lease, err);
+    if (code == LEAT_ERR_NOT_FOUND) { /* the step ended meanwhile; a pause before the next try */
+        self->asked_ns = leat_clock_ns();
+        return leat_store_release(self->pg, &lease, err);
+    }
     if (code != LEAT_OK) return leat_error_copy(err, &why);
     self->computing = lease;
     self->asked_ns = 0;
@@ -301,12 +327,14 @@ static leat_code send_part(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Of the unit that is computed: it cannot be stopped, but its result will not be sent. */
+/* Of the unit that is computed; if somebody else has it meanwhile, it is given up. */
 static leat_code renew(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     LEAT_TRY(leat_store_renew(self->pg, &self->computing, why, err));
     self->renewed_ns = leat_clock_ns();
-    if (why[0] != 0) lose(self, &self->computing, why);
+    if (why[0] == 0) return LEAT_OK;
+    lose(self, &self->computing, why);
+    leat_exchange_cancel(self->exchange, true);
     return LEAT_OK;
 }
 
@@ -333,8 +361,16 @@ static leat_code give_up_unit(worker *self, leat_error *err) {
 static bool wants_unit(const worker *self, desk_state desk) {
     if (desk != DESK_EMPTY || self->done) return false;
     if (self->options->once && self->sending.lease != 0) return false;
-    return self->asked_ns == 0 ||
-           leat_clock_ns() - self->asked_ns >= self->options->poll_ms * INT64_C(1000000);
+    return self->asked_ns == 0 || leat_clock_ns() - self->asked_ns >= self->wait_ns;
+}
+
+/* A new step, or the end of the run: it asks at once. At most once in each wait of serve, so that
+ * nobody who notifies without a reason makes it ask more often. */
+static leat_code hear(worker *self, leat_error *err) {
+    bool any = false;
+    LEAT_TRY(leat_pg_notified(self->pg, &any, err));
+    if (any) self->asked_ns = 0;
+    return LEAT_OK;
 }
 
 /* What is due; one call of the database at most. *idle: nothing was. */
@@ -343,11 +379,12 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
     const bool due = leat_clock_ns() - self->renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
     bool got = false;
     *idle = false;
-    if (desk == DESK_FAILED) return give_up_unit(self, err);
-    if (desk == DESK_DONE && self->computing.lease == 0) { /* lost meanwhile */
+    if ((desk == DESK_DONE || desk == DESK_FAILED) && self->computing.lease == 0) {
+        leat_exchange_cancel(self->exchange, false); /* lost meanwhile */
         set_desk(self, DESK_EMPTY);
         return LEAT_OK;
     }
+    if (desk == DESK_FAILED) return give_up_unit(self, err);
     if (desk == DESK_DONE && self->sending.lease == 0) {
         take_result(self);
         return LEAT_OK;
@@ -382,7 +419,9 @@ static leat_code serve(worker *self, leat_error *err) {
         }
         LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
-        if (idle) wait_at_desk(self, look_at_desk(self), poll_ms);
+        if (!idle) continue;
+        wait_at_desk(self, look_at_desk(self), poll_ms);
+        LEAT_TRY(hear(self, err));
     }
     if (!self->stopping) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_CANCELLED, "stopped after %lld units",
@@ -404,6 +443,7 @@ static void destroy(worker *self) {
     self->quit = true;
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
+    if (self->exchange != NULL) leat_exchange_cancel(self->exchange, true);
     if (self->has_thread) pthread_join(self->thread, NULL);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);
@@ -429,8 +469,11 @@ static leat_code run_worker(worker *self, leat_error *err) {
         if (stopped(self)) return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
         if (self->pg == NULL || leat_pg_broken(self->pg)) code = connect_again(self, &why);
         if (code == LEAT_OK && !registered) code = register_machine(self, &why);
+        /* before it asks for a unit: what happens after the answer wakes it */
+        if (code == LEAT_OK) code = leat_store_listen(self->pg, self->run, &why);
         if (code == LEAT_OK) {
             registered = true;
+            self->asked_ns = 0;
             code = serve(self, &why);
         }
         if (code == LEAT_OK) return LEAT_OK;
@@ -449,7 +492,8 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     self->options = options;
     self->result = result;
     self->stop = (leat_stop){is_stopped, self};
-    self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
+    self->pause = leat_pause_make(
+        options->poll_ms < PAUSE_FIRST_MS ? options->poll_ms : PAUSE_FIRST_MS, PAUSE_MOST_MS);
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);

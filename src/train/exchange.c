@@ -157,6 +157,10 @@ leat_code leat_exchange_compute(leat_exchange *exchange, int64_t unit, uint8_t *
     return LEAT_OK;
 }
 
+void leat_exchange_cancel(leat_exchange *exchange, bool cancelled) {
+    leat_trainer_cancel(exchange->trainer, cancelled);
+}
+
 leat_code leat_exchange_read(leat_exchange *exchange, int64_t unit, const uint8_t *bytes,
                              int64_t size_bytes, leat_unit *of, leat_error *err) {
     const leat_payload_header header = header_of(exchange, unit);

@@ -193,6 +193,10 @@ leat_code leat_model_unit(leat_model *model, leat_dcgan_pass pass, const leat_sa
     return LEAT_OK;
 }
 
+void leat_model_cancel(leat_model *model, bool cancelled) {
+    leat_dcgan_cancel(model->dcgan, cancelled);
+}
+
 void leat_model_fold(const leat_model *model, leat_dcgan_pass pass, const float *statistics,
                      float *running) {
     leat_dcgan_fold(model->dcgan, pass, leat_plan_micro_batches(&model->plan), statistics, running);

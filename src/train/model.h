@@ -76,6 +76,8 @@ leat_dcgan_pass leat_model_pass(leat_train_schedule schedule, int index);
 LEAT_MUST_CHECK leat_code leat_model_unit(leat_model *model, leat_dcgan_pass pass,
                                           const leat_samples *samples, int64_t step, int64_t unit,
                                           const float *parameters, leat_unit *out, leat_error *err);
+/* From any thread: see leat_dcgan_cancel. */
+void leat_model_cancel(leat_model *model, bool cancelled);
 /* Adds the statistics of a unit to the running ones. */
 void leat_model_fold(const leat_model *model, leat_dcgan_pass pass, const float *statistics,
                      float *running);

@@ -7,7 +7,7 @@
 
 #define AT(field) .place = offsetof(leat_train_options, field)
 
-static const leat_setting rows[] = {
+const leat_setting leat_train_rows[] = {
     {.name = "steps",
      .kind = LEAT_SETTING_INT,
      AT(steps),
@@ -178,8 +178,8 @@ static void set_defaults(void *options) {
 }
 
 const leat_setting_table *leat_train_options_table(void) {
-    static const leat_setting_table table = {"a training run", rows, sizeof(leat_train_options),
-                                             set_defaults};
+    static const leat_setting_table table = {"a training run", leat_train_rows,
+                                             sizeof(leat_train_options), set_defaults};
     return &table;
 }
 

@@ -173,6 +173,10 @@ leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit *out,
                            unit, weights, out, err);
 }
 
+void leat_trainer_cancel(leat_trainer *trainer, bool cancelled) {
+    leat_model_cancel(trainer->model, cancelled);
+}
+
 void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit *of) {
     const uint64_t key =
         leat_trainer_key(&trainer->plan, trainer->state.step, unit, trainer->pass_index);

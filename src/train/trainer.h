@@ -56,6 +56,8 @@ void leat_trainer_begin(leat_trainer *trainer, int pass_index);
  * next unit. */
 LEAT_MUST_CHECK leat_code leat_trainer_unit(leat_trainer *trainer, int64_t unit, leat_unit *out,
                                             leat_error *err);
+/* From any thread: while it is cancelled, computing a unit ends early, with LEAT_ERR_CANCELLED. */
+void leat_trainer_cancel(leat_trainer *trainer, bool cancelled);
 /* Rounds a unit computed here as its payload would be. */
 void leat_trainer_round(const leat_trainer *trainer, int64_t unit, leat_unit *of);
 /* Adds unit `unit`, which must be the next one, rounded. */

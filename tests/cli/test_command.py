@@ -34,7 +34,10 @@ OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson")
                 ("batches", "steps", "10 steps, or to the end of --epochs"),
                 ("batches", "words", "one step"), ("sample", "step", "the last"),
                 ("sample", "seed", "the run's own, as in its samples"),
-                ("export", "step", "the last")}
+                ("export", "step", "the last"), ("coordinate", "model", "dcgan"),
+                ("coordinate", "name", "that of the folder"),
+                ("work", "name", "the name of this machine"),
+                ("work", "key", "~/.local/state/leat/machine.key")}
 
 
 def defaults_in_help(command):
@@ -58,7 +61,8 @@ class Help(unittest.TestCase):
         self.assertEqual(commands(), ["ingest probes", "ingest can", "ingest images", "inspect",
                                       "cat", "batches", "synth probes", "synth can",
                                       "synth images", "train dcgan", "sample", "export",
-                                      "import", "doctor", "version"])
+                                      "import", "coordinate", "work", "status", "doctor",
+                                      "version"])
 
     def test_every_command_explains_itself(self):
         for words in commands():
@@ -91,7 +95,8 @@ class Help(unittest.TestCase):
         words = {"one per processor": processors, "one per 235 measurements": "0",
                  "inside the output folder": "-", "uniform": "-", "usual names": "-",
                  "set this or --epochs": "0", "set this or --steps": "0",
-                 "the widest that this processor runs": "-", "new weights from the seed": "-"}
+                 "the widest that this processor runs": "-", "new weights from the seed": "-",
+                 "no limit": "0", "no note": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))
                  for command in commands() for name, value in defaults_in_help(command)}
         wanted = {(command, name, in_bytes(value)) for command, name, value in rows

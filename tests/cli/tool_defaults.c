@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/thread.h"
+#include "leat/crowd.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
 #include "leat/load_images.h"
@@ -99,6 +100,17 @@ static void training(void) {
     number("sample", "threads", sample.threads);
 }
 
+static void crowd(void) {
+    const leat_coordinate_options coordinator = leat_coordinate_options_default();
+    const leat_work_options worker = leat_work_options_default();
+    table("coordinate", leat_coordinate_options_table(), &coordinator);
+    table("coordinate", leat_coordinate_train_table(), &coordinator.train);
+    number("work", "threads", worker.threads);
+    number("work", "memory", worker.memory_bytes);
+    say("work", "kernels", worker.kernels);
+    number("work", "poll-ms", worker.poll_ms);
+}
+
 int main(void) {
     number("", "processors", leat_cpu_count());
     ingests();
@@ -106,5 +118,6 @@ int main(void) {
     readers();
     synth();
     training();
+    crowd();
     return 0;
 }

@@ -111,7 +111,7 @@ static void check_logins(const leat_local *local) {
     snprintf(url, sizeof url, "postgresql://owner:wrong@127.0.0.1:%d/leat?sslmode=disable",
              (int)local->state.port);
     assert_ok(leat_pg_place_parse(&place, url, err));
-    assert_fails(leat_pg_connect(&pg, &place, "test", 60000, NULL, err), LEAT_ERR_CONNECTION,
+    assert_fails(leat_pg_connect(&pg, &place, "test", 60000, NULL, err), LEAT_ERR_OPTION,
                  "password authentication failed");
 }
 

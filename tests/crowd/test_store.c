@@ -76,7 +76,8 @@ static void units_in_order_then_none(void **state) {
     assert_string_equal(a.run_state, "open");
     assert_true(a.lease != b.lease && a.epoch == b.epoch && a.epoch == of->hold.epoch);
     get(of, of->ann, M1, 2, false);
-    assert_int_equal(claim(of, of->ann, M1).lease, 0); /* two at most */
+    get(of, of->ann, M1, 0, false); /* two at most: the older one ended */
+    assert_string_equal(submit(of->ann, &a, HASH64), "the lease ended (released)");
     assert_int_equal(claim(of, of->bob, M2).lease, 0); /* nothing is ready */
 }
 
@@ -93,9 +94,26 @@ static void an_ended_lease_is_given_again(void **state) {
     join(of->ann, M3);
     get(of, of->ann, M3, 1, false);
     get(of, of->ann, M3, 2, false);
-    assert_int_equal(claim(of, of->ann, M3).lease, 0);
+    get(of, of->ann, M3, 1, false);
     assert_string_equal(ask(of->owner, "select count(*) from leat.lease where state = 'expired'"),
                         "2");
+}
+
+/* The reply of a claim was lost: the machine does not wait for what only it could end. */
+static void a_grant_that_is_lost(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    leat_store_lease a = get(of, of->ann, M1, 0, false), b = get(of, of->ann, M1, 1, false);
+    leat_store_lease again = claim_with(of, of->ann, M1, a.lease);
+    assert_int_equal(again.unit, 1);
+    assert_true(again.lease != b.lease);
+    assert_string_equal(renew(of->ann, &a), "");
+    assert_string_equal(renew(of->ann, &b), "the lease ended (released)");
+    /* leases of other machines are theirs */
+    join(of->ann, M2);
+    assert_int_equal(claim_with(of, of->ann, M2, 0).unit, 2);
+    assert_string_equal(renew(of->ann, &a), "");
+    assert_string_equal(renew(of->ann, &again), "");
 }
 
 /* Past its time, but nobody took it over: the work of a slow machine is not lost. */
@@ -340,6 +358,7 @@ int main(void) {
         TEST(which_run),
         TEST(units_in_order_then_none),
         TEST(an_ended_lease_is_given_again),
+        TEST(a_grant_that_is_lost),
         TEST(a_late_result_counts),
         TEST(copies),
         TEST(a_machine_that_begins_anew),

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -107,11 +108,20 @@ void join(leat_pg *who, const char *machine) {
     leat_pg_rows_destroy(rows);
 }
 
-leat_store_lease claim(world *of, leat_pg *who, const char *machine) {
+leat_store_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept) {
     leat_store_lease lease;
     leat_error err = {0};
-    must(leat_store_claim(who, of->hold.run, machine, &lease, &err), &err);
+    must(leat_store_claim(who, of->hold.run, machine, kept, &lease, &err), &err);
     return lease;
+}
+
+leat_store_lease claim(world *of, leat_pg *who, const char *machine) {
+    char sql[200];
+    snprintf(sql, sizeof sql,
+             "select coalesce(max(lease), 0) from leat.lease where state = 'live' and machine = "
+             "'%s'",
+             machine);
+    return claim_with(of, who, machine, strtoll(ask(of->owner, sql), NULL, 10));
 }
 
 /* A claim that must give this unit. */

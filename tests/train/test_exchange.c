@@ -162,6 +162,32 @@ static void damage_is_named(void **state) {
     free_side(&of);
 }
 
+/* A unit that is given up, and computed later, has the bits that it had. */
+static void cancelled(void **state) {
+    const leat_samples samples = train_samples(20);
+    leat_train_options options = train_small();
+    leat_error err = {0};
+    (void)state;
+    for (options.threads = 1; options.threads <= 3; options.threads += 2) {
+        side of = make_side(&options, &samples);
+        const leat_exchange_sizes sizes = leat_exchange_get_sizes(of.exchange);
+        uint8_t *weights = malloc((size_t)sizes.weights), *payload = malloc((size_t)sizes.payload);
+        char hash[65], before[65], after[65];
+        leat_exchange_put_weights(of.exchange, weights, hash);
+        assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, before, &err), LEAT_OK);
+        leat_exchange_cancel(of.exchange, true);
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, after, &err),
+                             LEAT_ERR_CANCELLED);
+        leat_exchange_cancel(of.exchange, false);
+        assert_int_equal(leat_exchange_compute(of.exchange, 1, payload, after, &err), LEAT_OK);
+        assert_string_equal(after, before);
+        free(weights);
+        free(payload);
+        free_side(&of);
+    }
+}
+
 static void one_pass_only(void **state) {
     const leat_samples samples = train_samples(20);
     leat_train_options options = train_small();
@@ -178,9 +204,8 @@ static void one_pass_only(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(apart_is_alone),
-        cmocka_unit_test(states_travel),
-        cmocka_unit_test(damage_is_named),
+        cmocka_unit_test(apart_is_alone),  cmocka_unit_test(states_travel),
+        cmocka_unit_test(damage_is_named), cmocka_unit_test(cancelled),
         cmocka_unit_test(one_pass_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,10 @@ void leat_dcgan_destroy(leat_dcgan *dcgan) {
 
 const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan) { return &dcgan->model; }
 const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan) { return &dcgan->nn; }
+void leat_dcgan_cancel(leat_dcgan *dcgan, bool cancelled) {
+    atomic_store(&dcgan->cancelled, cancelled);
+}
+
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan) { return dcgan->micro_batch; }
 
 /* ---- Backward through a network ------------------------------------------------------------ */
@@ -289,6 +293,8 @@ static leat_code run_micro(const micro *self, int64_t index, losses *losses, lea
     float *of_fakes = of_images + 2 * model->d_channels;
     float *logits = result->logits_images == NULL ? NULL : result->logits_images + first;
     const float *fakes = s->g_out[LAYERS - 1], *down;
+    if (atomic_load(&dcgan->cancelled))
+        return leat_fail(err, LEAT_ERR_CANCELLED, "the unit was cancelled");
     clear_norms(model->g, dcgan->g_place, s->gradient);
     clear_norms(model->d, dcgan->d_place, s->gradient);
     if (unit->pass != LEAT_DCGAN_G) {

@@ -44,7 +44,7 @@ struct leat_dcgan {
     leat_dcgan_scratch *scratch; /* [threads] */
     void *block;
     int64_t block_bytes;
-    atomic_bool busy;
+    atomic_bool busy, cancelled;
 };
 
 /* What one micro-batch is computed with. */

@@ -1,0 +1,70 @@
+/* leat doctor --db: whether runs can be coordinated or worked on in a database. */
+#include <math.h>
+
+#include "crowd/crowd.h"
+#include "doctor/doctor.h"
+
+static void tell_finding(void *user, leat_crowd_verdict verdict, const char *what,
+                         const char *todo) {
+    static const leat_verdict verdicts[] = {LEAT_DOCTOR_OK, LEAT_DOCTOR_NOTE, LEAT_DOCTOR_PROBLEM};
+    leat_doctor_tell(user, verdicts[verdict], what, todo);
+}
+
+int leat_doctor_database(leat_doctor *doc, const char *url) {
+    leat_error err = {0};
+    leat_crowd_facts *facts = &doc->database;
+    leat_crowd_forget_environment();
+    if (leat_crowd_check(url, tell_finding, doc, facts, &err) != LEAT_OK)
+        return leat_cli_fail(doc->cli, &err);
+    if (facts->can_coordinate && facts->can_work)
+        leat_doctor_tell(doc, LEAT_DOCTOR_OK, "verdict: runs can be coordinated and worked on", "");
+    else if (facts->can_coordinate || facts->can_work)
+        leat_doctor_tell(doc, LEAT_DOCTOR_OK,
+                         facts->can_work ? "verdict: runs can be worked on"
+                                         : "verdict: runs can be coordinated",
+                         "");
+    else
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM,
+                         "verdict: runs can be neither coordinated nor worked on", "");
+    doc->has_database = true;
+    return 0;
+}
+
+static void member_int(leat_json *json, const char *key, int64_t value) {
+    if (value >= 0) {
+        leat_json_member_int(json, key, value);
+    } else {
+        leat_json_key(json, key);
+        leat_json_null(json);
+    }
+}
+
+void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts) {
+    static const char *const poolers[] = {"unknown", "none", "session", "transaction", "statement"};
+    leat_json_key(json, "database");
+    leat_json_begin_object(json);
+    leat_json_member_bool(json, "can_coordinate", facts->can_coordinate);
+    leat_json_member_bool(json, "can_work", facts->can_work);
+    leat_json_member_string(json, "host", facts->host);
+    leat_json_member_string(json, "port", facts->port);
+    leat_json_member_string(json, "login", facts->login);
+    leat_json_member_string(json, "database", facts->database);
+    leat_json_member_string(json, "failed", facts->failed);
+    leat_json_member_int(json, "server_version", facts->server_version);
+    leat_json_member_string(json, "pooler", poolers[facts->pooler]);
+    leat_json_member_bool(json, "loopback", facts->loopback);
+    leat_json_member_string(json, "tls", facts->tls);
+    leat_json_member_bool(json, "certificate_verified", facts->verified);
+    member_int(json, "schema_version", facts->schema_version);
+    member_int(json, "open_runs", facts->open_runs);
+    member_int(json, "database_bytes", facts->database_bytes);
+    member_int(json, "free_bytes", facts->free_bytes);
+    leat_json_member_known(json, "clock_seconds", facts->clock_seconds);
+    leat_json_member_known(json, "round_trip_seconds", facts->round_trip_seconds);
+    leat_json_member_known(json, "up_bytes_per_second", facts->up_bytes);
+    leat_json_member_known(json, "down_bytes_per_second", facts->down_bytes);
+    member_int(json, "connections", facts->connections);
+    member_int(json, "connections_max", facts->connections_max);
+    member_int(json, "snapshot_age", facts->snapshot_age);
+    leat_json_end_object(json);
+}

@@ -1,0 +1,36 @@
+/* What the files of leat_crowd_check share. */
+#ifndef LEAT_CROWD_CHECK_H
+#define LEAT_CROWD_CHECK_H
+
+#include "crowd/libpq.h"
+#include "leat/crowd.h"
+
+typedef struct leat_check {
+    leat_pg_place place;
+    leat_pg *pg;
+    leat_crowd_finding_fn tell;
+    void *user;
+    leat_crowd_facts *facts;
+    /* names as SQL writes them: this login, the role it acts as, the database */
+    char login[160], acting[160], database[160];
+    bool superuser;
+} leat_check;
+
+/* Reports one finding; `todo` may be "". */
+void leat_check_tell(const leat_check *self, leat_crowd_verdict verdict, const char *todo,
+                     const char *format, ...) LEAT_PRINTF(4, 5);
+/*
+ * One statement whose result is at least one row. False: there is none, which was reported as a
+ * note on `what`; the connection may be broken.
+ */
+bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **rows, const char *sql,
+                    const leat_pg_value *values, int count);
+
+/* The schema and the rights of this login on it (check_schema.c): can_coordinate, can_work. */
+void leat_check_schema(leat_check *self);
+/* What may not be enough: space, connections, snapshots that are held (check_server.c). */
+void leat_check_server(leat_check *self);
+/* How long a round trip takes, and how many bytes travel in a second (check_speed.c). */
+void leat_check_speed(leat_check *self);
+
+#endif

@@ -1,0 +1,149 @@
+/* See local.h. */
+#include "local.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "train/train_support.h"
+
+static int database_number;
+static char database[32], run_path[512];
+
+static void url_of(char *url, const char *login) {
+    leat_pg_place place;
+    cluster_place(&place, login, database);
+    snprintf(url, LEAT_PG_URL_BYTES, "%s", place.url);
+}
+
+int local_setup(void **state) {
+    char name[32];
+    (void)state;
+    snprintf(database, sizeof database, "local%d", database_number);
+    snprintf(name, sizeof name, "run-%d", database_number++);
+    snprintf(run_path, sizeof run_path, "%s", train_path(name));
+    cluster_database(database);
+    return 0;
+}
+
+static bool until_stopped(void *user, const leat_progress *progress) {
+    (void)progress;
+    return !atomic_load(&((helper *)user)->stop);
+}
+
+static void *helper_main(void *argument) {
+    helper *self = argument;
+    self->code = leat_work(&self->options, &self->result, &self->err);
+    return NULL;
+}
+
+void helper_start(helper *self, int number) {
+    *self = (helper){0};
+    url_of(self->url, number % 2 == 0 ? "ann" : "bob");
+    snprintf(self->machine, sizeof self->machine, "%032x", number + 1);
+    self->options = (leat_work_options){.url = self->url,
+                                        .data = train_data(LOCAL_IMAGES),
+                                        .machine = self->machine,
+                                        .name = "helper",
+                                        .hardware = "cpu",
+                                        .threads = 1,
+                                        .poll_ms = 5,
+                                        .progress = until_stopped,
+                                        .user = self};
+    assert_int_equal(pthread_create(&self->thread, NULL, helper_main, self), 0);
+}
+
+void helper_join(helper *self) {
+    assert_int_equal(pthread_join(self->thread, NULL), 0);
+    if (self->code != LEAT_OK && self->code != LEAT_ERR_CANCELLED)
+        fail_msg("a worker: %s", self->err.message);
+}
+
+static leat_train_options small(void) {
+    leat_train_options options = train_small();
+    options.steps = LOCAL_STEPS;
+    options.units = 3;
+    options.codec_up = LEAT_CODEC_INT8;
+    options.codec_down = LEAT_CODEC_BF16;
+    return options;
+}
+
+const char *alone(int64_t steps) {
+    static char hash[65];
+    const leat_train_options options = small();
+    leat_train_result result;
+    leat_error err = {0};
+    char name[32];
+    snprintf(name, sizeof name, "alone-%d-%lld", database_number, (long long)steps);
+    leat_train_options some = options;
+    some.steps = steps;
+    some.resume = true;
+    if (leat_train("dcgan", train_data(LOCAL_IMAGES), train_path(name), &some, &result, &err) !=
+        LEAT_OK)
+        fail_msg("%s", err.message);
+    snprintf(hash, sizeof hash, "%s", result.state);
+    return hash;
+}
+
+leat_coordinate_options coordinator(char *url) {
+    leat_coordinate_options options = leat_coordinate_options_default();
+    url_of(url, "owner");
+    options.url = url;
+    options.name = "local";
+    options.train = small();
+    options.part_bytes = 1024;
+    options.poll_ms = 5;
+    options.state_ms = 0;
+    options.hold_ms = 2000;
+    return options;
+}
+
+bool stop_after(void *user, const leat_progress *progress) {
+    const int64_t last = *(const int64_t *)user;
+    leat_pg_rows *rows = NULL;
+    if (progress->done < last) return true;
+    leat_pg *pg = cluster_connect("owner", database);
+    const leat_pg_value steps = LEAT_PG_I(last);
+    const leat_code code = leat_pg_call(
+        pg, &rows, false, "select exists (select from leat.run where step >= $1)", &steps, 1, NULL);
+    const bool there = code == LEAT_OK && leat_pg_text(rows, 0, 0)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    leat_pg_close(pg);
+    return !there;
+}
+
+leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, leat_error *err) {
+    char url[LEAT_PG_URL_BYTES];
+    leat_coordinate_options options = coordinator(url);
+    options.train.resume = resume;
+    options.train.progress = stop_after;
+    options.train.user = &last;
+    return leat_coordinate("dcgan", train_data(LOCAL_IMAGES), run_path, &options, result, err);
+}
+
+void expect_end(const leat_coordinate_result *result) {
+    leat_pg *pg = cluster_connect("owner", database);
+    assert_string_equal(result->train.state, alone(LOCAL_STEPS));
+    assert_string_equal(ask(pg, "select state from leat.run"), "finished");
+    assert_string_equal(ask(pg, "select count(*) from leat.unit where state <> 'confirmed'"), "0");
+    assert_string_equal(ask(pg, "select count(*) from leat.lease where state = 'live'"), "0");
+    char text[65];
+    snprintf(text, sizeof text, "%s", ask(pg, "select state_hash from leat.run"));
+    assert_string_equal(text, result->train.state);
+    leat_pg_close(pg);
+}
+
+void start_all(helper *workers, int count) {
+    for (int k = 0; k < count; k++) helper_start(&workers[k], k);
+}
+
+void join_all(helper *workers, int count) {
+    for (int k = 0; k < count; k++) helper_join(&workers[k]);
+}
+
+const char *local_database(void) { return database; }
+const char *local_run(void) { return run_path; }
+const char *local_data(void) { return train_data(LOCAL_IMAGES); }

@@ -1,0 +1,263 @@
+"""leat coordinate, work and status over a real server: a run by several machines has the weights of
+leat train; what they print and refuse, signals, keys. Runs the command named by LEAT (default:
+build/leat).
+"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from server import Server, find_server, skip
+
+import folder
+import image_set
+from command import LEAT, LIMIT, leat
+
+SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
+         "--sample-every", "0"]
+QUICK = ["--poll-ms", "5", "--part-bytes", "4096"]
+
+SERVER = None
+DATA = None  # a folder with `faces`, 40 images, and `others`
+
+
+def setUpModule():
+    global SERVER, DATA
+    SERVER = Server()
+    DATA = tempfile.mkdtemp(prefix="leat-crowd-")
+    image_set.make(f"{DATA}/faces", 40, 64)
+    image_set.make(f"{DATA}/others", 41, 64)
+
+
+def tearDownModule():
+    shutil.rmtree(DATA)
+    SERVER.stop()
+
+
+class Process:
+    """A command that goes on; its lines on stderr are read as they come."""
+
+    def __init__(self, *words, **more):
+        self.process = subprocess.Popen([LEAT, *map(str, words)], stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                        **more)
+        self.said = ""
+
+    def until(self, text):
+        """Reads its messages up to the one that has the text."""
+        while text not in self.said.rpartition("\n")[0]:
+            line = self.process.stderr.readline()
+            if line == "":
+                raise AssertionError(f"it ended without {text!r}: {self.said}")
+            self.said += line
+        return self
+
+    def end(self, status=0, number=None):
+        """Waits for its end, after a signal perhaps; what it printed."""
+        if number is not None:
+            self.process.send_signal(number)
+        out, said = self.process.communicate(timeout=LIMIT)
+        self.said += said
+        if self.process.returncode != status:
+            raise AssertionError(f"status {self.process.returncode}, not {status}: "
+                                 f"{out}{self.said}")
+        return out
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+class Crowd(folder.Folder):
+    def setUp(self):
+        super().setUp()
+        self.database = SERVER.database()
+
+    def coordinate(self, *words, run="run", data="faces", **more):
+        return Process("coordinate", self.at(run), "--db", SERVER.url(self.database), "--data",
+                       f"{DATA}/{data}", *SMALL, *QUICK, *words, **more)
+
+    def work(self, *words, login="ann", data="faces", more="", **others):
+        return Process("work", SERVER.url(self.database, login, more), "--data", f"{DATA}/{data}",
+                       "--key", self.at("keys", "machine.key"), "--threads", "1", "--poll-ms", "5",
+                       *words, **others)
+
+    def status(self, *words, status=0):
+        return leat("status", "--db", SERVER.url(self.database), *words, status=status)
+
+    def alone(self, steps):
+        """The state that leat train computes."""
+        return json.loads(leat("train", "dcgan", f"{DATA}/faces", "-o", self.at("alone"), "--steps",
+                               steps, *SMALL, "--codec-up", "bf16", "--codec-down", "bf16",
+                               "--json", status=0).stdout)["state"]
+
+    def test_two_machines(self):
+        with self.coordinate("--steps", 4, "--json") as coordinator:
+            coordinator.until("is open at step 0 of 4")
+            status = json.loads(self.status("--json").stdout)
+            self.assertEqual((status["run"], status["step"], status["steps"]), ("run", 0, 4))
+            self.assertEqual(status["coordinated"], True)
+            text = self.status().stdout
+            self.assertRegex(text, r"(?m)^run      run: dcgan, open$")
+            self.assertRegex(text, "(?m)^units    3 ready, 0 out, 0 done, of 3 with 8 images each$")
+            with self.work("--name", "x\x1b[31m<b>", "--json") as one, \
+                 self.work("--json", login="bob") as two:
+                reports = [json.loads(one.end()), json.loads(two.end())]
+            report = json.loads(coordinator.end())
+        self.assertEqual(report["state"], self.alone(4))
+        self.assertEqual(report["last_step"], 4)
+        self.assertEqual(report["units_refused"], 0)
+        self.assertEqual(sum(part["accepted"] for part in reports), report["units_counted"])
+        self.assertEqual(report["units_counted"] + report["units_computed_here"], 12)
+        # two processes, two identities
+        self.assertEqual(len({part["machine"] for part in reports}), 2)
+        self.assertEqual(sorted(os.listdir(self.at("keys"))), ["machine-2.key", "machine.key"])
+        self.assertEqual(os.stat(self.at("keys", "machine.key")).st_mode & 0o77, 0)
+        status = json.loads(self.status("--json").stdout)
+        self.assertEqual((status["state"], status["step"]), ("finished", 4))
+        self.assertEqual(sum(worker["accepted"] for worker in status["workers"]),
+                         report["units_counted"])
+        text = self.status().stdout
+        self.assertNotIn("\x1b", text)
+        self.assertIn("x?[31m<b>", text)
+        self.assertIn("held by  nobody", text)
+        # what a run of leat train has
+        for name in ("report.html", "config.yaml", "metrics.jsonl", "training.json"):
+            self.assertTrue(os.path.exists(self.at("run", name)), name)
+
+    def test_stopped_and_resumed(self):
+        """Ctrl-C at the coordinator, the folder lost, another name for the machine."""
+        with self.coordinate("--steps", 5) as coordinator:
+            coordinator.until("is open at step 0 of 5")
+            with self.work("--once") as worker:
+                worker.end()
+            coordinator.end(1, signal.SIGINT)
+        self.assertTrue(os.path.exists(self.at("run", "training.json")))
+        shutil.rmtree(self.at("run"))
+        with Process("coordinate", self.at("run"), "--db", SERVER.url(self.database), "--data",
+                     f"{DATA}/faces", "--resume", *QUICK) as coordinator:
+            coordinator.until("is open at step 0 of 5")
+            with self.work() as worker:
+                worker.end()
+            coordinator.end()
+        self.assertEqual(json.loads(leat("inspect", self.at("run"), "--verify", "--json",
+                                         status=0).stdout)["checkpoints"][-1]["state"],
+                         self.alone(5))
+
+    def test_worker_stops(self):
+        """SIGTERM hands in the unit that is computed, and says so."""
+        with self.coordinate("--steps", 100000) as coordinator:
+            coordinator.until("is open")
+            with self.work() as worker:
+                worker.until('works on "run"')
+                worker.end(1, signal.SIGTERM)
+            with self.work("--once", "--json") as worker:
+                self.assertEqual(json.loads(worker.end())["accepted"], 1)
+            coordinator.end(1, signal.SIGTERM)
+        workers = json.loads(self.status("--json").stdout)["workers"]
+        self.assertEqual(["unit" in worker for worker in workers], [False])
+
+    def test_environment(self):
+        """A database is what its URL says: libpq's variables do not count."""
+        env = {**os.environ, "PGHOST": "192.0.2.1", "PGPORT": "1", "PGUSER": "nobody",
+               "PGDATABASE": "none", "PGOPTIONS": "-c statement_timeout=1", "PGSSLMODE": "require",
+               "PGSERVICE": "none", "PGCONNECT_TIMEOUT": "1"}
+        with self.coordinate("--steps", 1, env=env) as coordinator:
+            coordinator.until("is open")
+            with self.work(env=env) as worker:
+                worker.end()
+            coordinator.end()
+        self.assertEqual(leat("status", "--db", SERVER.url(self.database), env=env).returncode, 0)
+
+    def test_what_is_refused(self):
+        url = SERVER.url(self.database)
+        faces = f"{DATA}/faces"
+        for words, status, text in (
+                (["coordinate", self.at("run"), "--data", faces, "--steps", 1], 2, "--db"),
+                (["coordinate", self.at("run"), "--db", url, "--steps", 1], 2, "--data"),
+                (["coordinate", self.at("run"), "--db", url, "--data", faces], 2, "no end"),
+                (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
+                  "--schedule", "alternating"], 2, "alternating"),
+                (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
+                  "--name", "a b"], 2, "name: "),
+                (["coordinate", self.at("run"), "--db", url, "--data", faces, "--steps", 1,
+                  "--part-bytes", "3"], 2, "part-bytes"),
+                (["coordinate", self.at("run"), "--db", "host=x user=y", "--data", faces, "--steps",
+                  1], 2, "postgresql://"),
+                (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
+                (["work", url, "--data", faces, "--key", self.at("k")], 1, "schema"),
+                (["status", "--db", url], 1, "schema"),
+                (["status", "--db", "postgresql://a@127.0.0.1:1/x"], 1, "127.0.0.1:1")):
+            done = leat(*words)
+            self.assertEqual(done.returncode, status, (words, done.stderr))
+            self.assertIn(text, done.stderr, words)
+        self.assertFalse(os.path.exists(self.at("run")))
+
+    def test_other_data(self):
+        with self.coordinate("--steps", 3, "--data-note", "download the faces at example.org") as c:
+            c.until("is open")
+            with self.work(data="others") as worker:
+                worker.end(2)
+            self.assertIn("its data set (fingerprint) is", worker.said)
+            self.assertIn("download the faces at example.org", worker.said)
+            with self.work(more="&run=other") as worker:
+                worker.end(1)
+            self.assertIn('there is no run "other"; open are: run', worker.said)
+            self.write_key("not a key\n")
+            with self.work() as worker:
+                worker.end(1)
+            self.assertIn("32 hexadecimal digits", worker.said)
+            c.end(1, signal.SIGINT)
+
+    def write_key(self, text):
+        with open(self.at("keys", "machine.key"), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_two_coordinators(self):
+        """The second waits for the first, and goes on when it has ended."""
+        with self.coordinate("--steps", 3) as first:
+            first.until("is open")
+            with self.coordinate("--steps", 3, "--resume", "--name", "run", "--json",
+                                 run="other") as second:
+                second.until("coordinates the run")
+                first.end(1, signal.SIGINT)
+                second.until("is open")
+                with self.work() as worker:
+                    worker.end()
+                self.assertEqual(json.loads(second.end())["state"], self.alone(3))
+
+    def test_servers_that_crash(self):
+        with self.coordinate("--steps", 20, "--json") as coordinator:
+            coordinator.until("is open")
+            with self.work() as worker:
+                worker.until('works on "run"')
+                SERVER.crash()
+                SERVER.crash()
+                self.assertEqual(json.loads(coordinator.end())["state"], self.alone(20))
+                worker.end()
+
+    def test_database_dropped(self):
+        """The database is lost and made again, empty, while all are there."""
+        with self.coordinate("--steps", 3, "--json") as coordinator:
+            coordinator.until("is open")
+            SERVER.sql("update leat.run set state = 'paused'", database=self.database)
+            with self.work() as worker:  # so it finds nothing to do
+                worker.until('works on "run"')
+                SERVER.sql(f"drop database {self.database} with (force)")
+                coordinator.until("trying again")
+                SERVER.sql(f"create database {self.database}")
+                self.assertEqual(json.loads(coordinator.end())["state"], self.alone(3))
+                worker.end()
+
+
+if __name__ == "__main__":
+    if find_server() is None:
+        skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
+    unittest.main()

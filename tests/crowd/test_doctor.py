@@ -1,0 +1,344 @@
+"""leat doctor --db: what it finds out about a database, each line that it prints to mend something,
+and the exit status. The server and what is wrong with it are the test's own.
+"""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import unittest
+
+import server
+from server import Pooler, Proxy, Server
+import image_set
+from command import LEAT, LIMIT, ROOT, leat
+
+if not server.find_server():
+    server.skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
+
+SCHEMA = [os.path.join(ROOT, "src", "crowd", name) for name in ("schema.sql", "schema_owner.sql")]
+
+
+class Doctor(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="leat-doctor-")
+        cls.server = Server("max_prepared_transactions=5", "wal_level=logical",
+                            "max_connections=37")
+        cls.server.sql("create role boss login createdb", "create role ann login",
+                       "create role carl login")
+        cls.count = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+        shutil.rmtree(cls.folder)
+
+    def database(self, schema=True):
+        """A database of boss, with the schema or not."""
+        type(self).count += 1
+        name = f"d{self.count}"
+        self.server.sql(f"create database {name} owner boss")
+        if schema:
+            for path in SCHEMA:
+                with open(path, encoding="utf-8") as file:
+                    self.server.sql(file.read(), database=name, login="boss")
+        return name
+
+    def doctor(self, url, status=0, **facts):
+        """Its findings and facts; those given must be so."""
+        done = leat("doctor", "--db", url, "--json", status=status)
+        said = json.loads(done.stdout)
+        self.assertEqual(said["problems"] > 0, status == 1)
+        self.assertEqual({key: said["database"][key] for key in facts}, facts)
+        return said
+
+    def at(self, name, login, status=0, **facts):
+        return self.doctor(self.server.url(name, login), status, **facts)
+
+    def finding(self, said, begin, verdict):
+        found = [f for f in said["findings"] if f["what"].startswith(begin)]
+        self.assertTrue(found, f"{begin}: {said}")
+        self.assertEqual(found[0]["verdict"], verdict, found)
+        return found[0]
+
+    def mend(self, todo, begin, name):
+        """Runs the SQL that a finding prints after these words."""
+        lines = re.findall(r"(?:GRANT|ALTER|SELECT|ROLLBACK) [^;]*;", todo[todo.index(begin):])
+        self.assertTrue(lines, todo)
+        self.server.sql(*lines, database=name)
+
+    # ---- reaching it
+
+    def test_not_reached(self):
+        name, good = self.database(False), self.server
+        for url, failed, says in (
+                (good.url(name, "nobody"), "login", 'role "nobody" does not exist'),
+                (good.url("nowhere", "ann"), "database", "does not exist"),
+                (f"postgresql://ann@127.0.0.1:{server.free_port()}/x", "connection", "refused"),
+                ("postgresql://ann@nowhere.invalid/x", "name", "nowhere.invalid")):
+            said = self.doctor(url, 1, failed=failed, can_work=False, can_coordinate=False,
+                               server_version=0, pooler="unknown", tls="", open_runs=None)
+            found = self.finding(said, f"{failed}: ", "problem")
+            self.assertIn(says, found["what"])
+            self.assertTrue(found["do"])
+
+    def test_no_right_to_connect(self):
+        name = self.database()
+        self.server.sql(f"revoke connect on database {name} from public")
+        said = self.at(name, "ann", 1, failed="database")
+        self.mend(self.finding(said, "database: ", "problem")["do"], "GRANT", name)
+        self.at(name, "ann", failed="", can_work=True)
+
+    def test_wrong_usage(self):
+        self.assertIn("is named as", leat("doctor", "--db", "class", status=2).stderr)
+        done = leat("doctor", "--db", self.server.url("x"), "--kernels", status=2)
+        self.assertIn("run leat doctor once for each", done.stderr)
+
+    def test_commands_end_when_the_login_is_refused(self):
+        """They do not try for ever."""
+        done = leat("work", self.server.url("postgres", "nobody"), "--data", self.folder, "--key",
+                    f"{self.folder}/key", status=2)
+        self.assertIn('role "nobody" does not exist', done.stderr)
+
+    def test_old_server(self):
+        """A proxy makes the server say that it is version 12."""
+        old = lambda data: re.sub(rb"(server_version\0)\d\d", rb"\g<1>12", data)
+        proxy = Proxy(self.server.port, old)
+        self.addCleanup(proxy.stop)
+        said = self.doctor(proxy.url("postgres"), 1, can_work=False, can_coordinate=False)
+        self.assertIn("13 or newer", self.finding(said, "server: PostgreSQL 12", "problem")["do"])
+
+    # ---- poolers
+
+    def pooler(self, mode, *settings):
+        if not server.find_pooler():
+            self.skipTest("no pgbouncer (scripts/install.sh --gate installs it)")
+        pooler = Pooler(self.server, mode, ["owner", "ann"], *settings)
+        self.addCleanup(pooler.stop)
+        return pooler
+
+    def test_poolers(self):
+        name = self.database()
+        self.finding(self.at(name, "ann", pooler="none"), "pooler: none", "ok")
+        url = self.pooler("session").url(name, "ann")
+        said = self.doctor(url, pooler="session", can_work=True)
+        self.finding(said, "pooler: session pooling", "ok")
+        for mode in ("transaction", "statement"):
+            url = self.pooler(mode).url(name, "ann")
+            said = self.doctor(url, 1, pooler=mode, can_work=False, can_coordinate=False)
+            found = self.finding(said, f"pooler: a {mode} pooler", "problem")
+            self.assertIn("pool_mode = session", found["do"])
+
+    def test_full_session_pool(self):
+        """There is no second connection: not known, which does not keep anybody from working."""
+        pooler = self.pooler("session", "default_pool_size = 1", "query_wait_timeout = 1")
+        said = self.doctor(pooler.url(self.database(), "ann"), pooler="unknown", can_work=True)
+        self.finding(said, "pooler: not known", "note")
+
+    # ---- encryption
+
+    def test_tls(self):
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl")
+        key, certificate = f"{self.folder}/key.pem", f"{self.folder}/certificate.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out", certificate,
+                        "-days", "3650", "-subj", "/CN=localhost", "-addext",
+                        "subjectAltName=DNS:localhost"], check=True, capture_output=True,
+                       timeout=LIMIT)
+        if self.server.user:
+            os.chmod(self.folder, 0o755)
+            os.chown(key, self.server.user.pw_uid, self.server.user.pw_gid)
+        with_tls = Server("ssl=on", f"ssl_cert_file={certificate}", f"ssl_key_file={key}")
+        self.addCleanup(with_tls.stop)
+        url = f"postgresql://owner@localhost:{with_tls.port}/postgres?hostaddr=127.0.0.1&sslmode="
+        said = self.doctor(f"{url}require", loopback=True, certificate_verified=False)
+        self.assertRegex(said["database"]["tls"], r"^TLSv1\.[23]$")
+        self.assertIn("verify-full", self.finding(said, "TLS: TLSv1", "note")["do"])
+        said = self.doctor(f"{url}verify-full&sslrootcert={certificate}", certificate_verified=True)
+        self.finding(said, "TLS: TLSv1", "ok")
+        said = self.doctor(f"{url}disable", tls="")
+        self.assertIn("nothing leaves", self.finding(said, "TLS: none", "ok")["what"])
+
+    def test_not_encrypted_to_another_host(self):
+        """This machine by its own address; only that address and a login without rights may."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            try:
+                s.connect(("192.0.2.1", 9))  # sends nothing
+            except OSError:
+                self.skipTest("no network interface besides the loopback")
+            mine = s.getsockname()[0]
+        if mine.startswith("127."):
+            self.skipTest("no network interface besides the loopback")
+        other = Server(f"listen_addresses=127.0.0.1,{mine}")
+        self.addCleanup(other.stop)
+        other.sql("create role ann login")
+        with open(f"{other.folder}/data/pg_hba.conf", "a", encoding="ascii") as file:
+            file.write(f"host all ann {mine}/32 trust\n")
+        other.sql("select pg_reload_conf()")
+        # a connection after the reload, in order: the postmaster reads its signals first
+        url = f"postgresql://ann@{mine}:{other.port}/postgres"
+        said = self.doctor(url, 1, loopback=False, tls="", failed="")
+        found = self.finding(said, "TLS: none", "note")
+        self.assertIn("password", found["what"])
+        self.assertIn("sslmode=verify-full", found["do"])
+
+    # ---- the schema and rights
+
+    def test_no_schema(self):
+        name = self.database(False)
+        said = self.at(name, "boss", can_coordinate=True, can_work=False, schema_version=0)
+        self.finding(said, "schema: none yet", "ok")
+        said = self.at(name, "ann", 1, can_coordinate=False, can_work=False)
+        self.mend(self.finding(said, "schema: none yet", "problem")["do"], "for a coordinator",
+                  name)
+        self.at(name, "ann", can_coordinate=True)
+
+    def test_schema(self):
+        name = self.database()
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=1,
+                       open_runs=0)
+        self.finding(said, "runs: none is open", "note")
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=1)
+        for login in ("boss", "ann", "carl"):  # carl's rights are those of all
+            text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
+            self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
+
+    def test_another_version(self):
+        name = self.database()
+        self.server.sql("update leat.version set version = 7", database=name)
+        said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
+        found = self.finding(said, "schema: version 7", "problem")
+        self.assertIn("this leat needs 1", found["what"])
+
+    def test_incomplete(self):
+        """Every table, view and function that is not there is named."""
+        name = self.database()
+        functions = set(self.server.sql(
+            "select distinct proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace "
+            "where n.nspname = 'leat'", database=name).split())
+        relations = set(self.server.sql(
+            "select relname from pg_class c join pg_namespace n on n.oid = c.relnamespace where "
+            "n.nspname = 'leat' and relkind in ('r', 'v')", database=name).split())
+        self.server.sql("alter schema leat rename to old", "create schema leat", database=name)
+        said = self.at(name, "owner", 1, can_coordinate=False, can_work=False)
+        found = [f["what"] for f in said["findings"] if f["what"].startswith("schema: incomplete")]
+        words = [set(re.sub(r"schema: incomplete: | missing|\(\)", "", text).split(", "))
+                 for text in found]
+        self.assertEqual(words, [relations, functions])
+        self.server.sql("drop schema leat", "alter schema old rename to leat",
+                        "drop function leat.submit", database=name)
+        said = self.at(name, "ann", 1)
+        self.assertEqual(self.finding(said, "schema: incomplete", "problem")["what"],
+                         "schema: incomplete: submit() missing")
+
+    def test_worker_rights(self):
+        name = self.database()
+        self.server.sql("revoke usage on schema leat from public",
+                        "revoke all on all functions in schema leat from public",
+                        "revoke all on all tables in schema leat from public", database=name)
+        said = self.at(name, "ann", 1, can_coordinate=False, can_work=False)
+        rights, views = (self.finding(said, "rights: ", "problem"),
+                         self.finding(said, "schema: version and runs are not known", "note"))
+        self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
+        said = self.at(name, "ann", can_work=True, schema_version=None)
+        self.mend(views["do"], "GRANT", name)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=1)
+        self.at(name, "carl", 1, can_work=False)
+
+    def test_coordinator_rights(self):
+        """Membership in the owner's role is not enough, and after the printed lines a run works."""
+        name = self.database()
+        self.server.sql("create role dora login", "grant boss to dora")
+        said = self.at(name, "dora", can_coordinate=False, can_work=True)
+        self.mend(self.finding(said, "rights: dora may work", "ok")["do"], "for a coordinator",
+                  name)
+        self.at(name, "dora", can_coordinate=True, can_work=True)
+        data, run = f"{self.folder}/faces", f"{self.folder}/run"
+        image_set.make(data, 8, 64)
+        words = [LEAT, "coordinate", run, "--db", self.server.url(name, "dora"), "--data", data,
+                 "--width", "2", "--latent", "4", "--unit-size", "4", "--micro-batch", "4",
+                 "--units", "1", "--steps", "2", "--sample-every", "0", "--poll-ms", "20"]
+        with subprocess.Popen(words, stdout=subprocess.DEVNULL) as coordinator:
+            while coordinator.poll() is None:
+                done = leat("work", self.server.url(name, "ann"), "--data", data, "--key",
+                            f"{self.folder}/ann.key", "--poll-ms", "20", "--threads", "1")
+                if done.returncode == 0:
+                    break
+                self.assertIn("no open run", done.stderr)
+            self.assertEqual(coordinator.wait(LIMIT), 0)
+        self.assertEqual(self.server.sql("select state from leat.run", database=name), "finished")
+
+    # ---- what may run out
+
+    def test_numbers(self):
+        name = self.database()
+        proxy = Proxy(self.server.port)
+        self.addCleanup(proxy.stop)
+        before = self.server.sql("select count(*) from pg_class", database=name)
+        facts = self.doctor(proxy.url(name, "ann"))["database"]
+        self.assertEqual(before, self.server.sql("select count(*) from pg_class", database=name))
+        self.assertEqual(facts["connections_max"], 37)
+        self.assertGreaterEqual(facts["connections"], 1)
+        self.assertGreater(facts["database_bytes"], 1000000)
+        self.assertIsNone(facts["free_bytes"])  # ann may not know where the files are
+        for key in ("round_trip_seconds", "up_bytes_per_second", "down_bytes_per_second"):
+            self.assertGreater(facts[key], 0)
+        self.assertLess(abs(facts["clock_seconds"]), 3600)  # both clocks are this machine's
+        for count in (proxy.up, proxy.down):
+            self.assertTrue(64 << 10 < count < 6000000, count)
+        self.assertEqual(proxy.connections, 2)  # the second one looks for a pooler
+        self.assertGreater(self.at(name, "owner")["database"]["free_bytes"], 0)
+
+    def test_limits_of_a_login(self):
+        name = self.database()
+        self.server.sql("create role few login connection limit 1")
+        said = self.at(name, "few", can_work=True, pooler="unknown")
+        self.finding(said, "pooler: not known", "note")
+        self.assertIn("connections: this login may have 1", [f["what"] for f in said["findings"]])
+
+    # ---- snapshots
+
+    def pass_transactions(self, name):
+        self.server.sql("do $$ begin for i in 1 .. 1100 loop perform txid_current(); commit; "
+                        "end loop; end $$", database=name)
+
+    def snapshot(self, name, kind, says):
+        """Found by a login without rights; the printed line ends it."""
+        said = self.at(name, "ann")
+        found = self.finding(said, f"snapshots: {kind} ", "note")
+        self.assertIn(says, found["what"])
+        self.assertGreater(said["database"]["snapshot_age"], 0)
+        self.mend(found["do"], "end it", name)
+        self.finding(self.at(name, "ann"), "snapshots: nobody", "ok")
+
+    def test_session(self):
+        name = self.database()
+        with self.server.session(name, "carl") as holder:
+            holder.stdin.write("begin isolation level repeatable read; select pg_backend_pid();\n")
+            holder.stdin.flush()
+            pid = holder.stdout.readline().strip()
+            self.finding(self.at(name, "ann"), "snapshots: nobody", "ok")  # it is young
+            self.pass_transactions(name)
+            self.snapshot(name, "session", pid)
+            holder.stdin.close()
+            holder.wait(LIMIT)
+
+    def test_slot(self):
+        name = self.database()
+        self.server.sql("select pg_create_logical_replication_slot('old', 'pgoutput')",
+                        database=name)
+        self.pass_transactions(name)
+        self.snapshot(name, "replication slot", "old (nobody reads it)")
+
+    def test_prepared(self):
+        name = self.database()
+        self.server.sql("begin; create table t (); prepare transaction 'left'", database=name)
+        self.snapshot(name, "prepared transaction", "'left' of login owner")
+
+
+if __name__ == "__main__":
+    unittest.main()
