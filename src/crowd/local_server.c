@@ -19,11 +19,16 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/random.h"
+#include "base/rng.h"
 #include "base/thread.h"
 #include "crowd/local.h"
 
 enum {
     PORT_TRIES = 5,
+    PORT_FIRST = 20000,
+    PORTS = 12000,
+    DRAWS = 20,
     SLICE_MS = 20,
     FAST_MS = 30000,     /* for sessions to be ended and a checkpoint */
     AT_ONCE_MS = 10000,  /* for processes to end */
@@ -182,10 +187,22 @@ static int64_t try_port(int64_t port) {
     return bound ? ntohs(at.sin_port) : 0;
 }
 
+/* Below those that the kernel gives to connections, so that none takes it between two starts. */
+static leat_code draw_port(int64_t *port, leat_error *err) {
+    *port = 0;
+    for (int i = 0; i < DRAWS && *port == 0; i++) {
+        uint64_t bits = 0;
+        LEAT_TRY(leat_random_u64(&bits, err));
+        *port = try_port(PORT_FIRST + (int64_t)leat_random_below(bits, PORTS));
+    }
+    if (*port == 0) *port = try_port(0);
+    return LEAT_OK;
+}
+
 static leat_code choose_port(leat_local *self, leat_error *err) {
     const int64_t before = self->state.port;
     if (before != 0 && try_port(before) != 0) return LEAT_OK;
-    self->state.port = try_port(0);
+    LEAT_TRY(draw_port(&self->state.port, err));
     if (self->state.port == 0)
         return leat_fail(err, LEAT_ERR_CONNECTION,
                          "no free port on 127.0.0.1 for the database's server");

@@ -136,7 +136,8 @@ class Local(folder.Folder):
         server.wait()  # without leat it ends by itself
 
         second = self.start(run, "--resume")
-        self.assertEqual(second.url, first.url)  # a worker that waits finds it again
+        if "is taken by another program" not in second.said:
+            self.assertEqual(second.url, first.url)  # a worker that waits finds it again
         self.units(second, 2)
         server = Ended(second.server)
         os.kill(second.server, signal.SIGKILL)
@@ -147,14 +148,15 @@ class Local(folder.Folder):
             self.assertNotEqual(line, "", second.said)
             second.said += line
         self.units(second, 1)
+        # both: one that is stopped does not start the other again
+        with open(f"{run}/database/data/postmaster.pid", encoding="utf-8") as file:
+            second.server = int(file.readline())
+        server = Ended(second.server)
+        second.send_signal(signal.SIGSTOP)
+        os.kill(second.server, signal.SIGKILL)
+        server.wait()
         second.kill()
         second.wait()
-        with open(f"{run}/database/data/postmaster.pid", encoding="utf-8") as file:
-            left = int(file.readline())
-        try:
-            os.kill(left, signal.SIGKILL)  # both
-        except ProcessLookupError:
-            pass  # it has ended, as it should
 
         os.rename(run, self.at("moved"))
         last = self.start(self.at("moved"), "--resume", "--name", "a-run---quoted---x")

@@ -137,16 +137,19 @@ static leat_process *start_earlier(const leat_local_state *state, const char *da
     leat_process_user user;
     leat_process *process = NULL;
     struct stat facts;
-    char program[LEAT_PATH_BYTES + 16], port[32], name[96], log[512], line[64] = "";
+    char program[LEAT_PATH_BYTES + 16], place[640], name[96], log[512], line[64] = "";
     assert_ok(leat_local_find_usual(0, &programs, err));
     snprintf(program, sizeof program, "%s/postgres", programs.folder);
-    snprintf(port, sizeof port, "port=%d", (int)state->port);
+    snprintf(log, sizeof log, "%s/socket", top); /* a port might be taken by now */
+    assert_ok(leat_path_make_dir(log, err));
+    assert_int_equal(chmod(log, 0777), 0);
+    snprintf(place, sizeof place, "unix_socket_directories=%s", log);
     snprintf(name, sizeof name, "cluster_name=%s", state->token);
     snprintf(log, sizeof log, "%s/earlier", top);
     assert_int_equal(stat(data, &facts), 0);
     assert_ok(leat_process_user_numbered(&user, facts.st_uid, err));
-    const char *const words[] = {
-        "postgres", "-D", data, "-c", port, "-c", name, "-c", "unix_socket_directories=", NULL};
+    const char *const words[] = {"postgres",          "-D", data, "-c", place, "-c", name, "-c",
+                                 "listen_addresses=", NULL};
     const leat_process_options options = {
         .program = program, .words = words, .log = log, .user = &user};
     assert_ok(leat_process_start(&process, &options, err));
@@ -172,8 +175,8 @@ static int take_port(int64_t port) {
                                 .sin_port = htons((uint16_t)port)};
     const int yes = 1, s = socket(AF_INET, SOCK_STREAM, 0);
     assert_int_equal(setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes), 0);
-    assert_int_equal(bind(s, (struct sockaddr *)&place, sizeof place), 0);
-    assert_int_equal(listen(s, 1), 0);
+    /* if it cannot be bound, another program has it, which is as good */
+    if (bind(s, (struct sockaddr *)&place, sizeof place) == 0) assert_int_equal(listen(s, 1), 0);
     return s;
 }
 
@@ -198,11 +201,12 @@ static void second_start(void) {
     snprintf(url, sizeof url, "%s", leat_local_url(local));
     close_local(local);
     local = open_local();
-    assert_string_equal(leat_local_url(local), url);
-    leat_pg *pg = connect_to(url);
+    /* another program may have taken the port; then it says so */
+    if (strstr(lines, "is taken by another program") == NULL)
+        assert_string_equal(leat_local_url(local), url);
+    leat_pg *pg = connect_to(leat_local_url(local));
     assert_string_equal(ask(pg, "select count(*) from mine.t"), "0");
     leat_pg_close(pg);
-    assert_null(strstr(lines, "port"));
     close_local(local);
 }
 
@@ -265,7 +269,7 @@ static void earlier_server(void) {
 }
 
 static void note_process(int64_t id) {
-    char text[64];
+    char text[1200];
     const int size = snprintf(text, sizeof text, "%lld\n%s\n1\n", (long long)id, in_folder("data"));
     assert_ok(leat_file_save(in_folder("data/postmaster.pid"), text, size, err));
 }
