@@ -67,6 +67,7 @@ static leat_code open_file(leat_key *key, leat_error *err) {
     leat_code code = leat_file_open(&key->file, key->path, LEAT_FILE_OWN, &why);
     if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
     code = leat_file_open(&key->file, key->path, LEAT_FILE_NEW, &why);
+    if (code == LEAT_OK) return LEAT_OK; /* *why still says that it was missing */
     if (code == LEAT_ERR_EXISTS) return leat_fail(err, LEAT_ERR_NOT_FOUND, "%s", why.message);
     return leat_error_copy(err, &why);
 }
