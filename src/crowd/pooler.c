@@ -10,8 +10,9 @@
 #include <string.h>
 
 /* The second connection gives up after TIMEOUT_MS: a session pooler whose pool is full lets it
- * wait. */
-enum { TIMEOUT_MS = 5000, ROUNDS = 3 };
+ * wait. Where the login has met a pooler, others may use it, and take the backend that would have
+ * shown of which kind it is: that is looked for more often. */
+enum { TIMEOUT_MS = 5000, ROUNDS = 1, ROUNDS_POOLED = 8 };
 
 static leat_code backend_of(leat_pg *pg, int64_t *backend, leat_error *err) {
     leat_pg_rows *rows = NULL;
@@ -27,29 +28,35 @@ static bool refuses_transactions(const leat_error *why) {
     return strstr(why->message, "statement pooling") != NULL;
 }
 
-/* Whether the first connection's backend is not its own, while `other` has a transaction. */
+/* A transaction of the other connection, which goes on; its backend. */
+static leat_code begin(leat_pg *other, int64_t *backend, leat_error *why) {
+    LEAT_TRY(leat_pg_script(other, "rollback", why));
+    LEAT_TRY(leat_pg_script(other, "begin", why));
+    return backend_of(other, backend, why);
+}
+
+/* Whether a backend is that of both connections, or one of them has had several. */
 static leat_code compare(leat_pg *pg, leat_pg *other, leat_crowd_pooler *found, leat_error *why,
                          leat_error *err) {
-    int64_t first = 0, others = 0, now = 0;
+    int64_t first = 0, others = 0, now = 0, others_now = 0;
+    leat_pg_link link;
     LEAT_TRY(backend_of(pg, &first, err));
-    leat_code code = leat_pg_script(other, "begin", why);
-    if (code == LEAT_OK) code = backend_of(other, &others, why);
+    leat_pg_get_link(pg, &link);
+    const bool pooled = link.backend != first;
+    const int rounds = pooled ? ROUNDS_POOLED : ROUNDS;
+    leat_code code = begin(other, &others, why);
+    bool shared = others == first;
+    for (int i = 0; i < rounds && code == LEAT_OK && !shared; i++) {
+        LEAT_TRY(backend_of(pg, &now, err));
+        code = begin(other, &others_now, why);
+        shared = code == LEAT_OK && (now != first || others_now != others);
+    }
     if (code != LEAT_OK) {
         if (refuses_transactions(why)) *found = LEAT_CROWD_POOLER_STATEMENT;
         return LEAT_OK;
     }
-    bool shared = others == first;
-    for (int i = 0; i < ROUNDS && !shared; i++) {
-        LEAT_TRY(backend_of(pg, &now, err));
-        shared = now != first;
-    }
-    if (shared) {
-        *found = LEAT_CROWD_POOLER_TRANSACTION;
-    } else {
-        leat_pg_link link;
-        leat_pg_get_link(pg, &link);
-        *found = link.backend == first ? LEAT_CROWD_POOLER_NONE : LEAT_CROWD_POOLER_SESSION;
-    }
+    if (shared) *found = LEAT_CROWD_POOLER_TRANSACTION;
+    else *found = pooled ? LEAT_CROWD_POOLER_SESSION : LEAT_CROWD_POOLER_NONE;
     return LEAT_OK;
 }
 
