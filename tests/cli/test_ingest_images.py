@@ -106,9 +106,9 @@ class Ingest(Images):
         """The words of a run over every kind of file, and the same as JSON."""
         done = self.ingest(os.path.join(GOLDEN, "images"))
         self.assertEqual(done.stderr, "")
-        self.assertRegex(done.stdout, r"(?s)^read    \d+ files = 69 images \+ 4\d rejected\n"
+        self.assertRegex(done.stdout, r"(?s)^read    \d+ files = 71 images \+ 4\d rejected\n"
                          r"        rejected: 1\d not_an_image\n        rejected: 1\d damaged\n"
-                         r"        rejected: 8 truncated\n        rejected: 3 too_large\n"
+                         r"        rejected: 7 truncated\n        rejected: 4 too_large\n"
                          r"        rejected: 2 too_small\n        rejected: 5 unsupported\n"
                          r"        see .*/rejected.csv\nimages  64 x 64 pixels, fingerprint "
                          r"[0-9a-f]{16}\nbytes   .* in .*, from .*\ntime    .* files/s, .* "

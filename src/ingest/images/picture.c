@@ -208,8 +208,8 @@ static leat_code take_rows(void *context, const uint8_t *rgb, int32_t rows, leat
 }
 
 static leat_code decode(leat_picture_maker *maker, const uint8_t *bytes, int64_t size_bytes,
-                        const leat_image_header *header, uint8_t *pixels,
-                        leat_image_outcome *outcome, leat_error *err) {
+                        leat_image_header *header, uint8_t *pixels, leat_image_outcome *outcome,
+                        leat_error *err) {
     const int32_t size = maker->source->size;
     leat_error why = {0};
     leat_image_reason reason;
