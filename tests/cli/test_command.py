@@ -91,7 +91,8 @@ class Help(unittest.TestCase):
         words = {"one per processor": processors, "one per 235 measurements": "0",
                  "inside the output folder": "-", "uniform": "-", "usual names": "-",
                  "set this or --epochs": "0", "set this or --steps": "0",
-                 "the widest that this processor runs": "-", "new weights from the seed": "-"}
+                 "the widest that this processor runs": "-", "new weights from the seed": "-",
+                 "all files": "-", "no file": "-"}
         shown = {(command, name, in_bytes(words.get(value, value)))
                  for command in commands() for name, value in defaults_in_help(command)}
         wanted = {(command, name, in_bytes(value)) for command, name, value in rows

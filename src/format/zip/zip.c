@@ -28,6 +28,7 @@ int64_t leat_zip_memory(int64_t members, int64_t names_bytes) {
     X(get_num_entries)                                                                             \
     X(get_name)                                                                                    \
     X(stat_index)                                                                                  \
+    X(file_get_external_attributes)                                                                \
     X(fopen_index)                                                                                 \
     X(fread)                                                                                       \
     X(fclose)                                                                                      \
@@ -186,6 +187,23 @@ int64_t leat_zip_count(const leat_zip *zip) { return zip->count; }
 
 /* ---- members -------------------------------------------------------------------------------- */
 
+/* What a member is that Unix systems have packed: links and devices have no bytes of a picture. */
+static const char *why_special(leat_zip *zip, int64_t index) {
+    enum { SYSTEM_UNIX = 3, SYSTEM_MACOS = 19 };
+    enum { TYPE_MASK = 0170000, TYPE_FILE = 0100000, TYPE_FOLDER = 0040000, TYPE_LINK = 0120000 };
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    if (zip->file_get_external_attributes(zip->archive, (zip_uint64_t)index, 0, &system,
+                                          &attributes) != 0 ||
+        (system != SYSTEM_UNIX && system != SYSTEM_MACOS))
+        return NULL;
+    const unsigned type = attributes >> 16 & TYPE_MASK;
+    if (type == TYPE_LINK) return "a zip member that is a symbolic link; links are not followed";
+    return type == 0 || type == TYPE_FILE || type == TYPE_FOLDER
+               ? NULL
+               : "a zip member that is a device or a pipe";
+}
+
 static const char *why_not(const zip_stat_t *stat) {
     if ((stat->valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat->encryption_method != ZIP_EM_NONE)
         return "an encrypted zip member";
@@ -194,21 +212,23 @@ static const char *why_not(const zip_stat_t *stat) {
 }
 
 leat_code leat_zip_get(leat_zip *zip, int64_t index, leat_zip_member *out, leat_error *err) {
-    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     zip_stat_t stat;
     LEAT_ASSERT(index >= 0 && index < zip->count);
     *out = (leat_zip_member){0};
     const char *name = zip->get_name(zip->archive, (zip_uint64_t)index, ZIP_FL_ENC_GUESS);
     if (name == NULL || zip->stat_index(zip->archive, (zip_uint64_t)index, 0, &stat) != 0 ||
-        (stat.valid & needed) != needed || stat.size > INT64_MAX)
+        (stat.valid & needed) != needed || stat.size > INT64_MAX || stat.comp_size > INT64_MAX)
         return judge(zip, zip->get_error(zip->archive), "", err);
     size_t size = strlen(name);
     *out = (leat_zip_member){
         .name = name,
         .size_bytes = (int64_t)stat.size,
+        .packed_bytes = (int64_t)stat.comp_size,
         .folder = size > 0 && name[size - 1] == '/',
         .unsupported = why_not(&stat),
     };
+    if (out->unsupported == NULL) out->unsupported = why_special(zip, index);
     return LEAT_OK;
 }
 

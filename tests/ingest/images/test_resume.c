@@ -205,7 +205,7 @@ static void strict_later(void **state) {
     stop_at(folder, out, options, 6, "reading");
     options.resume = options.strict = true;
     assert_fails(run(folder, out, &options, NULL, err), LEAT_ERR_INPUT,
-                 "--strict: the interrupted run has rejected \"a/notes.txt\": not_an_image: text");
+                 "--strict: the interrupted run has rejected \"a/notes.jpg\": not_an_image: text");
     options.strict = false;
     assert_ok(run(folder, out, &options, &result, err));
     assert_true(result.resumed >= 6);
