@@ -117,6 +117,21 @@ class Names(Case):
                                            ["link.png", "unsupported"],
                                            ["pipe.png", "unsupported"]])
 
+    def test_archive_after_a_program(self):
+        """Offsets that do not count the program before the archive, as `cat` leaves them."""
+        archive = self.zip([("a.png", png(8, 8, 1)), ("b.png", png(8, 8, 2))])
+        want = self.digest(archive)
+        with open(archive, "rb") as file:
+            data = file.read()
+        for name, prefix in (("sfx.zip", b"#!/bin/sh\necho unpacking\n" * 9), ("one.zip", b"x")):
+            with open(self.at(name), "wb") as file:
+                file.write(prefix + data)
+            self.assertEqual(self.digest(self.at(name)), want)
+        with open(self.at("cut.zip"), "wb") as file:
+            file.write(prefix + data[:-9])
+        done = self.ingest(self.at("cut.zip"), out="cut", status=1)
+        self.assertIn("cannot be read as a zip archive", done.stderr)
+
     def test_bomb(self):
         """50 MB of one byte, deflated: refused by its ratio, before any of it is unpacked."""
         with zipfile.ZipFile(self.at("in.zip"), "w", zipfile.ZIP_DEFLATED) as archive:
