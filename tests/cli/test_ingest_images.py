@@ -106,7 +106,8 @@ class Ingest(Images):
         """The words of a run over every kind of file, and the same as JSON."""
         done = self.ingest(os.path.join(GOLDEN, "images"))
         self.assertEqual(done.stderr, "")
-        self.assertRegex(done.stdout, r"(?s)^read    \d+ files = 71 images \+ 39 rejected \(35.5 %\)\n"
+        self.assertRegex(done.stdout,
+                         r"(?s)^read    110 files = 71 images \+ 39 rejected \(35.5 %\)\n"
                          r"        rejected: 1\d not_an_image\n        rejected: 1\d damaged\n"
                          r"        rejected: 7 truncated\n        rejected: 4 too_large\n"
                          r"        rejected: 2 too_small\n        rejected: 5 unsupported\n"
@@ -117,8 +118,8 @@ class Ingest(Images):
                          r"        2 with bytes after the end, which were ignored\n"
                          r"        1 with bytes between segments, which were ignored\n"
                          r"        14 with transparent pixels \(--background drop\)\n"
-                         r"        35 exact duplicates: 420.jpg = exif_9.jpg, ...\nbytes   .* in .*, from .*\ntime    .* files/s, .* "
-                         r"pixels/s\nmemory  peak .*, limit 512 MiB\n$")
+                         r"        35 exact duplicates: 420.jpg = exif_9.jpg, ...\n"
+                         r"bytes   .* in .*, from .*\ntime    .* files/s, .* pixels/s\nmemory  peak .*, limit 512 MiB\n$")
         facts = json.loads(self.ingest(os.path.join(GOLDEN, "images"), "--json", out="two").stdout)
         self.assertEqual(content(self.at("two")), content(self.at("set")))
         self.assertEqual(facts["files"], facts["images"] + facts["rejected"])

@@ -241,8 +241,8 @@ class Counts(Case):
         self.ingest(self.at("in"))
         self.write("y.png", b"\0")
         done = self.ingest(self.at("in"), out="other", status=1)
-        self.assertIn('4 of 7 files were rejected, a share of 0.571, and --max-rejected is 0.5; the '
-                      'first is "x0.png": not_an_image: neither JPEG nor PNG', done.stderr)
+        self.assertIn('4 of 7 files were rejected, a share of 0.571, and --max-rejected is 0.5; '
+                      'the first is "x0.png": not_an_image: neither JPEG nor PNG', done.stderr)
         self.assertFalse(os.path.exists(self.at("other")))
         self.ingest(self.at("in"), "--max-rejected", "0.6", out="other")
         self.ingest(self.at("in"), "--max-rejected", "0", out="none", status=1)

@@ -228,78 +228,72 @@ static void png_end(leat_buf *png, const uint8_t *rows, int64_t rows_bytes) {
 enum { GREY = 0, RGB = 2, PALETTE = 3, GREY_ALPHA = 4, RGBA = 6 };
 
 /* One row of two pixels, the first of which is transparent: what is stored, and on white. */
+static const struct {
+    int colour, depth;
+    const char *row; /* after its filter */
+    int row_bytes;
+    const char *transparency;
+    int transparency_bytes;
+    uint8_t dropped[6], on_white[6];
+} transparent[] = {
+    {PALETTE, 1, "\x40", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
+    {PALETTE, 2, "\x10", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
+    {PALETTE, 4, "\x01", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
+    {PALETTE, 8, "\0\1", 2, "\x80", 1, {10, 20, 30, 40, 50, 60}, {132, 137, 142, 40, 50, 60}},
+    {GREY, 1, "\x40", 1, "\0\0", 2, {0, 0, 0, 255, 255, 255}, {255, 255, 255, 255, 255, 255}},
+    {GREY, 2, "\x10", 1, "\0\0", 2, {0, 0, 0, 85, 85, 85}, {255, 255, 255, 85, 85, 85}},
+    {GREY, 4, "\x12", 1, "\0\1", 2, {17, 17, 17, 34, 34, 34}, {255, 255, 255, 34, 34, 34}},
+    {GREY, 8, "\7\x09", 2, "\0\7", 2, {7, 7, 7, 9, 9, 9}, {255, 255, 255, 9, 9, 9}},
+    {GREY,
+     16,
+     "\x40\1\x40\2",
+     4,
+     "\x40\1",
+     2,
+     {64, 64, 64, 64, 64, 64},
+     {255, 255, 255, 64, 64, 64}},
+    {RGB, 8, "\1\2\3\4\5\6", 6, "\0\1\0\2\0\3", 6, {1, 2, 3, 4, 5, 6}, {255, 255, 255, 4, 5, 6}},
+    {RGB,
+     16,
+     "\x41\0\x42\0\x43\1\x41\0\x42\0\x43\2",
+     12,
+     "\x41\0\x42\0\x43\1",
+     6,
+     {65, 66, 67, 65, 66, 67},
+     {255, 255, 255, 65, 66, 67}},
+    {GREY_ALPHA, 8, "\x09\0\x08\xff", 4, NULL, 0, {9, 9, 9, 8, 8, 8}, {255, 255, 255, 8, 8, 8}},
+    {RGBA,
+     8,
+     "\xff\0\xff\0\4\5\6\xff",
+     8,
+     NULL,
+     0,
+     {255, 0, 255, 4, 5, 6},
+     {255, 255, 255, 4, 5, 6}},
+    {RGBA,
+     16,
+     "\x50\0\x51\0\x52\0\0\0\x53\0\x54\0\x55\0\xff\xff",
+     16,
+     NULL,
+     0,
+     {80, 81, 82, 83, 84, 85},
+     {255, 255, 255, 83, 84, 85}},
+};
+
 static void transparent_pixels(void **state) {
     (void)state;
     static const uint8_t palette[] = {10, 20, 30, 40, 50, 60};
-    static const struct {
-        int colour, depth;
-        const char *row; /* after its filter */
-        int row_bytes;
-        const char *transparency;
-        int transparency_bytes;
-        uint8_t dropped[6], on_white[6];
-    } cases[] = {
-        {PALETTE, 1, "\x40", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
-        {PALETTE, 2, "\x10", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
-        {PALETTE, 4, "\x01", 1, "\0", 1, {10, 20, 30, 40, 50, 60}, {255, 255, 255, 40, 50, 60}},
-        {PALETTE, 8, "\0\1", 2, "\x80", 1, {10, 20, 30, 40, 50, 60}, {132, 137, 142, 40, 50, 60}},
-        {GREY, 1, "\x40", 1, "\0\0", 2, {0, 0, 0, 255, 255, 255}, {255, 255, 255, 255, 255, 255}},
-        {GREY, 2, "\x10", 1, "\0\0", 2, {0, 0, 0, 85, 85, 85}, {255, 255, 255, 85, 85, 85}},
-        {GREY, 4, "\x12", 1, "\0\1", 2, {17, 17, 17, 34, 34, 34}, {255, 255, 255, 34, 34, 34}},
-        {GREY, 8, "\7\x09", 2, "\0\7", 2, {7, 7, 7, 9, 9, 9}, {255, 255, 255, 9, 9, 9}},
-        {GREY,
-         16,
-         "\x40\1\x40\2",
-         4,
-         "\x40\1",
-         2,
-         {64, 64, 64, 64, 64, 64},
-         {255, 255, 255, 64, 64, 64}},
-        {RGB,
-         8,
-         "\1\2\3\4\5\6",
-         6,
-         "\0\1\0\2\0\3",
-         6,
-         {1, 2, 3, 4, 5, 6},
-         {255, 255, 255, 4, 5, 6}},
-        {RGB,
-         16,
-         "\x41\0\x42\0\x43\1\x41\0\x42\0\x43\2",
-         12,
-         "\x41\0\x42\0\x43\1",
-         6,
-         {65, 66, 67, 65, 66, 67},
-         {255, 255, 255, 65, 66, 67}},
-        {GREY_ALPHA, 8, "\x09\0\x08\xff", 4, NULL, 0, {9, 9, 9, 8, 8, 8}, {255, 255, 255, 8, 8, 8}},
-        {RGBA,
-         8,
-         "\xff\0\xff\0\4\5\6\xff",
-         8,
-         NULL,
-         0,
-         {255, 0, 255, 4, 5, 6},
-         {255, 255, 255, 4, 5, 6}},
-        {RGBA,
-         16,
-         "\x50\0\x51\0\x52\0\0\0\x53\0\x54\0\x55\0\xff\xff",
-         16,
-         NULL,
-         0,
-         {80, 81, 82, 83, 84, 85},
-         {255, 255, 255, 83, 84, 85}},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        leat_buf png = png_begin(2, 1, cases[i].depth, cases[i].colour), rows = {0};
-        if (cases[i].colour == PALETTE) add_chunk(&png, "PLTE", palette, sizeof palette);
-        if (cases[i].transparency != NULL)
-            add_chunk(&png, "tRNS", cases[i].transparency, cases[i].transparency_bytes);
+    for (size_t i = 0; i < COUNT(transparent); i++) {
+        leat_buf png = png_begin(2, 1, transparent[i].depth, transparent[i].colour), rows = {0};
+        if (transparent[i].colour == PALETTE) add_chunk(&png, "PLTE", palette, sizeof palette);
+        if (transparent[i].transparency != NULL)
+            add_chunk(&png, "tRNS", transparent[i].transparency, transparent[i].transparency_bytes);
         add(&rows, "\0", 1);
-        add(&rows, cases[i].row, cases[i].row_bytes);
+        add(&rows, transparent[i].row, transparent[i].row_bytes);
         png_end(&png, rows.data, rows.size);
         for (int white = 0; white < 2; white++) {
             image_pixels got = decode(&png, white ? 0xffffff : LEAT_IMAGE_DROP_ALPHA);
-            const uint8_t *want = white ? cases[i].on_white : cases[i].dropped;
+            const uint8_t *want = white ? transparent[i].on_white : transparent[i].dropped;
             if (memcmp(got.rgb, want, 6) != 0)
                 fail_msg("case %d, white %d: %d %d %d, %d %d %d", (int)i, white, got.rgb[0],
                          got.rgb[1], got.rgb[2], got.rgb[3], got.rgb[4], got.rgb[5]);
