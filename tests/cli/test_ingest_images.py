@@ -104,23 +104,28 @@ class Synth(Images):
 class Ingest(Images):
     def test_golden_folder(self):
         """The words of a run over every kind of file, and the same as JSON."""
-        done = self.ingest(os.path.join(GOLDEN, "images"))
+        # whether leat reads WebP depends on how it was built
+        every = ("--exclude", "*.webp")
+        done = self.ingest(os.path.join(GOLDEN, "images"), *every)
         self.assertEqual(done.stderr, "")
         self.assertRegex(done.stdout,
-                         r"(?s)^read    110 files = 71 images \+ 39 rejected \(35.5 %\)\n"
-                         r"        rejected: 1\d not_an_image\n        rejected: 1\d damaged\n"
+                         r"(?s)^read    109 files = 71 images \+ 38 rejected \(34.9 %\)\n"
+                         r"        rejected: 9 not_an_image\n        rejected: 1\d damaged\n"
                          r"        rejected: 7 truncated\n        rejected: 4 too_large\n"
                          r"        rejected: 2 too_small\n        rejected: 5 unsupported\n"
                          r"        see .*/rejected.csv\n"
                          r"        not read: .*/index.json, .*/make.py\n"
+                         r"        excluded: 11\n"
                          r"images  64 x 64 pixels, fingerprint [0-9a-f]{16}\n"
                          r"        1 complete, but without the marker of the end\n"
                          r"        2 with bytes after the end, which were ignored\n"
                          r"        1 with bytes between segments, which were ignored\n"
                          r"        14 with transparent pixels \(--background drop\)\n"
                          r"        35 exact duplicates: 420.jpg = exif_9.jpg, ...\n"
-                         r"bytes   .* in .*, from .*\ntime    .* files/s, .* pixels/s\nmemory  peak .*, limit 512 MiB\n$")
-        facts = json.loads(self.ingest(os.path.join(GOLDEN, "images"), "--json", out="two").stdout)
+                         r"bytes   .* in .*, from .*\ntime    .* files/s, .* pixels/s\n"
+                         r"memory  peak .*, limit 512 MiB\n$")
+        facts = json.loads(self.ingest(os.path.join(GOLDEN, "images"), "--json", *every,
+                                       out="two").stdout)
         self.assertEqual(content(self.at("two")), content(self.at("set")))
         self.assertEqual(facts["files"], facts["images"] + facts["rejected"])
         self.assertEqual(sum(facts["rejected_reasons"].values()), facts["rejected"])
@@ -132,7 +137,7 @@ class Ingest(Images):
                          (facts["images"], facts["rejected"]))
         self.assertEqual(facts["bytes_written"],
                          os.path.getsize(self.at("two", "images.safetensors")))
-        done = self.ingest(os.path.join(GOLDEN, "images"), "--resume")
+        done = self.ingest(os.path.join(GOLDEN, "images"), "--resume", *every)
         self.assertIn("already holds the images of these files", done.stdout)
         with open(self.at("set", "rejected.csv"), encoding="utf-8") as file:
             lines = file.read().splitlines()

@@ -77,8 +77,11 @@ void leat_image_flatten(leat_image_header *header, uint8_t *pixels, int64_t coun
 }
 
 static leat_code read_pixels(const leat_image_job *job, leat_error *err) {
-    if (job->header->format == LEAT_IMAGE_PNG) return leat_png_decode(job, err);
-    return leat_jpeg_decode(job, err);
+    switch (job->header->format) {
+    case LEAT_IMAGE_PNG: return leat_png_decode(job, err);
+    case LEAT_IMAGE_WEBP: return leat_webp_decode(job, err);
+    default: return leat_jpeg_decode(job, err);
+    }
 }
 
 /* With a band of rows after the pixels, if they have to be turned. */

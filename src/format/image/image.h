@@ -1,6 +1,7 @@
 /*
  * Pictures in JPEG and PNG files as rows of RGB bytes, and back. Each library is behind one file:
- * libjpeg-turbo behind jpeg.c, libpng behind png.c. What must be known before decoding is read by
+ * libjpeg-turbo behind jpeg.c, libpng behind png.c, libwebp, if leat was built with it, behind
+ * webp.c. What must be known before decoding is read by
  * leat itself, from bounded headers (look.c, exif.c): format, size, orientation and the memory that
  * decoding takes.
  *
@@ -34,7 +35,11 @@
 /* No reason against a file: it is a picture that can be used. */
 #define LEAT_IMAGE_GOOD LEAT_IMAGE_REASONS
 
-typedef enum leat_image_format { LEAT_IMAGE_JPEG, LEAT_IMAGE_PNG } leat_image_format;
+typedef enum leat_image_format {
+    LEAT_IMAGE_JPEG,
+    LEAT_IMAGE_PNG,
+    LEAT_IMAGE_WEBP
+} leat_image_format;
 
 /* Transparent pixels keep the colour that is stored. */
 #define LEAT_IMAGE_DROP_ALPHA (-1)

@@ -17,7 +17,8 @@ typedef struct magic {
 
 static const magic magics[] = {
     {0, 4, "GIF8", "a GIF" CONVERT " (FILE[0] is its first picture)"},
-    {8, 4, "WEBP", "a WebP" CONVERT ", or dwebp FILE -o FILE.png"},
+    {8, 4, "WEBP",
+     "a WebP, and this leat was built without libwebp" CONVERT ", or dwebp FILE -o FILE.png"},
     {0, 2, "BM", "a BMP" CONVERT},
     {0, 4, "II*\0", "a TIFF" CONVERT},
     {0, 4, "MM\0*", "a TIFF" CONVERT},

@@ -84,6 +84,8 @@ leat_code leat_image_look(const uint8_t *bytes, int64_t size_bytes, leat_image_h
         code = leat_jpeg_look(bytes, size_bytes, &found, reason, err);
     else if (size_bytes >= 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
         code = leat_png_look(bytes, size_bytes, &found, reason, err);
+    else if (size_bytes >= 12 && memcmp(bytes, "RIFF", 4) == 0 && memcmp(bytes + 8, "WEBP", 4) == 0)
+        code = leat_webp_look(bytes, size_bytes, &found, reason, err);
     else
         return leat_image_reject(reason, LEAT_IMAGE_NOT_AN_IMAGE, err, "%s",
                                  leat_image_kind(bytes, size_bytes));

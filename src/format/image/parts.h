@@ -17,6 +17,10 @@ LEAT_MUST_CHECK leat_code leat_jpeg_look(const uint8_t *bytes, int64_t size_byte
 LEAT_MUST_CHECK leat_code leat_png_look(const uint8_t *bytes, int64_t size_bytes,
                                         leat_image_header *header, leat_image_reason *reason,
                                         leat_error *err);
+/* At least 12 bytes, which begin as a WebP. Without libwebp, it is not an image. */
+LEAT_MUST_CHECK leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes,
+                                         leat_image_header *header, leat_image_reason *reason,
+                                         leat_error *err);
 /* Rejects a size that is not read. */
 LEAT_MUST_CHECK leat_code leat_image_check_size(int64_t width, int64_t height,
                                                 leat_image_reason *reason, leat_error *err);
@@ -50,6 +54,7 @@ typedef struct leat_image_job {
  * the header says that it is decoded in pieces. */
 LEAT_MUST_CHECK leat_code leat_jpeg_decode(const leat_image_job *job, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_png_decode(const leat_image_job *job, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_webp_decode(const leat_image_job *job, leat_error *err);
 
 /* Where the chunks with the pixels of a PNG end; 0 if it has none. */
 int64_t leat_png_pixels_end(const uint8_t *bytes, int64_t size_bytes);

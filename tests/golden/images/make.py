@@ -273,8 +273,43 @@ def make_bad_pngs():
         "does not begin with its header")
 
 
+# ---- WebP: read only by a leat that was built with libwebp ---------------------------------------
+
+def webp(mode="RGB", size=(33, 21), **options):
+    out = io.BytesIO()
+    image(mode, *size).save(out, "WEBP", **options)
+    return out.getvalue()
+
+
+def good_webp(name, data, pixels=None):
+    good_jpeg(name, data, pixels)
+    INDEX[-1]["library"] = "libwebp"
+
+
+def bad_webp(name, data, reason, what):
+    bad(name, data, reason, what)
+    INDEX[-1]["library"] = "libwebp"
+
+
+def make_webps():
+    good_webp("other.webp", webp(size=(4, 3)))
+    good_webp("lossy.webp", webp())
+    good_webp("lossless.webp", webp(lossless=True))
+    good_webp("alpha.webp", webp("RGBA", lossless=True, exact=True))
+    good_webp("lossy_alpha.webp", webp("RGBA", exact=True))
+    good_webp("exif_6.webp", webp(lossless=True, exif=b"Exif\0\0" + exif(6, "MM")))
+    good_webp("junk_after.webp", webp(lossless=True) + b"anything", webp(lossless=True))
+    frames = [image("RGB", 8, 8), image("RGB", 8, 8).transpose(Image.ROTATE_90)]
+    out = io.BytesIO()
+    frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
+    bad_webp("animated.webp", out.getvalue(), "unsupported", "an animated WebP")
+    bad_webp("cut.webp", webp()[:-20], "truncated", "the WebP ends after")
+    bad_webp("cut_lossless.webp", webp(lossless=True)[:-40], "truncated", "the WebP ends after")
+    bad_webp("no_picture.webp", b"RIFF\x0c\0\0\0WEBPXXXX\0\0\0\0", "damaged", "without a picture")
+
+
 def make_others():
-    for form, seems in (("GIF", "a GIF"), ("WEBP", "a WebP"), ("BMP", "a BMP"), ("TIFF", "a TIFF")):
+    for form, seems in (("GIF", "a GIF"), ("BMP", "a BMP"), ("TIFF", "a TIFF")):
         out = io.BytesIO()
         image("RGB", 4, 3).save(out, form)
         bad(f"other.{form.lower()}", out.getvalue(), "not_an_image", seems)
@@ -291,6 +326,7 @@ make_jpegs()
 make_bad_jpegs()
 make_pngs()
 make_bad_pngs()
+make_webps()
 make_others()
 with open("index.json", "w", encoding="ascii") as index:
     lines = ",\n ".join(json.dumps(entry) for entry in INDEX)
