@@ -116,6 +116,12 @@ class Names(Case):
         self.assertEqual(self.rejected(), [["inner.zip", "not_an_image"],
                                            ["link.png", "unsupported"],
                                            ["pipe.png", "unsupported"]])
+        with open(self.at("set", "rejected.csv"), encoding="utf-8") as file:
+            text = file.read()
+        for words in ("link.png,unsupported,a zip member that is a symbolic link",
+                      "pipe.png,unsupported,a zip member that is a device or a pipe",
+                      "inner.zip,not_an_image,\"a zip archive; unpack it"):
+            self.assertIn(words, text)
 
     def test_archive_after_a_program(self):
         """Offsets that do not count the program before the archive, as `cat` leaves them."""
