@@ -382,9 +382,10 @@ typedef struct leat_images_ingest_result {
 /*
  * Reads the images of `path`, a folder (with its folders) or a zip archive, which is not unpacked,
  * and writes the data set out_dir (docs/images.md). Images are in the order of their names. A file
- * that is not a usable JPEG or PNG is rejected: rejected.csv has its name and the reason. The data
- * set is a function of the names and contents of the files, of `size`, and of the pixels that
- * libjpeg-turbo and libpng decode; images.json has a hash of those.
+ * that is not a usable JPEG or PNG (or WebP, if leat was built with libwebp) is rejected:
+ * rejected.csv has its name and the reason. The data set is a function of the names and contents of
+ * the files, of `size` and `background`, and of the pixels that the libraries decode; images.json
+ * has a hash of those.
  *
  * Memory stays within options->memory_bytes; if that is not possible, the call fails with
  * LEAT_ERR_LIMIT and names the minimum. LEAT_ERR_INPUT: there is no image, more files are rejected
