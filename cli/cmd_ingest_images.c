@@ -8,8 +8,11 @@
 
 static void write_counts(leat_cli *cli, const char *out, const leat_images_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    leat_out(cli, "read    %s = %s + %s rejected\n", leat_things(a, result->files, "file"),
+    leat_out(cli, "read    %s = %s + %s rejected", leat_things(a, result->files, "file"),
              leat_things(b, result->images, "image"), leat_words_count(c, result->rejected));
+    if (result->rejected > 0)
+        leat_out(cli, " (%.3g %%)", 100.0 * (double)result->rejected / (double)result->files);
+    leat_out(cli, "\n");
     for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
         if (result->rejected_by[i] > 0)
             leat_out(cli, "        rejected: %s %s\n", leat_words_count(a, result->rejected_by[i]),
@@ -20,6 +23,55 @@ static void write_counts(leat_cli *cli, const char *out, const leat_images_inges
         leat_out(cli, "/rejected.csv\n");
     }
     leat_ingest_write_skipped(cli, &result->skipped);
+    if (result->excluded > 0)
+        leat_out(cli, "        excluded: %s\n", leat_words_count(a, result->excluded));
+}
+
+static const char *const remark_words[LEAT_IMAGE_REMARKS] = {
+    [LEAT_IMAGE_NO_END] = "complete, but without the marker of the end",
+    [LEAT_IMAGE_AFTER_END] = "with bytes after the end, which were ignored",
+    [LEAT_IMAGE_EXTRANEOUS] = "with bytes between segments, which were ignored",
+    [LEAT_IMAGE_TRANSPARENT] = "with transparent pixels",
+    [LEAT_IMAGE_SEVERAL] = "the first of several pictures in the file",
+    [LEAT_IMAGE_LOW_RANGE] =
+        "of 16 bits, but below 1/8 of the range: nearly black; scale their values up first",
+};
+
+static void write_remarks(leat_cli *cli, const leat_images_ingest_options *options,
+                          const leat_images_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES], background[LEAT_SETTING_BYTES];
+    for (int i = 0; i < LEAT_IMAGE_REMARKS; i++) {
+        if (result->remarks[i] == 0) continue;
+        leat_out(cli, "        %s %s", leat_words_count(a, result->remarks[i]), remark_words[i]);
+        if (i == LEAT_IMAGE_TRANSPARENT)
+            leat_out(cli, " (--background %s)",
+                     leat_settings_get(leat_images_ingest_options_table(), options, "background",
+                                       background));
+        leat_out(cli, "\n");
+    }
+    if (result->duplicates == 0) return;
+    leat_out(cli, "        %s: ", leat_things(a, result->duplicates, "exact duplicate"));
+    leat_out_name(cli, result->duplicate[0]);
+    leat_out(cli, " = ");
+    leat_out_name(cli, result->duplicate[1]);
+    leat_out(cli, result->duplicates > 1 ? ", ...\n" : "\n");
+}
+
+static void write_folders(leat_cli *cli, const leat_images_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES];
+    int64_t shown = result->folder_count;
+    if (shown > LEAT_IMAGES_FOLDERS) shown = LEAT_IMAGES_FOLDERS;
+    if (shown == 0 || (shown == 1 && result->folders[0].name[0] == 0)) return;
+    leat_out(cli, "folders ");
+    for (int64_t i = 0; i < shown; i++) {
+        if (i > 0) leat_out(cli, ", ");
+        if (result->folders[i].name[0] == 0) leat_out(cli, "(none)");
+        else leat_out_name(cli, result->folders[i].name);
+        leat_out(cli, " %s", leat_words_count(a, result->folders[i].images));
+    }
+    if (result->folder_count > shown)
+        leat_out(cli, " and %s more", leat_words_count(a, result->folder_count - shown));
+    leat_out(cli, "\n");
 }
 
 static void write_costs(leat_cli *cli, const char *out, const leat_images_ingest_options *options,
@@ -43,6 +95,22 @@ typedef struct json_source {
     const leat_images_ingest_result *result;
 } json_source;
 
+static void json_remarks(leat_json *json, const leat_images_ingest_result *result) {
+    leat_json_key(json, "remarks");
+    leat_json_begin_object(json);
+    for (int i = 0; i < LEAT_IMAGE_REMARKS; i++)
+        if (result->remarks[i] > 0)
+            leat_json_member_int(json, leat_image_remark_name(i), result->remarks[i]);
+    leat_json_end_object(json);
+    leat_json_member_int(json, "duplicates", result->duplicates);
+    leat_json_member_int(json, "folder_count", result->folder_count);
+    leat_json_key(json, "folders");
+    leat_json_begin_object(json);
+    for (int64_t i = 0; i < result->folder_count && i < LEAT_IMAGES_FOLDERS; i++)
+        leat_json_member_int(json, result->folders[i].name, result->folders[i].images);
+    leat_json_end_object(json);
+}
+
 static void json_members(leat_json *json, const void *of) {
     const json_source *source = of;
     const leat_images_ingest_result *result = source->result;
@@ -50,6 +118,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "size", source->options->size);
     leat_json_member_int(json, "files", result->files);
     leat_ingest_json_skipped(json, &result->skipped);
+    leat_json_member_int(json, "excluded", result->excluded);
     leat_json_member_int(json, "images", result->images);
     leat_json_member_int(json, "rejected", result->rejected);
     leat_json_key(json, "rejected_reasons");
@@ -58,6 +127,10 @@ static void json_members(leat_json *json, const void *of) {
         if (result->rejected_by[i] > 0)
             leat_json_member_int(json, leat_image_reason_name(i), result->rejected_by[i]);
     leat_json_end_object(json);
+    leat_json_member_double(json, "rejected_share",
+                            result->files > 0 ? (double)result->rejected / (double)result->files
+                                              : 0);
+    json_remarks(json, result);
     leat_json_member_string(json, "fingerprint", result->fingerprint);
     leat_json_member_int(json, "bytes_read", result->bytes_read);
     leat_json_member_int(json, "pixels_read", result->pixels_read);
@@ -82,6 +155,8 @@ static void write_summary(leat_cli *cli, const json_source *of) {
     write_counts(cli, of->out, result);
     leat_out(cli, "images  %d x %d pixels, fingerprint %.16s\n", of->options->size,
              of->options->size, result->fingerprint);
+    write_remarks(cli, of->options, result);
+    write_folders(cli, result);
     if (!result->was_complete) {
         write_costs(cli, of->out, of->options, result);
         return;
@@ -131,6 +206,8 @@ static const leat_cli_example examples[] = {
      "all images in a folder and its folders, 64 x 64 pixels"},
     {"leat ingest images img_align_celeba.zip -o faces",
      "the images of an archive, which is not unpacked"},
+    {"leat ingest images photos --include train --exclude \"*_mask.png\" -o faces",
+     "only what is in folders named train, without masks"},
     {"leat ingest images photos --size 128 --strict -o faces",
      "128 x 128 pixels; stop at the first file that is not a usable image"},
     {0},
@@ -144,14 +221,17 @@ const leat_cli_command leat_cmd_ingest_images = {
         "Reads all images in a folder and its folders, or in a zip archive, resizes them, and "
         "writes them to one file of bytes [images, S, S, 3] with the names, sizes and hashes of "
         "the images beside it. Images are in the order of their names.\n\n"
-        "JPEG and PNG are recognised by their contents, in all their usual variants: grey, "
-        "palettes, 16 bits, alpha (dropped), CMYK, progressive, interlaced. Images are turned "
+        "JPEG, PNG and, where leat was built with libwebp, WebP are recognised by their contents, "
+        "in all their usual variants: grey, "
+        "palettes, 16 bits, alpha (see --background), CMYK, progressive, interlaced. Images are "
+        "turned "
         "upright as their EXIF data says. The shorter side becomes S pixels by an antialiased "
         "bilinear filter, and the middle is kept, as torchvision's Resize and CenterCrop do.\n\n"
         "Files that are not usable images are not lost: DIR/rejected.csv lists the name, reason "
-        "and cause of each. Names that begin with \".\" and __MACOSX are passed over. The data set "
-        "is a function of the files and of --size; threads and memory do not change it. It is "
-        "complete once DIR/.complete exists. Resume an interrupted ingest with --resume.",
+        "and cause of each; if they are more than the share --max-rejected, the run fails. Names "
+        "that begin with \".\", __MACOSX, Thumbs.db and text files are not read. The data set is a "
+        "function of the files, --size and --background; threads and memory do not change it. It "
+        "is complete once DIR/.complete exists. Resume an interrupted ingest with --resume.",
     .argument = "DIR or ZIP",
     .min_arguments = 1,
     .max_arguments = 1,

@@ -75,6 +75,17 @@ else()
   message(STATUS "leat: libzip not found: images in zip archives left out (scripts/install.sh installs it)")
 endif()
 
+# libwebp is opened with the first WebP, which few data sets have.
+find_path(LEAT_WEBP_INCLUDE webp/decode.h)
+add_library(leat_lib_WEBP INTERFACE)
+if(LEAT_WEBP_INCLUDE)
+  set(LEAT_HAVE_WEBP 1)
+  target_include_directories(leat_lib_WEBP SYSTEM INTERFACE "${LEAT_WEBP_INCLUDE}")
+else()
+  set(LEAT_HAVE_WEBP 0)
+  message(STATUS "leat: libwebp not found: WebP images left out (scripts/install.sh installs it)")
+endif()
+
 # libpq is opened with the first connection: it brings twenty libraries, which only the crowd needs.
 find_path(LEAT_PQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql)
 add_library(leat_lib_PQ INTERFACE)
@@ -123,13 +134,13 @@ if(LEAT_HAVE_DUCKDB)
 endif()
 
 add_library(leat_libraries INTERFACE)
-foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP PQ DUCKDB)
+foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP PQ DUCKDB)
   target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # Which room uses which library; one file of the room wraps it (docs/dependencies.md).
-set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG ZIP)
-set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG ZIP)
+set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP)
+set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG WEBP ZIP)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)
 set(LEAT_LIBRARIES_crowd PQ)

@@ -72,6 +72,7 @@ library:jansson         libjansson-dev   jansson-devel
 library:yaml-0.1        libyaml-dev      libyaml-devel
 library:libjpeg         libjpeg62-turbo-dev libjpeg-turbo-devel
 library:libpng          libpng-dev       libpng-devel
+header:webp/decode.h    libwebp-dev      libwebp-devel
 library:libzip          libzip-dev       libzip-devel
 library:libpq           libpq-dev        libpq-devel
 library:cmocka          libcmocka-dev    libcmocka-devel

@@ -267,10 +267,25 @@ typedef enum leat_image_reason {
     LEAT_IMAGE_TOO_SMALL,
     LEAT_IMAGE_UNSUPPORTED,
     LEAT_IMAGE_UNREADABLE, /* permissions, input/output errors */
+    LEAT_IMAGE_INCOMPLETE, /* a JPEG of several scans that lacks some, with a valid end */
+    LEAT_IMAGE_BAD_NAME,   /* absolute, with "..", or given to another file too */
     LEAT_IMAGE_REASONS
 } leat_image_reason;
 /* "not_an_image", as in rejected.csv; "" for any other number. */
 LEAT_API const char *leat_image_reason_name(int reason);
+
+/* What is worth knowing of a file that is in an image data set. */
+typedef enum leat_image_remark {
+    LEAT_IMAGE_NO_END,      /* a JPEG with all its pixels, but without the marker of its end */
+    LEAT_IMAGE_AFTER_END,   /* bytes after the end */
+    LEAT_IMAGE_EXTRANEOUS,  /* a JPEG with bytes that belong to no segment */
+    LEAT_IMAGE_TRANSPARENT, /* it has transparent pixels */
+    LEAT_IMAGE_SEVERAL,     /* the first of several pictures (MPO, APNG) */
+    LEAT_IMAGE_LOW_RANGE,   /* 16 bits, and no level reaches 1/8 of the range: nearly black */
+    LEAT_IMAGE_REMARKS
+} leat_image_remark;
+/* "no_end_marker"; "" for any other number. */
+LEAT_API const char *leat_image_remark_name(int remark);
 
 #ifdef __cplusplus
 }

@@ -326,27 +326,48 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_ingest(const char *const *paths, int
 
 /* ---- images: JPEG and PNG to an image data set ---------------------------------------------- */
 
+/* Transparent pixels keep the colour that is stored. */
+#define LEAT_IMAGES_DROP_ALPHA (-1)
+
 typedef struct leat_images_ingest_options {
-    int32_t size;         /* of the images in the data set, 8..1024 pixels a side */
-    int64_t memory_bytes; /* limit on the peak resident set of the process */
-    int threads;          /* 1..256; the output does not depend on it */
-    bool strict;          /* fail on the first rejected file, by name */
-    bool resume, replace; /* as in leat_probes_ingest_options */
+    int32_t size;                  /* of the images in the data set, 8..1024 pixels a side */
+    int32_t background;            /* 0xrrggbb that transparent pixels are blended with;
+                                      LEAT_IMAGES_DROP_ALPHA */
+    const char *include, *exclude; /* shell patterns of files to read, and not to; NULL: none. One
+                                      without "/" is compared with each part of a name */
+    double max_rejected;           /* 0..1; a larger share of rejected files fails the run */
+    int64_t memory_bytes;          /* limit on the peak resident set of the process */
+    int threads;                   /* 1..256; the output does not depend on it */
+    bool strict;                   /* fail on the first rejected file, by name */
+    bool resume, replace;          /* as in leat_probes_ingest_options */
     leat_progress_fn progress;
     void *progress_user;
 } leat_images_ingest_options;
 
-/* 64 pixels, 512 MiB, all processors. */
+/* 64 pixels, alpha dropped, at most half of the files rejected, 512 MiB, all processors. */
 LEAT_API leat_images_ingest_options leat_images_ingest_options_default(void);
 /* The options by name: "size", "memory", "threads", ... */
 LEAT_API const leat_setting_table *leat_images_ingest_options_table(void);
 
+/* Images in a folder of the input, with its folders. */
+typedef struct leat_images_folder {
+    char name[256]; /* the end of a longer one is "..."; "": beside the folders */
+    int64_t images;
+} leat_images_folder;
+#define LEAT_IMAGES_FOLDERS 32
+
 typedef struct leat_images_ingest_result {
     int64_t files;               /* images + rejected */
-    leat_ingest_skipped skipped; /* names that begin with "." and __MACOSX, not read */
+    leat_ingest_skipped skipped; /* hidden names, __MACOSX, Thumbs.db and texts, not read */
+    int64_t excluded;            /* by include and exclude, not read */
     int64_t images;              /* in the data set */
     int64_t rejected;            /* listed in rejected.csv */
     int64_t rejected_by[LEAT_IMAGE_REASONS];
+    int64_t remarks[LEAT_IMAGE_REMARKS]; /* images with each; zeros if was_complete */
+    int64_t duplicates;     /* images with the same pixels, at full size, as one before them */
+    char duplicate[2][256]; /* the first pair of equal images */
+    int64_t folder_count;   /* of all; the first by name are in `folders` */
+    leat_images_folder folders[LEAT_IMAGES_FOLDERS];
     int64_t resumed;       /* files that an interrupted run had read; all of them if was_complete */
     bool was_complete;     /* an earlier run had completed it: nothing was done (resume) */
     int64_t bytes_read;    /* of the files that this run has read, compressed */
@@ -361,13 +382,14 @@ typedef struct leat_images_ingest_result {
 /*
  * Reads the images of `path`, a folder (with its folders) or a zip archive, which is not unpacked,
  * and writes the data set out_dir (docs/images.md). Images are in the order of their names. A file
- * that is not a usable JPEG or PNG is rejected: rejected.csv has its name and the reason. The data
- * set is a function of the names and contents of the files, of `size`, and of the pixels that
- * libjpeg-turbo and libpng decode; images.json has a hash of those.
+ * that is not a usable JPEG or PNG (or WebP, if leat was built with libwebp) is rejected:
+ * rejected.csv has its name and the reason. The data set is a function of the names and contents of
+ * the files, of `size` and `background`, and of the pixels that the libraries decode; images.json
+ * has a hash of those.
  *
  * Memory stays within options->memory_bytes; if that is not possible, the call fails with
- * LEAT_ERR_LIMIT and names the minimum. LEAT_ERR_INPUT: there is no image, two members of an
- * archive have the same name, or a file changed while it was read. LEAT_ERR_UNSUPPORTED names the
+ * LEAT_ERR_LIMIT and names the minimum. LEAT_ERR_INPUT: there is no image, more files are rejected
+ * than options->max_rejected, or a file changed while it was read. LEAT_ERR_UNSUPPORTED names the
  * library that is missing. A failed run leaves no files, except that a run that is killed or
  * cancelled, or that fails for an image which requires more memory, leaves out_dir/.leat for
  * `resume`.

@@ -28,6 +28,10 @@
 #include <zip.h>
 #endif
 
+#if LEAT_HAVE_WEBP
+#include <webp/decode.h>
+#endif
+
 #include "leat/base.h"
 
 const char *leat_version(void) { return LEAT_VERSION; }
@@ -87,6 +91,18 @@ static void put_zip(leat_build_item *item) {
 #endif
 }
 
+/* The same of libwebp, whose header has the version of its interface only. */
+static void put_webp(leat_build_item *item) {
+#if LEAT_HAVE_WEBP
+    char text[32];
+    snprintf(text, sizeof text, "interface %x.%x", WEBP_DECODER_ABI_VERSION >> 8,
+             WEBP_DECODER_ABI_VERSION & 0xff);
+    put(item, "library", "libwebp", text);
+#else
+    put(item, "library", "libwebp", "left out");
+#endif
+}
+
 static void put_cpu(leat_build_item *item) {
 #if defined(__x86_64__)
     put(item, "cpu", "avx2",
@@ -133,6 +149,7 @@ bool leat_build_info(int index, leat_build_item *item) {
         put(item, "library", "libyaml", "left out");
 #endif
         return true;
+    case 14: put_webp(item); return true;
     default: return false;
     }
 }

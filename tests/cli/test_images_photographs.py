@@ -45,7 +45,7 @@ class Photographs(unittest.TestCase):
             shutil.copy(os.path.join(under, name), os.path.join(source, name))
         with open(os.path.join(source, cls.names[0]), "rb") as file:
             photograph = file.read()
-        for name, content in (("cut.jpg", photograph[:9000]), ("notes.txt", b"not an image\n")):
+        for name, content in (("cut.jpg", photograph[:9000]), ("notes.jpg", b"not an image\n")):
             with open(os.path.join(source, name), "wb") as file:
                 file.write(content)
         done = leat("ingest", "images", source, "-o", cls.set, "--threads", "2")
@@ -77,7 +77,7 @@ class Photographs(unittest.TestCase):
         self.assertEqual((document["images"], document["size"]), (len(self.names), SIZE))
         self.assertEqual({name: [one["file"] for one in entry["first"]]
                           for name, entry in document["rejected"].items() if entry["count"]},
-                         {"not_an_image": ["notes.txt"], "truncated": ["cut.jpg"]})
+                         {"not_an_image": ["notes.jpg"], "truncated": ["cut.jpg"]})
         everything = b"".join(self.pixels[name] for name in self.names)
         self.assertEqual(document["fingerprint"], hashlib.sha256(everything).hexdigest())
         with open(page, encoding="utf-8") as file:

@@ -39,11 +39,14 @@ static leat_code catch_rows(void *context, const uint8_t *rgb, int32_t rows, lea
     return LEAT_OK;
 }
 
+int32_t image_background = LEAT_IMAGE_DROP_ALPHA;
+
 leat_code image_decode(const void *bytes, int64_t size_bytes, image_pixels *out,
                        leat_image_reason *reason, leat_error *err) {
     catcher self = {.out = out};
     *out = (image_pixels){0};
     LEAT_TRY(leat_image_look(bytes, size_bytes, &out->header, reason, err));
+    out->header.background = image_background;
     out->width = out->header.width;
     out->height = out->header.height;
     LEAT_TRY(LEAT_NEW(&out->rgb, (int64_t)out->width * out->height * 3, err));

@@ -12,6 +12,9 @@ typedef struct image_pixels {
                            with sanitizers */
 } image_pixels;
 
+/* What image_decode puts under transparent pixels; LEAT_IMAGE_DROP_ALPHA unless a test sets it. */
+extern int32_t image_background;
+
 /* Looks and decodes; the reason and the code are those of the first that fails. Checks the bands
  * on the way. */
 leat_code image_decode(const void *bytes, int64_t size_bytes, image_pixels *out,

@@ -28,7 +28,7 @@ static leat_code take(void *context, const uint8_t *rgb, int32_t rows, leat_erro
     return LEAT_OK;
 }
 
-static void decode(const uint8_t *data, size_t size, const leat_image_header *header) {
+static void decode(const uint8_t *data, size_t size, leat_image_header *header) {
     static uint8_t pixels[SIZE * SIZE * 3];
     receiver to = {.row_bytes = (int64_t)header->width * 3};
     leat_image_reason reason = LEAT_IMAGE_GOOD;

@@ -14,7 +14,7 @@ const image_file image_files[IMAGE_FILES] = {
     {"2.JPEG", 17, 17, FILE_JPEG},
     {"a.png", 16, 16, FILE_PNG},
     {"a/deep/x.jpg", 70, 33, FILE_JPEG},
-    {"a/notes.txt", 0, 0, FILE_TEXT},
+    {"a/notes.jpg", 0, 0, FILE_TEXT},
     {"a/x.png", 5, 90, FILE_PNG},
     {"b/cut.jpg", 40, 40, FILE_CUT},
     {"b/turned.jpg", 50, 20, FILE_TURNED},
@@ -24,7 +24,7 @@ const image_file image_files[IMAGE_FILES] = {
      "e.jpg",
      64, 64, FILE_JPEG},
     {"no-suffix", 8, 9, FILE_PNG},
-    {"z.txt", 0, 0, FILE_TEXT},
+    {"z.png", 0, 0, FILE_TEXT},
 };
 
 static bool is_picture(const image_file *file) {

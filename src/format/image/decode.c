@@ -54,14 +54,39 @@ static leat_code deliver_whole(const leat_image_job *job, leat_error *err) {
     return LEAT_OK;
 }
 
+void leat_image_flatten(leat_image_header *header, uint8_t *pixels, int64_t count) {
+    const int32_t background = header->background;
+    bool transparent = false;
+    if (header->channels == 3) return;
+    for (int64_t i = 0; i < count; i++) {
+        const uint8_t *from = pixels + 4 * i;
+        uint8_t *to = pixels + 3 * i;
+        const int alpha = from[3];
+        transparent = transparent || alpha < 255;
+        for (int c = 0; c < 3; c++) {
+            if (background == LEAT_IMAGE_DROP_ALPHA) {
+                to[c] = from[c];
+                continue;
+            }
+            /* divided by 255, rounded; exact for all bytes */
+            int sum = from[c] * alpha + (background >> (16 - 8 * c) & 255) * (255 - alpha) + 128;
+            to[c] = (uint8_t)((sum + (sum >> 8)) >> 8);
+        }
+    }
+    if (transparent) header->remarks |= 1U << LEAT_IMAGE_TRANSPARENT;
+}
+
 static leat_code read_pixels(const leat_image_job *job, leat_error *err) {
-    if (job->header->format == LEAT_IMAGE_PNG) return leat_png_decode(job, err);
-    return leat_jpeg_decode(job, err);
+    switch (job->header->format) {
+    case LEAT_IMAGE_PNG: return leat_png_decode(job, err);
+    case LEAT_IMAGE_WEBP: return leat_webp_decode(job, err);
+    default: return leat_jpeg_decode(job, err);
+    }
 }
 
 /* With a band of rows after the pixels, if they have to be turned. */
 static leat_code decode_whole(leat_image_job *job, leat_error *err) {
-    const int64_t pixels_bytes = (int64_t)job->width * job->height * 3;
+    const int64_t pixels_bytes = (int64_t)job->width * job->height * job->header->channels;
     const bool turned = job->header->orientation != 1;
     int64_t band_bytes = turned ? (int64_t)job->header->width * 3 * LEAT_IMAGE_BAND_ROWS : 0;
     LEAT_TRY(leat_block_alloc((void **)&job->pixels, pixels_bytes + band_bytes, err));
@@ -73,9 +98,9 @@ static leat_code decode_whole(leat_image_job *job, leat_error *err) {
     return code;
 }
 
-leat_code leat_image_decode(const uint8_t *bytes, int64_t size_bytes,
-                            const leat_image_header *header, leat_image_rows_fn rows, void *context,
-                            leat_image_reason *reason, leat_error *err) {
+leat_code leat_image_decode(const uint8_t *bytes, int64_t size_bytes, leat_image_header *header,
+                            leat_image_rows_fn rows, void *context, leat_image_reason *reason,
+                            leat_error *err) {
     const bool exchanged = header->orientation >= 5;
     leat_image_job job = {
         .bytes = bytes,
@@ -90,7 +115,8 @@ leat_code leat_image_decode(const uint8_t *bytes, int64_t size_bytes,
     *reason = LEAT_IMAGE_GOOD;
     LEAT_TRY(leat_image_check_libraries(err));
     if (!header->in_pieces) return decode_whole(&job, err);
-    LEAT_TRY(LEAT_NEW(&job.pixels, (int64_t)job.width * 3 * LEAT_IMAGE_BAND_ROWS, err));
+    LEAT_TRY(
+        LEAT_NEW(&job.pixels, (int64_t)job.width * header->channels * LEAT_IMAGE_BAND_ROWS, err));
     leat_code code = read_pixels(&job, err);
     leat_free(job.pixels);
     return code;

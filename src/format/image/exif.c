@@ -25,18 +25,22 @@ static uint32_t value_of(const uint8_t *entry, bool big_endian) {
     return type == TYPE_LONG ? number_at(entry + 8, 4, big_endian) : 0;
 }
 
-int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes) {
-    if (size_bytes < 8) return 1;
+uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag) {
+    if (size_bytes < 8) return 0;
     bool big_endian = memcmp(tiff, "MM\0*", 4) == 0;
-    if (!big_endian && memcmp(tiff, "II*\0", 4) != 0) return 1;
+    if (!big_endian && memcmp(tiff, "II*\0", 4) != 0) return 0;
     int64_t at = number_at(tiff + 4, 4, big_endian);
-    if (at > size_bytes - 2) return 1;
+    if (at > size_bytes - 2) return 0;
     int64_t entries = number_at(tiff + at, 2, big_endian);
     at += 2;
     for (; entries > 0 && at <= size_bytes - ENTRY_BYTES; entries--, at += ENTRY_BYTES) {
-        if (number_at(tiff + at, 2, big_endian) != TAG_ORIENTATION) continue;
-        uint32_t value = value_of(tiff + at, big_endian);
-        return value >= 1 && value <= 8 ? (int)value : 1;
+        if (number_at(tiff + at, 2, big_endian) != (uint32_t)tag) continue;
+        return value_of(tiff + at, big_endian);
     }
-    return 1;
+    return 0;
+}
+
+int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes) {
+    uint32_t value = leat_tiff_number(tiff, size_bytes, TAG_ORIENTATION);
+    return value >= 1 && value <= 8 ? (int)value : 1;
 }

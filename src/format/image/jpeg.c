@@ -5,7 +5,12 @@
  * inside `guarded`, which such an error leaves with longjmp: nothing else is on the stack between
  * the two, and everything that the library has allocated belongs to its own object. A warning
  * counts as an error, because it means that pixels were made up: damaged data, or data that ends
- * too early.
+ * too early. Only bytes that no pixel depends on are accepted, with a remark: those before the
+ * first scan or after the last one.
+ *
+ * A file of several scans may lack some without any warning: then the library makes up smooth
+ * pixels, which differ between its versions, or grey ones. Which coefficients are known is looked
+ * at after the last scan.
  *
  * Method of decoding, the same in all versions: accurate integer DCT, smooth ("fancy") upsampling,
  * and no smoothing of blocks, which differs between versions.
@@ -37,6 +42,8 @@ typedef struct jpeg_state {
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
+static bool is_harmless(j_common_ptr common);
+
 static void note(j_common_ptr common, leat_image_reason reason) {
     jpeg_state *state = (jpeg_state *)common->err;
     char text[JMSG_LENGTH_MAX];
@@ -58,7 +65,7 @@ static void on_error(j_common_ptr common) {
 }
 
 static void on_message(j_common_ptr common, int level) {
-    if (level < 0) on_error(common);
+    if (level < 0 && !is_harmless(common)) on_error(common);
 }
 
 static void on_output(j_common_ptr common) { (void)common; }
@@ -80,6 +87,7 @@ typedef struct reader {
     struct jpeg_progress_mgr progress;
     const leat_image_job *job;
     int32_t rows;  /* read by the last step */
+    bool no_end;   /* the bytes ended without the marker of the end */
     uint8_t *cmyk; /* a row of four components, for pictures that have them; the library's */
 } reader;
 
@@ -92,27 +100,59 @@ static bool guarded(reader *self, void (*step)(reader *)) {
 
 static void source_nothing(j_decompress_ptr jpeg) { (void)jpeg; }
 
-/* The library wants more bytes than there are. */
-static boolean source_ends(j_decompress_ptr jpeg) {
-    reader *self = jpeg->client_data;
+static void say_truncated(reader *self) {
     self->state.reason = LEAT_IMAGE_TRUNCATED;
     snprintf(self->state.text, sizeof self->state.text, "the JPEG ends after %lld bytes",
              (long long)self->job->size_bytes);
-    leave((j_common_ptr)jpeg);
+}
+
+/* The library wants more bytes than there are. If it gets the marker of the end, it is content if
+ * only that was missing; otherwise it warns, or asks again. */
+static boolean source_ends(j_decompress_ptr jpeg) {
+    static const JOCTET end[] = {0xff, JPEG_EOI};
+    reader *self = jpeg->client_data;
+    if (self->no_end || jpeg->input_scan_number == 0) {
+        say_truncated(self);
+        leave((j_common_ptr)jpeg);
+    }
+    self->no_end = true;
+    jpeg->src->next_input_byte = end;
+    jpeg->src->bytes_in_buffer = sizeof end;
+    return TRUE;
 }
 
 static void source_skip(j_decompress_ptr jpeg, long count) {
     if (count <= 0) return;
-    if ((size_t)count > jpeg->src->bytes_in_buffer) source_ends(jpeg);
+    if ((size_t)count > jpeg->src->bytes_in_buffer) {
+        say_truncated(jpeg->client_data);
+        leave((j_common_ptr)jpeg);
+    }
     jpeg->src->next_input_byte += count;
     jpeg->src->bytes_in_buffer -= (size_t)count;
+}
+
+static void remark(const reader *self, leat_image_remark which) {
+    self->job->header->remarks |= 1U << which;
+}
+
+/* Bytes between segments that belong to none. Between scans, and before a restart, they are what is
+ * left of a scan that was damaged. */
+static bool is_harmless(j_common_ptr common) {
+    if (!common->is_decompressor || common->err->msg_code != JWRN_EXTRANEOUS_DATA) return false;
+    const reader *self = common->client_data;
+    const struct jpeg_decompress_struct *jpeg = &self->jpeg;
+    const bool before = jpeg->input_scan_number == 0;
+    const bool after = jpeg->output_height > 0 && jpeg->output_scanline == jpeg->output_height;
+    if (!before && !after && common->err->msg_parm.i[1] != JPEG_EOI) return false;
+    remark(self, LEAT_IMAGE_EXTRANEOUS);
+    return true;
 }
 
 /* Each scan may go over the whole picture: a few bytes each, and they take hours. */
 static void on_progress(j_common_ptr common) {
     reader *self = common->client_data;
     if (self->jpeg.input_scan_number <= LEAT_IMAGE_SCANS_MAX) return;
-    self->state.reason = LEAT_IMAGE_DAMAGED;
+    self->state.reason = LEAT_IMAGE_TOO_LARGE;
     snprintf(self->state.text, sizeof self->state.text, "more than %d scans", LEAT_IMAGE_SCANS_MAX);
     leave(common);
 }
@@ -185,23 +225,63 @@ static void step_rows(reader *self) {
 
 static void step_end(reader *self) { jpeg_finish_decompress(&self->jpeg); }
 
-static leat_code failure(const jpeg_state *state, leat_image_reason *reason, leat_error *err) {
+static leat_code failure(reader *self, leat_error *err) {
+    const jpeg_state *state = &self->state;
     if (state->no_memory) return leat_fail(err, LEAT_ERR_MEMORY, "libjpeg: %s", state->text);
-    return leat_image_reject(reason, state->reason, err, "%s", state->text);
+    if (self->no_end && state->reason == LEAT_IMAGE_DAMAGED) say_truncated(self);
+    return leat_image_reject(self->job->reason, state->reason, err, "%s", state->text);
+}
+
+/* Coefficients of all components that no scan has given, or not all bits of. */
+static int count_missing(const struct jpeg_decompress_struct *jpeg) {
+    int missing = 0;
+    for (int c = 0; c < jpeg->num_components; c++) {
+        /* the table is set with the first scan of a component */
+        const bool seen = jpeg->comp_info[c].quant_table != NULL;
+        for (int k = 0; k < DCTSIZE2; k++)
+            missing += !seen || (jpeg->coef_bits != NULL && jpeg->coef_bits[c][k] != 0);
+    }
+    return missing;
+}
+
+static leat_code check_scans(reader *self, leat_error *err) {
+    const struct jpeg_decompress_struct *jpeg = &self->jpeg;
+    if (!jpeg_has_multiple_scans(&self->jpeg)) return LEAT_OK;
+    const int missing = count_missing(jpeg);
+    if (missing == 0) return LEAT_OK;
+    if (self->no_end) {
+        say_truncated(self);
+        return failure(self, err);
+    }
+    return leat_image_reject(self->job->reason, LEAT_IMAGE_INCOMPLETE, err,
+                             "scans are missing at the end of the %s JPEG: %d of its %d "
+                             "coefficients are not known, or not exactly",
+                             jpeg->progressive_mode ? "progressive" : "sequential", missing,
+                             jpeg->num_components * DCTSIZE2);
+}
+
+static leat_code finish(reader *self, leat_error *err) {
+    const uint32_t several = 1U << LEAT_IMAGE_SEVERAL;
+    if (!guarded(self, step_end)) return failure(self, err);
+    if (self->no_end) remark(self, LEAT_IMAGE_NO_END);
+    else if (self->source.bytes_in_buffer > 0 && (self->job->header->remarks & several) == 0)
+        remark(self, LEAT_IMAGE_AFTER_END);
+    return LEAT_OK;
 }
 
 static leat_code run(reader *self, leat_error *err) {
     const leat_image_job *job = self->job;
     leat_image_reason *reason = job->reason;
-    if (!guarded(self, step_begin)) return failure(&self->state, reason, err);
+    if (!guarded(self, step_begin)) return failure(self, err);
+    LEAT_TRY(check_scans(self, err));
     if (self->jpeg.output_width != (JDIMENSION)job->width ||
         self->jpeg.output_height != (JDIMENSION)job->height)
         return leat_image_reject(reason, LEAT_IMAGE_DAMAGED, err, "two sizes in its headers");
     while (self->jpeg.output_scanline < self->jpeg.output_height) {
-        if (!guarded(self, step_rows)) return failure(&self->state, reason, err);
+        if (!guarded(self, step_rows)) return failure(self, err);
         if (job->header->in_pieces) LEAT_TRY(job->rows(job->context, job->pixels, self->rows, err));
     }
-    return guarded(self, step_end) ? LEAT_OK : failure(&self->state, reason, err);
+    return finish(self, err);
 }
 
 leat_code leat_jpeg_decode(const leat_image_job *job, leat_error *err) {

@@ -9,6 +9,30 @@ LEAT_MUST_CHECK leat_code leat_image_reject(leat_image_reason *reason, leat_imag
                                             leat_error *err, const char *format, ...)
     LEAT_PRINTF(4, 5);
 
+/* What looks at the header of each format: as leat_image_look, which sets what all have in common.
+ */
+LEAT_MUST_CHECK leat_code leat_jpeg_look(const uint8_t *bytes, int64_t size_bytes,
+                                         leat_image_header *header, leat_image_reason *reason,
+                                         leat_error *err);
+LEAT_MUST_CHECK leat_code leat_png_look(const uint8_t *bytes, int64_t size_bytes,
+                                        leat_image_header *header, leat_image_reason *reason,
+                                        leat_error *err);
+/* At least 12 bytes, which begin as a WebP. Without libwebp, it is not an image. */
+LEAT_MUST_CHECK leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes,
+                                         leat_image_header *header, leat_image_reason *reason,
+                                         leat_error *err);
+/* Rejects a size that is not read. */
+LEAT_MUST_CHECK leat_code leat_image_check_size(int64_t width, int64_t height,
+                                                leat_image_reason *reason, leat_error *err);
+/* Completes a header whose width and height are as stored. */
+void leat_image_turn_header(leat_image_header *header, bool whole, int64_t decoder_bytes);
+/* A number of `count` bytes, up to 7. */
+int64_t leat_big_endian(const uint8_t *at, int count);
+/* What bytes that are not a picture seem to be, in words, and what to do. */
+const char *leat_image_kind(const uint8_t *bytes, int64_t size_bytes);
+
+/* The number of a tag in the first directory of a block of TIFF; 0: it has none, or is damaged. */
+uint32_t leat_tiff_number(const uint8_t *tiff, int64_t size_bytes, int tag);
 /* The orientation in a block of TIFF, as an EXIF segment holds it after "Exif\0\0": 1..8, and 1 if
  * it has none or is damaged in any way. */
 int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes);
@@ -17,9 +41,10 @@ int leat_exif_orientation(const uint8_t *tiff, int64_t size_bytes);
 typedef struct leat_image_job {
     const uint8_t *bytes;
     int64_t size_bytes;
-    const leat_image_header *header;
+    leat_image_header *header;
     int32_t width, height; /* as stored, before it is turned */
-    uint8_t *pixels;       /* of the whole picture, or of a band if it is decoded in pieces */
+    uint8_t *pixels;       /* of the whole picture, or of a band if it is decoded in pieces, with
+                              header->channels bytes each until they are flattened */
     leat_image_rows_fn rows;
     void *context;
     leat_image_reason *reason;
@@ -29,6 +54,14 @@ typedef struct leat_image_job {
  * the header says that it is decoded in pieces. */
 LEAT_MUST_CHECK leat_code leat_jpeg_decode(const leat_image_job *job, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_png_decode(const leat_image_job *job, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_webp_decode(const leat_image_job *job, leat_error *err);
+
+/* Where the chunks with the pixels of a PNG end; 0 if it has none. */
+int64_t leat_png_pixels_end(const uint8_t *bytes, int64_t size_bytes);
+
+/* Makes RGB of `count` RGBA pixels, in place, as header->background says, and remarks on those that
+ * are transparent. Nothing is to be done if header->channels is 3. */
+void leat_image_flatten(leat_image_header *header, uint8_t *pixels, int64_t count);
 
 /* Memory that the decoders take besides job->pixels: of a JPEG with blocks_bytes of coefficients
  * that must be kept (0: none). */

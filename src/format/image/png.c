@@ -18,6 +18,8 @@ struct leat_png {
 };
 
 #define LOAD_BYTES_MAX (INT64_C(64) << 20)
+/* Deflated data that may follow the last pixel, padding of some programs. */
+#define REST_BYTES_MAX (INT64_C(64) << 10)
 
 #if LEAT_HAVE_PNG
 
@@ -75,6 +77,8 @@ typedef struct reader {
     bool truncated;
     int passes;
     int32_t row, rows; /* the next row, and how many the last step has read */
+    int depth;
+    int largest; /* level of the pixels so far */
 } reader;
 
 static void on_read(png_structp png, png_bytep to, size_t size) {
@@ -100,11 +104,20 @@ static void step_begin(reader *self) {
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     png_read_info(png, info);
     int depth = png_get_bit_depth(png, info), colour = png_get_color_type(png, info);
+    bool transparent = (colour & PNG_COLOR_MASK_ALPHA) != 0;
+    self->depth = depth;
     if (depth == 16) png_set_strip_16(png);
     if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png);
     if (colour == PNG_COLOR_TYPE_GRAY && depth < 8) png_set_expand_gray_1_2_4_to_8(png);
+    if (png_get_valid(png, info, PNG_INFO_tRNS) != 0) {
+        png_set_tRNS_to_alpha(png);
+        transparent = true;
+    }
     if ((colour & PNG_COLOR_MASK_COLOR) == 0) png_set_gray_to_rgb(png);
-    png_set_strip_alpha(png);
+    /* Every row has as many bytes as the header said, whatever the library makes of tRNS: alpha is
+     * expanded into rows of four channels, and dropped by leat. */
+    if (self->job->header->channels == 3) png_set_strip_alpha(png);
+    else if (!transparent) png_set_add_alpha(png, 255, PNG_FILLER_AFTER);
     self->passes = png_set_interlace_handling(png);
     png_read_update_info(png, info);
 }
@@ -114,7 +127,8 @@ static void step_rows(reader *self) {
     int32_t left = job->height - self->row;
     self->rows = left < LEAT_IMAGE_BAND_ROWS ? left : LEAT_IMAGE_BAND_ROWS;
     for (int32_t i = 0; i < self->rows; i++)
-        png_read_row(self->state.png, job->pixels + (int64_t)i * job->width * 3, NULL);
+        png_read_row(self->state.png, job->pixels + (int64_t)i * job->width * job->header->channels,
+                     NULL);
     self->row += self->rows;
 }
 
@@ -122,7 +136,8 @@ static void step_whole(reader *self) {
     const leat_image_job *job = self->job;
     for (int pass = 0; pass < self->passes; pass++) {
         for (int32_t row = 0; row < job->height; row++)
-            png_read_row(self->state.png, job->pixels + (int64_t)row * job->width * 3, NULL);
+            png_read_row(self->state.png,
+                         job->pixels + (int64_t)row * job->width * job->header->channels, NULL);
     }
 }
 
@@ -138,6 +153,36 @@ static leat_code failure(const reader *self, leat_error *err) {
                              (long long)self->job->size_bytes);
 }
 
+/* Pixels as read become RGB. */
+static void settle(reader *self, int32_t rows) {
+    const leat_image_job *job = self->job;
+    const int64_t count = (int64_t)job->width * rows;
+    const int channels = job->header->channels;
+    for (int64_t i = 0; self->depth == 16 && i < count; i++)
+        for (int c = 0; c < 3; c++)
+            if (job->pixels[i * channels + c] > self->largest)
+                self->largest = job->pixels[i * channels + c];
+    leat_image_flatten(job->header, job->pixels, count);
+}
+
+/* After the last pixel comes a checksum; the library would inflate whatever else there is. */
+static leat_code check_rest(const reader *self, leat_error *err) {
+    const leat_image_job *job = self->job;
+    int64_t rest = leat_png_pixels_end(job->bytes, job->size_bytes) - self->at;
+    if (rest <= REST_BYTES_MAX) return LEAT_OK;
+    return leat_image_reject(job->reason, LEAT_IMAGE_TOO_LARGE, err,
+                             "%lld bytes of deflated data after its last pixel", (long long)rest);
+}
+
+static leat_code finish(reader *self, leat_error *err) {
+    leat_image_header *header = self->job->header;
+    LEAT_TRY(check_rest(self, err));
+    if (!guarded(self, step_end)) return failure(self, err);
+    if (self->at < self->job->size_bytes) header->remarks |= 1U << LEAT_IMAGE_AFTER_END;
+    if (self->depth == 16 && self->largest < 256 / 8) header->remarks |= 1U << LEAT_IMAGE_LOW_RANGE;
+    return LEAT_OK;
+}
+
 static leat_code run(reader *self, leat_error *err) {
     const leat_image_job *job = self->job;
     png_structp png = self->state.png;
@@ -146,14 +191,18 @@ static leat_code run(reader *self, leat_error *err) {
         png_get_image_height(png, self->state.info) != (png_uint_32)job->height)
         return leat_image_reject(job->reason, LEAT_IMAGE_DAMAGED, err, "two sizes in its headers");
     const size_t row_bytes = png_get_rowbytes(png, self->state.info);
-    LEAT_ASSERT(row_bytes == (size_t)job->width * 3);
+    LEAT_ASSERT(row_bytes == (size_t)job->width * (size_t)job->header->channels);
     LEAT_ASSERT(self->passes == 1 || !job->header->in_pieces);
-    if (!job->header->in_pieces && !guarded(self, step_whole)) return failure(self, err);
+    if (!job->header->in_pieces) {
+        if (!guarded(self, step_whole)) return failure(self, err);
+        settle(self, job->height);
+    }
     while (job->header->in_pieces && self->row < job->height) {
         if (!guarded(self, step_rows)) return failure(self, err);
+        settle(self, self->rows);
         LEAT_TRY(job->rows(job->context, job->pixels, self->rows, err));
     }
-    return guarded(self, step_end) ? LEAT_OK : failure(self, err);
+    return finish(self, err);
 }
 
 static bool begin_reading(png_state *state) {

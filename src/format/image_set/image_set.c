@@ -13,9 +13,19 @@ const char *leat_image_reason_name(int reason) {
         [LEAT_IMAGE_NOT_AN_IMAGE] = "not_an_image", [LEAT_IMAGE_DAMAGED] = "damaged",
         [LEAT_IMAGE_TRUNCATED] = "truncated",       [LEAT_IMAGE_TOO_LARGE] = "too_large",
         [LEAT_IMAGE_TOO_SMALL] = "too_small",       [LEAT_IMAGE_UNSUPPORTED] = "unsupported",
-        [LEAT_IMAGE_UNREADABLE] = "unreadable",
+        [LEAT_IMAGE_UNREADABLE] = "unreadable",     [LEAT_IMAGE_INCOMPLETE] = "incomplete",
+        [LEAT_IMAGE_BAD_NAME] = "bad_name",
     };
     return reason >= 0 && reason < LEAT_IMAGE_REASONS ? names[reason] : "";
+}
+
+const char *leat_image_remark_name(int remark) {
+    static const char *const names[LEAT_IMAGE_REMARKS] = {
+        [LEAT_IMAGE_NO_END] = "no_end_marker",        [LEAT_IMAGE_AFTER_END] = "bytes_after_end",
+        [LEAT_IMAGE_EXTRANEOUS] = "extraneous_bytes", [LEAT_IMAGE_TRANSPARENT] = "transparent",
+        [LEAT_IMAGE_SEVERAL] = "several_pictures",    [LEAT_IMAGE_LOW_RANGE] = "low_range",
+    };
+    return remark >= 0 && remark < LEAT_IMAGE_REMARKS ? names[remark] : "";
 }
 
 void leat_image_set_free(leat_image_set *set) {

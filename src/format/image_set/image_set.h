@@ -59,7 +59,11 @@ typedef struct leat_image_set {
     int32_t size;             /* S */
     char fingerprint[65];     /* SHA-256 of the tensor's bytes, in hexadecimal digits */
     char decoded_sha256[65];  /* of the entries' hashes, 8 bytes little-endian each */
+    char sorted_sha256[65];   /* of the same hashes in ascending order, so of the images whatever
+                                 their names; "" if images.json, of an older leat, lacks it */
     int64_t rejected;         /* files in rejected.csv */
+    int64_t texts;            /* files that were skipped because they are texts */
+    char background[8];       /* "#rrggbb" under transparent pixels; "": alpha was dropped */
     int64_t file_bytes;       /* of images.safetensors */
     uint64_t pages_hash;      /* XXH3-64 of images.pages */
     leat_image_kept *entries; /* [count]; these and the names are the set's own */
@@ -80,6 +84,25 @@ int64_t leat_image_bytes(int32_t size);
 int64_t leat_image_place(int32_t size, int64_t index);
 /* The SHA-256 of the entries' hashes. */
 void leat_image_set_decoded_sha256(const leat_image_set *set, char digest[65]);
+/* The same of the hashes in ascending order. LEAT_ERR_MEMORY. */
+LEAT_MUST_CHECK leat_code leat_image_set_sorted_sha256(const leat_image_set *set, char digest[65],
+                                                       leat_error *err);
+/* How many images have the size and pixels of one before them, and the numbers of the first such
+ * pair; -1 if there is none. LEAT_ERR_MEMORY. */
+LEAT_MUST_CHECK leat_code leat_image_set_duplicates(const leat_image_set *set, int64_t *count,
+                                                    int64_t *first, int64_t *second,
+                                                    leat_error *err);
+/*
+ * In what the images of `mine` differ from those of `wanted`, for the owner of `mine`, in words
+ * that follow a colon; *same and "" if they do not: "the same pictures in another order", "12
+ * missing: a.jpg, b.jpg, c.jpg and 9 more", "2 decoded differently: ...", or several of these.
+ * LEAT_ERR_MEMORY.
+ */
+#define LEAT_IMAGES_DIFFERENCE_BYTES 1024
+LEAT_MUST_CHECK leat_code leat_image_set_difference(const leat_image_set *wanted,
+                                                    const leat_image_set *mine, bool *same,
+                                                    char words[LEAT_IMAGES_DIFFERENCE_BYTES],
+                                                    leat_error *err);
 /* Its size and page hashes as images.json has them. */
 leat_tensor_file leat_image_set_file(const leat_image_set *set);
 
@@ -143,6 +166,8 @@ LEAT_MUST_CHECK leat_code leat_image_writer_append(leat_image_writer *writer,
                                                    const uint8_t *pixels, leat_error *err);
 /* Hands all images to the system, so that a kill of the process does not lose them. */
 LEAT_MUST_CHECK leat_code leat_image_writer_flush(leat_image_writer *writer, leat_error *err);
+/* What the metadata also say; by default no texts and no background. */
+void leat_image_writer_describe(leat_image_writer *writer, int64_t texts, const char *background);
 /* Ends the files, and writes images.json and .complete, all synced. The set belongs to the writer.
  * LEAT_ERR_INPUT if there is no image. */
 LEAT_MUST_CHECK leat_code leat_image_writer_finish(leat_image_writer *writer, int64_t rejected,

@@ -84,7 +84,11 @@ static void put_set(leat_json *json, const void *of) {
     leat_json_member_int(json, "size", set->size);
     leat_json_member_string(json, "fingerprint", set->fingerprint);
     leat_json_member_string(json, "decoded_sha256", set->decoded_sha256);
+    if (set->sorted_sha256[0] != 0)
+        leat_json_member_string(json, "sorted_sha256", set->sorted_sha256);
     leat_json_member_int(json, "rejected", set->rejected);
+    if (set->texts > 0) leat_json_member_int(json, "texts", set->texts);
+    if (set->background[0] != 0) leat_json_member_string(json, "background", set->background);
     leat_json_member_int(json, "file_bytes", set->file_bytes);
     leat_json_member_string(json, "pages_xxh3", hash);
     leat_json_key(json, "images");
@@ -112,6 +116,10 @@ static bool parse_hash(const char *text, uint64_t *hash) {
     return strcmp(text, again) == 0;
 }
 
+static bool is_colour(const char *text) {
+    return text[0] == '#' && strlen(text) == 7 && strspn(text + 1, "0123456789abcdef") == 6;
+}
+
 static leat_code get_digits(const json_t *root, const char *key, char out[65], const char *what,
                             leat_error *err) {
     const char *text = NULL;
@@ -134,6 +142,22 @@ static leat_code check_version(const json_t *root, const char *what, leat_error 
                      what, (long long)version, LEAT_IMAGES_VERSION);
 }
 
+/* Members that were added later, or are written only if there is something to say. */
+static leat_code read_optional(leat_image_set *set, const json_t *root, const char *what,
+                               leat_error *err) {
+    const char *background = NULL;
+    if (json_object_get(root, "sorted_sha256") != NULL)
+        LEAT_TRY(get_digits(root, "sorted_sha256", set->sorted_sha256, what, err));
+    if (json_object_get(root, "texts") != NULL)
+        LEAT_TRY(leat_json_get_int(root, "texts", 0, REJECTED_MAX, &set->texts, what, err));
+    if (json_object_get(root, "background") == NULL) return LEAT_OK;
+    LEAT_TRY(leat_json_get_string(root, "background", &background, what, err));
+    if (!is_colour(background))
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: member \"background\" must be #rrggbb", what);
+    memcpy(set->background, background, sizeof set->background);
+    return LEAT_OK;
+}
+
 static leat_code read_facts(leat_image_set *set, const json_t *root, int64_t *count,
                             const char *what, leat_error *err) {
     const char *pages = NULL;
@@ -146,6 +170,7 @@ static leat_code read_facts(leat_image_set *set, const json_t *root, int64_t *co
     LEAT_TRY(get_digits(root, "fingerprint", set->fingerprint, what, err));
     LEAT_TRY(get_digits(root, "decoded_sha256", set->decoded_sha256, what, err));
     LEAT_TRY(leat_json_get_int(root, "rejected", 0, REJECTED_MAX, &set->rejected, what, err));
+    LEAT_TRY(read_optional(set, root, what, err));
     LEAT_TRY(leat_json_get_int(root, "file_bytes", 1, INT64_MAX, &set->file_bytes, what, err));
     LEAT_TRY(leat_json_get_string(root, "pages_xxh3", &pages, what, err));
     if (parse_hash(pages, &set->pages_hash)) return LEAT_OK;

@@ -6,6 +6,7 @@
  * A run that continues an interrupted one takes the same way: the images that are in the file
  * already are read back into the buffer and hashed, only not written again.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -194,6 +195,12 @@ static leat_code write_document(void *data, int which, leat_json_out_fn out, voi
     return leat_image_set_write(data, out, context, err);
 }
 
+void leat_image_writer_describe(leat_image_writer *writer, int64_t texts, const char *background) {
+    leat_image_set *set = &writer->set;
+    set->texts = texts;
+    snprintf(set->background, sizeof set->background, "%s", background);
+}
+
 leat_code leat_image_writer_finish(leat_image_writer *writer, int64_t rejected,
                                    const leat_image_set **out, leat_error *err) {
     leat_image_set *set = &writer->set;
@@ -210,6 +217,7 @@ leat_code leat_image_writer_finish(leat_image_writer *writer, int64_t rejected,
     leat_sha256_final(&writer->sha, digest);
     leat_sha256_hex(digest, set->fingerprint);
     leat_image_set_decoded_sha256(set, set->decoded_sha256);
+    LEAT_TRY(leat_image_set_sorted_sha256(set, set->sorted_sha256, err));
     LEAT_TRY(leat_complete_save(&leat_image_documents, writer->dir, write_document, set, err));
     *out = set;
     return LEAT_OK;

@@ -28,6 +28,7 @@ int64_t leat_zip_memory(int64_t members, int64_t names_bytes) {
     X(get_num_entries)                                                                             \
     X(get_name)                                                                                    \
     X(stat_index)                                                                                  \
+    X(file_get_external_attributes)                                                                \
     X(fopen_index)                                                                                 \
     X(fread)                                                                                       \
     X(fclose)                                                                                      \
@@ -48,7 +49,8 @@ struct leat_zip {
     bool loaded; /* all of them are there */
     zip_t *archive;
     leat_file *file;
-    int64_t file_bytes;
+    int64_t base;       /* of the archive in the file: bytes before it */
+    int64_t file_bytes; /* from there on */
     int64_t count;
     /* of the source */
     zip_uint64_t at;
@@ -84,7 +86,8 @@ static zip_int64_t source_read(leat_zip *zip, void *to, zip_uint64_t size) {
     int64_t left = zip->file_bytes - (int64_t)zip->at;
     int64_t part = (int64_t)size < left ? (int64_t)size : left;
     if (part <= 0) return 0;
-    if (leat_file_pread(zip->file, to, part, (int64_t)zip->at, &zip->failure) != LEAT_OK) {
+    if (leat_file_pread(zip->file, to, part, zip->base + (int64_t)zip->at, &zip->failure) !=
+        LEAT_OK) {
         zip->error_set(&zip->error, ZIP_ER_READ, 0);
         return -1;
     }
@@ -155,6 +158,54 @@ static leat_code open_archive(leat_zip *zip, leat_error *err) {
     return code;
 }
 
+static int64_t little_endian(const uint8_t *at, int count) {
+    int64_t value = 0;
+    for (int i = count; i-- > 0;) value = value << 8 | at[i];
+    return value;
+}
+
+/*
+ * The record at the end of an archive says where its directory is. If a program was put before an
+ * archive without changing that, the directory is so many bytes later: the archive is then read
+ * from there on. (APPNOTE.TXT, 4.3.16; not with the records of Zip64.) 0: there is nothing before
+ * it, or no such record.
+ */
+static leat_code find_base(leat_zip *zip, int64_t *base, leat_error *err) {
+    enum { RECORD_BYTES = 22, COMMENT_MAX = 65535 };
+    const int64_t most = RECORD_BYTES + COMMENT_MAX;
+    const int64_t size = zip->file_bytes < most ? zip->file_bytes : most;
+    uint8_t *end = NULL, first[4] = {0};
+    *base = 0;
+    if (size < RECORD_BYTES) return LEAT_OK;
+    LEAT_TRY(LEAT_NEW(&end, size, err));
+    leat_code code = leat_file_pread(zip->file, end, size, zip->file_bytes - size, err);
+    int64_t at = code == LEAT_OK ? size - RECORD_BYTES : -1;
+    while (at >= 0 && memcmp(end + at, "PK\5\6", 4) != 0) at--;
+    if (at >= 0) {
+        const int64_t directory = zip->file_bytes - size + at - little_endian(end + at + 12, 4);
+        const int64_t before = directory - little_endian(end + at + 16, 4);
+        if (directory >= 0 && before > 0)
+            code = leat_file_pread(zip->file, first, sizeof first, directory, err);
+        if (memcmp(first, "PK\1\2", 4) == 0) *base = before;
+    }
+    leat_free(end);
+    return code;
+}
+
+/* Also an archive that follows a program. */
+static leat_code open_anywhere(leat_zip *zip, leat_error *err) {
+    leat_error why = {0};
+    int64_t base = 0;
+    leat_code code = open_archive(zip, &why);
+    if (code != LEAT_ERR_CORRUPT) return code == LEAT_OK ? code : leat_error_copy(err, &why);
+    LEAT_TRY(find_base(zip, &base, err));
+    if (base == 0) return leat_error_copy(err, &why);
+    zip->base = base;
+    zip->file_bytes -= base;
+    zip->failure = (leat_error){0};
+    return open_archive(zip, err);
+}
+
 leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
     leat_zip *zip = NULL;
     *out = NULL;
@@ -166,7 +217,7 @@ leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
         code = leat_file_open(&zip->file, path, LEAT_FILE_READ, err);
     }
     if (code == LEAT_OK) code = leat_file_size(zip->file, &zip->file_bytes, err);
-    if (code == LEAT_OK) code = open_archive(zip, err);
+    if (code == LEAT_OK) code = open_anywhere(zip, err);
     if (code == LEAT_OK) zip->count = zip->get_num_entries(zip->archive, 0);
     if (code == LEAT_OK) *out = zip;
     else leat_zip_close(zip);
@@ -186,6 +237,23 @@ int64_t leat_zip_count(const leat_zip *zip) { return zip->count; }
 
 /* ---- members -------------------------------------------------------------------------------- */
 
+/* What a member is that Unix systems have packed: links and devices have no bytes of a picture. */
+static const char *why_special(leat_zip *zip, int64_t index) {
+    enum { SYSTEM_UNIX = 3, SYSTEM_MACOS = 19 };
+    enum { TYPE_MASK = 0170000, TYPE_FILE = 0100000, TYPE_FOLDER = 0040000, TYPE_LINK = 0120000 };
+    zip_uint8_t system = 0;
+    zip_uint32_t attributes = 0;
+    if (zip->file_get_external_attributes(zip->archive, (zip_uint64_t)index, 0, &system,
+                                          &attributes) != 0 ||
+        (system != SYSTEM_UNIX && system != SYSTEM_MACOS))
+        return NULL;
+    const unsigned type = attributes >> 16 & TYPE_MASK;
+    if (type == TYPE_LINK) return "a zip member that is a symbolic link; links are not followed";
+    return type == 0 || type == TYPE_FILE || type == TYPE_FOLDER
+               ? NULL
+               : "a zip member that is a device or a pipe";
+}
+
 static const char *why_not(const zip_stat_t *stat) {
     if ((stat->valid & ZIP_STAT_ENCRYPTION_METHOD) != 0 && stat->encryption_method != ZIP_EM_NONE)
         return "an encrypted zip member";
@@ -194,21 +262,23 @@ static const char *why_not(const zip_stat_t *stat) {
 }
 
 leat_code leat_zip_get(leat_zip *zip, int64_t index, leat_zip_member *out, leat_error *err) {
-    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_METHOD;
+    const zip_uint64_t needed = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD;
     zip_stat_t stat;
     LEAT_ASSERT(index >= 0 && index < zip->count);
     *out = (leat_zip_member){0};
     const char *name = zip->get_name(zip->archive, (zip_uint64_t)index, ZIP_FL_ENC_GUESS);
     if (name == NULL || zip->stat_index(zip->archive, (zip_uint64_t)index, 0, &stat) != 0 ||
-        (stat.valid & needed) != needed || stat.size > INT64_MAX)
+        (stat.valid & needed) != needed || stat.size > INT64_MAX || stat.comp_size > INT64_MAX)
         return judge(zip, zip->get_error(zip->archive), "", err);
     size_t size = strlen(name);
     *out = (leat_zip_member){
         .name = name,
         .size_bytes = (int64_t)stat.size,
+        .packed_bytes = (int64_t)stat.comp_size,
         .folder = size > 0 && name[size - 1] == '/',
         .unsupported = why_not(&stat),
     };
+    if (out->unsupported == NULL) out->unsupported = why_special(zip, index);
     return LEAT_OK;
 }
 

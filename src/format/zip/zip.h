@@ -24,10 +24,12 @@ typedef struct leat_zip_member {
     /* As stored, or, if that is neither ASCII nor UTF-8, converted from code page 437, which old
      * programs use; NUL-terminated, valid until the archive is closed. */
     const char *name;
-    int64_t size_bytes; /* unpacked, as the directory says */
-    bool folder;        /* its name ends with "/" */
+    int64_t size_bytes;   /* unpacked, as the directory says */
+    int64_t packed_bytes; /* as stored */
+    bool folder;          /* its name ends with "/" */
     /* Why it cannot be read, a static text; NULL: it can. Only stored and deflated members that are
-     * not encrypted are read, whatever this libzip could do: the result must not depend on it. */
+     * regular files and not encrypted are read, whatever this libzip could do: the result must not
+     * depend on it. */
     const char *unsupported;
 } leat_zip_member;
 

@@ -6,12 +6,25 @@
 #include "format/image/image.h"
 #include "ingest/images/job.h"
 
+/* ---- what becomes of files ------------------------------------------------------------------ */
+
+leat_code leat_images_job_settle(leat_images_job *job, const char *name,
+                                 const leat_image_outcome *outcome, leat_error *err) {
+    for (int r = 0; r < LEAT_IMAGE_REMARKS; r++)
+        job->result->remarks[r] += outcome->remarks >> r & 1;
+    if (outcome->reason == LEAT_IMAGE_GOOD) return LEAT_OK;
+    if (outcome->reason != LEAT_IMAGE_TEXT)
+        return leat_image_rejects_add(&job->rejects, name, outcome, err);
+    job->texts++;
+    return leat_image_list_skip(&job->list, name, err);
+}
+
 /* ---- an interrupted run --------------------------------------------------------------------- */
 
 /* A run with --strict has no rejected files, whichever run read them. */
 static leat_code check_strict(const leat_images_job *job, const char *name,
                               const leat_image_outcome *outcome, leat_error *err) {
-    if (!job->options->strict) return LEAT_OK;
+    if (!job->options->strict || outcome->reason == LEAT_IMAGE_TEXT) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "--strict: the interrupted run has rejected \"%s\": %s: %s; run without "
                      "--strict to reject such files and continue",
@@ -27,12 +40,10 @@ static leat_code keep(void *context, int64_t i, const leat_image_outcome *outcom
     LEAT_TRY(leat_ticker_check(&job->ticker, err));
     const char *name = leat_image_list_name(&job->list, i);
     const leat_image_entry entry = {name, outcome->width, outcome->height, outcome->decoded};
-    if (outcome->reason == LEAT_IMAGE_GOOD) {
+    if (outcome->reason == LEAT_IMAGE_GOOD)
         LEAT_TRY(leat_image_writer_keep(job->writer, &entry, outcome->resized, kept, err));
-    } else {
-        LEAT_TRY(check_strict(job, name, outcome, err));
-        LEAT_TRY(leat_image_rejects_add(&job->rejects, name, outcome, err));
-    }
+    else LEAT_TRY(check_strict(job, name, outcome, err));
+    if (*kept) LEAT_TRY(leat_images_job_settle(job, name, outcome, err));
     if (*kept) job->done = i + 1;
     return leat_ticker_step(&job->ticker, 1, err);
 }
@@ -40,7 +51,7 @@ static leat_code keep(void *context, int64_t i, const leat_image_outcome *outcom
 static leat_code begin(leat_images_job *job, leat_error *err) {
     const leat_ingest_folder *folder = &job->folder;
     const uint64_t run = folder->workdir.run;
-    leat_image_setting_of(&job->list, job->options->size, &job->setting);
+    leat_image_setting_of(&job->list, job->options->size, job->options->background, &job->setting);
     /* of a run that was killed while it wrote its JSON */
     if (folder->resuming) LEAT_TRY(leat_path_remove_drafts(folder->stage, err));
     LEAT_TRY(leat_image_writer_create(&job->writer, folder->stage, job->options->size,
@@ -66,15 +77,56 @@ static bool has_same_files(const leat_images_job *job, const leat_image_set *set
         if (i == job->list.count || strcmp(leat_image_list_name(&job->list, i), entry.name) != 0)
             return false;
     }
-    return job->list.count == set->count + set->rejected;
+    return job->list.count == set->count + set->rejected + set->texts;
 }
 
-static void fill_from(leat_images_job *job, const leat_image_set *set) {
+/* The next folder of the result; NULL if it has no place for more. */
+static leat_images_folder *add_folder(leat_images_ingest_result *result, const char *name,
+                                      int64_t name_bytes) {
+    const int64_t at = result->folder_count++;
+    if (at >= LEAT_IMAGES_FOLDERS) return NULL;
+    leat_text_show(result->folders[at].name, sizeof result->folders[at].name, name, name_bytes);
+    return &result->folders[at];
+}
+
+/* Names are sorted, so the images of a folder follow each other, apart from those beside the
+ * folders, which come first in the result. */
+static void fill_folders(leat_images_ingest_result *result, const leat_image_set *set) {
+    leat_images_folder *folder = NULL;
+    const char *before = NULL;
+    int64_t beside = 0;
+    for (int64_t i = 0; i < set->count; i++)
+        beside += strchr(leat_image_set_entry(set, i).name, '/') == NULL;
+    if (beside > 0) add_folder(result, "", 0)->images = beside;
+    for (int64_t i = 0; i < set->count; i++) {
+        const char *name = leat_image_set_entry(set, i).name, *slash = strchr(name, '/');
+        if (slash == NULL) continue;
+        const int64_t bytes = slash - name;
+        if (before == NULL || strncmp(before, name, (size_t)bytes + 1) != 0)
+            folder = add_folder(result, name, bytes);
+        before = name;
+        if (folder != NULL) folder->images++;
+    }
+}
+
+static leat_code fill_duplicates(leat_images_ingest_result *result, const leat_image_set *set,
+                                 leat_error *err) {
+    int64_t first = -1, second = -1;
+    LEAT_TRY(leat_image_set_duplicates(set, &result->duplicates, &first, &second, err));
+    if (result->duplicates == 0) return LEAT_OK;
+    leat_inputs_name(leat_image_set_entry(set, first).name, result->duplicate[0], 256);
+    leat_inputs_name(leat_image_set_entry(set, second).name, result->duplicate[1], 256);
+    return LEAT_OK;
+}
+
+static leat_code fill_from(leat_images_job *job, const leat_image_set *set, leat_error *err) {
     leat_images_ingest_result *result = job->result;
     result->images = set->count;
     result->rejected = set->rejected;
     result->bytes_written = set->file_bytes;
     memcpy(result->fingerprint, set->fingerprint, sizeof result->fingerprint);
+    fill_folders(result, set);
+    return fill_duplicates(result, set, err);
 }
 
 /* An earlier run has completed the data set, and it is in place by now. */
@@ -82,15 +134,20 @@ static leat_code run_finished(leat_images_job *job, leat_error *err) {
     leat_image_set set = {0};
     LEAT_TRY(leat_image_set_load(&set, job->folder.out, err));
     leat_code code = leat_image_set_files_check(&set, job->folder.out, false, 1, NULL, err);
-    bool same = code == LEAT_OK && set.size == job->options->size && has_same_files(job, &set);
+    char background[8];
+    leat_images_background_text(job->options->background, background);
+    bool same = code == LEAT_OK && set.size == job->options->size &&
+                strcmp(set.background, background) == 0 && has_same_files(job, &set);
     if (code == LEAT_OK && !same) code = leat_ingest_folder_refuse(&job->folder, err);
     if (same && job->options->strict && set.rejected > 0)
         code = leat_fail(err, LEAT_ERR_INPUT,
                          "--strict: the data set was made without %lld files, see rejected.csv; "
                          "run without --strict, or use --strict --replace to stop at the first",
                          (long long)set.rejected);
+    if (code == LEAT_OK) code = fill_from(job, &set, err);
     if (code == LEAT_OK) {
-        fill_from(job, &set);
+        job->texts = set.texts;
+        job->list.skipped.count += set.texts;
         job->result->was_complete = !job->folder.published;
         job->result->resumed = job->list.count;
     }
@@ -104,34 +161,56 @@ static leat_code check_not_empty(const leat_images_job *job, leat_error *err) {
     const leat_image_list *list = &job->list;
     const leat_ingest_skipped *skipped = &list->skipped;
     if (list->count > 0) return LEAT_OK;
-    char others[400] = "";
+    char others[400] = "", excluded[80] = "";
     if (skipped->count > 0)
         snprintf(others, sizeof others, " (%lld skipped: \"%s\"%s)", (long long)skipped->count,
                  skipped->name[0], skipped->count > 1 ? ", ..." : "");
-    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read%s", list->path, others);
+    if (list->excluded > 0)
+        snprintf(excluded, sizeof excluded, " (%lld excluded by --include or --exclude)",
+                 (long long)list->excluded);
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read%s%s", list->path,
+                     others, excluded);
+}
+
+/* Most of such runs are a download that went wrong, or of the wrong folder. */
+static leat_code check_share(const leat_images_job *job, int64_t files, leat_error *err) {
+    const double share = (double)job->rejects.count / (double)files;
+    if (share <= job->options->max_rejected) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "%lld of %lld files were rejected, a share of %.3g, and --max-rejected is "
+                     "%.3g; the first is %s; mend the input, or accept it with --max-rejected 1",
+                     (long long)job->rejects.count, (long long)files, share,
+                     job->options->max_rejected, job->rejects.first);
 }
 
 static leat_code check_images(const leat_images_job *job, leat_error *err) {
-    const int64_t rejected = job->rejects.count;
-    if (rejected < job->list.count) return LEAT_OK;
+    const int64_t rejected = job->rejects.count, files = job->list.count - job->texts;
+    if (files == 0)
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read but %lld texts",
+                         job->list.path, (long long)job->texts);
+    if (rejected < files) return check_share(job, files, err);
     int most = 0;
     for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
         if (job->rejects.by[i] > job->rejects.by[most]) most = i;
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\": none of the %lld files is an image that can be used (%s: %lld); use "
-                     "--strict to see the first reason",
-                     job->list.path, (long long)rejected, leat_image_reason_name(most),
-                     (long long)job->rejects.by[most]);
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "\"%.200s\": none of the %lld files is an image that can be used (%s: %lld); the "
+        "first is %s",
+        job->list.path, (long long)rejected, leat_image_reason_name(most),
+        (long long)job->rejects.by[most], job->rejects.first);
 }
 
 static leat_code finish(leat_images_job *job, leat_error *err) {
     const leat_image_set *set = NULL;
+    char background[8];
     LEAT_TRY(check_images(job, err));
     leat_ticker_stage(&job->ticker, "writing", "files", -1);
     LEAT_TRY(leat_ticker_check(&job->ticker, err));
     LEAT_TRY(leat_image_rejects_finish(&job->rejects, err));
+    leat_images_background_text(job->options->background, background);
+    leat_image_writer_describe(job->writer, job->texts, background);
     LEAT_TRY(leat_image_writer_finish(job->writer, job->rejects.count, &set, err));
-    fill_from(job, set);
+    LEAT_TRY(fill_from(job, set, err));
     LEAT_TRY(leat_images_folder_commit(&job->folder, err));
     job->complete = true;
     return LEAT_OK;
@@ -179,7 +258,8 @@ static void close_files(leat_images_job *job, leat_ingest_outcome outcome) {
 
 static void fill_result(leat_images_job *job) {
     leat_images_ingest_result *result = job->result;
-    result->files = job->list.count;
+    result->files = job->list.count - job->texts;
+    result->excluded = job->list.excluded;
     result->skipped = job->list.skipped;
     memcpy(result->rejected_by, job->rejects.by, sizeof result->rejected_by);
     result->memory_peak_bytes = leat_rss_peak_bytes();
@@ -191,7 +271,7 @@ static leat_code run_job(leat_images_job *job, const char *path, const char *out
     const leat_images_ingest_options *options = job->options;
     const leat_ingest_folder_options how = {options->resume, options->replace, NULL};
     leat_ticker_stage(&job->ticker, "listing", "files", -1);
-    LEAT_TRY(leat_image_list_find(&job->list, path, &job->ticker, err));
+    LEAT_TRY(leat_image_list_find(&job->list, path, &job->filter, &job->ticker, err));
     LEAT_TRY(check_not_empty(job, err));
     LEAT_TRY(
         leat_ingest_folder_open(&job->folder, &leat_images_folder_kind, NULL, out_dir, &how, err));
@@ -228,6 +308,7 @@ leat_code leat_images_ingest(const char *path, const char *out_dir,
     leat_images_job *job = NULL;
     LEAT_TRY(LEAT_NEW(&job, 1, err));
     job->options = options;
+    job->filter = (leat_image_filter){options->include, options->exclude};
     job->result = result;
     job->begin_ns = leat_clock_ns();
     leat_ticker_create(&job->ticker, options->progress, options->progress_user);

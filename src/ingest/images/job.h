@@ -26,10 +26,14 @@
 /* Of the text that says what is wrong with a file. */
 #define LEAT_IMAGE_WHAT_BYTES 240
 
+/* A reason against a file that is not meant to be an image: a text among images. It is skipped. */
+#define LEAT_IMAGE_TEXT ((leat_image_reason)(LEAT_IMAGE_GOOD + 1))
+
 /* What became of a file. */
 typedef struct leat_image_outcome {
     leat_image_reason reason; /* LEAT_IMAGE_GOOD: it is in the data set, and: */
     int32_t width, height;
+    uint32_t remarks;                 /* bits 1 << leat_image_remark */
     uint64_t decoded;                 /* XXH3-64 of its pixels at full size */
     uint64_t resized;                 /* of the resized ones */
     char what[LEAT_IMAGE_WHAT_BYTES]; /* of a rejected file */
@@ -44,13 +48,14 @@ typedef struct leat_image_notes {
     int64_t count; /* of files in all notes */
 } leat_image_notes;
 
-/* Everything that decides the data set apart from the contents of the files: the size, the files'
- * names, sizes and times, and the versions of leat and of the decoders. */
+/* Everything that decides the data set apart from the contents of the files: the size, the
+ * background, the files' names, sizes and times, and the versions of leat and of the decoders. */
 typedef struct leat_image_setting {
-    int32_t size;
+    int32_t size, background;
     uint8_t files[32], versions[32]; /* SHA-256 */
 } leat_image_setting;
-void leat_image_setting_of(const leat_image_list *list, int32_t size, leat_image_setting *out);
+void leat_image_setting_of(const leat_image_list *list, int32_t size, int32_t background,
+                           leat_image_setting *out);
 
 /* Begins the notes of a run. */
 LEAT_MUST_CHECK leat_code leat_image_notes_create(leat_image_notes *notes, const char *dir,
@@ -78,6 +83,7 @@ typedef struct leat_image_rejects {
     leat_sink *sink;
     int64_t count;
     int64_t by[LEAT_IMAGE_REASONS];
+    char first[400]; /* the first of them in words, for a message: "name": reason: what */
 } leat_image_rejects;
 
 LEAT_MUST_CHECK leat_code leat_image_rejects_create(leat_image_rejects *rejects, const char *dir,
@@ -126,7 +132,7 @@ int leat_images_part(int32_t size);
 /* What threads share. */
 typedef struct leat_picture_source {
     const leat_image_list *list;
-    int32_t size;
+    int32_t size, background;
     const leat_images_memory *memory;
     leat_budget budget;
     pthread_mutex_t lock; /* of the archives */
@@ -137,6 +143,7 @@ typedef struct leat_picture_source {
 
 LEAT_MUST_CHECK leat_code leat_picture_source_create(leat_picture_source *source,
                                                      const leat_image_list *list, int32_t size,
+                                                     int32_t background,
                                                      const leat_images_memory *memory,
                                                      leat_error *err);
 void leat_picture_source_destroy(leat_picture_source *source);
@@ -161,6 +168,7 @@ LEAT_MUST_CHECK leat_code leat_picture_need(leat_picture_maker *maker, int64_t i
 typedef struct leat_images_job {
     const leat_images_ingest_options *options;
     leat_images_ingest_result *result;
+    leat_image_filter filter;
     leat_image_list list;
     leat_ingest_folder folder;
     leat_image_setting setting;
@@ -168,7 +176,8 @@ typedef struct leat_images_job {
     leat_image_writer *writer;
     leat_image_notes notes;
     leat_image_rejects rejects;
-    int64_t done;  /* files that are written, rejected or kept from an earlier run */
+    int64_t done;  /* files that are written, rejected, skipped or kept from an earlier run */
+    int64_t texts; /* of these, those skipped */
     bool complete; /* DIR/.leat/out is a data set, which only has to be moved */
     leat_ticker ticker;
     int64_t begin_ns;
@@ -180,9 +189,17 @@ extern const leat_ingest_folder_kind leat_images_folder_kind;
 LEAT_MUST_CHECK leat_code leat_images_folder_commit(const leat_ingest_folder *folder,
                                                     leat_error *err);
 
+/* A file becomes an image, a row of rejected.csv, or is skipped; `name` is the list's. */
+LEAT_MUST_CHECK leat_code leat_images_job_settle(leat_images_job *job, const char *name,
+                                                 const leat_image_outcome *outcome,
+                                                 leat_error *err);
+
 /* options.c */
 LEAT_MUST_CHECK leat_code leat_images_options_check(const leat_images_ingest_options *o,
                                                     leat_error *err);
+
+/* "#rrggbb"; "" for LEAT_IMAGE_DROP_ALPHA. */
+void leat_images_background_text(int32_t background, char text[8]);
 
 /* read.c: all files that are not done. */
 LEAT_MUST_CHECK leat_code leat_images_job_read(leat_images_job *job, leat_error *err);

@@ -1,9 +1,11 @@
 /* The files of a folder or zip archive: see list.h. */
 #include "ingest/images/list.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "format/image/image.h"
@@ -13,17 +15,119 @@
 /* The folder in which macOS keeps what zip archives cannot hold. */
 #define MAC_FOLDER "__MACOSX"
 
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* The next part of a name, ended by a NUL instead of a slash; `at` goes to the one after it, or to
+ * NULL. */
+static void take_part(const char **at, char part[LEAT_PATH_BYTES]) {
+    const char *end = strchr(*at, '/');
+    snprintf(part, LEAT_PATH_BYTES, "%.*s", (int)(end == NULL ? strlen(*at) : (size_t)(end - *at)),
+             *at);
+    *at = end == NULL ? NULL : end + 1;
+}
+
+static bool matches(const char *pattern, const char *name) {
+    char part[LEAT_PATH_BYTES], folder[LEAT_PATH_BYTES];
+    const size_t size = strlen(pattern);
+    if (size > 1 && size < sizeof folder && pattern[size - 1] == '/') { /* "masks/" */
+        snprintf(folder, sizeof folder, "%.*s", (int)size - 1, pattern);
+        pattern = folder;
+    }
+    if (strchr(pattern, '/') != NULL) return fnmatch(pattern, name, 0) == 0;
+    for (const char *at = name; at != NULL;) {
+        take_part(&at, part);
+        if (fnmatch(pattern, part, 0) == 0) return true;
+    }
+    return false;
+}
+
+static bool passes(const leat_image_filter *filter, const char *name) {
+    if (filter == NULL) return true;
+    if (filter->include != NULL && !matches(filter->include, name)) return false;
+    return filter->exclude == NULL || !matches(filter->exclude, name);
+}
+
+/* Whether a part of the name begins with "." or is the Mac's, or the file is a cache of Windows.
+ * "." and ".." are no names. */
+static bool is_passed_over(const char *name) {
+    char part[LEAT_PATH_BYTES] = "";
+    for (const char *at = name; at != NULL;) {
+        take_part(&at, part);
+        if (strcmp(part, MAC_FOLDER) == 0 && at != NULL) return true;
+        if (part[0] == '.' && strcmp(part, ".") != 0 && strcmp(part, "..") != 0) return true;
+    }
+    return strcasecmp(part, "Thumbs.db") == 0;
+}
+
+const char *leat_image_list_bad_name(const leat_image_list *list, int64_t i) {
+    char part[LEAT_PATH_BYTES];
+    const char *name = leat_image_list_name(list, i);
+    const bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
+    if (name[0] == '/' || (letter && name[1] == ':' && name[2] == '/'))
+        return "the name is an absolute path; names are relative to the archive";
+    for (const char *at = name; at != NULL;) {
+        take_part(&at, part);
+        if (strcmp(part, "..") == 0) return "the name has a part \"..\", which leaves the archive";
+    }
+    if (i > 0 && strcmp(leat_image_list_name(list, i - 1), name) == 0)
+        return "another file before it has the same name";
+    return NULL;
+}
+
+leat_code leat_image_list_skip(leat_image_list *list, const char *name, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    if (list->is_zip) {
+        leat_inputs_skip(&list->skipped, name);
+        return LEAT_OK;
+    }
+    LEAT_TRY(leat_path_join(path, sizeof path, list->path, name, err));
+    leat_inputs_skip(&list->skipped, path);
+    return LEAT_OK;
+}
+
 /* ---- adding --------------------------------------------------------------------------------- */
 
+/* The name as the list has it, with its NUL. */
+static leat_code append_name(leat_image_list *list, const char *name, leat_error *err) {
+    const int64_t at = list->names.size;
+    LEAT_TRY(leat_buf_append(&list->names, name, (int64_t)strlen(name) + 1, err));
+    for (char *c = (char *)list->names.data + at; *c != 0; c++)
+        if (*c == '\\') *c = '/';
+    return LEAT_OK;
+}
+
+static leat_code add_name(leat_image_list *list, const char *name, leat_image_file *file,
+                          leat_error *err) {
+    file->name_at = file->path_at = list->names.size;
+    LEAT_TRY(append_name(list, name, err));
+    if (list->is_zip || strchr(name, '\\') == NULL) return LEAT_OK;
+    file->path_at = list->names.size;
+    return leat_buf_append(&list->names, name, (int64_t)strlen(name) + 1, err);
+}
+
+/* Adds a file, unless its name says that it is not to be read. */
 static leat_code add_file(leat_image_list *list, const char *name, int64_t size_bytes,
                           int64_t index, leat_error *err) {
+    leat_image_file file = {.size_bytes = size_bytes, .index = index};
+    const int64_t names_bytes = list->names.size;
     if (list->count == FILES_MAX)
         return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\" has more than %d files", list->path,
                          FILES_MAX);
     LEAT_TRY(LEAT_GROW(&list->files, &list->capacity, list->count + 1, err));
-    list->files[list->count] = (leat_image_file){list->names.size, size_bytes, index};
-    LEAT_TRY(leat_buf_append(&list->names, name, (int64_t)strlen(name) + 1, err));
-    list->count++;
+    LEAT_TRY(add_name(list, name, &file, err));
+    const char *shown = (const char *)list->names.data + file.name_at;
+    const size_t shown_bytes = strlen(shown);
+    if (shown_bytes > 0 && shown[shown_bytes - 1] == '/') { /* a folder */
+        list->names.size = names_bytes;
+    } else if (is_passed_over(shown)) {
+        LEAT_TRY(leat_image_list_skip(list, name, err));
+        list->names.size = names_bytes;
+    } else if (!passes(list->filter, shown)) {
+        list->names.size = names_bytes;
+        list->excluded++;
+    } else {
+        list->files[list->count++] = file;
+    }
     return LEAT_OK;
 }
 
@@ -72,11 +176,13 @@ static leat_code add_child(leat_image_list *list, const char *inside, const char
     if (inside[0] == 0) snprintf(name, sizeof name, "%s", child);
     else LEAT_TRY(leat_path_join(name, sizeof name, inside, child, err));
     LEAT_TRY(leat_path_join(path, sizeof path, list->path, name, err));
-    if (child[0] == '.' || strcmp(child, MAC_FOLDER) == 0) {
+    /* before what it is, which may not be allowed to be looked at */
+    const bool hidden = child[0] == '.';
+    if (!hidden) LEAT_TRY(look_at(path, &facts, err));
+    if (hidden || (facts.kind == LEAT_PATH_DIR && strcmp(child, MAC_FOLDER) == 0)) {
         leat_inputs_skip(&list->skipped, path);
         return LEAT_OK;
     }
-    LEAT_TRY(look_at(path, &facts, err));
     if (facts.kind == LEAT_PATH_DIR) {
         LEAT_TRY(enter_folder(list, path, &facts, depth + 1, err));
         return add_folder(list, name, depth + 1, ticker, err);
@@ -105,19 +211,6 @@ static leat_code add_folder(leat_image_list *list, const char *inside, int depth
 
 /* ---- archives ------------------------------------------------------------------------------- */
 
-/* Whether any part of the name begins with ".", or the first is the Mac's. ".." only looks like a
- * path: members are never unpacked. */
-static bool is_passed_over(const char *name) {
-    const size_t mac = strlen(MAC_FOLDER);
-    if (strncmp(name, MAC_FOLDER, mac) == 0 && name[mac] == '/') return true;
-    for (const char *part = name; part != NULL; part = strchr(part, '/')) {
-        if (*part == '/') part++;
-        bool up = strncmp(part, "../", 3) == 0 || strncmp(part, "./", 2) == 0;
-        if (*part == '.' && !up) return true;
-    }
-    return false;
-}
-
 static leat_code add_members(leat_image_list *list, leat_ticker *ticker, leat_error *err) {
     leat_error why = {0};
     if (leat_zip_open(&list->zip, list->path, &why) != LEAT_OK)
@@ -129,9 +222,7 @@ static leat_code add_members(leat_image_list *list, leat_ticker *ticker, leat_er
         leat_zip_member member;
         if (i % 1024 == 0) LEAT_TRY(leat_ticker_check(ticker, err));
         LEAT_TRY(leat_zip_get(list->zip, i, &member, err));
-        if (member.folder) continue;
-        if (is_passed_over(member.name)) leat_inputs_skip(&list->skipped, member.name);
-        else LEAT_TRY(add_file(list, member.name, member.size_bytes, i, err));
+        if (!member.folder) LEAT_TRY(add_file(list, member.name, member.size_bytes, i, err));
     }
     return LEAT_OK;
 }
@@ -140,20 +231,13 @@ static leat_code add_members(leat_image_list *list, leat_ticker *ticker, leat_er
 
 static int compare_names(const void *a, const void *b, void *names) {
     const leat_image_file *x = a, *y = b;
-    return strcmp((const char *)names + x->name_at, (const char *)names + y->name_at);
+    int order = strcmp((const char *)names + x->name_at, (const char *)names + y->name_at);
+    return order != 0 ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-static leat_code sort_files(leat_image_list *list, leat_error *err) {
-    if (list->count < 2) return LEAT_OK;
+static void sort_files(leat_image_list *list) {
+    if (list->count < 2) return;
     qsort_r(list->files, (size_t)list->count, sizeof *list->files, compare_names, list->names.data);
-    for (int64_t i = 1; i < list->count; i++) {
-        const char *name = leat_image_list_name(list, i);
-        if (strcmp(leat_image_list_name(list, i - 1), name) != 0) continue;
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" has two members of the name \"%s\"; unpack it and use its folder",
-                         list->path, name);
-    }
-    return LEAT_OK;
 }
 
 static leat_code find_files(leat_image_list *list, leat_ticker *ticker, leat_error *err) {
@@ -169,15 +253,18 @@ static leat_code find_files(leat_image_list *list, leat_ticker *ticker, leat_err
         LEAT_TRY(enter_folder(list, list->path, &list->facts, 0, err));
         LEAT_TRY(add_folder(list, "", 0, ticker, err));
     }
-    return sort_files(list, err);
+    sort_files(list);
+    return LEAT_OK;
 }
 
-leat_code leat_image_list_find(leat_image_list *list, const char *path, leat_ticker *ticker,
+leat_code leat_image_list_find(leat_image_list *list, const char *path,
+                               const leat_image_filter *filter, leat_ticker *ticker,
                                leat_error *err) {
-    *list = (leat_image_list){0};
+    *list = (leat_image_list){.filter = filter};
     LEAT_TRY(leat_path_trim(path, list->path, err));
     leat_code code = leat_path_stat(list->path, &list->facts, err);
     if (code == LEAT_OK) code = find_files(list, ticker, err);
+    list->filter = NULL;
     if (code != LEAT_OK) leat_image_list_free(list);
     return code;
 }
@@ -190,13 +277,18 @@ void leat_image_list_free(leat_image_list *list) {
     *list = (leat_image_list){0};
 }
 
+/* Relative to the folder. */
+static const char *path_of(const leat_image_list *list, int64_t i) {
+    return (const char *)list->names.data + list->files[i].path_at;
+}
+
 leat_code leat_image_list_unchanged(const leat_image_list *list, leat_error *err) {
     if (list->is_zip) return leat_input_unchanged(list->path, &list->facts, err);
     for (int64_t i = 0; i < list->count; i++) {
         char path[LEAT_PATH_BYTES];
         const leat_path_facts *facts = &list->facts_of[list->files[i].index];
         if (facts->kind != LEAT_PATH_FILE) continue;
-        LEAT_TRY(leat_path_join(path, sizeof path, list->path, leat_image_list_name(list, i), err));
+        LEAT_TRY(leat_path_join(path, sizeof path, list->path, path_of(list, i), err));
         LEAT_TRY(leat_input_unchanged(path, facts, err));
     }
     return LEAT_OK;
@@ -222,6 +314,17 @@ static leat_code reject_unreadable(leat_image_reason *reason, const leat_error *
 static leat_code read_member(leat_zip *zip, const leat_image_file *file, uint8_t *out,
                              int64_t size_bytes, leat_image_reason *reason, leat_error *err) {
     leat_error why = {0};
+    leat_zip_member member;
+    LEAT_TRY(leat_zip_get(zip, file->index, &member, err));
+    if (member.unsupported == NULL &&
+        member.size_bytes / LEAT_IMAGE_RATIO_MAX > member.packed_bytes) {
+        *reason = LEAT_IMAGE_TOO_LARGE;
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "a zip member of %lld bytes in %lld; at most %d:1 is "
+                         "unpacked",
+                         (long long)member.size_bytes, (long long)member.packed_bytes,
+                         LEAT_IMAGE_RATIO_MAX);
+    }
     leat_code code = size_bytes == file->size_bytes
                          ? leat_zip_read(zip, file->index, out, size_bytes, &why)
                          : leat_zip_peek(zip, file->index, out, size_bytes, &why);
@@ -254,7 +357,7 @@ static leat_code read_file(const leat_image_list *list, int64_t i, uint8_t *out,
     const leat_image_file *file = &list->files[i];
     const leat_path_facts *facts = &list->facts_of[file->index];
     leat_error why = {0};
-    LEAT_TRY(leat_path_join(path, sizeof path, list->path, leat_image_list_name(list, i), err));
+    LEAT_TRY(leat_path_join(path, sizeof path, list->path, path_of(list, i), err));
     if (facts->kind != LEAT_PATH_FILE) {
         (void)leat_fail(&why, LEAT_ERR_INPUT, "%s",
                         facts->kind == LEAT_PATH_NONE ? "it is a link that leads nowhere"

@@ -10,8 +10,9 @@
 /* Enough for a picture of a few megapixels that is decoded row by row; with less for each thread,
  * fewer threads read. */
 #define PICTURE_BYTES (MIB)
-/* Of an entry of the data set and its name's NUL, apart from the name. */
-enum { ENTRY_BYTES = 32 };
+/* Of an entry of the data set and its name's NUL, apart from the name, and of the hashes that are
+ * sorted at the end. */
+enum { ENTRY_BYTES = 40 };
 #define PART_BYTES (INT64_C(192) << 10)
 enum { PART_MAX = 16 };
 /* The process, where the system does not tell. */

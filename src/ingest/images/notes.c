@@ -2,9 +2,10 @@
  * The notes of a run: see job.h. DIR/.leat/images.notes is a header and a record for each file, in
  * order:
  *
- *   header   magic, run (8 bytes each), size (4), two SHA-256 (32 each), XXH3-64 of all that
+ *   header   magic, run (8 bytes each), size, background (4 each), two SHA-256 (32 each), XXH3-64
+ *            of all that
  *   record   bytes of its text (2), reason (2), width, height (4 each), decoded, resized (8 each),
- *            text, XXH3-64 of all that and of the file's number
+ *            remarks (4), text, XXH3-64 of all that and of the file's number
  *
  * Numbers are as in memory: the file is of this machine. A record is only as good as its hash, and
  * the image that it tells of only as good as its own, so that a run which was killed at any moment,
@@ -14,14 +15,18 @@
 
 #include "ingest/images/job.h"
 
-#define MAGIC "leatimg1"
+#define MAGIC "leatimg2"
 
 typedef struct head {
     char magic[8];
     uint64_t run;
     leat_image_setting setting;
 } head;
-enum { HEAD_BYTES = 8 + 8 + 4 + 32 + 32, HASH_BYTES = 8, RECORD_BYTES = 2 + 2 + 4 + 4 + 8 + 8 };
+enum {
+    HEAD_BYTES = 8 + 8 + 4 + 4 + 32 + 32,
+    HASH_BYTES = 8,
+    RECORD_BYTES = 2 + 2 + 4 + 4 + 8 + 8 + 4
+};
 _Static_assert(LEAT_IMAGE_WHAT_BYTES < UINT16_MAX, "a text's size fits");
 
 /* ---- the setting ---------------------------------------------------------------------------- */
@@ -40,10 +45,11 @@ static void add_text(leat_sha256 *sha, const char *text) {
     leat_sha256_update(sha, text, (int64_t)strlen(text) + 1);
 }
 
-void leat_image_setting_of(const leat_image_list *list, int32_t size, leat_image_setting *out) {
+void leat_image_setting_of(const leat_image_list *list, int32_t size, int32_t background,
+                           leat_image_setting *out) {
     leat_sha256 files, versions;
     leat_build_item item;
-    *out = (leat_image_setting){.size = size};
+    *out = (leat_image_setting){.size = size, .background = background};
     leat_sha256_init(&files);
     add_facts(&files, &list->facts);
     for (int64_t i = 0; i < list->count; i++) {
@@ -75,8 +81,9 @@ static void pack_head(uint64_t run, const leat_image_setting *setting,
     memcpy(out, MAGIC, 8);
     memcpy(out + 8, &run, 8);
     memcpy(out + 16, &setting->size, 4);
-    memcpy(out + 20, setting->files, 32);
-    memcpy(out + 52, setting->versions, 32);
+    memcpy(out + 20, &setting->background, 4);
+    memcpy(out + 24, setting->files, 32);
+    memcpy(out + 56, setting->versions, 32);
     uint64_t hash = leat_xxh3(out, HEAD_BYTES);
     memcpy(out + HEAD_BYTES, &hash, HASH_BYTES);
 }
@@ -105,6 +112,7 @@ leat_code leat_image_notes_add(leat_image_notes *notes, const leat_image_outcome
     memcpy(record + 8, &outcome->height, 4);
     memcpy(record + 12, &outcome->decoded, 8);
     memcpy(record + 20, &outcome->resized, 8);
+    memcpy(record + 28, &outcome->remarks, 4);
     memcpy(record + RECORD_BYTES, outcome->what, text_bytes);
     memcpy(record + size, &notes->count, sizeof notes->count);
     const uint64_t hash = leat_xxh3(record, size + (int64_t)sizeof notes->count);
@@ -141,8 +149,7 @@ static int64_t unpack(const uint8_t *at, int64_t left, int64_t i, leat_image_out
     memcpy(&text_bytes, at, 2);
     memcpy(&reason, at + 2, 2);
     const int64_t size = RECORD_BYTES + (int64_t)text_bytes;
-    if (text_bytes >= LEAT_IMAGE_WHAT_BYTES || reason > LEAT_IMAGE_REASONS ||
-        left < size + HASH_BYTES)
+    if (text_bytes >= LEAT_IMAGE_WHAT_BYTES || reason > LEAT_IMAGE_TEXT || left < size + HASH_BYTES)
         return 0;
     memcpy(record, at, (size_t)size);
     memcpy(record + size, &i, sizeof i);
@@ -153,6 +160,7 @@ static int64_t unpack(const uint8_t *at, int64_t left, int64_t i, leat_image_out
     memcpy(&out->height, at + 8, 4);
     memcpy(&out->decoded, at + 12, 8);
     memcpy(&out->resized, at + 20, 8);
+    memcpy(&out->remarks, at + 28, 4);
     memcpy(out->what, at + RECORD_BYTES, text_bytes);
     return size + HASH_BYTES;
 }
@@ -191,9 +199,10 @@ static leat_code check_head(const leat_map *map, uint64_t run, const leat_image_
                          "cannot resume: --size was %d and is now %d; use the options of the "
                          "interrupted run, or --replace",
                          then, setting->size);
-    if (memcmp(found + 20, expected + 20, 32) != 0)
+    if (memcmp(found + 20, expected + 20, 4) != 0) what = "--background was another one";
+    else if (memcmp(found + 24, expected + 24, 32) != 0)
         what = "the files are not those of the interrupted run, or have changed since";
-    else if (memcmp(found + 52, expected + 52, 32) != 0)
+    else if (memcmp(found + 56, expected + 56, 32) != 0)
         what = "the interrupted run had another version of leat or of a decoder";
     *usable = what == NULL;
     if (what == NULL) return LEAT_OK;

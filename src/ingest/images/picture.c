@@ -36,9 +36,10 @@ static leat_code open_archives(leat_picture_source *source, leat_error *err) {
 }
 
 leat_code leat_picture_source_create(leat_picture_source *source, const leat_image_list *list,
-                                     int32_t size, const leat_images_memory *memory,
-                                     leat_error *err) {
-    *source = (leat_picture_source){.list = list, .size = size, .memory = memory};
+                                     int32_t size, int32_t background,
+                                     const leat_images_memory *memory, leat_error *err) {
+    *source = (leat_picture_source){
+        .list = list, .size = size, .background = background, .memory = memory};
     leat_budget_create(&source->budget, memory->budget_bytes);
     pthread_mutex_init(&source->lock, NULL);
     pthread_cond_init(&source->freed, NULL);
@@ -131,15 +132,39 @@ static void reject(leat_image_outcome *outcome, leat_image_reason reason, const 
 /* What can be said before a file is read. */
 static void check_file(const leat_image_list *list, int64_t i, leat_image_outcome *outcome) {
     const char *name = leat_image_list_name(list, i);
+    const char *bad = leat_image_list_bad_name(list, i);
     const int64_t name_bytes = (int64_t)strlen(name);
     if (name_bytes == 0 || name_bytes >= LEAT_IMAGE_NAME_BYTES)
         reject(outcome, LEAT_IMAGE_UNSUPPORTED, "the name has %lld bytes; it must have 1 to 4095",
                name_bytes);
     else if (!leat_json_is_utf8(name, name_bytes))
         reject(outcome, LEAT_IMAGE_UNSUPPORTED, "the name of %lld bytes is not UTF-8", name_bytes);
+    else if (bad != NULL) reject(outcome, LEAT_IMAGE_BAD_NAME, bad, 0);
     else if (list->files[i].size_bytes > LEAT_IMAGE_FILE_BYTES_MAX)
         reject(outcome, LEAT_IMAGE_TOO_LARGE, "the file has %lld bytes; the limit is 268435456",
                list->files[i].size_bytes);
+}
+
+/* Whether a file pretends to be an image: then a text in its place must not be missed. */
+static bool is_named_as_image(const char *name) {
+    static const char *const suffixes[] = {
+        ".jpg", ".jpeg", ".jpe",  ".jfif", ".png",  ".apng", ".gif", ".webp", ".bmp",
+        ".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl",  ".jp2", ".mpo",  ".ppm",
+    };
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (leat_path_has_suffix_any_case(name, suffixes[i])) return true;
+    return false;
+}
+
+/* Readmes, labels and lists are often among images. */
+static void skip_text(const leat_picture_maker *maker, int64_t i, int64_t size_bytes,
+                      leat_image_outcome *outcome) {
+    const char *name = leat_image_list_name(maker->source->list, i);
+    if (outcome->reason != LEAT_IMAGE_NOT_AN_IMAGE || is_named_as_image(name) ||
+        !leat_image_is_text(maker->kept, size_bytes))
+        return;
+    outcome->reason = LEAT_IMAGE_TEXT;
+    outcome->what[0] = 0;
 }
 
 /* ---- what it requires ----------------------------------------------------------------------- */
@@ -173,6 +198,7 @@ static leat_code look(leat_picture_maker *maker, int64_t i, leat_image_header *h
     if (code != LEAT_OK && reason == LEAT_IMAGE_TRUNCATED && !small) return LEAT_OK;
     LEAT_TRY(settle(code, reason, &why, outcome, err));
     if (code == LEAT_OK) *need_bytes = need_of(maker, header, file_bytes);
+    else skip_text(maker, i, size_bytes, outcome);
     return LEAT_OK;
 }
 
@@ -208,14 +234,15 @@ static leat_code take_rows(void *context, const uint8_t *rgb, int32_t rows, leat
 }
 
 static leat_code decode(leat_picture_maker *maker, const uint8_t *bytes, int64_t size_bytes,
-                        const leat_image_header *header, uint8_t *pixels,
-                        leat_image_outcome *outcome, leat_error *err) {
+                        leat_image_header *header, uint8_t *pixels, leat_image_outcome *outcome,
+                        leat_error *err) {
     const int32_t size = maker->source->size;
     leat_error why = {0};
     leat_image_reason reason;
     if (maker->resize == NULL) LEAT_TRY(leat_resize_create(&maker->resize, size, err));
     LEAT_TRY(leat_resize_begin(maker->resize, header->width, header->height, pixels, err));
     leat_xxh3_begin(maker->hash);
+    header->background = maker->source->background;
     maker->row_bytes = (int64_t)header->width * 3;
     leat_code code = leat_image_decode(bytes, size_bytes, header, take_rows, maker, &reason, &why);
     LEAT_TRY(settle(code, reason, &why, outcome, err));
@@ -223,6 +250,7 @@ static leat_code decode(leat_picture_maker *maker, const uint8_t *bytes, int64_t
     outcome->width = header->width;
     outcome->height = header->height;
     outcome->decoded = leat_xxh3_final(maker->hash);
+    outcome->remarks = header->remarks;
     outcome->resized = leat_image_hash(pixels, size);
     return LEAT_OK;
 }

@@ -66,7 +66,9 @@ static int64_t part_end(const reading *self, int64_t part) {
 
 static leat_code check_strict(const reading *self, int64_t i, const leat_image_outcome *outcome,
                               leat_error *err) {
-    if (outcome->reason == LEAT_IMAGE_GOOD || !self->job->options->strict) return LEAT_OK;
+    if (outcome->reason == LEAT_IMAGE_GOOD || outcome->reason == LEAT_IMAGE_TEXT ||
+        !self->job->options->strict)
+        return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": %s: %s (run without --strict to reject such files and continue)",
                      leat_image_list_name(&self->job->list, i),
@@ -102,7 +104,7 @@ static leat_code write_one(leat_images_job *job, int64_t i, const leat_image_out
     const leat_image_entry entry = {name, outcome->width, outcome->height, outcome->decoded};
     if (outcome->reason == LEAT_IMAGE_GOOD)
         LEAT_TRY(leat_image_writer_append(job->writer, &entry, pixels, err));
-    else LEAT_TRY(leat_image_rejects_add(&job->rejects, name, outcome, err));
+    LEAT_TRY(leat_images_job_settle(job, name, outcome, err));
     LEAT_TRY(leat_image_notes_add(&job->notes, outcome, err));
     job->done = i + 1;
     job->result->bytes_read += job->list.files[i].size_bytes;
@@ -179,8 +181,8 @@ leat_code leat_images_job_read(leat_images_job *job, leat_error *err) {
     };
     leat_ticker_stage(&job->ticker, "reading", "files", job->list.count - job->done);
     if (job->done == job->list.count) return LEAT_OK;
-    LEAT_TRY(leat_picture_source_create(&self.source, &job->list, job->options->size, &job->memory,
-                                        err));
+    LEAT_TRY(leat_picture_source_create(&self.source, &job->list, job->options->size,
+                                        job->options->background, &job->memory, err));
     pthread_mutex_init(&self.lock, NULL);
     leat_code code = run(&self, err);
     destroy(&self);

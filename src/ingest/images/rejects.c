@@ -2,6 +2,7 @@
  * rejected.csv: see job.h. Files are rejected in the order of their names, so the rows are written
  * as they come; a run that continues writes those of its notes again.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -41,6 +42,12 @@ leat_code leat_image_rejects_add(leat_image_rejects *rejects, const char *name,
     if (code == LEAT_OK) code = leat_sink_write(rejects->sink, line.data, line.size, err);
     leat_buf_free(&line);
     LEAT_TRY(code);
+    if (rejects->count == 0) {
+        char shown[200];
+        leat_text_show(shown, sizeof shown, name, (int64_t)strlen(name));
+        snprintf(rejects->first, sizeof rejects->first, "\"%s\": %s: %.160s", shown,
+                 leat_image_reason_name(outcome->reason), outcome->what);
+    }
     rejects->count++;
     rejects->by[outcome->reason]++;
     return LEAT_OK;

@@ -58,6 +58,11 @@ static void golden_files(void **state) {
     size_t i = 0;
     json_array_foreach(index, i, entry) {
         const char *name = text_of(entry, "file"), *expected = text_of(entry, "reason");
+        const char *what = text_of(entry, "what");
+        if (text_of(entry, "library") != NULL && !LEAT_HAVE_WEBP) {
+            expected = leat_image_reason_name(LEAT_IMAGE_NOT_AN_IMAGE);
+            what = "a WebP, and this leat was built without libwebp; convert it";
+        }
         int64_t size = 0;
         uint8_t *bytes = image_golden(name, &size);
         image_pixels pixels;
@@ -69,7 +74,7 @@ static void golden_files(void **state) {
             check_good(entry, &pixels);
         } else if (code != LEAT_ERR_INPUT || err.message[0] == 0 ||
                    strcmp(leat_image_reason_name(reason), expected) != 0 ||
-                   strstr(err.message, text_of(entry, "what")) == NULL) {
+                   strstr(err.message, what) == NULL) {
             fail_msg("%s: code %d, %s: %s", name, code, leat_image_reason_name(reason),
                      err.message);
         }
@@ -94,12 +99,14 @@ static const victim victims[] = {
     {"palette_4.png", 300}, {"grey_16_interlaced.png", 100},
 };
 
-/* Every beginning of a file is rejected, most of them as truncated. */
+/* Every beginning of a file is rejected, most of them as truncated, except that of a JPEG which
+ * lacks nothing but the marker of its end. */
 static void cut_anywhere(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof victims / sizeof *victims; i++) {
         int64_t size = 0, truncated = 0, tried = 0;
         uint8_t *whole = image_golden(victims[i].name, &size);
+        const bool jpeg = strstr(victims[i].name, ".jpg") != NULL;
         for (int64_t cut = 0; cut < size; cut += cut < victims[i].most ? 1 : 7, tried++) {
             image_pixels pixels;
             leat_image_reason reason = LEAT_IMAGE_GOOD;
@@ -108,7 +115,11 @@ static void cut_anywhere(void **state) {
             assert_non_null(bytes);
             memcpy(bytes, whole, (size_t)cut);
             leat_code code = image_decode(bytes, cut, &pixels, &reason, &err);
-            if (code != LEAT_ERR_INPUT || reason == LEAT_IMAGE_GOOD)
+            if (jpeg && cut >= size - 2) {
+                assert_int_equal(code, LEAT_OK);
+                assert_int_equal(pixels.header.remarks, 1U << LEAT_IMAGE_NO_END);
+                leat_free(pixels.rgb);
+            } else if (code != LEAT_ERR_INPUT || reason == LEAT_IMAGE_GOOD)
                 fail_msg("%s, %d bytes: code %d: %s", victims[i].name, (int)cut, code, err.message);
             truncated += reason == LEAT_IMAGE_TRUNCATED;
             free(bytes);

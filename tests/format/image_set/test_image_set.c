@@ -122,6 +122,27 @@ static void document(void **state) {
     leat_buf_free(&text);
 }
 
+/* Members that older versions do not write, and those that are written only if they say something:
+ * they come back. */
+static void optional_members(void **state) {
+    (void)state;
+    leat_image_set set, again;
+    leat_buf text = {0};
+    fill_small(&set);
+    set.texts = 7;
+    snprintf(set.background, sizeof set.background, "#00ff0a");
+    assert_ok(leat_image_set_sorted_sha256(&set, set.sorted_sha256, err));
+    assert_ok(leat_image_set_write(&set, append, &text, err));
+    assert_ok(leat_image_set_parse(&again, (leat_json_span){(const char *)text.data, text.size},
+                                   "it", err));
+    assert_int_equal(again.texts, 7);
+    assert_string_equal(again.background, "#00ff0a");
+    assert_string_equal(again.sorted_sha256, set.sorted_sha256);
+    leat_image_set_free(&again);
+    leat_image_set_free(&set);
+    leat_buf_free(&text);
+}
+
 /* A part of the good text replaced by another. */
 static const struct {
     const char *from, *to, *message;
@@ -146,6 +167,13 @@ static const struct {
     {"00000000000000ff", "00000000000000fe", "decoded_sha256 is not the SHA-256", LEAT_ERR_CORRUPT},
     {"\"rejected\": 3", "\"rejected\": -1", "\"rejected\" is -1", LEAT_ERR_CORRUPT},
     {"\"rejected\": 3", "\"rejected\": 3.0", "\"rejected\" must be an integer", LEAT_ERR_CORRUPT},
+    {"\"rejected\": 3,", "\"rejected\": 3,\"background\": \"red\",", "must be #rrggbb",
+     LEAT_ERR_CORRUPT},
+    {"\"rejected\": 3,", "\"rejected\": 3,\"background\": \"#00FF00\",", "must be #rrggbb",
+     LEAT_ERR_CORRUPT},
+    {"\"rejected\": 3,", "\"rejected\": 3,\"texts\": -1,", "\"texts\" is -1", LEAT_ERR_CORRUPT},
+    {"\"rejected\": 3,", "\"rejected\": 3,\"sorted_sha256\": \"00\",",
+     "\"sorted_sha256\" must be 64", LEAT_ERR_CORRUPT},
     {"0123456789abcdef", "0123456789abcde", "pages_xxh3", LEAT_ERR_CORRUPT},
     {"0123456789abcdef", "0123456789ABCDEF", "pages_xxh3", LEAT_ERR_CORRUPT},
     {"0123456789abcdef", "00123456789abcdef", "pages_xxh3", LEAT_ERR_CORRUPT},
@@ -327,10 +355,11 @@ static void reasons(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entries), cmocka_unit_test(document),
-        cmocka_unit_test(refused), cmocka_unit_test(refused_to_write),
-        cmocka_unit_test(headers), cmocka_unit_test(damage),
-        cmocka_unit_test(files),   cmocka_unit_test(reasons),
+        cmocka_unit_test(entries),          cmocka_unit_test(document),
+        cmocka_unit_test(optional_members), cmocka_unit_test(refused),
+        cmocka_unit_test(refused_to_write), cmocka_unit_test(headers),
+        cmocka_unit_test(damage),           cmocka_unit_test(files),
+        cmocka_unit_test(reasons),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ar_dir_remove();

@@ -62,8 +62,9 @@ def jpeg(mode="RGB", size=(19, 13), **options):
     return out.getvalue()
 
 
-def good_jpeg(name, data):
-    upright = ImageOps.exif_transpose(Image.open(io.BytesIO(data))).convert("RGB")
+def good_jpeg(name, data, pixels=None):
+    """`pixels`: a file with the same pixels, for one that Pillow refuses."""
+    upright = ImageOps.exif_transpose(Image.open(io.BytesIO(pixels or data))).convert("RGB")
     good(name, data, *upright.size, upright.tobytes())
 
 
@@ -124,6 +125,8 @@ def make_jpegs():
     good_jpeg("three_scans.jpg", jpegtran(base, scans="0;\n1;\n2;\n"))
     good_jpeg("scans_100.jpg", scans(98))
     good_jpeg("junk_after.jpg", jpeg() + b"anything")
+    good_jpeg("no_end.jpg", jpeg()[:-2], jpeg())
+    good_jpeg("junk_before_end.jpg", jpeg()[:-2] + b"\x12\x34\x56" * 9 + jpeg()[-2:], jpeg())
     # a PNG's transform: YCCK, as Adobe's programs write it
     cmyk = jpeg("CMYK")
     good_jpeg("ycck.jpg", patched(cmyk, segment(cmyk, 0xee) + 14, [2]))
@@ -143,14 +146,11 @@ def make_bad_jpegs():
     bad("cut_in_header.jpg", base[:scan - 20], "truncated", "before its first scan")
     bad("cut_in_scan.jpg", base[:scan + 40], "truncated", "the JPEG ends after")
     bad("cut_progressive.jpg", slow[:-60], "truncated", "the JPEG ends after")
-    bad("no_end.jpg", base[:-2], "truncated", "the JPEG ends after")
     bad("only_start.jpg", base[:3], "truncated", "the JPEG ends after 3 bytes")
     bad("no_scan.jpg", base[:frame - 1] + b"\xff\xd9", "damaged", "without a scan")
     bad("no_frame.jpg", base[:frame - 1] + base[scan - 1:], "damaged", "a scan without a frame")
     bad("two_frames.jpg", base[:scan - 1] + base[frame - 1:], "damaged", "two frame headers")
     bad("bad_code.jpg", patched(base, scan + 14, [0xff, 0] * 8), "damaged", "bad Huffman code")
-    bad("junk_before_end.jpg", base[:-2] + b"\x12\x34\x56" * 9 + base[-2:], "damaged",
-        "extraneous bytes")
     bad("no_height.jpg", patched(base, frame + 4, [0, 0]), "too_small", "19 x 0 pixels")
     bad("too_wide.jpg", patched(base, frame + 6, [0xff, 0xff]), "too_large", "65535 x 13 pixels")
     bad("too_many.jpg", patched(base, frame + 4, [0xf0, 0, 0xf0, 0]), "too_large",
@@ -161,7 +161,7 @@ def make_bad_jpegs():
     bad("two_components.jpg", patched(base, frame + 8, [2]), "unsupported", "2 components")
     bad("sampling.jpg", patched(base, frame + 10, [0x50]), "damaged", "sampling factors 5 x 0")
     bad("arithmetic.jpg", jpegtran(base, "-arithmetic"), "unsupported", "arithmetic-coded")
-    bad("scans_101.jpg", scans(99), "damaged", "more than 100 scans")
+    bad("scans_101.jpg", scans(99), "too_large", "more than 100 scans")
 
 
 # ---- PNG -----------------------------------------------------------------------------------------
@@ -273,8 +273,43 @@ def make_bad_pngs():
         "does not begin with its header")
 
 
+# ---- WebP: read only by a leat that was built with libwebp ---------------------------------------
+
+def webp(mode="RGB", size=(33, 21), **options):
+    out = io.BytesIO()
+    image(mode, *size).save(out, "WEBP", **options)
+    return out.getvalue()
+
+
+def good_webp(name, data, pixels=None):
+    good_jpeg(name, data, pixels)
+    INDEX[-1]["library"] = "libwebp"
+
+
+def bad_webp(name, data, reason, what):
+    bad(name, data, reason, what)
+    INDEX[-1]["library"] = "libwebp"
+
+
+def make_webps():
+    good_webp("other.webp", webp(size=(4, 3)))
+    good_webp("lossy.webp", webp())
+    good_webp("lossless.webp", webp(lossless=True))
+    good_webp("alpha.webp", webp("RGBA", lossless=True, exact=True))
+    good_webp("lossy_alpha.webp", webp("RGBA", exact=True))
+    good_webp("exif_6.webp", webp(lossless=True, exif=b"Exif\0\0" + exif(6, "MM")))
+    good_webp("junk_after.webp", webp(lossless=True) + b"anything", webp(lossless=True))
+    frames = [image("RGB", 8, 8), image("RGB", 8, 8).transpose(Image.ROTATE_90)]
+    out = io.BytesIO()
+    frames[0].save(out, "WEBP", save_all=True, append_images=frames[1:])
+    bad_webp("animated.webp", out.getvalue(), "unsupported", "an animated WebP")
+    bad_webp("cut.webp", webp()[:-20], "truncated", "the WebP ends after")
+    bad_webp("cut_lossless.webp", webp(lossless=True)[:-40], "truncated", "the WebP ends after")
+    bad_webp("no_picture.webp", b"RIFF\x0c\0\0\0WEBPXXXX\0\0\0\0", "damaged", "without a picture")
+
+
 def make_others():
-    for form, seems in (("GIF", "a GIF"), ("WEBP", "a WebP"), ("BMP", "a BMP"), ("TIFF", "a TIFF")):
+    for form, seems in (("GIF", "a GIF"), ("BMP", "a BMP"), ("TIFF", "a TIFF")):
         out = io.BytesIO()
         image("RGB", 4, 3).save(out, form)
         bad(f"other.{form.lower()}", out.getvalue(), "not_an_image", seems)
@@ -291,6 +326,7 @@ make_jpegs()
 make_bad_jpegs()
 make_pngs()
 make_bad_pngs()
+make_webps()
 make_others()
 with open("index.json", "w", encoding="ascii") as index:
     lines = ",\n ".join(json.dumps(entry) for entry in INDEX)

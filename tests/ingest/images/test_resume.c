@@ -97,6 +97,42 @@ static void cancelled(void **state) {
     assert_string_equal(image_set_digest(out).text, want.text);
 }
 
+/* What is remarked on and skipped is counted once, whichever of the two runs has read it. */
+static void counts_resumed(void **state) {
+    (void)state;
+    enum { FILES = 9 };
+    const char *dir = core_path("remarks"), *out = core_path("remarks_out");
+    leat_images_ingest_options options = small_parts();
+    leat_images_ingest_result result;
+    assert_ok(leat_path_make_dir(dir, err));
+    for (int i = 0; i < FILES; i++) {
+        char name[32];
+        leat_buf bytes = image_file_bytes(&image_files[3]);
+        assert_ok(leat_buf_append(&bytes, "more", 4, err));
+        snprintf(name, sizeof name, "%d.png", i);
+        core_save(joined(dir, name), bytes.data, bytes.size);
+        snprintf(name, sizeof name, "%d.txt", i);
+        core_save(joined(dir, name), "a text", 6);
+        leat_buf_free(&bytes);
+    }
+    stop_at(dir, out, options, 7, "reading");
+    options.resume = true;
+    assert_ok(run(dir, out, &options, &result, err));
+    assert_in_range(result.resumed, 7, 10);
+    assert_int_equal(result.files, FILES);
+    assert_int_equal(result.remarks[LEAT_IMAGE_AFTER_END], FILES);
+    assert_int_equal(result.skipped.count, FILES);
+    assert_int_equal(result.duplicates, FILES - 1);
+    /* another background is another data set */
+    assert_ok(leat_path_remove_tree(out, err));
+    options.resume = false;
+    stop_at(dir, out, options, 7, "reading");
+    options.resume = true;
+    options.background = 0xffffff;
+    assert_fails(run(dir, out, &options, NULL, err), LEAT_ERR_OPTION,
+                 "cannot resume: --background was another one");
+}
+
 /* ---- what became of the work ---------------------------------------------------------------- */
 
 static core_image notes_image, tensors_image;
@@ -205,7 +241,7 @@ static void strict_later(void **state) {
     stop_at(folder, out, options, 6, "reading");
     options.resume = options.strict = true;
     assert_fails(run(folder, out, &options, NULL, err), LEAT_ERR_INPUT,
-                 "--strict: the interrupted run has rejected \"a/notes.txt\": not_an_image: text");
+                 "--strict: the interrupted run has rejected \"a/notes.jpg\": not_an_image: text");
     options.strict = false;
     assert_ok(run(folder, out, &options, &result, err));
     assert_true(result.resumed >= 6);
@@ -413,11 +449,17 @@ static int setup(void **state) {
 int main(void) {
     if (image_libraries_missing()) return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancelled),         cmocka_unit_test(damaged_work),
-        cmocka_unit_test(other_settings),    cmocka_unit_test(strict_later),
-        cmocka_unit_test(complete_before),   cmocka_unit_test(replaced),
-        cmocka_unit_test(third_party_files), cmocka_unit_test(third_party_meanwhile),
-        cmocka_unit_test(other_outputs),     cmocka_unit_test(half_moved),
+        cmocka_unit_test(cancelled),
+        cmocka_unit_test(counts_resumed),
+        cmocka_unit_test(damaged_work),
+        cmocka_unit_test(other_settings),
+        cmocka_unit_test(strict_later),
+        cmocka_unit_test(complete_before),
+        cmocka_unit_test(replaced),
+        cmocka_unit_test(third_party_files),
+        cmocka_unit_test(third_party_meanwhile),
+        cmocka_unit_test(other_outputs),
+        cmocka_unit_test(half_moved),
         cmocka_unit_test(half_lost),
     };
     return cmocka_run_group_tests_name("ingest of images resumed", tests, setup, core_teardown);
