@@ -33,6 +33,17 @@ typedef enum leat_duplicates {
     LEAT_DUPLICATES_DROP, /* only the first of equal measurements is written */
 } leat_duplicates;
 
+/* What a number in event_time counts, and rtt. AUTO: by the number's size, see docs/ingest.md. */
+typedef enum leat_time_unit {
+    LEAT_TIME_UNIT_AUTO,
+    LEAT_TIME_UNIT_S,
+    LEAT_TIME_UNIT_MS,
+    LEAT_TIME_UNIT_US,
+    LEAT_TIME_UNIT_NS,
+    LEAT_TIME_UNIT_EXCEL /* days since 1899-12-30, as spreadsheets count them */
+} leat_time_unit;
+typedef enum leat_rtt_unit { LEAT_RTT_UNIT_MS, LEAT_RTT_UNIT_US, LEAT_RTT_UNIT_S } leat_rtt_unit;
+
 typedef struct leat_probes_ingest_options {
     int64_t memory_bytes; /* limit on the peak resident set of the process */
     int threads;          /* 1..256; the output does not depend on it */
@@ -58,6 +69,8 @@ typedef struct leat_probes_ingest_options {
                     `resume` uses the work of an earlier run; without it, only sizes and
                     modification times are compared */
     leat_duplicates duplicates; /* measurements that equal another one in all five columns */
+    leat_time_unit event_time_unit;
+    leat_rtt_unit rtt_unit;
 } leat_probes_ingest_options;
 
 /* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard. */
@@ -66,6 +79,7 @@ LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
 LEAT_API const leat_setting_table *leat_probes_ingest_options_table(void);
 
 #define LEAT_REJECT_REASONS_MAX 16
+#define LEAT_INGEST_WARNINGS_MAX 24
 
 typedef struct leat_probes_ingest_result {
     int64_t files;
@@ -97,6 +111,9 @@ typedef struct leat_probes_ingest_result {
     int64_t duplicates;
     int64_t duplicates_dropped; /* of those, not written */
     char rejected_warning[768]; /* more than half of the rows were rejected: why, what to do; "" */
+    /* Doubts about what the inputs mean: what was understood, and what decides it. */
+    int warning_count;
+    char warnings[LEAT_INGEST_WARNINGS_MAX][512];
 } leat_probes_ingest_result;
 
 /*

@@ -143,6 +143,14 @@ static inline void copy_text(uint8_t *to, const char *from, int32_t size) {
     memcpy(to + size - 8, &last, 8);
 }
 
+static inline void note(leat_batch_notes *noted, int64_t time_us, float rtt) {
+    noted->first_us = time_us < noted->first_us ? time_us : noted->first_us;
+    noted->last_us = time_us > noted->last_us ? time_us : noted->last_us;
+    noted->answered += rtt >= 0;
+    noted->fast += rtt >= 0 && rtt < LEAT_RTT_FAST;
+    noted->slow += rtt > LEAT_RTT_SLOW;
+}
+
 static leat_code append(const leat_partition *plan, leat_partition_worker *self, const judged *row,
                         int64_t time_us, leat_error *err) {
     int bucket = row->slot->bucket;
@@ -161,6 +169,7 @@ static leat_code append(const leat_partition *plan, leat_partition_worker *self,
         memcpy(at + LEAT_SPILL_TEXT_AT + size, &row->twin, LEAT_SPILL_TWIN_BYTES);
     }
     leat_spill_count(spill, bucket);
+    note(&self->noted, time_us, row->rtt);
     self->measurements++;
     return LEAT_OK;
 }
@@ -245,6 +254,7 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
     for (int g = 0; self->table.generations > generations && g < plan->buckets.group_count; g++) {
         leat_spill_forget(&self->spills[g]);
     }
+    self->noted = LEAT_BATCH_NOTES_NONE;
     prefetch(self, batch, 0);
     for (int64_t first = 0; first < batch->count; first += STEP_ROWS) {
         int64_t left = batch->count - first;
@@ -252,5 +262,6 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
         LEAT_TRY(
             take_rows(plan, self, worker, batch, first, left < STEP_ROWS ? left : STEP_ROWS, err));
     }
+    leat_notes_add_batch(plan->notes, batch->file_index, &self->noted);
     return LEAT_OK;
 }

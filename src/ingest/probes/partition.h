@@ -8,6 +8,7 @@
 
 #include "ingest/probes/census.h"
 #include "ingest/probes/intern.h"
+#include "ingest/probes/notes.h"
 #include "ingest/probes/spill.h"
 #include "ingest/source.h"
 
@@ -42,6 +43,7 @@ typedef struct leat_partition_worker {
     /* Times out of range that may be in another unit: of this century if they are milliseconds; or
      * too large even for that, which microseconds and nanoseconds are. */
     int64_t late_ms, late_far;
+    leat_batch_notes noted; /* of the current batch */
     uint64_t hashes[LEAT_BATCH_ROWS];
     /* Padded: workers' counters must not share a cache line. */
     char pad[64];
@@ -53,6 +55,7 @@ typedef struct leat_partition {
     double train_ratio;
     bool separate_splits, zero_address;
     leat_reject_log *rejects;
+    leat_notes *notes;
     leat_partition_worker *workers;
     int worker_count;
 } leat_partition;

@@ -4,6 +4,7 @@
  */
 #include <malloc.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/pool.h"
 #include "ingest/probes/job.h"
@@ -12,6 +13,7 @@ typedef struct scan {
     leat_job *job;
     leat_scan_memory memory;
     leat_partition partition;
+    leat_notes *notes;
 } scan;
 
 static leat_source_options source_options(scan *self, leat_reject_log *rejects) {
@@ -22,6 +24,11 @@ static leat_source_options source_options(scan *self, leat_reject_log *rejects) 
                     o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr",
                     o->column_ip_version != NULL ? o->column_ip_version : "ip_version",
                     o->column_rtt != NULL ? o->column_rtt : "rtt"},
+        .mapped = {o->column_event_time != NULL, o->column_src_addr != NULL,
+                   o->column_dst_addr != NULL, o->column_ip_version != NULL, o->column_rtt != NULL},
+        .time_unit = o->event_time_unit,
+        .rtt_unit = o->rtt_unit,
+        .notes = self->notes,
         .per_packet = o->per_packet,
         .threads = self->memory.threads,
         .memory_bytes = self->memory.source_bytes,
@@ -192,6 +199,15 @@ static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *e
     return leat_reject_log_save(rejects, path, err);
 }
 
+/* What was noticed, in words: the state and run.json keep the texts for later runs. */
+static void warn(scan *self) {
+    leat_source_options options = source_options(self, NULL);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    leat_notes_warn(self->notes, &self->job->inputs, &options, (int64_t)now.tv_sec * 1000000,
+                    &self->job->state.warnings);
+}
+
 static leat_code scan_all(scan *self, leat_error *err) {
     leat_job *job = self->job;
     leat_job_state *state = &job->state;
@@ -222,12 +238,14 @@ static leat_code scan_all(scan *self, leat_error *err) {
         }
     }
     LEAT_TRY(leat_job_check_not_empty(job, err));
-    return take_census(self, err);
+    LEAT_TRY(take_census(self, err));
+    warn(self);
+    return LEAT_OK;
 }
 
-leat_code leat_job_scan(leat_job *job, leat_error *err) {
+static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
     const leat_probes_ingest_options *o = job->options;
-    scan self = {.job = job};
+    scan self = {.job = job, .notes = notes};
     self.memory.threads = o->threads;
     self.memory.source_bytes = o->memory_bytes; /* until it is divided */
     leat_source_options options = source_options(&self, NULL);
@@ -243,6 +261,7 @@ leat_code leat_job_scan(leat_job *job, leat_error *err) {
         .train_ratio = o->train_ratio,
         .separate_splits = separate,
         .zero_address = o->zero_address,
+        .notes = notes,
         .worker_count = self.memory.threads,
     };
     int64_t bytes = 0;
@@ -261,5 +280,13 @@ leat_code leat_job_scan(leat_job *job, leat_error *err) {
     close_workers(&self);
     malloc_trim(0); /* the limit counts what the process holds, not what it could return */
     if (code == LEAT_OK) job->state.scanned = true;
+    return code;
+}
+
+leat_code leat_job_scan(leat_job *job, leat_error *err) {
+    leat_notes *notes = NULL;
+    LEAT_TRY(leat_notes_create(&notes, job->inputs.count, err));
+    leat_code code = scan_noted(job, notes, err);
+    leat_notes_destroy(notes);
     return code;
 }
