@@ -139,6 +139,7 @@ typedef struct leat_input_kind {
     const char *shown;           /* the suffixes, for a message */
     /* Sets format and gzip from the first `size` bytes of the file, up to 4. */
     leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
+    bool tables; /* folders may be tables of Parquet files, which are refused (ingest/tables.h) */
 } leat_input_kind;
 /* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and .gz of all but the first; the format is detected
  * from the contents. */
