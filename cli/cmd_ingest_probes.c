@@ -180,6 +180,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_key(json, "duplicates");
     if (result->duplicates < 0) leat_json_null(json);
     else leat_json_int(json, result->duplicates);
+    leat_json_member_int(json, "mapped_addresses", result->mapped);
     leat_json_member_int(json, "duplicates_dropped", result->duplicates_dropped);
     json_splits(json, "probes", result->probes);
     json_splits(json, "rows", result->rows);

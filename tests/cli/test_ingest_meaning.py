@@ -6,6 +6,7 @@ Runs the command named by LEAT (default: build/leat).
 import gzip
 import json
 import os
+import random
 import tempfile
 import unittest
 
@@ -173,6 +174,80 @@ class Meaning(unittest.TestCase):
         self.write("a.csv", self.csv([1, 2]))
         warnings = self.ingest(self.folder.name + "/a.csv", self.folder.name + "/b.csv")["warnings"]
         self.assertEqual(len(warnings), 1)
+
+    # ---- addresses
+
+    def pairs(self, *pairs, name="a.csv"):
+        return self.write(name, "event_time,src_addr,dst_addr,ip_version,rtt\n" + "".join(
+            f"{T0 + i},{src},{dst},{version},5\n" for i, (src, dst, version) in enumerate(pairs)))
+
+    def test_mapped_addresses(self):
+        mapped = [("::ffff:192.0.2.1", "198.51.100.1", ""), ("::FFFF:c000:201", "198.51.100.1", 4),
+                  ("192.0.2.1", "::ffff:198.51.100.1", 6),
+                  ("0:0:0:0:0:ffff:192.0.2.1", "::ffff:c633:6401", 6),
+                  ("::ffff:192.0.2.1", "198.51.100.1", 6)]
+        result = self.ingest(self.pairs(*mapped))
+        self.assertEqual((result["rejected"], result["mapped_addresses"]), (0, 5))
+        self.assertRegex(result["warnings"][0], "^5 measurements have IPv4-mapped addresses, .*"
+                                                "--address written keeps the text$")
+        with open(os.path.join(self.out, "run.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["mapped_addresses"], 5)
+        self.assertEqual({each[1:3] for each in self.rows()}, {("192.0.2.1", "198.51.100.1")})
+        plain = self.manifest()
+        self.ingest(self.pairs(*[("192.0.2.1", "198.51.100.1", 4)] * 5, name="b.csv"))
+        self.assertEqual(self.manifest(), plain)  # src_id, version, split: every byte
+        # not those: a real contradiction, IPv4-compatible, another prefix
+        result = self.ingest(self.pairs(("192.0.2.1", "198.51.100.1", 6),
+                                        ("::ffff:192.0.2.1", "2001:db8::1", 6),
+                                        ("::ffff:0:192.0.2.1", "::198.51.100.1", 6)))
+        self.assertEqual(result["rejected_reasons"], {"ip_version_contradiction": 2})
+        self.assertEqual((result["mapped_addresses"], result["warnings"][1:]), (0, []))
+
+    def manifest(self):
+        with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_spellings(self):
+        spelled = [("2001:db8::1", "2001:db8::9", 6), ("2001:DB8::1", "2001:DB8::9", 6),
+                   ("2001:db8:0::1", "2001:db8::9", 6), ("2001:db8::2", "2001:db8::9", 6),
+                   ("2001:DB8::3", "2001:db8::9", 6), ("::ffff:192.0.2.1", "192.0.2.9", ""),
+                   ("192.0.2.1", "192.0.2.9", 4)]
+        result = self.ingest(self.pairs(*spelled), options=["--train-ratio", "1"])
+        self.assertEqual(result["probes"]["train"], 6)
+        self.assertRegex(result["warnings"][1], "^1 source addresses are written in several ways "
+                                                "and became 3 probes; --address canonical")
+        self.assertNotIn("address", json.loads(self.manifest())["options"])
+        result = self.ingest(self.pairs(*spelled), options=["--train-ratio", "1", "--address",
+                                                            "canonical"])
+        self.assertEqual((result["probes"]["train"], len(result["warnings"])), (4, 1))
+        self.assertEqual({each[2] for each in self.rows()}, {"2001:db8::9", "192.0.2.9"})
+        self.assertEqual(json.loads(self.manifest())["options"]["address"], "canonical")
+        result = self.ingest(self.pairs(*[spelled[i] for i in (0, 1, 2, 3, 4, 6)]),
+                             options=["--train-ratio", "1", "--address", "written"])
+        self.assertEqual((result["probes"]["train"], result["rejected"]), (6, 0))
+        result = self.ingest(self.pairs(("::ffff:192.0.2.1", "::ffff:192.0.2.9", 6),
+                                        ("192.0.2.1", "192.0.2.9", 4)),
+                             options=["--train-ratio", "1", "--address", "written"])
+        self.assertEqual((result["probes"]["train"], result["mapped_addresses"]), (2, 0))
+        self.assertIn("1 source addresses are written in several ways and became 2 probes",
+                      result["warnings"][0])
+        self.assertIn("::ffff:192.0.2.1", {each[1] for each in self.rows()})
+
+    def test_threads_do_not_matter(self):
+        draw = random.Random(7)
+        lines = []
+        for i in range(60000):
+            k = draw.randrange(40)
+            src = [f"::ffff:192.0.2.{k}", f"192.0.2.{k}", f"::FFFF:c000:2{k:02x}"][i % 3]
+            lines.append(f"{T0 + draw.randrange(9999)},{src},::ffff:198.51.100.1,6,"
+                         f"{draw.choice(['5', '-', 'lost'])}\n")
+        path = self.write("a.csv", "event_time,src_addr,dst_addr,ip_version,rtt\n" +
+                          "".join(lines))
+        results = set()
+        for threads in (1, 2, 3, 8):
+            told = self.ingest(path, options=["--threads", threads])
+            results.add(json.dumps([self.manifest(), told["warnings"], told["mapped_addresses"]]))
+        self.assertEqual(len(results), 1)
 
     # ---- stacked files
 

@@ -55,4 +55,13 @@ LEAT_MUST_CHECK leat_code leat_census_rank(leat_census_log *logs, int log_count,
                                            int64_t memory_bytes, int64_t rank, const char *temp_dir,
                                            leat_census_bound *bound, leat_error *err);
 
+/* Addresses of several spellings among the distinct sources, and how many sources they are. */
+typedef struct leat_census_spellings {
+    int64_t addresses, probes;
+    bool complete; /* false: there are too many other spellings to count all of them */
+} leat_census_spellings;
+LEAT_MUST_CHECK leat_code leat_census_spell(leat_census_log *logs, int log_count,
+                                            int64_t memory_bytes, leat_census_spellings *out,
+                                            leat_error *err);
+
 #endif

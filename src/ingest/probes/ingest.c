@@ -24,6 +24,7 @@ static void fill_result(leat_job *job) {
         result->reject_count[result->reject_reasons++] = state->rejected[i];
         result->rejected += state->rejected[i];
     }
+    result->mapped = state->mapped;
     result->warning_count = state->warnings.count;
     memcpy(result->warnings, state->warnings.text, sizeof result->warnings);
     leat_job_warn_rejected(job, result->rejected_warning, sizeof result->rejected_warning);

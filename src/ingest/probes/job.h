@@ -45,6 +45,7 @@ typedef struct leat_job_state {
     int64_t rows_read, measurements, bytes_spilled;
     int64_t rejected[LEAT_REJECT_COUNT];
     leat_warnings warnings;
+    int64_t mapped; /* measurements with an IPv4-mapped address */
     /* not saved: see leat_partition_worker */
     int64_t late_ms, late_far;
     /* known at the end, not saved */

@@ -285,4 +285,10 @@ void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
     const writing to = {notes, options, now_us, warnings};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
     warn_words(&to);
+    int64_t mapped = atomic_load(&notes->mapped);
+    if (mapped > 0)
+        leat_warnings_add(warnings,
+                          "%lld measurements have IPv4-mapped addresses, such as ::ffff:192.0.2.1, "
+                          "and are stored with the IPv4 address; --address written keeps the text",
+                          (long long)mapped);
 }

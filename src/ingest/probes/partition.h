@@ -54,6 +54,7 @@ typedef struct leat_partition {
     uint64_t seed;
     double train_ratio;
     bool separate_splits, zero_address;
+    leat_address_rule address;
     leat_reject_log *rejects;
     leat_notes *notes;
     leat_partition_worker *workers;

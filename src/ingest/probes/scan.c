@@ -199,11 +199,28 @@ static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *e
     return leat_reject_log_save(rejects, path, err);
 }
 
+/* Probes that would be one if their addresses were spelled alike. */
+static leat_code count_spellings(const scan *self, leat_error *err) {
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_census_spellings found;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
+    LEAT_TRY(leat_census_spell(logs, self->memory.threads, self->job->options->memory_bytes / 8,
+                               &found, err));
+    if (found.addresses > 0)
+        leat_warnings_add(&self->job->state.warnings,
+                          "%s%lld source addresses are written in several ways and became %lld "
+                          "probes; --address canonical makes them one each",
+                          found.complete ? "" : "at least ", (long long)found.addresses,
+                          (long long)found.probes);
+    return LEAT_OK;
+}
+
 /* What was noticed, in words: the state and run.json keep the texts for later runs. */
 static void warn(scan *self) {
     leat_source_options options = source_options(self, NULL);
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    self->job->state.mapped = atomic_load(&self->notes->mapped);
     leat_notes_warn(self->notes, &self->job->inputs, &options, (int64_t)now.tv_sec * 1000000,
                     &self->job->state.warnings);
 }
@@ -240,6 +257,7 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);
+    if (job->options->address != LEAT_ADDRESS_CANONICAL) LEAT_TRY(count_spellings(self, err));
     return LEAT_OK;
 }
 
@@ -261,6 +279,7 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
         .train_ratio = o->train_ratio,
         .separate_splits = separate,
         .zero_address = o->zero_address,
+        .address = o->address,
         .notes = notes,
         .worker_count = self.memory.threads,
     };

@@ -156,6 +156,7 @@ static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_begin_array(json);
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) leat_json_int(json, state->rejected[i]);
     leat_json_end_array(json);
+    leat_json_member_int(json, "mapped_addresses", state->mapped);
     leat_job_write_warnings(json, state);
 }
 
@@ -292,18 +293,35 @@ static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_er
     return LEAT_OK;
 }
 
+/* The default of an option that is recorded only if it has another value; NULL: it always is. */
+static const char *unrecorded_default(const char *key) {
+    if (strcmp(key, "duplicates") == 0) return "keep";
+    return strcmp(key, "address") == 0 ? "auto" : NULL;
+}
+
+static leat_code check_unrecorded(const leat_job *job, const json_t *options, const char *key,
+                                  leat_error *err) {
+    char now[LEAT_MANIFEST_TEXT_BYTES];
+    const char *then = json_string_value(json_object_get(options, key));
+    snprintf(now, sizeof now, "%s", unrecorded_default(key));
+    for (int64_t i = 0; i < job->manifest.option_count; i++) {
+        if (strcmp(job->manifest.options[i].key, key) == 0)
+            option_text(&job->manifest.options[i], now);
+    }
+    return compare_option(key, then != NULL ? then : unrecorded_default(key), now, err);
+}
+
 static leat_code check_setting(const leat_job *job, const json_t *root, leat_error *err) {
     const json_t *options = NULL, *inputs = NULL;
     LEAT_TRY(leat_json_get_object(root, "options", &options, LEAT_STATE_NAME, err));
     for (int64_t i = 0; i < job->manifest.option_count; i++) {
         char text[LEAT_MANIFEST_TEXT_BYTES];
+        const char *key = job->manifest.options[i].key;
         option_text(&job->manifest.options[i], text);
-        LEAT_TRY(check_option(options, job->manifest.options[i].key, text, err));
+        if (unrecorded_default(key) == NULL) LEAT_TRY(check_option(options, key, text, err));
     }
-    /* recorded only if it is not the default */
-    if (json_object_get(options, "duplicates") != NULL &&
-        job->options->duplicates == LEAT_DUPLICATES_KEEP)
-        LEAT_TRY(check_option(options, "duplicates", "keep", err));
+    LEAT_TRY(check_unrecorded(job, options, "duplicates", err));
+    LEAT_TRY(check_unrecorded(job, options, "address", err));
     column_name names[COLUMN_NAMES];
     column_names(job, names);
     for (int i = 0; i < COLUMN_NAMES; i++) {
@@ -341,6 +359,7 @@ static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_er
         {"rows_read", &state->rows_read, INT64_MAX},
         {"measurements", &state->measurements, INT64_MAX},
         {"bytes_spilled", &state->bytes_spilled, INT64_MAX},
+        {"mapped_addresses", &state->mapped, INT64_MAX},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         LEAT_TRY(leat_json_get_int(root, numbers[i].key, 0, numbers[i].max, numbers[i].value, what,
