@@ -103,8 +103,8 @@ class Meaning(unittest.TestCase):
     def test_unit_of_rtt(self):
         slow = self.write("us.csv", self.csv(range(T0, T0 + 9), "20000"))
         self.assertRegex(self.ingest(slow)["warnings"][0],
-                         r'us.csv": the median rtt is above 10 s; if the column is in microseconds, '
-                         r"use --column rtt=rtt:us")
+                         r'us.csv": the median rtt is above 10 s; if the column is in '
+                         r"microseconds, use --column rtt=rtt:us")
         self.assertEqual(self.ingest(slow, options=["--column", "rtt=rtt:us"])["warnings"], [])
         self.assertEqual({each[3] for each in self.rows()}, {20})
         fast = self.write("s.csv", self.csv(range(T0, T0 + 9), "0.0203", "event_time,src_addr,"

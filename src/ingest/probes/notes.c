@@ -36,12 +36,12 @@ void leat_notes_destroy(leat_notes *notes) {
 
 /* ---- during the scan ---- */
 
-static void lower(atomic_int_least64_t *at, int64_t value) {
+static void keep_least(atomic_int_least64_t *at, int64_t value) {
     int_least64_t old = atomic_load(at);
     while (value < old && !atomic_compare_exchange_weak(at, &old, value)) continue;
 }
 
-static void raise(atomic_int_least64_t *at, int64_t value) {
+static void keep_most(atomic_int_least64_t *at, int64_t value) {
     int_least64_t old = atomic_load(at);
     while (value > old && !atomic_compare_exchange_weak(at, &old, value)) continue;
 }
@@ -52,8 +52,8 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
     atomic_fetch_add(&file->answered, batch->answered);
     atomic_fetch_add(&file->fast, batch->fast);
     atomic_fetch_add(&file->slow, batch->slow);
-    lower(&file->first_us, batch->first_us);
-    raise(&file->last_us, batch->last_us);
+    keep_least(&file->first_us, batch->first_us);
+    keep_most(&file->last_us, batch->last_us);
     if (batch->mapped > 0) atomic_fetch_add(&notes->mapped, batch->mapped);
 }
 

@@ -250,6 +250,65 @@ static void test_renamed(void **state) {
     source_run_free(&run);
 }
 
+static const struct {
+    leat_source_columns columns;
+    int mapped; /* given by its usual name */
+    bool per_packet;
+    const char *row, *refusal;
+} atlas_cases[] = {
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "rtt"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 3",
+     NULL},
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "min"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 2",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "min"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 2",
+     NULL},
+    {{"stored_timestamp", "src_addr", "dst_addr", "msm_id", "min"},
+     -1,
+     false,
+     "0 1 9000000 <f> <d> 1 2",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+     1,
+     false,
+     "0 1 " T0 " <t> <d> 4 3",
+     NULL},
+    {{"event_time", "src_addr", "from", "ip_version", "rtt"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <f> 4 3",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "nonsense"},
+     -1,
+     false,
+     NULL,
+     "--column rtt=nonsense: none of 1 RIPE Atlas results has the member \"nonsense\"; the "
+     "first has: type, timestamp, src_addr, from"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+     4,
+     false,
+     NULL,
+     "--column rtt=rtt: none"},
+    {{"ts", "src_addr", "dst_addr", "ip_version", "rtt"},
+     -1,
+     false,
+     NULL,
+     "--column event_time=ts: none"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "avg"},
+     -1,
+     true,
+     NULL,
+     "--column rtt=avg: none"},
+};
+
 /* Other names take effect on results of RIPE Atlas too, or are refused. */
 static void test_renamed_atlas(void **state) {
     (void)state;
@@ -261,75 +320,17 @@ static void test_renamed_atlas(void **state) {
         "\"result\":[{\"rtt\":2,\"srcaddr\":\"q\"},{\"x\":\"*\"},{\"rtt\":4}]}\n"
         "{\"type\":\"traceroute\"," RESULT ",\"stored_timestamp\":9,\"rtt\":1}\n"
         "{\"type\":\"sslcert\"," RESULT ",\"msm_id\":1,\"stored_timestamp\":9,\"rtt\":1}\n");
-    static const struct {
-        leat_source_columns columns;
-        int mapped; /* given by its usual name */
-        bool per_packet;
-        const char *row, *refusal;
-    } cases[] = {
-        {{"timestamp", "src_addr", "dst_addr", "ip_version", "rtt"},
-         -1,
-         false,
-         "0 1 " T0 " <f> <d> 4 3",
-         NULL},
-        {{"timestamp", "src_addr", "dst_addr", "ip_version", "min"},
-         -1,
-         false,
-         "0 1 " T0 " <f> <d> 4 2",
-         NULL},
-        {{"event_time", "src_addr", "dst_addr", "ip_version", "min"},
-         -1,
-         false,
-         "0 1 " T0 " <f> <d> 4 2",
-         NULL},
-        {{"stored_timestamp", "src_addr", "dst_addr", "msm_id", "min"},
-         -1,
-         false,
-         "0 1 9000000 <f> <d> 1 2",
-         NULL},
-        {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
-         1,
-         false,
-         "0 1 " T0 " <t> <d> 4 3",
-         NULL},
-        {{"event_time", "src_addr", "from", "ip_version", "rtt"},
-         -1,
-         false,
-         "0 1 " T0 " <f> <f> 4 3",
-         NULL},
-        {{"event_time", "src_addr", "dst_addr", "ip_version", "nonsense"},
-         -1,
-         false,
-         NULL,
-         "--column rtt=nonsense: none of 1 RIPE Atlas results has the member \"nonsense\"; the "
-         "first has: type, timestamp, src_addr, from"},
-        {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
-         4,
-         false,
-         NULL,
-         "--column rtt=rtt: none"},
-        {{"ts", "src_addr", "dst_addr", "ip_version", "rtt"},
-         -1,
-         false,
-         NULL,
-         "--column event_time=ts: none"},
-        {{"event_time", "src_addr", "dst_addr", "ip_version", "avg"},
-         -1,
-         true,
-         NULL,
-         "--column rtt=avg: none"},
-    };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof atlas_cases / sizeof *atlas_cases; i++) {
         source_run run;
         source_run_init(&run);
-        run.options.columns = cases[i].columns;
-        run.options.per_packet = cases[i].per_packet;
-        if (cases[i].mapped >= 0) run.options.mapped[cases[i].mapped] = true;
-        if (cases[i].refusal != NULL) {
-            assert_fails(source_run_file(&run, path, err), LEAT_ERR_INPUT, cases[i].refusal);
+        run.options.columns = atlas_cases[i].columns;
+        run.options.per_packet = atlas_cases[i].per_packet;
+        if (atlas_cases[i].mapped >= 0) run.options.mapped[atlas_cases[i].mapped] = true;
+        if (atlas_cases[i].refusal != NULL) {
+            assert_fails(source_run_file(&run, path, err), LEAT_ERR_INPUT, atlas_cases[i].refusal);
         } else {
             assert_ok(source_run_file(&run, path, err));
-            source_expect(&run, &cases[i].row, 1);
+            source_expect(&run, &atlas_cases[i].row, 1);
             assert_int_equal(run.rejects[LEAT_REJECT_NOT_PING], 2);
         }
         source_run_free(&run);
