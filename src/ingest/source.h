@@ -30,6 +30,8 @@ typedef struct leat_raw_batch {
     /* The number of the measurement among the equal ones of its record, from 0: those are no
      * duplicates of each other. NULL: all are 0. */
     const uint32_t *twin;
+    /* The number of a RIPE Atlas probe (probes/identity.h), 0 if it is unknown. NULL: all are. */
+    const uint32_t *probe;
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
 

@@ -249,6 +249,42 @@ class Meaning(unittest.TestCase):
             results.add(json.dumps([self.manifest(), told["warnings"], told["mapped_addresses"]]))
         self.assertEqual(len(results), 1)
 
+    # ---- probes
+
+    def atlas(self, *results):
+        lines = [json.dumps({"type": "ping", "timestamp": T0 + i, "af": 4, "prb_id": number,
+                             "from": source, "src_addr": own, "dst_addr": "198.51.100.1",
+                             "avg": 5}) + "\n"
+                 for i, (number, source, own) in enumerate(results)]
+        return self.write("atlas.ndjson", "".join(lines))
+
+    def test_probes_and_addresses(self):
+        said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in train "
+                r"with another address; 1 private addresses are from src_addr")
+        path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
+                          (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
+                          (None, "203.0.113.1", "x"))
+        for threads in (1, 3):
+            warnings = self.ingest(path, options=["--split", "ordered", "--train-ratio", "0.5",
+                                                  "--threads", threads])["warnings"]
+            # 10.0.0.1 and 192.0.2.1 are in train, the other three in test
+            self.assertEqual(len(warnings), 1)
+            self.assertRegex(warnings[0], said)
+        moved = [(number, f"192.0.2.{10 * number + i}", "x") for number in range(8)
+                 for i in range(5) if number > 0]
+        warnings = self.ingest(self.atlas(*moved), options=["--train-ratio", "0.5"])["warnings"]
+        tests = {int(json.loads(line)["src_addr"].rpartition(".")[2]) // 10 for line in
+                 leat("cat", os.path.join(self.out, "test"), "--format", "ndjson",
+                      status=0).stdout.splitlines()}
+        trains = {int(json.loads(line)["src_addr"].rpartition(".")[2]) // 10 for line in
+                  leat("cat", os.path.join(self.out, "train"), "--format", "ndjson",
+                       status=0).stdout.splitlines()}
+        self.assertIn(f"of 7 probes (prb_id) with 35 addresses: of {len(tests)} probes in test, "
+                      f"{len(tests & trains)} are also in train", warnings[0])
+        still = self.atlas((1, "192.0.2.1", "10.0.0.1"), (2, "192.0.2.2", "10.0.0.1"),
+                           (1, "192.0.2.1", "10.0.0.1"))
+        self.assertEqual(self.ingest(still)["warnings"], [])
+
     # ---- stacked files
 
     def test_stacked_headers(self):

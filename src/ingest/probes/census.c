@@ -56,12 +56,7 @@ leat_code leat_census_log_add(leat_census_log *log, int64_t src_id, leat_split s
 
 /* ---- reading entries in order ---- */
 
-typedef struct entry {
-    int64_t src_id;
-    int split;
-    int32_t size_bytes;
-    const char *text;
-} entry;
+typedef leat_census_entry entry;
 
 typedef struct entry_reader {
     leat_file *file;
@@ -97,7 +92,7 @@ static leat_code entry_next(entry_reader *reader, entry *out, bool *found, leat_
     return LEAT_OK;
 }
 
-typedef leat_code (*entry_fn)(void *context, const entry *item, leat_error *err);
+typedef leat_census_fn entry_fn;
 
 static leat_code for_each_entry(leat_file *file, int64_t file_bytes, entry_fn fn, void *context,
                                 leat_error *err) {
@@ -113,6 +108,11 @@ static leat_code for_each_entry(leat_file *file, int64_t file_bytes, entry_fn fn
     }
     leat_free(reader.buffer);
     return code;
+}
+
+leat_code leat_census_for_each(const leat_census_log *log, leat_census_fn fn, void *context,
+                               leat_error *err) {
+    return for_each_entry(log->file, log->file_bytes, fn, context, err);
 }
 
 /* ---- distinct ids ---- */

@@ -29,6 +29,18 @@ LEAT_MUST_CHECK leat_code leat_census_log_add(leat_census_log *log, int64_t src_
                                               int32_t size_bytes, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_census_log_flush(leat_census_log *log, leat_error *err);
 
+/* One entry while a log is read. */
+typedef struct leat_census_entry {
+    int64_t src_id;
+    int split;
+    int32_t size_bytes;
+    const char *text;
+} leat_census_entry;
+typedef leat_code (*leat_census_fn)(void *context, const leat_census_entry *item, leat_error *err);
+/* All entries of a log that was flushed, in order. */
+LEAT_MUST_CHECK leat_code leat_census_for_each(const leat_census_log *log, leat_census_fn fn,
+                                               void *context, leat_error *err);
+
 /* Distinct src_ids per split: the total, and the number in each of 2^16 equal ranges. */
 #define LEAT_CENSUS_RANGE_BITS 16
 typedef struct leat_census {

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "ingest/probes/identity.h"
 #include "ingest/probes/spelling.h"
 
 /* Descriptors are limited: together the workers open at most this many files for their groups. */
@@ -140,9 +141,24 @@ static leat_code define_source(const leat_partition *plan, leat_partition_worker
     slot->size = (uint8_t)row->src.size_bytes;
     slot->version = (uint8_t)row->version;
     slot->mapped = row->source.mapped;
+    slot->probe = 0;
     memcpy(slot->text, row->src.data, (size_t)row->src.size_bytes);
     self->table.used++;
     return LEAT_OK;
+}
+
+/* Logs that the probe with this number has the source's address. */
+static leat_code log_probe(const leat_partition *plan, leat_partition_worker *self,
+                           const judged *row, uint32_t probe, leat_error *err) {
+    leat_spelling spelling;
+    leat_spelling_make(&spelling, plan->address, &row->src);
+    leat_text address = leat_spelling_text(&spelling, &row->src);
+    bool test = plan->separate_splits && plan->buckets.bits[LEAT_SPLIT_TEST] >= 0 &&
+                row->slot->bucket >= plan->buckets.base[LEAT_SPLIT_TEST];
+    if (self->pairs.file == NULL) LEAT_TRY(leat_census_log_open(&self->pairs, plan->temp_dir, err));
+    row->slot->probe = probe;
+    return leat_identity_add(&self->pairs, probe, test ? LEAT_SPLIT_TEST : LEAT_SPLIT_TRAIN,
+                             &address, err);
 }
 
 /* A short copy: addresses usually have 8 to 16 characters, and a call costs more than copying them.
@@ -251,6 +267,9 @@ static leat_code take_rows(const leat_partition *plan, leat_partition_worker *se
             uint64_t hash = leat_intern_hash(rows[i].src.data, rows[i].src.size_bytes);
             LEAT_TRY(define_source(plan, self, &rows[i], hash, err));
         }
+        uint32_t probe = batch->probe != NULL ? batch->probe[first + i] : 0;
+        if (probe != 0 && probe != rows[i].slot->probe)
+            LEAT_TRY(log_probe(plan, self, &rows[i], probe, err));
         int bucket = rows[i].slot->bucket;
         const leat_spill *spill = spill_of(plan, self, &bucket);
         leat_spill_prefetch(spill, bucket);

@@ -38,7 +38,8 @@ typedef struct leat_partition_worker {
     leat_intern table;
     leat_spill spills[LEAT_GROUPS_MAX]; /* of the groups */
     leat_census_log log;
-    leat_buf text; /* of a rejected row */
+    leat_census_log pairs; /* identity.h; opened for the first */
+    leat_buf text;         /* of a rejected row */
     int64_t measurements;
     /* Times out of range that may be in another unit: of this century if they are milliseconds; or
      * too large even for that, which microseconds and nanoseconds are. */
@@ -57,6 +58,7 @@ typedef struct leat_partition {
     leat_address_rule address;
     leat_reject_log *rejects;
     leat_notes *notes;
+    const char *temp_dir;
     leat_partition_worker *workers;
     int worker_count;
 } leat_partition;

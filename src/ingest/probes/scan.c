@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/pool.h"
+#include "ingest/probes/identity.h"
 #include "ingest/probes/job.h"
 
 typedef struct scan {
@@ -113,6 +114,7 @@ static void close_workers(scan *self) {
         leat_partition_worker *worker = &self->partition.workers[i];
         leat_intern_destroy(&worker->table);
         leat_census_log_close(&worker->log);
+        leat_census_log_close(&worker->pairs);
         for (int g = 0; g < LEAT_GROUPS_MAX; g++) leat_spill_close(&worker->spills[g]);
         leat_buf_free(&worker->text);
     }
@@ -129,6 +131,7 @@ static leat_code flush_worker(void *context, int thread, int64_t index, leat_err
     for (int g = 0; g < self->job->buckets.group_count; g++) {
         LEAT_TRY(leat_spill_finish(&worker->spills[g], err));
     }
+    if (worker->pairs.file != NULL) LEAT_TRY(leat_census_log_flush(&worker->pairs, err));
     return leat_census_log_flush(&worker->log, err);
 }
 
@@ -215,6 +218,26 @@ static leat_code count_spellings(const scan *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Probes of RIPE Atlas whose numbers and addresses do not correspond. */
+static leat_code count_identities(const scan *self, leat_error *err) {
+    leat_job_state *state = &self->job->state;
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_identities found;
+    bool ordered = self->job->options->split == LEAT_SPLIT_ORDERED;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
+    LEAT_TRY(leat_identity_count(logs, self->memory.threads, ordered ? &state->bound : NULL,
+                                 self->job->options->memory_bytes / 8, &found, err));
+    if (found.probes == found.addresses && found.shared == 0 && found.merged == 0) return LEAT_OK;
+    leat_warnings_add(&state->warnings,
+                      "a probe is one source address, but the results of RIPE Atlas are of %lld "
+                      "probes (prb_id) with %lld addresses: of %lld probes in test, %lld are also "
+                      "in train with another address; %lld private addresses are from src_addr, "
+                      "because \"from\" is empty, and may be several probes each",
+                      (long long)found.probes, (long long)found.addresses, (long long)found.test,
+                      (long long)found.shared, (long long)found.merged);
+    return LEAT_OK;
+}
+
 /* What was noticed, in words: the state and run.json keep the texts for later runs. */
 static void warn(scan *self) {
     leat_source_options options = source_options(self, NULL);
@@ -258,6 +281,7 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(take_census(self, err));
     warn(self);
     if (job->options->address != LEAT_ADDRESS_CANONICAL) LEAT_TRY(count_spellings(self, err));
+    LEAT_TRY(count_identities(self, err));
     return LEAT_OK;
 }
 
@@ -281,6 +305,7 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
         .zero_address = o->zero_address,
         .address = o->address,
         .notes = notes,
+        .temp_dir = job->folder.workdir.temp,
         .worker_count = self.memory.threads,
     };
     int64_t bytes = 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
@@ -170,10 +171,16 @@ static atlas_names names_of(const leat_source_options *options) {
 static bool take_atlas(leat_text_worker *worker, const json_t *object, const atlas_names *names,
                        leat_source_row *row) {
     const json_t *from = json_object_get(object, names->src != NULL ? names->src : "from");
+    bool own_view = names->src != NULL && strcmp(names->src, "src_addr") == 0;
     if (names->src == NULL &&
         (is_null(from) || (json_is_string(from) && json_string_length(from) == 0))) {
         from = json_object_get(object, "src_addr");
+        own_view = true;
     }
+    const json_t *number_of = json_object_get(object, "prb_id");
+    json_int_t probe = json_is_integer(number_of) ? json_integer_value(number_of) : 0;
+    if (probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
+        row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
     const json_t *time = json_object_get(object, names->time);
     bool number = is_null(time) || json_is_number(time) || strcmp(names->time, "timestamp") != 0;
     return number && get_time(worker, time, &row->time_us) && keep_text(worker, from, &row->src) &&

@@ -32,7 +32,7 @@ typedef struct leat_rows {
     leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
     int32_t ip_version[LEAT_BATCH_ROWS];
     float rtt[LEAT_BATCH_ROWS];
-    uint32_t twin[LEAT_BATCH_ROWS];
+    uint32_t twin[LEAT_BATCH_ROWS], probe[LEAT_BATCH_ROWS];
 } leat_rows;
 
 typedef struct leat_source_row {
@@ -40,7 +40,7 @@ typedef struct leat_source_row {
     leat_text src, dst; /* the bytes stay valid until the rows are flushed */
     int32_t ip_version;
     float rtt;
-    uint32_t twin; /* see leat_raw_batch */
+    uint32_t twin, probe; /* see leat_raw_batch */
 } leat_source_row;
 
 LEAT_MUST_CHECK leat_code leat_rows_flush(leat_rows *rows, leat_error *err);

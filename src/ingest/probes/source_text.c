@@ -40,7 +40,8 @@ leat_code leat_rows_flush(leat_rows *rows, leat_error *err) {
                             .dst = rows->dst,
                             .ip_version = rows->ip_version,
                             .rtt = rows->rtt,
-                            .twin = rows->twin};
+                            .twin = rows->twin,
+                            .probe = rows->probe};
     rows->count = 0;
     return rows->options->batch(rows->options->batch_context, rows->worker, &batch, err);
 }
@@ -54,6 +55,7 @@ leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row, leat_error 
     rows->ip_version[i] = row->ip_version;
     rows->rtt[i] = row->rtt;
     rows->twin[i] = row->twin;
+    rows->probe[i] = row->probe;
     return rows->count == LEAT_BATCH_ROWS ? leat_rows_flush(rows, err) : LEAT_OK;
 }
 
