@@ -259,8 +259,8 @@ class Meaning(unittest.TestCase):
         return self.write("atlas.ndjson", "".join(lines))
 
     def test_probes_and_addresses(self):
-        said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in train "
-                r"with another address; 1 private addresses are from src_addr")
+        said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in "
+                r"train with another address; 1 private addresses are from src_addr")
         path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
                           (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
                           (None, "203.0.113.1", "x"))
