@@ -8,10 +8,37 @@
 
 typedef struct column_names {
     char text[5][COLUMN_NAME_BYTES]; /* empty: not renamed */
+    leat_time_unit time_unit;
+    leat_rtt_unit rtt_unit;
 } column_names;
 
 static const char *const column_known[5] = {"event_time", "src_addr", "dst_addr", "ip_version",
                                             "rtt"};
+
+typedef struct unit_name {
+    const char *text;
+    int column, unit;
+} unit_name;
+static const unit_name units[] = {
+    {":ms", 0, LEAT_TIME_UNIT_MS},       {":us", 0, LEAT_TIME_UNIT_US},
+    {":ns", 0, LEAT_TIME_UNIT_NS},       {":s", 0, LEAT_TIME_UNIT_S},
+    {":excel", 0, LEAT_TIME_UNIT_EXCEL}, {":ms", 4, LEAT_RTT_UNIT_MS},
+    {":us", 4, LEAT_RTT_UNIT_US},        {":s", 4, LEAT_RTT_UNIT_S},
+};
+
+/* Takes the unit from the end of a column's name, if there is one. */
+static void read_unit(column_names *names, int column) {
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t size = strlen(units[i].text), all = strlen(names->text[column]);
+        if (units[i].column != column || all <= size ||
+            strcmp(names->text[column] + all - size, units[i].text) != 0)
+            continue;
+        names->text[column][all - size] = 0;
+        if (column == 0) names->time_unit = (leat_time_unit)units[i].unit;
+        else names->rtt_unit = (leat_rtt_unit)units[i].unit;
+        return;
+    }
+}
 
 /* Reads one "event_time=ts" of `size` bytes. Returns 0, or 2 after reporting an error. */
 static int read_column(leat_cli *cli, const char *text, int size, column_names *names) {
@@ -31,6 +58,7 @@ static int read_column(leat_cli *cli, const char *text, int size, column_names *
     if (names->text[known][0] != 0)
         return leat_cli_usage(cli, "--column: %s is given twice", column_known[known]);
     memcpy(names->text[known], equals + 1, (size_t)value_size);
+    read_unit(names, known);
     return 0;
 }
 
@@ -47,6 +75,8 @@ static int read_columns(leat_cli *cli, column_names *names, leat_probes_ingest_o
     }
     for (int i = 0; i < 5; i++)
         if (names->text[i][0] != 0) *targets[i] = names->text[i];
+    options->event_time_unit = names->time_unit;
+    options->rtt_unit = names->rtt_unit;
     return 0;
 }
 
@@ -150,6 +180,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_key(json, "duplicates");
     if (result->duplicates < 0) leat_json_null(json);
     else leat_json_int(json, result->duplicates);
+    leat_json_member_int(json, "mapped_addresses", result->mapped);
     leat_json_member_int(json, "duplicates_dropped", result->duplicates_dropped);
     json_splits(json, "probes", result->probes);
     json_splits(json, "rows", result->rows);
@@ -171,6 +202,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_begin_array(json);
     if (result->warning[0] != 0) leat_json_string(json, result->warning);
     if (result->rejected_warning[0] != 0) leat_json_string(json, result->rejected_warning);
+    for (int i = 0; i < result->warning_count; i++) leat_json_string(json, result->warnings[i]);
     leat_json_end_array(json);
 }
 
@@ -189,6 +221,8 @@ static int run_ingest_probes(leat_cli *cli) {
     leat_cli_progress_end(cli);
     if (result.warning[0] != 0) leat_cli_note(cli, "warning: %s", result.warning);
     if (result.rejected_warning[0] != 0) leat_cli_note(cli, "warning: %s", result.rejected_warning);
+    for (int i = 0; i < result.warning_count; i++)
+        leat_cli_note(cli, "warning: %s", result.warnings[i]);
     if (options.resume && !result.resumed) leat_ingest_note_new(cli);
     json_source source = {out, options.memory_bytes, &result};
     if (leat_cli_flag(cli, "json")) return leat_out_object(cli, json_members, &source);
@@ -220,7 +254,10 @@ static const leat_cli_option options[] = {
     {.own.name = "column",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "LIST",
-     .own.help = "names of columns in the input, if different: event_time=ts,rtt=latency"},
+     .own.help = "names of columns in the input, if different, and units: event_time=ts,"
+                 "rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is "
+                 "otherwise read by the size of the number, and s, ms and us of rtt, which is "
+                 "otherwise in ms"},
     {.table = leat_probes_ingest_options_table},
     LEAT_CLI_OPTION_JSON,
     {0},
@@ -233,6 +270,8 @@ static const leat_cli_example examples[] = {
      "RIPE Atlas results, one measurement per packet"},
     {"leat ingest probes day.csv --column event_time=ts,rtt=latency_ms -o data",
      "a file with different column names"},
+    {"leat ingest probes day.csv --column rtt=seconds:s -o data",
+     "a file whose round-trip times are in seconds"},
     {0},
 };
 

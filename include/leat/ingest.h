@@ -33,6 +33,24 @@ typedef enum leat_duplicates {
     LEAT_DUPLICATES_DROP, /* only the first of equal measurements is written */
 } leat_duplicates;
 
+/* In which spelling addresses are stored. */
+typedef enum leat_address_rule {
+    LEAT_ADDRESS_AUTO,     /* as written; IPv4-mapped ones (::ffff:192.0.2.1) as IPv4 */
+    LEAT_ADDRESS_WRITTEN,  /* as written */
+    LEAT_ADDRESS_CANONICAL /* RFC 5952; IPv4-mapped ones as IPv4 */
+} leat_address_rule;
+
+/* What a number in event_time counts, and rtt. AUTO: by the number's size, see docs/ingest.md. */
+typedef enum leat_time_unit {
+    LEAT_TIME_UNIT_AUTO,
+    LEAT_TIME_UNIT_S,
+    LEAT_TIME_UNIT_MS,
+    LEAT_TIME_UNIT_US,
+    LEAT_TIME_UNIT_NS,
+    LEAT_TIME_UNIT_EXCEL /* days since 1899-12-30, as spreadsheets count them */
+} leat_time_unit;
+typedef enum leat_rtt_unit { LEAT_RTT_UNIT_MS, LEAT_RTT_UNIT_US, LEAT_RTT_UNIT_S } leat_rtt_unit;
+
 typedef struct leat_probes_ingest_options {
     int64_t memory_bytes; /* limit on the peak resident set of the process */
     int threads;          /* 1..256; the output does not depend on it */
@@ -58,6 +76,9 @@ typedef struct leat_probes_ingest_options {
                     `resume` uses the work of an earlier run; without it, only sizes and
                     modification times are compared */
     leat_duplicates duplicates; /* measurements that equal another one in all five columns */
+    leat_time_unit event_time_unit;
+    leat_rtt_unit rtt_unit;
+    leat_address_rule address;
 } leat_probes_ingest_options;
 
 /* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard. */
@@ -66,6 +87,7 @@ LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
 LEAT_API const leat_setting_table *leat_probes_ingest_options_table(void);
 
 #define LEAT_REJECT_REASONS_MAX 16
+#define LEAT_INGEST_WARNINGS_MAX 32
 
 typedef struct leat_probes_ingest_result {
     int64_t files;
@@ -97,6 +119,10 @@ typedef struct leat_probes_ingest_result {
     int64_t duplicates;
     int64_t duplicates_dropped; /* of those, not written */
     char rejected_warning[768]; /* more than half of the rows were rejected: why, what to do; "" */
+    int64_t mapped; /* measurements with an IPv4-mapped address that is stored as IPv4 */
+    /* Doubts about what the inputs mean: what was understood, and what decides it. */
+    int warning_count;
+    char warnings[LEAT_INGEST_WARNINGS_MAX][512];
 } leat_probes_ingest_result;
 
 /*

@@ -35,6 +35,7 @@ static leat_code open_as(leat_file **out, const char *path, int flags, mode_t pe
                          const char *shown, leat_error *err) {
     *out = NULL;
     leat_file *file = NULL;
+    LEAT_TRY(leat_path_check_local(path, err));
     LEAT_TRY(LEAT_NEW(&file, 1, err));
     file->fd = -1;
     leat_code code = leat_strdup(&file->path, shown, err);

@@ -79,6 +79,11 @@ LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, in
 LEAT_MUST_CHECK leat_code leat_file_save_private(const char *path, const void *bytes,
                                                  int64_t size_bytes, leat_error *err);
 
+/* LEAT_ERR_OPTION if a path begins like the address of a service ("s3://"): leat has local files
+ * only. Whatever opens, looks at or creates a path calls it, since such a path is also the valid
+ * name of a folder "s3:". */
+LEAT_MUST_CHECK leat_code leat_path_check_local(const char *path, leat_error *err);
+
 typedef enum leat_path_kind {
     LEAT_PATH_NONE,
     LEAT_PATH_FILE,

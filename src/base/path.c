@@ -113,8 +113,23 @@ leat_code leat_path_trim(const char *path, char out[LEAT_PATH_BYTES], leat_error
     return LEAT_OK;
 }
 
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+leat_code leat_path_check_local(const char *path, leat_error *err) {
+    const char *at = path;
+    while (is_letter(*at) ||
+           (at > path && ((*at >= '0' && *at <= '9') || (*at != 0 && strchr("+-.", *at) != NULL))))
+        at++;
+    if (at == path || strncmp(at, "://", 3) != 0) return LEAT_OK;
+    bool file = at - path == 4 && strncmp(path, "file", 4) == 0;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "\"%.200s\" is not a path: only local files can be read and written; %s", path,
+                     file ? "omit \"file://\"" : "copy them to or from the service yourself");
+}
+
 leat_code leat_path_stat(const char *path, leat_path_facts *facts, leat_error *err) {
     *facts = (leat_path_facts){0};
+    LEAT_TRY(leat_path_check_local(path, err));
     struct stat found;
     int number = 0;
     if (LEAT_FAULT(LEAT_FAULT_PATH)) number = EIO;
@@ -149,6 +164,7 @@ leat_code leat_path_is_link(const char *path, bool *link, leat_error *err) {
 
 leat_code leat_path_make_dir(const char *path, leat_error *err) {
     char part[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_path_check_local(path, err));
     size_t length = strlen(path);
     if (length == 0 || length >= sizeof part) {
         return leat_fail(err, LEAT_ERR_OPTION, "the name of a folder has %zu bytes", length);

@@ -12,6 +12,7 @@
 
 #include "format/output.h"
 #include "ingest/source.h"
+#include "ingest/tables.h"
 
 /* The deepest nesting of folders that is read; real inputs need less. */
 enum { FOLDER_DEPTH_MAX = 32 };
@@ -84,7 +85,7 @@ static leat_code add_file(leat_input_list *inputs, const char *path, const leat_
 static leat_code add_folder(const search *to, const char *path, int depth, leat_error *err);
 
 /* Names that begin with "." are not shown anywhere. Those with "_" are by convention unfinished or
- * third-party data ("_temporary", "_delta_log", "_SUCCESS"): what could have been read is named. */
+ * third-party data ("_temporary", "_SUCCESS"): what could have been read is named. */
 static leat_code add_child(const search *to, const char *folder, const char *name, int depth,
                            leat_error *err) {
     char path[LEAT_PATH_BYTES];
@@ -139,6 +140,7 @@ static leat_code add_folder(const search *to, const char *path, int depth, leat_
         return leat_fail(err, LEAT_ERR_LIMIT, "folders nested deeper than %d at \"%s\"",
                          FOLDER_DEPTH_MAX, path);
     }
+    if (to->kind->tables) LEAT_TRY(leat_tables_refuse(path, err));
     leat_path_list names = {0};
     LEAT_TRY(leat_path_list_dir(path, &names, err));
     /* the rejected.csv and JSON files of an output are not inputs */
@@ -150,9 +152,22 @@ static leat_code add_folder(const search *to, const char *path, int depth, leat_
     return code;
 }
 
+/* Whether a path is not in the folder of the file that was added last, as the files of a pattern
+ * usually are. */
+static bool in_other_folder(const leat_input_list *inputs, const char *path) {
+    const char *last = inputs->count > 0 ? inputs->items[inputs->count - 1].path : NULL;
+    const char *end = strrchr(path, '/');
+    size_t size = end == NULL ? 0 : (size_t)(end - path) + 1;
+    if (last == NULL || strncmp(last, path, size) != 0) return true;
+    return strchr(last + size, '/') != NULL;
+}
+
 static leat_code add_path(const search *to, const char *path, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(path, &facts, err));
+    bool stored = facts.kind == LEAT_PATH_DIR || leat_path_has_suffix_any_case(path, ".parquet");
+    if (to->kind->tables && stored && in_other_folder(to->inputs, path))
+        LEAT_TRY(leat_tables_refuse_around(path, err));
     if (facts.kind != LEAT_PATH_DIR) return add_file(to->inputs, path, &facts, err);
     char folder[LEAT_PATH_BYTES];
     size_t size = strlen(path);
@@ -309,8 +324,8 @@ static const char *const probe_suffixes[] = {".parquet",   ".csv",   ".csv.gz", 
 static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
                                            ".txt", ".txt.gz", NULL};
 const leat_input_kind leat_probe_inputs = {
-    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", detect_probes};
-const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", detect_can};
+    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", detect_probes, true};
+const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", detect_can, false};
 
 static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
     uint8_t magic[4] = {0};

@@ -30,6 +30,8 @@ typedef struct leat_raw_batch {
     /* The number of the measurement among the equal ones of its record, from 0: those are no
      * duplicates of each other. NULL: all are 0. */
     const uint32_t *twin;
+    /* The number of a RIPE Atlas probe (probes/identity.h), 0 if it is unknown. NULL: all are. */
+    const uint32_t *probe;
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
 
@@ -46,7 +48,8 @@ typedef struct leat_raw_batch {
     X(LEAT_REJECT_TIME_MISSING, "event_time_missing")                                              \
     X(LEAT_REJECT_TIME_RANGE, "event_time_out_of_range")                                           \
     X(LEAT_REJECT_RTT, "rtt_infinite")                                                             \
-    X(LEAT_REJECT_DUPLICATES, "only_duplicate_packets")
+    X(LEAT_REJECT_DUPLICATES, "only_duplicate_packets")                                            \
+    X(LEAT_REJECT_RTT_BAD, "rtt_unparsable")
 
 #define LEAT_REJECT_ENUM(name, text) name,
 typedef enum leat_reject { LEAT_REJECTS(LEAT_REJECT_ENUM) LEAT_REJECT_COUNT } leat_reject;
@@ -109,12 +112,20 @@ typedef struct leat_source_columns {
     const char *event_time, *src_addr, *dst_addr, *ip_version, *rtt;
 } leat_source_columns;
 
+struct leat_notes;
+
 typedef struct leat_source_options {
     leat_source_columns columns;
-    bool per_packet;      /* Atlas NDJSON: one measurement per packet */
-    int threads;          /* workers 0..threads-1 */
-    int64_t memory_bytes; /* for decode buffers, including those of libraries; see
-                             leat_sources_memory_min. leat_sources_check: 0 for no limit */
+    /* Columns whose names were given, in the order above, which also hold for Atlas results; those
+     * of other names than the usual ones count as given. */
+    bool mapped[5];
+    leat_time_unit time_unit;
+    leat_rtt_unit rtt_unit;
+    struct leat_notes *notes; /* what is noticed (probes/notes.h); NULL: only errors */
+    bool per_packet;          /* Atlas NDJSON: one measurement per packet */
+    int threads;              /* workers 0..threads-1 */
+    int64_t memory_bytes;     /* for decode buffers, including those of libraries; see
+                                 leat_sources_memory_min. leat_sources_check: 0 for no limit */
     const char *temp_dir;
     leat_reject_log *rejects; /* receives lines that are not records */
     leat_batch_fn batch;
@@ -130,6 +141,7 @@ typedef struct leat_input_kind {
     const char *shown;           /* the suffixes, for a message */
     /* Sets format and gzip from the first `size` bytes of the file, up to 4. */
     leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
+    bool tables; /* folders may be tables of Parquet files, which are refused (ingest/tables.h) */
 } leat_input_kind;
 /* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and .gz of all but the first; the format is detected
  * from the contents. */

@@ -117,37 +117,132 @@ static bool parse_iso(const char *text, int64_t size_bytes, int64_t *time_us) {
     return true;
 }
 
-static bool parse_epoch(const char *text, int64_t size_bytes, int64_t *time_us) {
-    bool negative = size_bytes > 0 && text[0] == '-', over = false, rest = false;
-    int64_t at = size_bytes > 0 && (negative || text[0] == '+') ? 1 : 0;
-    int64_t begin = at, seconds = 0, micros = 0;
+/* ---- times as numbers ---- */
+
+/* The ends of the 64-bit range are what programs write for no time at all. */
+static bool is_endless(int64_t number) { return number == INT64_MAX || number <= -INT64_MAX; }
+
+static int64_t ticks_of(leat_time_unit unit) {
+    static const int64_t ticks[] = {[LEAT_TIME_UNIT_S] = 1,
+                                    [LEAT_TIME_UNIT_MS] = 1000,
+                                    [LEAT_TIME_UNIT_US] = 1000000,
+                                    [LEAT_TIME_UNIT_NS] = 1000000000};
+    return ticks[unit];
+}
+
+/* The unit of a whole number: each covers some thousand years, those around the present included.
+ */
+static leat_time_unit unit_by_value(int64_t number) {
+    uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    if (size < UINT64_C(100000000000)) return LEAT_TIME_UNIT_S;
+    if (size < UINT64_C(100000000000000)) return LEAT_TIME_UNIT_MS;
+    return size < UINT64_C(100000000000000000) ? LEAT_TIME_UNIT_US : LEAT_TIME_UNIT_NS;
+}
+
+static void note_unit(leat_time_unit unit, uint8_t *units) {
+    if (units != NULL) *units |= (uint8_t)(1U << unit);
+}
+
+/* Serial days since 1899-12-30, to the nearest microsecond: a double holds no more of them. */
+static int64_t time_of_excel(double days) {
+    double micros = (days - 25569) * 86400e6;
+    if (isnan(micros)) return LEAT_TIME_MISSING;
+    if (fabs(micros) > 9e18) return micros < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+    return (int64_t)floor(micros + 0.5);
+}
+
+int64_t leat_time_of_integer(int64_t number, leat_time_unit unit, uint8_t *units) {
+    if (unit == LEAT_TIME_UNIT_EXCEL) return time_of_excel((double)number);
+    if (unit == LEAT_TIME_UNIT_AUTO) {
+        if (is_endless(number)) return number < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+        unit = unit_by_value(number);
+        note_unit(unit, units);
+    }
+    return leat_time_of_ticks(number, ticks_of(unit));
+}
+
+/* A decimal number without exponent. */
+typedef struct decimal {
+    bool negative, over; /* over: `whole` exceeds 64 bits */
+    int64_t whole;
+    const char *fraction; /* its digits, without zeros at the end */
+    int64_t fraction_bytes;
+} decimal;
+
+static bool read_decimal(const char *text, int64_t size_bytes, decimal *out) {
+    *out = (decimal){.negative = size_bytes > 0 && text[0] == '-'};
+    int64_t at = size_bytes > 0 && (out->negative || text[0] == '+') ? 1 : 0, begin = at;
     for (int digit; at < size_bytes && (digit = digit_of(text[at])) >= 0; at++) {
-        over = over || __builtin_mul_overflow(seconds, 10, &seconds) ||
-               __builtin_add_overflow(seconds, digit, &seconds);
+        out->over = out->over || __builtin_mul_overflow(out->whole, 10, &out->whole) ||
+                    __builtin_add_overflow(out->whole, digit, &out->whole);
     }
     if (at == begin) return false;
     if (at < size_bytes && text[at] == '.') {
-        at++;
-        if (at < size_bytes && !read_fraction(text, size_bytes, &at, &micros, &rest)) return false;
+        out->fraction = text + ++at;
+        for (; at < size_bytes && digit_of(text[at]) >= 0; at++) {
+            if (text[at] != '0') out->fraction_bytes = text + at + 1 - out->fraction;
+        }
     }
-    if (at != size_bytes) return false;
-    int64_t value = 0;
-    over = over || __builtin_mul_overflow(seconds, MICROS, &value) ||
-           __builtin_add_overflow(value, micros, &value);
-    if (over) {
-        *time_us = negative ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+    return at == size_bytes;
+}
+
+/* Microseconds of a number of ticks, floored. */
+static int64_t time_of_decimal(const decimal *number, int64_t per_second) {
+    int64_t value = 0, micros = 0, places = 0, scale = 1;
+    bool over = number->over, rest = false;
+    for (int64_t p = per_second; p < MICROS; p *= 10) {
+        bool given = places < number->fraction_bytes;
+        micros = micros * 10 + (given ? digit_of(number->fraction[places]) : 0);
+        places++;
+        scale *= 10;
+    }
+    rest = number->fraction_bytes > places;
+    if (per_second > MICROS) {
+        value = number->whole / (per_second / MICROS);
+        rest = rest || number->whole % (per_second / MICROS) != 0;
+    } else {
+        over = over || __builtin_mul_overflow(number->whole, scale, &value) ||
+               __builtin_add_overflow(value, micros, &value);
+    }
+    if (over) return number->negative ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+    value = number->negative ? -value - (rest ? 1 : 0) : value;
+    return value == LEAT_TIME_MISSING ? LEAT_TIME_PAST : value;
+}
+
+static bool parse_number(const char *text, int64_t size_bytes, leat_time_unit unit,
+                         int64_t *time_us, uint8_t *units) {
+    decimal number;
+    double days = 0;
+    if (!read_decimal(text, size_bytes, &number)) return false;
+    if (unit == LEAT_TIME_UNIT_EXCEL) {
+        if (!leat_decimal_parse(text, size_bytes, 0, &days)) return false;
+        *time_us = time_of_excel(days);
         return true;
     }
-    *time_us = negative ? -value - (rest ? 1 : 0) : value;
-    if (*time_us == LEAT_TIME_MISSING) *time_us = LEAT_TIME_PAST;
+    if (unit == LEAT_TIME_UNIT_AUTO && (number.fraction_bytes > 0 || number.over)) {
+        unit = LEAT_TIME_UNIT_S;
+        if (!number.over) note_unit(unit, units);
+    }
+    if (unit == LEAT_TIME_UNIT_AUTO) {
+        *time_us =
+            leat_time_of_integer(number.negative ? -number.whole : number.whole, unit, units);
+        return true;
+    }
+    *time_us = time_of_decimal(&number, ticks_of(unit));
     return true;
 }
 
-bool leat_time_of_text(const char *text, int64_t size_bytes, int64_t *time_us) {
+bool leat_time_read(const char *text, int64_t size_bytes, leat_time_unit unit, int64_t *time_us,
+                    uint8_t *units) {
     *time_us = LEAT_TIME_MISSING;
     trim(&text, &size_bytes);
     if (size_bytes <= 0) return true;
-    return parse_iso(text, size_bytes, time_us) || parse_epoch(text, size_bytes, time_us);
+    return parse_iso(text, size_bytes, time_us) ||
+           parse_number(text, size_bytes, unit, time_us, units);
+}
+
+bool leat_time_of_text(const char *text, int64_t size_bytes, int64_t *time_us) {
+    return leat_time_read(text, size_bytes, LEAT_TIME_UNIT_AUTO, time_us, NULL);
 }
 
 int leat_time_to_text(int64_t time_us, char text[LEAT_TIME_TEXT_BYTES]) {
@@ -159,30 +254,36 @@ int leat_time_to_text(int64_t time_us, char text[LEAT_TIME_TEXT_BYTES]) {
 
 /* ---- numbers ---- */
 
-int64_t leat_time_of_seconds(double seconds) {
-    if (isnan(seconds)) return LEAT_TIME_MISSING;
-    if (fabs(seconds) > 9e12) return seconds < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+int64_t leat_time_of_real(double number, leat_time_unit unit, uint8_t *units) {
+    if (unit == LEAT_TIME_UNIT_EXCEL) return time_of_excel(number);
+    if (isnan(number)) return LEAT_TIME_MISSING;
+    if (fabs(number) > 9e18) return number < 0 ? LEAT_TIME_PAST : LEAT_TIME_FUTURE;
+    if (number == floor(number)) return leat_time_of_integer((int64_t)number, unit, units);
     char text[LEAT_DOUBLE_TEXT_BYTES];
     for (int digits = 15; digits <= 17; digits++) {
         /* digits counts all of them, %f those after the point */
-        int whole = fabs(seconds) < 1 ? 1 : (int)floor(log10(fabs(seconds))) + 1;
-        int size = leat_double_decimals(seconds, digits > whole ? digits - whole : 0, text);
+        int whole = fabs(number) < 1 ? 1 : (int)floor(log10(fabs(number))) + 1;
+        int size = leat_double_decimals(number, digits > whole ? digits - whole : 0, text);
         int64_t time_us;
-        if (leat_double_parse(text) == seconds && leat_time_of_text(text, size, &time_us))
+        if (leat_double_parse(text) == number && leat_time_read(text, size, unit, &time_us, units))
             return time_us;
     }
-    return (int64_t)floor(seconds * 1e6);
+    double per_second = unit == LEAT_TIME_UNIT_AUTO ? 1 : (double)ticks_of(unit);
+    return (int64_t)floor(number / per_second * 1e6);
 }
 
 static bool same_word(const char *text, int64_t size_bytes, const char *word) {
     for (int64_t i = 0; i < size_bytes; i++) {
-        if (word[i] == 0 || (text[i] | 0x20) != word[i]) return false;
+        char letter = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] | 0x20) : text[i];
+        if (word[i] == 0 || letter != word[i]) return false;
     }
     return word[size_bytes] == 0;
 }
 
+/* A missing value, and what programs write for a ping without an answer. */
 static bool is_missing_word(const char *text, int64_t size_bytes) {
-    static const char *const words[] = {"na", "n/a", "null", "none"};
+    static const char *const words[] = {"na", "n/a",     "null",  "none", "-",
+                                        "*",  "timeout", "false", "u",    "x"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (same_word(text, size_bytes, words[i])) return true;
     }
@@ -203,7 +304,13 @@ static bool parse_special(const char *text, int64_t size_bytes, double *value) {
     return true;
 }
 
-bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
+float leat_rtt_of_number(double value, leat_rtt_unit unit) {
+    if (unit == LEAT_RTT_UNIT_US) value /= 1000;
+    if (unit == LEAT_RTT_UNIT_S) value *= 1000;
+    return (float)value;
+}
+
+bool leat_rtt_read(const char *text, int64_t size_bytes, leat_rtt_unit unit, float *rtt) {
     *rtt = NAN;
     trim(&text, &size_bytes);
     if (size_bytes <= 0 || is_missing_word(text, size_bytes)) return true;
@@ -212,8 +319,12 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
         !parse_special(text, size_bytes, &value)) {
         return false;
     }
-    *rtt = (float)value;
+    *rtt = leat_rtt_of_number(value, unit);
     return true;
+}
+
+bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {
+    return leat_rtt_read(text, size_bytes, LEAT_RTT_UNIT_MS, rtt);
 }
 
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version) {

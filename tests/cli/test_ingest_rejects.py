@@ -52,12 +52,10 @@ class Rejects(unittest.TestCase):
         self.assertIn("2 rejected", out)
         self.assertIn("3 of 5 rows", self.ingest(self.lines(1, 2, "x", "y", "z"))[2])
 
-    def test_times_in_another_unit(self):
-        for scale, word in ((10 ** 3, "look like milliseconds, .*divide them by 1000"),
-                            (10 ** 6, "look like microseconds or nanoseconds"),
-                            (10 ** 9, "look like microseconds or nanoseconds"),
+    def test_times_out_of_range(self):
+        for scale, word in ((1000, "look like milliseconds, .*divide them by 1000"),
                             (-1, "times must be seconds since 1970")):
-            late = [(1600000000 + i) * scale for i in range(20)]
+            late = [f"{(1600000000 + i) * scale}.5" for i in range(20)]  # seconds, by its point
             status, _, said = self.ingest(self.lines(*late))
             self.assertEqual(status, 1)
             self.assertRegex(said, r"none of 20 rows is a measurement \(event_time_out_of_range: "

@@ -161,7 +161,9 @@ class Pipeline(unittest.TestCase):
             file.write("event_time,src_addr,dst_addr,rtt\n")
             for i, value in enumerate(values):
                 file.write(f"{1700000000 + i},192.0.2.1,192.0.2.2,{value!r}\n")
-        self.ingest(self.path("x.csv"), "data")
+        done = leat("ingest", "probes", self.path("x.csv"), "-o", self.path("data"))
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("warning: ", done.stderr)  # of a median of minutes
         rows = list(csv.reader(self.good("cat", self.path("data"), "-f", "csv").splitlines()))[1:]
         self.assertEqual(len(rows), len(values))
         for row, value in zip(rows, values):

@@ -23,7 +23,7 @@ static leat_code parse(leat_text_worker *worker, leat_lines *lines, bool csv, le
     leat_line line;
     bool found = false, header = false;
     int64_t number = 0;
-    leat_source_columns columns = {"t", "s", "d", "v", "r"};
+    leat_source_columns columns = worker->rows.options->columns;
     for (;;) {
         LEAT_TRY(leat_lines_next(lines, &line, &found, err));
         if (!found) break;
@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text + front, data + 1, size - 1);
     leat_error err = {0};
     leat_buf buf = {0};
-    leat_source_options source = {.batch = take, .batch_context = &buf};
+    leat_source_options source = {
+        .columns = {"t", "s", "d", "v", "r"}, .batch = take, .batch_context = &buf};
     leat_text_worker *worker = calloc(1, sizeof *worker);
     worker->rows.options = &source;
     leat_lines *lines = NULL;

@@ -102,8 +102,8 @@ static void test_passed_over(void **state) {
                                         "other/_temporary/",
                                         "other/_temporary/0/",
                                         "other/_temporary/0/part.csv",
-                                        "other/_delta_log/",
-                                        "other/_delta_log/0.json",
+                                        "other/_committed/",
+                                        "other/_committed/0.json",
                                         "other/_SUCCESS",
                                         "other/_part.csv",
                                         "other/.x/",
@@ -124,7 +124,7 @@ static void test_passed_over(void **state) {
     static const char *const found[] = {"other/B.CSV", "other/C.Csv.GZ", "other/D.JSONL",
                                         "other/deep/E.PARQUET", NULL};
     static const char *const skipped[] = {
-        "other/README.txt", "other/_delta_log", "other/_part.csv", "other/_temporary",
+        "other/README.txt", "other/_committed", "other/_part.csv", "other/_temporary",
         "other/a.asc",      "other/a.zip",      "other/a.zst",     "other/deep/Readme-first.TXT",
         "other/readmes.txt"};
     static const char *const logs[] = {"other/B.CSV", "other/C.Csv.GZ", "other/readmes.txt", NULL};
@@ -334,12 +334,61 @@ static void test_failures(void **state) {
                  "no input");
 }
 
+/* Tables of Delta Lake and Iceberg hold dead rows: refused as a folder, a partition, files. */
+static void test_tables(void **state) {
+    (void)state;
+    static const char *const files[] = {"delta/",
+                                        "delta/_delta_log/",
+                                        "delta/day=1/",
+                                        "delta/day=1/a.parquet",
+                                        "delta/note.csv",
+                                        "warehouse/",
+                                        "warehouse/ice/",
+                                        "warehouse/ice/metadata/",
+                                        "warehouse/ice/metadata/v1.metadata.json",
+                                        "warehouse/ice/data/",
+                                        "warehouse/ice/data/b.parquet",
+                                        "plain/",
+                                        "plain/metadata/",
+                                        "plain/metadata/notes.csv",
+                                        "plain/a.csv",
+                                        NULL};
+    static const struct {
+        const char *path, *words;
+    } cases[] = {
+        {"delta", "_scan('"},
+        {"delta/", "is a Delta Lake table, whose files also hold deleted rows"},
+        {"delta/day=1", "LOAD delta; COPY (FROM delta_scan('"},
+        {"delta/day=1/a.parquet", "spark.read.format('delta').load('"},
+        {"delta/day=1/*.parquet", "is a Delta Lake table"},
+        {"warehouse", "is an Iceberg table"},
+        {"warehouse/ice/data", "LOAD iceberg; COPY (FROM iceberg_scan('"},
+        {"warehouse/ice/data/b.parquet", "is an Iceberg table"},
+        {"plain", NULL},
+        {"plain/metadata", NULL},
+        {"delta/note.csv", NULL},
+        {"delta/../plain", NULL},
+    };
+    add_files(files);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_input_list inputs;
+        const char *path = core_path(cases[i].path);
+        if (cases[i].words == NULL) {
+            assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
+            leat_input_list_free(&inputs);
+        } else {
+            assert_fails(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err),
+                         LEAT_ERR_INPUT, cases[i].words);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),         cmocka_unit_test(test_passed_over),
-        cmocka_unit_test(test_skipped_names), cmocka_unit_test(test_can),
-        cmocka_unit_test(test_packed),        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lists),   cmocka_unit_test(test_passed_over),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_skipped_names),
+        cmocka_unit_test(test_can),     cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_formats), cmocka_unit_test(test_failures),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();

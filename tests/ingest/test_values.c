@@ -133,6 +133,10 @@ static void test_time_format(void **state) {
     }
 }
 
+static int64_t time_of_seconds(double seconds) {
+    return leat_time_of_real(seconds, LEAT_TIME_UNIT_AUTO, NULL);
+}
+
 static void test_ticks(void **state) {
     (void)state;
     static const struct {
@@ -156,21 +160,21 @@ static void test_ticks(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(leat_time_of_ticks(cases[i].ticks, cases[i].per_second), cases[i].time_us);
     }
-    assert_int_equal(leat_time_of_seconds(1602039732), 1602039732000000);
-    assert_int_equal(leat_time_of_seconds(1602039732.123456), 1602039732123456);
-    assert_int_equal(leat_time_of_seconds(1602039732.999999), 1602039732999999);
-    assert_int_equal(leat_time_of_seconds(0.1), 100000);
-    assert_int_equal(leat_time_of_seconds(-0.1), -100000);
-    assert_int_equal(leat_time_of_seconds(0), 0);
-    assert_int_equal(leat_time_of_seconds(1e300), FUTURE);
-    assert_int_equal(leat_time_of_seconds(-INFINITY), PAST);
-    assert_int_equal(leat_time_of_seconds(NAN), MISSING);
+    assert_int_equal(time_of_seconds(1602039732), 1602039732000000);
+    assert_int_equal(time_of_seconds(1602039732.123456), 1602039732123456);
+    assert_int_equal(time_of_seconds(1602039732.999999), 1602039732999999);
+    assert_int_equal(time_of_seconds(0.1), 100000);
+    assert_int_equal(time_of_seconds(-0.1), -100000);
+    assert_int_equal(time_of_seconds(0), 0);
+    assert_int_equal(time_of_seconds(1e300), FUTURE);
+    assert_int_equal(time_of_seconds(-INFINITY), PAST);
+    assert_int_equal(time_of_seconds(NAN), MISSING);
     for (int64_t i = 0; i < 20000; i++) {
         int64_t time_us = (int64_t)(leat_random(3, 0, (uint64_t)i) % 4000000000000000);
         char text[64];
         snprintf(text, sizeof text, "%lld.%06lld", (long long)(time_us / 1000000),
                  (long long)(time_us % 1000000));
-        assert_int_equal(leat_time_of_seconds(strtod(text, NULL)), time_us);
+        assert_int_equal(time_of_seconds(strtod(text, NULL)), time_us);
     }
 }
 
@@ -209,7 +213,19 @@ static const struct {
     {"1234567890123456789", true, 1234567890123456789.},
     {"0.00000000000001", true, 1e-14},
     {".", false, 0},
-    {"-", false, 0},
+    {"-", true, NAN},
+    {"*", true, NAN},
+    {"timeout", true, NAN},
+    {"TimeOut", true, NAN},
+    {" False ", true, NAN},
+    {"u", true, NAN},
+    {"X", true, NAN},
+    {"\r", false, 0},
+    {"\n", false, 0},
+    {"--", false, 0},
+    {"true", false, 0},
+    {"timed out", false, 0},
+    {"xx", false, 0},
     {"+-1", false, 0},
     {"1e", false, 0},
     {"e5", false, 0},
@@ -224,9 +240,73 @@ static const struct {
     {"\\n", false, 0},
     {"-none", false, 0},
     {"infinit", false, 0},
-    {"*", false, 0},
     {"1f", false, 0},
 };
+
+static const struct {
+    const char *text;
+    leat_time_unit unit;
+    unsigned units;
+    int64_t time_us;
+} unit_times[] = {
+    {"99999999999", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_S, 99999999999000000},
+    {"100000000000", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_MS, 100000000000000},
+    {"-100000000000", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_MS, -100000000000000},
+    {"1556136000123", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_MS, 1556136000123000},
+    {"1556136000123.0", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_MS, 1556136000123000},
+    {"99999999999999", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_MS, 99999999999999000},
+    {"100000000000000", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_US, 100000000000000},
+    {"1556136000123456", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_US, 1556136000123456},
+    {"99999999999999999", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_US, 99999999999999999},
+    {"100000000000000000", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_NS, 100000000000000},
+    {"1556136000123456789", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_NS, 1556136000123456},
+    {"9223372036854775806", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_NS, 9223372036854775},
+    {"9223372036854775807", LEAT_TIME_UNIT_AUTO, 0, FUTURE},
+    {"-9223372036854775807", LEAT_TIME_UNIT_AUTO, 0, PAST},
+    {"1556136000.5", LEAT_TIME_UNIT_AUTO, 1U << LEAT_TIME_UNIT_S, 1556136000500000},
+    {"2019-04-24 20:00:00", LEAT_TIME_UNIT_MS, 0, 1556136000000000},
+    {"7", LEAT_TIME_UNIT_MS, 0, 7000},
+    {"1556136000123.4567", LEAT_TIME_UNIT_MS, 0, 1556136000123456},
+    {"-0.0001", LEAT_TIME_UNIT_MS, 0, -1},
+    {"7.9", LEAT_TIME_UNIT_US, 0, 7},
+    {"1999", LEAT_TIME_UNIT_NS, 0, 1},
+    {"-1999.5", LEAT_TIME_UNIT_NS, 0, -2},
+    {"-2000", LEAT_TIME_UNIT_NS, 0, -2},
+    {"200000000000", LEAT_TIME_UNIT_S, 0, 200000000000000000},
+    {"99999999999999999999", LEAT_TIME_UNIT_NS, 0, FUTURE},
+    {"25569", LEAT_TIME_UNIT_EXCEL, 0, 0},
+    {"43579.8333333333", LEAT_TIME_UNIT_EXCEL, 0, 1556135999999997},
+    {"43579.25", LEAT_TIME_UNIT_EXCEL, 0, 1556085600000000},
+    {"1e5", LEAT_TIME_UNIT_EXCEL, 1, 0},
+};
+
+static void test_time_units(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof unit_times / sizeof *unit_times; i++) {
+        const char *text = unit_times[i].text;
+        uint8_t units = 0;
+        int64_t time_us = 7, again = 7;
+        bool good =
+            leat_time_read(text, (int64_t)strlen(text), unit_times[i].unit, &time_us, &units);
+        assert_int_equal(good, strchr(text, 'e') == NULL);
+        if (!good) continue;
+        if (time_us != unit_times[i].time_us || units != unit_times[i].units)
+            fail_msg("\"%s\": %lld, %d", text, (long long)time_us, units);
+        if (strpbrk(text, ".: ") != NULL || strlen(text) > 19) continue;
+        again = leat_time_of_integer(strtoll(text, NULL, 10), unit_times[i].unit, NULL);
+        assert_int_equal(again, time_us);
+    }
+    assert_int_equal(leat_time_of_real(1556136000123.0, LEAT_TIME_UNIT_AUTO, NULL),
+                     1556136000123000);
+    assert_int_equal(leat_time_of_real(1556136000123.25, LEAT_TIME_UNIT_MS, NULL),
+                     1556136000123250);
+    assert_int_equal(leat_time_of_real(43579.25, LEAT_TIME_UNIT_EXCEL, NULL), 1556085600000000);
+    assert_int_equal(leat_time_of_real(1e300, LEAT_TIME_UNIT_EXCEL, NULL), FUTURE);
+    float rtt;
+    assert_true(leat_rtt_read("0.0203", 6, LEAT_RTT_UNIT_S, &rtt) && rtt == 20.3F);
+    assert_true(leat_rtt_read("20300", 5, LEAT_RTT_UNIT_US, &rtt) && rtt == 20.3F);
+    assert_true(leat_rtt_read("-1", 2, LEAT_RTT_UNIT_S, &rtt) && rtt < 0);
+}
 
 static void test_numbers(void **state) {
     (void)state;
@@ -396,21 +476,17 @@ static void test_locale(void **state) {
     if (!comma_locale_set()) skip();
     test_numbers(NULL);
     test_float_format(NULL);
-    assert_int_equal(leat_time_of_seconds(1602039732.123456), 1602039732123456);
+    assert_int_equal(time_of_seconds(1602039732.123456), 1602039732123456);
     setlocale(LC_ALL, "C");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_time_format),
-        cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_numbers_like_strtod),
-        cmocka_unit_test(test_float_format),
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_csv_append),
-        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_times),        cmocka_unit_test(test_time_format),
+        cmocka_unit_test(test_ticks),        cmocka_unit_test(test_time_units),
+        cmocka_unit_test(test_numbers),      cmocka_unit_test(test_numbers_like_strtod),
+        cmocka_unit_test(test_float_format), cmocka_unit_test(test_versions),
+        cmocka_unit_test(test_csv_append),   cmocka_unit_test(test_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

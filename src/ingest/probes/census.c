@@ -5,9 +5,11 @@
  */
 #include "ingest/probes/census.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "ingest/probes/spelling.h"
 #include "ingest/probes/spill.h"
 
 #define LOG_BUFFER_BYTES 65536
@@ -54,12 +56,7 @@ leat_code leat_census_log_add(leat_census_log *log, int64_t src_id, leat_split s
 
 /* ---- reading entries in order ---- */
 
-typedef struct entry {
-    int64_t src_id;
-    int split;
-    int32_t size_bytes;
-    const char *text;
-} entry;
+typedef leat_census_entry entry;
 
 typedef struct entry_reader {
     leat_file *file;
@@ -95,7 +92,7 @@ static leat_code entry_next(entry_reader *reader, entry *out, bool *found, leat_
     return LEAT_OK;
 }
 
-typedef leat_code (*entry_fn)(void *context, const entry *item, leat_error *err);
+typedef leat_census_fn entry_fn;
 
 static leat_code for_each_entry(leat_file *file, int64_t file_bytes, entry_fn fn, void *context,
                                 leat_error *err) {
@@ -111,6 +108,11 @@ static leat_code for_each_entry(leat_file *file, int64_t file_bytes, entry_fn fn
     }
     leat_free(reader.buffer);
     return code;
+}
+
+leat_code leat_census_for_each(const leat_census_log *log, leat_census_fn fn, void *context,
+                               leat_error *err) {
+    return for_each_entry(log->file, log->file_bytes, fn, context, err);
 }
 
 /* ---- distinct ids ---- */
@@ -259,5 +261,86 @@ leat_code leat_census_rank(leat_census_log *logs, int log_count, int64_t memory_
         code = select_text(&distinct, rank, bound, err);
     }
     leat_census_log_close(&distinct);
+    return code;
+}
+
+/* ---- spellings ---- */
+
+/* Addresses that have another spelling than the canonical one; most data sets have none. */
+enum { SPELLED_MAX = 1 << 15 };
+
+typedef struct spelled {
+    int64_t *ids; /* of the canonical spellings: sorted after the first pass */
+    int64_t *members;
+    int64_t count;
+    bool complete;
+} spelled;
+
+/* The id that the source has in its canonical spelling, and whether that is another one. */
+static int64_t canonical_id(const entry *item, bool *other) {
+    leat_text text = {item->text, item->size_bytes};
+    *other = false;
+    if (memchr(item->text, ':', (size_t)item->size_bytes) == NULL) return item->src_id;
+    leat_spelling spelling;
+    leat_spelling_make(&spelling, LEAT_ADDRESS_CANONICAL, &text);
+    leat_text canonical = leat_spelling_text(&spelling, &text);
+    *other = canonical.size_bytes != text.size_bytes ||
+             memcmp(canonical.data, text.data, (size_t)text.size_bytes) != 0;
+    return *other ? leat_address_src_id(canonical.data, canonical.size_bytes) : item->src_id;
+}
+
+static leat_code collect_spelled(void *context, const entry *item, leat_error *err) {
+    (void)err;
+    spelled *all = context;
+    bool other = false;
+    int64_t id = canonical_id(item, &other);
+    if (!other) return LEAT_OK;
+    if (all->count == SPELLED_MAX) all->complete = false;
+    else all->ids[all->count++] = id;
+    return LEAT_OK;
+}
+
+static int compare_ids(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static leat_code count_member(void *context, const entry *item, leat_error *err) {
+    (void)err;
+    const spelled *all = context;
+    bool other = false;
+    int64_t id = canonical_id(item, &other);
+    const int64_t *at = bsearch(&id, all->ids, (size_t)all->count, sizeof id, compare_ids);
+    if (at != NULL) all->members[at - all->ids]++;
+    return LEAT_OK;
+}
+
+static leat_code count_spelled(leat_census_log *logs, int log_count, int64_t memory_bytes,
+                               spelled *all, leat_error *err) {
+    LEAT_TRY(LEAT_NEW(&all->ids, SPELLED_MAX, err));
+    LEAT_TRY(for_each_source(logs, log_count, memory_bytes, collect_spelled, all, err));
+    if (all->count == 0) return LEAT_OK;
+    qsort(all->ids, (size_t)all->count, sizeof *all->ids, compare_ids);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        if (i == 0 || all->ids[i] != all->ids[kept - 1]) all->ids[kept++] = all->ids[i];
+    }
+    all->count = kept;
+    LEAT_TRY(LEAT_NEW(&all->members, kept, err));
+    return for_each_source(logs, log_count, memory_bytes, count_member, all, err);
+}
+
+leat_code leat_census_spell(leat_census_log *logs, int log_count, int64_t memory_bytes,
+                            leat_census_spellings *out, leat_error *err) {
+    spelled all = {.complete = true};
+    leat_code code = count_spelled(logs, log_count, memory_bytes, &all, err);
+    *out = (leat_census_spellings){.complete = all.complete};
+    for (int64_t i = 0; i < all.count && code == LEAT_OK; i++) {
+        if (all.members[i] < 2) continue;
+        out->addresses++;
+        out->probes += all.members[i];
+    }
+    leat_free(all.ids);
+    leat_free(all.members);
     return code;
 }

@@ -29,6 +29,18 @@ LEAT_MUST_CHECK leat_code leat_census_log_add(leat_census_log *log, int64_t src_
                                               int32_t size_bytes, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_census_log_flush(leat_census_log *log, leat_error *err);
 
+/* One entry while a log is read. */
+typedef struct leat_census_entry {
+    int64_t src_id;
+    int split;
+    int32_t size_bytes;
+    const char *text;
+} leat_census_entry;
+typedef leat_code (*leat_census_fn)(void *context, const leat_census_entry *item, leat_error *err);
+/* All entries of a log that was flushed, in order. */
+LEAT_MUST_CHECK leat_code leat_census_for_each(const leat_census_log *log, leat_census_fn fn,
+                                               void *context, leat_error *err);
+
 /* Distinct src_ids per split: the total, and the number in each of 2^16 equal ranges. */
 #define LEAT_CENSUS_RANGE_BITS 16
 typedef struct leat_census {
@@ -54,5 +66,14 @@ typedef struct leat_census_bound {
 LEAT_MUST_CHECK leat_code leat_census_rank(leat_census_log *logs, int log_count,
                                            int64_t memory_bytes, int64_t rank, const char *temp_dir,
                                            leat_census_bound *bound, leat_error *err);
+
+/* Addresses of several spellings among the distinct sources, and how many sources they are. */
+typedef struct leat_census_spellings {
+    int64_t addresses, probes;
+    bool complete; /* false: there are too many other spellings to count all of them */
+} leat_census_spellings;
+LEAT_MUST_CHECK leat_code leat_census_spell(leat_census_log *logs, int log_count,
+                                            int64_t memory_bytes, leat_census_spellings *out,
+                                            leat_error *err);
 
 #endif

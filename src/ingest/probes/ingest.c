@@ -24,6 +24,9 @@ static void fill_result(leat_job *job) {
         result->reject_count[result->reject_reasons++] = state->rejected[i];
         result->rejected += state->rejected[i];
     }
+    result->mapped = state->mapped;
+    result->warning_count = state->warnings.count;
+    memcpy(result->warnings, state->warnings.text, sizeof result->warnings);
     leat_job_warn_rejected(job, result->rejected_warning, sizeof result->rejected_warning);
     result->memory_peak_bytes = leat_rss_peak_bytes();
     result->seconds_total = leat_job_seconds(job, leat_clock_ns());
@@ -49,6 +52,13 @@ static leat_code run_finished(leat_job *job, leat_error *err) {
     bool finished = false;
     LEAT_TRY(leat_job_is_finished(job, &finished, err));
     if (!finished) return leat_ingest_folder_refuse(&job->folder, err);
+    if (job->reader != LEAT_PROBES_READER)
+        return leat_fail(
+            err, LEAT_ERR_EXISTS,
+            "the data set in \"%s\" is of these inputs and options, but was read by the rules of "
+            "another version of leat (reader %lld, this is %d), which may have understood some "
+            "values differently; use --replace to read them again, or keep it as it is",
+            job->folder.out, (long long)job->reader, LEAT_PROBES_READER);
     LEAT_TRY(check_strict(job, err));
     if (job->options->verify) LEAT_TRY(leat_job_verify_contents(job, "the data set", err));
     job->result->was_complete = !job->folder.published;

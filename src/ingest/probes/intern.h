@@ -19,7 +19,9 @@ typedef struct leat_intern_slot {
     uint8_t size;    /* of the text */
     uint8_t version; /* 4 or 6 */
     char text[LEAT_ADDRESS_TEXT_BYTES];
-    char pad[7];
+    bool mapped; /* an IPv4-mapped address, whose stored text is another one */
+    char pad[2];
+    uint32_t probe; /* logged last for the address (identity.h) */
 } leat_intern_slot;
 _Static_assert(sizeof(leat_intern_slot) == 64, "an address takes one cache line");
 

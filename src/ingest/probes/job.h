@@ -19,6 +19,7 @@
 #include "format/dataset/manifest.h"
 #include "ingest/folder.h"
 #include "ingest/probes/memory.h"
+#include "ingest/probes/notes.h"
 #include "leat/ingest.h"
 
 typedef leat_ingest_folder leat_job_folder;
@@ -27,6 +28,10 @@ typedef struct leat_job_output {
     char parts[LEAT_PATH_BYTES];     /* DIR/.leat/parts */
     int64_t old_shards[LEAT_SPLITS]; /* of the data set to be replaced */
 } leat_job_output;
+
+/* The number of the rules by which inputs are read, in run.json; without it, they were 1. Rules 2
+ * read integer times by their size, IPv4-mapped addresses as IPv4, and words for lost pings. */
+#define LEAT_PROBES_READER 2
 
 /* Known once the scan is complete; saved in DIR/.leat/state.json. */
 typedef struct leat_job_state {
@@ -39,6 +44,8 @@ typedef struct leat_job_state {
     leat_census_bound bound;           /* of the ordered split */
     int64_t rows_read, measurements, bytes_spilled;
     int64_t rejected[LEAT_REJECT_COUNT];
+    leat_warnings warnings;
+    int64_t mapped; /* measurements with an IPv4-mapped address */
     /* not saved: see leat_partition_worker */
     int64_t late_ms, late_far;
     /* known at the end, not saved */
@@ -57,6 +64,7 @@ typedef struct leat_job {
     leat_manifest manifest;   /* its options from the beginning, its shards at the end */
     leat_job_state state;
     leat_buckets buckets;
+    int64_t reader;     /* of the data set that an earlier run completed */
     bool committed;     /* the journal is written: the data set counts as complete */
     leat_spill *spills; /* of each worker and group, open once the scan is complete */
     leat_ticker ticker;
@@ -126,6 +134,10 @@ LEAT_MUST_CHECK leat_code leat_job_scan(leat_job *job, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_job_check_not_empty(const leat_job *job, leat_error *err);
 /* The warning if more than half of the rows were rejected; "" otherwise. */
 void leat_job_warn_rejected(const leat_job *job, char *text, int64_t size_bytes);
+
+/* state.c: the member "warnings", in the state and in run.json; it may be missing. */
+void leat_job_write_warnings(leat_json *json, const leat_job_state *state);
+void leat_job_read_warnings(const json_t *root, leat_job_state *state);
 
 /* sizes.c: what decides how much memory the write takes, from the state and the spills' streams. */
 LEAT_MUST_CHECK leat_code leat_job_sizes(const leat_job *job, leat_write_sizes *sizes,

@@ -91,6 +91,13 @@ static const leat_setting rows[] = {
      .help = "store the source address once per row: about 30 % smaller"},
     {FLAG("zero-address", zero_address),
      .help = "keep rows whose address is empty, as 0.0.0.0 or ::"},
+    {.name = "address",
+     .kind = LEAT_SETTING_CHOICE,
+     AT(address),
+     .choices = "auto|written|canonical",
+     .help = "auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; "
+             "written: all as written; canonical: all in the form of RFC 5952, so that each "
+             "address is one probe"},
     {FLAG("per-packet", per_packet),
      .help = "RIPE Atlas: one measurement per packet instead of the average of each result"},
     {.name = "duplicates",
@@ -165,6 +172,7 @@ leat_code leat_probes_options_describe(const leat_probes_ingest_options *o, leat
         /* the default is not recorded: the manifest is that of versions without the option */
         if (row->place == offsetof(probes, duplicates) && o->duplicates == LEAT_DUPLICATES_KEEP)
             continue;
+        if (row->place == offsetof(probes, address) && o->address == LEAT_ADDRESS_AUTO) continue;
         LEAT_TRY(add_setting(manifest, row, o, err));
     }
     return LEAT_OK;

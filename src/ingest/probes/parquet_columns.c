@@ -227,8 +227,7 @@ static leat_code judge_types(columns *found, leat_error *err) {
     const char *time = found->types[LEAT_COLUMN_TIME];
     facts->time_type = leat_time_type_find(time, (int64_t)strlen(time));
     if (facts->time_type < 0) {
-        return wrong_type(found, LEAT_COLUMN_TIME,
-                          "a timestamp, or an integer of seconds since 1970", err);
+        return wrong_type(found, LEAT_COLUMN_TIME, "a timestamp, or an integer since 1970", err);
     }
     for (int k = LEAT_COLUMN_SRC; k <= LEAT_COLUMN_DST; k++) {
         if (strcmp(found->types[k], "VARCHAR") != 0) return wrong_type(found, k, "text", err);

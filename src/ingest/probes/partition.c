@@ -6,6 +6,9 @@
 
 #include <math.h>
 
+#include "ingest/probes/identity.h"
+#include "ingest/probes/spelling.h"
+
 /* Descriptors are limited: together the workers open at most this many files for their groups. */
 #define GROUP_FILES_MAX 512
 
@@ -47,8 +50,10 @@ static inline leat_spill *spill_of(const leat_partition *plan, leat_partition_wo
 
 /* One measurement while it is checked. */
 typedef struct judged {
-    leat_text src, dst;
+    leat_text src, dst;           /* as written */
+    leat_spelling source, target; /* `source` is set only if its slot is new */
     int version;
+    bool mapped; /* one of the addresses is */
     leat_intern_slot *slot;
     float rtt;
     uint32_t twin;
@@ -57,11 +62,12 @@ typedef struct judged {
 static const leat_text zero_text[2] = {{"0.0.0.0", 7}, {"::", 2}};
 
 /* Replaces an empty address by the zero address; false if its version is unknown. */
-static bool fill_zero(judged *row, int32_t ip_version) {
+static bool fill_zero(const leat_partition *plan, judged *row, int32_t ip_version) {
     if (row->src.size_bytes > 0 && row->dst.size_bytes > 0) return true;
     const leat_text *known = row->src.size_bytes > 0 ? &row->src : &row->dst;
-    int version = known->size_bytes > 0 ? leat_address_parse(known->data, known->size_bytes, NULL)
-                                        : ip_version;
+    leat_spelling spelling;
+    leat_spelling_make(&spelling, plan->address, known);
+    int version = known->size_bytes > 0 ? spelling.version : ip_version;
     if (version != 4 && version != 6) return false;
     leat_text zero = zero_text[version == 6];
     if (row->src.size_bytes <= 0) row->src = zero;
@@ -70,31 +76,41 @@ static bool fill_zero(judged *row, int32_t ip_version) {
 }
 
 /* Finds or creates the slot of the row's source; a new one has size 0 but version and text set. */
-static int source_version(leat_partition_worker *self, judged *row, uint64_t hash) {
+static int source_version(const leat_partition *plan, leat_partition_worker *self, judged *row,
+                          uint64_t hash) {
     if (row->src.size_bytes > LEAT_ADDRESS_TEXT_BYTES) return 0;
     row->slot = leat_intern_find(&self->table, hash, row->src.data, row->src.size_bytes);
-    if (row->slot->size != 0) return row->slot->version;
-    return leat_address_parse(row->src.data, row->src.size_bytes, NULL);
+    if (row->slot->size != 0) {
+        row->mapped = row->slot->mapped;
+        return row->slot->version;
+    }
+    leat_spelling_make(&row->source, plan->address, &row->src);
+    row->mapped = row->source.mapped;
+    return row->source.version;
 }
 
 static leat_reject judge(const leat_partition *plan, leat_partition_worker *self,
                          const leat_raw_batch *batch, int64_t i, judged *row) {
     int32_t said = batch->ip_version[i];
     row->twin = batch->twin != NULL ? batch->twin[i] : 0;
+    row->mapped = false;
     row->src = batch->src[i];
     row->dst = batch->dst[i];
     uint64_t hash = self->hashes[i];
     if (row->src.size_bytes <= 0 || row->dst.size_bytes <= 0) {
-        bool filled = plan->zero_address && fill_zero(row, said);
+        bool filled = plan->zero_address && fill_zero(plan, row, said);
         if (!filled && row->src.size_bytes <= 0) return LEAT_REJECT_SRC_MISSING;
         if (!filled) return LEAT_REJECT_DST_MISSING;
         hash = leat_intern_hash(row->src.data, row->src.size_bytes);
     }
-    row->version = source_version(self, row, hash);
+    row->version = source_version(plan, self, row, hash);
     if (row->version == 0) return LEAT_REJECT_SRC_BAD;
-    int other = leat_address_parse(row->dst.data, row->dst.size_bytes, NULL);
-    if (other == 0) return LEAT_REJECT_DST_BAD;
-    if (other != row->version || (said != 0 && said != row->version)) return LEAT_REJECT_VERSION;
+    leat_spelling_make(&row->target, plan->address, &row->dst);
+    if (row->target.version == 0) return LEAT_REJECT_DST_BAD;
+    row->mapped = row->mapped || row->target.mapped;
+    if (row->mapped && said == 6) said = 4; /* it is the version of the text */
+    if (row->target.version != row->version || (said != 0 && said != row->version))
+        return LEAT_REJECT_VERSION;
     int64_t time_us = batch->time_us[i];
     if (time_us == LEAT_TIME_MISSING) return LEAT_REJECT_TIME_MISSING;
     if (time_us < 0 || time_us >= LEAT_TIME_END_US) return LEAT_REJECT_TIME_RANGE;
@@ -107,26 +123,42 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
 
 static leat_code define_source(const leat_partition *plan, leat_partition_worker *self, judged *row,
                                uint64_t hash, leat_error *err) {
-    int64_t src_id = leat_address_src_id(row->src.data, row->src.size_bytes);
+    leat_text text = leat_spelling_text(&row->source, &row->src);
+    int64_t src_id = leat_address_src_id(text.data, text.size_bytes);
     leat_split split = plan->separate_splits
                            ? leat_layout_hash_split(plan->seed, plan->train_ratio, src_id)
                            : LEAT_SPLIT_TRAIN;
     int bucket = leat_buckets_of(&plan->buckets, split, src_id);
-    int32_t size = row->src.size_bytes;
     int local = bucket;
     leat_spill *spill = spill_of(plan, self, &local);
     uint32_t number = 0;
-    LEAT_TRY(leat_spill_define(spill, local, src_id, row->src.data, size, &number, err));
-    LEAT_TRY(leat_census_log_add(&self->log, src_id, split, row->src.data, size, err));
+    LEAT_TRY(leat_spill_define(spill, local, src_id, text.data, text.size_bytes, &number, err));
+    LEAT_TRY(leat_census_log_add(&self->log, src_id, split, text.data, text.size_bytes, err));
     leat_intern_slot *slot = row->slot;
     slot->tag = (uint32_t)(hash >> 32);
     slot->source = number;
     slot->bucket = (uint16_t)bucket;
-    slot->size = (uint8_t)size;
+    slot->size = (uint8_t)row->src.size_bytes;
     slot->version = (uint8_t)row->version;
-    memcpy(slot->text, row->src.data, (size_t)size);
+    slot->mapped = row->source.mapped;
+    slot->probe = 0;
+    memcpy(slot->text, row->src.data, (size_t)row->src.size_bytes);
     self->table.used++;
     return LEAT_OK;
+}
+
+/* Logs that the probe with this number has the source's address. */
+static leat_code log_probe(const leat_partition *plan, leat_partition_worker *self,
+                           const judged *row, uint32_t probe, leat_error *err) {
+    leat_spelling spelling;
+    leat_spelling_make(&spelling, plan->address, &row->src);
+    leat_text address = leat_spelling_text(&spelling, &row->src);
+    bool test = plan->separate_splits && plan->buckets.bits[LEAT_SPLIT_TEST] >= 0 &&
+                row->slot->bucket >= plan->buckets.base[LEAT_SPLIT_TEST];
+    if (self->pairs.file == NULL) LEAT_TRY(leat_census_log_open(&self->pairs, plan->temp_dir, err));
+    row->slot->probe = probe;
+    return leat_identity_add(&self->pairs, probe, test ? LEAT_SPLIT_TEST : LEAT_SPLIT_TRAIN,
+                             &address, err);
 }
 
 /* A short copy: addresses usually have 8 to 16 characters, and a call costs more than copying them.
@@ -143,11 +175,20 @@ static inline void copy_text(uint8_t *to, const char *from, int32_t size) {
     memcpy(to + size - 8, &last, 8);
 }
 
+static inline void note(leat_batch_notes *noted, int64_t time_us, float rtt) {
+    noted->first_us = time_us < noted->first_us ? time_us : noted->first_us;
+    noted->last_us = time_us > noted->last_us ? time_us : noted->last_us;
+    noted->answered += rtt >= 0;
+    noted->fast += rtt >= 0 && rtt < LEAT_RTT_FAST;
+    noted->slow += rtt > LEAT_RTT_SLOW;
+}
+
 static leat_code append(const leat_partition *plan, leat_partition_worker *self, const judged *row,
                         int64_t time_us, leat_error *err) {
     int bucket = row->slot->bucket;
     leat_spill *spill = spill_of(plan, self, &bucket);
-    int32_t size = row->dst.size_bytes;
+    leat_text dst = leat_spelling_text(&row->target, &row->dst);
+    int32_t size = dst.size_bytes;
     uint8_t *at = NULL;
     int32_t more = row->twin > 0 ? LEAT_SPILL_TWIN_BYTES : 0;
     LEAT_TRY(leat_spill_room(spill, bucket, LEAT_SPILL_MEASUREMENT_BYTES + size + more, &at, err));
@@ -155,12 +196,14 @@ static leat_code append(const leat_partition *plan, leat_partition_worker *self,
     memcpy(at + 8, &row->slot->source, 4);
     memcpy(at + LEAT_SPILL_RTT_AT, &row->rtt, 4);
     at[LEAT_SPILL_FACTS_AT] = (uint8_t)(size | (row->version == 6 ? LEAT_SPILL_V6 : 0));
-    copy_text(at + LEAT_SPILL_TEXT_AT, row->dst.data, size);
+    copy_text(at + LEAT_SPILL_TEXT_AT, dst.data, size);
     if (more > 0) {
         at[LEAT_SPILL_FACTS_AT] |= LEAT_SPILL_TWIN;
         memcpy(at + LEAT_SPILL_TEXT_AT + size, &row->twin, LEAT_SPILL_TWIN_BYTES);
     }
     leat_spill_count(spill, bucket);
+    note(&self->noted, time_us, row->rtt);
+    self->noted.mapped += row->mapped;
     self->measurements++;
     return LEAT_OK;
 }
@@ -224,6 +267,9 @@ static leat_code take_rows(const leat_partition *plan, leat_partition_worker *se
             uint64_t hash = leat_intern_hash(rows[i].src.data, rows[i].src.size_bytes);
             LEAT_TRY(define_source(plan, self, &rows[i], hash, err));
         }
+        uint32_t probe = batch->probe != NULL ? batch->probe[first + i] : 0;
+        if (probe != 0 && probe != rows[i].slot->probe)
+            LEAT_TRY(log_probe(plan, self, &rows[i], probe, err));
         int bucket = rows[i].slot->bucket;
         const leat_spill *spill = spill_of(plan, self, &bucket);
         leat_spill_prefetch(spill, bucket);
@@ -245,6 +291,7 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
     for (int g = 0; self->table.generations > generations && g < plan->buckets.group_count; g++) {
         leat_spill_forget(&self->spills[g]);
     }
+    self->noted = LEAT_BATCH_NOTES_NONE;
     prefetch(self, batch, 0);
     for (int64_t first = 0; first < batch->count; first += STEP_ROWS) {
         int64_t left = batch->count - first;
@@ -252,5 +299,6 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
         LEAT_TRY(
             take_rows(plan, self, worker, batch, first, left < STEP_ROWS ? left : STEP_ROWS, err));
     }
+    leat_notes_add_batch(plan->notes, batch->file_index, &self->noted);
     return LEAT_OK;
 }

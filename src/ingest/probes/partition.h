@@ -8,6 +8,7 @@
 
 #include "ingest/probes/census.h"
 #include "ingest/probes/intern.h"
+#include "ingest/probes/notes.h"
 #include "ingest/probes/spill.h"
 #include "ingest/source.h"
 
@@ -37,11 +38,13 @@ typedef struct leat_partition_worker {
     leat_intern table;
     leat_spill spills[LEAT_GROUPS_MAX]; /* of the groups */
     leat_census_log log;
-    leat_buf text; /* of a rejected row */
+    leat_census_log pairs; /* identity.h; opened for the first */
+    leat_buf text;         /* of a rejected row */
     int64_t measurements;
     /* Times out of range that may be in another unit: of this century if they are milliseconds; or
      * too large even for that, which microseconds and nanoseconds are. */
     int64_t late_ms, late_far;
+    leat_batch_notes noted; /* of the current batch */
     uint64_t hashes[LEAT_BATCH_ROWS];
     /* Padded: workers' counters must not share a cache line. */
     char pad[64];
@@ -52,7 +55,10 @@ typedef struct leat_partition {
     uint64_t seed;
     double train_ratio;
     bool separate_splits, zero_address;
+    leat_address_rule address;
     leat_reject_log *rejects;
+    leat_notes *notes;
+    const char *temp_dir;
     leat_partition_worker *workers;
     int worker_count;
 } leat_partition;

@@ -112,13 +112,16 @@ static void write_made(leat_json *json, const leat_job *job, const char *setting
     leat_sha256_hex(job->state.manifest_sha256, digest);
     leat_json_member_string(json, "manifest_sha256", digest);
     leat_json_member_string(json, "setting_sha256", setting);
+    leat_json_member_int(json, "reader", LEAT_PROBES_READER);
     leat_json_member_int(json, "rows_read", job->state.rows_read);
     leat_json_member_int(json, "measurements", job->result->measurements);
     leat_json_member_int(json, "train_probes", job->state.probes[LEAT_SPLIT_TRAIN]);
     leat_json_member_int(json, "test_probes", job->state.probes[LEAT_SPLIT_TEST]);
     leat_json_member_int(json, "probes_over_limit", job->state.probes_over_limit);
     leat_json_member_int(json, "duplicates", job->state.duplicates);
+    leat_json_member_int(json, "mapped_addresses", job->state.mapped);
     write_rejected(json, job);
+    leat_job_write_warnings(json, &job->state);
 }
 
 static leat_code save_run(leat_job *job, leat_error *err) {
@@ -203,6 +206,8 @@ static leat_code read_made(leat_job *job, const json_t *root, bool *same, leat_e
     LEAT_TRY(leat_json_get_string(root, "setting_sha256", &then, LEAT_RUN_NAME, err));
     *same = strcmp(setting, then) == 0;
     if (!*same) return LEAT_OK;
+    const json_t *reader = json_object_get(root, "reader");
+    job->reader = json_is_integer(reader) ? json_integer_value(reader) : 1;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         LEAT_TRY(leat_json_get_int(root, numbers[i].key, 0, INT64_MAX, numbers[i].value,
                                    LEAT_RUN_NAME, err));
@@ -214,6 +219,8 @@ static leat_code read_made(leat_job *job, const json_t *root, bool *same, leat_e
     }
     const json_t *duplicates = json_object_get(root, "duplicates");
     state->duplicates = json_is_integer(duplicates) ? json_integer_value(duplicates) : -1;
+    state->mapped = json_integer_value(json_object_get(root, "mapped_addresses"));
+    leat_job_read_warnings(root, state);
     leat_job_read_contents(job, json_object_get(root, "inputs"));
     return LEAT_OK;
 }

@@ -27,6 +27,9 @@ static const char *cause(const leat_job_state *state, int reason) {
     case LEAT_REJECT_LINE:
         return "lines must have as many fields as the header, and valid times and numbers; use "
                "--strict to stop at the first that does not";
+    case LEAT_REJECT_RTT_BAD:
+        return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
+               "first that is not";
     case LEAT_REJECT_NOT_PING:
         return "they are not results of ping, which are the only ones that leat reads";
     default: return "use --strict to stop at the first";

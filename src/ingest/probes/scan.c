@@ -4,14 +4,17 @@
  */
 #include <malloc.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "base/pool.h"
+#include "ingest/probes/identity.h"
 #include "ingest/probes/job.h"
 
 typedef struct scan {
     leat_job *job;
     leat_scan_memory memory;
     leat_partition partition;
+    leat_notes *notes;
 } scan;
 
 static leat_source_options source_options(scan *self, leat_reject_log *rejects) {
@@ -22,6 +25,11 @@ static leat_source_options source_options(scan *self, leat_reject_log *rejects) 
                     o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr",
                     o->column_ip_version != NULL ? o->column_ip_version : "ip_version",
                     o->column_rtt != NULL ? o->column_rtt : "rtt"},
+        .mapped = {o->column_event_time != NULL, o->column_src_addr != NULL,
+                   o->column_dst_addr != NULL, o->column_ip_version != NULL, o->column_rtt != NULL},
+        .time_unit = o->event_time_unit,
+        .rtt_unit = o->rtt_unit,
+        .notes = self->notes,
         .per_packet = o->per_packet,
         .threads = self->memory.threads,
         .memory_bytes = self->memory.source_bytes,
@@ -106,6 +114,7 @@ static void close_workers(scan *self) {
         leat_partition_worker *worker = &self->partition.workers[i];
         leat_intern_destroy(&worker->table);
         leat_census_log_close(&worker->log);
+        leat_census_log_close(&worker->pairs);
         for (int g = 0; g < LEAT_GROUPS_MAX; g++) leat_spill_close(&worker->spills[g]);
         leat_buf_free(&worker->text);
     }
@@ -122,6 +131,7 @@ static leat_code flush_worker(void *context, int thread, int64_t index, leat_err
     for (int g = 0; g < self->job->buckets.group_count; g++) {
         LEAT_TRY(leat_spill_finish(&worker->spills[g], err));
     }
+    if (worker->pairs.file != NULL) LEAT_TRY(leat_census_log_flush(&worker->pairs, err));
     return leat_census_log_flush(&worker->log, err);
 }
 
@@ -192,6 +202,52 @@ static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *e
     return leat_reject_log_save(rejects, path, err);
 }
 
+/* Probes that would be one if their addresses were spelled alike. */
+static leat_code count_spellings(const scan *self, leat_error *err) {
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_census_spellings found;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].log;
+    LEAT_TRY(leat_census_spell(logs, self->memory.threads, self->job->options->memory_bytes / 8,
+                               &found, err));
+    if (found.addresses > 0)
+        leat_warnings_add(&self->job->state.warnings,
+                          "%s%lld source addresses are written in several ways and became %lld "
+                          "probes; --address canonical makes them one each",
+                          found.complete ? "" : "at least ", (long long)found.addresses,
+                          (long long)found.probes);
+    return LEAT_OK;
+}
+
+/* Probes of RIPE Atlas whose numbers and addresses do not correspond. */
+static leat_code count_identities(const scan *self, leat_error *err) {
+    leat_job_state *state = &self->job->state;
+    leat_census_log logs[LEAT_THREADS_MAX];
+    leat_identities found;
+    bool ordered = self->job->options->split == LEAT_SPLIT_ORDERED;
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
+    LEAT_TRY(leat_identity_count(logs, self->memory.threads, ordered ? &state->bound : NULL,
+                                 self->job->options->memory_bytes / 8, &found, err));
+    if (found.probes == found.addresses && found.shared == 0 && found.merged == 0) return LEAT_OK;
+    leat_warnings_add(&state->warnings,
+                      "a probe is one source address, but the results of RIPE Atlas are of %lld "
+                      "probes (prb_id) with %lld addresses: of %lld probes in test, %lld are also "
+                      "in train with another address; %lld private addresses are from src_addr, "
+                      "because \"from\" is empty, and may be several probes each",
+                      (long long)found.probes, (long long)found.addresses, (long long)found.test,
+                      (long long)found.shared, (long long)found.merged);
+    return LEAT_OK;
+}
+
+/* What was noticed, in words: the state and run.json keep the texts for later runs. */
+static void warn(scan *self) {
+    leat_source_options options = source_options(self, NULL);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    self->job->state.mapped = atomic_load(&self->notes->mapped);
+    leat_notes_warn(self->notes, &self->job->inputs, &options, (int64_t)now.tv_sec * 1000000,
+                    &self->job->state.warnings);
+}
+
 static leat_code scan_all(scan *self, leat_error *err) {
     leat_job *job = self->job;
     leat_job_state *state = &job->state;
@@ -222,12 +278,16 @@ static leat_code scan_all(scan *self, leat_error *err) {
         }
     }
     LEAT_TRY(leat_job_check_not_empty(job, err));
-    return take_census(self, err);
+    LEAT_TRY(take_census(self, err));
+    warn(self);
+    if (job->options->address != LEAT_ADDRESS_CANONICAL) LEAT_TRY(count_spellings(self, err));
+    LEAT_TRY(count_identities(self, err));
+    return LEAT_OK;
 }
 
-leat_code leat_job_scan(leat_job *job, leat_error *err) {
+static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
     const leat_probes_ingest_options *o = job->options;
-    scan self = {.job = job};
+    scan self = {.job = job, .notes = notes};
     self.memory.threads = o->threads;
     self.memory.source_bytes = o->memory_bytes; /* until it is divided */
     leat_source_options options = source_options(&self, NULL);
@@ -243,6 +303,9 @@ leat_code leat_job_scan(leat_job *job, leat_error *err) {
         .train_ratio = o->train_ratio,
         .separate_splits = separate,
         .zero_address = o->zero_address,
+        .address = o->address,
+        .notes = notes,
+        .temp_dir = job->folder.workdir.temp,
         .worker_count = self.memory.threads,
     };
     int64_t bytes = 0;
@@ -261,5 +324,13 @@ leat_code leat_job_scan(leat_job *job, leat_error *err) {
     close_workers(&self);
     malloc_trim(0); /* the limit counts what the process holds, not what it could return */
     if (code == LEAT_OK) job->state.scanned = true;
+    return code;
+}
+
+leat_code leat_job_scan(leat_job *job, leat_error *err) {
+    leat_notes *notes = NULL;
+    LEAT_TRY(leat_notes_create(&notes, job->inputs.count, err));
+    leat_code code = scan_noted(job, notes, err);
+    leat_notes_destroy(notes);
     return code;
 }

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/address.h"
 #include "ingest/probes/source_parts.h"
@@ -16,6 +17,15 @@ void leat_source_names(const leat_source_columns *columns, const char *names[LEA
     names[LEAT_COLUMN_DST] = columns->dst_addr;
     names[LEAT_COLUMN_VERSION] = columns->ip_version;
     names[LEAT_COLUMN_RTT] = columns->rtt;
+}
+
+bool leat_source_is_mapped(const leat_source_options *options, int column) {
+    static const leat_source_columns usual = {"event_time", "src_addr", "dst_addr", "ip_version",
+                                              "rtt"};
+    const char *names[LEAT_COLUMNS], *usually[LEAT_COLUMNS];
+    leat_source_names(&options->columns, names);
+    leat_source_names(&usual, usually);
+    return options->mapped[column] || strcmp(names[column], usually[column]) != 0;
 }
 
 static bool is_name(const leat_text *field, const char *name) {
@@ -120,8 +130,85 @@ static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEA
     return count == map->field_count;
 }
 
+/* ---- headers after the first ---- */
+
+/* A line of a file, without the byte order mark that another part may begin with. */
+static leat_line without_mark(const leat_line *line) {
+    leat_line plain = *line;
+    if (plain.size_bytes < 3 || memcmp(plain.data, "\xef\xbb\xbf", 3) != 0) return plain;
+    plain.data += 3;
+    plain.size_bytes -= 3;
+    return plain;
+}
+
+/* How many of the columns a line names, in any case; *all: exactly, and none is missing. Quotes are
+ * left in place. */
+static int count_names(const leat_line *line, const leat_source_columns *columns, bool *all) {
+    const char *names[LEAT_COLUMNS];
+    bool exact[LEAT_COLUMNS] = {false}, similar[LEAT_COLUMNS] = {false};
+    leat_line plain = without_mark(line);
+    const char *at = plain.data, *end = at + plain.size_bytes;
+    leat_source_names(columns, names);
+    while (at != NULL) {
+        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        const char *stop = comma != NULL ? comma : end;
+        leat_text field = {at, (int32_t)(stop - at)};
+        bool quoted = field.size_bytes > 1 && at[0] == '"' && stop[-1] == '"';
+        if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
+        for (int k = 0; k < LEAT_COLUMNS; k++) {
+            exact[k] = exact[k] || is_name(&field, names[k]);
+            similar[k] =
+                similar[k] || (field.size_bytes == (int32_t)strlen(names[k]) &&
+                               strncasecmp(field.data, names[k], (size_t)field.size_bytes) == 0);
+        }
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    *all = exact[LEAT_COLUMN_TIME] && exact[LEAT_COLUMN_SRC] && exact[LEAT_COLUMN_DST] &&
+           exact[LEAT_COLUMN_RTT];
+    int count = 0;
+    for (int k = 0; k < LEAT_COLUMNS; k++) count += similar[k];
+    return count;
+}
+
+/* Called for every line: the name of the time, which no record holds, decides quickly. */
+bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns) {
+    bool all = false;
+    if (line->fault != LEAT_LINE_GOOD ||
+        memmem(line->data, (size_t)line->size_bytes, columns->event_time,
+               strlen(columns->event_time)) == NULL)
+        return false;
+    return count_names(line, columns, &all) > 0 && all;
+}
+
+/* A line that is not a record may be a header that cannot be used: the records after it could be
+ * read with the wrong columns. */
+static leat_code refuse_other_header(const leat_text_worker *worker, const leat_line *line,
+                                     const char *text, int64_t text_bytes, leat_error *err) {
+    const leat_source_options *options = worker->rows.options;
+    leat_line shown = *line;
+    bool all = false;
+    shown.data = (char *)(uintptr_t)text;
+    shown.size_bytes = text_bytes;
+    if (line->fault != LEAT_LINE_GOOD || count_names(&shown, &options->columns, &all) < 2)
+        return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": line %lld is another header, which does not have all of the columns "
+                     "%s, %s, %s and %s: \"%.*s\"; split the file there, or correct the line",
+                     worker->path != NULL ? worker->path : "", (long long)line->number,
+                     options->columns.event_time, options->columns.src_addr,
+                     options->columns.dst_addr, options->columns.rtt,
+                     (int)(text_bytes < 100 ? text_bytes : 100), text);
+}
+
 leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
+    const leat_source_options *options = worker->rows.options;
     const char *text = line->data;
+    if (leat_csv_is_header(line, &options->columns)) {
+        leat_line header = without_mark(line);
+        return leat_csv_read_header(&header, worker->path != NULL ? worker->path : "",
+                                    &options->columns, &worker->map, err);
+    }
+    worker->records++;
     int64_t text_bytes = line->size_bytes;
     if (memchr(line->data, '"', (size_t)line->size_bytes) != NULL) {
         /* removing quotes changes the line; keep its beginning for rejected.csv */
@@ -134,10 +221,15 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     const leat_text *time = &fields[LEAT_COLUMN_TIME], *version = &fields[LEAT_COLUMN_VERSION];
     const leat_text *rtt = &fields[LEAT_COLUMN_RTT];
     if (line->fault != LEAT_LINE_GOOD || !split(&worker->map, line, fields) ||
-        !leat_time_of_text(time->data, time->size_bytes, &row.time_us) ||
-        !leat_version_parse(version->data, version->size_bytes, &row.ip_version) ||
-        !leat_rtt_parse(rtt->data, rtt->size_bytes, &row.rtt)) {
+        !leat_time_read(time->data, time->size_bytes, options->time_unit, &row.time_us,
+                        &worker->units) ||
+        !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
+        LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, err));
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
+    }
+    if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {
+        leat_notes_add_word(options->notes, rtt->data, rtt->size_bytes);
+        return leat_text_reject(worker, line->number, LEAT_REJECT_RTT_BAD, text, text_bytes, err);
     }
     row.src = fields[LEAT_COLUMN_SRC];
     row.dst = fields[LEAT_COLUMN_DST];

@@ -36,6 +36,7 @@ typedef struct slot {
     atomic_bool busy;
     int32_t last_file; /* in the query: the file of the previous chunk */
     leat_buf passed;   /* row_range, of the query */
+    uint8_t units;     /* of the chunk's times, see leat_time_read */
     int64_t row[LEAT_BATCH_ROWS], time_us[LEAT_BATCH_ROWS];
     leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
     int32_t ip_version[LEAT_BATCH_ROWS];
@@ -101,10 +102,16 @@ static inline bool is_valid(const uint64_t *valid, int64_t i) {
 }
 
 static void take_times(const parquet_scan *self, const int64_t *data, const uint64_t *valid,
-                       int64_t count, int64_t *out) {
+                       int64_t count, slot *slot) {
     const leat_time_type *type = leat_time_type_at(self->facts->time_type);
-    int64_t per_second = type->ticks_per_second;
-    if (per_second == 1000000) {
+    int64_t per_second = type->ticks_per_second, *out = slot->time_us;
+    leat_time_unit unit = self->scan->options->time_unit;
+    slot->units = 0;
+    if (type->integer) {
+        for (int64_t i = 0; i < count; i++) {
+            if (is_valid(valid, i)) out[i] = leat_time_of_integer(data[i], unit, &slot->units);
+        }
+    } else if (per_second == 1000000) {
         memcpy(out, data, (size_t)count * sizeof *out);
     } else {
         for (int64_t i = 0; i < count; i++) out[i] = leat_time_of_ticks(data[i], per_second);
@@ -131,10 +138,14 @@ static void take_texts(const duckdb_string_t *data, const uint64_t *valid, int64
 static void take_rtts(const parquet_scan *self, const void *data, const uint64_t *valid,
                       int64_t count, float *out) {
     const double *doubles = data;
+    const float *floats = data;
+    leat_rtt_unit unit = self->scan->options->rtt_unit;
     if (self->facts->rtt_double) {
-        for (int64_t i = 0; i < count; i++) out[i] = (float)doubles[i];
-    } else {
+        for (int64_t i = 0; i < count; i++) out[i] = leat_rtt_of_number(doubles[i], unit);
+    } else if (unit == LEAT_RTT_UNIT_MS) {
         memcpy(out, data, (size_t)count * sizeof *out);
+    } else {
+        for (int64_t i = 0; i < count; i++) out[i] = leat_rtt_of_number((double)floats[i], unit);
     }
     if (valid == NULL) return;
     for (int64_t i = 0; i < count; i++) {
@@ -252,6 +263,7 @@ static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_
     const leat_source_options *options = self->scan->options;
     LEAT_TRY(options->batch(options->batch_context, worker, &batch, err));
     LEAT_TRY(note_rows(slot, file, first, count, err));
+    leat_notes_add_units(options->notes, self->files[file].file_index, slot->units);
     double share = self->query_rows > 0 ? (double)rows / (double)self->query_rows : 1;
     int64_t bytes = self->bytes_before + (int64_t)((double)self->query_bytes * fmin(share, 1));
     return leat_ticker_reach(options->ticker, bytes, err);
@@ -286,7 +298,7 @@ static leat_code take_rows(parquet_scan *self, int worker, const chunk_columns *
                            int64_t count, leat_error *err) {
     slot *slot = &self->slots[worker];
     bool version = self->facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
-    take_times(self, columns->data[0], columns->valid[0], count, slot->time_us);
+    take_times(self, columns->data[0], columns->valid[0], count, slot);
     take_texts(columns->data[1], columns->valid[1], count, slot->src);
     take_texts(columns->data[2], columns->valid[2], count, slot->dst);
     take_rtts(self, columns->data[3], columns->valid[3], count, slot->rtt);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/lines.h"
+#include "ingest/probes/notes.h"
 #include "ingest/source.h"
 
 /* ---- a scan as a whole ---- */
@@ -31,7 +32,7 @@ typedef struct leat_rows {
     leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
     int32_t ip_version[LEAT_BATCH_ROWS];
     float rtt[LEAT_BATCH_ROWS];
-    uint32_t twin[LEAT_BATCH_ROWS];
+    uint32_t twin[LEAT_BATCH_ROWS], probe[LEAT_BATCH_ROWS];
 } leat_rows;
 
 typedef struct leat_source_row {
@@ -39,7 +40,7 @@ typedef struct leat_source_row {
     leat_text src, dst; /* the bytes stay valid until the rows are flushed */
     int32_t ip_version;
     float rtt;
-    uint32_t twin; /* see leat_raw_batch */
+    uint32_t twin, probe; /* see leat_raw_batch */
 } leat_source_row;
 
 LEAT_MUST_CHECK leat_code leat_rows_flush(leat_rows *rows, leat_error *err);
@@ -68,11 +69,17 @@ typedef struct leat_text_worker {
     char *texts;                       /* addresses of NDJSON, LEAT_NDJSON_TEXTS bytes */
     int64_t text_bytes;                /* used */
     char head[LEAT_REJECT_TEXT_BYTES]; /* of a record that is unquoted in place */
+    const char *path;                  /* of the current file; NULL: unknown */
+    int64_t records;                   /* of the block: its lines without later headers */
+    int64_t with, without, atlas;      /* of the block: see leat_notes */
+    uint8_t units;                     /* the same */
 } leat_text_worker;
 #define LEAT_NDJSON_TEXTS (INT64_C(256) << 10)
 
 /* The names of the columns in the order of LEAT_FIELD. */
 void leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]);
+/* Whether the name of the column was given, so that it holds for Atlas results too. */
+bool leat_source_is_mapped(const leat_source_options *options, int column);
 
 /* Rejects a line, showing its beginning. */
 LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row,
@@ -83,7 +90,11 @@ LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row
 LEAT_MUST_CHECK leat_code leat_csv_read_header(leat_line *line, const char *path,
                                                const leat_source_columns *columns,
                                                leat_csv_map *map, leat_error *err);
-/* Adds one record or line to the worker's rows, or rejects it. */
+/* Whether a line in a file is another header, with all of the columns: stacked files have one for
+ * each part. */
+bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns);
+/* Adds one record or line to the worker's rows, or rejects it. A header changes the map for what
+ * follows; LEAT_ERR_INPUT if it has some of the columns, but not all. */
 LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line,
                                            leat_error *err);

@@ -23,7 +23,8 @@ typedef struct text_block {
 
 typedef struct text_scan {
     leat_scan *scan;
-    leat_csv_map map; /* of the input being read */
+    leat_csv_map map;   /* of the input being read */
+    leat_csv_map first; /* that of its first header */
     text_block **blocks;
 } text_scan;
 
@@ -39,7 +40,8 @@ leat_code leat_rows_flush(leat_rows *rows, leat_error *err) {
                             .dst = rows->dst,
                             .ip_version = rows->ip_version,
                             .rtt = rows->rtt,
-                            .twin = rows->twin};
+                            .twin = rows->twin,
+                            .probe = rows->probe};
     rows->count = 0;
     return rows->options->batch(rows->options->batch_context, rows->worker, &batch, err);
 }
@@ -53,6 +55,7 @@ leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row, leat_error 
     rows->ip_version[i] = row->ip_version;
     rows->rtt[i] = row->rtt;
     rows->twin[i] = row->twin;
+    rows->probe[i] = row->probe;
     return rows->count == LEAT_BATCH_ROWS ? leat_rows_flush(rows, err) : LEAT_OK;
 }
 
@@ -109,7 +112,28 @@ static bool is_text(void *context, const leat_input *input) {
 static leat_code open_next(void *context, int32_t input, leat_lines **lines, leat_error *err) {
     text_scan *text = context;
     const leat_scan *scan = text->scan;
-    return open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err);
+    LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err));
+    text->first = text->map;
+    return LEAT_OK;
+}
+
+/* A header within the input: its columns hold from the next line on. */
+static leat_code turn_map(text_scan *text, int32_t input, const leat_line *header,
+                          leat_error *err) {
+    const leat_scan *scan = text->scan;
+    leat_buf copy = {0}; /* quotes are removed in place */
+    leat_line line = *header;
+    bool marked = memcmp(line.data, "\xef\xbb\xbf", 3) == 0;
+    LEAT_TRY(leat_buf_append(&copy, line.data + (marked ? 3 : 0),
+                             line.size_bytes - (marked ? 3 : 0), err));
+    line.data = (char *)copy.data;
+    line.size_bytes = copy.size;
+    leat_code code = leat_csv_read_header(&line, scan->inputs->items[input].path,
+                                          &scan->options->columns, &text->map, err);
+    leat_buf_free(&copy);
+    if (code == LEAT_OK && memcmp(&text->map, &text->first, sizeof text->map) != 0)
+        atomic_store(&scan->options->notes->files[input].turned, true);
+    return code;
 }
 
 /* Copies records into the worker's block until it is full or the input ends. */
@@ -130,6 +154,9 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
             break;
         }
         if (line.size_bytes == 0) continue;
+        if (block->format == LEAT_INPUT_CSV &&
+            leat_csv_is_header(&line, &text->scan->options->columns))
+            LEAT_TRY(turn_map(text, turn->input, &line, err));
         char *copy = block->bytes + block->used;
         memcpy(copy, line.data, (size_t)line.size_bytes);
         line.data = copy;
@@ -144,14 +171,22 @@ static leat_code parse_block(void *context, int index, leat_error *err) {
     text_scan *text = context;
     text_block *block = text->blocks[index];
     leat_text_worker *worker = &block->worker;
+    leat_notes *notes = text->scan->options->notes;
     worker->rows.file_index = block->file_index;
+    worker->path = text->scan->inputs->items[block->file_index].path;
+    worker->records = worker->with = worker->without = worker->atlas = 0;
+    worker->units = 0;
     for (int64_t i = 0; i < block->line_count; i++) {
         LEAT_TRY(block->format == LEAT_INPUT_CSV ? leat_csv_take(worker, &block->lines[i], err)
                                                  : leat_ndjson_take(worker, &block->lines[i], err));
     }
     LEAT_TRY(leat_rows_flush(&worker->rows, err));
     worker->text_bytes = 0;
-    atomic_fetch_add(&text->scan->rows, block->line_count);
+    atomic_fetch_add(&text->scan->rows, worker->records);
+    atomic_fetch_add(&notes->files[block->file_index].with, worker->with);
+    atomic_fetch_add(&notes->files[block->file_index].without, worker->without);
+    atomic_fetch_add(&notes->atlas, worker->atlas);
+    leat_notes_add_units(notes, block->file_index, worker->units);
     return LEAT_OK;
 }
 

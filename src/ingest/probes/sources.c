@@ -73,10 +73,8 @@ static leat_code scan_text(leat_scan *scan, leat_error *err) {
     return leat_text_scan(scan, threads, bytes_before, err);
 }
 
-leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_options *options,
-                            int64_t *rows_read, leat_error *err) {
-    *rows_read = 0;
-    LEAT_ASSERT(options->threads >= 1 && options->threads <= LEAT_THREADS_MAX);
+static leat_code scan_all(const leat_input_list *inputs, const leat_source_options *options,
+                          int64_t *rows_read, leat_error *err) {
     leat_scan scan = {.inputs = inputs, .options = options};
     leat_code code = leat_parquet_scan(&scan, err);
     /* what zlib, jansson and DuckDB returned to the heap goes back to the system */
@@ -85,6 +83,19 @@ leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_opt
         code = scan_text(&scan, err);
         malloc_trim(0);
     }
+    if (code == LEAT_OK) code = leat_notes_check(options->notes, inputs, options, err);
     if (code == LEAT_OK) *rows_read = atomic_load(&scan.rows);
+    return code;
+}
+
+leat_code leat_sources_scan(const leat_input_list *inputs, const leat_source_options *options,
+                            int64_t *rows_read, leat_error *err) {
+    *rows_read = 0;
+    LEAT_ASSERT(options->threads >= 1 && options->threads <= LEAT_THREADS_MAX);
+    if (options->notes != NULL) return scan_all(inputs, options, rows_read, err);
+    leat_source_options own = *options;
+    LEAT_TRY(leat_notes_create(&own.notes, inputs->count, err));
+    leat_code code = scan_all(inputs, &own, rows_read, err);
+    leat_notes_destroy(own.notes);
     return code;
 }

@@ -11,7 +11,7 @@
 #include "ingest/probes/job.h"
 
 #define STATE_FORMAT "leat ingest state"
-#define STATE_VERSION 5
+#define STATE_VERSION 6
 #define STATE_BYTES_MAX (INT64_C(256) << 20)
 
 leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
@@ -77,6 +77,15 @@ static void column_names(const leat_job *job, column_name out[COLUMN_NAMES]) {
     }
 }
 
+enum { UNIT_NAMES = 2 };
+static const char *const unit_keys[UNIT_NAMES] = {"column_event_time_unit", "column_rtt_unit"};
+/* The unit given for a column, "" if none is. */
+static const char *unit_name(const leat_job *job, int i) {
+    static const char *const times[] = {"", "s", "ms", "us", "ns", "excel"};
+    static const char *const rtts[] = {"", "us", "s"};
+    return i == 0 ? times[job->options->event_time_unit] : rtts[job->options->rtt_unit];
+}
+
 /* ---- saving ---- */
 
 #define RUN_BYTES 24
@@ -110,6 +119,23 @@ static leat_code save_streams(const leat_job *job, char digest[65], leat_error *
     return code;
 }
 
+void leat_job_write_warnings(leat_json *json, const leat_job_state *state) {
+    leat_json_key(json, "warnings");
+    leat_json_begin_array(json);
+    for (int i = 0; i < state->warnings.count; i++) leat_json_string(json, state->warnings.text[i]);
+    leat_json_end_array(json);
+}
+
+void leat_job_read_warnings(const json_t *root, leat_job_state *state) {
+    const json_t *list = json_object_get(root, "warnings");
+    state->warnings.count = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *text = json_array_get(list, i);
+        if (json_is_string(text))
+            leat_warnings_add(&state->warnings, "%s", json_string_value(text));
+    }
+}
+
 static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_member_int(json, "workers", state->workers);
     leat_json_member_int(json, "bucket_bits", state->bucket_bits);
@@ -130,6 +156,8 @@ static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_begin_array(json);
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) leat_json_int(json, state->rejected[i]);
     leat_json_end_array(json);
+    leat_json_member_int(json, "mapped_addresses", state->mapped);
+    leat_job_write_warnings(json, state);
 }
 
 /* SHA-256 of the numbers as saved: a changed number could alter how many shards there are, or what
@@ -161,6 +189,11 @@ static void write_setting(leat_json *json, const leat_job *job, bool contents) {
     column_names(job, names);
     for (int i = 0; i < COLUMN_NAMES; i++) {
         leat_json_member_string(json, names[i].key, names[i].name);
+    }
+    /* only those that are given: the setting is that of versions without them */
+    for (int i = 0; i < UNIT_NAMES; i++) {
+        const char *unit = unit_name(job, i);
+        if (unit[0] != 0) leat_json_member_string(json, unit_keys[i], unit);
     }
     leat_json_end_object(json);
     leat_json_key(json, "inputs");
@@ -213,15 +246,20 @@ leat_code leat_job_state_save(const leat_job *job, leat_error *err) {
 
 /* ---- loading ---- */
 
-static leat_code check_option(const json_t *options, const char *key, const char *now,
-                              leat_error *err) {
-    const char *then = NULL;
-    LEAT_TRY(leat_json_get_string(options, key, &then, LEAT_STATE_NAME, err));
+static leat_code compare_option(const char *key, const char *then, const char *now,
+                                leat_error *err) {
     if (strcmp(then, now) == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_OPTION,
                      "cannot resume: %s was \"%s\" and is now \"%s\"; use the options of the "
                      "interrupted run, or --replace",
                      key, then, now);
+}
+
+static leat_code check_option(const json_t *options, const char *key, const char *now,
+                              leat_error *err) {
+    const char *then = NULL;
+    LEAT_TRY(leat_json_get_string(options, key, &then, LEAT_STATE_NAME, err));
+    return compare_option(key, then, now, err);
 }
 
 static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_error *err) {
@@ -255,22 +293,43 @@ static leat_code check_inputs(const leat_job *job, const json_t *inputs, leat_er
     return LEAT_OK;
 }
 
+/* The default of an option that is recorded only if it has another value; NULL: it always is. */
+static const char *unrecorded_default(const char *key) {
+    if (strcmp(key, "duplicates") == 0) return "keep";
+    return strcmp(key, "address") == 0 ? "auto" : NULL;
+}
+
+static leat_code check_unrecorded(const leat_job *job, const json_t *options, const char *key,
+                                  leat_error *err) {
+    char now[LEAT_MANIFEST_TEXT_BYTES];
+    const char *then = json_string_value(json_object_get(options, key));
+    snprintf(now, sizeof now, "%s", unrecorded_default(key));
+    for (int64_t i = 0; i < job->manifest.option_count; i++) {
+        if (strcmp(job->manifest.options[i].key, key) == 0)
+            option_text(&job->manifest.options[i], now);
+    }
+    return compare_option(key, then != NULL ? then : unrecorded_default(key), now, err);
+}
+
 static leat_code check_setting(const leat_job *job, const json_t *root, leat_error *err) {
     const json_t *options = NULL, *inputs = NULL;
     LEAT_TRY(leat_json_get_object(root, "options", &options, LEAT_STATE_NAME, err));
     for (int64_t i = 0; i < job->manifest.option_count; i++) {
         char text[LEAT_MANIFEST_TEXT_BYTES];
+        const char *key = job->manifest.options[i].key;
         option_text(&job->manifest.options[i], text);
-        LEAT_TRY(check_option(options, job->manifest.options[i].key, text, err));
+        if (unrecorded_default(key) == NULL) LEAT_TRY(check_option(options, key, text, err));
     }
-    /* recorded only if it is not the default */
-    if (json_object_get(options, "duplicates") != NULL &&
-        job->options->duplicates == LEAT_DUPLICATES_KEEP)
-        LEAT_TRY(check_option(options, "duplicates", "keep", err));
+    LEAT_TRY(check_unrecorded(job, options, "duplicates", err));
+    LEAT_TRY(check_unrecorded(job, options, "address", err));
     column_name names[COLUMN_NAMES];
     column_names(job, names);
     for (int i = 0; i < COLUMN_NAMES; i++) {
         LEAT_TRY(check_option(options, names[i].key, names[i].name, err));
+    }
+    for (int i = 0; i < UNIT_NAMES; i++) {
+        const char *then = json_string_value(json_object_get(options, unit_keys[i]));
+        LEAT_TRY(compare_option(unit_keys[i], then != NULL ? then : "", unit_name(job, i), err));
     }
     LEAT_TRY(leat_json_get_array(root, "inputs", &inputs, LEAT_STATE_NAME, err));
     return check_inputs(job, inputs, err);
@@ -300,6 +359,7 @@ static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_er
         {"rows_read", &state->rows_read, INT64_MAX},
         {"measurements", &state->measurements, INT64_MAX},
         {"bytes_spilled", &state->bytes_spilled, INT64_MAX},
+        {"mapped_addresses", &state->mapped, INT64_MAX},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         LEAT_TRY(leat_json_get_int(root, numbers[i].key, 0, numbers[i].max, numbers[i].value, what,
@@ -315,6 +375,7 @@ static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_er
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) {
         state->rejected[i] = json_integer_value(json_array_get(rejected, (size_t)i));
     }
+    leat_job_read_warnings(root, state);
     char now[65];
     const char *then = NULL;
     LEAT_TRY(numbers_sha256(state, now, err));

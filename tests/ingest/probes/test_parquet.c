@@ -70,6 +70,10 @@ static const struct {
     {"SELECT unnest(['infinity', '-infinity', '1970-01-01']::TIMESTAMP_NS[]) AS event_time" REST,
      {"9223372036854775807 <s> <d> 4 1.5", "-9223372036854775807 <s> <d> 4 1.5",
       "0 <s> <d> 4 1.5"}},
+    {"SELECT unnest([99999999999, 1556136000123, 1556136000123456, 1556136000123456789, "
+     "-1556136000123]::BIGINT[]) AS event_time" REST,
+     {"99999999999000000 <s> <d> 4 1.5", T0 "123000 <s> <d> 4 1.5", T0 "123456 <s> <d> 4 1.5",
+      T0 "123456 <s> <d> 4 1.5", "-" T0 "123000 <s> <d> 4 1.5"}},
     {"SELECT unnest([NULL, 5]::BIGINT[]) AS event_time" REST,
      {"- <s> <d> 4 1.5", "5000000 <s> <d> 4 1.5"}},
     /* addresses: long ones lie outside of the vector */
@@ -106,6 +110,38 @@ static const struct {
      "5 AS \"RTT3\", 1 AS event_time",
      {"1000000 <s> <d> 0 1.5"}},
 };
+
+/* Units that are stated; timestamps have their own. */
+static void test_units(void **state) {
+    (void)state;
+    static const struct {
+        const char *query, *row;
+        leat_time_unit time;
+        leat_rtt_unit rtt;
+    } cases[] = {
+        {"SELECT 7::BIGINT AS event_time" REST, "7000 <s> <d> 4 1500", LEAT_TIME_UNIT_MS,
+         LEAT_RTT_UNIT_S},
+        {"SELECT 7999::INTEGER AS event_time" REST, "7 <s> <d> 4 0.0015", LEAT_TIME_UNIT_NS,
+         LEAT_RTT_UNIT_US},
+        {"SELECT 25570::INTEGER AS event_time" REST, "86400000000 <s> <d> 4 1.5",
+         LEAT_TIME_UNIT_EXCEL, LEAT_RTT_UNIT_MS},
+        {"SELECT make_timestamp(7) AS event_time, 's' AS src_addr, 'd' AS dst_addr, "
+         "0.25::DOUBLE AS rtt",
+         "7 <s> <d> 0 250", LEAT_TIME_UNIT_S, LEAT_RTT_UNIT_S},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        const char *row = text;
+        source_run run;
+        source_run_init(&run);
+        run.options.time_unit = cases[i].time;
+        run.options.rtt_unit = cases[i].rtt;
+        snprintf(text, sizeof text, "0 1 %s", cases[i].row);
+        assert_ok(source_run_file(&run, make("units.parquet", cases[i].query, ""), err));
+        source_expect(&run, &row, 1);
+        source_run_free(&run);
+    }
+}
 
 static void test_types(void **state) {
     (void)state;
@@ -718,14 +754,15 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),     cmocka_unit_test(test_renamed),
-        cmocka_unit_test(test_wrong),     cmocka_unit_test(test_clash),
-        cmocka_unit_test(test_binary),    cmocka_unit_test(test_many),
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_cells),     cmocka_unit_test(test_cells_of_files),
-        cmocka_unit_test(test_exchanged), cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_sample),    cmocka_unit_test(test_probe),
+        cmocka_unit_test(test_types),          cmocka_unit_test(test_units),
+        cmocka_unit_test(test_renamed),        cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_clash),          cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_many),           cmocka_unit_test(test_names),
+        cmocka_unit_test(test_damage),         cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_cells_of_files), cmocka_unit_test(test_exchanged),
+        cmocka_unit_test(test_stop),           cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_pages),          cmocka_unit_test(test_sample),
+        cmocka_unit_test(test_probe),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     leat_duckdb_close(&writer);

@@ -50,7 +50,7 @@ static const text_case csv_cases[] = {
      {"0 2 1000000 <s> <d> 4 1", "0 10 2000000 <s> <d> 4 1"},
      {"3,malformed_line,,,,,,\"1,s,d,4\"", "4,malformed_line,,,,,,\"1,s,d,4,1,5\"",
       "5,malformed_line,,,,,,\"yesterday,s,d,4,1\"", "6,malformed_line,,,,,,\"1,s,d,four,1\"",
-      "7,malformed_line,,,,,,\"1,s,d,4,fast\"", "8,malformed_line,,,,,,\"1,\"\"s\"\"x,d,4,1\"",
+      "7,rtt_unparsable,,,,,,\"1,s,d,4,fast\"", "8,malformed_line,,,,,,\"1,\"\"s\"\"x,d,4,1\"",
       "9,malformed_line,,,,,,\"\"\"1\"\",\"\"say \"\"\"\"hi\"\"\"\"\"\",d,4\"",
       "11,malformed_line,,,,,,\"1,\"\"s,d,4,1\""}},
     {"one column a line",
@@ -62,7 +62,21 @@ static const text_case csv_cases[] = {
      "6,s,d,\"NA\"\n7,s,d,gone\n",
      {"0 2 1000000 <s> <d> 0 -", "0 3 2000000 <s> <d> 0 -", "0 4 3000000 <s> <d> 0 -",
       "0 5 4000000 <s> <d> 0 -", "0 6 5000000 <s> <d> 0 -", "0 7 6000000 <s> <d> 0 -"},
-     {"8,malformed_line,,,,,,\"7,s,d,gone\""}},
+     {"8,rtt_unparsable,,,,,,\"7,s,d,gone\""}},
+    {"words for a lost ping",
+     "event_time,src_addr,dst_addr,rtt\n1,s,d,-\n2,s,d,*\n3,s,d,Timeout\n4,s,d,FALSE\n5,s,d,U\n"
+     "6,s,d,x\n7,s,d,lost\n",
+     {"0 2 1000000 <s> <d> 0 -", "0 3 2000000 <s> <d> 0 -", "0 4 3000000 <s> <d> 0 -",
+      "0 5 4000000 <s> <d> 0 -", "0 6 5000000 <s> <d> 0 -", "0 7 6000000 <s> <d> 0 -"},
+     {"8,rtt_unparsable,,,,,,\"7,s,d,lost\""}},
+    {"stacked files",
+     "event_time,src_addr,dst_addr,rtt\n1,s,d,1\n\xef\xbb\xbf"
+     "event_time,dst_addr,src_addr,rtt\n"
+     "2,d,s,2\n\"rtt\",x,\"src_addr\",dst_addr,event_time\n3,\"a,b\",s,d,3\n"
+     "event_time,src_addr,dst_addr,ip_version,rtt\n4,s,d,4,4\n",
+     {"0 2 1000000 <s> <d> 0 1", "0 4 2000000 <s> <d> 0 2", "0 6 3000000 <s> <d> 0 3",
+      "0 8 4000000 <s> <d> 4 4"},
+     {NULL}},
     {"names that differ in case only",
      "RTT,event_time,SRC_ADDR,src_addr,dst_addr,rtt\n9,1,x,s,d,1\n",
      {"0 2 1000000 <s> <d> 0 1"},
@@ -126,7 +140,7 @@ static const text_case json_cases[] = {
       "0 6 4000000 <s> <d> 0 -"},
      {"7,malformed_line,,,,,,\"{\"\"event_time\"\":5,\"\"src_addr\"\":NaN,\"\"rtt\"\":NaNs}\"",
       "8,malformed_line,,,,,,\"{\"\"event_time\"\":6,\"\"src_addr\"\":7,\"\"rtt\"\":NaN}\"",
-      "9,malformed_line,,,,,,\"{\"\"event_time\"\":7,\"\"rtt\"\":\"\"inf\"\"}\""}},
+      "9,rtt_unparsable,,,,,,\"{\"\"event_time\"\":7,\"\"rtt\"\":\"\"inf\"\"}\""}},
     {"measurements of our own",
      "{\"event_time\":\"2019-04-24T20:00:00.000001Z\",\"src_addr\":\"1.2.3.4\",\"dst_addr\":"
      "\"5.6.7.8\",\"ip_version\":4,\"rtt\":0.1}\n"
@@ -138,7 +152,7 @@ static const text_case json_cases[] = {
      {"0 1 1556136000000001 <1.2.3.4> <5.6.7.8> 4 0.1", "0 2 1556136000500000 - <d> 0 -",
       "0 3 - <s> <d> 0 -1", "0 6 1000000 <A\n> - 2147483647 -"},
      {"4,malformed_line,,,,,,\"{\"\"event_time\"\":[],\"\"src_addr\"\":\"\"s\"\"}\"",
-      "5,malformed_line,,,,,,\"{\"\"event_time\"\":1,\"\"src_addr\"\":\"\"s\"\",\"\"rtt\"\":"
+      "5,rtt_unparsable,,,,,,\"{\"\"event_time\"\":1,\"\"src_addr\"\":\"\"s\"\",\"\"rtt\"\":"
       "\"\"1\"\"}\""}},
     {"nothing", "\n\n", {NULL}, {NULL}},
 };
@@ -215,7 +229,7 @@ static void test_packets(void **state) {
         SET_ASIDE("6", "malformed_line", "\"\"result\"\":[{\"\"rtt\"\":1},7]"),
         SET_ASIDE("7", "malformed_line", "\"\"result\"\":[{\"\"rtt\"\":\"\"1\"\"}]"),
         SET_ASIDE("8", "malformed_line", "\"\"result\"\":{\"\"rtt\"\":1}"),
-        SET_ASIDE("9", "malformed_line", "\"\"avg\"\":\"\"1\"\",\"\"result\"\":null"),
+        SET_ASIDE("9", "rtt_unparsable", "\"\"avg\"\":\"\"1\"\",\"\"result\"\":null"),
     };
     source_expect_rejects(&run, SOURCE_ROWS(set_aside));
     assert_int_equal(run.rows_read, 9);
@@ -224,18 +238,201 @@ static void test_packets(void **state) {
 
 static void test_renamed(void **state) {
     (void)state;
-    const char *paths[] = {source_text("a.csv", "ts,from,to,ms\n1,s,d,2\n"),
-                           source_text("b.ndjson",
-                                       "{\"ts\":3,\"from\":\"s\",\"to\":\"d\",\"ms\":4}\n"
-                                       "{" PING ",\"from\":\"t\",\"avg\":1}\n")};
+    const char *paths[] = {
+        source_text("a.csv", "ts,from,to,ms\n1,s,d,2\n"),
+        source_text("b.ndjson", "{\"ts\":3,\"from\":\"s\",\"to\":\"d\",\"ms\":4}\n")};
     source_run run;
     source_run_init(&run);
     run.options.columns = (leat_source_columns){"ts", "from", "to", "version", "ms"};
     assert_ok(source_run_paths(&run, paths, 2, err));
-    static const char *const rows[] = {"0 2 1000000 <s> <d> 0 2", "1 1 3000000 <s> <d> 0 4",
-                                       "1 2 " T0 " <t> <5.6.7.8> 4 1"};
+    static const char *const rows[] = {"0 2 1000000 <s> <d> 0 2", "1 1 3000000 <s> <d> 0 4"};
     source_expect(&run, SOURCE_ROWS(rows));
     source_run_free(&run);
+}
+
+static const struct {
+    leat_source_columns columns;
+    int mapped; /* given by its usual name */
+    bool per_packet;
+    const char *row, *refusal;
+} atlas_cases[] = {
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "rtt"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 3",
+     NULL},
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "min"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 2",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "min"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <d> 4 2",
+     NULL},
+    {{"stored_timestamp", "src_addr", "dst_addr", "msm_id", "min"},
+     -1,
+     false,
+     "0 1 9000000 <f> <d> 1 2",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+     1,
+     false,
+     "0 1 " T0 " <t> <d> 4 3",
+     NULL},
+    {{"event_time", "src_addr", "from", "ip_version", "rtt"},
+     -1,
+     false,
+     "0 1 " T0 " <f> <f> 4 3",
+     NULL},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "nonsense"},
+     -1,
+     false,
+     NULL,
+     "--column rtt=nonsense: none of 1 RIPE Atlas results has the member \"nonsense\"; the "
+     "first has: type, timestamp, src_addr, from"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+     4,
+     false,
+     NULL,
+     "--column rtt=rtt: none"},
+    {{"ts", "src_addr", "dst_addr", "ip_version", "rtt"},
+     -1,
+     false,
+     NULL,
+     "--column event_time=ts: none"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "avg"},
+     -1,
+     true,
+     NULL,
+     "--column rtt=avg: none"},
+};
+
+/* Other names take effect on results of RIPE Atlas too, or are refused. */
+static void test_renamed_atlas(void **state) {
+    (void)state;
+#define RESULT                                                                                     \
+    "\"timestamp\":1556136000,\"src_addr\":\"t\",\"from\":\"f\",\"dst_addr\":\"d\",\"af\":4"
+    const char *path = source_text(
+        "atlas.ndjson",
+        "{\"type\":\"ping\"," RESULT ",\"msm_id\":1,\"avg\":3,\"min\":2,\"stored_timestamp\":9,"
+        "\"result\":[{\"rtt\":2,\"srcaddr\":\"q\"},{\"x\":\"*\"},{\"rtt\":4}]}\n"
+        "{\"type\":\"traceroute\"," RESULT ",\"stored_timestamp\":9,\"rtt\":1}\n"
+        "{\"type\":\"sslcert\"," RESULT ",\"msm_id\":1,\"stored_timestamp\":9,\"rtt\":1}\n");
+    for (size_t i = 0; i < sizeof atlas_cases / sizeof *atlas_cases; i++) {
+        source_run run;
+        source_run_init(&run);
+        run.options.columns = atlas_cases[i].columns;
+        run.options.per_packet = atlas_cases[i].per_packet;
+        if (atlas_cases[i].mapped >= 0) run.options.mapped[atlas_cases[i].mapped] = true;
+        if (atlas_cases[i].refusal != NULL) {
+            assert_fails(source_run_file(&run, path, err), LEAT_ERR_INPUT, atlas_cases[i].refusal);
+        } else {
+            assert_ok(source_run_file(&run, path, err));
+            source_expect(&run, &atlas_cases[i].row, 1);
+            assert_int_equal(run.rejects[LEAT_REJECT_NOT_PING], 2);
+        }
+        source_run_free(&run);
+    }
+}
+
+/* A result without its average: that of its packets, without second answers to one. */
+static void test_average(void **state) {
+    (void)state;
+    const char *path =
+        source_text("average.ndjson",
+                    "{" PING ",\"from\":\"s\",\"result\":[{\"rtt\":1},{\"x\":\"*\"},{\"rtt\":9,"
+                    "\"dup\":1},{\"error\":\"no\"},{\"rtt\":2.5}]}\n"
+                    "{" PING ",\"from\":\"s\",\"avg\":null,\"result\":[{\"rtt\":4}]}\n"
+                    "{" PING ",\"from\":\"s\",\"result\":[{\"x\":\"*\"}]}\n"
+                    "{" PING ",\"from\":\"s\",\"avg\":7,\"result\":[{\"rtt\":4}]}\n"
+                    "{" PING ",\"from\":\"s\",\"result\":[7]}\n");
+    source_run run;
+    source_run_init(&run);
+    assert_ok(source_run_file(&run, path, err));
+    static const char *const rows[] = {
+        "0 1 " T0 " <s> <5.6.7.8> 4 1.75", "0 2 " T0 " <s> <5.6.7.8> 4 4",
+        "0 3 " T0 " <s> <5.6.7.8> 4 -", "0 4 " T0 " <s> <5.6.7.8> 4 7"};
+    source_expect(&run, SOURCE_ROWS(rows));
+    assert_int_equal(run.rejects[LEAT_REJECT_LINE], 1);
+    source_run_free(&run);
+}
+
+/* The member of rtt: missing from all objects of all files it is an error, null it is there. */
+static void test_member(void **state) {
+    (void)state;
+#define OBJECT "{\"event_time\":1,\"src_addr\":\"s\",\"dst_addr\":\"d\""
+    const char *none = source_text("none.ndjson", OBJECT ",\"RTT\":1}\n" OBJECT ",\"time\":2}\n");
+    const char *null = source_text("null.ndjson", OBJECT ",\"rtt\":null}\n");
+    const char *atlas = source_text("atlas.ndjson", "{" PING ",\"from\":\"s\",\"avg\":1}\n");
+    const char *const both[] = {none, null};
+    const char *const beside[] = {none, atlas};
+    source_run run;
+    for (int threads = 1; threads <= 2; threads++) {
+        source_run_init(&run);
+        run.options.threads = threads;
+        assert_fails(source_run_paths(&run, beside, 2, err), LEAT_ERR_INPUT,
+                     "none of 2 JSON objects has the member \"rtt\"; line 1 of");
+        source_run_free(&run);
+    }
+    source_run_init(&run);
+    assert_fails(source_run_file(&run, none, err), LEAT_ERR_INPUT,
+                 "none.ndjson\" has: event_time, src_addr, dst_addr, RTT (use --column rtt=NAME");
+    source_run_free(&run);
+    source_run_init(&run);
+    assert_ok(source_run_paths(&run, both, 2, err));
+    assert_int_equal(run.count, 3);
+    source_run_free(&run);
+    source_run_init(&run);
+    assert_ok(source_run_file(&run, null, err));
+    source_run_free(&run);
+    source_run_init(&run);
+    assert_ok(source_run_file(&run, atlas, err));
+    source_run_free(&run);
+}
+
+/* Headers after the first: in any block of a large file; and those that cannot be used. */
+static void test_stacked(void **state) {
+    (void)state;
+    enum { PARTS = 7, ROWS = 9000 };
+    leat_buf text = {0};
+    for (int k = 0; k < PARTS; k++) {
+        assert_ok(leat_buf_printf(&text, err, "event_time,%s,rtt\n",
+                                  k % 2 == 0 ? "src_addr,dst_addr" : "dst_addr,src_addr"));
+        for (int i = 0; i < ROWS; i++)
+            assert_ok(leat_buf_printf(&text, err, "%d,%s,1\n", i,
+                                      k % 2 == 0 ? "source,target" : "target,source"));
+    }
+    core_save(core_path("stacked.csv"), text.data, text.size);
+    source_gzip("stacked.csv.gz", text.data, text.size, PARTS);
+    leat_buf_free(&text);
+    for (int threads = 1; threads <= 3; threads++) {
+        source_run run;
+        source_run_init(&run);
+        run.options.threads = threads;
+        assert_ok(
+            source_run_file(&run, core_path(threads == 2 ? "stacked.csv.gz" : "stacked.csv"), err));
+        assert_int_equal(run.count, PARTS * ROWS);
+        assert_int_equal(run.rows_read, PARTS * ROWS);
+        for (int64_t i = 0; i < run.count; i++)
+            assert_non_null(strstr(run.rows[i], "<source> <target>"));
+        source_run_free(&run);
+    }
+    static const char *const others[] = {
+        "ts,src_addr,dst_addr,rtt\n", "event_time,dst_addr,src_addr,RTT\n",
+        "event_time,dst_addr,src_addr\n", "1event_time,src_addr,dst_addr,rtt\n",
+        "\"event_time\";\"src_addr\",\"dst_addr\",\"RTT\",\"x\"\n"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char all[512];
+        snprintf(all, sizeof all, "event_time,src_addr,dst_addr,rtt\n1,s,d,1\n%s2,d,s,1\n",
+                 others[i]);
+        source_run run;
+        source_run_init(&run);
+        assert_fails(source_run_file(&run, source_text("other.csv", all), err), LEAT_ERR_INPUT,
+                     "other.csv\": line 3 is another header");
+        source_run_free(&run);
+    }
 }
 
 /* Long and deep lines, and long values. */
@@ -275,7 +472,7 @@ static void test_long_lines(void **state) {
     /* a flat line of many values would make a large tree */
     text.size = 0;
     for (int many = 0; many < 2; many++) {
-        assert_ok(leat_buf_printf(&text, err, "{\"event_time\":1,\"x\":[0"));
+        assert_ok(leat_buf_printf(&text, err, "{\"event_time\":1,\"rtt\":1,\"x\":[0"));
         for (int i = 0; i < (many ? 33000 : 32000); i++) {
             assert_ok(leat_buf_printf(&text, err, ",0"));
         }
@@ -482,10 +679,12 @@ static void test_atlas_sample(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_csv),          cmocka_unit_test(test_ndjson),
-        cmocka_unit_test(test_packets),      cmocka_unit_test(test_renamed),
-        cmocka_unit_test(test_long_lines),   cmocka_unit_test(test_many),
-        cmocka_unit_test(test_failures),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_csv),           cmocka_unit_test(test_ndjson),
+        cmocka_unit_test(test_packets),       cmocka_unit_test(test_renamed),
+        cmocka_unit_test(test_renamed_atlas), cmocka_unit_test(test_average),
+        cmocka_unit_test(test_member),        cmocka_unit_test(test_stacked),
+        cmocka_unit_test(test_long_lines),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_failures),      cmocka_unit_test(test_memory),
         cmocka_unit_test(test_atlas_sample),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,109 @@
+/* Numbers and addresses of RIPE Atlas probes: see identity.h. Numbers, and then addresses, go into
+ * a table; if it is too small, the logs are read once per share of them. */
+#include "ingest/probes/identity.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "ingest/probes/spill.h"
+
+leat_code leat_identity_add(leat_census_log *log, uint32_t probe, leat_split split,
+                            const leat_text *address, leat_error *err) {
+    return leat_census_log_add(log, probe, split, address->data, address->size_bytes, err);
+}
+
+/* Addresses that many networks use behind their routers: RFC 1918, 6598, 3927, 4193, 4291. */
+static bool is_private(const leat_census_entry *item) {
+    uint8_t b[16];
+    switch (leat_address_parse(item->text, item->size_bytes, b)) {
+    case 4:
+        return b[0] == 10 || (b[0] == 172 && (b[1] & 0xf0) == 16) || (b[0] == 192 && b[1] == 168) ||
+               (b[0] == 100 && (b[1] & 0xc0) == 64) || (b[0] == 169 && b[1] == 254);
+    case 6: return (b[0] & 0xfe) == 0xfc || (b[0] == 0xfe && (b[1] & 0xc0) == 0x80);
+    default: return false;
+    }
+}
+
+/* What is known of a key. */
+enum { IN_TRAIN = 1, IN_TEST = 2, IS_PRIVATE = 4 };
+
+typedef struct key_set {
+    int64_t *keys; /* -1: empty */
+    uint8_t *marks;
+    int64_t slot_count, pass, pass_count;
+    bool by_address; /* keys are addresses, else numbers */
+    const leat_census_bound *bound;
+} key_set;
+
+static uint8_t marks_of(const key_set *set, const leat_census_entry *item) {
+    const leat_census_bound *bound = set->bound;
+    bool test = item->split == LEAT_SPLIT_TEST;
+    if (bound != NULL)
+        test = bound->size_bytes >= 0 &&
+               leat_text_compare(item->text, item->size_bytes, bound->text, bound->size_bytes) >= 0;
+    bool own_view = (item->src_id & LEAT_PROBE_OWN_VIEW) != 0;
+    return (uint8_t)((test ? IN_TEST : IN_TRAIN) | (own_view && is_private(item) ? IS_PRIVATE : 0));
+}
+
+static leat_code add_key(void *context, const leat_census_entry *item, leat_error *err) {
+    (void)err;
+    key_set *set = context;
+    int64_t key = set->by_address ? leat_address_src_id(item->text, item->size_bytes)
+                                  : (item->src_id & LEAT_PROBE_NUMBER_MAX);
+    uint64_t hash = leat_random(0, 0, (uint64_t)key), mask = (uint64_t)set->slot_count - 1;
+    if ((int64_t)leat_random_below(hash, (uint64_t)set->pass_count) != set->pass) return LEAT_OK;
+    uint64_t at = hash & mask;
+    while (set->keys[at] >= 0 && set->keys[at] != key) at = (at + 1) & mask;
+    set->keys[at] = key;
+    set->marks[at] |= marks_of(set, item);
+    return LEAT_OK;
+}
+
+static void count_keys(const key_set *set, leat_identities *out) {
+    for (int64_t i = 0; i < set->slot_count; i++) {
+        if (set->keys[i] < 0) continue;
+        if (set->by_address) {
+            out->addresses++;
+            out->merged += (set->marks[i] & IS_PRIVATE) != 0;
+        } else {
+            out->probes++;
+            out->test += (set->marks[i] & IN_TEST) != 0;
+            out->shared += (set->marks[i] & (IN_TEST | IN_TRAIN)) == (IN_TEST | IN_TRAIN);
+        }
+    }
+}
+
+static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set,
+                              leat_identities *out, leat_error *err) {
+    for (int by_address = 0; by_address < 2; by_address++) {
+        set->by_address = by_address != 0;
+        for (set->pass = 0; set->pass < set->pass_count; set->pass++) {
+            memset(set->keys, 0xff, (size_t)set->slot_count * sizeof *set->keys);
+            memset(set->marks, 0, (size_t)set->slot_count);
+            for (int i = 0; i < log_count; i++) {
+                if (logs[i].file != NULL)
+                    LEAT_TRY(leat_census_for_each(&logs[i], add_key, set, err));
+            }
+            count_keys(set, out);
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_identity_count(leat_census_log *logs, int log_count, const leat_census_bound *bound,
+                              int64_t memory_bytes, leat_identities *out, leat_error *err) {
+    int64_t entries = 0;
+    key_set set = {.slot_count = 1024, .bound = bound};
+    *out = (leat_identities){0};
+    for (int i = 0; i < log_count; i++) entries += logs[i].entries;
+    if (entries == 0) return LEAT_OK;
+    while (set.slot_count < entries * 2 && set.slot_count * 18 <= memory_bytes) set.slot_count *= 2;
+    /* shares are equal up to chance; a load of one half leaves space for deviations */
+    set.pass_count = (entries * 2 + set.slot_count - 1) / set.slot_count;
+    leat_code code = LEAT_NEW(&set.keys, set.slot_count, err);
+    if (code == LEAT_OK) code = LEAT_NEW(&set.marks, set.slot_count, err);
+    if (code == LEAT_OK) code = count_passes(logs, log_count, &set, out, err);
+    leat_free(set.keys);
+    leat_free(set.marks);
+    return code;
+}

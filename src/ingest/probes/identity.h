@@ -1,0 +1,32 @@
+/*
+ * Probes of RIPE Atlas have a number, but are told apart by their address: a probe that changes its
+ * address becomes several, which may be in both splits, and probes behind one private address
+ * become one. This counts how often, for a warning: pairs of number and address are logged as they
+ * first occur, and counted within a memory limit.
+ */
+#ifndef LEAT_INGEST_PROBES_IDENTITY_H
+#define LEAT_INGEST_PROBES_IDENTITY_H
+
+#include "base/lines.h"
+#include "ingest/probes/census.h"
+
+/* A probe in a raw batch: its number, and whether the address is the probe's own view of it. */
+#define LEAT_PROBE_OWN_VIEW (UINT32_C(1) << 31)
+#define LEAT_PROBE_NUMBER_MAX (LEAT_PROBE_OWN_VIEW - 1)
+
+typedef struct leat_identities {
+    int64_t probes, addresses; /* of results with a number */
+    int64_t test, shared; /* probes with an address in test; those that also have one in train */
+    int64_t merged;       /* private addresses, in the probe's own view */
+} leat_identities;
+
+/* Adds a pair to a log, which may have it already. */
+LEAT_MUST_CHECK leat_code leat_identity_add(leat_census_log *log, uint32_t probe, leat_split split,
+                                            const leat_text *address, leat_error *err);
+/* bound: of the ordered split, with which every pair is in train when it is added; NULL: another
+ * split. */
+LEAT_MUST_CHECK leat_code leat_identity_count(leat_census_log *logs, int log_count,
+                                              const leat_census_bound *bound, int64_t memory_bytes,
+                                              leat_identities *out, leat_error *err);
+
+#endif

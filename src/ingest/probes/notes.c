@@ -1,0 +1,294 @@
+/* What a scan notices: see notes.h. */
+#include "ingest/probes/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/time.h"
+#include "ingest/probes/source_parts.h"
+
+leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err) {
+    *out = NULL;
+    leat_notes *notes = NULL;
+    LEAT_TRY(LEAT_NEW(&notes, 1, err));
+    leat_code code = LEAT_NEW(&notes->files, file_count, err);
+    if (code != LEAT_OK) {
+        leat_free(notes);
+        return code;
+    }
+    notes->file_count = file_count;
+    for (int64_t i = 0; i < file_count; i++) {
+        atomic_init(&notes->files[i].first_us, INT64_MAX);
+        atomic_init(&notes->files[i].last_us, INT64_MIN);
+    }
+    pthread_mutex_init(&notes->lock, NULL);
+    *out = notes;
+    return LEAT_OK;
+}
+
+void leat_notes_destroy(leat_notes *notes) {
+    if (notes == NULL) return;
+    pthread_mutex_destroy(&notes->lock);
+    leat_free(notes->files);
+    leat_free(notes);
+}
+
+/* ---- during the scan ---- */
+
+static void keep_least(atomic_int_least64_t *at, int64_t value) {
+    int_least64_t old = atomic_load(at);
+    while (value < old && !atomic_compare_exchange_weak(at, &old, value)) continue;
+}
+
+static void keep_most(atomic_int_least64_t *at, int64_t value) {
+    int_least64_t old = atomic_load(at);
+    while (value > old && !atomic_compare_exchange_weak(at, &old, value)) continue;
+}
+
+void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch) {
+    if (notes == NULL) return;
+    leat_file_notes *file = &notes->files[file_index];
+    atomic_fetch_add(&file->answered, batch->answered);
+    atomic_fetch_add(&file->fast, batch->fast);
+    atomic_fetch_add(&file->slow, batch->slow);
+    keep_least(&file->first_us, batch->first_us);
+    keep_most(&file->last_us, batch->last_us);
+    if (batch->mapped > 0) atomic_fetch_add(&notes->mapped, batch->mapped);
+}
+
+void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units) {
+    if (notes != NULL && units != 0) atomic_fetch_or(&notes->files[file_index].units, units);
+}
+
+void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
+    if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
+    for (int64_t i = 0; i < size_bytes; i++) { /* numbers differ: they are not one word */
+        if (text[i] >= '0' && text[i] <= '9') return;
+    }
+    pthread_mutex_lock(&notes->lock);
+    int at = 0;
+    for (; at < notes->word_count; at++) {
+        const char *known = notes->words[at].text;
+        if (strlen(known) == (size_t)size_bytes && memcmp(known, text, (size_t)size_bytes) == 0)
+            break;
+    }
+    if (at < LEAT_NOTES_WORDS) {
+        leat_notes_word *word = &notes->words[at];
+        if (at == notes->word_count) {
+            memcpy(word->text, text, (size_t)size_bytes);
+            notes->word_count++;
+        }
+        word->count++;
+    }
+    pthread_mutex_unlock(&notes->lock);
+}
+
+/* ---- errors ---- */
+
+leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
+                           const leat_source_options *options, leat_error *err) {
+    static const char *const fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
+                                                     "ip_version", "rtt"};
+    const char *names[LEAT_COLUMNS];
+    leat_source_names(&options->columns, names);
+    int64_t with = 0, without = 0, atlas = atomic_load(&notes->atlas);
+    for (int k = 0; k < LEAT_COLUMNS && atlas > 0; k++) {
+        if (!leat_source_is_mapped(options, k) || atomic_load(&notes->atlas_has[k]) > 0) continue;
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "--column %s=%.60s: none of %lld RIPE Atlas results has the member "
+                         "\"%.60s\"; the first has: %s",
+                         fields[k], names[k], (long long)atlas, names[k], notes->atlas_first.names);
+    }
+    for (int64_t i = 0; i < notes->file_count; i++) {
+        with += atomic_load(&notes->files[i].with);
+        without += atomic_load(&notes->files[i].without);
+    }
+    if (with > 0 || without == 0) return LEAT_OK;
+    char path[160];
+    leat_inputs_name(inputs->items[notes->lacking.file_index].path, path, sizeof path);
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "none of %lld JSON objects has the member \"%.60s\"; line %lld of \"%s\" has: "
+                     "%s (use --column rtt=NAME if it has another name)",
+                     (long long)without, names[LEAT_COLUMN_RTT], (long long)notes->lacking.row,
+                     path, notes->lacking.names);
+}
+
+/* ---- warnings ---- */
+
+void leat_warnings_add(leat_warnings *warnings, const char *format, ...) {
+    if (warnings->count == LEAT_INGEST_WARNINGS_MAX) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(warnings->text[warnings->count++], sizeof warnings->text[0], format, arguments);
+    va_end(arguments);
+}
+
+/* A kind of warning names this many files; the others are counted. */
+enum { FILES_NAMED = 4, NAME_BYTES = 160 };
+
+typedef struct writing {
+    const leat_notes *notes;
+    const leat_source_options *options;
+    int64_t now_us;
+    leat_warnings *warnings;
+} writing;
+
+/* Adds the warning of a file, if there is one, and returns whether. `name` NULL: only whether. */
+typedef bool (*file_warning)(const writing *to, const leat_file_notes *file, const char *name);
+
+static bool warn_without(const writing *to, const leat_file_notes *file, const char *name) {
+    int64_t with = atomic_load(&file->with), without = atomic_load(&file->without);
+    if (without == 0) return false;
+    if (name != NULL)
+        leat_warnings_add(to->warnings,
+                          "\"%s\": %lld of %lld objects do not have the member \"%.60s\" and are "
+                          "stored as failed measurements; write \"%.60s\": null if they failed",
+                          name, (long long)without, (long long)(with + without),
+                          to->options->columns.rtt, to->options->columns.rtt);
+    return true;
+}
+
+static bool warn_turned(const writing *to, const leat_file_notes *file, const char *name) {
+    if (!atomic_load(&file->turned)) return false;
+    if (name != NULL)
+        leat_warnings_add(to->warnings,
+                          "\"%s\": a later header line has other columns than the first; each "
+                          "record was read by the last header before it",
+                          name);
+    return true;
+}
+
+static bool warn_units(const writing *to, const leat_file_notes *file, const char *name) {
+    static const char *const words[] = {[LEAT_TIME_UNIT_S] = "seconds",
+                                        [LEAT_TIME_UNIT_MS] = "milliseconds",
+                                        [LEAT_TIME_UNIT_US] = "microseconds",
+                                        [LEAT_TIME_UNIT_NS] = "nanoseconds"};
+    unsigned units = atomic_load(&file->units);
+    char list[96] = "";
+    if ((units & (units - 1)) == 0) return false;
+    for (unsigned u = LEAT_TIME_UNIT_S; u <= LEAT_TIME_UNIT_NS; u++) {
+        size_t used = strlen(list);
+        if ((units >> u & 1) != 0)
+            snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "", words[u]);
+    }
+    if (name != NULL)
+        leat_warnings_add(to->warnings,
+                          "\"%s\": times are numbers of different sizes and were read as %s; if "
+                          "they have one unit, name it: --column event_time=%.60s:ms (s, us, ns)",
+                          name, list, to->options->columns.event_time);
+    return true;
+}
+
+/* Whether a number is a date of this or the last century, written as YYYYMMDD. */
+static bool is_date(int64_t number) {
+    int64_t year = number / 10000, month = number / 100 % 100, day = number % 100;
+    return year >= 1900 && year <= 2100 && month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+#define SECOND INT64_C(1000000)
+#define YEAR_1971 (INT64_C(31536000) * SECOND)
+#define YEAR_1990 INT64_C(631152000)
+#define YEAR_2100 (INT64_C(4102444800) * SECOND)
+/* From 1900, where NTP counts from. */
+#define NTP_SECONDS INT64_C(2208988800)
+
+/* What times look like, and what to do; with a unit, that --column event_time=NAME:UNIT is it. */
+typedef struct guess {
+    const char *words, *unit;
+} guess;
+
+/* Times before 1971: numbers were read as seconds. */
+static guess guess_early(int64_t first, int64_t last) {
+    if (first >= 20000 && last <= 80000)
+        return (guess){"they look like Excel serial days; then use", "excel"};
+    if (is_date(first) && is_date(last))
+        return (guess){"they look like YYYYMMDD; write dates as ISO 8601 with the time of day",
+                       NULL};
+    if (first >= YEAR_1990 / 60)
+        return (guess){"they look like minutes since 1970; multiply them by 60", NULL};
+    return (guess){"they look like seconds since a start; add the time of the start", NULL};
+}
+
+static guess guess_late(int64_t first_us, int64_t now_us) {
+    int64_t ntp = first_us / SECOND - NTP_SECONDS;
+    if (ntp >= YEAR_1990 && ntp <= now_us / SECOND)
+        return (guess){"they look like NTP seconds since 1900; subtract 2208988800", NULL};
+    if (is_date(first_us / 1000 / 1000000))
+        return (guess){"they look like YYYYMMDDhhmmss; write them as ISO 8601", NULL};
+    return (guess){"if they are numbers, name their unit (s, ms, us, ns):", "ms"};
+}
+
+static bool warn_times(const writing *to, const leat_file_notes *file, const char *name) {
+    int64_t first = atomic_load(&file->first_us), last = atomic_load(&file->last_us);
+    char from[LEAT_TIME_TEXT_BYTES] = "", option[96] = "";
+    bool early = last<YEAR_1971, late = first> to->now_us || first >= YEAR_2100;
+    if (first > last || (!early && !late)) return false;
+    if (name == NULL) return true;
+    leat_time_format(first, from);
+    guess guess =
+        early ? guess_early(first / SECOND, last / SECOND) : guess_late(first, to->now_us);
+    if (guess.unit != NULL)
+        snprintf(option, sizeof option, " --column event_time=%.60s:%s",
+                 to->options->columns.event_time, guess.unit);
+    leat_warnings_add(to->warnings, "\"%s\": all times are %s (the first is %.19s); %s%s", name,
+                      early ? "before 1971" : "in the future", from, guess.words, option);
+    return true;
+}
+
+static bool warn_rtts(const writing *to, const leat_file_notes *file, const char *name) {
+    int64_t all = atomic_load(&file->answered);
+    bool fast = atomic_load(&file->fast) * 2 > all, slow = atomic_load(&file->slow) * 2 > all;
+    if (!fast && !slow) return false;
+    if (name != NULL)
+        leat_warnings_add(to->warnings,
+                          "\"%s\": the median rtt is %s; if the column is in %s, use --column "
+                          "rtt=%.60s:%s",
+                          name, fast ? "below 0.05 ms" : "above 10 s",
+                          fast ? "seconds" : "microseconds", to->options->columns.rtt,
+                          fast ? "s" : "us");
+    return true;
+}
+
+static void warn_files(const writing *to, const leat_input_list *inputs, file_warning warn) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < inputs->count; i++) {
+        char name[NAME_BYTES];
+        leat_inputs_name(inputs->items[i].path, name, sizeof name);
+        count += warn(to, &to->notes->files[i], count < FILES_NAMED ? name : NULL);
+    }
+    if (count > FILES_NAMED)
+        leat_warnings_add(to->warnings, "... and the same of %lld other files",
+                          (long long)(count - FILES_NAMED));
+}
+
+static void warn_words(const writing *to) {
+    const leat_notes_word *most = NULL;
+    for (int i = 0; i < to->notes->word_count; i++) {
+        const leat_notes_word *word = &to->notes->words[i];
+        bool more = most == NULL || word->count > most->count ||
+                    (word->count == most->count && strcmp(word->text, most->text) < 0);
+        if (word->count > 1 && more) most = word;
+    }
+    if (most == NULL) return;
+    leat_warnings_add(to->warnings,
+                      "%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
+                      "if it means a lost ping, replace it by NaN, or they are missing from the "
+                      "failures",
+                      (long long)most->count, most->text);
+}
+
+void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
+                     const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
+    static const file_warning kinds[] = {warn_without, warn_turned, warn_units, warn_times,
+                                         warn_rtts};
+    const writing to = {notes, options, now_us, warnings};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
+    warn_words(&to);
+    int64_t mapped = atomic_load(&notes->mapped);
+    if (mapped > 0)
+        leat_warnings_add(warnings,
+                          "%lld measurements have IPv4-mapped addresses, such as ::ffff:192.0.2.1, "
+                          "and are stored with the IPv4 address; --address written keeps the text",
+                          (long long)mapped);
+}

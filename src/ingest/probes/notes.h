@@ -1,0 +1,82 @@
+/*
+ * What a scan notices about its inputs beside the measurements: signs that a file does not mean
+ * what it was understood to mean. All counts are sums, minima and maxima over the measurements, so
+ * that they are the same for any number of threads.
+ */
+#ifndef LEAT_INGEST_PROBES_NOTES_H
+#define LEAT_INGEST_PROBES_NOTES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "ingest/source.h"
+
+/* Of one file. */
+typedef struct leat_file_notes {
+    atomic_int_least64_t with, without;        /* objects that have the member of rtt; or not */
+    atomic_int_least64_t answered, fast, slow; /* measurements: with an rtt, < 0.05 ms, > 10 s */
+    atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
+    atomic_uint units;                      /* see leat_time_read */
+    atomic_bool turned;                     /* a later header has the columns in another order */
+} leat_file_notes;
+
+enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 24, LEAT_NOTES_NAMES_BYTES = 200 };
+typedef struct leat_notes_word {
+    char text[LEAT_NOTES_WORD_BYTES];
+    int64_t count;
+} leat_notes_word;
+
+/* The names of the members of an object that lacks one: of the first in file and line. */
+typedef struct leat_notes_object {
+    bool known;
+    int32_t file_index;
+    int64_t row;
+    char names[LEAT_NOTES_NAMES_BYTES];
+} leat_notes_object;
+
+typedef struct leat_notes {
+    leat_file_notes *files; /* of the inputs */
+    int64_t file_count;
+    /* RIPE Atlas results, and how many of them have each mapped column */
+    atomic_int_least64_t atlas, atlas_has[5];
+    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
+    pthread_mutex_t lock;        /* for all members below */
+    leat_notes_object lacking, atlas_first;
+    leat_notes_word words[LEAT_NOTES_WORDS]; /* in place of an rtt, without digits */
+    int word_count;
+} leat_notes;
+
+LEAT_MUST_CHECK leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err);
+void leat_notes_destroy(leat_notes *notes);
+
+/* What a batch of measurements adds to its file. */
+typedef struct leat_batch_notes {
+    int64_t answered, fast, slow, first_us, last_us, mapped;
+} leat_batch_notes;
+#define LEAT_BATCH_NOTES_NONE ((leat_batch_notes){.first_us = INT64_MAX, .last_us = INT64_MIN})
+void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch);
+void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units);
+/* A text that is not an rtt. */
+void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes);
+
+#define LEAT_RTT_FAST 0.05F
+#define LEAT_RTT_SLOW 10000.0F
+
+/* After the scan: LEAT_ERR_INPUT if no object of the inputs has the member that holds rtt, or no
+ * Atlas result has that of a mapped column. */
+LEAT_MUST_CHECK leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
+                                           const leat_source_options *options, leat_error *err);
+
+/* Texts of at most so many warnings. */
+typedef struct leat_warnings {
+    int count;
+    char text[LEAT_INGEST_WARNINGS_MAX][512];
+} leat_warnings;
+/* Adds one, unless the list is full. */
+void leat_warnings_add(leat_warnings *warnings, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What was noticed, in words. `now_us` is compared with the times. */
+void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
+                     const leat_source_options *options, int64_t now_us, leat_warnings *warnings);
+
+#endif

@@ -1,0 +1,339 @@
+"""What leat ingest probes understands of files whose columns mean something else than their names
+say: read as they are meant, refused, or named in a warning.
+
+Runs the command named by LEAT (default: build/leat).
+"""
+import gzip
+import json
+import os
+import random
+import tempfile
+import unittest
+
+from command import leat
+
+HEADER = "event_time,src_addr,dst_addr,rtt\n"
+T0 = 1600000000
+
+
+class Meaning(unittest.TestCase):
+    def setUp(self):
+        # pylint: disable-next=consider-using-with
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = os.path.join(self.folder.name, "data")
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with (gzip.open if name.endswith(".gz") else open)(path, "wb") as file:
+            file.write(text.encode())
+        return path
+
+    def ingest(self, *paths, options=(), status=0):
+        """The result and its warnings; or what the command says when it fails."""
+        done = leat("ingest", "probes", *paths, "-o", self.out, "--replace", "--json", *options,
+                    status=status)
+        if status != 0:
+            return done.stderr
+        result = json.loads(done.stdout)
+        self.assertEqual(done.stderr.count("warning: "), len(result["warnings"]))
+        with open(os.path.join(self.out, "run.json"), encoding="utf-8") as file:
+            run = json.load(file)
+        rejects = [each for each in result["warnings"] if "rows were rejected, " in each]
+        self.assertEqual(rejects + run["warnings"], result["warnings"])
+        leat("inspect", self.out, "--verify", status=0)
+        return result
+
+    def rows(self):
+        """(time in seconds, source, target, rtt) of every measurement, in order of time."""
+        lines = leat("cat", self.out, "--format", "ndjson", status=0).stdout.splitlines()
+        found = [json.loads(line) for line in lines]
+        return sorted((each["event_time"], each["src_addr"], each["dst_addr"], each["rtt"])
+                      for each in found)
+
+    def csv(self, times, rtt="5", header=HEADER):
+        return header + "".join(f"{time},192.0.2.1,198.51.100.1,{rtt}\n" for time in times)
+
+    # ---- rtt
+
+    def test_some_objects_without_rtt(self):
+        def objects(*members):
+            return "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1",
+                                       "dst_addr": "198.51.100.1", **each}) + "\n"
+                           for i, each in enumerate(members))
+        half = self.write("half.ndjson", objects({"rtt": 1}, {"RTT": 2}, {"rtt": None}, {"x": 1}))
+        warnings = self.ingest(half)["warnings"]
+        self.assertEqual(len(warnings), 1)
+        self.assertIn('half.ndjson": 2 of 4 objects do not have the member "rtt" and are stored as '
+                      'failed', warnings[0])
+        self.assertEqual([each[3] for each in self.rows()], [1, -1, -1, -1])
+        none = self.write("none.ndjson", objects({"time_ms": 1}, {"time_ms": 2}))
+        self.assertIn('none.ndjson": 2 of 2 objects', self.ingest(half, none)["warnings"][1])
+        self.assertRegex(self.ingest(none, status=1),
+                         r'none of 2 JSON objects has the member "rtt"; line 1 of ".*none.ndjson" '
+                         r"has: event_time, src_addr, dst_addr, time_ms \(use --column rtt=NAME")
+        self.assertFalse(os.path.exists(os.path.join(self.out, ".leat")))
+        self.assertEqual(self.ingest(none, options=["--column", "rtt=time_ms"])["warnings"], [])
+        many = [self.write(f"m{i}.ndjson", objects({"rtt": 1}, {})) for i in range(6)]
+        warnings = self.ingest(*many)["warnings"]
+        self.assertEqual(len(warnings), 5)
+        self.assertEqual(warnings[4], "... and the same of 2 other files")
+
+    def test_words_in_place_of_an_rtt(self):
+        lines = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{rtt}\n" for i, rtt in
+                        enumerate(["5", "lost", "6", "lost", "n.a.", "7", "12ms", "12ms", "12ms"]))
+        result = self.ingest(self.write("a.csv", HEADER + lines))
+        self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 6})
+        self.assertIn('2 rows have the text "lost" as rtt and were rejected',
+                      result["warnings"][-1])
+        lost = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{word}\n" for i, word in
+                       enumerate(["-", "*", "timeout", "False", "U", "x", "5", "X", "TIMEOUT"]))
+        result = self.ingest(self.write("b.csv", HEADER + lost))
+        self.assertEqual((result["rejected"], result["warnings"]), (0, []))
+        self.assertEqual([each[3] for each in self.rows()], [-1] * 6 + [5, -1, -1])
+        objects = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                      "dst_addr": "198.51.100.1"}) + "\n"
+                          for i, rtt in enumerate([False, "*", "Timeout", 5, True, "soon", "5"]))
+        result = self.ingest(self.write("c.ndjson", objects))
+        self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 3})
+        self.assertEqual([each[3] for each in self.rows()], [-1, -1, -1, 5])
+        with open(os.path.join(self.out, "rejected.csv"), encoding="utf-8") as file:
+            self.assertIn('c.ndjson,6,rtt_unparsable,,,,,,"{""event_time""', file.read())
+
+    def test_unit_of_rtt(self):
+        slow = self.write("us.csv", self.csv(range(T0, T0 + 9), "20000"))
+        self.assertRegex(self.ingest(slow)["warnings"][0],
+                         r'us.csv": the median rtt is above 10 s; if the column is in '
+                         r"microseconds, use --column rtt=rtt:us")
+        self.assertEqual(self.ingest(slow, options=["--column", "rtt=rtt:us"])["warnings"], [])
+        self.assertEqual({each[3] for each in self.rows()}, {20})
+        fast = self.write("s.csv", self.csv(range(T0, T0 + 9), "0.0203", "event_time,src_addr,"
+                                            "dst_addr,took\n"))
+        self.assertRegex(self.ingest(fast, options=["--column", "rtt=took"])["warnings"][0],
+                         r'median rtt is below 0.05 ms; .*--column rtt=took:s$')
+        self.assertEqual(self.ingest(fast, options=["--column", "rtt=took:s"])["warnings"], [])
+        self.assertEqual({round(each[3], 5) for each in self.rows()}, {20.3})
+        # half of them is not more than half; failures do not count
+        some = self.csv([T0, T0 + 1], "0.01") + "".join(
+            f"{T0 + 10 + i},192.0.2.1,198.51.100.1,{rtt}\n" for i, rtt in enumerate([5, 6, "", -1]))
+        self.assertEqual(self.ingest(self.write("some.csv", some))["warnings"], [])
+
+    # ---- times
+
+    def test_whole_numbers_by_their_size(self):
+        wanted = None
+        for name, scale in (("s", 1), ("ms", 10 ** 3), ("us", 10 ** 6), ("ns", 10 ** 9)):
+            path = self.write(f"{name}.csv", self.csv([(T0 + i) * scale for i in range(5)]))
+            result = self.ingest(path)
+            self.assertEqual((result["rejected"], result["warnings"]), (0, []))
+            wanted = wanted or self.rows()
+            self.assertEqual(self.rows(), wanted)
+            objects = "".join(json.dumps({"event_time": (T0 + i) * scale, "src_addr": "192.0.2.1",
+                                          "dst_addr": "198.51.100.1", "rtt": 5}) + "\n"
+                              for i in range(5))
+            self.ingest(self.write(f"{name}.ndjson", objects))
+            self.assertEqual(self.rows(), wanted)
+        mixed = self.write("mixed.csv", self.csv([T0, T0 * 1000 + 1]))
+        self.assertRegex(self.ingest(mixed)["warnings"][0],
+                         r'mixed.csv": times are numbers of different sizes and were read as '
+                         r"seconds, milliseconds; .*--column event_time=event_time:ms")
+
+    def test_units_of_times(self):
+        def times(text, unit):
+            path = self.write("a.csv", self.csv([text], header="ts,src_addr,dst_addr,rtt\n"))
+            self.ingest(path, options=["--column", f"event_time=ts:{unit}"])
+            return self.rows()[0][0]
+        self.assertEqual(times("1600000000500", "ms"), "2020-09-13T12:26:40.500000Z")
+        self.assertEqual(times("90000", "ms"), "1970-01-01T00:01:30.000000Z")
+        self.assertEqual(times("1600000000500000", "us"), "2020-09-13T12:26:40.500000Z")
+        self.assertEqual(times("1600000000500000999", "ns"), "2020-09-13T12:26:40.500000Z")
+        self.assertEqual(times("200000000000", "s"), "8307-10-01T19:33:20.000000Z")
+        self.assertEqual(times("44087.25", "excel"), "2020-09-13T06:00:00.000000Z")
+        self.assertEqual(times("2020-09-13 06:00:00", "ms"), "2020-09-13T06:00:00.000000Z")
+        path = self.write("b.csv", self.csv([T0], header="ts:ms,src_addr,dst_addr,rtt\n"))
+        self.assertIn('no column "ts"',
+                      self.ingest(path, options=["--column", "event_time=ts:ms"], status=1))
+        self.ingest(path, options=["--column", "event_time=ts:ms:s"])
+        self.assertEqual(self.rows()[0][0], "2020-09-13T12:26:40.000000Z")
+
+    def test_implausible_times(self):
+        for times, words in (
+                (["45244.9259", "45244.9266"], "before 1971 .*Excel serial days; then use --column "
+                                               "event_time=event_time:excel$"),
+                ([20231114, 20231201], "before 1971 .*like YYYYMMDD"),
+                ([28333333, 28333400], "before 1971 .*minutes since 1970"),
+                ([0, 1, 3600], "before 1971 .*seconds since a start"),
+                (["3908988800.5", "3908988860.5"], "future .*NTP seconds since 1900"),
+                ([20231114221320, 20231114221325], "future .*like YYYYMMDDhhmmss"),
+                (["9000000000.5"], "future .*name their unit")):
+            warnings = self.ingest(self.write("a.csv", self.csv(times)))["warnings"]
+            self.assertEqual(len(warnings), 1, warnings)
+            self.assertRegex(warnings[0], 'a.csv": all times are .*' + words)
+        # one time that is plausible, and each file alone
+        self.assertEqual(self.ingest(self.write("b.csv", self.csv([1, 2, T0])))["warnings"], [])
+        self.write("a.csv", self.csv([1, 2]))
+        warnings = self.ingest(self.folder.name + "/a.csv", self.folder.name + "/b.csv")["warnings"]
+        self.assertEqual(len(warnings), 1)
+
+    # ---- addresses
+
+    def pairs(self, *pairs, name="a.csv"):
+        return self.write(name, "event_time,src_addr,dst_addr,ip_version,rtt\n" + "".join(
+            f"{T0 + i},{src},{dst},{version},5\n" for i, (src, dst, version) in enumerate(pairs)))
+
+    def test_mapped_addresses(self):
+        mapped = [("::ffff:192.0.2.1", "198.51.100.1", ""), ("::FFFF:c000:201", "198.51.100.1", 4),
+                  ("192.0.2.1", "::ffff:198.51.100.1", 6),
+                  ("0:0:0:0:0:ffff:192.0.2.1", "::ffff:c633:6401", 6),
+                  ("::ffff:192.0.2.1", "198.51.100.1", 6)]
+        result = self.ingest(self.pairs(*mapped))
+        self.assertEqual((result["rejected"], result["mapped_addresses"]), (0, 5))
+        self.assertRegex(result["warnings"][0], "^5 measurements have IPv4-mapped addresses, .*"
+                                                "--address written keeps the text$")
+        with open(os.path.join(self.out, "run.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["mapped_addresses"], 5)
+        self.assertEqual({each[1:3] for each in self.rows()}, {("192.0.2.1", "198.51.100.1")})
+        plain = self.manifest()
+        self.ingest(self.pairs(*[("192.0.2.1", "198.51.100.1", 4)] * 5, name="b.csv"))
+        self.assertEqual(self.manifest(), plain)  # src_id, version, split: every byte
+        # not those: a real contradiction, IPv4-compatible, another prefix
+        result = self.ingest(self.pairs(("192.0.2.1", "198.51.100.1", 6),
+                                        ("::ffff:192.0.2.1", "2001:db8::1", 6),
+                                        ("::ffff:0:192.0.2.1", "::198.51.100.1", 6)))
+        self.assertEqual(result["rejected_reasons"], {"ip_version_contradiction": 2})
+        self.assertEqual((result["mapped_addresses"], result["warnings"][1:]), (0, []))
+
+    def manifest(self):
+        with open(os.path.join(self.out, "manifest.json"), encoding="utf-8") as file:
+            return file.read()
+
+    def test_spellings(self):
+        spelled = [("2001:db8::1", "2001:db8::9", 6), ("2001:DB8::1", "2001:DB8::9", 6),
+                   ("2001:db8:0::1", "2001:db8::9", 6), ("2001:db8::2", "2001:db8::9", 6),
+                   ("2001:DB8::3", "2001:db8::9", 6), ("::ffff:192.0.2.1", "192.0.2.9", ""),
+                   ("192.0.2.1", "192.0.2.9", 4)]
+        result = self.ingest(self.pairs(*spelled), options=["--train-ratio", "1"])
+        self.assertEqual(result["probes"]["train"], 6)
+        self.assertRegex(result["warnings"][1], "^1 source addresses are written in several ways "
+                                                "and became 3 probes; --address canonical")
+        self.assertNotIn("address", json.loads(self.manifest())["options"])
+        result = self.ingest(self.pairs(*spelled), options=["--train-ratio", "1", "--address",
+                                                            "canonical"])
+        self.assertEqual((result["probes"]["train"], len(result["warnings"])), (4, 1))
+        self.assertEqual({each[2] for each in self.rows()}, {"2001:db8::9", "192.0.2.9"})
+        self.assertEqual(json.loads(self.manifest())["options"]["address"], "canonical")
+        result = self.ingest(self.pairs(*[spelled[i] for i in (0, 1, 2, 3, 4, 6)]),
+                             options=["--train-ratio", "1", "--address", "written"])
+        self.assertEqual((result["probes"]["train"], result["rejected"]), (6, 0))
+        result = self.ingest(self.pairs(("::ffff:192.0.2.1", "::ffff:192.0.2.9", 6),
+                                        ("192.0.2.1", "192.0.2.9", 4)),
+                             options=["--train-ratio", "1", "--address", "written"])
+        self.assertEqual((result["probes"]["train"], result["mapped_addresses"]), (2, 0))
+        self.assertIn("1 source addresses are written in several ways and became 2 probes",
+                      result["warnings"][0])
+        self.assertIn("::ffff:192.0.2.1", {each[1] for each in self.rows()})
+
+    def test_threads_do_not_matter(self):
+        draw = random.Random(7)
+        lines = []
+        for i in range(60000):
+            k = draw.randrange(40)
+            src = [f"::ffff:192.0.2.{k}", f"192.0.2.{k}", f"::FFFF:c000:2{k:02x}"][i % 3]
+            lines.append(f"{T0 + draw.randrange(9999)},{src},::ffff:198.51.100.1,6,"
+                         f"{draw.choice(['5', '-', 'lost'])}\n")
+        path = self.write("a.csv", "event_time,src_addr,dst_addr,ip_version,rtt\n" +
+                          "".join(lines))
+        results = set()
+        for threads in (1, 2, 3, 8):
+            told = self.ingest(path, options=["--threads", threads])
+            results.add(json.dumps([self.manifest(), told["warnings"], told["mapped_addresses"]]))
+        self.assertEqual(len(results), 1)
+
+    # ---- probes
+
+    def atlas(self, *results):
+        lines = [json.dumps({"type": "ping", "timestamp": T0 + i, "af": 4, "prb_id": number,
+                             "from": source, "src_addr": own, "dst_addr": "198.51.100.1",
+                             "avg": 5}) + "\n"
+                 for i, (number, source, own) in enumerate(results)]
+        return self.write("atlas.ndjson", "".join(lines))
+
+    def test_probes_and_addresses(self):
+        said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in "
+                r"train with another address; 1 private addresses are from src_addr")
+        path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
+                          (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
+                          (None, "203.0.113.1", "x"))
+        for threads in (1, 3):
+            warnings = self.ingest(path, options=["--split", "ordered", "--train-ratio", "0.5",
+                                                  "--threads", threads])["warnings"]
+            # 10.0.0.1 and 192.0.2.1 are in train, the other three in test
+            self.assertEqual(len(warnings), 1)
+            self.assertRegex(warnings[0], said)
+        moved = [(number, f"192.0.2.{10 * number + i}", "x") for number in range(8)
+                 for i in range(5) if number > 0]
+        warnings = self.ingest(self.atlas(*moved), options=["--train-ratio", "0.5"])["warnings"]
+        tests = {int(json.loads(line)["src_addr"].rpartition(".")[2]) // 10 for line in
+                 leat("cat", os.path.join(self.out, "test"), "--format", "ndjson",
+                      status=0).stdout.splitlines()}
+        trains = {int(json.loads(line)["src_addr"].rpartition(".")[2]) // 10 for line in
+                  leat("cat", os.path.join(self.out, "train"), "--format", "ndjson",
+                       status=0).stdout.splitlines()}
+        self.assertIn(f"of 7 probes (prb_id) with 35 addresses: of {len(tests)} probes in test, "
+                      f"{len(tests & trains)} are also in train", warnings[0])
+        still = self.atlas((1, "192.0.2.1", "10.0.0.1"), (2, "192.0.2.2", "10.0.0.1"),
+                           (1, "192.0.2.1", "10.0.0.1"))
+        self.assertEqual(self.ingest(still)["warnings"], [])
+
+    # ---- stacked files
+
+    def test_stacked_headers(self):
+        parts = [self.csv([T0, T0 + 1]),
+                 f"event_time,dst_addr,src_addr,rtt\n{T0 + 2},198.51.100.1,192.0.2.1,6\n"]
+        for name in ("all.csv", "all.csv.gz"):
+            path = self.write(name, "".join(parts))
+            if name.endswith(".gz"):
+                with open(path, "wb") as file:
+                    file.write(b"".join(gzip.compress(part.encode()) for part in parts))
+            result = self.ingest(path)
+            self.assertEqual((result["records"], result["measurements"]), (3, 3))
+            self.assertIn(f'{name}": a later header line has other columns', result["warnings"][0])
+            self.assertEqual({each[1:3] for each in self.rows()}, {("192.0.2.1", "198.51.100.1")})
+        same = self.ingest(self.write("same.csv", parts[0] + self.csv([T0 + 5])))
+        self.assertEqual((same["measurements"], same["rejected"], same["warnings"]), (3, 0, []))
+        said = self.ingest(self.write("bad.csv", parts[0] + "time,dst_addr,src_addr,rtt\n"
+                                      f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
+        self.assertIn('bad.csv": line 4 is another header, which does not have all of the columns '
+                      'event_time, src_addr', said)
+
+    # ---- what later runs know
+
+    def test_a_complete_set_repeats_its_warnings(self):
+        path = self.write("a.csv", self.csv([1, 2, 3]))
+        first = self.ingest(path)["warnings"]
+        words = ["ingest", "probes", path, "-o", self.out, "--resume", "--json"]
+        done = json.loads(leat(*words, status=0).stdout)
+        self.assertTrue(done["was_complete"])
+        self.assertEqual(done["warnings"], first)
+        leat(*words, "--column", "event_time=event_time:ms", status=1)
+
+    def test_a_set_of_older_rules_is_named(self):
+        path = self.write("a.csv", self.csv([T0]))
+        self.ingest(path)
+        run = os.path.join(self.out, "run.json")
+        with open(run, encoding="utf-8") as file:
+            facts = json.load(file)
+        self.assertEqual(facts.pop("reader"), 2)
+        with open(run, "w", encoding="utf-8") as file:
+            json.dump(facts, file)
+        words = ["ingest", "probes", path, "-o", self.out]
+        said = leat(*words, "--resume", status=1).stderr
+        self.assertRegex(said, r"read by the rules of another version of leat \(reader 1, this is "
+                               r"2\).*use --replace")
+        leat("inspect", self.out, "--verify", status=0)
+        self.ingest(path)
+        self.assertIn("nothing to do", leat(*words, "--resume", status=0).stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,85 @@
+/* Numbers and addresses of RIPE Atlas probes: counted as a table of all pairs counts them, with any
+ * number of passes and logs. */
+#include "core_support.h"
+
+#include "ingest/probes/identity.h"
+
+enum { NUMBERS = 3000, ADDRESSES = 4000, PAIRS = 20000, LOGS = 3 };
+
+/* Half of the addresses are private; some are IPv6. */
+static void address_of(int k, char text[46]) {
+    static const char *const forms[] = {"10.1.%d.%d",      "192.0.%d.%d",  "fd00::%d:%d",
+                                        "2001:db8::%d:%d", "172.31.%d.%d", "172.32.%d.%d",
+                                        "100.127.%d.%d",   "100.128.%d.%d"};
+    snprintf(text, 46, forms[k % 8], k / 200, k % 200);
+}
+
+static bool is_private(int k) { return k % 2 == 0; }
+
+typedef struct table {
+    uint8_t number[NUMBERS], address[ADDRESSES]; /* 1: in train, 2: in test, 4: own view */
+} table;
+
+static void add_pairs(leat_census_log *logs, table *all, bool ordered) {
+    core_rng rng = {11, 0};
+    for (int i = 0; i < PAIRS; i++) {
+        int number = (int)core_below(&rng, NUMBERS - 7), k = (int)core_below(&rng, ADDRESSES - 9);
+        bool own = core_below(&rng, 3) == 0;
+        char text[46];
+        address_of(k, text);
+        /* the ordered split: the texts from "2" on */
+        bool test = ordered ? strcmp(text, "2") >= 0 : k % 5 == 0;
+        leat_text address = {text, (int32_t)strlen(text)};
+        assert_ok(leat_identity_add(
+            &logs[i % LOGS], (uint32_t)(number + 1) | (own ? LEAT_PROBE_OWN_VIEW : 0),
+            test && !ordered ? LEAT_SPLIT_TEST : LEAT_SPLIT_TRAIN, &address, err));
+        all->number[number] |= test ? 2 : 1;
+        all->address[k] |= (uint8_t)((test ? 2 : 1) | (own ? 4 : 0));
+    }
+}
+
+static void check_counts(bool ordered, int64_t memory_bytes) {
+    leat_census_log logs[LOGS + 1] = {{0}}; /* the last is never opened */
+    leat_census_bound bound = {1, "2"};
+    leat_identities want = {0}, found;
+    table *all = calloc(1, sizeof *all);
+    for (int i = 0; i < LOGS; i++) assert_ok(leat_census_log_open(&logs[i], core_dir(), err));
+    add_pairs(logs, all, ordered);
+    for (int i = 0; i < LOGS; i++) assert_ok(leat_census_log_flush(&logs[i], err));
+    for (int i = 0; i < NUMBERS; i++) {
+        want.probes += all->number[i] != 0;
+        want.test += (all->number[i] & 2) != 0;
+        want.shared += all->number[i] == 3;
+    }
+    for (int k = 0; k < ADDRESSES; k++) {
+        want.addresses += all->address[k] != 0;
+        want.merged += is_private(k) && (all->address[k] & 4) != 0;
+    }
+    assert_ok(
+        leat_identity_count(logs, LOGS + 1, ordered ? &bound : NULL, memory_bytes, &found, err));
+    assert_true(want.shared > 0 && want.merged > 0 && want.test > want.shared);
+    assert_memory_equal(&found, &want, sizeof want);
+    for (int i = 0; i < LOGS; i++) leat_census_log_close(&logs[i]);
+    free(all);
+}
+
+static void test_counts(void **state) {
+    (void)state;
+    for (int ordered = 0; ordered < 2; ordered++) {
+        check_counts(ordered != 0, 1);
+        check_counts(ordered != 0, INT64_C(1) << 30);
+    }
+}
+
+static void test_none(void **state) {
+    (void)state;
+    leat_census_log log = {0};
+    leat_identities found = {.probes = 7};
+    assert_ok(leat_identity_count(&log, 1, NULL, 1 << 20, &found, err));
+    assert_int_equal(found.probes, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_none)};
+    return cmocka_run_group_tests(tests, NULL, core_teardown);
+}
