@@ -16,7 +16,7 @@ import threading
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 
-from command import LIMIT  # pylint: disable=wrong-import-position
+from command import LIMIT, leat  # pylint: disable=wrong-import-position
 
 STARTS = 5  # tries to get a port that another program does not take at the same moment
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
@@ -36,6 +36,16 @@ def find_pooler():
 def skip(reason):
     print(f"skipped: {reason}")
     sys.exit(77)
+
+
+def require(*programs):
+    """Ends this program with status 77 if what it needs is not installed."""
+    if "built without libpq" in leat("doctor", "--db", "postgresql://x@127.0.0.1:1/x").stderr:
+        skip("leat was built without libpq")
+    if not find_server():
+        skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
+    if "pgbouncer" in programs and not find_pooler():
+        skip("no pgbouncer (scripts/install.sh --gate installs it)")
 
 
 def free_port():

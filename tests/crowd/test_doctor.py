@@ -15,8 +15,7 @@ from server import Pooler, Proxy, Server
 import image_set
 from command import LEAT, LIMIT, ROOT, leat
 
-if not server.find_server():
-    server.skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
+server.require()
 
 SCHEMA = [os.path.join(ROOT, "src", "crowd", name) for name in ("schema.sql", "schema_owner.sql")]
 

@@ -15,8 +15,7 @@ from server import Proxy, Server
 import image_set
 from command import LEAT, LIMIT, leat
 
-if not server.find_server():
-    server.skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
+server.require()
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "4", "--micro-batch", "4", "--units", "2",
          "--sample-every", "0"]

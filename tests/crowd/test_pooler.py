@@ -14,10 +14,7 @@ from server import Pooler, Server
 import image_set
 from command import LEAT, LIMIT, leat
 
-if not server.find_server():
-    server.skip("no PostgreSQL server (scripts/install.sh --gate installs it)")
-if not server.find_pooler():
-    server.skip("no pgbouncer (scripts/install.sh --gate installs it)")
+server.require("pgbouncer")
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "4", "--micro-batch", "4", "--units", "2",
          "--steps", "3", "--sample-every", "0"]
