@@ -69,7 +69,8 @@ static leat_code open_file(leat_key *key, leat_error *err) {
     why = (leat_error){0}; /* otherwise the created file counts as missing, and is opened twice */
     code = leat_file_open(&key->file, key->path, LEAT_FILE_SECRET, &why);
     if (code == LEAT_ERR_EXISTS) return leat_fail(err, LEAT_ERR_NOT_FOUND, "%s", why.message);
-    return leat_error_copy(err, &why);
+    /* on success *why still says that it was missing */
+    return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
 }
 
 /* Takes one file; LEAT_ERR_BUSY: another process has it. */
