@@ -189,7 +189,9 @@ typedef enum leat_can_unlabelled {
     LEAT_UNLABELLED_BENIGN,
     LEAT_UNLABELLED_UNKNOWN
 } leat_can_unlabelled;
-typedef enum leat_can_vocab { LEAT_VOCAB_TRAIN, LEAT_VOCAB_ALL } leat_can_vocab;
+/* Identifiers with a number of their own: those of training, of tests as well, or of the frames of
+ * training that are not labelled as attacks. */
+typedef enum leat_can_vocab { LEAT_VOCAB_TRAIN, LEAT_VOCAB_ALL, LEAT_VOCAB_BENIGN } leat_can_vocab;
 typedef enum leat_can_scaler {
     LEAT_SCALER_Z_BENIGN,
     LEAT_SCALER_Z_ALL,

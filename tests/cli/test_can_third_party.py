@@ -358,5 +358,56 @@ class Labels(Third):
                       '12 (57 times), "w2" in line 32 (57 times), and 2 more; expected', says)
 
 
+class Vocabulary(Third):
+    """Fuzzing in the training logs: 20 identifiers of the car, 100 of attacks, one of both."""
+    def logs(self):
+        for folder, shift in (("train_a", 0), ("test_b", 500)):
+            os.makedirs(self.path("logs", folder))
+            with open(self.path("logs", folder, "fuzzing.csv"), "w", encoding="ascii") as file:
+                file.write("timestamp,arbitration_id,data_field,attack\n")
+                for i in range(4000):
+                    attack = i % 10 == 0
+                    ident = 0x300 + shift + i // 10 % 100 if attack else 0x100 + i % 20
+                    ident = 0x101 if i == 2000 else ident
+                    file.write(f"{i * 0.001:.6f},{ident:03X},00,{int(attack)}\n")
+        return self.path("logs")
+
+    def vocabulary(self, logs, *words):
+        Third.count += 1
+        result = self.ingest(logs, "--val-fraction", "0", *words, out=f"cache{Third.count}")
+        with open(os.path.join(result["cache"], "vocab.json"), encoding="ascii") as file:
+            return result, set(json.load(file)["entries"])
+
+    def test_what_is_numbered(self):
+        logs = self.logs()
+        car = {f"{0x100 + i:03X}" for i in range(20) if i % 10 != 0}  # those are of attacks
+        fuzzed = {f"{0x300 + i:03X}" for i in range(100)}
+        test = {f"{0x300 + 500 + i:03X}" for i in range(100)}
+        for words, wanted in (((), car | fuzzed), (("--vocab", "train"), car | fuzzed),
+                              (("--vocab", "benign"), car),
+                              (("--vocab", "all"), car | fuzzed | test),
+                              (("--preset", "reference"), car | fuzzed | test)):
+            for threads in ("1", "3"):
+                result, names = self.vocabulary(logs, *words, "--threads", threads)
+                self.assertEqual(result["vocabulary"], len(wanted), words)
+                self.assertEqual(names, wanted, words)
+            says = ("the vocabulary has 100 identifiers that only attacks of the training logs "
+                    "have, and 18 others; use --vocab benign")
+            self.assertEqual(says in json.dumps(result["warnings"]), "benign" not in words, words)
+
+    def test_unlabelled_and_few(self):
+        """A log without labels is not one of attacks; few identifiers of attacks are no warning."""
+        log = self.save("x.csv", ["timestamp,arbitration_id,data_field"] + [
+            f"{i * 0.001:.6f},{0x1A0 + i % 10:X},00" for i in range(400)])
+        result = self.vocabulary(log, "--vocab", "benign")[0]
+        self.assertEqual(result["vocabulary"], 10)
+        log = self.save("dos.csv", ["timestamp,arbitration_id,data_field,attack"] + [
+            f"{i * 0.001:.6f},{0 if i % 9 == 0 else 0x1A0 + i % 10:03X},00,{int(i % 9 == 0)}"
+            for i in range(400)])
+        for words, count in (((), 11), (("--vocab", "benign"), 10)):
+            result = self.vocabulary(log, *words)[0]
+            self.assertEqual((result["vocabulary"], result["warnings"]), (count, []))
+
+
 if __name__ == "__main__":
     unittest.main()

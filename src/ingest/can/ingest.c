@@ -703,6 +703,8 @@ static leat_code make_cache(can_job *job, leat_error *err) {
         code = leat_can_note_files(job->files, &job->splits, &job->options->settings, meta->warning,
                                    sizeof meta->warning, err);
     if (code == LEAT_OK) append_warning(job->result, meta->warning);
+    leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
+                        sizeof job->result->warning);
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) fill_result(job, meta);

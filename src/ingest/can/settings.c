@@ -53,8 +53,9 @@ static const leat_setting rows[] = {
     {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown"),
      .help = "logs without labels: by-name: benign if their names say so; benign: always benign; "
              "unknown: unlabelled"},
-    {CHOICE("vocab", vocab, "train|all"),
-     .help = "number identifiers seen in training, or those of tests as well"},
+    {CHOICE("vocab", vocab, "train|all|benign"),
+     .help = "number identifiers seen in training, or those of tests as well, or only those of "
+             "training frames that are not labelled as attacks"},
     {CHOICE("scaler", scaler, "z_benign|z_all|robust_benign|none"),
      .help = "how features are scaled while loading"},
     {CHOICE("store", store, "features|frames"),
