@@ -199,6 +199,9 @@ typedef enum leat_can_clock_steps {
     LEAT_CLOCK_STEPS_SPLIT,
     LEAT_CLOCK_STEPS_SORT
 } leat_can_clock_steps;
+/* What the times of a log are: readings of a clock, unless more than a quarter of them are earlier
+ * than the one before; the same in any order; or gaps from one frame to the next. */
+typedef enum leat_can_times { LEAT_TIMES_AUTO, LEAT_TIMES_CLOCK, LEAT_TIMES_GAP } leat_can_times;
 typedef enum leat_can_payload { LEAT_PAYLOAD_STRICT, LEAT_PAYLOAD_LENIENT } leat_can_payload;
 typedef enum leat_can_fd { LEAT_CAN_FD_CUT, LEAT_CAN_FD_REFUSE } leat_can_fd;
 typedef enum leat_can_identifiers { LEAT_IDS_CANONICAL, LEAT_IDS_WRITTEN } leat_can_identifiers;
@@ -212,7 +215,9 @@ typedef enum leat_can_unlabelled {
     LEAT_UNLABELLED_BENIGN,
     LEAT_UNLABELLED_UNKNOWN
 } leat_can_unlabelled;
-typedef enum leat_can_vocab { LEAT_VOCAB_TRAIN, LEAT_VOCAB_ALL } leat_can_vocab;
+/* Identifiers with a number of their own: those of training, of tests as well, or of the frames of
+ * training that are not labelled as attacks. */
+typedef enum leat_can_vocab { LEAT_VOCAB_TRAIN, LEAT_VOCAB_ALL, LEAT_VOCAB_BENIGN } leat_can_vocab;
 typedef enum leat_can_scaler {
     LEAT_SCALER_Z_BENIGN,
     LEAT_SCALER_Z_ALL,
@@ -249,6 +254,7 @@ typedef struct leat_can_settings {
     const char *column; /* "time=NAME,id=NAME:dec,...": all logs are csv with these columns; NULL:
                            formats are detected, and columns by their usual names */
     int64_t no_time;    /* frames per second of csv without a time; 0: they are refused */
+    leat_can_times times;
 } leat_can_settings;
 
 /* The settings by name, as on the command line and in the cache: "window", "val-split", ... */

@@ -108,6 +108,9 @@ static leat_code read_state(const leat_state_form *form, const json_t *state, in
     LEAT_TRY(leat_json_get_string(state, "options", &options, what, err));
     LEAT_TRY(leat_json_get_int(state, "seed", 0, INT64_MAX, &seed, what, err));
     for (int i = 0; i < form->place_count; i++) {
+        bool rules = form->rules_name == form->place_name[i];
+        if (rules) place[i] = 1;
+        if (rules && json_object_get(state, form->rules_name) == NULL) continue;
         LEAT_TRY(leat_json_get_int(state, form->place_name[i], 0, form->place_max, &place[i], what,
                                    err));
     }

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "leat/load.h"
 
-#define LEAT_STATE_PLACES_MAX 2
+#define LEAT_STATE_PLACES_MAX 3
 
 /* What a loader's states have in common. */
 typedef struct leat_state_form {
@@ -23,6 +23,8 @@ typedef struct leat_state_form {
     int place_count;
     const char *place_name[LEAT_STATE_PLACES_MAX]; /* "step" */
     int64_t place_max;
+    const char *rules_name; /* of the last place, which is the number of the rules by which the data
+                               are ordered; older states do not have it: 1. NULL: there is none */
 } leat_state_form;
 
 /* Ends the JSON document of the options that decide bytes: its text, the caller's, and the hash of

@@ -228,9 +228,9 @@ class Words(Case):
         self.write(["weird" if i in (7, 9) else "odd" if i == 300 else "normal"
                     for i in range(FRAMES)])
         said = self.fails()
-        self.assertIn('the labels of 3 of its 400 lines are not known: "weird" in line 9, "odd" in '
-                      'line 302; expected numbers (0 = benign) or words such as normal, attack; '
-                      '--column label=NAME', said)
+        self.assertIn('the labels of 3 of its 400 lines are not known: "weird" in line 9 (2 '
+                      'times), "odd" in line 302 (1 time); expected numbers (0 = benign) or '
+                      'words such as normal, attack; --column label=NAME', said)
         self.assertIn("--max-rejected 0.0075", said)
         result = self.ingest("--max-rejected", "0.0075", "--replace")
         self.assertIn("rejected 3 frames with an unknown label (--max-rejected)",

@@ -8,8 +8,8 @@
 
 /* Settings that no preset contains: they depend on data and machine, not on the reference. */
 static bool is_free(const char *name) {
-    static const char *const names[] = {"format", "window", "stride", "val-fraction",
-                                        "seed",   "store",  "column", "no-time"};
+    static const char *const names[] = {"format", "window", "stride",  "val-fraction", "seed",
+                                        "store",  "column", "no-time", "times"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }
@@ -188,6 +188,11 @@ leat_code leat_can_describe(const leat_can_description *of, leat_can_meta *meta,
     snprintf(meta->preprocessing_version, sizeof meta->preprocessing_version, "leat %s",
              leat_version());
     LEAT_TRY(describe_settings(plan, meta, err));
+    if (of->reader != LEAT_CAN_READER_FIRST) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", of->reader);
+        LEAT_TRY(leat_can_meta_set(meta, "reader", text, err));
+    }
     LEAT_TRY(describe_ids(of->names, &meta->ids, err));
     meta->windows_dropped = plan->windows_dropped;
     for (int64_t i = 0; i < of->splits->inputs.count; i++)

@@ -269,6 +269,7 @@ leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path
     if (counts[format] == 0) return refuse(&lines, path, wanted, *looks, why, err);
     bool made = make_layout(format, &lines, options, layout, &first, why);
     LEAT_ASSERT(made);
+    layout->gaps = !layout->no_time && (layout->gaps || options->times == LEAT_TIMES_GAP);
     if (first < lines.count) *skip_bytes = lines.lines[first].data - text;
     else *skip_bytes = size_bytes;
     return LEAT_OK;

@@ -1,7 +1,6 @@
 /*
  * Payloads in one column that may be written in another notation than the hexadecimal one in which
- * they are read: bits, or decimal bytes; and columns that may be those of a bus. Only the first
- * lines are looked at.
+ * they are read: bits, or decimal bytes. Only the first lines are looked at.
  */
 #include <stdio.h>
 #include <string.h>
@@ -106,35 +105,4 @@ bool leat_can_doubt_payloads(const leat_text *lines, int count, const leat_text 
     else if (at.runs && at.full >= FULL_ENOUGH && differ && !dlc)
         layout->doubts |= LEAT_CAN_DOUBT_DIGITS;
     return true;
-}
-
-/* Whether all cells of a column can be names of buses. */
-static bool has_bus_names(const leat_text *lines, int count, const leat_can_layout *layout,
-                          int column) {
-    for (int i = 1; i < count; i++) {
-        leat_text cells[LEAT_CAN_COLUMNS_MAX];
-        int found = leat_can_split_cells(lines[i].data, lines[i].data + lines[i].size_bytes,
-                                         layout->part, cells, LEAT_CAN_COLUMNS_MAX);
-        if (found != layout->column_count) continue;
-        int size = cells[column].size_bytes;
-        if (size < 1 || size > LEAT_CAN_BUS_NAME_MAX) return false;
-    }
-    return true;
-}
-
-void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names,
-                       leat_can_layout *layout) {
-    static const char *const known[] = {"interface", "iface", "canbus", "canchannel", "busid"};
-    char plain[LEAT_CAN_PLAIN_BYTES];
-    int bus = -1;
-    for (int k = 0; k < layout->column_count; k++) {
-        if (layout->column[k] == LEAT_CAN_COLUMN_BUS) return;
-        plain_name(names[k], plain);
-        bool is = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            is = is || strcmp(plain, known[i]) == 0;
-        if (!is || bus >= 0 || layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
-        if (has_bus_names(lines, count, layout, k)) bus = k;
-    }
-    if (bus >= 0) layout->column[bus] = LEAT_CAN_COLUMN_BUS;
 }

@@ -33,8 +33,10 @@ static const char *const cache_names[] = {LEAT_CAN_CACHE_NAMES(""), NULL};
 
 /* ---- what decides a cache's contents -------------------------------------------------------- */
 
-/* Everything but the inputs, one line each. */
-static leat_code settings_text(const leat_can_settings *settings, leat_buf *text, leat_error *err) {
+/* Everything but the inputs, one line each. The first rules of reading are not named: caches that
+ * were made before there were others keep their digests. */
+static leat_code settings_text(const leat_can_settings *settings, int reader, leat_buf *text,
+                               leat_error *err) {
     LEAT_TRY(leat_buf_printf(text, err, "leat %s can cache %d\n", leat_version(),
                              LEAT_CAN_CACHE_VERSION));
     for (const leat_setting *row = leat_can_settings_table()->rows; row->name != NULL; row++) {
@@ -43,15 +45,17 @@ static leat_code settings_text(const leat_can_settings *settings, leat_buf *text
         if (value == NULL) continue;
         LEAT_TRY(leat_buf_printf(text, err, "%s %s\n", row->name, value));
     }
+    if (reader != LEAT_CAN_READER_FIRST)
+        LEAT_TRY(leat_buf_printf(text, err, "reader %d\n", reader));
     return leat_buf_append(text, "", 1, err); /* ends like a text */
 }
 
 /* Files by split, folder, name (which decide attack types and vehicles) and contents. */
 static leat_code digest_of(const leat_can_splits *splits, const leat_can_settings *settings,
-                           char digest[65], leat_error *err) {
+                           int reader, char digest[65], leat_error *err) {
     leat_buf text = {0};
     leat_sha256 sha;
-    leat_code code = settings_text(settings, &text, err);
+    leat_code code = settings_text(settings, reader, &text, err);
     if (code == LEAT_OK) leat_can_digest_begin(&sha, (const char *)text.data);
     for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
         const leat_can_source *file = &splits->files[i];
@@ -69,6 +73,7 @@ static leat_code digest_of(const leat_can_splits *splits, const leat_can_setting
 static void write_inputs(leat_json *json, const leat_can_splits *splits, const char *settings) {
     leat_json_begin_object(json);
     leat_json_member_string(json, "settings", settings);
+    leat_json_member_int(json, "reader", LEAT_CAN_READER); /* the rules that decided */
     leat_json_key(json, "files");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < splits->inputs.count; i++) {
@@ -88,12 +93,12 @@ static void write_inputs(leat_json *json, const leat_can_splits *splits, const c
 }
 
 static leat_code save_inputs(const char *dir, const leat_can_splits *splits,
-                             const leat_can_settings *settings, leat_error *err) {
+                             const leat_can_settings *settings, int reader, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_buf text = {0};
     leat_json *json = NULL;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, err));
-    leat_code code = settings_text(settings, &text, err);
+    leat_code code = settings_text(settings, reader, &text, err);
     if (code == LEAT_OK) code = leat_json_create(&json, false, err);
     if (code == LEAT_OK) {
         write_inputs(json, splits, (const char *)text.data);
@@ -133,21 +138,38 @@ static leat_code load_inputs(const char *dir, json_t **root) {
     return code;
 }
 
+/* Whether the text names these settings, and the rules that it names. */
+static bool has_same_settings(const char *said, const leat_can_settings *settings, int *reader) {
+    for (*reader = LEAT_CAN_READER_FIRST; *reader <= LEAT_CAN_READER; ++*reader) {
+        leat_buf text = {0};
+        bool same = settings_text(settings, *reader, &text, NULL) == LEAT_OK &&
+                    strcmp(said, (const char *)text.data) == 0;
+        leat_buf_free(&text);
+        if (same) return true;
+    }
+    return false;
+}
+
 /* Whether inputs.json in `dir` lists these inputs and settings; if so, their hashes are filled in.
- */
-static bool has_same_inputs(const char *dir, leat_can_splits *splits, const char *settings) {
+ * *reader: the rules that it names; *decided: the present rules decided which. */
+static bool has_same_inputs(const char *dir, leat_can_splits *splits,
+                            const leat_can_settings *settings, int *reader, bool *decided) {
     static const char what[] = LEAT_CAN_INPUTS_NAME;
     json_t *root = NULL;
     const char *said = NULL;
+    int64_t rules = 0;
     const json_t *files = NULL;
     bool same = load_inputs(dir, &root) == LEAT_OK &&
                 leat_json_get_string(root, "settings", &said, what, NULL) == LEAT_OK &&
                 leat_json_get_array(root, "files", &files, what, NULL) == LEAT_OK &&
-                strcmp(said, settings) == 0 &&
+                has_same_settings(said, settings, reader) &&
                 json_array_size(files) == (size_t)splits->inputs.count;
     for (int64_t i = 0; same && i < splits->inputs.count; i++) {
         same = is_same_file(json_array_get(files, (size_t)i), splits, i);
     }
+    *decided =
+        leat_json_get_int(root, "reader", 0, LEAT_CAN_READER, &rules, what, NULL) == LEAT_OK &&
+        rules == LEAT_CAN_READER;
     json_decref(root);
     return same;
 }
@@ -208,28 +230,46 @@ static bool is_cache_name(const char *name, const char **digest) {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
+static leat_code find_reader(leat_can_folder *folder, const leat_can_splits *splits,
+                             const leat_can_settings *settings, leat_error *err) {
+    if (folder->reader != 0) return LEAT_OK;
+    return leat_can_reader_of(&splits->inputs, settings, &folder->reader, err);
+}
+
+/* Whether this is the cache of the inputs. An older one does not say whether the present rules read
+ * them as it did. */
+static leat_code is_known(leat_can_folder *folder, const char *digest, leat_can_splits *splits,
+                          const leat_can_settings *settings, leat_error *err) {
+    int reader = 0;
+    bool decided = false;
+    if (!has_same_inputs(folder->cache, splits, settings, &reader, &decided)) return LEAT_OK;
+    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, err));
+    if (!decided && folder->reader != reader) return LEAT_OK;
+    LEAT_TRY(digest_of(splits, settings, reader, folder->digest, err));
+    folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
+    if (!folder->found) return LEAT_OK;
+    folder->reader = reader;
+    folder->undecided = !decided;
+    return LEAT_OK;
+}
+
 /* Searches the parent for a complete cache of these inputs by its inputs.json. */
 static leat_code find_known(leat_can_folder *folder, const char *parent, leat_can_splits *splits,
                             const leat_can_settings *settings, leat_error *err) {
     leat_path_list names = {0};
-    leat_buf text = {0};
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(parent, &facts, err));
     if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
     leat_code code = leat_path_list_dir(parent, &names, err);
-    if (code == LEAT_OK) code = settings_text(settings, &text, err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK && !folder->found; i++) {
         const char *digest = NULL;
         if (!is_cache_name(names.paths[i], &digest)) continue;
         code = leat_path_join(folder->cache, sizeof folder->cache, parent, names.paths[i], err);
         bool complete = false;
-        if (code != LEAT_OK || is_complete(folder->cache, &complete, NULL) != LEAT_OK ||
-            !complete || !has_same_inputs(folder->cache, splits, (const char *)text.data))
+        if (code != LEAT_OK || is_complete(folder->cache, &complete, NULL) != LEAT_OK || !complete)
             continue;
-        code = digest_of(splits, settings, folder->digest, err);
-        folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
+        code = is_known(folder, digest, splits, settings, err);
     }
-    leat_buf_free(&text);
     leat_path_list_free(&names);
     return code;
 }
@@ -265,11 +305,14 @@ static leat_code fail_busy(const leat_can_folder *folder, leat_error *err) {
 
 /* LEAT_ERR_BUSY if the work folder belongs to a running ingest of these inputs and settings. */
 static leat_code check_work(const leat_can_folder *folder, const char *name,
-                            leat_can_splits *splits, const char *settings, leat_error *err) {
+                            leat_can_splits *splits, const leat_can_settings *settings,
+                            leat_error *err) {
     char dir[LEAT_PATH_BYTES];
+    int reader = 0;
+    bool decided = false;
     leat_lock lock = {0};
     LEAT_TRY(join(dir, folder->parent, err, "%s/out", name));
-    if (!has_same_inputs(dir, splits, settings)) return LEAT_OK;
+    if (!has_same_inputs(dir, splits, settings, &reader, &decided)) return LEAT_OK;
     LEAT_TRY(join(dir, folder->parent, err, "%s.lock", name));
     leat_code code = leat_lock_try(&lock, dir, NULL);
     leat_lock_release(&lock);
@@ -281,19 +324,16 @@ static leat_code check_work(const leat_can_folder *folder, const char *name,
 static leat_code check_running(const leat_can_folder *folder, leat_can_splits *splits,
                                const leat_can_settings *settings, leat_error *err) {
     leat_path_list names = {0};
-    leat_buf text = {0};
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(folder->parent, &facts, err));
     if (facts.kind != LEAT_PATH_DIR) return LEAT_OK;
     leat_code code = leat_path_list_dir(folder->parent, &names, err);
-    if (code == LEAT_OK) code = settings_text(settings, &text, err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
         const char *name = names.paths[i];
         bool work = strncmp(name, WORK_PREFIX, strlen(WORK_PREFIX)) == 0 &&
                     strlen(name) == strlen(WORK_PREFIX) + DIGEST_LETTERS;
-        if (work) code = check_work(folder, name, splits, (const char *)text.data, err);
+        if (work) code = check_work(folder, name, splits, settings, err);
     }
-    leat_buf_free(&text);
     leat_path_list_free(&names);
     return code;
 }
@@ -348,7 +388,7 @@ static void remember(leat_can_folder *folder, const leat_can_splits *splits,
     if (leat_lock_try(&lock, folder->lock_path, NULL) != LEAT_OK) return;
     leat_code code = load_inputs(folder->cache, &root);
     json_decref(root);
-    bool saved = save_inputs(folder->cache, splits, settings, NULL) == LEAT_OK;
+    bool saved = save_inputs(folder->cache, splits, settings, folder->reader, NULL) == LEAT_OK;
     if (saved && code != LEAT_OK && folder->warning[0] == 0)
         snprintf(folder->warning, sizeof folder->warning,
                  LEAT_CAN_INPUTS_NAME " of the cache was %s; it has been written again",
@@ -365,7 +405,7 @@ static leat_code begin(leat_can_folder *folder, leat_error *err) {
 leat_code leat_can_folder_clear(leat_can_folder *folder, const leat_can_splits *splits,
                                 const leat_can_settings *settings, leat_error *err) {
     LEAT_TRY(begin(folder, err));
-    return save_inputs(folder->out, splits, settings, err);
+    return save_inputs(folder->out, splits, settings, folder->reader, err);
 }
 
 /* An interrupted run is resumed where it has spilled: another --temp starts over. */
@@ -466,6 +506,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
         if (folder->found) {
             LEAT_TRY(set_paths(folder, parent, err));
             settle_found(folder);
+            if (folder->undecided) remember(folder, splits, &options->settings);
             return LEAT_OK;
         }
     }
@@ -473,7 +514,8 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     LEAT_TRY(check_running(folder, splits, &options->settings, err));
     LEAT_TRY(leat_inputs_hash(&splits->inputs, options->threads, ticker, err));
     folder->hashed = true;
-    LEAT_TRY(digest_of(splits, &options->settings, folder->digest, err));
+    LEAT_TRY(find_reader(folder, splits, &options->settings, err));
+    LEAT_TRY(digest_of(splits, &options->settings, folder->reader, folder->digest, err));
     LEAT_TRY(set_paths(folder, parent, err));
     lookout self = {folder, parent, name, options->replace};
     leat_code code = leat_lock_take(&folder->lock, folder->lock_path, look_out, &self, &found, err);
@@ -488,7 +530,8 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     }
     code = check_place(folder, options->replace, err);
     if (code == LEAT_OK) code = prepare(folder, options, err);
-    if (code == LEAT_OK) code = save_inputs(folder->out, splits, &options->settings, err);
+    if (code == LEAT_OK)
+        code = save_inputs(folder->out, splits, &options->settings, folder->reader, err);
     if (code != LEAT_OK) leat_can_folder_close(folder, options->resume);
     return code;
 }

@@ -23,12 +23,25 @@ typedef struct leat_can_folder {
     leat_workdir workdir; /* `work`, and the folder of temporary files */
     const char *temp_dir; /* of the options */
     leat_lock lock;
-    bool found;    /* the cache exists: nothing is locked */
-    bool created;  /* the parent was created by this run */
-    bool hashed;   /* the digest is of the inputs' actual contents, not taken from inputs.json */
-    bool in_place; /* `cache` contains files, which the new ones replace one by one */
+    int reader;     /* the rules by which the inputs are read; 0: not known yet */
+    bool undecided; /* it was found by rules that its inputs.json does not know */
+    bool found;     /* the cache exists: nothing is locked */
+    bool created;   /* the parent was created by this run */
+    bool hashed;    /* the digest is of the inputs' actual contents, not taken from inputs.json */
+    bool in_place;  /* `cache` contains files, which the new ones replace one by one */
     char warning[1024]; /* what could not be cleaned up; "" */
 } leat_can_folder;
+
+/* reader.c: the number of the rules that the digest of these inputs names: LEAT_CAN_READER_FIRST if
+ * the first rules made the same frames of them. Reads little of most files. */
+LEAT_MUST_CHECK leat_code leat_can_reader_of(const leat_input_list *inputs,
+                                             const leat_can_settings *settings, int *reader,
+                                             leat_error *err);
+
+/* The same of the layouts of inputs whose scan was saved, for leat_can_note_files. */
+LEAT_MUST_CHECK leat_code leat_can_look_again(const leat_input_list *inputs,
+                                              const leat_can_settings *settings, int reader,
+                                              leat_can_file *files, leat_error *err);
 
 /* Of a finished scan, in the work folder. */
 #define LEAT_CAN_STATE_NAME "scan.state"

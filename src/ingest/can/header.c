@@ -75,15 +75,6 @@ static const struct {
     {"len", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
     {"length", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
     {"datalength", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
-    {"bus", LEAT_CAN_COLUMN_BUS, LEAT_CAN_UNIT_NONE},
-    {"channel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_UNIT_NONE},
-    {"extended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_UNIT_NONE},
-    {"isextended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_UNIT_NONE},
-    {"isextendedid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_UNIT_NONE},
-    {"remote", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_UNIT_NONE},
-    {"isremoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_UNIT_NONE},
-    {"error", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_UNIT_NONE},
-    {"iserrorframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_UNIT_NONE},
 };
 
 /* "data_0", "D1", "Byte 7": bytes in columns of their own; *number is that of the byte. */
@@ -114,14 +105,21 @@ static int8_t usual_column(leat_text name, leat_can_unit *unit) {
         *unit = usual[i].unit;
         return usual[i].column;
     }
-    return LEAT_CAN_COLUMN_OTHER;
+    return leat_can_mark_column(name);
+}
+
+bool leat_can_is_usual(leat_text name) {
+    leat_can_unit unit = LEAT_CAN_UNIT_NONE;
+    int number = 0;
+    return usual_column(name, &unit) != LEAT_CAN_COLUMN_OTHER || is_byte_name(name, &number);
 }
 
 /* ---- --column ------------------------------------------------------------------------------- */
 
 static const int8_t role_columns[LEAT_CAN_ROLE_COUNT] = {
-    LEAT_CAN_COLUMN_TIME, LEAT_CAN_COLUMN_ID,      LEAT_CAN_COLUMN_BUS,
-    LEAT_CAN_COLUMN_DLC,  LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_COLUMN_LABEL,
+    LEAT_CAN_COLUMN_TIME,     LEAT_CAN_COLUMN_ID,      LEAT_CAN_COLUMN_BUS,
+    LEAT_CAN_COLUMN_DLC,      LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_COLUMN_LABEL,
+    LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_COLUMN_REMOTE,  LEAT_CAN_COLUMN_ERROR,
 };
 
 /* The number from 1 that a name is; 0: none. */
@@ -183,6 +181,11 @@ static bool map_role(const header *head, int role, const leat_can_mapped *mapped
         layout->byte[i] = (int8_t)(i - first);
     }
     if (role == (int)LEAT_CAN_ROLE_TIME) layout->time_unit = mapped->unit;
+    if (layout->time_unit == LEAT_CAN_UNIT_GAP) {
+        layout->gaps = true;
+        layout->time_unit = LEAT_CAN_UNIT_NONE;
+        if (head->named) (void)usual_column(head->cells[first], &layout->time_unit);
+    }
     if (role == (int)LEAT_CAN_ROLE_ID) layout->id_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DLC) layout->dlc_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DATA) layout->data_unit = mapped->unit;
@@ -490,48 +493,6 @@ static bool is_python_can(const header *head) {
     return true;
 }
 
-/* Whether the values of a column look like labels: all of them, or some in words that little else
- * has. */
-static bool has_label_values(const header *head, const leat_can_layout *layout, int column) {
-    enum { SHORT_WORD = 5 }; /* R, T, yes, no, true, false */
-    int words = 0, long_words = 0, seen = 0;
-    for (int i = head->named ? 1 : 0; i < head->line_count; i++) {
-        bool attack = false;
-        leat_text cells[LEAT_CAN_COLUMNS_MAX], text = head->lines[i];
-        int count = leat_can_split_cells(text.data, text.data + text.size_bytes, layout->part,
-                                         cells, LEAT_CAN_COLUMNS_MAX);
-        if (column >= count) continue;
-        seen++;
-        if (!leat_can_label_word(cells[column], &attack)) continue;
-        words++;
-        long_words += cells[column].size_bytes > SHORT_WORD;
-    }
-    return long_words > 0 || (words > 0 && words == seen);
-}
-
-/* An unused column whose name or values are those of a label. Without a header it has a number. */
-static void find_label_like(const header *head, leat_can_layout *layout) {
-    if (layout->label_like[0] != 0 || layout->labelled) return;
-    for (int k = 0; k < head->count; k++) {
-        if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
-        bool named = head->named && leat_can_label_like(head->cells[k]);
-        if (!named && !has_label_values(head, layout, k)) continue;
-        if (!head->named) snprintf(layout->label_like, sizeof layout->label_like, "%d", k + 1);
-        else
-            leat_text_show(layout->label_like, sizeof layout->label_like, head->cells[k].data,
-                           head->cells[k].size_bytes);
-        return;
-    }
-}
-
-/* IntID1, id_dec */
-static bool is_named_decimal(leat_text name) {
-    char plain[LEAT_CAN_PLAIN_BYTES];
-    plain_name(name, plain);
-    bool decimal = strncmp(plain, "int", 3) == 0 || strstr(plain, "dec") != NULL;
-    return decimal && strstr(plain, "id") != NULL;
-}
-
 /* ---- one separator -------------------------------------------------------------------------- */
 
 /* Appends to a list, after the separator if it is not the first item. */
@@ -555,7 +516,8 @@ static bool report_missing(const header *head, const leat_can_layout *layout) {
                           "it contains decoded signals (column \"%s\"), not payloads; use the "
                           "recorded frames instead",
                           show(cell).text);
-        if (is_named_decimal(cell)) snprintf(name, sizeof name, "id=%s:dec", show(cell).text);
+        if (leat_can_is_decimal_name(cell))
+            snprintf(name, sizeof name, "id=%s:dec", show(cell).text);
     }
     bool none = find_kind(layout, LEAT_CAN_COLUMN_TIME) < 0 && !id && !data;
     if (none && head->options->columns == NULL) return false; /* not a header */
@@ -606,6 +568,37 @@ static bool check_payloads(const header *head, leat_can_layout *layout) {
     return refuse(head, "%s", why);
 }
 
+/* Whether identifiers without a letter are probably decimal, since programs write such under this
+ * name: not where all are equal, nor with GVRET's columns. */
+static bool may_be_decimal(const header *head, int id) {
+    leat_text first = {NULL, 0};
+    bool differ = false;
+    if (!leat_can_may_be_decimal_name(head->cells[id]) || is_gvret(head)) return false;
+    for (int i = 1; i < head->line_count; i++) {
+        leat_text cells[LEAT_CAN_COLUMNS_MAX], text = head->lines[i];
+        int count = leat_can_split_cells(text.data, text.data + text.size_bytes, head->part, cells,
+                                         LEAT_CAN_COLUMNS_MAX);
+        if (id >= count) continue;
+        if (first.data == NULL) first = cells[id];
+        differ = differ || first.size_bytes != cells[id].size_bytes ||
+                 memcmp(first.data, cells[id].data, (size_t)first.size_bytes) != 0;
+    }
+    return differ;
+}
+
+/* The time's column as --column takes it. */
+static void name_time(const header *head, leat_can_layout *layout) {
+    int column = find_kind(layout, LEAT_CAN_COLUMN_TIME);
+    char *name = layout->time_name;
+    if (column < 0) return;
+    if (head->named)
+        leat_text_show(name, sizeof layout->time_name, head->cells[column].data,
+                       head->cells[column].size_bytes);
+    bool whole = head->named && strlen(name) == (size_t)head->cells[column].size_bytes;
+    if (!whole || strpbrk(name, ",:=\"'$") != NULL)
+        snprintf(name, sizeof layout->time_name, "%d", column + 1);
+}
+
 static bool resolve(const header *head, leat_can_layout *layout) {
     layout->column_count = head->count;
     layout->part = head->part;
@@ -615,27 +608,32 @@ static bool resolve(const header *head, leat_can_layout *layout) {
     if (head->named) {
         if (!name_columns(head, layout) || !name_label(head, layout) || !name_bytes(head, layout))
             return false;
-        leat_can_name_bus(head->lines, head->line_count, head->cells, layout);
+        leat_can_name_marks(head->lines, head->line_count, head->cells, head->options->reader,
+                            layout);
     }
     if (!report_missing(head, layout) || !check_words(head, layout)) return false;
     layout->no_time = find_kind(layout, LEAT_CAN_COLUMN_TIME) < 0;
     layout->labelled = find_kind(layout, LEAT_CAN_COLUMN_LABEL) >= 0;
     int id = find_kind(layout, LEAT_CAN_COLUMN_ID);
-    layout->id_named_decimal =
-        head->named && is_named_decimal(head->cells[id]) && layout->id_unit == LEAT_CAN_UNIT_NONE;
+    bool open = head->named && layout->id_unit == LEAT_CAN_UNIT_NONE;
+    layout->id_named_decimal = open && leat_can_is_decimal_name(head->cells[id]);
+    layout->id_may_be_decimal = open && may_be_decimal(head, id);
     if (head->named && layout->data_unit == LEAT_CAN_UNIT_NONE && is_python_can(head)) {
         layout->data_unit = LEAT_CAN_UNIT_BASE64;
         layout->dlc_unit = LEAT_CAN_UNIT_BYTES;
     }
+    name_time(head, layout);
     note_buses(head, layout);
     guess_time(head, layout);
     guess_bytes(head, layout);
     guess_dlc(head, layout);
     if (!check_payloads(head, layout)) return false;
-    find_label_like(head, layout);
+    leat_can_find_label_like(head->lines, head->line_count, head->named ? head->cells : NULL,
+                             layout);
     if (layout->label_like[0] == 0)
         leat_can_watch_columns(head->lines, head->line_count, head->named ? head->cells : NULL,
                                layout);
+    if (head->named) leat_can_find_unused(head->lines, head->line_count, head->cells, layout);
     return true;
 }
 

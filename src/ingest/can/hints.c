@@ -108,11 +108,53 @@ void leat_can_hint(const leat_can_layout *layout, leat_text header, leat_text li
 
 /* ---- whole files ---------------------------------------------------------------------------- */
 
-static bool is_utf16(const char *text, int64_t size_bytes) {
+/* How the beginning of a file shows that it is not UTF-8: as in UTF-16, every second byte is 0, or
+ * it begins with the mark of UTF-16; or many bytes are 0 anywhere. */
+typedef enum encoding { UTF8, UTF16, BINARY } encoding;
+static encoding encoding_of(const char *text, int64_t size_bytes) {
     enum { LOOKED_AT = 64 };
-    int64_t zeros = 0, size = size_bytes < LOOKED_AT ? size_bytes : LOOKED_AT;
-    for (int64_t i = 0; i < size; i++) zeros += text[i] == 0;
-    return size >= 4 && 4 * zeros >= size;
+    int64_t zeros[2] = {0}, size = size_bytes < LOOKED_AT ? size_bytes : LOOKED_AT;
+    for (int64_t i = 0; i < size; i++) zeros[i % 2] += text[i] == 0;
+    if (size < 4 || 4 * (zeros[0] + zeros[1]) < size) return UTF8;
+    bool mark = memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0;
+    return mark || zeros[0] == 0 || zeros[1] == 0 ? UTF16 : BINARY;
+}
+
+/* Formats of recorders that are not text, by their first bytes, and what converts them. */
+static leat_code check_binary(const char *text, int64_t size_bytes, const char *path,
+                              leat_error *err) {
+    static const struct {
+        const char *begin;
+        int size;
+        const char *what, *suffix;
+        bool packets;
+    } known[] = {
+        {"LOGG", 4, "a BLF file of Vector", "blf", false},
+        {"MDF     ", 8, "an MDF file of ASAM", "mf4", false},
+        {"UnFinMF ", 8, "an unfinished MDF file of ASAM", "mf4", false},
+        {"SQLite format 3", 16, "an SQLite database", "db", false},
+        {"\xd4\xc3\xb2\xa1", 4, "a pcap file", "pcap", true},
+        {"\xa1\xb2\xc3\xd4", 4, "a pcap file", "pcap", true},
+        {"\x4d\x3c\xb2\xa1", 4, "a pcap file", "pcap", true},
+        {"\xa1\xb2\x3c\x4d", 4, "a pcap file", "pcap", true},
+        {"\x0a\x0d\x0d\x0a", 4, "a pcapng file", "pcapng", true},
+    };
+    char how[224];
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (size_bytes < known[i].size || memcmp(text, known[i].begin, (size_t)known[i].size) != 0)
+            continue;
+        if (!known[i].packets)
+            snprintf(how, sizeof how, "python3 -m can.logconvert FILE.%s FILE.log (python-can)",
+                     known[i].suffix);
+        else
+            snprintf(how, sizeof how,
+                     "tshark -r FILE.%s -T fields -E separator=, -e frame.time_epoch -e can.id -e "
+                     "data.data > FILE.csv, and read that with --column time=1,id=2,data=3",
+                     known[i].suffix);
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is %s, not text; convert it: %s", path,
+                         known[i].what, how);
+    }
+    return LEAT_OK;
 }
 
 leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *path,
@@ -132,9 +174,14 @@ leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *
             return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a %s file; unpack it first", path,
                              packed[i].what);
     }
-    if (is_utf16(text, size_bytes))
+    LEAT_TRY(check_binary(text, size_bytes, path, err));
+    encoding is = encoding_of(text, size_bytes);
+    if (is == UTF16)
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\" is UTF-16; convert it: iconv -f UTF-16 -t UTF-8", path);
+    if (is == BINARY)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" is a binary file, not a log of lines; convert it to text", path);
     const char *feed = memchr(text, '\n', (size_t)size_bytes);
     const char *end = feed != NULL ? feed : text + size_bytes;
     int returns = 0;

@@ -214,11 +214,7 @@ static leat_code scan_lines(can_job *job, const can_saved *saved, leat_error *er
     const leat_can_settings *settings = &job->options->settings;
     const leat_can_scan_options options = {
         .format = settings->format,
-        .lines = {.canonical = settings->identifiers == LEAT_IDS_CANONICAL,
-                  .strict = settings->payload == LEAT_PAYLOAD_STRICT,
-                  .fd_refuse = settings->fd == LEAT_CAN_FD_REFUSE,
-                  .columns = settings->column != NULL ? &job->mapping : NULL,
-                  .no_time = settings->no_time},
+        .lines = leat_can_lines_of(settings, job->folder.reader, &job->mapping),
         .max_rejected = job->options->max_rejected,
         .threads = job->scan_threads,
         .rejects = job->rejects,
@@ -253,7 +249,9 @@ static leat_code load_saved(can_job *job, const leat_can_store_options *options,
     LEAT_TRY(leat_can_counts_load(job->files, count, job->store, saved->counts, err));
     for (int64_t i = 0; i < count; i++) rejected += job->files[i].lines - job->files[i].frames;
     LEAT_TRY(leat_path_stat(saved->rejects, &facts, err));
-    if (facts.kind == LEAT_PATH_FILE || rejected == 0) return LEAT_OK;
+    if (facts.kind == LEAT_PATH_FILE || rejected == 0)
+        return leat_can_look_again(&job->splits.inputs, &job->options->settings, job->folder.reader,
+                                   job->files, err);
     return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" no longer exists", saved->rejects);
 }
 
@@ -602,6 +600,7 @@ static leat_code write_cache(can_job *job, can_parts *parts, leat_can_meta *meta
         .plan = &job->plan,
         .names = &job->names,
         .digest = job->folder.digest,
+        .reader = job->folder.reader,
         .file_bytes = parts->file_bytes,
         .pages_hash = parts->pages_hash,
     };
@@ -704,6 +703,8 @@ static leat_code make_cache(can_job *job, leat_error *err) {
         code = leat_can_note_files(job->files, &job->splits, &job->options->settings, meta->warning,
                                    sizeof meta->warning, err);
     if (code == LEAT_OK) append_warning(job->result, meta->warning);
+    leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
+                        sizeof job->result->warning);
     if (code == LEAT_OK) code = write_cache(job, parts, meta, err);
     if (code == LEAT_OK) count_labels(job);
     if (code == LEAT_OK) fill_result(job, meta);
@@ -719,24 +720,11 @@ static leat_code may_publish(can_job *job, leat_error *err) {
     return leat_ticker_check(&job->ticker, err);
 }
 
-static leat_code read_mapping(can_job *job, leat_error *err) {
-    const leat_can_settings *settings = &job->options->settings;
-    if (settings->column == NULL) return LEAT_OK;
-    if (settings->format != LEAT_CAN_AUTO && settings->format != LEAT_CAN_CSV)
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "column describes a csv, but format is %s; use one of them",
-                         leat_can_format_name(settings->format));
-    if (strlen(settings->column) >= LEAT_CAN_SETTING_BYTES)
-        return leat_fail(err, LEAT_ERR_OPTION, "column: more than %d characters",
-                         LEAT_CAN_SETTING_BYTES - 1);
-    return leat_can_mapping_parse(&job->mapping, settings->column, err);
-}
-
 static leat_code run(can_job *job, const char *const *paths, int64_t path_count,
                      const char *cache_dir, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     LEAT_TRY(leat_settings_check(leat_can_settings_table(), &o->settings, err));
-    LEAT_TRY(read_mapping(job, err));
+    LEAT_TRY(leat_can_mapping_read(&job->mapping, &o->settings, err));
     LEAT_TRY(leat_can_splits_find(paths, path_count, o, &job->splits, err));
     LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
     if (job->folder.found) {

@@ -1,4 +1,5 @@
 /* Labels of frames: the words they are written in, and the names of their columns. */
+#include <stdio.h>
 #include <string.h>
 
 #include "ingest/can/pieces.h"
@@ -106,6 +107,46 @@ leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *tex
         if (late || !leat_can_take_label(word, &attack)) found = word;
     }
     return found;
+}
+
+void leat_can_labels_add(leat_can_label_list *list, leat_text label, int64_t line) {
+    char text[LEAT_CAN_LABEL_BYTES];
+    int64_t taken = leat_text_show(text, sizeof text - 3, label.data, label.size_bytes);
+    if (taken < label.size_bytes) memcpy(text + strlen(text), "...", 4);
+    int at = 0;
+    while (at < list->count && strcmp(list->items[at].text, text) != 0) at++;
+    if (at == LEAT_CAN_LABELS_MAX) list->more = true;
+    if (at == LEAT_CAN_LABELS_MAX) return;
+    if (at == list->count) {
+        memcpy(list->items[list->count].text, text, sizeof text);
+        list->items[list->count].lines = 0;
+        list->items[list->count++].first = line;
+    }
+    list->items[at].lines++;
+}
+
+void leat_can_labels_show(leat_can_label_list *list, bool counts, char *text, size_t text_bytes) {
+    size_t used = 0;
+    text[0] = 0;
+    for (int shown = 0; shown < LEAT_CAN_LABELS_SHOWN && shown < list->count; shown++) {
+        int best = 0;
+        for (int i = 1; i < list->count; i++) {
+            if (list->items[i].lines > list->items[best].lines) best = i;
+        }
+        int64_t lines = list->items[best].lines;
+        char times[32] = "";
+        if (counts && list->count > 1) /* of a single label they are those of all lines */
+            snprintf(times, sizeof times, " (%lld time%s)", (long long)lines,
+                     lines == 1 ? "" : "s");
+        if (used < text_bytes)
+            used += (size_t)snprintf(text + used, text_bytes - used, "%s \"%s\" in line %lld%s",
+                                     shown > 0 ? "," : "", list->items[best].text,
+                                     (long long)list->items[best].first, times);
+        list->items[best].lines = -1; /* shown */
+    }
+    int more = list->count - LEAT_CAN_LABELS_SHOWN;
+    if (more > 0 && used < text_bytes)
+        snprintf(text + used, text_bytes - used, ", and %d%s more", more, list->more ? " or" : "");
 }
 
 /* ---- columns ---- */

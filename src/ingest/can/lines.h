@@ -13,6 +13,7 @@
 /* ---- frames ---- */
 
 #define LEAT_CAN_ID_BYTES 16
+#define LEAT_CAN_GAP_MAX_S 4e9   /* of gaps, and of their sum: about 127 years */
 #define LEAT_CAN_TIME_MAX_S 1e12 /* of a frame, in either direction: about 30,000 years */
 
 typedef struct leat_can_line {
@@ -30,7 +31,8 @@ enum {
     LEAT_CAN_MARK_ATTACK = 4,    /* its label is 1, or a word for attacks */
     LEAT_CAN_MARK_MORE = 8,      /* its label is above 1, which marks an attack as well */
     LEAT_CAN_MARK_NEGATIVE = 16, /* its label is below 0, which marks a benign frame */
-    LEAT_CAN_MARKS_END = 32,
+    LEAT_CAN_MARK_PADDED = 32,   /* its identifier begins with 0, as hexadecimal ones do */
+    LEAT_CAN_MARKS_END = 64,
 };
 
 struct leat_can_mapping; /* of --column: table.h */
@@ -42,7 +44,13 @@ typedef struct leat_can_line_options {
     bool fd_refuse; /* CAN-FD frames are rejected; or cut at 8 bytes */
     const struct leat_can_mapping *columns; /* every file is a csv with these; NULL: by names */
     int64_t no_time; /* a csv may lack times: it then has that many frames per second; 0: refused */
+    leat_can_times times;
+    bool any_order; /* times of a clock in any order are sorted, unless they look like gaps */
+    int reader;     /* LEAT_CAN_READER_FIRST: the first rules; 0: the present ones */
 } leat_can_line_options;
+
+/* Rules of reading: those of leat's first caches, and the present ones (reader.c). */
+enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER = 2 };
 
 /* Why a line is not a frame: name, and text as shown in rejected.csv. The first are malformed
  * lines, which may indicate the wrong format; the others are valid lines whose frame is not usable.
@@ -110,6 +118,7 @@ typedef enum leat_can_unit {
     LEAT_CAN_UNIT_MS,
     LEAT_CAN_UNIT_US,
     LEAT_CAN_UNIT_NS,
+    LEAT_CAN_UNIT_GAP, /* seconds since the frame before */
     LEAT_CAN_UNITS
 } leat_can_unit;
 /* What the first lines of a csv could not decide, as bits. */
@@ -131,6 +140,7 @@ enum {
 };
 #define LEAT_CAN_COLUMNS_MAX 64
 #define LEAT_CAN_LABEL_NAME_BYTES 36
+#define LEAT_CAN_UNUSED_BYTES 84
 typedef struct leat_can_layout {
     leat_can_format format;              /* never LEAT_CAN_AUTO */
     bool labelled;                       /* lines are labelled as attack or not */
@@ -142,16 +152,20 @@ typedef struct leat_can_layout {
     /* csv: other than the plain table of timestamp, identifier, hex payload and label. Everything
      * below belongs to such tables. */
     bool table;
-    bool no_time; /* it has no times: leat_can_line.time is 0 */
-    char part;    /* between cells: , ; TAB, or a blank for any blanks */
+    bool no_time;                              /* it has no times: leat_can_line.time is 0 */
+    char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* csv: of its column, or the number */
+    bool gaps; /* leat_can_line.time is the time since the frame before; of any format */
+    char part; /* between cells: , ; TAB, or a blank for any blanks */
     leat_can_unit id_unit, time_unit, dlc_unit, data_unit;
     /* Of any csv. */
     bool id_named_decimal;                      /* the name of its column, or its bytes, say so */
+    bool id_may_be_decimal;                     /* that name does if there are no letters */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
-    int doubts;                                 /* LEAT_CAN_DOUBT_... */
-    bool named;                                 /* the first line is a header */
-    bool label_inverted;                        /* its column is named for benign frames */
-    int watch_count;                            /* columns to watch: watch.c */
+    char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
+    int doubts;                         /* LEAT_CAN_DOUBT_... */
+    bool named;                         /* the first line is a header */
+    bool label_inverted;                /* its column is named for benign frames */
+    int watch_count;                    /* columns to watch: watch.c */
     struct {
         int column;
         char name[LEAT_CAN_LABEL_NAME_BYTES];
@@ -231,16 +245,23 @@ typedef struct leat_can_file {
     int64_t rejected[LEAT_CAN_REJECT_COUNT];
     int64_t first_malformed;                    /* number of that line, or 0 */
     bool no_time;                               /* its times were invented */
+    bool gaps;                                  /* its times were added up */
+    bool id_may_be_decimal;                     /* as in the layout */
+    double first_s, last_s;                     /* the smallest and the largest time of a frame */
     int ids;                                    /* LEAT_CAN_IDS_... */
     int doubts;                                 /* LEAT_CAN_DOUBT_... */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
+    char unused[LEAT_CAN_UNUSED_BYTES];         /* unused ones that may be marks or buses; "" */
     int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
     /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
     uint8_t time_column, id_column, data_column;
-    int64_t frames_cut;               /* with LEAT_CAN_MARK_CUT */
-    int64_t equal_times;              /* frames with the time of the one before, within blocks */
-    bool watched;                     /* label_like is what the watched columns give */
-    uint8_t seen[LEAT_CAN_WATCH_MAX]; /* in the watched columns: LEAT_CAN_SEEN_... */
+    int64_t frames_cut;    /* with LEAT_CAN_MARK_CUT */
+    int64_t equal_times;   /* frames with the time of the one before, within blocks */
+    int64_t earlier_times; /* frames with an earlier one, within blocks */
+    int64_t short_times;   /* frames with a time of 0 to 1 s */
+    char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, for --column; "": unknown */
+    bool watched;                              /* label_like is what the watched columns give */
+    uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
 } leat_can_file;
 
 /*

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/can_cache/can_cache.h"
 #include "ingest/can/table.h"
 
 #define ROLE_NAME(role, text) [role] = (text),
@@ -22,6 +23,7 @@ static const struct {
     {"ms", LEAT_CAN_UNIT_MS, 1u << LEAT_CAN_ROLE_TIME},
     {"us", LEAT_CAN_UNIT_US, 1u << LEAT_CAN_ROLE_TIME},
     {"ns", LEAT_CAN_UNIT_NS, 1u << LEAT_CAN_ROLE_TIME},
+    {"gap", LEAT_CAN_UNIT_GAP, 1u << LEAT_CAN_ROLE_TIME},
 };
 
 static bool is_same(const char *text, size_t size, const char *word) {
@@ -39,7 +41,7 @@ static leat_code read_unit(int role, const char *text, size_t size, leat_can_uni
         if ((units[i].roles >> role & 1u) != 0) return LEAT_OK;
         return leat_fail(err, LEAT_ERR_OPTION,
                          "column: %s does not take :%s; time takes s, ms, us or ns, id hex or dec, "
-                         "dlc bytes or bits, data hex, dec, bits or base64",
+                         "dlc bytes or bits, data hex, dec, bits or base64, and time gap",
                          leat_can_role_names[role], units[i].word);
     }
     return LEAT_OK;
@@ -70,7 +72,8 @@ static leat_code read_item(leat_can_mapping *mapping, const char *text, size_t s
     if (equals == NULL || role == (int)LEAT_CAN_ROLE_COUNT) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "column: \"%.*s\" is not accepted; it takes WHAT=NAME, separated by "
-                         "commas, where WHAT is time, id, bus, dlc, data or label",
+                         "commas, where WHAT is time, id, bus, dlc, data or label, or one of "
+                         "the marks extended, remote and error",
                          (int)(size < 60 ? size : 60), text);
     }
     leat_can_mapped *to = &mapping->roles[role];
@@ -99,4 +102,29 @@ leat_code leat_can_mapping_parse(leat_can_mapping *mapping, const char *text, le
         if (at[size] == 0) return LEAT_OK;
         at += size + 1;
     }
+}
+
+leat_code leat_can_mapping_read(leat_can_mapping *mapping, const leat_can_settings *settings,
+                                leat_error *err) {
+    if (settings->column == NULL) return LEAT_OK;
+    if (settings->format != LEAT_CAN_AUTO && settings->format != LEAT_CAN_CSV)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "column describes a csv, but format is %s; use one of them",
+                         leat_can_format_name(settings->format));
+    if (strlen(settings->column) >= LEAT_CAN_SETTING_BYTES)
+        return leat_fail(err, LEAT_ERR_OPTION, "column: more than %d characters",
+                         LEAT_CAN_SETTING_BYTES - 1);
+    return leat_can_mapping_parse(mapping, settings->column, err);
+}
+
+leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int reader,
+                                        const leat_can_mapping *mapping) {
+    return (leat_can_line_options){.canonical = settings->identifiers == LEAT_IDS_CANONICAL,
+                                   .strict = settings->payload == LEAT_PAYLOAD_STRICT,
+                                   .fd_refuse = settings->fd == LEAT_CAN_FD_REFUSE,
+                                   .columns = settings->column != NULL ? mapping : NULL,
+                                   .no_time = settings->no_time,
+                                   .times = settings->times,
+                                   .any_order = settings->clock_steps == LEAT_CLOCK_STEPS_SORT,
+                                   .reader = reader};
 }

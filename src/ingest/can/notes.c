@@ -40,13 +40,16 @@ static void add_files(notes *to, int64_t first, int64_t count) {
 }
 
 /* Identifiers that could be decimal, where they are read as hexadecimal: their column says so, or
- * all digits are decimal and some are too large for 11 bits only as hexadecimal numbers. */
+ * all digits are decimal, and some are too large for 11 bits only as hexadecimal numbers, or their
+ * column has a name that is also that of decimal ones, and none begins with 0. */
 static bool may_be_decimal(const leat_can_file *file) {
     bool hex = file->format == LEAT_CAN_GVRET || file->format == LEAT_CAN_CANDUMP;
     bool decided = (file->ids & (LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED)) != 0;
     if (hex || decided || file->frames == 0) return false;
     if ((file->ids & LEAT_CAN_IDS_NAMED_DEC) != 0) return true;
-    return (file->ids & LEAT_CAN_IDS_LONG) != 0 && (file->ids & LEAT_CAN_IDS_BEYOND) == 0;
+    if ((file->ids & LEAT_CAN_IDS_BEYOND) != 0) return false;
+    bool named = file->id_may_be_decimal && (file->marks & LEAT_CAN_MARK_PADDED) == 0;
+    return named || (file->ids & LEAT_CAN_IDS_LONG) != 0;
 }
 
 /* A column for --column: its number. */
@@ -60,6 +63,7 @@ static column number_of(int number) {
 }
 
 static bool has_unused_label(const leat_can_file *file) { return file->label_like[0] != 0; }
+static bool has_unused_columns(const leat_can_file *file) { return file->unused[0] != 0; }
 static bool has_bad_labels(const leat_can_file *file) {
     return file->rejected[LEAT_CAN_REJECT_LABEL] > 0;
 }
@@ -186,6 +190,14 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
                 ? " inverted: 1 is then benign, and 0 an attack"
                 : "");
     }
+    first = find_files(&to, files, has_unused_columns, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        add(&to,
+            ": columns of few values are not used: %s; if one is the bus or marks frames, name it "
+            "with --column bus=NAME, extended=NAME, remote=NAME or error=NAME",
+            files[first].unused);
+    }
     note_labels(&to, files);
     note_values(&to, files);
     first = find_files(&to, files, may_be_decimal, &count);
@@ -233,8 +245,8 @@ static void note_times(notes *of, const leat_can_file *files, const leat_can_set
         add(&to,
             ": times are read as seconds, but all of the first ones are whole numbers, most "
             "of them different; use --column time=%s:ms, us or ns, or time=%s:s if they "
-            "are seconds",
-            time.text, time.text);
+            "are seconds%s",
+            time.text, time.text, files[first].gaps ? ", with --times gap" : "");
     }
     first = find_files(&to, files, has_equal_times, &count);
     if (first >= 0) {

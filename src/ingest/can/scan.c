@@ -26,6 +26,7 @@ typedef struct can_block {
     int64_t number; /* in its file */
     leat_line_run run;
     int64_t skip_bytes; /* header and blank lines at the beginning */
+    int64_t elapsed_ns; /* the sum of the gaps before it */
     leat_can_layout layout;
     char *text; /* TEXT_BYTES */
     leat_buf reject;
@@ -39,6 +40,7 @@ typedef struct can_scan {
     /* Of the current file; owned by the worker whose turn it is. */
     leat_can_layout layout;
     bool detected;
+    int64_t elapsed_ns;   /* the sum of its gaps so far */
     pthread_mutex_t lock; /* for the files */
     leat_can_file *files;
     can_block **blocks;
@@ -51,6 +53,7 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     const leat_input *item = &self->inputs->items[input];
     leat_lines_options reading = {.gzip = item->gzip};
     self->detected = false;
+    self->elapsed_ns = 0;
     return leat_lines_open(lines, item->path, &reading, err);
 }
 
@@ -83,9 +86,26 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     if (self->layout.id_named_decimal) file->ids |= LEAT_CAN_IDS_NAMED_DEC;
     if (self->layout.id_unit != LEAT_CAN_UNIT_NONE) file->ids |= LEAT_CAN_IDS_DECIDED;
     memcpy(file->label_like, self->layout.label_like, sizeof file->label_like);
+    leat_can_note_layout(&self->layout, file);
     note_columns(&self->layout, file);
     pthread_mutex_unlock(&self->lock);
     return LEAT_OK;
+}
+
+/* The sum of a block's gaps has to be known before the next one is parsed. */
+static void add_gaps(can_scan *self, can_block *block) {
+    const char *at = block->text + block->skip_bytes, *end = block->text + block->run.size_bytes;
+    block->elapsed_ns = self->elapsed_ns;
+    while (at < end && block->run.fault == LEAT_LINE_GOOD) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
+        int64_t size = stop - at;
+        if (size > 0 && at[size - 1] == '\r') size--;
+        leat_can_line line;
+        if (size > 0)
+            (void)leat_can_parse_gap(&self->layout, &self->options->lines, at, size,
+                                     &self->elapsed_ns, &line);
+        at = stop + 1;
+    }
 }
 
 static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
@@ -102,6 +122,7 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     if (!self->detected) LEAT_TRY(detect_format(self, block, err));
     leat_can_note_buses(&self->layout, block->text, block->run.size_bytes);
     block->layout = self->layout;
+    if (self->layout.gaps) add_gaps(self, block);
     return LEAT_OK;
 }
 
@@ -136,11 +157,23 @@ static inline int shape_of(const char id[LEAT_CAN_ID_BYTES]) {
     return strcmp(text, "00002047") <= 0 ? LEAT_CAN_IDS_LONG : LEAT_CAN_IDS_BEYOND;
 }
 
+/* A truncated line is not a frame. */
+static leat_can_reject parse_line(const can_scan *self, const can_block *block, leat_text text,
+                                  int64_t *elapsed_ns, leat_can_line *line) {
+    const leat_can_line_options *options = &self->options->lines;
+    if (block->run.fault != LEAT_LINE_GOOD) return LEAT_CAN_REJECT_LINE;
+    if (block->layout.gaps)
+        return leat_can_parse_gap(&block->layout, options, text.data, text.size_bytes, elapsed_ns,
+                                  line);
+    return leat_can_parse_line(&block->layout, options, text.data, text.size_bytes, line);
+}
+
 /* Splits the block's text into lines and parses them. */
 static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
     can_block *block = self->blocks[worker];
     leat_can_file *found = &block->found;
     bool no_time = block->layout.no_time;
+    int64_t elapsed_ns = block->elapsed_ns;
     const char *at = block->text, *end = at + block->run.size_bytes;
     const char *begin = at + block->skip_bytes; /* of the frames */
     for (int64_t number = block->run.number; at < end; number++) {
@@ -150,11 +183,8 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         if (text.size_bytes > 0 && stop[-1] == '\r') text.size_bytes--;
         if (text.size_bytes == 0 || text.data < begin) continue;
         found->lines++;
-        leat_can_reject reason = LEAT_CAN_REJECT_LINE; /* a truncated line is not a frame */
-        if (block->run.fault == LEAT_LINE_GOOD) {
-            reason = leat_can_parse_line(&block->layout, &self->options->lines, text.data,
-                                         text.size_bytes, &block->lines[found->frames]);
-        }
+        leat_can_reject reason =
+            parse_line(self, block, text, &elapsed_ns, &block->lines[found->frames]);
         if (reason != LEAT_CAN_TAKEN) {
             LEAT_TRY(set_aside(self, worker, number, reason, text, err));
             continue;
@@ -164,6 +194,10 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         found->marks |= line->marks;
         found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
         found->equal_times += found->frames > 1 && line->time == line[-1].time;
+        found->earlier_times += found->frames > 1 && line->time < line[-1].time;
+        found->short_times += line->time >= 0 && line->time <= 1;
+        if (found->frames == 1 || line->time < found->first_s) found->first_s = line->time;
+        if (found->frames == 1 || line->time > found->last_s) found->last_s = line->time;
         if (block->layout.watch_count > 0) leat_can_watch_line(&block->layout, text, found->seen);
         if (no_time) line->time = (double)(number - 1) / (double)self->options->lines.no_time;
     }
@@ -174,12 +208,18 @@ static void add_found(can_scan *self, const can_block *block) {
     const leat_can_file *found = &block->found;
     pthread_mutex_lock(&self->lock);
     leat_can_file *file = &self->files[block->file_index];
+    bool first_frames = file->frames == 0 && found->frames > 0, more_frames = found->frames > 0;
+    if (first_frames || (more_frames && found->first_s < file->first_s))
+        file->first_s = found->first_s;
+    if (first_frames || (more_frames && found->last_s > file->last_s)) file->last_s = found->last_s;
     file->lines += found->lines;
     file->frames += found->frames;
     file->ids |= found->ids;
     file->marks |= found->marks;
     file->frames_cut += found->frames_cut;
     file->equal_times += found->equal_times;
+    file->earlier_times += found->earlier_times;
+    file->short_times += found->short_times;
     leat_can_watch_add(&block->layout, found->seen, file);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] += found->rejected[i];
     int64_t first = found->first_malformed;
@@ -219,26 +259,19 @@ static bool has_too_many(const leat_can_scan_options *options, const leat_can_fi
 enum { SHOWN_LINES = 3 };
 typedef struct shown_lines {
     char text[320];
-    char label[52]; /* of the first of them */
     int count;
-    bool labels; /* only those with labels that cannot be read: their labels */
-    bool late;   /* the first lines do not have such labels */
+    bool labels; /* only the words of labels that cannot be read: */
+    leat_can_label_list words;
+    bool late; /* the first lines do not have such labels */
     char header[1024],
         hint[200]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
                        leat_text line) {
-    char text[52];
-    size_t used = strlen(shown->text), size = sizeof shown->text;
-    leat_text label = leat_can_rejected_label(layout, line.data, line.size_bytes);
-    int64_t taken = leat_text_show(text, 49, label.data, label.size_bytes);
-    if (taken < label.size_bytes) memcpy(text + strlen(text), "...", 4);
-    if (strcmp(text, shown->label) == 0 && shown->count > 0) return;
-    if (shown->count == 0) memcpy(shown->label, text, sizeof text);
     shown->late = !layout->labelled;
-    snprintf(shown->text + used, size - used, "%s \"%s\" in line %lld",
-             shown->count++ > 0 ? "," : "", text, (long long)number);
+    leat_can_labels_add(&shown->words, leat_can_rejected_label(layout, line.data, line.size_bytes),
+                        number);
 }
 
 static void show_line(shown_lines *shown, const leat_can_layout *layout, int64_t number,
@@ -258,17 +291,15 @@ static void show_block(can_scan *self, const can_block *block, shown_lines *show
     const char *at = block->text, *end = at + block->run.size_bytes;
     const char *begin = at + block->skip_bytes;
     int64_t number = block->run.number;
-    for (; at < end && shown->count < SHOWN_LINES; number++) {
+    for (; at < end && (shown->labels || shown->count < SHOWN_LINES); number++) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
         leat_text text = {at, (int32_t)(stop - at)};
         at = stop + 1;
         if (text.size_bytes > 0 && stop[-1] == '\r') text.size_bytes--;
         if (text.size_bytes == 0 || text.data < begin) continue;
         leat_can_line line;
-        leat_can_reject reason = LEAT_CAN_REJECT_LINE;
-        if (block->run.fault == LEAT_LINE_GOOD)
-            reason = leat_can_parse_line(&block->layout, &self->options->lines, text.data,
-                                         text.size_bytes, &line);
+        int64_t elapsed_ns = 0;
+        leat_can_reject reason = parse_line(self, block, text, &elapsed_ns, &line);
         if (shown->labels && reason == LEAT_CAN_REJECT_LABEL)
             show_label(shown, &block->layout, number, text);
         if (!shown->labels && reason != LEAT_CAN_TAKEN && is_counted(reason))
@@ -286,13 +317,14 @@ static void keep_header(const can_block *block, shown_lines *shown) {
     shown->header[size] = 0;
 }
 
-/* Reads the file again up to its third rejected line: a scan keeps none. */
+/* Reads the file again up to its third rejected line, or for labels to its end: a scan keeps none.
+ */
 static leat_code find_rejected(can_scan *self, int32_t file_index, shown_lines *shown,
                                leat_error *err) {
     leat_turn turn = {.input = file_index};
     LEAT_TRY(open_file(self, file_index, &turn.lines, err));
     leat_code code = LEAT_OK;
-    while (code == LEAT_OK && !turn.ended && shown->count < SHOWN_LINES) {
+    while (code == LEAT_OK && !turn.ended && (shown->labels || shown->count < SHOWN_LINES)) {
         code = fill_block(self, 0, &turn, err);
         if (code == LEAT_OK && !turn.ended && turn.block == 0) keep_header(self->blocks[0], shown);
         if (code == LEAT_OK && !turn.ended) show_block(self, self->blocks[0], shown);
@@ -309,6 +341,7 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
     if (bad <= self->options->max_rejected * lines) return LEAT_OK;
     shown_lines shown = {.labels = true};
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
+    leat_can_labels_show(&shown.words, !shown.late, shown.text, sizeof shown.text);
     const char *why = "are not known", *help = "expected numbers (0 = benign) or words such as "
                                                "normal, attack; --column label=NAME reads another "
                                                "column";
@@ -337,6 +370,9 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     bool too_many = has_too_many(self->options, file, rejected);
     bool labels = 2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected;
     if (!too_many || labels) LEAT_TRY(check_labels(self, file_index, err));
+    if (!too_many && leat_can_looks_like_gaps(file, &self->options->lines))
+        return leat_can_refuse_gaps(file, self->inputs->items[file_index].path,
+                                    self->options->lines.any_order, err);
     if (!too_many) return LEAT_OK;
     shown_lines shown = {.count = 0};
     const leat_can_file copy = *file;

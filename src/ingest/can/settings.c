@@ -53,8 +53,9 @@ static const leat_setting rows[] = {
     {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown"),
      .help = "logs without labels: by-name: benign if their names say so; benign: always benign; "
              "unknown: unlabelled"},
-    {CHOICE("vocab", vocab, "train|all"),
-     .help = "number identifiers seen in training, or those of tests as well"},
+    {CHOICE("vocab", vocab, "train|all|benign"),
+     .help = "number identifiers seen in training, or those of tests as well, or only those of "
+             "training frames that are not labelled as attacks"},
     {CHOICE("scaler", scaler, "z_benign|z_all|robust_benign|none"),
      .help = "how features are scaled while loading"},
     {CHOICE("store", store, "features|frames"),
@@ -68,8 +69,14 @@ static const leat_setting rows[] = {
      .value = "WHAT=NAME",
      .usually = "usual names",
      .help = "read the logs as csv with these columns, separated by commas, by name or number: "
-             "time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L; after a colon time takes s, ms, "
-             "us or ns, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64"},
+             "time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L, and extended, remote, error; "
+             "after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, "
+             "data hex, dec, bits or base64"},
+    {CHOICE("times", times, "auto|clock|gap"),
+     .help =
+         "read times as those of a clock, or as gaps from one frame to the next, which are "
+         "added up; auto reads a clock, and rejects logs where more than a quarter of the times "
+         "are earlier than the one before"},
     {INT("no-time", no_time, 1, 1000000), .choices = "refuse", .word_value = 0, .value = "RATE",
      .help = "read csv without times, as if they had this many frames per second"},
     {.name = NULL},
@@ -86,6 +93,7 @@ static const leat_can_settings preset_default = {
 const char *leat_can_setting_text(const leat_setting *row, const leat_can_settings *settings,
                                   char text[LEAT_SETTING_BYTES]) {
     if (strcmp(row->name, "no-time") == 0 && settings->no_time == 0) return NULL;
+    if (strcmp(row->name, "times") == 0 && settings->times == LEAT_TIMES_AUTO) return NULL;
     return leat_setting_get(row, settings, text);
 }
 

@@ -86,6 +86,8 @@ int64_t leat_can_store_captures(const leat_can_store *store, const leat_can_capt
 int64_t leat_can_store_ids(const leat_can_store *store, const leat_can_id **ids);
 /* Whether identifier `id` (its index in leat_can_store_ids) occurs in a file. */
 bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_index);
+/* The same of frames that are not labelled as attacks. */
+bool leat_can_store_met_beside_attacks(const leat_can_store *store, int64_t id, int32_t file_index);
 
 /*
  * For a run that may be killed and resumed. save syncs nothing, since load checks all bytes: after

@@ -27,8 +27,8 @@ void leat_can_census_id(leat_can_census *census, uint64_t id_hash) {
     add_hash(census->ids, leat_random_mix(id_hash));
 }
 
-void leat_can_census_met(leat_can_census *census, uint64_t id_hash, int32_t file_index) {
-    add_hash(census->met, leat_random_mix(id_hash ^ leat_random_mix((uint64_t)file_index + 1)));
+void leat_can_census_met(leat_can_census *census, uint64_t id_hash, uint32_t meeting) {
+    add_hash(census->met, leat_random_mix(id_hash ^ leat_random_mix((uint64_t)meeting + 1)));
 }
 
 void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch, bool split_falls) {
@@ -41,7 +41,7 @@ void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch,
         }
         uint64_t hash = leat_can_id_hash(line->id, line->bus);
         leat_can_census_id(census, hash);
-        leat_can_census_met(census, hash, batch->file_index);
+        leat_can_census_met(census, hash, leat_can_meeting(batch->file_index, line->attack));
         uint8_t bit = (uint8_t)(1 << (line->bus & 7));
         if ((seen[line->bus / 8] & bit) != 0) continue;
         seen[line->bus / 8] |= bit;

@@ -37,7 +37,7 @@ leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
     if (intern->count * 2 >= intern->slot_count) LEAT_TRY(grow_slots(store, intern, err));
     LEAT_TRY(LEAT_CAN_ROOM_GROW(store, &intern->known, &intern->capacity, intern->count + 1, err));
     leat_can_known *known = &intern->known[intern->count];
-    *known = (leat_can_known){.bus = bus, .lane = lane, .last_file = -1};
+    *known = (leat_can_known){.bus = bus, .lane = lane, .last_file = {-1, -1}};
     leat_can_census_id(census, leat_can_id_hash(text, bus));
     memcpy(known->text, text, LEAT_CAN_ID_BYTES);
     uint64_t mask = (uint64_t)intern->slot_count - 1;
@@ -75,13 +75,14 @@ static leat_code grow_met(leat_can_store *store, leat_can_intern *intern, leat_e
 
 leat_code leat_can_intern_meet(leat_can_store *store, leat_can_intern *intern,
                                leat_can_census *census, uint32_t number, int32_t file_index,
-                               leat_error *err) {
+                               bool attack, leat_error *err) {
     if (intern->met_count * 2 >= intern->met_slots) LEAT_TRY(grow_met(store, intern, err));
-    uint64_t key = ((uint64_t)number << 32 | (uint32_t)file_index) + 1;
+    uint32_t meeting = leat_can_meeting(file_index, attack);
+    uint64_t key = ((uint64_t)number << 32 | meeting) + 1;
     if (put_met(intern->met, intern->met_slots, key)) intern->met_count++;
     leat_can_known *known = &intern->known[number];
-    leat_can_census_met(census, leat_can_id_hash(known->text, known->bus), file_index);
-    known->last_file = file_index;
+    leat_can_census_met(census, leat_can_id_hash(known->text, known->bus), meeting);
+    known->last_file[attack] = file_index;
     return LEAT_OK;
 }
 
@@ -201,8 +202,8 @@ int64_t leat_can_store_ids(const leat_can_store *store, const leat_can_id **ids)
     return store->id_count;
 }
 
-bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_index) {
-    uint64_t key = (uint64_t)id << 32 | (uint32_t)file_index;
+static bool has_met(const leat_can_store *store, int64_t id, uint32_t meeting) {
+    uint64_t key = (uint64_t)id << 32 | meeting;
     int64_t low = 0, high = store->met_count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -210,4 +211,14 @@ bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_in
         else high = middle;
     }
     return low < store->met_count && store->met[low] == key;
+}
+
+bool leat_can_store_met(const leat_can_store *store, int64_t id, int32_t file_index) {
+    return has_met(store, id, leat_can_meeting(file_index, false)) ||
+           has_met(store, id, leat_can_meeting(file_index, true));
+}
+
+bool leat_can_store_met_beside_attacks(const leat_can_store *store, int64_t id,
+                                       int32_t file_index) {
+    return has_met(store, id, leat_can_meeting(file_index, false));
 }

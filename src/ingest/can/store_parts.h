@@ -93,10 +93,16 @@ typedef struct leat_can_stream_parts {
 typedef struct leat_can_known {
     char text[LEAT_CAN_ID_BYTES];
     int64_t frames;
-    int32_t last_file; /* that it occurred in; -1: none */
+    int32_t last_file[2]; /* that it occurred in; -1: none. In attack frames: the second */
     uint16_t bus;
     uint16_t lane;
 } leat_can_known;
+
+/* An identifier meets the attack frames of a file, and its other frames. */
+#define LEAT_CAN_MET_ATTACK UINT32_C(0x80000000)
+static inline uint32_t leat_can_meeting(int32_t file_index, bool attack) {
+    return (uint32_t)file_index | (attack ? LEAT_CAN_MET_ATTACK : 0);
+}
 
 /* The identifiers of a worker, and the files in which each occurred. */
 typedef struct leat_can_intern {
@@ -104,7 +110,7 @@ typedef struct leat_can_intern {
     int64_t count, capacity;
     uint32_t *slots; /* open addressing: number + 1; 0: empty */
     int64_t slot_count;
-    uint64_t *met; /* the same, of (number << 32 | file) + 1 */
+    uint64_t *met; /* the same, of (number << 32 | file, or its attack frames) + 1 */
     int64_t met_count, met_slots;
 } leat_can_intern;
 
@@ -171,7 +177,7 @@ struct leat_can_store {
     int64_t capture_count;
     leat_can_id *ids;
     int64_t id_count;
-    uint64_t *met; /* identifier << 32 | file, ascending */
+    uint64_t *met; /* identifier << 32 | file, or the file's attack frames, ascending */
     int64_t met_count;
 
     uint32_t *number; /* numbers of identifiers, while there is an order */
@@ -241,7 +247,7 @@ void leat_can_worker_rest(leat_can_store *store, leat_can_worker *worker);
 
 /* store_census.c: counts an identifier, its occurrence in a file, a batch that is not stored. */
 void leat_can_census_id(leat_can_census *census, uint64_t id_hash);
-void leat_can_census_met(leat_can_census *census, uint64_t id_hash, int32_t file_index);
+void leat_can_census_met(leat_can_census *census, uint64_t id_hash, uint32_t meeting);
 void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch, bool split_falls);
 void leat_can_census_add(leat_can_census *to, const leat_can_census *from);
 
@@ -250,10 +256,10 @@ LEAT_MUST_CHECK leat_code leat_can_intern_add(leat_can_store *store, leat_can_in
                                               leat_can_census *census,
                                               const char text[LEAT_CAN_ID_BYTES], uint16_t bus,
                                               uint16_t lane, uint32_t *number, leat_error *err);
-/* Notes that it occurred in a file other than its last one. */
+/* Notes that it occurred in a file other than its last one, in an attack frame or another one. */
 LEAT_MUST_CHECK leat_code leat_can_intern_meet(leat_can_store *store, leat_can_intern *intern,
                                                leat_can_census *census, uint32_t number,
-                                               int32_t file_index, leat_error *err);
+                                               int32_t file_index, bool attack, leat_error *err);
 void leat_can_intern_free(leat_can_store *store, leat_can_intern *intern);
 /* ids, met, and the numbers of each spill, from the workers' tables. */
 LEAT_MUST_CHECK leat_code leat_can_store_make_ids(leat_can_store *store, leat_error *err);

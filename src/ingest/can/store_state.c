@@ -10,7 +10,7 @@
 #include "ingest/can/store_parts.h"
 
 #define STATE_MAGIC "leatcan" /* and its NUL */
-#define STATE_VERSION 2
+#define STATE_VERSION 3
 #define DIGEST_BYTES 32
 
 typedef struct state_head {
@@ -204,7 +204,8 @@ static bool tables_fit(const leat_can_store *store) {
     for (int64_t i = 0; i < store->met_count; i++) {
         if (i > 0 && store->met[i] <= store->met[i - 1]) return false;
         if (store->met[i] >> 32 >= (uint64_t)store->id_count) return false;
-        if ((uint32_t)store->met[i] >= (uint32_t)store->file_count) return false;
+        uint32_t file = (uint32_t)store->met[i] & ~LEAT_CAN_MET_ATTACK;
+        if (file >= (uint32_t)store->file_count) return false;
     }
     for (int64_t i = 0; i < store->block_count; i++) {
         if (!block_fits(store, &store->blocks[i])) return false;

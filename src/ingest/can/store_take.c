@@ -120,9 +120,9 @@ static leat_code number_lines(leat_can_store *store, leat_can_worker *worker,
         worker->numbers[i] = number;
         leat_can_known *known = &intern->known[number];
         known->frames++;
-        if (__builtin_expect(known->last_file != batch->file_index, 0)) {
+        if (__builtin_expect(known->last_file[line->attack] != batch->file_index, 0)) {
             LEAT_TRY(leat_can_intern_meet(store, intern, &worker->census, number, batch->file_index,
-                                          err));
+                                          line->attack, err));
         }
         leat_can_lane *lane = &worker->lanes[known->lane];
         if (__builtin_expect(lane->count++ == 0, 0)) {

@@ -163,7 +163,7 @@ static bool is_nothing(leat_text cell) {
 }
 
 /* A mark of a frame: extended, remote, error. False: a word of unknown meaning. */
-static bool read_mark(leat_text cell, bool *set) {
+bool leat_can_take_mark(leat_text cell, bool *set) {
     static const char *const marked[] = {"1", "1.0", "true", "yes", "y", "t"};
     static const char *const unmarked[] = {"0", "0.0", "false", "no", "n", "f"};
     *set = false;
@@ -375,13 +375,15 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     bool extended = false, remote = false, error = false;
     line->marks = 0;
     if (!read_row(layout, at, end, &in)) return LEAT_CAN_REJECT_LINE;
-    if (!read_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
-        !read_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||
-        !read_mark(in.cell[LEAT_CAN_COLUMN_ERROR], &error))
+    if (!leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
+        !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||
+        !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_ERROR], &error))
         return LEAT_CAN_REJECT_LINE;
     if (!take_time(layout, in.cell[LEAT_CAN_COLUMN_TIME], &line->time)) return LEAT_CAN_REJECT_TIME;
     if (error) return LEAT_CAN_REJECT_ERROR;
     if (!take_id(layout, &in, options, extended, line)) return LEAT_CAN_REJECT_ID;
+    leat_text id = in.cell[LEAT_CAN_COLUMN_ID];
+    if (id.size_bytes > 1 && id.data[0] == '0') line->marks |= LEAT_CAN_MARK_PADDED;
     line->attack = false;
     leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
     if (layout->labelled && !(layout->label_inverted ? leat_can_take_inverted

@@ -22,7 +22,10 @@
     X(LEAT_CAN_ROLE_BUS, "bus")                                                                    \
     X(LEAT_CAN_ROLE_DLC, "dlc")                                                                    \
     X(LEAT_CAN_ROLE_DATA, "data")                                                                  \
-    X(LEAT_CAN_ROLE_LABEL, "label")
+    X(LEAT_CAN_ROLE_LABEL, "label")                                                                \
+    X(LEAT_CAN_ROLE_EXTENDED, "extended")                                                          \
+    X(LEAT_CAN_ROLE_REMOTE, "remote")                                                              \
+    X(LEAT_CAN_ROLE_ERROR, "error")
 #define LEAT_CAN_ROLE_ENUM(name, text) name,
 typedef enum leat_can_role { LEAT_CAN_ROLES(LEAT_CAN_ROLE_ENUM) LEAT_CAN_ROLE_COUNT } leat_can_role;
 #undef LEAT_CAN_ROLE_ENUM
@@ -42,6 +45,29 @@ typedef struct leat_can_mapping {
 LEAT_MUST_CHECK leat_code leat_can_mapping_parse(leat_can_mapping *mapping, const char *text,
                                                  leat_error *err);
 
+/* That of the settings; {0} if they have none. LEAT_ERR_OPTION: it is not accepted. */
+LEAT_MUST_CHECK leat_code leat_can_mapping_read(leat_can_mapping *mapping,
+                                                const leat_can_settings *settings, leat_error *err);
+/* How the settings say that lines are read; `mapping` must outlive the options. */
+leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int reader,
+                                        const leat_can_mapping *mapping);
+
+/* ---- times that are gaps (gaps.c) ---- */
+
+/* Parses the next line of such a log; `elapsed_ns` is the sum of its gaps up to the line, a frame
+ * or not, and line->time afterwards the time since the beginning. A gap below 0 is rejected. */
+leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
+                                   const leat_can_line_options *options, const char *text,
+                                   int64_t size_bytes, int64_t *elapsed_ns, leat_can_line *line);
+/* What the summary and the errors of a file take from its layout, and scan.json does not have:
+ * columns that are not used, the time's column, whether times are gaps. */
+void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file);
+/* Whether the times of a file that are read as those of a clock seem to be gaps. */
+bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options);
+/* The error for it, which names the options that decide. */
+LEAT_MUST_CHECK leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path,
+                                               bool any_order, leat_error *err);
+
 /* ---- labels (labels.c) ---- */
 
 static inline leat_text leat_text_of(const char *text) {
@@ -52,6 +78,21 @@ static inline leat_text leat_text_of(const char *text) {
 bool leat_can_label_word(leat_text text, bool *attack);
 /* An empty cell, NaN or none: the frame has no label. */
 bool leat_can_label_missing(leat_text text);
+/* Distinct labels with the number of their lines, of any number of lines: those that come first
+ * beyond a maximum are counted together. */
+enum { LEAT_CAN_LABELS_MAX = 64, LEAT_CAN_LABELS_SHOWN = 5, LEAT_CAN_LABEL_BYTES = 28 };
+typedef struct leat_can_label_list {
+    struct {
+        char text[LEAT_CAN_LABEL_BYTES];
+        int64_t lines, first; /* how many; the number of the first of them */
+    } items[LEAT_CAN_LABELS_MAX];
+    int count;
+    bool more; /* than that many */
+} leat_can_label_list;
+void leat_can_labels_add(leat_can_label_list *list, leat_text label, int64_t line);
+/* " "weird" in line 9 (12 times), ...", or without `counts`: the most frequent ones, the first
+ * first among equals. */
+void leat_can_labels_show(leat_can_label_list *list, bool counts, char *text, size_t text_bytes);
 /* The text of a line that was rejected for its label. */
 leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *text,
                                   int64_t size_bytes);
@@ -72,11 +113,6 @@ uint8_t leat_can_label_mark(leat_text text, bool attack);
  * False, and why: they are bits, in more digits than a frame of eight bytes can have. */
 bool leat_can_doubt_payloads(const leat_text *lines, int count, const leat_text *names,
                              leat_can_layout *layout, char why[LEAT_CAN_WHY_BYTES]);
-/* A bus by a less usual name, in a csv with a header where no column has a usual one, if the first
- * lines have names or numbers there. */
-void leat_can_name_bus(const leat_text *lines, int count, const leat_text *names,
-                       leat_can_layout *layout);
-
 /* What helps with a line of this reason in a file with this header (hints.c); "" if nothing is
  * known to. */
 void leat_can_hint(const leat_can_layout *layout, leat_text header, leat_text line,
@@ -91,8 +127,32 @@ const char *leat_can_hint_line(leat_text line);
  * order. */
 void leat_can_hint_numbers(const leat_can_mapping *mapping, char *out, size_t out_bytes);
 
+/* ---- marks and buses by the words of their names (columns.c) ---- */
+
+/* The column of a name that decides alone: extended, remote, error, bus; else ..._OTHER. */
+int8_t leat_can_mark_column(leat_text name);
+/* Whether a name is that of a mark or a bus; that of one only if its values say so; that of
+ * anything that cannot be a label. */
+bool leat_can_is_mark(leat_text name);
+bool leat_can_may_be_mark(leat_text name);
+bool leat_can_says_no_label(leat_text name);
+/* Marks and buses by less usual names, in a csv with a header, where no column has a usual one and
+ * the first lines have values that fit; `reader` 1: only the buses that the first rules knew. */
+void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names, int reader,
+                         leat_can_layout *layout);
+/* Notes the unused columns that may be marks or buses: layout->unused. */
+void leat_can_find_unused(const leat_text *lines, int count, const leat_text *names,
+                          leat_can_layout *layout);
+/* Whether a name says that its identifiers are decimal; whether it is one that programs also use
+ * for decimal identifiers. */
+bool leat_can_is_decimal_name(leat_text name);
+bool leat_can_may_be_decimal_name(leat_text name);
+
 /* ---- columns that may be labels (watch.c) ---- */
 
+/* An unused column whose name or values are those of a label; `names` NULL: it gets its number. */
+void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
+                              leat_can_layout *layout);
 /* Notes the columns of a csv to watch, from its first lines; `names` of its columns, or NULL. */
 void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
                             leat_can_layout *layout);
@@ -113,7 +173,13 @@ void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_C
 bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line_options *options,
                           leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]);
 
+/* Whether a name is one of those that a column is found by (header.c). */
+bool leat_can_is_usual(leat_text name);
+
 /* ---- lines (table.c) ---- */
+
+/* 1, true, yes, ..., or 0, false, nothing, ...; false: another word. */
+bool leat_can_take_mark(leat_text cell, bool *set);
 
 /* The cells of a line, without blanks around them; -1: more than `most`, or invalid quotes. */
 int leat_can_split_cells(const char *at, const char *end, char part, leat_text *cells, int most);

@@ -10,62 +10,6 @@
 #include "ingest/can/pieces.h"
 #include "ingest/can/table.h"
 
-/* Columns of two values that say nothing about attacks. */
-static bool is_of_the_bus(leat_text name) {
-    static const char *const names[] = {"extended",
-                                        "isextended",
-                                        "extendedid",
-                                        "isextendedid",
-                                        "ext",
-                                        "ide",
-                                        "remote",
-                                        "isremote",
-                                        "isremoteframe",
-                                        "rtr",
-                                        "srr",
-                                        "error",
-                                        "iserror",
-                                        "iserrorframe",
-                                        "fd",
-                                        "isfd",
-                                        "canfd",
-                                        "fdf",
-                                        "edl",
-                                        "brs",
-                                        "esi",
-                                        "bitrateswitch",
-                                        "isrx",
-                                        "istx",
-                                        "rx",
-                                        "tx",
-                                        "dir",
-                                        "errorstateindicator",
-                                        "ack",
-                                        "direction",
-                                        "bus",
-                                        "channel",
-                                        "interface",
-                                        "canchannel",
-                                        "port",
-                                        "r0",
-                                        "r1",
-                                        "isextendedframe",
-                                        "isfdframe"};
-    static const char *const bytes[] = {"data", "d", "byte", "b", "databyte", "payload", "signal"};
-    char plain[LEAT_CAN_PLAIN_BYTES];
-    plain_name(name, plain);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(plain, names[i]) == 0) return true;
-    }
-    size_t letters = strcspn(plain, "0123456789");
-    for (size_t i = 0; i < sizeof bytes / sizeof *bytes; i++) {
-        if (plain[letters] != 0 && strlen(bytes[i]) == letters &&
-            strncmp(plain, bytes[i], letters) == 0)
-            return true;
-    }
-    return false;
-}
-
 static uint8_t look_at(leat_text cell) {
     static const char *const zeros[] = {"0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "nan"};
     static const char *const ones[] = {"1", "1.0", "true", "t", "yes", "y"};
@@ -99,13 +43,52 @@ static int look_at_column(const leat_text *lines, int count, int first,
     return seen;
 }
 
+/* ---- by name, or by the values of the first lines -------------------------------------------- */
+
+/* Whether the values of a column look like labels: all of them, or some in words that little else
+ * has. */
+static bool has_label_values(const leat_text *lines, int count, int first,
+                             const leat_can_layout *layout, int column) {
+    enum { SHORT_WORD = 5 }; /* R, T, yes, no, true, false */
+    int words = 0, long_words = 0, seen = 0;
+    for (int i = first; i < count; i++) {
+        bool attack = false;
+        leat_text cells[LEAT_CAN_COLUMNS_MAX];
+        if (column >= split(layout, lines[i], cells)) continue;
+        seen++;
+        if (!leat_can_label_word(cells[column], &attack)) continue;
+        words++;
+        long_words += cells[column].size_bytes > SHORT_WORD;
+    }
+    return long_words > 0 || (words > 0 && words == seen);
+}
+
+void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
+                              leat_can_layout *layout) {
+    if (layout->label_like[0] != 0 || layout->labelled) return;
+    for (int k = 0; k < layout->column_count; k++) {
+        if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
+        if (names != NULL && leat_can_is_mark(names[k])) continue;
+        bool named =
+            names != NULL && leat_can_label_like(names[k]) && !leat_can_may_be_mark(names[k]);
+        if (!named && !has_label_values(lines, count, names != NULL ? 1 : 0, layout, k)) continue;
+        if (names == NULL) snprintf(layout->label_like, sizeof layout->label_like, "%d", k + 1);
+        else
+            leat_text_show(layout->label_like, sizeof layout->label_like, names[k].data,
+                           names[k].size_bytes);
+        return;
+    }
+}
+
+/* ---- by the values of the complete file ------------------------------------------------------ */
+
 void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
                             leat_can_layout *layout) {
     layout->watch_count = 0;
     for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
         bool named = names != NULL && leat_can_label_like(names[k]);
-        if (layout->labelled ? !named : names != NULL && is_of_the_bus(names[k])) continue;
+        if (layout->labelled ? !named : names != NULL && leat_can_says_no_label(names[k])) continue;
         int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);
         if (!layout->labelled && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
         layout->watch[layout->watch_count].column = k;

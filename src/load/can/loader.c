@@ -291,43 +291,75 @@ leat_code leat_graph_loader_get_epoch(const leat_graph_loader *loader, int64_t n
 /* ---- state --------------------------------------------------------------------------------------
  */
 
+static const char rules_name[] = "plan";
+
 static leat_state_form state_form(const leat_graph_loader *loader) {
     return (leat_state_form){
         .fingerprint = loader->fingerprint,
         .words = loader->words,
         .hash = loader->hash,
         .seed = loader->options.batches.seed,
-        .place_count = 2,
-        .place_name = {"epoch", "batch"},
+        .place_count = 3,
+        .place_name = {"epoch", "batch", rules_name},
         .place_max = LEAT_GRAPH_EPOCHS_MAX,
+        .rules_name = rules_name,
     };
 }
 
 void leat_graph_loader_state(const leat_graph_loader *loader, char text[LEAT_LOADER_STATE_BYTES]) {
     leat_state_form form = state_form(loader);
     graph_place place = place_of(loader);
-    leat_state_text(&form, (int64_t[]){place.epoch, place.batch}, text);
+    leat_state_text(&form, (int64_t[]){place.epoch, place.batch, LEAT_GRAPH_PLAN_RULES}, text);
 }
 
 leat_code leat_graph_loader_save(const leat_graph_loader *loader, const char *path,
                                  leat_error *err) {
     leat_state_form form = state_form(loader);
     graph_place place = place_of(loader);
-    return leat_state_save(&form, (int64_t[]){place.epoch, place.batch}, path, err);
+    int64_t numbers[] = {place.epoch, place.batch, LEAT_GRAPH_PLAN_RULES};
+    return leat_state_save(&form, numbers, path, err);
+}
+
+/* Other rules may have made other batches of the epoch: the rest of it would repeat some of its
+ * graphs and leave out others. */
+static leat_code check_rules(const leat_graph_loader *loader, const int64_t place[3],
+                             leat_error *err) {
+    leat_graph_epoch epoch = {0};
+    int64_t epochs = loader->options.batches.epochs;
+    if (place[2] > LEAT_GRAPH_PLAN_RULES)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "cannot resume: the state was saved by rules of planning %lld, but this "
+                         "version of leat has rules %d; use a newer version",
+                         (long long)place[2], LEAT_GRAPH_PLAN_RULES);
+    if (place[2] == LEAT_GRAPH_PLAN_RULES || (epochs > 0 && place[0] >= epochs)) return LEAT_OK;
+    LEAT_TRY(leat_graph_plan_again(loader, place[0], &epoch, err));
+    bool differs = epoch.dealt_again;
+    leat_graph_epoch_free(&epoch);
+    if (!differs) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "cannot resume: the state is in epoch %lld of rules of planning %lld, which "
+                     "made other batches of it than rules %d; begin the epoch again by seeking to "
+                     "its batch 0, or resume with the version of leat that saved the state",
+                     (long long)place[0], (long long)place[2], LEAT_GRAPH_PLAN_RULES);
+}
+
+static leat_code resume(leat_graph_loader *loader, const int64_t place[3], leat_error *err) {
+    LEAT_TRY(check_rules(loader, place, err));
+    return seek(loader, (graph_place){place[0], place[1]}, err);
 }
 
 leat_code leat_graph_loader_restore(leat_graph_loader *loader, const char *text, leat_error *err) {
     leat_state_form form = state_form(loader);
-    int64_t place[2] = {0};
+    int64_t place[3] = {0};
     LEAT_TRY(leat_ring_check_process(loader->ring, err));
     LEAT_TRY(leat_state_parse(&form, text, (int64_t)strlen(text), place, err));
-    return seek(loader, (graph_place){place[0], place[1]}, err);
+    return resume(loader, place, err);
 }
 
 leat_code leat_graph_loader_load(leat_graph_loader *loader, const char *path, leat_error *err) {
     leat_state_form form = state_form(loader);
-    int64_t place[2] = {0};
+    int64_t place[3] = {0};
     LEAT_TRY(leat_ring_check_process(loader->ring, err));
     LEAT_TRY(leat_state_load(&form, path, place, err));
-    return seek(loader, (graph_place){place[0], place[1]}, err);
+    return resume(loader, place, err);
 }

@@ -207,9 +207,9 @@ leat_code leat_pack_first_fit(leat_packer *packer, const leat_graph_sizes *sizes
     return pack(packer, sizes, limits, order, count, 0, 0, bin, err);
 }
 
-leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
-                          const leat_graph_limits *limits, const uint32_t *order, int64_t count,
-                          uint64_t key, uint32_t *bin, leat_error *err) {
+/* The least number of batches that could hold all of them. */
+static int64_t least_batches(const leat_graph_sizes *sizes, const leat_graph_limits *limits,
+                             const uint32_t *order, int64_t count) {
     int64_t nodes = 0, edges = 0;
     for (int64_t i = 0; i < count; i++) {
         nodes += sizes->nodes[order[i]];
@@ -217,6 +217,30 @@ leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
     }
     int64_t by_nodes = (nodes + limits->nodes - 1) / limits->nodes;
     int64_t by_edges = (edges + limits->edges - 1) / limits->edges;
-    int64_t least = by_nodes > by_edges ? by_nodes : by_edges;
+    return by_nodes > by_edges ? by_nodes : by_edges;
+}
+
+leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
+                          const leat_graph_limits *limits, const uint32_t *order, int64_t count,
+                          uint64_t key, uint32_t *bin, leat_error *err) {
+    int64_t least = least_batches(sizes, limits, order, count);
     return pack(packer, sizes, limits, order, count, least, key, bin, err);
+}
+
+/* One batch more, or, where many were opened, half of them; then half as many again each time. Each
+ * graph fits into a batch of its own, so there is an end. */
+leat_code leat_pack_all_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
+                              const leat_graph_limits *limits, const uint32_t *order, int64_t count,
+                              uint64_t key, uint32_t *bin, bool *again, leat_error *err) {
+    int64_t least = least_batches(sizes, limits, order, count), more = 0;
+    *again = false;
+    LEAT_TRY(pack(packer, sizes, limits, order, count, least, key, bin, err));
+    while (packer->bin_count > least + more && least + more < count) {
+        int64_t opened = packer->bin_count - least;
+        more = more == 0 ? (opened > 1 ? opened / 2 : 1) : more + (more > 1 ? more / 2 : 1);
+        if (least + more > count) more = count - least;
+        *again = true;
+        LEAT_TRY(pack(packer, sizes, limits, order, count, least + more, key, bin, err));
+    }
+    return LEAT_OK;
 }

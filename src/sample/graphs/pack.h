@@ -48,7 +48,12 @@ void leat_packer_free(leat_packer *packer);
  * Dealt, batches mix sizes: of the least number B of batches that could hold all, each run of B
  * graphs gives one to every batch, as `key` says; where it does not fit there it goes to the first
  * batch with room, as above. So batches fill evenly, with graphs of all sizes, and differ from key
- * to key. (The last graphs are the smallest ones, and those fit in somewhere.)
+ * to key. The last graphs are the smallest ones, and those fit in somewhere, unless there are many
+ * batches, each with a little room: then they open a batch of their own, which has attacks alone if
+ * those are small.
+ *
+ * All dealt is the same, but if a graph has opened a batch, all are dealt again to more batches,
+ * until none does: *again.
  */
 LEAT_MUST_CHECK leat_code leat_pack_first_fit(leat_packer *packer, const leat_graph_sizes *sizes,
                                               const leat_graph_limits *limits,
@@ -58,6 +63,10 @@ LEAT_MUST_CHECK leat_code leat_pack_dealt(leat_packer *packer, const leat_graph_
                                           const leat_graph_limits *limits, const uint32_t *order,
                                           int64_t count, uint64_t key, uint32_t *bin,
                                           leat_error *err);
+LEAT_MUST_CHECK leat_code leat_pack_all_dealt(leat_packer *packer, const leat_graph_sizes *sizes,
+                                              const leat_graph_limits *limits,
+                                              const uint32_t *order, int64_t count, uint64_t key,
+                                              uint32_t *bin, bool *again, leat_error *err);
 /* The number of batches is packer->bin_count. */
 
 #endif

@@ -334,6 +334,7 @@ typedef struct planning {
     leat_graph_plan *plan;
     uint64_t key; /* of seed and epoch */
     int64_t active, graph_count, batch_count;
+    bool dealt_again;
     leat_graph_limits limits;
 } planning;
 
@@ -350,15 +351,17 @@ static int64_t list_group(const planning *it, int group, uint32_t *list) {
 }
 
 /* The packers; each returns the number of batches through *bins. */
-static leat_code pack_decreasing(const planning *it, uint64_t key, uint32_t *order, int64_t count,
+static leat_code pack_decreasing(planning *it, uint64_t key, uint32_t *order, int64_t count,
                                  uint32_t *bin, int64_t *bins, leat_error *err) {
     leat_graph_plan *plan = it->plan;
     if (in_reference(plan)) {
         LEAT_TRY(
             leat_pack_first_fit(&plan->packer, &plan->sizes, &it->limits, order, count, bin, err));
     } else {
-        LEAT_TRY(
-            leat_pack_dealt(&plan->packer, &plan->sizes, &it->limits, order, count, key, bin, err));
+        bool again = false;
+        LEAT_TRY(leat_pack_all_dealt(&plan->packer, &plan->sizes, &it->limits, order, count, key,
+                                     bin, &again, err));
+        it->dealt_again = it->dealt_again || again;
     }
     *bins = plan->packer.bin_count;
     return LEAT_OK;
@@ -445,6 +448,7 @@ leat_code leat_graph_plan_epoch(leat_graph_plan *plan, int64_t number, leat_grap
     epoch->batch_count = it.batch_count;
     epoch->graph_count = it.graph_count;
     epoch->tiers = it.active;
+    epoch->dealt_again = it.dealt_again;
     epoch->limits = it.limits;
     return LEAT_OK;
 }

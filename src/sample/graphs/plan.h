@@ -45,12 +45,17 @@ typedef struct leat_graph_plan_facts {
 } leat_graph_plan_facts;
 void leat_graph_plan_get_facts(const leat_graph_plan *plan, leat_graph_plan_facts *facts);
 
+/* The number of the rules by which epochs are planned. 2: ffd deals again where graphs do not fit
+ * into the batches that are dealt to; all other epochs are those of rules 1. */
+#define LEAT_GRAPH_PLAN_RULES 2
+
 /* Batch b of an epoch is graph[first[b] .. first[b + 1] - 1]. */
 typedef struct leat_graph_epoch {
     int64_t number;
     int64_t batch_count, graph_count;
     uint32_t *first, *graph;
     int64_t tiers;            /* that are active */
+    bool dealt_again;         /* ffd: rules before LEAT_GRAPH_PLAN_RULES made other batches of it */
     leat_graph_limits limits; /* of a batch, by the options and their min_steps; INT32_MAX: none */
     int64_t first_capacity, graph_capacity;
 } leat_graph_epoch;

@@ -299,6 +299,43 @@ static void states_refused(void **state) {
     leat_can_cache_close(cache);
 }
 
+/* A state that an older leat saved, which does not name the rules of its plan. */
+static void older_states(void **state) {
+    (void)state;
+    static const char rules[] = ",\"plan\":2";
+    leat_can_cache *cache = graphs_open(graphs_stored);
+    int refused = 0, accepted = 0;
+    for (int64_t nodes = 20; nodes < 140; nodes += 3) {
+        leat_graph_loader_options options = graphs_options();
+        options.batches.max_nodes = nodes;
+        options.batches.max_edges = nodes % 2 == 0 ? 0 : 200;
+        leat_graph_loader *loader = graphs_create(cache, &options);
+        char text[LEAT_LOADER_STATE_BYTES], older[LEAT_LOADER_STATE_BYTES + 1];
+        leat_graph_epoch epoch = {0};
+        leat_error err = {0};
+        leat_graph_batch_release(graphs_next(loader));
+        leat_graph_loader_state(loader, text);
+        char *at = strstr(text, rules);
+        assert_non_null(at);
+        snprintf(older, sizeof older, "%.*s%s", (int)(at - text), text, at + strlen(rules));
+        must(leat_graph_plan_again(loader, 0, &epoch, &err), &err);
+        leat_code code = leat_graph_loader_restore(loader, older, &err);
+        assert_int_equal(code, epoch.dealt_again ? LEAT_ERR_INPUT : LEAT_OK);
+        if (code == LEAT_OK) accepted++;
+        else refused += strstr(err.message, "by seeking to its batch 0") != NULL;
+        must(leat_graph_loader_restore(loader, text, &err), &err);
+        must(leat_graph_loader_seek(loader, 0, 0, &err), &err);
+        snprintf(older, sizeof older, "%.*s,\"plan\":3%s", (int)(at - text), text,
+                 at + strlen(rules));
+        assert_int_equal(leat_graph_loader_restore(loader, older, &err), LEAT_ERR_INPUT);
+        assert_non_null(strstr(err.message, "use a newer version"));
+        leat_graph_epoch_free(&epoch);
+        leat_graph_loader_destroy(loader);
+    }
+    if (refused == 0 || accepted == 0) fail_msg("%d, %d", refused, accepted);
+    leat_can_cache_close(cache);
+}
+
 /* ---- damage -------------------------------------------------------------------------------------
  */
 
@@ -463,12 +500,12 @@ static void steady(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(resume),      cmocka_unit_test(resume_with_hosts),
-        cmocka_unit_test(hosts_agree), cmocka_unit_test(saved),
-        cmocka_unit_test(more_epochs), cmocka_unit_test(states_refused),
-        cmocka_unit_test(damage),      cmocka_unit_test(cut_while_open),
-        cmocka_unit_test(forked),      cmocka_unit_test(steady),
-        cmocka_unit_test(filters),
+        cmocka_unit_test(resume),         cmocka_unit_test(resume_with_hosts),
+        cmocka_unit_test(hosts_agree),    cmocka_unit_test(saved),
+        cmocka_unit_test(more_epochs),    cmocka_unit_test(states_refused),
+        cmocka_unit_test(older_states),   cmocka_unit_test(damage),
+        cmocka_unit_test(cut_while_open), cmocka_unit_test(forked),
+        cmocka_unit_test(steady),         cmocka_unit_test(filters),
     };
     return cmocka_run_group_tests(tests, graphs_setup, loader_teardown);
 }

@@ -244,6 +244,17 @@ static void dealt(void **state) {
         }
         assert_int_equal(packer.bin_count, slow_count);
         opened += slow_count > open;
+        /* the same if that is enough; or else all graphs are dealt to batches that none opens */
+        bool again = false;
+        uint32_t other[120];
+        assert_fine(leat_pack_all_dealt(&packer, &graphs.sizes, &it.limits, order, it.count, key,
+                                        other, &again, err));
+        assert_int_equal(again, slow_count > open && open < it.count);
+        if (!again) assert_memory_equal(bin, other, (size_t)it.count * sizeof *bin);
+        bool used[240] = {false};
+        for (int64_t i = 0; i < it.count; i++) used[other[i]] = true;
+        for (int64_t b = 0; b < packer.bin_count && again; b++) assert_true(used[b]);
+        assert_true(packer.bin_count <= (open > it.count ? open : it.count));
         free(order);
         free_graphs(&graphs);
     }

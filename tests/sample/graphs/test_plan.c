@@ -419,6 +419,45 @@ static void mixed_sizes(void **state) {
     free_graphs(&graphs);
 }
 
+/* Attacks in the smallest windows, and so many batches that these do not fit in at the end: they
+ * made a batch of attacks alone. */
+static void mixed_attacks(void **state) {
+    (void)state;
+    enum { COUNT = 60000 };
+    test_graphs graphs = make_graphs(GRAPHS_WINDOWS, 3, COUNT);
+    int32_t *y = calloc(COUNT, sizeof *y);
+    int64_t attacks = 0, again = 0;
+    for (int g = 0; g < COUNT; g++) {
+        y[g] = leat_random_below(leat_random(9, 1, (uint64_t)g), 20) == 0;
+        graphs.nodes[g] = y[g] ? 24 + graphs.nodes[g] % 3 : 32 + graphs.nodes[g] % 13;
+        attacks += y[g];
+    }
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        leat_graph_batch_options options = leat_graph_batch_options_default();
+        options.max_nodes = 3000;
+        options.max_edges = 0;
+        options.seed = seed;
+        leat_graph_plan *plan = plan_of(&options, &graphs.sizes, y, NULL);
+        leat_graph_epoch epoch = {0};
+        for (int64_t e = 0; e < 3; e++) {
+            assert_fine(leat_graph_plan_epoch(plan, e, &epoch, err));
+            assert_int_equal(epoch.graph_count, COUNT);
+            again += epoch.dealt_again;
+            for (int64_t b = 0; b < epoch.batch_count; b++) {
+                int64_t held = (int64_t)epoch.first[b + 1] - epoch.first[b], its = 0;
+                for (uint32_t i = epoch.first[b]; i < epoch.first[b + 1]; i++)
+                    its += y[epoch.graph[i]];
+                assert_true(held > 0 && its * COUNT <= 3 * attacks * held);
+            }
+        }
+        leat_graph_epoch_free(&epoch);
+        leat_graph_plan_destroy(plan);
+    }
+    assert_true(again > 3); /* or the sizes of this test show nothing */
+    free(y);
+    free_graphs(&graphs);
+}
+
 /* Resumed runs and machines that share one rely on these draws. */
 static void pinned(void **state) {
     (void)state;
@@ -633,10 +672,11 @@ static void empty_epoch(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_options),  cmocka_unit_test(redrawn),
-        cmocka_unit_test(mixed_sizes),  cmocka_unit_test(pinned),
-        cmocka_unit_test(golden_epoch), cmocka_unit_test(million),
-        cmocka_unit_test(refused),      cmocka_unit_test(empty_epoch),
-        cmocka_unit_test(filtered),     cmocka_unit_test(nothing_left),
+        cmocka_unit_test(mixed_sizes),  cmocka_unit_test(mixed_attacks),
+        cmocka_unit_test(pinned),       cmocka_unit_test(golden_epoch),
+        cmocka_unit_test(million),      cmocka_unit_test(refused),
+        cmocka_unit_test(empty_epoch),  cmocka_unit_test(filtered),
+        cmocka_unit_test(nothing_left),
     };
     golden = load_shared_golden("can/batches_ref.json");
     int failed = cmocka_run_group_tests_name("graph plans", tests, NULL, NULL);

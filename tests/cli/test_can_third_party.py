@@ -1,0 +1,413 @@
+"""leat ingest can: what other programs write into logs. Gaps are not times, marks and buses are
+found under any name, decimal identifiers are reported, and files that are not text are named."""
+import gzip
+import hashlib
+import json
+import os
+import sys
+import unittest
+
+from test_ingest_can import Case, read_tensors
+
+SMALL = ("--window", "4", "--stride", "4", "--val-fraction", "0", "--store", "frames")
+NAMED = ("--column", "time=TimestampEpoch,id=ID,dlc=DataLength,data=DataBytes")
+
+
+class Third(Case):
+    count = 0
+
+    def save(self, name, lines):
+        path = self.path(name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+        return path
+
+    def read(self, log, *words):
+        """The cache and its frames: time, identifier."""
+        Third.count += 1
+        result = self.ingest(log, *SMALL, *words, out=f"cache{Third.count}")
+        flat = {key: values for key, (_, values) in read_tensors(
+            os.path.join(result["cache"], "train.safetensors")).items()}
+        with open(os.path.join(result["cache"], "vocab.json"), encoding="ascii") as file:
+            entries = json.load(file)["entries"]
+        names = sorted(entries, key=entries.get)
+        return result, list(flat["frame_time"]), [names[i] for i in flat["frame_id"]]
+
+    def settings(self, result):
+        path = os.path.join(result["cache"], "cache_metadata.json")
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)["settings"]
+
+
+class Gaps(Third):
+    def gaps(self, count):
+        return [0] + [(i * i * 7919 % 997 + 3) / 1e6 for i in range(1, count)]
+
+    def times(self, gaps):
+        micros = 0
+        for gap in gaps:
+            micros += round(gap * 1e6)
+            yield micros / 1e6
+
+    def candump(self, gaps):
+        return [f"({gap:010.6f}) can0 {0x100 + i % 7:03X}#{i % 256:02X}"
+                for i, gap in enumerate(gaps)]
+
+    def test_candump_deltas_are_refused(self):
+        log = self.save("delta.log", self.candump(self.gaps(400)))
+        for words in ((), ("--clock-steps", "sort"), ("--captures", "merged"), ("--bus", "merge"),
+                      ("--preset", "reference")):
+            says = self.ingest(log, *words, status=1)
+            self.assertRegex(says, "delta.log\": [12][0-9]{2} of its 400 times are earlier", words)
+            self.assertIn("use --times gap to add them up", says)
+            self.assertNotIn("--val-fraction", says)
+        self.assertFalse(os.path.exists(self.path("cache")))
+        self.assertEqual(self.settings(self.read(log, "--times", "clock")[0])["times"], "clock")
+
+    def test_candump_deltas_are_added_up(self):
+        gaps = self.gaps(30_000)  # some blocks
+        lines = self.candump(gaps)
+        lines[100] = lines[100].split("#", maxsplit=1)[0] + "#R"  # time passes in all of these
+        lines[20_000] = lines[20_000].replace(" 1", " 2000011", 1)
+        lines[20_001] = lines[20_001].replace("#", "#X")
+        wanted = [time for i, time in enumerate(self.times(gaps))
+                  if i not in (100, 20_000, 20_001)][:29_996]
+        log = self.save("delta.log", lines)
+        packed = self.path("packed.log.gz")
+        with open(log, "rb") as file, gzip.open(packed, "wb") as other:
+            other.write(file.read())
+        for path in (log, packed):
+            for threads in ("1", "3"):
+                result, times, _ = self.read(path, "--times", "gap", "--threads", threads)
+                self.assertEqual(times, wanted)
+                self.assertEqual(result["frames_stepped_back"], 0)
+        self.assertEqual(self.settings(result)["times"], "gap")
+
+    def test_a_relative_column(self):
+        gaps = self.gaps(200)
+        log = self.save("trip.csv", ["Line,Rel Time (Sec),Arb ID,D1"] + [
+            f"{i},{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X}" for i, gap in enumerate(gaps)])
+        column = "time=Rel Time (Sec),id=Arb ID"
+        says = self.ingest(log, "--column", column, status=1)
+        self.assertIn("use --column time=Rel Time (Sec):gap to add them up", says)
+        column = column.replace(",", ":gap,")
+        self.assertEqual(self.read(log, "--column", column)[1], list(self.times(gaps)))
+        # a unit is given beside it
+        log = self.save("ms.csv", ["time_ms,id,data"] + [
+            f"{gap * 1e3:.3f},{0x1A0 + i % 9:X},{i % 256:02X}" for i, gap in enumerate(gaps)])
+        self.assertIn("--column time=time_ms:gap", self.ingest(log, status=1))
+        for words in (("--column", "time=time_ms:gap"), ("--times", "gap"),
+                      ("--column", "time=time_ms:ms", "--times", "gap")):
+            self.assertEqual(self.read(log, *words)[1], list(self.times(gaps)), words)
+
+    def test_a_gap_below_zero(self):
+        gaps = self.gaps(200)
+        lines = self.candump(gaps)
+        lines[50] = lines[50].replace("(", "(-")
+        result, times, _ = self.read(self.save("back.log", lines), "--times", "gap")
+        self.assertEqual((result["frames"], result["rejected"]), (199, 1))
+        gaps[50] = 0
+        wanted = list(self.times(gaps))
+        self.assertEqual(times, (wanted[:50] + wanted[51:])[:196])
+
+    def test_logs_of_a_clock(self):
+        """A tenth of small steps is a logger's; times far from 0 are no gaps, however mixed."""
+        near = [i * 1e-3 - (0.002 if i % 10 == 9 else 0) for i in range(400)]
+        self.assertEqual(self.read(self.save("near.log", self.candump(near)))[1],
+                         sorted(round(time, 6) for time in near))
+        far = [1.6e9 + (i ^ 1) * 1e-3 for i in range(400)]
+        times = self.read(self.save("far.log", self.candump(far)))[1]
+        self.assertEqual(times, sorted(float(f"{time:.6f}") for time in far))
+        few = self.save("few.log", self.candump(self.gaps(15)))
+        self.assertEqual(self.read(few)[0]["frames"], 15)
+
+
+EXTENDED = ("IDE", "Xtd", "Ext", "is_ext", "CAN_DataFrame.IDE", "FrameIDE", "msg_ide", "extended",
+            "Extended ID")
+REMOTE = ("RTR", "Remote", "IsRemote", "remote_frame", "CAN_DataFrame.RTR")
+ERROR = ("IsError", "ErrorFrame", "Error", "err")
+
+
+class Marks(Third):
+    def table(self, column, value, header="Time;ID;Bytes", ident=None):
+        """Ten identifiers; `value` of each frame by its number."""
+        ident = ident or (lambda i: f"{0x1A0 + i % 10:X}")
+        return self.save("x.csv", [f"{header};{column}"] + [
+            f"{i * 0.001:.6f};{ident(i)};{i % 256:02X};{value(i)}" for i in range(400)])
+
+    mapped = ("--column", "time=Time,id=ID,data=Bytes")
+
+    def test_extended(self):
+        for name in EXTENDED:
+            for values in (("0", "1"), ("false", "true"), ("F", "T")):
+                log = self.table(name, lambda i, v=values: v[i % 20 == 10])
+                result, _, ids = self.read(log, *self.mapped)
+                self.assertEqual((ids.count("1A0"), ids.count("000001A0")), (20, 20), name)
+                self.assertEqual((result["identifiers"], result["warnings"]), (11, []), name)
+
+    def test_remote_and_error(self):
+        for names, reason in ((REMOTE, "remote_frame"), (ERROR, "error_frame")):
+            for name in names:
+                for words in ((), ("--preset", "reference")):
+                    log = self.table(name, lambda i: int(i % 20 == 10))
+                    result, _, ids = self.read(log, *self.mapped, *words)
+                    self.assertEqual((result["rejected"], ids.count("1A0")), (20, 20), name)
+                    self.assertEqual(result["warnings"], [], name)
+                    with open(os.path.join(result["cache"], "rejected.csv"),
+                              encoding="ascii") as file:
+                        self.assertEqual(file.read().count(f",{reason},"), 20, name)
+
+    def test_by_option(self):
+        log = self.table("Q", lambda i: int(i % 20 == 10))
+        for role, wanted in (("extended", (400, 11)), ("remote", (380, 10)), ("error", (380, 10))):
+            column = f"{self.mapped[1]},{role}=Q"
+            result = self.read(log, "--column", column)[0]
+            self.assertEqual((result["frames"], result["identifiers"]), wanted, role)
+
+    def test_other_values(self):
+        """A name of a mark with values that are none: nothing is read from it, and it is named."""
+        log = self.table("Ext", lambda i: ("csv", "txt")[i % 2])
+        result = self.read(log, *self.mapped)[0]
+        self.assertEqual((result["rejected"], result["identifiers"]), (0, 10))
+        self.assertIn('columns of few values are not used: "Ext"; if one is the bus or marks '
+                      "frames, name it with --column bus=NAME, extended=NAME",
+                      result["warnings"][0])
+
+    def test_type(self):
+        def wide(i):
+            return "18FEF100" if i % 20 == 10 else f"{0x1A0 + i % 10:X}"
+        result, _, ids = self.read(self.table("Type", lambda i: int(i % 20 >= 10), ident=wide),
+                                   *self.mapped)
+        self.assertEqual((ids.count("000001A1"), ids.count("18FEF100")), (20, 20))
+        self.assertEqual(result["warnings"], [])
+        for value, ident in ((lambda i: int(i % 20 >= 10), None),  # no identifier shows what it is
+                             (lambda i: int(i % 20 < 10), wide),   # the wrong ones have a 1
+                             (lambda i: "DR"[i % 2], None)):
+            result, _, ids = self.read(self.table("Type", value, ident=ident), *self.mapped)
+            self.assertNotIn("000001A1", ids)
+            warning, = result["warnings"]
+            self.assertIn('not used: "Type"; if one is the bus', warning)
+            self.assertNotIn("label=", warning)
+        # words for attacks are still a label's
+        result = self.read(self.table("Type", lambda i: ("Normal", "DoS")[i == 9]), *self.mapped)[0]
+        self.assertIn("--column label=Type", result["warnings"][0])
+
+    def test_never_a_label(self):
+        for name in EXTENDED + REMOTE + ERROR + ("BRS", "ESI", "EDL", "Dir", "FDF", "Type"):
+            log = self.table(name, lambda i: int(i >= 300))
+            result = self.read(log, *self.mapped)[0]
+            self.assertNotIn("label=", json.dumps(result["warnings"]), name)
+
+    def frames(self, marks):
+        yield "TimestampEpoch;BusChannel;ID;IDE;DLC;DataLength;Dir;EDL;BRS;ESI;RTR;DataBytes"
+        for i in range(400):
+            bus, ide, rtr = marks(i)
+            data = "" if rtr else f"{i % 256:02X}00"
+            yield (f"{1689951599 + i * 0.001:.6f};{bus};{0x1A0 + i % 10:X};{ide};8;"
+                   f"{len(data) // 2};0;0;0;0;{rtr};{data}")
+
+    def test_canedge(self):
+        cases = (((lambda i: (1, int(i % 20 == 0), 0)), 400, 11, 1),
+                 ((lambda i: (1, 0, int(i % 20 == 0))), 380, 10, 1),
+                 ((lambda i: (1 + i % 2, 0, 0)), 400, 10, 2))
+        for marks, frames, ids, captures in cases:
+            result = self.read(self.save("CAN.csv", self.frames(marks)), *NAMED)[0]
+            self.assertEqual((result["frames"], result["identifiers"], result["captures"]),
+                             (frames, ids, captures))
+            self.assertEqual(result["warnings"], [])
+            self.assertEqual(self.settings(result)["reader"], "2")
+
+    # ---- the number of the rules ----
+
+    def digest(self, result, log, reader):
+        """Of the settings, the rules if they are not the first ones, and the logs."""
+        with open(os.path.join(result["cache"], "inputs.json"), encoding="utf-8") as file:
+            text = json.load(file)["settings"]
+        text = "".join(f"{line}\n" for line in text.splitlines() if not line.startswith("reader"))
+        if reader != 1:
+            text += f"reader {reader}\n"
+        with open(log, "rb") as file:
+            content = hashlib.sha256(file.read()).hexdigest()
+        parts = ("train", os.path.basename(os.path.dirname(log)), os.path.basename(log), content)
+        return hashlib.sha256(text.encode() + b"\0" +
+                              "".join(f"{part}\n" for part in parts).encode()).hexdigest()
+
+    def test_what_is_read_as_before_keeps_its_digest(self):
+        log = self.save("CAN.csv", self.frames(lambda i: (1, 0, 0)))
+        result = self.read(log, *NAMED)[0]
+        self.assertEqual(result["digest"], self.digest(result, log, 1))
+        self.assertNotIn("reader", self.settings(result))
+        late = self.save("CAN.csv", self.frames(lambda i: (1, int(i == 399), 0)))
+        result = self.read(late, *NAMED)[0]
+        self.assertEqual(result["digest"], self.digest(result, late, 2))
+
+    def older(self, result):
+        """What an older leat wrote."""
+        path = os.path.join(result["cache"], "inputs.json")
+        with open(path, encoding="utf-8") as file:
+            inputs = json.load(file)
+        self.assertEqual(inputs.pop("reader"), 2)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(inputs, file)
+        return path, inputs
+
+    def test_an_older_cache(self):
+        log = self.save("CAN.csv", self.frames(lambda i: (1, 0, 0)))
+        result = self.ingest(log, *SMALL, *NAMED)
+        path, _ = self.older(result)
+        again = self.ingest(log, *SMALL, *NAMED)
+        self.assertEqual((again["found"], again["cache"]), (True, result["cache"]))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["reader"], 2)  # is not decided again
+
+    def test_an_older_cache_that_is_wrong(self):
+        log = self.save("CAN.csv", self.frames(lambda i: (1, int(i % 20 == 0), 0)))
+        result = self.ingest(log, *SMALL, *NAMED)
+        path, inputs = self.older(result)
+        digest = self.digest(result, log, 1)
+        inputs["settings"] = inputs["settings"].replace("reader 2\n", "")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(inputs, file)
+        wrong = self.path("cache", f"CAN-{digest[:16]}")
+        os.rename(result["cache"], wrong)
+        again = self.ingest(log, *SMALL, *NAMED)
+        self.assertFalse(again["found"])
+        self.assertEqual(again["cache"], result["cache"])
+        self.assertTrue(os.path.exists(wrong))
+
+
+class Buses(Third):
+    def table(self, column, value):
+        return self.save("x.csv", [f"time,id,data,{column}"] + [
+            f"{i * 0.001:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{value(i)}" for i in range(400)])
+
+    def test_any_name(self):
+        for name in ("BusChannel", "Network", "Interface", "CAN_DataFrame.BusChannel",
+                     "can_network", "channel number", "bus"):
+            for names in (("1", "2"), ("HS CAN", "MS CAN"), ("can0", "vcan1")):
+                result, _, ids = self.read(self.table(name, lambda i, n=names: n[i % 2]))
+                self.assertEqual(result["captures"], 2, name)
+                self.assertEqual(len(set(ids)), 10, name)
+                self.assertTrue(all(":" in ident for ident in ids), name)
+                self.assertEqual(result["warnings"], [], name)
+
+    def test_unknown_names(self):
+        result, _, ids = self.read(self.table("Segment", lambda i: "AB"[i % 2]))
+        self.assertEqual((result["captures"], ids[0]), (1, "1A0"))
+        self.assertIn('columns of few values are not used: "Segment"', result["warnings"][0])
+        result = self.read(self.table("Network", lambda i: f"node {i}"))[0]  # too many to be buses
+        self.assertEqual((result["captures"], result["warnings"]), (1, []))
+        for name, value in (("Dir", lambda i: ("Rx", "Tx")[i % 2]), ("Segment", lambda i: "A"),
+                            ("Sum", lambda i: i), ("SubClass", lambda i: "AB"[i % 2])):
+            self.assertNotIn("few values", json.dumps(
+                self.read(self.table(name, value))[0]["warnings"]), name)
+
+
+class Decimal(Third):
+    def table(self, name, ident):
+        return self.save("x.csv", [f"time,{name},data"] + [
+            f"{i * 0.001:.6f},{ident(i)},{i % 256:02X}" for i in range(400)])
+
+    def test_below_800(self):
+        for name in ("addr", "ID", "IntID"):
+            log = self.table(name, lambda i: (104, 288, 399, 773, 790)[i % 5])
+            warning, = self.read(log, "--column", f"id={name}")[0]["warnings"]
+            self.assertIn("identifiers are read as hexadecimal, but all of them could be decimal; "
+                          "use --column id=2:dec", warning)
+            for unit in ("dec", "hex"):
+                log = self.table(name, lambda i: (104, 288, 399, 773, 790)[i % 5])
+                self.assertEqual(
+                    self.read(log, "--column", f"id={name}:{unit}")[0]["warnings"], [])
+
+    def test_hexadecimal(self):
+        """A letter, or a 0 at the beginning, in any line."""
+        for ident in ("1A0", "043", "0x104"):
+            log = self.table("ID", lambda i, x=ident: x if i == 399 else (104, 288, 399)[i % 3])
+            self.assertEqual(self.read(log)[0]["warnings"], [], ident)
+
+
+class Binary(Third):
+    def test_what_it_is(self):
+        cases = (("x.blf", b"LOGG\x90\0\0\0" + bytes(200), "is a BLF file", "logconvert FILE.blf"),
+                 ("x.mf4", b"MDF     4.10    " + bytes(200), "is an MDF", "logconvert FILE.mf4"),
+                 ("u.mf4", b"UnFinMF 4.10    " + bytes(200), "unfinished MDF", "can.logconvert"),
+                 ("x.db", b"SQLite format 3\0\x10\0" + bytes(200), "SQLite", "logconvert FILE.db"),
+                 ("x.pcap", bytes.fromhex("d4c3b2a10200040000000000"), "pcap", "tshark -r FILE"),
+                 ("y.pcap", bytes.fromhex("a1b23c4d000200040000"), "pcap", "tshark -r FILE.pcap"),
+                 ("x.pcapng", bytes.fromhex("0a0d0d0a1c0000004d3c2b1a"), "pcapng", "tshark -r"),
+                 ("x.bin", b"\x01\0\0\0\x02\0\0\0\0\0" * 20, "is a binary file", "convert it"))
+        for name, content, what, how in cases:
+            for log in (name, "renamed.log"):
+                with open(self.path(log), "wb") as file:
+                    file.write(content)
+                says = self.ingest(self.path(log), status=1)
+                self.assertIn(what, says)
+                self.assertIn(how, says)
+                self.assertNotIn("UTF-16", says)
+
+
+class Labels(Third):
+    def test_unknown_words_with_their_counts(self):
+        """Up to five, the most frequent first, wherever they are."""
+        words = {i: f"w{i % 7}" for i in range(0, 4000, 10)} | {3999: "w6", 3998: "w6", 1: "w5"}
+        log = self.save("x.csv", ["time,id,data,label"] + [
+            f"{i * 0.001:.6f},{0x1A0 + i % 10:X},00,{words.get(i, 'normal')}" for i in range(4000)])
+        says = self.ingest(log, status=1)
+        self.assertIn('the labels of 403 of its 4000 lines are not known: "w6" in line 22 (59 '
+                      'times), "w0" in line 2 (58 times), "w5" in line 3 (58 times), "w3" in line '
+                      '12 (57 times), "w2" in line 32 (57 times), and 2 more; expected', says)
+
+
+class Vocabulary(Third):
+    """Fuzzing in the training logs: 20 identifiers of the car, 100 of attacks, one of both."""
+    def logs(self):
+        for folder, shift in (("train_a", 0), ("test_b", 500)):
+            os.makedirs(self.path("logs", folder))
+            with open(self.path("logs", folder, "fuzzing.csv"), "w", encoding="ascii") as file:
+                file.write("timestamp,arbitration_id,data_field,attack\n")
+                for i in range(4000):
+                    attack = i % 10 == 0
+                    ident = 0x300 + shift + i // 10 % 100 if attack else 0x100 + i % 20
+                    ident = 0x101 if i == 2000 else ident
+                    file.write(f"{i * 0.001:.6f},{ident:03X},00,{int(attack)}\n")
+        return self.path("logs")
+
+    def vocabulary(self, logs, *words):
+        Third.count += 1
+        result = self.ingest(logs, "--val-fraction", "0", *words, out=f"cache{Third.count}")
+        with open(os.path.join(result["cache"], "vocab.json"), encoding="ascii") as file:
+            return result, set(json.load(file)["entries"])
+
+    def test_what_is_numbered(self):
+        logs = self.logs()
+        car = {f"{0x100 + i:03X}" for i in range(20) if i % 10 != 0}  # those are of attacks
+        fuzzed = {f"{0x300 + i:03X}" for i in range(100)}
+        test = {f"{0x300 + 500 + i:03X}" for i in range(100)}
+        for words, wanted in (((), car | fuzzed), (("--vocab", "train"), car | fuzzed),
+                              (("--vocab", "benign"), car),
+                              (("--vocab", "all"), car | fuzzed | test),
+                              (("--preset", "reference"), car | fuzzed | test)):
+            for threads in ("1", "3"):
+                result, names = self.vocabulary(logs, *words, "--threads", threads)
+                self.assertEqual(result["vocabulary"], len(wanted), words)
+                self.assertEqual(names, wanted, words)
+            says = ("the vocabulary has 100 identifiers that only attacks of the training logs "
+                    "have, and 18 others; use --vocab benign")
+            self.assertEqual(says in json.dumps(result["warnings"]), "benign" not in words, words)
+
+    def test_unlabelled_and_few(self):
+        """A log without labels is not one of attacks; few identifiers of attacks are no warning."""
+        log = self.save("x.csv", ["timestamp,arbitration_id,data_field"] + [
+            f"{i * 0.001:.6f},{0x1A0 + i % 10:X},00" for i in range(400)])
+        result = self.vocabulary(log, "--vocab", "benign")[0]
+        self.assertEqual(result["vocabulary"], 10)
+        log = self.save("dos.csv", ["timestamp,arbitration_id,data_field,attack"] + [
+            f"{i * 0.001:.6f},{0 if i % 9 == 0 else 0x1A0 + i % 10:03X},00,{int(i % 9 == 0)}"
+            for i in range(400)])
+        for words, count in (((), 11), (("--vocab", "benign"), 10)):
+            result = self.vocabulary(log, *words)[0]
+            self.assertEqual((result["vocabulary"], result["warnings"]), (count, []))
+
+
+if __name__ == "__main__":
+    unittest.main()
