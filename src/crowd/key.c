@@ -66,7 +66,6 @@ static leat_code open_file(leat_key *key, leat_error *err) {
     leat_error why = {0};
     leat_code code = leat_file_open(&key->file, key->path, LEAT_FILE_OWN, &why);
     if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
-    why = (leat_error){0}; /* otherwise the created file counts as missing, and is opened twice */
     code = leat_file_open(&key->file, key->path, LEAT_FILE_SECRET, &why);
     if (code == LEAT_ERR_EXISTS) return leat_fail(err, LEAT_ERR_NOT_FOUND, "%s", why.message);
     /* on success *why still says that it was missing */

@@ -1,6 +1,6 @@
 """leat coordinate --db local: the weights are those of leat train, whatever is killed on the way,
-and no server outlives the command. What the server is, and what it
-refuses: tests/crowd/test_private.c.
+and no server outlives the command. What the server is, and what it refuses:
+tests/crowd/test_private.c.
 """
 import json
 import os
@@ -15,6 +15,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 import folder
+from server import require
 from command import LEAT, LIMIT, leat
 
 STEPS = 3
@@ -197,7 +198,5 @@ class Local(folder.Folder):
 
 
 if __name__ == "__main__":
-    if not (shutil.which("postgres") or os.path.isdir("/usr/lib/postgresql")):
-        print("skipped: no PostgreSQL server (scripts/install.sh --gate installs it)")
-        sys.exit(77)
+    require()
     unittest.main()

@@ -529,6 +529,7 @@ static int clean(void **state) {
 
 int main(void) {
     leat_local_programs programs;
+    leat_pg_place place;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_life),      cmocka_unit_test(as_ordinary_user),
         cmocka_unit_test(parent_closed),   cmocka_unit_test(no_programs),
@@ -537,6 +538,10 @@ int main(void) {
     };
     if (leat_local_find_usual(0, &programs, NULL) != LEAT_OK) {
         printf("skipped: no PostgreSQL server (scripts/install.sh --gate installs it)\n");
+        return 77;
+    }
+    if (leat_pg_place_parse(&place, "postgresql://a@127.0.0.1/a", NULL) != LEAT_OK) {
+        printf("skipped: leat was built without libpq\n");
         return 77;
     }
     return cmocka_run_group_tests(tests, make, clean);
