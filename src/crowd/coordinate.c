@@ -184,6 +184,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
+    self->lost = false;
     leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
                          (long long)leat_trainer_state(self->session.trainer)->step,
                          (long long)self->session.steps);
@@ -228,6 +229,7 @@ static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_session_finish(&self->session, err));
     LEAT_TRY(leat_store_set_state(self->pg, &self->hold, "finished", "", err));
     (void)!leat_store_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
+    leat_coordinator_say_goodbye(self);
     return LEAT_OK;
 }
 
@@ -248,7 +250,9 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
             return leat_session_finish(&self->session, err);
         }
         if (!goes_away(code)) return leat_error_copy(err, &why);
-        leat_coordinator_say(self, "%s; trying again", why.message);
+        if (!self->lost)
+            leat_coordinator_say(self, "%s; trying again until it succeeds", why.message);
+        self->lost = true;
         leat_pg_close(self->pg);
         self->pg = NULL;
         leat_exchange_again(self->exchange);

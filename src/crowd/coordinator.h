@@ -39,6 +39,7 @@ typedef struct leat_coordinator {
     leat_pause pause;
     leat_stop stop; /* asks the caller */
     bool stopped;   /* it said so */
+    bool lost;      /* the database, and the caller knows it */
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
     int64_t part_bytes;               /* of the run, which may have begun with another option */
@@ -67,6 +68,8 @@ LEAT_MUST_CHECK leat_code leat_coordinator_open_place(leat_coordinator *self, co
                                                       leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err);
 void leat_coordinator_close_place(leat_coordinator *self);
+/* At the end of the run: a private server stays until the workers have heard of it, for a while. */
+void leat_coordinator_say_goodbye(leat_coordinator *self);
 /* Once there is a run to join: says which command does it, again if that has changed. */
 void leat_coordinator_say_line(leat_coordinator *self);
 

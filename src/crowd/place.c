@@ -75,6 +75,18 @@ leat_code leat_coordinator_revive_place(leat_coordinator *self, leat_error *err)
     return leat_pg_place_parse(&self->place, leat_local_url(self->local), err);
 }
 
+/* Workers ask at least every 5 s. */
+enum { GOODBYE_MS = 10000, GOODBYE_POLL_MS = 50 };
+
+void leat_coordinator_say_goodbye(leat_coordinator *self) {
+    int64_t sessions = 0;
+    if (self->local == NULL) return;
+    for (int64_t ms = 0; ms < GOODBYE_MS; ms += GOODBYE_POLL_MS) {
+        if (leat_store_others(self->pg, &sessions, NULL) != LEAT_OK || sessions == 0) return;
+        if (!leat_pause_sleep(GOODBYE_POLL_MS, &self->stop)) return;
+    }
+}
+
 void leat_coordinator_close_place(leat_coordinator *self) {
     leat_local_close(self->local);
     self->local = NULL;

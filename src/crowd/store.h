@@ -194,5 +194,7 @@ LEAT_MUST_CHECK leat_code leat_store_keep_state(leat_pg *pg, const leat_store_ho
 LEAT_MUST_CHECK leat_code leat_store_set_state(leat_pg *pg, const leat_store_hold *hold,
                                                const char *state, const char *reason,
                                                leat_error *err);
+/* How many sessions other logins have in this database. */
+LEAT_MUST_CHECK leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err);
 
 #endif

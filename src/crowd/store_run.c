@@ -319,3 +319,15 @@ leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat
         LEAT_PG_I(step->images), LEAT_PG_R(step->loss_d_images), LEAT_PG_R(step->loss_d_fakes),
         LEAT_PG_R(step->loss_g), LEAT_PG_R(step->norm_d), LEAT_PG_R(step->norm_g));
 }
+
+leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *sessions = 0;
+    LEAT_TRY(leat_store_call(pg, &rows, false,
+                             "select count(*) from pg_stat_activity where datname = "
+                             "current_database() and usename <> current_user",
+                             NULL, 0, err));
+    *sessions = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}

@@ -167,13 +167,14 @@ static leat_code connect_once(worker *self, leat_error *err) {
 
 static leat_code connect_again(worker *self, leat_error *err) {
     leat_error why = {0};
-    for (;;) {
+    for (bool told = false;; told = true) {
         const leat_code code = connect_once(self, &why);
+        if (code == LEAT_OK && told) say(self, "connected again");
         if (code == LEAT_OK) break;
         /* a login or database that was there may be so again: one that is restored, say */
         const bool waits = code == LEAT_ERR_OPTION && self->result->connections > 0;
         if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
-        say(self, "%s; trying again", why.message);
+        if (!told) say(self, "%s; trying again until it succeeds", why.message);
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
