@@ -3,6 +3,8 @@
 #   make demo            installs missing packages, builds, runs the main job on synthetic data
 #   make demo-can        the same with vehicle logs, in seconds
 #   make demo-images     portraits, and a small DCGAN trained on them, in two minutes
+#   make demo-crowd      a DCGAN trained by four workers that come and go, over a private PostgreSQL
+#                        server; its weights are those of one machine
 #   make check           installs missing packages, builds, runs lint and the tests
 #   make gate            what .ci/run runs before a change lands: make check, fault sweeps, sanitizers,
 #                        comparisons with Python, in 20 minutes on 2 cores
@@ -29,7 +31,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
-.PHONY: build all demo demo-can demo-images check gate check-all check-wide check-functions check-maxtext
+.PHONY: build all demo demo-can demo-images demo-crowd check gate check-all check-wide check-functions check-maxtext
 .PHONY: lint bench wheel install format clean
 
 # The preset's build folder, configured again after something was installed, or for WERROR=1.
@@ -75,6 +77,12 @@ demo-images:
 	@scripts/install.sh
 	@$(MAKE) -s build
 	@scripts/demo.sh --images
+
+demo-crowd:
+	@echo "== install missing packages"
+	@scripts/install.sh --crowd
+	@$(MAKE) -s build
+	@scripts/demo.sh --crowd
 
 check:
 	@echo "== install missing packages"

@@ -5,7 +5,9 @@
 # [FRAMES]: the same with vehicle logs (default: 200,000 frames), which become window graphs and
 # batches of graphs. scripts/demo.sh --images [STEPS]: synthetic portraits become a data set, on which
 # a small DCGAN is trained (default: 1600 steps, about a minute on 2 cores); PHOTOS=DIR takes the
-# images of a folder or zip archive instead. A second call starts over; raw files are kept, because
+# images of a folder or zip archive instead. scripts/demo.sh --crowd [STEPS] (default: 160) trains over
+# four workers, of which two are killed and one joins late, and compares the weights with those of one
+# machine. A second call starts over; raw files are kept, because
 # creating them again gives the same bytes.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
@@ -14,6 +16,7 @@ case ${1:-} in
 --help) usage; exit ;;
 --can) job=can; shift ;;
 --images) job=images; shift ;;
+--crowd) job=crowd; shift ;;
 esac
 case ${1:-} in
 *[!0-9]*) usage >&2; exit 2 ;;
@@ -135,7 +138,108 @@ demo_images() {
 END
 }
 
+# Waits until a line of a file has a text: until_said FILE TEXT
+until_said() {
+  tries=0
+  until grep -q "$2" "$1" 2>/dev/null; do
+    tries=$((tries + 1))
+    if [ $tries -gt 600 ] || ! kill -0 "$coordinator" 2>/dev/null; then
+      cat "$1" >&2
+      exit 1
+    fi
+    sleep 0.1
+  done
+}
+
+# Waits until the run has taken so many steps.
+until_step() {
+  while kill -0 "$coordinator" 2>/dev/null; do
+    step=$("$leat" status --db "$url" --json 2>/dev/null | sed -n 's/.*"step": *\([0-9]*\).*/\1/p' |
+      head -n 1)
+    [ "${step:-0}" -lt "$1" ] || return 0
+    sleep 0.2
+  done
+}
+
+# work NUMBER: starts a worker.
+work() {
+  echo "\$ $leat work '$shown' --data $out/faces   # worker $1"
+  "$leat" work "$url" --data "$out/faces" --key "$out/keys/machine.key" --name "worker-$1" \
+    --threads 1 >"$out/worker-$1.log" 2>&1 &
+  eval "worker_$1=\$!"
+  workers="${workers:-} $!"
+}
+
+state_of() { sed -n 's/^state  *//p' "$1"; }
+
+demo_crowd() {
+  steps=$1
+  if [ -f "$out/portraits.zip" ]; then
+    echo "== $out/portraits.zip exists from an earlier run"
+  else
+    run "paint 5000 portraits" "$leat" synth images --count 5000 -o "$out/portraits.zip"
+  fi
+  rm -rf "$out/faces" "$out/crowd" "$out/alone" "$out/keys" "$out"/worker-*.log
+  run "ingest them into a data set of 64 x 64 pixels" \
+    "$leat" ingest images "$out/portraits.zip" -o "$out/faces"
+  set -- --width 16 --units 4 --unit-size 32 --micro-batch 16 --codec-up bf16 --codec-down bf16 \
+    --steps "$steps" --sample-every 0
+  step "a coordinator with a PostgreSQL server of its own" \
+    "$leat" coordinate "$out/crowd" --db local --data "$out/faces" "$@"
+  "$leat" coordinate "$out/crowd" --db local --data "$out/faces" --poll-ms 50 --threads 1 "$@" \
+    >"$out/coordinator.log" 2>"$out/coordinator.err" &
+  coordinator=$!
+  # shellcheck disable=SC2064,SC2154
+  trap "kill $coordinator \$workers 2>/dev/null || true" EXIT
+  until_said "$out/coordinator.err" "leat work '"
+  cat "$out/coordinator.err"
+  url=$(sed -n "s/.*leat work '\([^']*\)'.*/\1/p" "$out/coordinator.err")
+  shown=$(echo "$url" | sed 's/:[^:@]*@/:...@/')
+  echo
+  echo "== three workers"
+  work 1
+  work 2
+  work 3
+  until_step $((steps / 4))
+  echo
+  echo "== kill -9 of worker 1; a fourth joins"
+  kill -9 "$worker_1"
+  work 4
+  until_step $((steps / 2))
+  step "who works, and how it goes" "$leat" status --db "'$shown'"
+  "$leat" status --db "$url"
+  until_step $((steps * 3 / 4))
+  echo
+  echo "== kill -9 of worker 2"
+  kill -9 "$worker_2"
+  wait "$coordinator" || { cat "$out/coordinator.err" >&2; exit 1; }
+  trap - EXIT
+  wait "$worker_3" "$worker_4"
+  echo
+  echo "== what the coordinator says"
+  cat "$out/coordinator.log"
+  run "the same on one machine" "$leat" train dcgan "$out/faces" -o "$out/alone" "$@" \
+    >"$out/alone.log"
+  cat "$out/alone.log"
+  echo
+  echo "== the weights"
+  echo "over lent machines  $(state_of "$out/coordinator.log")"
+  echo "on one machine      $(state_of "$out/alone.log")"
+  [ "$(state_of "$out/coordinator.log")" = "$(state_of "$out/alone.log")" ] || {
+    echo "they differ" >&2
+    exit 1
+  }
+
+  cat <<END
+
+== done. Look at
+  $out/crowd/report.html     curves and settings of the run: open it in a browser
+  docs/crowd.md                     how it works, and how to do it over many machines
+END
+}
+
 case $job in
+crowd) demo_crowd "${1:-160}" ;;
 can) demo_can "${1:-200000}" ;;
 images) demo_images "${1:-1600}" ;;
 *) demo_probes "${1:-5000000}" ;;

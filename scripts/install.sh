@@ -2,6 +2,7 @@
 # Installs the packages that are needed to build and check leat, if they are missing:
 #
 #   scripts/install.sh         Debian packages and DuckDB: enough for make demo and make check
+#   scripts/install.sh --crowd also a PostgreSQL server, which is not started, for make demo-crowd
 #   scripts/install.sh --gate  also what make gate needs: clang-format 14, a PostgreSQL server and
 #                              pgbouncer, which are not started, and the Python environments of
 #                              comparisons and of the Python package (scripts/python-env.sh)
@@ -19,8 +20,10 @@ set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 all=
 gate=
+crowd=
 case $#${1:-} in
 0) ;;
+1--crowd) crowd=yes ;;
 1--gate) gate=yes ;;
 1--all) all=yes ;;
 1--help) usage; exit ;;
@@ -93,12 +96,13 @@ optional_missing() {
       say "no clang-format 14: lint does not check the format of sources"
     fi
   fi
-  [ -n "$gate$all" ] || return 0
+  [ -n "$crowd$gate$all" ] || return 0
   if ! probe server:; then
     if [ -n "$known" ]; then apt_known postgresql || true; else
-      say "no PostgreSQL server: tests of training over lent machines are skipped"
+      say "no PostgreSQL server: leat coordinate --db local cannot work, and its tests are skipped"
     fi
   fi
+  [ -n "$gate$all" ] || return 0
   if ! probe pooler:; then
     if [ -n "$known" ]; then apt_known pgbouncer || true; else
       say "no pgbouncer: tests of connection poolers are skipped"
@@ -174,7 +178,7 @@ install_required() {
 # password.
 install_optional() {
   if [ -z "$(optional_missing)" ]; then return; fi
-  if [ -n "$updated$gate$all" ] && command -v apt-get >/dev/null && find_root; then
+  if [ -n "$updated$crowd$gate$all" ] && command -v apt-get >/dev/null && find_root; then
     [ -n "$updated" ] || apt update >/dev/null 2>&1 || true
     packages=$(optional_missing known | tr '\n' ' ')
     if [ -n "$packages" ]; then
