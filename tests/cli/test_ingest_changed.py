@@ -117,8 +117,8 @@ class Changed(unittest.TestCase):
                 self.assertEqual(json.load(one), json.load(other))
 
     def test_can(self):
-        self.good("synth", "can", "--vehicles", "1", "--frames", str(ROWS), "-o",
-                  self.path("logs"))
+        self.good("synth", "can", "--vehicles", "1", "--frames", str(ROWS), "--attacks", "dos",
+                  "-o", self.path("logs"))
         source = sorted(glob.glob(self.path("logs", "train_*", "*.csv")))[0]
         self.check(("ingest", "can", self.path("logs")), source, self.path("caches"),
                    ".leat-*/temp/*", ".leat-*/scan.state")
