@@ -1,6 +1,6 @@
-"""kill -9 of workers and of the coordinator, at moments that the test counts: the final hash is that
-of one machine, and nothing is left over. test_kills_slow.py has more of it. Runs the command named
-by LEAT (default: build/leat).
+"""kill -9 of workers and of the coordinator, at moments that the test counts: the final hash is
+that of one machine, and nothing is left over. test_kills_slow.py has more of it. Runs the command
+named by LEAT (default: build/leat).
 """
 import itertools
 import json

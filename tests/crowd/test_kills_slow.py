@@ -1,5 +1,5 @@
-"""kill -9 of workers and of the coordinator, as test_kills.py, more of it: a worker, three and eight of
-them, forty times; the coordinator before and after every statement of a run.
+"""kill -9 of workers and of the coordinator, as test_kills.py, more of it: of one, three and eight
+workers, forty times; of the coordinator, before and after every statement of a run.
 """
 import unittest
 
