@@ -17,7 +17,7 @@
 enum { TIMEOUT_MS = 60000, PAUSE_MOST_MS = 10000 };
 
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) {
-    char line[LEAT_CROWD_WORDS_BYTES];
+    char line[2 * LEAT_PG_URL_BYTES];
     va_list args;
     if (self->options->say == NULL) return;
     va_start(args, format);
@@ -77,6 +77,18 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     return code;
 }
 
+static leat_code find_run(leat_coordinator *self, leat_error *err);
+
+/* A try before may have made it, and its answer was lost. */
+static leat_code make_run(leat_coordinator *self, leat_error *err) {
+    const bool again = self->tried_to_create;
+    leat_error why = {0};
+    self->tried_to_create = true;
+    const leat_code code = create_run(self, &why);
+    if (code == LEAT_ERR_EXISTS && again) return find_run(self, err);
+    return leat_error_copy(err, &why);
+}
+
 /* The run of this name, which must be the same run. */
 static leat_code find_run(leat_coordinator *self, leat_error *err) {
     leat_store_run run;
@@ -102,11 +114,11 @@ static leat_code open_database(leat_coordinator *self, leat_error *err) {
         if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
         self->run = 0; /* the database was lost: what is here is enough */
         self->hold = (leat_store_hold){0};
-        return create_run(self, err);
+        return make_run(self, err);
     }
-    if (!self->options->train.resume) return create_run(self, err);
+    if (!self->options->train.resume) return make_run(self, err);
     const leat_code code = find_run(self, &why);
-    if (code == LEAT_ERR_NOT_FOUND) return create_run(self, err);
+    if (code == LEAT_ERR_NOT_FOUND) return make_run(self, err);
     return leat_error_copy(err, &why);
 }
 
@@ -123,6 +135,15 @@ static leat_code take_run(leat_coordinator *self, leat_error *err) {
         if (!leat_pause_sleep(self->options->hold_ms / 4, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while waiting for the run");
     }
+}
+
+static leat_code check_steps(leat_coordinator *self, leat_error *err) {
+    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    if (self->at.state_step <= self->session.steps) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run in the database is at step %lld, after the end at step %lld that is "
+                     "wanted: set steps or epochs to more",
+                     (long long)self->at.state_step, (long long)self->session.steps);
 }
 
 /* What of the run may be another than when it began. */
@@ -178,6 +199,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(connect_once(self, err));
     LEAT_TRY(open_database(self, err));
     LEAT_TRY(take_run(self, err));
+    LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));
     self->keeper.hold = self->hold;
     self->keeper.place = self->place;
@@ -228,9 +250,20 @@ static leat_code finish(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(keep_last_state(self, err));
     LEAT_TRY(leat_session_finish(&self->session, err));
     LEAT_TRY(leat_store_set_state(self->pg, &self->hold, "finished", "", err));
+    self->finished = true;
     (void)!leat_store_wake(self->pg, self->run, NULL); /* the run has ended, whoever hears it */
     leat_coordinator_say_goodbye(self);
     return LEAT_OK;
+}
+
+/* The caller wants an end. */
+static leat_code stop(leat_coordinator *self, leat_error *err) {
+    leat_exchange_again(self->exchange);
+    LEAT_TRY(leat_session_finish(&self->session, err));
+    if (self->finished) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_CANCELLED,
+                     "all steps are done and saved, but the database does not know it yet: workers "
+                     "wait; use --resume to tell them");
 }
 
 /* Until the run ends, is stopped, or fails for good. */
@@ -245,10 +278,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
             if (code == LEAT_OK) leat_pause_reset(&self->pause);
         }
         if (code == LEAT_OK) code = finish(self, &why);
-        if (code == LEAT_ERR_CANCELLED) {
-            leat_exchange_again(self->exchange);
-            return leat_session_finish(&self->session, err);
-        }
+        if (code == LEAT_ERR_CANCELLED) return stop(self, err);
         if (!goes_away(code)) return leat_error_copy(err, &why);
         if (!self->lost)
             leat_coordinator_say(self, "%s; trying again until it succeeds", why.message);
@@ -257,7 +287,7 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         self->pg = NULL;
         leat_exchange_again(self->exchange);
         (void)leat_pause_wait(&self->pause, &self->stop);
-        if (leat_coordinator_stopped(self)) return leat_session_finish(&self->session, err);
+        if (leat_coordinator_stopped(self)) return stop(self, err);
     }
 }
 

@@ -40,6 +40,7 @@ typedef struct leat_coordinator {
     leat_stop stop; /* asks the caller */
     bool stopped;   /* it said so */
     bool lost;      /* the database, and the caller knows it */
+    bool tried_to_create, finished;
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
     int64_t part_bytes;               /* of the run, which may have begun with another option */

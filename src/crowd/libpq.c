@@ -115,9 +115,15 @@ static int decode_char(const char **at) {
     return *end == 0 && value > 0 ? (int)value : -1;
 }
 
+/* The parameters of a URL, from its "?"; NULL: none. A password may have one, too. */
+static char *parameters_of(const char *url) {
+    const char *host = strchr(url, '@');
+    return strchr(host != NULL ? host : url, '?');
+}
+
 /* Takes `run=NAME` out of the parameters of a URL. */
 static leat_code take_run(leat_pg_place *place, leat_error *err) {
-    char *at = strchr(place->url, '?');
+    char *at = parameters_of(place->url);
     while (at != NULL) {
         char *word = at + 1, *next = strchr(word, '&');
         if (strncmp(word, "run=", 4) != 0) {
@@ -141,13 +147,37 @@ static leat_code take_run(leat_pg_place *place, leat_error *err) {
     return LEAT_OK;
 }
 
-/* The URL without its password. */
+/* Parameters that may be shown to everybody. */
+static bool is_plain_parameter(const char *word, size_t length) {
+    static const char *const plain[] = {"run=",    "sslmode=",         "sslrootcert=",
+                                        "sslcrl=", "connect_timeout=", "target_session_attrs=",
+                                        "sslsni=", "channel_binding=", "gssencmode="};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (length > strlen(plain[i]) && strncmp(word, plain[i], strlen(plain[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The URL without its passwords, wherever they are. */
 static void hide_password(const char *url, char shown[LEAT_PG_URL_BYTES]) {
     const char *user = strstr(url, "://");
     const char *at = user != NULL ? strchr(user + 3, '@') : NULL;
     const char *colon = at != NULL ? memchr(user + 3, ':', (size_t)(at - user - 3)) : NULL;
-    if (colon == NULL) snprintf(shown, LEAT_PG_URL_BYTES, "%s", url);
-    else snprintf(shown, LEAT_PG_URL_BYTES, "%.*s:***%.1900s", (int)(colon - url), url, at);
+    const char *query = parameters_of(url);
+    const int end = (int)(query != NULL ? query - url : (long)strlen(url));
+    if (colon == NULL) snprintf(shown, LEAT_PG_URL_BYTES, "%.*s", end, url);
+    else
+        snprintf(shown, LEAT_PG_URL_BYTES, "%.*s:***%.*s", (int)(colon - url), url,
+                 end - (int)(at - url), at);
+    for (char mark = '?'; query != NULL && *query != 0;) {
+        const size_t length = strcspn(query + 1, "&"), used = strlen(shown);
+        if (is_plain_parameter(query + 1, length)) {
+            snprintf(shown + used, LEAT_PG_URL_BYTES - used, "%c%.*s", mark, (int)length,
+                     query + 1);
+            mark = '&';
+        }
+        query += 1 + length;
+    }
 }
 
 /* A setting of a parsed URL; NULL if it is not there. */
@@ -179,7 +209,7 @@ static leat_code keep_settings(leat_pg_place *place, const PQconninfoOption *opt
 static leat_code check_settings(const PQconninfoOption *options, leat_error *err) {
     static const char *const needed[][2] = {
         {"user", "a login"}, {"host", "a host"}, {"dbname", "a database"}};
-    static const char *const refused[] = {"service", "options", "passfile", "password_file"};
+    static const char *const refused[] = {"service", "options", "passfile", "sslpassword"};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (setting(options, needed[i][0]) == NULL)
             return leat_fail(
@@ -344,7 +374,8 @@ static const char settings[] =
     "set tcp_keepalives_idle = 10; set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3; "
     "set tcp_user_timeout = 30000; set client_min_messages = error; set bytea_output = hex; "
     "set extra_float_digits = 3; set datestyle = iso; set timezone = 'UTC'; "
-    "set idle_in_transaction_session_timeout = 60000; set lock_timeout = 30000; "
+    "set statement_timeout = 0; set idle_in_transaction_session_timeout = 60000; set lock_timeout "
+    "= 30000; "
     "set search_path = pg_catalog, pg_temp";
 
 leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const char *program,
@@ -409,8 +440,10 @@ bool leat_pg_retryable(const leat_pg *pg) {
 
 /* ---- statements ----------------------------------------------------------------------------- */
 
-static leat_code send_all(leat_pg *pg, int64_t until_ns, leat_error *err) {
+/* A limit is for silence: whatever is sent or received begins it anew. */
+static leat_code send_all(leat_pg *pg, leat_error *err) {
     for (;;) {
+        const int64_t until_ns = limit_of(pg);
         const int left = pg->pq.flush(pg->connection);
         if (left == 0) return LEAT_OK;
         if (left < 0) return lost(pg, "sending", err);
@@ -422,10 +455,9 @@ static leat_code send_all(leat_pg *pg, int64_t until_ns, leat_error *err) {
 
 /* The next result, or NULL after the last. */
 static leat_code next_result(leat_pg *pg, PGresult **result, leat_error *err) {
-    const int64_t until_ns = limit_of(pg);
     *result = NULL;
     while (pg->pq.isBusy(pg->connection)) {
-        LEAT_TRY(wait_for(pg, false, true, until_ns, "waiting for an answer", err));
+        LEAT_TRY(wait_for(pg, false, true, limit_of(pg), "waiting for an answer", err));
         if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "reading", err);
     }
     *result = pg->pq.getResult(pg->connection);
@@ -517,7 +549,7 @@ leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char 
                                 of.formats, bytes))
         return lost(pg, "sending", err);
     pg->sent += of.bytes + (int64_t)strlen(sql);
-    LEAT_TRY(send_all(pg, limit_of(pg), err));
+    LEAT_TRY(send_all(pg, err));
     leat_code code = collect(pg, &kept, err);
     if (code == LEAT_OK && rows != NULL) {
         code = LEAT_NEW(rows, 1, err);
@@ -533,7 +565,7 @@ leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     pg->sqlstate[0] = 0;
     if (!pg->pq.sendQuery(pg->connection, sql)) return lost(pg, "sending", err);
     pg->sent += (int64_t)strlen(sql);
-    LEAT_TRY(send_all(pg, limit_of(pg), err));
+    LEAT_TRY(send_all(pg, err));
     leat_code code = collect(pg, &kept, err);
     if (kept != NULL) pg->pq.clear(kept);
     return code;

@@ -80,7 +80,7 @@ enum { GOODBYE_MS = 10000, GOODBYE_POLL_MS = 50 };
 
 void leat_coordinator_say_goodbye(leat_coordinator *self) {
     int64_t sessions = 0;
-    if (self->local == NULL) return;
+    if (self->local == NULL || leat_pg_broken(self->pg)) return;
     for (int64_t ms = 0; ms < GOODBYE_MS; ms += GOODBYE_POLL_MS) {
         if (leat_store_others(self->pg, &sessions, NULL) != LEAT_OK || sessions == 0) return;
         if (!leat_pause_sleep(GOODBYE_POLL_MS, &self->stop)) return;

@@ -291,8 +291,9 @@ language sql stable as $$
   where r.id = p_run and u.state in ('ready', 'out')
   group by r.id, u.unit
   having count(distinct (l.account, l.machine)) filter (where l.state = 'failed') >=
-           least(3, greatest(1, (select count(*) from leat.machine m where m.run = p_run)))
-      or count(*) filter (where l.state = 'expired') >= 5
+           least(3, greatest(1, (select count(*) from leat.machine m where m.run = p_run
+                                 and leat.holds(m.seen_at + interval '2 minutes', 120000))))
+      or count(*) filter (where l.state = 'expired' or l.reason = 'the machine began anew') >= 5
   order by u.unit
 $$;
 
@@ -378,7 +379,7 @@ begin
            order by x.unit for update loop
     execute format('select sum(octet_length(bytes)) from leat.part_%s_%s where lease = $1', p_run,
                    r.step % 2) into bytes_ using u.lease;
-    if u.lease is null or coalesce(bytes_, 0) <> r.payload_bytes then
+    if u.lease is not null and coalesce(bytes_, 0) <> r.payload_bytes then
       update leat.unit x set state = 'ready', lease = null, hash = null
       where (x.run, x.step, x.unit) = (p_run, r.step, u.unit);
       lost_ := lost_ + 1;

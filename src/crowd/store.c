@@ -21,11 +21,20 @@ static const char schema_owner[] = {
 static const struct {
     const char *state;
     leat_code code;
-} states[] = {{"LT001", LEAT_ERR_BUSY},      {"LT002", LEAT_ERR_BUSY},
-              {"P0002", LEAT_ERR_NOT_FOUND}, {"22023", LEAT_ERR_OPTION},
-              {"23505", LEAT_ERR_EXISTS},    {"42501", LEAT_ERR_OPTION},
-              {"53100", LEAT_ERR_NO_SPACE},  {"53200", LEAT_ERR_MEMORY},
-              {"42P01", LEAT_ERR_NOT_FOUND}, {"3F000", LEAT_ERR_NOT_FOUND}};
+} states[] = {{"LT001", LEAT_ERR_BUSY},
+              {"LT002", LEAT_ERR_BUSY},
+              {"P0002", LEAT_ERR_NOT_FOUND},
+              {"22023", LEAT_ERR_OPTION},
+              {"23505", LEAT_ERR_EXISTS},
+              {"42501", LEAT_ERR_OPTION},
+              /* the server's disk, memory or connections are used up; a statement or the wait
+               * for a lock was ended; a standby that is not yet the primary: these pass */
+              {"53", LEAT_ERR_BUSY},
+              {"57014", LEAT_ERR_BUSY},
+              {"55P03", LEAT_ERR_BUSY},
+              {"25006", LEAT_ERR_BUSY},
+              {"42P01", LEAT_ERR_NOT_FOUND},
+              {"3F000", LEAT_ERR_NOT_FOUND}};
 
 leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
                           const leat_pg_value *values, int count, leat_error *err) {
@@ -33,11 +42,13 @@ leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const ch
     leat_code code = LEAT_OK;
     for (int i = 0; i < TRIES; i++) {
         code = leat_pg_call(pg, rows, bytes, sql, values, count, &why);
-        if (code != LEAT_ERR_INPUT || !leat_pg_retryable(pg)) break;
+        if (code != LEAT_ERR_INPUT || !leat_pg_retryable(pg) || leat_pg_broken(pg)) break;
     }
     if (code == LEAT_OK) return LEAT_OK;
+    if (leat_pg_broken(pg)) code = LEAT_ERR_CONNECTION;
     for (size_t i = 0; code == LEAT_ERR_INPUT && i < sizeof states / sizeof *states; i++)
-        if (strcmp(states[i].state, leat_pg_sqlstate(pg)) == 0) code = states[i].code;
+        if (strncmp(states[i].state, leat_pg_sqlstate(pg), strlen(states[i].state)) == 0)
+            code = states[i].code;
     return leat_fail(err, code, "%s", why.message);
 }
 

@@ -173,10 +173,12 @@ LEAT_MUST_CHECK leat_code leat_store_recover(leat_pg *pg, const leat_store_hold 
                                              const int64_t *kept, int kept_count, int64_t *lost,
                                              leat_error *err);
 
-/* Whether a unit of the open step is confirmed, and by which lease (0: the coordinator's own).
+/* Whether a unit of the open step is confirmed, by which lease (0: the coordinator's own) and with
+ * which hash.
  * LEAT_ERR_NOT_FOUND: the step is not the open one. */
 LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit,
-                                               bool *there, int64_t *lease, leat_error *err);
+                                               bool *there, int64_t *lease, char hash[65],
+                                               leat_error *err);
 
 /* What a step has computed. */
 typedef struct leat_store_step {

@@ -250,20 +250,22 @@ leat_code leat_store_own_result(leat_pg *pg, const leat_store_hold *hold, int64_
 }
 
 leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit, bool *there,
-                               int64_t *lease, leat_error *err) {
+                               int64_t *lease, char hash[65], leat_error *err) {
     leat_pg_rows *rows = NULL;
     *there = false;
     *lease = 0;
-    LEAT_TRY(
-        LEAT_STORE_CALL(pg, &rows,
-                        "select u.state = 'confirmed', u.lease from leat.unit u join leat.run r "
-                        "on r.id = u.run and r.step = u.step where u.run = $1 and u.step = $2 "
-                        "and u.unit = $3",
-                        err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
+    hash[0] = 0;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select u.state = 'confirmed', u.lease, u.hash from leat.unit u join leat.run r "
+        "on r.id = u.run and r.step = u.step where u.run = $1 and u.step = $2 "
+        "and u.unit = $3",
+        err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
     const bool found = leat_pg_row_count(rows) == 1;
     if (found) {
         *there = leat_pg_text(rows, 0, 0)[0] == 't';
         *lease = leat_pg_int(rows, 0, 1);
+        leat_store_copy(hash, 65, leat_pg_text(rows, 0, 2));
     }
     leat_pg_rows_destroy(rows);
     if (found) return LEAT_OK;

@@ -39,6 +39,7 @@ typedef struct worker {
     int64_t stopped_ns;
     /* the run */
     int64_t run;
+    char identity[65];
     leat_store_run facts; /* without texts */
     leat_data data;
     leat_train_options train;
@@ -241,7 +242,12 @@ static leat_code register_machine(worker *self, leat_error *err) {
     LEAT_TRY(leat_store_register(self->pg, name, options->machine, options->name, options->hardware,
                                  &run, &rows, err));
     leat_code code = LEAT_OK;
+    if (self->trainer != NULL && strcmp(run.identity, self->identity) != 0)
+        code = leat_fail(
+            err, LEAT_ERR_OPTION,
+            "\"%s\" is another run now, with other settings; start again to work on it", run.name);
     if (self->trainer == NULL) {
+        snprintf(self->identity, sizeof self->identity, "%s", run.identity);
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
         code = prepare(self, &run, err);
         if (code == LEAT_OK)
@@ -269,6 +275,16 @@ static leat_code fetch_weights(worker *self, const leat_store_lease *lease, leat
     return LEAT_OK;
 }
 
+/* The next question comes after a while, with jitter, or when a new step wakes the machine. */
+static leat_code rest(worker *self, leat_error *err) {
+    const int64_t half_ns = self->options->poll_ms * INT64_C(500000);
+    uint64_t draw = 0;
+    LEAT_TRY(leat_random_u64(&draw, err));
+    self->wait_ns = half_ns + (int64_t)(draw % (uint64_t)half_ns);
+    self->asked_ns = leat_clock_ns();
+    return LEAT_OK;
+}
+
 /* Claims a unit for the empty desk; *got: there was one. */
 static leat_code claim(worker *self, bool *got, leat_error *err) {
     leat_store_lease lease;
@@ -278,18 +294,11 @@ static leat_code claim(worker *self, bool *got, leat_error *err) {
                               &lease, err));
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
-    if (lease.lease == 0) {
-        const int64_t half_ns = self->options->poll_ms * INT64_C(500000);
-        uint64_t draw = 0;
-        LEAT_TRY(leat_random_u64(&draw, err));
-        self->wait_ns = half_ns + (int64_t)(draw % (uint64_t)half_ns);
-        self->asked_ns = leat_clock_ns();
-        return LEAT_OK;
-    }
+    if (lease.lease == 0) return rest(self, err);
     leat_code code = LEAT_OK;
     if (strcmp(lease.weights, self->weights_hash) != 0) code = fetch_weights(self, &lease, &why);
-    if (code == LEAT_ERR_NOT_FOUND) { /* the step ended meanwhile; a pause before the next try */
-        self->asked_ns = leat_clock_ns();
+    if (code == LEAT_ERR_NOT_FOUND) { /* the step ended meanwhile */
+        LEAT_TRY(rest(self, err));
         return leat_store_release(self->pg, &lease, err);
     }
     if (code != LEAT_OK) return leat_error_copy(err, &why);
@@ -355,6 +364,7 @@ static leat_code give_up_unit(worker *self, leat_error *err) {
     set_desk(self, DESK_EMPTY);
     self->weights_hash[0] = 0; /* perhaps they are the reason */
     say(self, "%s", why.message);
+    LEAT_TRY(rest(self, err));
     return leat_store_fail(self->pg, &self->computing, why.message, err);
 }
 
@@ -459,7 +469,8 @@ static void destroy(worker *self) {
 
 /* A failure after which the same machine can go on. */
 static bool goes_away(const worker *self, leat_code code) {
-    return code == LEAT_ERR_CONNECTION || (code == LEAT_ERR_NOT_FOUND && self->trainer != NULL);
+    return code == LEAT_ERR_CONNECTION || code == LEAT_ERR_BUSY ||
+           (code == LEAT_ERR_NOT_FOUND && self->trainer != NULL);
 }
 
 static leat_code run_worker(worker *self, leat_error *err) {
@@ -479,7 +490,7 @@ static leat_code run_worker(worker *self, leat_error *err) {
         }
         if (code == LEAT_OK) return LEAT_OK;
         if (!goes_away(self, code)) return leat_error_copy(err, &why);
-        registered = registered && code == LEAT_ERR_CONNECTION;
+        registered = registered && code != LEAT_ERR_NOT_FOUND;
         say(self, "%s", why.message);
         if (!leat_pause_wait(&self->pause, &self->stop)) continue;
     }
@@ -489,6 +500,8 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     pthread_condattr_t monotonic;
     worker *self = NULL;
     *result = (leat_work_result){0};
+    if (options->poll_ms < 1 || options->threads < 1)
+        return leat_fail(err, LEAT_ERR_OPTION, "poll_ms and threads must be at least 1");
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;

@@ -231,6 +231,7 @@ leat_code leat_session_stepped(leat_session *session, const leat_step_numbers *n
     LEAT_TRY(tell(session, &step, err));
     if (wants_checkpoint(session, done)) LEAT_TRY(save(session, err));
     session->result->last_step = done;
+    session->taken++;
     return LEAT_OK;
 }
 
@@ -259,7 +260,6 @@ bool leat_session_goes_on(const leat_session *session) {
 
 static void fill_result(leat_session *session) {
     leat_train_result *result = session->result;
-    const int64_t steps = result->last_step - result->first_step;
     memcpy(result->run, session->identity.run, sizeof result->run);
     leat_trainer_hash(session->trainer, result->state);
     result->score = session->score;
@@ -271,18 +271,20 @@ static void fill_result(leat_session *session) {
                           "or was too short");
     if (session->train_seconds > 0)
         result->images_per_second =
-            (double)leat_plan_position(&session->plan, steps, 0) / session->train_seconds;
+            (double)leat_plan_position(&session->plan, session->taken, 0) / session->train_seconds;
     result->memory_peak_bytes = leat_rss_peak_bytes();
     result->seconds = seconds_since(session->begin_ns);
 }
 
 leat_code leat_session_finish(leat_session *session, leat_error *err) {
     const int64_t step = leat_trainer_state(session->trainer)->step;
+    /* a state that came from elsewhere, such as a database, is not saved yet */
+    if (session->saved_step != step) LEAT_TRY(save(session, err));
     if (step == session->steps) { /* a late wish to stop changes nothing */
+        session->result->last_step = step;
         fill_result(session);
         return LEAT_OK;
     }
-    if (session->saved_step != step) LEAT_TRY(save(session, err));
     return leat_fail(err, LEAT_ERR_CANCELLED,
                      "cancelled after step %lld of %lld, which is saved; use --resume to continue",
                      (long long)step, (long long)session->steps);

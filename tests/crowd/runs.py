@@ -59,9 +59,9 @@ def work(folder, number, url, faces):
 
 
 class Boundary(Proxy):
-    """Between a coordinator and its server: counts the statements of all its connections, and at
-    number `target` calls `ended`, before or after the server has it; the answer never arrives. A
-    statement whose end the server does not see is undone."""
+    """Between a coordinator and its server: counts the statements of all its connections. Number
+    `target` does not reach the server (its transaction is undone), or its answer does not come
+    back: the connection ends, and `ended` is called first."""
 
     def __init__(self, port, target, after, ended):
         self.target, self.after, self.ended, self.statements = target, after, ended, 0
@@ -78,17 +78,19 @@ class Boundary(Proxy):
                 while len(head := file.read(5)) == 5:
                     body = file.read(struct.unpack(">i", head[1:])[0] - 4)
                     if not self.passes(head[:1] in (b"S", b"Q"), to, head + body):
-                        return
-            to.shutdown(socket.SHUT_WR)
+                        break
         except (OSError, ValueError, struct.error):
             pass
+        for each in (of, to):  # both sides hear of the end at once
+            try:
+                each.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
 
     def passes(self, is_end, to, message):
         """Whether the connection goes on."""
         with self.lock:
             self.statements += is_end
-            if self.target and self.statements > self.target:
-                return False
             reached = is_end and self.statements == self.target
             if not reached or self.after:
                 to.sendall(message)

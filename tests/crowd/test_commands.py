@@ -243,6 +243,33 @@ class Crowd(folder.Folder):
                 self.assertEqual(json.loads(coordinator.end())["state"], self.alone(20))
                 worker.end()
 
+    def test_another_run(self):
+        """The database is made anew for another run of this name: its worker does not compute what
+        would be refused."""
+        with self.coordinate("--steps", 3) as first:
+            first.until("is open")
+            SERVER.sql("update leat.run set state = 'paused'", database=self.database)
+            worker = self.work()  # so it finds nothing to do
+            self.addCleanup(worker.__exit__)
+            worker.until('works on "run"')
+            SERVER.sql(f"drop database {self.database} with (force)")
+            first.end(1, signal.SIGTERM)
+            SERVER.sql(f"create database {self.database}")
+            with self.coordinate("--steps", 3, "--seed", 5, "--name", "run", run="other") as second:
+                second.until("is open")
+                worker.end(2)
+                self.assertIn("is another run now", worker.said)
+                second.end(1, signal.SIGTERM)
+
+    def test_passwords_are_not_shown(self):
+        for url in ("postgresql://a:SECRET@127.0.0.1:1/x",
+                    "postgresql://a@127.0.0.1:1/x?password=SECRET",
+                    "postgresql://a:SE?CRET@127.0.0.1:1/x?sslmode=disable&%70assword=SECRET"):
+            done = leat("status", "--db", url)
+            self.assertEqual(done.returncode, 1)
+            self.assertNotIn("SE", done.stderr.replace("SELECT", ""))
+            self.assertIn("127.0.0.1:1/x", done.stderr)
+
     def test_database_dropped(self):
         """The database is lost and made again, empty, while all are there."""
         with self.coordinate("--steps", 3, "--json") as coordinator:

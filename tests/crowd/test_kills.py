@@ -14,6 +14,7 @@ import unittest
 from server import Server, find_server, skip
 
 import image_set
+from command import leat
 from runs import Boundary, alone, coordinate, work
 
 SERVER = DATA = None
@@ -85,6 +86,9 @@ class Kills(unittest.TestCase):
         self.assertEqual(self.ask("select count(*) from leat.step"), str(steps))
         self.assertEqual(self.ask("select count(*) from leat.unit where state <> 'confirmed'"), "0")
         self.assertEqual(self.ask("select count(*) from leat.lease where state = 'live'"), "0")
+        # RUN has that state, whoever came to it
+        run = json.loads(leat("inspect", self.folder, "--verify", "--json", status=0).stdout)
+        self.assertEqual(run["checkpoints"][-1]["state"], result["state"])
         # nothing counts twice: each unit of a step has one result, and the sums are theirs
         self.assertEqual(self.ask("select count(*) from leat.run"), "1")
 
@@ -102,6 +106,17 @@ class Kills(unittest.TestCase):
             workers[victim].kill()
             workers[victim] = self.work()
         self.expect(coordinator, steps)
+
+    def cut(self, target, after, steps=3):
+        """The connection ends at a statement, and the coordinator goes on over another one."""
+        self.begin()
+        proxy = Boundary(SERVER.port, target, after, lambda: None)
+        self.addCleanup(proxy.stop)
+        coordinator = self.coordinate(steps, url=proxy.url(self.database))
+        self.until_open(coordinator)
+        workers = [self.work(), self.work()]
+        self.expect(coordinator, steps)
+        self.assertTrue(all(workers))
 
     def boundary(self, target, after, steps=3):
         """The coordinator dies at a statement (0: at none); another one goes on. The number of
@@ -137,6 +152,7 @@ class Quick(Kills):
         for target, after in ((6, True), (30, False), (45, True)):
             with self.subTest(target=target, after=after):
                 self.boundary(target, after)
+                self.cut(target, after)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ class Slow(test_kills.Kills):
             for after in (False, True):
                 with self.subTest(statement=target, after=after):
                     self.boundary(target, after, steps=1)
+                    self.cut(target, after, steps=1)
 
 
 if __name__ == "__main__":
