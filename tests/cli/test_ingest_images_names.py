@@ -154,7 +154,7 @@ class Skipped(Case):
         """What is beside images is not rejected; a text in the place of an image is."""
         skipped = {"__MACOSX/a.png": b"x", "a/__MACOSX/b.png": b"x", "._a.png": b"x",
                    ".DS_Store": b"x", "a/Thumbs.db": b"\xd0\xcf", ".ipynb_checkpoints/c.png": b"x",
-                   "a/README.txt": b"about\n", "labels.csv": b"name,label\n", "note": b"text\n"}
+                   "a/README.txt": b"about\n", "labels.csv": b"name,label\n", "LICENSE": b"text\n"}
         rejected = {"fake.jpg": b"404 not found\n", "page": b"<!doctype html><title>Quota",
                     "pointer.png": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"}
         images = {f"a/{i}.png": png(8, 8, i) for i in range(3)}
@@ -175,6 +175,20 @@ class Skipped(Case):
             text = file.read()
         for words in ("an HTML page instead of the file", "run `git lfs pull`"):
             self.assertIn(words, text)
+
+    def test_texts_that_may_be_images(self):
+        """Formats that are written as text, and names that do not say that they are texts."""
+        rejected = {"a.fits": b"SIMPLE  =                    T / FITS\n", "b.eps": b"%!PS-Adobe-3.0\n",
+                    "c.pgm": b"P2\n2 1\n255\n7 9\n", "d.xpm": b"/* XPM */\n", "e.nrrd": b"NRRD0004\n",
+                    "f.txt": b"P1\n1 1\n0\n", "1234": b"Too many requests\n",
+                    "README.html": b"<html>", "x.mat": b"text\n"}
+        for i in range(9):
+            self.write(f"{i}.png", png(8, 8, i))
+        for name, data in {**rejected, "labels.TXT": b"1\n", "a/readme": b"about\n"}.items():
+            self.write(name, data)
+        facts = self.facts(self.at("in"))
+        self.assertEqual(self.rejected(), [[name, "not_an_image"] for name in sorted(rejected)])
+        self.assertEqual(facts["not_read"]["count"], 2)
 
     def test_pipes_are_not_opened(self):
         self.write("a.png", png(8, 8))
