@@ -263,10 +263,34 @@ class Counts(Case):
         done = self.ingest(self.at("in"), out="other", status=1)
         self.assertIn('4 of 7 files were rejected, a share of 0.571, and --max-rejected is 0.5; '
                       'the first is "x0.png": not_an_image: neither JPEG nor PNG', done.stderr)
-        self.assertFalse(os.path.exists(self.at("other")))
-        self.ingest(self.at("in"), "--max-rejected", "0.6", out="other")
+        self.assertIn("--resume --max-rejected 0.572", done.stderr)
+        self.assertFalse(os.path.exists(self.at("other", ".complete")))
+        done = self.ingest(self.at("in"), "--resume", "--max-rejected", "0.572", out="other")
+        self.assertIn("resumed", done.stdout)
+        self.assertEqual(len(self.rejected("other")), 4)
+        done = self.ingest(self.at("in"), "--resume", out="other", status=1)  # complete by now
+        self.assertIn("4 of 7 files were rejected", done.stderr)
+        self.assertIn("--max-rejected 0.572", done.stderr)
+        self.ingest(self.at("in"), "--resume", "--max-rejected", "0.572", out="other")
         self.ingest(self.at("in"), "--max-rejected", "0", out="none", status=1)
         self.ingest(self.at("in"), "--max-rejected", "1.5", out="none", status=2)
+
+
+    def test_max_rejected_ends_early(self):
+        """Once even good files could not mend the share, the rest is not read; what was read is
+        kept, and the result is that of one run."""
+        for i in range(300):
+            self.write(f"a{i:03}.png", b"\0")
+        for i in range(100):
+            self.write(f"b{i:03}.png", png(8, 8, i))
+        done = self.ingest(self.at("in"), status=1)
+        self.assertIn("201 of the first 201 files were rejected", done.stderr)
+        self.assertIn("--resume --max-rejected SHARE", done.stderr)
+        done = self.ingest(self.at("in"), "--resume", status=1)
+        self.assertRegex(done.stderr, r"20\d of the first 20\d files were rejected")
+        self.ingest(self.at("in"), "--resume", "--max-rejected", "0.8")
+        self.ingest(self.at("in"), "--max-rejected", "0.8", out="once")
+        self.assertEqual(content(self.at("set")), content(self.at("once")))
 
 
 class Background(Case):
