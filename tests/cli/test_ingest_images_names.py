@@ -178,8 +178,9 @@ class Skipped(Case):
 
     def test_texts_that_may_be_images(self):
         """Formats that are written as text, and names that do not say that they are texts."""
-        rejected = {"a.fits": b"SIMPLE  =                    T / FITS\n", "b.eps": b"%!PS-Adobe-3.0\n",
-                    "c.pgm": b"P2\n2 1\n255\n7 9\n", "d.xpm": b"/* XPM */\n", "e.nrrd": b"NRRD0004\n",
+        rejected = {"a.fits": b"SIMPLE  =                    T\n", "b.eps": b"%!PS-Adobe-3.0\n",
+                    "c.pgm": b"P2\n2 1\n255\n7 9\n", "d.xpm": b"/* XPM */\n",
+                    "e.nrrd": b"NRRD0004\n",
                     "f.txt": b"P1\n1 1\n0\n", "1234": b"Too many requests\n",
                     "README.html": b"<html>", "x.mat": b"text\n"}
         for i in range(9):

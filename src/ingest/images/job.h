@@ -176,10 +176,10 @@ typedef struct leat_images_job {
     leat_image_writer *writer;
     leat_image_notes notes;
     leat_image_rejects rejects;
-    int64_t done;  /* files that are written, rejected, skipped or kept from an earlier run */
-    int64_t texts; /* of these, those skipped */
+    int64_t done;    /* files that are written, rejected, skipped or kept from an earlier run */
+    int64_t texts;   /* of these, those skipped */
     bool over_share; /* more files are rejected than allowed: a run may go on that allows them */
-    bool complete; /* DIR/.leat/out is a data set, which only has to be moved */
+    bool complete;   /* DIR/.leat/out is a data set, which only has to be moved */
     leat_ticker ticker;
     int64_t begin_ns;
 } leat_images_job;

@@ -150,7 +150,7 @@ static void check_file(const leat_image_list *list, int64_t i, leat_image_outcom
  * an error, or of a format that is written as text, and must not be missed. */
 static bool is_named_as_text(const char *name) {
     static const char *const suffixes[] = {
-        ".txt", ".md",  ".csv", ".tsv", ".json", ".jsonl", ".xml",
+        ".txt",  ".md",  ".csv", ".tsv", ".json", ".jsonl", ".xml",
         ".yaml", ".yml", ".log", ".ini", ".cfg",  ".py",    ".sh",
     };
     static const char *const names[] = {"README",  "LICENSE", "LICENCE",   "COPYING",

@@ -529,7 +529,8 @@ int main(void) {
         cmocka_unit_test(low_range),
         cmocka_unit_test(several_pngs),
         cmocka_unit_test(first_exif_wins),
-        cmocka_unit_test(png_bounds), cmocka_unit_test(png_bomb),
+        cmocka_unit_test(png_bounds),
+        cmocka_unit_test(png_bomb),
         cmocka_unit_test(png_without_end),
         cmocka_unit_test(kinds),
     };
