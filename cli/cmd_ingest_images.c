@@ -30,7 +30,8 @@ static void write_counts(leat_cli *cli, const char *out, const leat_images_inges
 static const char *const remark_words[LEAT_IMAGE_REMARKS] = {
     [LEAT_IMAGE_NO_END] = "complete, but without the marker of the end",
     [LEAT_IMAGE_AFTER_END] = "with bytes after the end, which were ignored",
-    [LEAT_IMAGE_EXTRANEOUS] = "with bytes between segments, which were ignored",
+    [LEAT_IMAGE_EXTRANEOUS] =
+        "with bytes between segments, which were ignored, but may be what a damaged scan has left",
     [LEAT_IMAGE_TRANSPARENT] = "with transparent pixels",
     [LEAT_IMAGE_SEVERAL] = "the first of several pictures in the file",
     [LEAT_IMAGE_LOW_RANGE] =
