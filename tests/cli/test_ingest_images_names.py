@@ -92,6 +92,28 @@ class Names(Case):
         done = self.ingest(archive, "--resume")
         self.assertIn("already holds the images", done.stdout)
 
+    def test_parts_that_say_nothing(self):
+        """Empty parts and "." are dropped, so that a folder and an archive, and two members, have
+        the same names; no file vanishes for a backslash at the end of its name."""
+        data = {"a.png": png(8, 8, 1), "b/c.png": png(8, 8, 2), "d.png": png(8, 8, 3)}
+        for name, one in data.items():
+            self.write(name, one)
+        archive = self.zip(list(zip(("./a.png", "b//./c.png", "d.png"), data.values())))
+        want = self.digest(self.at("in"))
+        self.assertEqual(self.digest(archive), want)
+        archive = self.zip([("a.png", png(8, 8, 1)), ("./a.png", png(8, 8, 2)),
+                            ("b/c.png", png(8, 8, 3)), ("b//c.png", png(8, 8, 4)),
+                            ("./__MACOSX/d.png", b"x"), (".//.d.png", b"x")], "twice.zip")
+        self.facts(archive)
+        self.assertEqual(self.names(), ["a.png", "b/c.png"])
+        self.assertEqual(self.rejected(), [["a.png", "bad_name"], ["b/c.png", "bad_name"]])
+        for name in ("e.png\\", "C:/f.png", "g\\\\h.png"):
+            self.write(name, png(8, 8, 9))
+        facts = self.facts(self.at("in"))
+        self.assertEqual(facts["files"], 6)
+        self.assertEqual(self.names(), ["C:/f.png", "a.png", "b/c.png", "d.png", "e.png",
+                                        "g/h.png"])
+
     def test_names_that_leave_the_archive(self):
         names = ("../up.png", "a/../../b.png", "/etc/x.png", "C:\\x.png", "..\\x.png")
         archive = self.zip([(name, png(8, 8)) for name in names] +
