@@ -106,10 +106,14 @@ static void json_remarks(leat_json *json, const leat_images_ingest_result *resul
     leat_json_member_int(json, "duplicates", result->duplicates);
     leat_json_member_int(json, "folder_count", result->folder_count);
     leat_json_key(json, "folders");
-    leat_json_begin_object(json);
-    for (int64_t i = 0; i < result->folder_count && i < LEAT_IMAGES_FOLDERS; i++)
-        leat_json_member_int(json, result->folders[i].name, result->folders[i].images);
-    leat_json_end_object(json);
+    leat_json_begin_array(json); /* names that were cut may be equal, and keys must not be */
+    for (int64_t i = 0; i < result->folder_count && i < LEAT_IMAGES_FOLDERS; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "name", result->folders[i].name);
+        leat_json_member_int(json, "images", result->folders[i].images);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
 }
 
 static void json_members(leat_json *json, const void *of) {

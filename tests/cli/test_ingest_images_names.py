@@ -255,7 +255,9 @@ class Counts(Case):
         self.assertIn("        4 exact duplicates: cats/0.png = cats/3.png, ...\n", done.stdout)
         self.assertIn("folders (none) 2, cats 7, dogs 1\n", done.stdout)
         facts = self.facts(self.at("in"))
-        self.assertEqual(facts["folders"], {"": 2, "cats": 7, "dogs": 1})
+        self.assertEqual(facts["folders"], [{"name": "", "images": 2},
+                                            {"name": "cats", "images": 7},
+                                            {"name": "dogs", "images": 1}])
         self.assertEqual((facts["duplicates"], facts["folder_count"]), (4, 3))
         again = json.loads(self.ingest(self.at("in"), "--resume", "--json").stdout)
         self.assertEqual((again["folders"], again["duplicates"]), (facts["folders"], 4))
