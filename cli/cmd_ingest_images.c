@@ -30,7 +30,8 @@ static void write_counts(leat_cli *cli, const char *out, const leat_images_inges
 static const char *const remark_words[LEAT_IMAGE_REMARKS] = {
     [LEAT_IMAGE_NO_END] = "complete, but without the marker of the end",
     [LEAT_IMAGE_AFTER_END] = "with bytes after the end, which were ignored",
-    [LEAT_IMAGE_EXTRANEOUS] = "with bytes between segments, which were ignored",
+    [LEAT_IMAGE_EXTRANEOUS] =
+        "with bytes between segments, which were ignored, but may be what a damaged scan has left",
     [LEAT_IMAGE_TRANSPARENT] = "with transparent pixels",
     [LEAT_IMAGE_SEVERAL] = "the first of several pictures in the file",
     [LEAT_IMAGE_LOW_RANGE] =
@@ -105,10 +106,14 @@ static void json_remarks(leat_json *json, const leat_images_ingest_result *resul
     leat_json_member_int(json, "duplicates", result->duplicates);
     leat_json_member_int(json, "folder_count", result->folder_count);
     leat_json_key(json, "folders");
-    leat_json_begin_object(json);
-    for (int64_t i = 0; i < result->folder_count && i < LEAT_IMAGES_FOLDERS; i++)
-        leat_json_member_int(json, result->folders[i].name, result->folders[i].images);
-    leat_json_end_object(json);
+    leat_json_begin_array(json); /* names that were cut may be equal, and keys must not be */
+    for (int64_t i = 0; i < result->folder_count && i < LEAT_IMAGES_FOLDERS; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "name", result->folders[i].name);
+        leat_json_member_int(json, "images", result->folders[i].images);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
 }
 
 static void json_members(leat_json *json, const void *of) {

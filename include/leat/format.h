@@ -278,7 +278,7 @@ LEAT_API const char *leat_image_reason_name(int reason);
 typedef enum leat_image_remark {
     LEAT_IMAGE_NO_END,      /* a JPEG with all its pixels, but without the marker of its end */
     LEAT_IMAGE_AFTER_END,   /* bytes after the end */
-    LEAT_IMAGE_EXTRANEOUS,  /* a JPEG with bytes that belong to no segment */
+    LEAT_IMAGE_EXTRANEOUS,  /* a JPEG with bytes of no segment; a damaged scan may have left them */
     LEAT_IMAGE_TRANSPARENT, /* it has transparent pixels */
     LEAT_IMAGE_SEVERAL,     /* the first of several pictures (MPO, APNG) */
     LEAT_IMAGE_LOW_RANGE,   /* 16 bits, and no level reaches 1/8 of the range: nearly black */

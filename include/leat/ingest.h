@@ -423,8 +423,8 @@ typedef struct leat_images_ingest_result {
  * LEAT_ERR_LIMIT and names the minimum. LEAT_ERR_INPUT: there is no image, more files are rejected
  * than options->max_rejected, or a file changed while it was read. LEAT_ERR_UNSUPPORTED names the
  * library that is missing. A failed run leaves no files, except that a run that is killed or
- * cancelled, or that fails for an image which requires more memory, leaves out_dir/.leat for
- * `resume`.
+ * cancelled, or that fails for an image which requires more memory or for max_rejected, leaves
+ * out_dir/.leat for `resume`.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_images_ingest(const char *path, const char *out_dir,
                                                       const leat_images_ingest_options *options,

@@ -92,6 +92,28 @@ class Names(Case):
         done = self.ingest(archive, "--resume")
         self.assertIn("already holds the images", done.stdout)
 
+    def test_parts_that_say_nothing(self):
+        """Empty parts and "." are dropped, so that a folder and an archive, and two members, have
+        the same names; no file vanishes for a backslash at the end of its name."""
+        data = {"a.png": png(8, 8, 1), "b/c.png": png(8, 8, 2), "d.png": png(8, 8, 3)}
+        for name, one in data.items():
+            self.write(name, one)
+        archive = self.zip(list(zip(("./a.png", "b//./c.png", "d.png"), data.values())))
+        want = self.digest(self.at("in"))
+        self.assertEqual(self.digest(archive), want)
+        archive = self.zip([("a.png", png(8, 8, 1)), ("./a.png", png(8, 8, 2)),
+                            ("b/c.png", png(8, 8, 3)), ("b//c.png", png(8, 8, 4)),
+                            ("./__MACOSX/d.png", b"x"), (".//.d.png", b"x")], "twice.zip")
+        self.facts(archive)
+        self.assertEqual(self.names(), ["a.png", "b/c.png"])
+        self.assertEqual(self.rejected(), [["a.png", "bad_name"], ["b/c.png", "bad_name"]])
+        for name in ("e.png\\", "C:/f.png", "g\\\\h.png"):
+            self.write(name, png(8, 8, 9))
+        facts = self.facts(self.at("in"))
+        self.assertEqual(facts["files"], 6)
+        self.assertEqual(self.names(), ["C:/f.png", "a.png", "b/c.png", "d.png", "e.png",
+                                        "g/h.png"])
+
     def test_names_that_leave_the_archive(self):
         names = ("../up.png", "a/../../b.png", "/etc/x.png", "C:\\x.png", "..\\x.png")
         archive = self.zip([(name, png(8, 8)) for name in names] +
@@ -154,7 +176,7 @@ class Skipped(Case):
         """What is beside images is not rejected; a text in the place of an image is."""
         skipped = {"__MACOSX/a.png": b"x", "a/__MACOSX/b.png": b"x", "._a.png": b"x",
                    ".DS_Store": b"x", "a/Thumbs.db": b"\xd0\xcf", ".ipynb_checkpoints/c.png": b"x",
-                   "a/README.txt": b"about\n", "labels.csv": b"name,label\n", "note": b"text\n"}
+                   "a/README.txt": b"about\n", "labels.csv": b"name,label\n", "LICENSE": b"text\n"}
         rejected = {"fake.jpg": b"404 not found\n", "page": b"<!doctype html><title>Quota",
                     "pointer.png": b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"}
         images = {f"a/{i}.png": png(8, 8, i) for i in range(3)}
@@ -175,6 +197,21 @@ class Skipped(Case):
             text = file.read()
         for words in ("an HTML page instead of the file", "run `git lfs pull`"):
             self.assertIn(words, text)
+
+    def test_texts_that_may_be_images(self):
+        """Formats that are written as text, and names that do not say that they are texts."""
+        rejected = {"a.fits": b"SIMPLE  =                    T\n", "b.eps": b"%!PS-Adobe-3.0\n",
+                    "c.pgm": b"P2\n2 1\n255\n7 9\n", "d.xpm": b"/* XPM */\n",
+                    "e.nrrd": b"NRRD0004\n",
+                    "f.txt": b"P1\n1 1\n0\n", "1234": b"Too many requests\n",
+                    "README.html": b"<html>", "x.mat": b"text\n"}
+        for i in range(9):
+            self.write(f"{i}.png", png(8, 8, i))
+        for name, data in {**rejected, "labels.TXT": b"1\n", "a/readme": b"about\n"}.items():
+            self.write(name, data)
+        facts = self.facts(self.at("in"))
+        self.assertEqual(self.rejected(), [[name, "not_an_image"] for name in sorted(rejected)])
+        self.assertEqual(facts["not_read"]["count"], 2)
 
     def test_pipes_are_not_opened(self):
         self.write("a.png", png(8, 8))
@@ -218,7 +255,9 @@ class Counts(Case):
         self.assertIn("        4 exact duplicates: cats/0.png = cats/3.png, ...\n", done.stdout)
         self.assertIn("folders (none) 2, cats 7, dogs 1\n", done.stdout)
         facts = self.facts(self.at("in"))
-        self.assertEqual(facts["folders"], {"": 2, "cats": 7, "dogs": 1})
+        self.assertEqual(facts["folders"], [{"name": "", "images": 2},
+                                            {"name": "cats", "images": 7},
+                                            {"name": "dogs", "images": 1}])
         self.assertEqual((facts["duplicates"], facts["folder_count"]), (4, 3))
         again = json.loads(self.ingest(self.at("in"), "--resume", "--json").stdout)
         self.assertEqual((again["folders"], again["duplicates"]), (facts["folders"], 4))
@@ -249,10 +288,34 @@ class Counts(Case):
         done = self.ingest(self.at("in"), out="other", status=1)
         self.assertIn('4 of 7 files were rejected, a share of 0.571, and --max-rejected is 0.5; '
                       'the first is "x0.png": not_an_image: neither JPEG nor PNG', done.stderr)
-        self.assertFalse(os.path.exists(self.at("other")))
-        self.ingest(self.at("in"), "--max-rejected", "0.6", out="other")
+        self.assertIn("--resume --max-rejected 0.572", done.stderr)
+        self.assertFalse(os.path.exists(self.at("other", ".complete")))
+        done = self.ingest(self.at("in"), "--resume", "--max-rejected", "0.572", out="other")
+        self.assertIn("resumed", done.stdout)
+        self.assertEqual(len(self.rejected("other")), 4)
+        done = self.ingest(self.at("in"), "--resume", out="other", status=1)  # complete by now
+        self.assertIn("4 of 7 files were rejected", done.stderr)
+        self.assertIn("--max-rejected 0.572", done.stderr)
+        self.ingest(self.at("in"), "--resume", "--max-rejected", "0.572", out="other")
         self.ingest(self.at("in"), "--max-rejected", "0", out="none", status=1)
         self.ingest(self.at("in"), "--max-rejected", "1.5", out="none", status=2)
+
+
+    def test_max_rejected_ends_early(self):
+        """Once even good files could not mend the share, the rest is not read; what was read is
+        kept, and the result is that of one run."""
+        for i in range(300):
+            self.write(f"a{i:03}.png", b"\0")
+        for i in range(100):
+            self.write(f"b{i:03}.png", png(8, 8, i))
+        done = self.ingest(self.at("in"), status=1)
+        self.assertIn("201 of the first 201 files were rejected", done.stderr)
+        self.assertIn("--resume --max-rejected SHARE", done.stderr)
+        done = self.ingest(self.at("in"), "--resume", status=1)
+        self.assertRegex(done.stderr, r"20\d of the first 20\d files were rejected")
+        self.ingest(self.at("in"), "--resume", "--max-rejected", "0.8")
+        self.ingest(self.at("in"), "--max-rejected", "0.8", out="once")
+        self.assertEqual(content(self.at("set")), content(self.at("once")))
 
 
 class Background(Case):

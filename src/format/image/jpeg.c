@@ -5,8 +5,10 @@
  * inside `guarded`, which such an error leaves with longjmp: nothing else is on the stack between
  * the two, and everything that the library has allocated belongs to its own object. A warning
  * counts as an error, because it means that pixels were made up: damaged data, or data that ends
- * too early. Only bytes that no pixel depends on are accepted, with a remark: those before the
- * first scan or after the last one.
+ * too early. Only bytes before the first scan or after the last one are accepted, with a remark:
+ * no decoded pixel depends on them. After the last scan they may still be what a damaged scan has
+ * left over, if the damage made its codes shorter: its pixels are then wrong, and nothing in the
+ * file says so.
  *
  * A file of several scans may lack some without any warning: then the library makes up smooth
  * pixels, which differ between its versions, or grey ones. Which coefficients are known is looked

@@ -38,8 +38,23 @@ static const magic magics[] = {
     {0, 4, "PK\3\4", "a zip archive; unpack it, or ingest it by itself"},
     {0, 2, "\x1f\x8b", "gzip; unpack it"},
     {0, 4, "\0\0\1\0", "an icon" CONVERT},
+    {0, 9, "SIMPLE  =", "a FITS image" CONVERT ", or Astropy"},
+    {0, 4, "%!PS", "a PostScript drawing" CONVERT},
+    {0, 4, "\xc5\xd0\xd3\xc6", "a PostScript drawing" CONVERT},
+    {0, 6, "/* XPM", "an XPM" CONVERT},
+    {0, 7, "NRRD000", "an NRRD volume; write its slices as PNG, for example with SimpleITK"},
     {0, 6, "\x93NUMPY", "a NumPy array; write its pictures as PNG, for example with Pillow"},
 };
+
+/* PBM, PGM, PPM and PAM, plain ones too: "P5\n640 480", or a comment after the first line. */
+static bool is_netpbm(const uint8_t *bytes, int64_t size_bytes) {
+    if (size_bytes < 4 || bytes[0] != 'P' || bytes[1] < '1' || bytes[1] > '7') return false;
+    int64_t at = 2;
+    while (at < size_bytes && bytes[at] < 0x80 && isspace(bytes[at])) at++;
+    if (at == 2 || at == size_bytes) return false;
+    return bytes[at] == '#' || isdigit(bytes[at]) ||
+           (bytes[1] == '7' && size_bytes - at >= 5 && memcmp(bytes + at, "WIDTH", 5) == 0);
+}
 
 static bool looks_like_text(const uint8_t *bytes, int64_t size_bytes) {
     int64_t most = size_bytes < 512 ? size_bytes : 512;
@@ -101,6 +116,7 @@ const char *leat_image_kind(const uint8_t *bytes, int64_t size_bytes) {
             memcmp(bytes + it->offset, it->bytes, (size_t)it->size) == 0)
             return it->name;
     }
+    if (is_netpbm(bytes, size_bytes)) return "a Netpbm image (PBM, PGM, PPM)" CONVERT;
     if (!text) return "neither JPEG nor PNG";
     const char *kind = kind_of_text(bytes, size_bytes);
     return kind != NULL ? kind : "text";

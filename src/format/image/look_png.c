@@ -21,7 +21,7 @@ typedef struct png_chunks {
     leat_image_header *header;
     leat_image_reason *reason;
     int64_t others;       /* chunks that hold no pixels */
-    int64_t pixels_bytes; /* of all IDAT, deflated */
+    int64_t pixels_bytes; /* of all IDAT, deflated, as far as they are there */
     bool has_exif, ended;
 } png_chunks;
 
@@ -75,7 +75,7 @@ static leat_code check_text(const png_chunks *chunks, const png_chunk *chunk, le
 static leat_code read_chunk(png_chunks *chunks, const png_chunk *chunk, leat_error *err) {
     leat_image_header *header = chunks->header;
     const bool whole = chunk->have_bytes == chunk->size_bytes;
-    if (is(chunk, "IDAT")) chunks->pixels_bytes += chunk->size_bytes;
+    if (is(chunk, "IDAT")) chunks->pixels_bytes += chunk->have_bytes;
     /* pictures after the first of an animation hold pixels too */
     bool other = !is(chunk, "IDAT") && !is(chunk, "fdAT") && !is(chunk, "fcTL");
     if (other && ++chunks->others > LEAT_IMAGE_MARKERS_MAX)
@@ -114,13 +114,23 @@ static int samples_of(int colour) {
     return colour < (int)(sizeof samples / sizeof *samples) ? samples[colour] : 0;
 }
 
-static leat_code check_ratio(const png_chunks *chunks, const uint8_t *bytes, leat_error *err) {
-    const leat_image_header *header = chunks->header;
-    const int64_t bits = (int64_t)header->width * samples_of(bytes[25]) * bytes[24];
-    const int64_t raw = header->height * ((bits + 7) / 8 + 1);
-    if (!chunks->ended || raw < RATIO_BYTES_MIN ||
-        raw <= chunks->pixels_bytes * LEAT_IMAGE_RATIO_MAX)
-        return LEAT_OK;
+/* Of the pixels inflated, with a filter for each row. */
+static int64_t raw_bytes(const uint8_t *bytes) {
+    const int64_t width = leat_big_endian(bytes + 16, 4), height = leat_big_endian(bytes + 20, 4);
+    return height * ((width * samples_of(bytes[25]) * bytes[24] + 7) / 8 + 1);
+}
+
+/* `whole`: no bytes follow these. What ends too early is refused in any case, but inflated first
+ * unless it is here. */
+static leat_code check_ratio(const png_chunks *chunks, const uint8_t *bytes, int64_t size_bytes,
+                             bool whole, leat_error *err) {
+    const int64_t raw = raw_bytes(bytes);
+    if (raw < RATIO_BYTES_MIN || raw <= chunks->pixels_bytes * LEAT_IMAGE_RATIO_MAX) return LEAT_OK;
+    if (!chunks->ended && !whole) return LEAT_OK;
+    if (!chunks->ended)
+        return leat_image_reject(chunks->reason, LEAT_IMAGE_TRUNCATED, err,
+                                 "the PNG ends after %lld bytes, too few for its pixels",
+                                 (long long)size_bytes);
     return leat_image_reject(chunks->reason, LEAT_IMAGE_TOO_LARGE, err,
                              "%lld bytes of pixels in %lld bytes; at most %d:1 is inflated",
                              (long long)raw, (long long)chunks->pixels_bytes, LEAT_IMAGE_RATIO_MAX);
@@ -143,10 +153,18 @@ leat_code leat_png_look(const uint8_t *bytes, int64_t size_bytes, leat_image_hea
     header->height = (int32_t)height;
     if ((bytes[25] & 4) != 0) header->channels = 4; /* colour types with alpha */
     LEAT_TRY(read_chunks(&chunks, bytes, size_bytes, err));
-    LEAT_TRY(check_ratio(&chunks, bytes, err));
+    LEAT_TRY(check_ratio(&chunks, bytes, size_bytes, false, err));
     bool interlaced = bytes[28] != 0;
     leat_image_turn_header(header, interlaced, leat_png_memory(header->width));
     return LEAT_OK;
+}
+
+leat_code leat_png_check_bytes(const uint8_t *bytes, int64_t size_bytes, leat_image_reason *reason,
+                               leat_error *err) {
+    leat_image_header header = {0};
+    png_chunks chunks = {.header = &header, .reason = reason};
+    LEAT_TRY(read_chunks(&chunks, bytes, size_bytes, err));
+    return check_ratio(&chunks, bytes, size_bytes, true, err);
 }
 
 int64_t leat_png_pixels_end(const uint8_t *bytes, int64_t size_bytes) {

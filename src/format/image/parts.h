@@ -56,6 +56,10 @@ LEAT_MUST_CHECK leat_code leat_jpeg_decode(const leat_image_job *job, leat_error
 LEAT_MUST_CHECK leat_code leat_png_decode(const leat_image_job *job, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_webp_decode(const leat_image_job *job, leat_error *err);
 
+/* Rejects a PNG that leat_png_look has accepted, of which these are all bytes, and which they
+ * cannot be enough for: nothing of it is inflated. */
+LEAT_MUST_CHECK leat_code leat_png_check_bytes(const uint8_t *bytes, int64_t size_bytes,
+                                               leat_image_reason *reason, leat_error *err);
 /* Where the chunks with the pixels of a PNG end; 0 if it has none. */
 int64_t leat_png_pixels_end(const uint8_t *bytes, int64_t size_bytes);
 

@@ -74,7 +74,8 @@ typedef struct reader {
     png_state state;
     const leat_image_job *job;
     int64_t at;
-    bool truncated;
+    int64_t end; /* where reading ends, before the end of the bytes or after it */
+    bool truncated, too_much;
     int passes;
     int32_t row, rows; /* the next row, and how many the last step has read */
     int depth;
@@ -83,6 +84,8 @@ typedef struct reader {
 
 static void on_read(png_structp png, png_bytep to, size_t size) {
     reader *self = png_get_io_ptr(png);
+    self->too_much = self->at >= self->end;
+    if (self->too_much) png_error(png, "too much data after the last pixel");
     self->truncated = (int64_t)size > self->job->size_bytes - self->at;
     if (self->truncated) png_error(png, "the PNG ends too early");
     memcpy(to, self->job->bytes + self->at, size);
@@ -122,31 +125,48 @@ static void step_begin(reader *self) {
     png_read_update_info(png, info);
 }
 
+/* With the last row the library inflates all that follows it, without a bound: it may read that
+ * row, of up to 8 bytes a pixel, and a small rest. */
+static void begin_last_row(reader *self) {
+    self->end = self->at + (int64_t)self->job->width * 8 + REST_BYTES_MAX;
+}
+
 static void step_rows(reader *self) {
     const leat_image_job *job = self->job;
     int32_t left = job->height - self->row;
     self->rows = left < LEAT_IMAGE_BAND_ROWS ? left : LEAT_IMAGE_BAND_ROWS;
-    for (int32_t i = 0; i < self->rows; i++)
+    for (int32_t i = 0; i < self->rows; i++) {
+        if (i == left - 1) begin_last_row(self);
         png_read_row(self->state.png, job->pixels + (int64_t)i * job->width * job->header->channels,
                      NULL);
+    }
     self->row += self->rows;
 }
 
 static void step_whole(reader *self) {
     const leat_image_job *job = self->job;
     for (int pass = 0; pass < self->passes; pass++) {
-        for (int32_t row = 0; row < job->height; row++)
+        for (int32_t row = 0; row < job->height; row++) {
+            if (pass == self->passes - 1 && row == job->height - 1) begin_last_row(self);
             png_read_row(self->state.png,
                          job->pixels + (int64_t)row * job->width * job->header->channels, NULL);
+        }
     }
 }
 
-static void step_end(reader *self) { png_read_end(self->state.png, NULL); }
+static void step_end(reader *self) {
+    self->end = INT64_MAX;
+    png_read_end(self->state.png, NULL);
+}
 
 static leat_code failure(const reader *self, leat_error *err) {
     const png_state *state = &self->state;
     leat_image_reason *reason = self->job->reason;
     if (state->code != LEAT_OK) return leat_error_copy(err, state->err);
+    if (self->too_much)
+        return leat_image_reject(reason, LEAT_IMAGE_TOO_LARGE, err,
+                                 "more than %lld bytes of deflated data after its last pixel",
+                                 (long long)REST_BYTES_MAX);
     if (!self->truncated)
         return leat_image_reject(reason, LEAT_IMAGE_DAMAGED, err, "%s", state->text);
     return leat_image_reject(reason, LEAT_IMAGE_TRUNCATED, err, "the PNG ends after %lld bytes",
@@ -165,7 +185,7 @@ static void settle(reader *self, int32_t rows) {
     leat_image_flatten(job->header, job->pixels, count);
 }
 
-/* After the last pixel comes a checksum; the library would inflate whatever else there is. */
+/* After the last pixel comes a checksum; the library would read whatever other chunks there are. */
 static leat_code check_rest(const reader *self, leat_error *err) {
     const leat_image_job *job = self->job;
     int64_t rest = leat_png_pixels_end(job->bytes, job->size_bytes) - self->at;
@@ -217,8 +237,10 @@ static bool begin_reading(png_state *state) {
 leat_code leat_png_decode(const leat_image_job *job, leat_error *err) {
     reader *self = NULL;
     leat_error why = {0};
+    LEAT_TRY(leat_png_check_bytes(job->bytes, job->size_bytes, job->reason, err));
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->job = job;
+    self->end = INT64_MAX;
     self->state.err = &why;
     bool begun = begin_reading(&self->state);
     leat_code code = begun ? run(self, err) : own_failure(&self->state, err);

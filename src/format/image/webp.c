@@ -16,6 +16,7 @@ enum { FLAG_ANIMATION = 0x02, FLAG_ALPHA = 0x10 };
 #if LEAT_HAVE_WEBP
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <webp/decode.h>
 
 /* ---- the header ----------------------------------------------------------------------------- */
@@ -128,19 +129,28 @@ leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes, leat_image_he
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 typedef struct webp_library {
-    void *handle;
+    void *handle; /* NULL: it is not installed here */
     __typeof__(&WebPDecodeRGBAInto) decode;
     __typeof__(&WebPGetFeaturesInternal) features;
 } webp_library;
 
-static leat_code load(webp_library *library, leat_image_reason *reason, leat_error *err) {
-    *library = (webp_library){.handle = dlopen("libwebp.so.7", RTLD_NOW | RTLD_LOCAL)};
-    if (library->handle != NULL) {
-        *(void **)&library->decode = dlsym(library->handle, "WebPDecodeRGBAInto");
-        *(void **)&library->features = dlsym(library->handle, "WebPGetFeaturesInternal");
-        if (library->decode != NULL && library->features != NULL) return LEAT_OK;
-        dlclose(library->handle);
-    }
+/* Opened once for all threads and files, and never closed. */
+static pthread_once_t webp_once = PTHREAD_ONCE_INIT;
+static webp_library webp;
+
+static void open_library(void) {
+    void *handle = dlopen("libwebp.so.7", RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) return;
+    *(void **)&webp.decode = dlsym(handle, "WebPDecodeRGBAInto");
+    *(void **)&webp.features = dlsym(handle, "WebPGetFeaturesInternal");
+    if (webp.decode != NULL && webp.features != NULL) webp.handle = handle;
+    else dlclose(handle);
+}
+
+static leat_code load(const webp_library **library, leat_image_reason *reason, leat_error *err) {
+    *library = &webp;
+    pthread_once(&webp_once, open_library);
+    if (webp.handle != NULL) return LEAT_OK;
     return leat_image_reject(reason, LEAT_IMAGE_UNSUPPORTED, err,
                              "a WebP, which is read with libwebp, which is not installed here; "
                              "install it (Debian: libwebp7), or convert the file to PNG or JPEG");
@@ -168,10 +178,9 @@ static leat_code decode(const webp_library *library, const leat_image_job *job, 
 }
 
 leat_code leat_webp_decode(const leat_image_job *job, leat_error *err) {
-    webp_library library;
+    const webp_library *library = NULL;
     LEAT_TRY(load(&library, job->reason, err));
-    leat_code code = decode(&library, job, err);
-    dlclose(library.handle);
+    leat_code code = decode(library, job, err);
     if (code == LEAT_OK && number(job->bytes + 4, 4) + CHUNK_HEAD_BYTES < job->size_bytes)
         job->header->remarks |= 1U << LEAT_IMAGE_AFTER_END;
     return code;

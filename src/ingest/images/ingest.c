@@ -129,6 +129,32 @@ static leat_code fill_from(leat_images_job *job, const leat_image_set *set, leat
     return fill_duplicates(result, set, err);
 }
 
+/* A share with three digits that is not below it. */
+static double rounded_up(double share) {
+    const double up = (double)(int64_t)(share * 1000) / 1000;
+    const double next = up < share ? up + 0.001 : up;
+    return next < 1 ? next : 1;
+}
+
+/* What the options of this run would not have accepted. */
+static leat_code check_accepted(const leat_images_job *job, const leat_image_set *set,
+                                leat_error *err) {
+    const int64_t files = set->count + set->rejected;
+    const double share = files > 0 ? (double)set->rejected / (double)files : 0;
+    if (job->options->strict && set->rejected > 0)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "--strict: the data set was made without %lld files, see rejected.csv; "
+                         "run without --strict, or use --strict --replace to stop at the first",
+                         (long long)set->rejected);
+    if (share <= job->options->max_rejected) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "%lld of %lld files were rejected when the data set was made, see "
+                     "rejected.csv, a share of %.3g, and --max-rejected is %.3g; accept them with "
+                     "--max-rejected %.3f, or mend the input and start over with --replace",
+                     (long long)set->rejected, (long long)files, share, job->options->max_rejected,
+                     rounded_up(share));
+}
+
 /* An earlier run has completed the data set, and it is in place by now. */
 static leat_code run_finished(leat_images_job *job, leat_error *err) {
     leat_image_set set = {0};
@@ -139,11 +165,7 @@ static leat_code run_finished(leat_images_job *job, leat_error *err) {
     bool same = code == LEAT_OK && set.size == job->options->size &&
                 strcmp(set.background, background) == 0 && has_same_files(job, &set);
     if (code == LEAT_OK && !same) code = leat_ingest_folder_refuse(&job->folder, err);
-    if (same && job->options->strict && set.rejected > 0)
-        code = leat_fail(err, LEAT_ERR_INPUT,
-                         "--strict: the data set was made without %lld files, see rejected.csv; "
-                         "run without --strict, or use --strict --replace to stop at the first",
-                         (long long)set.rejected);
+    if (same) code = check_accepted(job, &set, err);
     if (code == LEAT_OK) code = fill_from(job, &set, err);
     if (code == LEAT_OK) {
         job->texts = set.texts;
@@ -173,17 +195,35 @@ static leat_code check_not_empty(const leat_images_job *job, leat_error *err) {
 }
 
 /* Most of such runs are a download that went wrong, or of the wrong folder. */
-static leat_code check_share(const leat_images_job *job, int64_t files, leat_error *err) {
+static leat_code check_share(leat_images_job *job, int64_t files, leat_error *err) {
     const double share = (double)job->rejects.count / (double)files;
     if (share <= job->options->max_rejected) return LEAT_OK;
+    job->over_share = true;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "%lld of %lld files were rejected, a share of %.3g, and --max-rejected is "
-                     "%.3g; the first is %s; mend the input, or accept it with --max-rejected 1",
+                     "%.3g; the first is %s; accept them with --resume --max-rejected %.3f, or "
+                     "mend the input and start over with --replace",
                      (long long)job->rejects.count, (long long)files, share,
-                     job->options->max_rejected, job->rejects.first);
+                     job->options->max_rejected, job->rejects.first, rounded_up(share));
 }
 
-static leat_code check_images(const leat_images_job *job, leat_error *err) {
+/* When nothing is left, check_images has more to say. */
+leat_code leat_images_job_check_share(leat_images_job *job, leat_error *err) {
+    const int64_t rejected = job->rejects.count, most = job->list.count - job->texts;
+    if (job->done == job->list.count ||
+        (double)rejected <= job->options->max_rejected * (double)most)
+        return LEAT_OK;
+    job->over_share = true;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "%lld of the first %lld files were rejected, which is more than the share of "
+                     "%.3g of all %lld that --max-rejected allows; the first is %s; accept them "
+                     "with --resume --max-rejected SHARE (0 to 1), or mend the input and start "
+                     "over with --replace",
+                     (long long)rejected, (long long)(job->done - job->texts),
+                     job->options->max_rejected, (long long)most, job->rejects.first);
+}
+
+static leat_code check_images(leat_images_job *job, leat_error *err) {
     const int64_t rejected = job->rejects.count, files = job->list.count - job->texts;
     if (files == 0)
         return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read but %lld texts",
@@ -242,7 +282,7 @@ static leat_code run_steps(leat_images_job *job, leat_error *err) {
 static leat_ingest_outcome outcome_of(const leat_images_job *job, leat_code code) {
     if (code == LEAT_OK) return LEAT_INGEST_DONE;
     bool stopped = code == LEAT_ERR_CANCELLED || (code == LEAT_ERR_LIMIT && job->done > 0);
-    bool wanted = stopped || job->folder.resuming || job->complete;
+    bool wanted = stopped || job->over_share || job->folder.resuming || job->complete;
     return wanted ? LEAT_INGEST_RESUMABLE : LEAT_INGEST_FAILED;
 }
 

@@ -176,9 +176,10 @@ typedef struct leat_images_job {
     leat_image_writer *writer;
     leat_image_notes notes;
     leat_image_rejects rejects;
-    int64_t done;  /* files that are written, rejected, skipped or kept from an earlier run */
-    int64_t texts; /* of these, those skipped */
-    bool complete; /* DIR/.leat/out is a data set, which only has to be moved */
+    int64_t done;    /* files that are written, rejected, skipped or kept from an earlier run */
+    int64_t texts;   /* of these, those skipped */
+    bool over_share; /* more files are rejected than allowed: a run may go on that allows them */
+    bool complete;   /* DIR/.leat/out is a data set, which only has to be moved */
     leat_ticker ticker;
     int64_t begin_ns;
 } leat_images_job;
@@ -193,6 +194,9 @@ LEAT_MUST_CHECK leat_code leat_images_folder_commit(const leat_ingest_folder *fo
 LEAT_MUST_CHECK leat_code leat_images_job_settle(leat_images_job *job, const char *name,
                                                  const leat_image_outcome *outcome,
                                                  leat_error *err);
+
+/* Fails once the files rejected so far are too many, even if all that are left are good. */
+LEAT_MUST_CHECK leat_code leat_images_job_check_share(leat_images_job *job, leat_error *err);
 
 /* options.c */
 LEAT_MUST_CHECK leat_code leat_images_options_check(const leat_images_ingest_options *o,

@@ -63,7 +63,8 @@ const char *leat_image_list_bad_name(const leat_image_list *list, int64_t i) {
     char part[LEAT_PATH_BYTES];
     const char *name = leat_image_list_name(list, i);
     const bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
-    if (name[0] == '/' || (letter && name[1] == ':' && name[2] == '/'))
+    const bool drive = list->is_zip && letter && name[1] == ':' && name[2] == '/';
+    if (name[0] == '/' || drive)
         return "the name is an absolute path; names are relative to the archive";
     for (const char *at = name; at != NULL;) {
         take_part(&at, part);
@@ -87,13 +88,39 @@ leat_code leat_image_list_skip(leat_image_list *list, const char *name, leat_err
 
 /* ---- adding --------------------------------------------------------------------------------- */
 
+/* Removes parts that are empty or ".", as a file system does: "./a//b.png" is "a/b.png". A slash at
+ * the beginning stays. */
+static void drop_parts(char *name) {
+    char *to = name;
+    const char *at = name;
+    if (*at == '/') to++, at++;
+    const char *const first = to;
+    while (*at != 0) {
+        const size_t part = strcspn(at, "/");
+        const bool dropped = part == 0 || (part == 1 && at[0] == '.');
+        if (!dropped && to > first) *to++ = '/';
+        if (!dropped) memmove(to, at, part), to += part;
+        at += part + (at[part] == '/');
+    }
+    *to = 0;
+}
+
 /* The name as the list has it, with its NUL. */
 static leat_code append_name(leat_image_list *list, const char *name, leat_error *err) {
     const int64_t at = list->names.size;
     LEAT_TRY(leat_buf_append(&list->names, name, (int64_t)strlen(name) + 1, err));
-    for (char *c = (char *)list->names.data + at; *c != 0; c++)
+    char *const shown = (char *)list->names.data + at;
+    for (char *c = shown; *c != 0; c++)
         if (*c == '\\') *c = '/';
+    drop_parts(shown);
+    list->names.size = at + (int64_t)strlen(shown) + 1;
     return LEAT_OK;
+}
+
+/* Members of archives alone: a file in a folder may have a name that ends in a backslash. */
+static bool is_folder_name(const leat_image_list *list, const char *name) {
+    const size_t size = strlen(name);
+    return list->is_zip && size > 0 && (name[size - 1] == '/' || name[size - 1] == '\\');
 }
 
 static leat_code add_name(leat_image_list *list, const char *name, leat_image_file *file,
@@ -116,8 +143,7 @@ static leat_code add_file(leat_image_list *list, const char *name, int64_t size_
     LEAT_TRY(LEAT_GROW(&list->files, &list->capacity, list->count + 1, err));
     LEAT_TRY(add_name(list, name, &file, err));
     const char *shown = (const char *)list->names.data + file.name_at;
-    const size_t shown_bytes = strlen(shown);
-    if (shown_bytes > 0 && shown[shown_bytes - 1] == '/') { /* a folder */
+    if (is_folder_name(list, name)) {
         list->names.size = names_bytes;
     } else if (is_passed_over(shown)) {
         LEAT_TRY(leat_image_list_skip(list, name, err));

@@ -1,8 +1,9 @@
 /*
  * The files of a folder or zip archive, by name, as `leat ingest images` reads them: which there
  * are, in which order, and how their bytes are read. Names are relative to the folder or archive,
- * their parts separated by "/" (a backslash becomes one, as programs on Windows mean it), sorted by
- * bytes. A folder and an archive of the same files give the same names.
+ * their parts separated by "/" (a backslash becomes one, as programs on Windows mean it; parts that
+ * are empty or "." are dropped), sorted by bytes. A folder and an archive of the same files give
+ * the same names.
  */
 #ifndef LEAT_INGEST_IMAGES_LIST_H
 #define LEAT_INGEST_IMAGES_LIST_H

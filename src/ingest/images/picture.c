@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "format/image/image.h"
@@ -145,14 +146,21 @@ static void check_file(const leat_image_list *list, int64_t i, leat_image_outcom
                list->files[i].size_bytes);
 }
 
-/* Whether a file pretends to be an image: then a text in its place must not be missed. */
-static bool is_named_as_image(const char *name) {
+/* Whether a file is meant to be a text. Any other may be an image in whose place a server has sent
+ * an error, or of a format that is written as text, and must not be missed. */
+static bool is_named_as_text(const char *name) {
     static const char *const suffixes[] = {
-        ".jpg", ".jpeg", ".jpe",  ".jfif", ".png",  ".apng", ".gif", ".webp", ".bmp",
-        ".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl",  ".jp2", ".mpo",  ".ppm",
+        ".txt",  ".md",  ".csv", ".tsv", ".json", ".jsonl", ".xml",
+        ".yaml", ".yml", ".log", ".ini", ".cfg",  ".py",    ".sh",
     };
+    static const char *const names[] = {"README",  "LICENSE", "LICENCE",   "COPYING",
+                                        "NOTICE",  "AUTHORS", "CHANGELOG", "CITATION",
+                                        "VERSION", "MD5SUMS", "SHA256SUMS"};
+    const char *slash = strrchr(name, '/'), *last = slash == NULL ? name : slash + 1;
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (leat_path_has_suffix_any_case(name, suffixes[i])) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(last, names[i]) == 0) return true;
     return false;
 }
 
@@ -160,7 +168,7 @@ static bool is_named_as_image(const char *name) {
 static void skip_text(const leat_picture_maker *maker, int64_t i, int64_t size_bytes,
                       leat_image_outcome *outcome) {
     const char *name = leat_image_list_name(maker->source->list, i);
-    if (outcome->reason != LEAT_IMAGE_NOT_AN_IMAGE || is_named_as_image(name) ||
+    if (outcome->reason != LEAT_IMAGE_NOT_AN_IMAGE || !is_named_as_text(name) ||
         !leat_image_is_text(maker->kept, size_bytes))
         return;
     outcome->reason = LEAT_IMAGE_TEXT;

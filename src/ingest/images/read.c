@@ -117,9 +117,11 @@ static leat_code take(void *context, int number, int64_t part, leat_error *err) 
     leat_images_job *job = self->job;
     const worker *it = &self->workers[number];
     const int64_t begin = self->first + part * self->part, end = part_end(self, part);
-    for (int64_t i = begin; i < end; i++)
+    for (int64_t i = begin; i < end; i++) {
         LEAT_TRY(write_one(job, i, &it->outcomes[i - begin],
                            it->pixels + (i - begin) * self->image_bytes, err));
+        LEAT_TRY(leat_images_job_check_share(job, err));
+    }
     if ((job->done - self->saved) * self->image_bytes >= SAVE_BYTES ||
         leat_clock_ns() >= self->save_ns) {
         LEAT_TRY(leat_images_job_save(job, err));
@@ -180,6 +182,7 @@ leat_code leat_images_job_read(leat_images_job *job, leat_error *err) {
         .save_ns = leat_clock_ns() + SAVE_NS,
     };
     leat_ticker_stage(&job->ticker, "reading", "files", job->list.count - job->done);
+    LEAT_TRY(leat_images_job_check_share(job, err));
     if (job->done == job->list.count) return LEAT_OK;
     LEAT_TRY(leat_picture_source_create(&self.source, &job->list, job->options->size,
                                         job->options->background, &job->memory, err));

@@ -380,6 +380,46 @@ static void first_exif_wins(void **state) {
 
 /* ---- a PNG that becomes much ---------------------------------------------------------------- */
 
+/* One stream of the pixels and 100 MB after them, which libpng would inflate with the last row. */
+static void png_bomb(void **state) {
+    (void)state;
+    const int64_t much = 100 * 1000 * 1000;
+    uint8_t *zeros = calloc(1, (size_t)much);
+    assert_non_null(zeros);
+    for (int interlaced = 0; interlaced < 2; interlaced++) {
+        for (int side = 1; side <= 8; side += 7) {
+            leat_buf png = png_begin(side, side, 8, GREY);
+            png.data[28] = (uint8_t)interlaced;
+            put_number(png.data + 29, (uint32_t)crc32(0, png.data + 12, 17));
+            const int64_t from = png.size;
+            png_end(&png, zeros, 1000 * 1000);
+            image_pixels got = decode(&png, LEAT_IMAGE_DROP_ALPHA);
+            leat_free(got.rgb);
+            png.size = from;
+            png_end(&png, zeros, much);
+            refuse(&png, LEAT_IMAGE_TOO_LARGE, "bytes of deflated data after its last pixel");
+            leat_buf_free(&png);
+        }
+    }
+    free(zeros);
+}
+
+/* What little is there of a large picture is not worth inflating, with or without an end. */
+static void png_without_end(void **state) {
+    (void)state;
+    enum { SIDE = 4096 };
+    const int64_t rows_bytes = (int64_t)SIDE * (SIDE + 1);
+    uint8_t *zeros = calloc(1, (size_t)rows_bytes);
+    assert_non_null(zeros);
+    leat_buf png = png_begin(SIDE, SIDE, 8, GREY);
+    add_deflated(&png, "IDAT", NULL, 0, zeros, rows_bytes);
+    refuse(&png, LEAT_IMAGE_TRUNCATED, "too few for its pixels");
+    png.size -= 10; /* within the chunk */
+    refuse(&png, LEAT_IMAGE_TRUNCATED, "too few for its pixels");
+    leat_buf_free(&png);
+    free(zeros);
+}
+
 static void png_bounds(void **state) {
     (void)state;
     enum { SIDE = 4096, TEXT = 64 << 10 };
@@ -450,6 +490,15 @@ static void kinds(void **state) {
         {"....ftypavif....", "an AVIF; convert it", false},
         {"BM\1\2\3\4........", "a BMP; convert it", false},
         {"BMW and others\n", "text", true},
+        {"SIMPLE  =                    T / FITS", "a FITS image; convert it", false},
+        {"P2\n# by hand\n2 1\n255\n7 9\n", "a Netpbm image (PBM, PGM, PPM); convert", false},
+        {"P1 2 1\n0 1\n", "a Netpbm image", false},
+        {"P6\n2 1\n255\n\1\2\3\4\5\6", "a Netpbm image", false},
+        {"P7\nWIDTH 2\nHEIGHT 1\n", "a Netpbm image", false},
+        {"P2 of the paper\n", "text", true},
+        {"%!PS-Adobe-3.0 EPSF-3.0\n", "a PostScript drawing; convert it", false},
+        {"/* XPM */\nstatic char *a[] = {\n", "an XPM; convert it", false},
+        {"NRRD0004\ntype: float\n", "an NRRD volume; write its slices", false},
         {" \n<!DOCTYPE html><html>", "an HTML page instead of the file", false},
         {"\xef\xbb\xbf<HTML lang=de>", "an HTML page instead of the file", false},
         {"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "git lfs pull", false},
@@ -481,6 +530,8 @@ int main(void) {
         cmocka_unit_test(several_pngs),
         cmocka_unit_test(first_exif_wins),
         cmocka_unit_test(png_bounds),
+        cmocka_unit_test(png_bomb),
+        cmocka_unit_test(png_without_end),
         cmocka_unit_test(kinds),
     };
     return cmocka_run_group_tests_name("bounds of images", tests, NULL, NULL);

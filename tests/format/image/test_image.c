@@ -1,5 +1,6 @@
 /* Pictures: golden files decode to the known pixels or are rejected for the known reason, damage is
  * never taken for a picture, and what leat writes reads back. */
+#include <dlfcn.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,22 @@ static void golden_files(void **state) {
         leat_free(bytes);
     }
     json_decref(index);
+}
+
+/* Opened for the first file, libwebp stays open for the others. */
+static void webp_stays_open(void **state) {
+    (void)state;
+    if (!LEAT_HAVE_WEBP) return;
+    int64_t size = 0;
+    uint8_t *bytes = image_golden("lossy.webp", &size);
+    image_pixels pixels;
+    leat_image_reason reason;
+    leat_code code = image_decode(bytes, size, &pixels, &reason, NULL);
+    void *library = dlopen("libwebp.so.7", RTLD_NOW | RTLD_NOLOAD);
+    assert_true((code == LEAT_OK) == (library != NULL));
+    if (library != NULL) dlclose(library);
+    leat_free(pixels.rgb);
+    leat_free(bytes);
 }
 
 /* ---- damage --------------------------------------------------------------------------------- */
@@ -361,11 +378,17 @@ static void jpeg_reads_back(void **state) {
 int main(void) {
     if (image_libraries_missing()) return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(golden_files),        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(flipped_bits),        cmocka_unit_test(receiver_fails),
-        cmocka_unit_test(memory_as_estimated), cmocka_unit_test(memory_of_whole_pictures),
-        cmocka_unit_test(png_reads_back),      cmocka_unit_test(png_saved),
-        cmocka_unit_test(sizes_refused),       cmocka_unit_test(jpeg_reads_back),
+        cmocka_unit_test(golden_files),
+        cmocka_unit_test(webp_stays_open),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(flipped_bits),
+        cmocka_unit_test(receiver_fails),
+        cmocka_unit_test(memory_as_estimated),
+        cmocka_unit_test(memory_of_whole_pictures),
+        cmocka_unit_test(png_reads_back),
+        cmocka_unit_test(png_saved),
+        cmocka_unit_test(sizes_refused),
+        cmocka_unit_test(jpeg_reads_back),
     };
     return cmocka_run_group_tests_name("images", tests, NULL, NULL);
 }

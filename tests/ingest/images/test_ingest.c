@@ -219,7 +219,7 @@ static void inputs_refused(void **state) {
     core_save(core_path("empty/.x"), "x", 1);
     assert_fails(run(core_path("empty"), out, &options, NULL, err), LEAT_ERR_INPUT,
                  "contains no files to read (1 skipped: \"");
-    core_save(core_path("empty/x"), "x", 1);
+    core_save(core_path("empty/x.txt"), "x", 1);
     core_save(core_path("empty/y"), "", 0);
     assert_fails(run(core_path("empty"), out, &options, NULL, err), LEAT_ERR_INPUT,
                  "none of the 1 files is an image that can be used (not_an_image: 1); the first is "
