@@ -285,6 +285,15 @@ class Meaning(unittest.TestCase):
                            (1, "192.0.2.1", "10.0.0.1"))
         self.assertEqual(self.ingest(still)["warnings"], [])
 
+    def test_more_pairs_than_are_compared(self):
+        many = self.atlas(*((k + 1, "192.0.2.1", "x") for k in range(135000)))
+        for threads in (1, 2):
+            warnings = self.ingest(many, options=["--memory", "64M", "--threads", threads])
+            self.assertEqual([each for each in warnings["warnings"] if "prb_id" in each],
+                             ["a probe is one source address, but the results of RIPE Atlas are of "
+                              "more than 131072 pairs of a probe (prb_id) and an address, too many "
+                              "to compare them"])
+
     # ---- stacked files
 
     def test_stacked_headers(self):
