@@ -100,6 +100,19 @@ class Meaning(unittest.TestCase):
         with open(os.path.join(self.out, "rejected.csv"), encoding="utf-8") as file:
             self.assertIn('c.ndjson,6,rtt_unparsable,,,,,,"{""event_time""', file.read())
 
+    def test_more_words_than_are_kept(self):
+        lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
+                 for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]
+        lines = [line for i, line in enumerate(lines) if i % 520 < 260 or i % 7 > 0]
+        told = set()
+        for rows in (lines, lines[::-1]):
+            path = self.write("a.csv", HEADER + "".join(rows))
+            for threads in (1, 8):
+                warnings = self.ingest(path, options=["--threads", threads])["warnings"]
+                told.add(json.dumps(warnings[1:]))
+        self.assertEqual(len(told), 1)
+        self.assertIn("of many different texts, at least ", told.pop())
+
     def test_unit_of_rtt(self):
         slow = self.write("us.csv", self.csv(range(T0, T0 + 9), "20000"))
         self.assertRegex(self.ingest(slow)["warnings"][0],

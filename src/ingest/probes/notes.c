@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "ingest/probes/source_parts.h"
+#include "ingest/probes/spill.h"
 
 leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err) {
     *out = NULL;
@@ -61,26 +64,37 @@ void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units) 
     if (notes != NULL && units != 0) atomic_fetch_or(&notes->files[file_index].units, units);
 }
 
+/* The place of a word: its own, a free one, or that of the word with the greatest hash; NULL if its
+ * own hash is greater. */
+static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t size_bytes,
+                                   uint64_t hash) {
+    leat_notes_word *place = &notes->words[0];
+    for (int i = 0; i < notes->word_count; i++) {
+        leat_notes_word *known = &notes->words[i];
+        if (known->size_bytes == size_bytes && memcmp(known->text, text, (size_t)size_bytes) == 0)
+            return known;
+        if (known->hash > place->hash) place = known;
+    }
+    if (notes->word_count < LEAT_NOTES_WORDS) {
+        place = &notes->words[notes->word_count++];
+    } else {
+        notes->more_words = true;
+        if (hash >= place->hash) return NULL;
+    }
+    *place = (leat_notes_word){.size_bytes = (int32_t)size_bytes, .hash = hash};
+    memcpy(place->text, text, (size_t)size_bytes);
+    return place;
+}
+
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
     if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
     for (int64_t i = 0; i < size_bytes; i++) { /* numbers differ: they are not one word */
         if (text[i] >= '0' && text[i] <= '9') return;
     }
+    uint64_t hash = leat_xxh3(text, size_bytes);
     pthread_mutex_lock(&notes->lock);
-    int at = 0;
-    for (; at < notes->word_count; at++) {
-        const char *known = notes->words[at].text;
-        if (strlen(known) == (size_t)size_bytes && memcmp(known, text, (size_t)size_bytes) == 0)
-            break;
-    }
-    if (at < LEAT_NOTES_WORDS) {
-        leat_notes_word *word = &notes->words[at];
-        if (at == notes->word_count) {
-            memcpy(word->text, text, (size_t)size_bytes);
-            notes->word_count++;
-        }
-        word->count++;
-    }
+    leat_notes_word *word = place_word(notes, text, size_bytes, hash);
+    if (word != NULL) word->count++;
     pthread_mutex_unlock(&notes->lock);
 }
 
@@ -266,16 +280,21 @@ static void warn_words(const writing *to) {
     const leat_notes_word *most = NULL;
     for (int i = 0; i < to->notes->word_count; i++) {
         const leat_notes_word *word = &to->notes->words[i];
-        bool more = most == NULL || word->count > most->count ||
-                    (word->count == most->count && strcmp(word->text, most->text) < 0);
+        bool more =
+            most == NULL || word->count > most->count ||
+            (word->count == most->count &&
+             leat_text_compare(word->text, word->size_bytes, most->text, most->size_bytes) < 0);
         if (word->count > 1 && more) most = word;
     }
     if (most == NULL) return;
+    char shown[4 * LEAT_NOTES_WORD_BYTES + 1];
+    leat_text_show(shown, sizeof shown, most->text, most->size_bytes);
     leat_warnings_add(to->warnings,
-                      "%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
+                      "%s%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
                       "if it means a lost ping, replace it by NaN, or they are missing from the "
                       "failures",
-                      (long long)most->count, most->text);
+                      to->notes->more_words ? "of many different texts, at least " : "",
+                      (long long)most->count, shown);
 }
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
