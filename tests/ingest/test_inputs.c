@@ -356,7 +356,6 @@ static void test_tables(void **state) {
                                         "home/metadata/",
                                         "home/metadata/x.metadata.json",
                                         "home/metadata/version-hint.text",
-                                        "home/metadata/vx.metadata.json",
                                         "home/metadata/1-2.metadata.json",
                                         "home/runs/",
                                         "home/runs/c.parquet",
