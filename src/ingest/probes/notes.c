@@ -130,20 +130,25 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
 
 /* ---- warnings ---- */
 
+/* Names and values in it may come from anywhere: it is made safe to display, and text that JSON
+ * files keep as it is. */
 void leat_warnings_add(leat_warnings *warnings, const char *format, ...) {
+    char text[2 * sizeof warnings->text[0]];
     if (warnings->count == LEAT_INGEST_WARNINGS_MAX) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(warnings->text[warnings->count++], sizeof warnings->text[0], format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    leat_text_show(warnings->text[warnings->count++], sizeof warnings->text[0], text,
+                   (int64_t)strlen(text));
 }
 
 /* A kind of warning names this many files; the others are counted. */
-enum { FILES_NAMED = 4, NAME_BYTES = 160 };
+enum { FILES_NAMED = 4, NAME_BYTES = 160, COLUMN_BYTES = 61 };
 
 typedef struct writing {
     const leat_notes *notes;
-    const leat_source_options *options;
+    char rtt[COLUMN_BYTES], time[COLUMN_BYTES]; /* names, as far as they are shown */
     int64_t now_us;
     leat_warnings *warnings;
 } writing;
@@ -156,10 +161,9 @@ static bool warn_without(const writing *to, const leat_file_notes *file, const c
     if (without == 0) return false;
     if (name != NULL)
         leat_warnings_add(to->warnings,
-                          "\"%s\": %lld of %lld objects do not have the member \"%.60s\" and are "
-                          "stored as failed measurements; write \"%.60s\": null if they failed",
-                          name, (long long)without, (long long)(with + without),
-                          to->options->columns.rtt, to->options->columns.rtt);
+                          "\"%s\": %lld of %lld objects do not have the member \"%s\" and are "
+                          "stored as failed measurements; write \"%s\": null if they failed",
+                          name, (long long)without, (long long)(with + without), to->rtt, to->rtt);
     return true;
 }
 
@@ -189,8 +193,8 @@ static bool warn_units(const writing *to, const leat_file_notes *file, const cha
     if (name != NULL)
         leat_warnings_add(to->warnings,
                           "\"%s\": times are numbers of different sizes and were read as %s; if "
-                          "they have one unit, name it: --column event_time=%.60s:ms (s, us, ns)",
-                          name, list, to->options->columns.event_time);
+                          "they have one unit, name it: --column event_time=%s:ms (s, us, ns)",
+                          name, list, to->time);
     return true;
 }
 
@@ -235,7 +239,7 @@ static guess guess_late(int64_t first_us, int64_t now_us) {
 
 static bool warn_times(const writing *to, const leat_file_notes *file, const char *name) {
     int64_t first = atomic_load(&file->first_us), last = atomic_load(&file->last_us);
-    char from[LEAT_TIME_TEXT_BYTES] = "", option[96] = "";
+    char from[LEAT_TIME_TEXT_BYTES] = "", option[128] = "";
     bool early = last<YEAR_1971, late = first> to->now_us || first >= YEAR_2100;
     if (first > last || (!early && !late)) return false;
     if (name == NULL) return true;
@@ -243,8 +247,7 @@ static bool warn_times(const writing *to, const leat_file_notes *file, const cha
     guess guess =
         early ? guess_early(first / SECOND, last / SECOND) : guess_late(first, to->now_us);
     if (guess.unit != NULL)
-        snprintf(option, sizeof option, " --column event_time=%.60s:%s",
-                 to->options->columns.event_time, guess.unit);
+        snprintf(option, sizeof option, " --column event_time=%s:%s", to->time, guess.unit);
     leat_warnings_add(to->warnings, "\"%s\": all times are %s (the first is %.19s); %s%s", name,
                       early ? "before 1971" : "in the future", from, guess.words, option);
     return true;
@@ -257,10 +260,9 @@ static bool warn_rtts(const writing *to, const leat_file_notes *file, const char
     if (name != NULL)
         leat_warnings_add(to->warnings,
                           "\"%s\": the median rtt is %s; if the column is in %s, use --column "
-                          "rtt=%.60s:%s",
+                          "rtt=%s:%s",
                           name, fast ? "below 0.05 ms" : "above 10 s",
-                          fast ? "seconds" : "microseconds", to->options->columns.rtt,
-                          fast ? "s" : "us");
+                          fast ? "seconds" : "microseconds", to->rtt, fast ? "s" : "us");
     return true;
 }
 
@@ -301,7 +303,10 @@ void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
     static const file_warning kinds[] = {warn_without, warn_turned, warn_units, warn_times,
                                          warn_rtts};
-    const writing to = {notes, options, now_us, warnings};
+    const char *rtt = options->columns.rtt, *time = options->columns.event_time;
+    writing to = {.notes = notes, .now_us = now_us, .warnings = warnings};
+    leat_text_show(to.rtt, sizeof to.rtt, rtt, (int64_t)strlen(rtt));
+    leat_text_show(to.time, sizeof to.time, time, (int64_t)strlen(time));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
     warn_words(&to);
     int64_t mapped = atomic_load(&notes->mapped);
