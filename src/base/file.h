@@ -178,6 +178,8 @@ void leat_path_list_free(leat_path_list *list);
 /* The names (not paths) in a folder, sorted by bytes, without "." and "..". */
 LEAT_MUST_CHECK leat_code leat_path_list_dir(const char *path, leat_path_list *list,
                                              leat_error *err);
+/* false: the user has no permission to list the folder. */
+bool leat_path_may_list(const char *path);
 /* The same for a folder that is open as `fd`, which is closed; `path` is for messages. */
 LEAT_MUST_CHECK leat_code leat_path_list_open(int fd, const char *path, leat_path_list *list,
                                               leat_error *err);

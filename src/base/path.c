@@ -484,6 +484,11 @@ leat_code leat_path_list_open(int fd, const char *path, leat_path_list *list, le
     return code;
 }
 
+bool leat_path_may_list(const char *path) {
+    return faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS) == 0 ||
+           (errno != EACCES && errno != EPERM);
+}
+
 leat_code leat_path_list_dir(const char *path, leat_path_list *list, leat_error *err) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) return leat_path_list_open(fd, path, list, err);

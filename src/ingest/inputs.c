@@ -49,8 +49,14 @@ static bool is_input_name(const leat_input_kind *kind, const char *name) {
 
 void leat_inputs_name(const char *path, char *name, int64_t size_bytes) {
     size_t size = strlen(path), most = (size_t)size_bytes - 1;
-    if (size <= most) memcpy(name, path, size + 1);
-    else snprintf(name, most + 1, "...%s", path + (size - (most - 3)));
+    const char *end = path + size;
+    if (size <= most) {
+        memcpy(name, path, size + 1);
+        return;
+    }
+    path = end - (most - 3);
+    for (int i = 0; i < 3 && ((uint8_t)*path & 0xc0) == 0x80; i++) path++; /* whole characters */
+    snprintf(name, most + 1, "...%s", path);
 }
 
 void leat_inputs_skip(leat_ingest_skipped *skipped, const char *path) {

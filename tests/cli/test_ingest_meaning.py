@@ -100,6 +100,19 @@ class Meaning(unittest.TestCase):
         with open(os.path.join(self.out, "rejected.csv"), encoding="utf-8") as file:
             self.assertIn('c.ndjson,6,rtt_unparsable,,,,,,"{""event_time""', file.read())
 
+    def test_more_words_than_are_kept(self):
+        lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
+                 for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]
+        lines = [line for i, line in enumerate(lines) if i % 520 < 260 or i % 7 > 0]
+        told = set()
+        for rows in (lines, lines[::-1]):
+            path = self.write("a.csv", HEADER + "".join(rows))
+            for threads in (1, 8):
+                warnings = self.ingest(path, options=["--threads", threads])["warnings"]
+                told.add(json.dumps(warnings[1:]))
+        self.assertEqual(len(told), 1)
+        self.assertIn("of many different texts, at least ", told.pop())
+
     def test_unit_of_rtt(self):
         slow = self.write("us.csv", self.csv(range(T0, T0 + 9), "20000"))
         self.assertRegex(self.ingest(slow)["warnings"][0],
@@ -285,6 +298,15 @@ class Meaning(unittest.TestCase):
                            (1, "192.0.2.1", "10.0.0.1"))
         self.assertEqual(self.ingest(still)["warnings"], [])
 
+    def test_more_pairs_than_are_compared(self):
+        many = self.atlas(*((k + 1, "192.0.2.1", "x") for k in range(135000)))
+        for threads in (1, 2):
+            warnings = self.ingest(many, options=["--memory", "64M", "--threads", threads])
+            self.assertEqual([each for each in warnings["warnings"] if "prb_id" in each],
+                             ["a probe is one source address, but the results of RIPE Atlas are of "
+                              "more than 131072 pairs of a probe (prb_id) and an address, too many "
+                              "to compare them"])
+
     # ---- stacked files
 
     def test_stacked_headers(self):
@@ -305,6 +327,13 @@ class Meaning(unittest.TestCase):
                                       f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
         self.assertIn('bad.csv": line 4 is another header, which does not have all of the columns '
                       'event_time, src_addr', said)
+        for names in ("ts,target,source,ms", '"When","To","From","Took"'):
+            said = self.ingest(self.write("own.csv", parts[0] + names + "\n"
+                                          f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
+            self.assertIn('own.csv": line 4 is another header', said)
+        lines = "nan,,,\n# a,comment,of,four\na,b,c\nsoon,192.0.2.1,x,lost\nsoon,a,b,5\n,,,\n"
+        told = self.ingest(self.write("odd.csv", parts[0] + lines))
+        self.assertEqual((told["measurements"], told["rejected"]), (2, 6))
 
     # ---- what later runs know
 

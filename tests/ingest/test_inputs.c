@@ -81,7 +81,7 @@ static void add_files(const char *const *names) {
     for (; *names != NULL; names++) {
         size_t size = strlen(*names);
         if ((*names)[size - 1] == '/') mkdir(core_path(*names), 0777);
-        else source_text(*names, csv);
+        else source_text(*names, strstr(*names, ".parquet") != NULL ? "PAR1...." : csv);
     }
 }
 
@@ -352,6 +352,24 @@ static void test_tables(void **state) {
                                         "plain/metadata/",
                                         "plain/metadata/notes.csv",
                                         "plain/a.csv",
+                                        "home/",
+                                        "home/metadata/",
+                                        "home/metadata/x.metadata.json",
+                                        "home/metadata/version-hint.text",
+                                        "home/metadata/1-2.metadata.json",
+                                        "home/runs/",
+                                        "home/runs/c.parquet",
+                                        "uuid/",
+                                        "uuid/metadata/",
+                                        "uuid/metadata/00001-0f6b1c52-53ab-4d0a-9f3c-"
+                                        "0123456789ab.gz.metadata.json",
+                                        "uuid/data/",
+                                        "uuid/data/1/",
+                                        "uuid/data/1/2/",
+                                        "uuid/data/1/2/3/",
+                                        "uuid/data/1/2/3/d.parquet",
+                                        "uuid/data/1/2/3/4/",
+                                        "uuid/data/1/2/3/4/e.parquet",
                                         NULL};
     static const struct {
         const char *path, *words;
@@ -364,6 +382,11 @@ static void test_tables(void **state) {
         {"warehouse", "is an Iceberg table"},
         {"warehouse/ice/data", "LOAD iceberg; COPY (FROM iceberg_scan('"},
         {"warehouse/ice/data/b.parquet", "is an Iceberg table"},
+        {"home", "is an Iceberg table"},
+        {"home/runs", NULL},
+        {"home/runs/c.parquet", NULL},
+        {"uuid/data/1/2/3/d.parquet", "is an Iceberg table"},
+        {"uuid/data/1/2/3/4/e.parquet", NULL}, /* too far up */
         {"plain", NULL},
         {"plain/metadata", NULL},
         {"delta/note.csv", NULL},
@@ -383,12 +406,31 @@ static void test_tables(void **state) {
     }
 }
 
+/* Around what was given, a metadata folder that may not be listed is none of a table. */
+static void test_barred(void **state) {
+    (void)state;
+    static const char *const files[] = {"theirs/", "theirs/metadata/", "theirs/f.parquet", NULL};
+    add_files(files);
+    assert_int_equal(chmod(core_dir(), 0755), 0);
+    assert_int_equal(chmod(core_path("theirs/metadata"), 0), 0);
+    bool root = geteuid() == 0;
+    if (root) assert_int_equal(seteuid(65534), 0); /* root may list everything */
+    leat_input_list inputs;
+    const char *path = core_path("theirs/f.parquet");
+    leat_code code = leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, NULL);
+    if (root) assert_int_equal(seteuid(0), 0);
+    assert_int_equal(chmod(core_path("theirs/metadata"), 0755), 0);
+    assert_int_equal(code, LEAT_OK);
+    leat_input_list_free(&inputs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),   cmocka_unit_test(test_passed_over),
-        cmocka_unit_test(test_tables),  cmocka_unit_test(test_skipped_names),
-        cmocka_unit_test(test_can),     cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_formats), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lists),         cmocka_unit_test(test_passed_over),
+        cmocka_unit_test(test_tables),        cmocka_unit_test(test_barred),
+        cmocka_unit_test(test_skipped_names), cmocka_unit_test(test_can),
+        cmocka_unit_test(test_packed),        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_failures),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();

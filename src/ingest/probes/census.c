@@ -269,11 +269,13 @@ leat_code leat_census_rank(leat_census_log *logs, int log_count, int64_t memory_
 /* Addresses that have another spelling than the canonical one; most data sets have none. */
 enum { SPELLED_MAX = 1 << 15 };
 
+/* Those with the least ids are kept, which are hashes: the same ones whatever order they come in.
+ */
 typedef struct spelled {
-    int64_t *ids; /* of the canonical spellings: sorted after the first pass */
+    int64_t *ids; /* of the canonical spellings, up to 2 * SPELLED_MAX; sorted by keep_least */
     int64_t *members;
     int64_t count;
-    bool complete;
+    bool complete; /* false: ids above the last of the SPELLED_MAX were left out */
 } spelled;
 
 /* The id that the source has in its canonical spelling, and whether that is another one. */
@@ -289,20 +291,30 @@ static int64_t canonical_id(const entry *item, bool *other) {
     return *other ? leat_address_src_id(canonical.data, canonical.size_bytes) : item->src_id;
 }
 
+static int compare_ids(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void keep_least(spelled *all) {
+    int64_t kept = 0;
+    qsort(all->ids, (size_t)all->count, sizeof *all->ids, compare_ids);
+    for (int64_t i = 0; i < all->count; i++) {
+        if (kept == 0 || all->ids[i] != all->ids[kept - 1]) all->ids[kept++] = all->ids[i];
+    }
+    if (kept > SPELLED_MAX) all->complete = false;
+    all->count = kept < SPELLED_MAX ? kept : SPELLED_MAX;
+}
+
 static leat_code collect_spelled(void *context, const entry *item, leat_error *err) {
     (void)err;
     spelled *all = context;
     bool other = false;
     int64_t id = canonical_id(item, &other);
     if (!other) return LEAT_OK;
-    if (all->count == SPELLED_MAX) all->complete = false;
-    else all->ids[all->count++] = id;
+    if (all->count == 2 * SPELLED_MAX) keep_least(all);
+    all->ids[all->count++] = id;
     return LEAT_OK;
-}
-
-static int compare_ids(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
 }
 
 static leat_code count_member(void *context, const entry *item, leat_error *err) {
@@ -317,16 +329,11 @@ static leat_code count_member(void *context, const entry *item, leat_error *err)
 
 static leat_code count_spelled(leat_census_log *logs, int log_count, int64_t memory_bytes,
                                spelled *all, leat_error *err) {
-    LEAT_TRY(LEAT_NEW(&all->ids, SPELLED_MAX, err));
+    LEAT_TRY(LEAT_NEW(&all->ids, 2 * SPELLED_MAX, err));
     LEAT_TRY(for_each_source(logs, log_count, memory_bytes, collect_spelled, all, err));
     if (all->count == 0) return LEAT_OK;
-    qsort(all->ids, (size_t)all->count, sizeof *all->ids, compare_ids);
-    int64_t kept = 0;
-    for (int64_t i = 0; i < all->count; i++) {
-        if (i == 0 || all->ids[i] != all->ids[kept - 1]) all->ids[kept++] = all->ids[i];
-    }
-    all->count = kept;
-    LEAT_TRY(LEAT_NEW(&all->members, kept, err));
+    keep_least(all);
+    LEAT_TRY(LEAT_NEW(&all->members, all->count, err));
     return for_each_source(logs, log_count, memory_bytes, count_member, all, err);
 }
 

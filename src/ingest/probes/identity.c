@@ -5,7 +5,69 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "ingest/probes/intern.h"
 #include "ingest/probes/spill.h"
+
+/* ---- the pairs ---- */
+
+enum { SLOTS_LEAST = 1024, MEMORY_PER_PAIR = 512 };
+
+int64_t leat_identity_most(int64_t memory_bytes) {
+    int64_t most = memory_bytes / MEMORY_PER_PAIR;
+    if (most > LEAT_IDENTITY_PAIRS_MAX) return LEAT_IDENTITY_PAIRS_MAX;
+    return most < SLOTS_LEAST ? SLOTS_LEAST : most;
+}
+
+/* The slot of a hash, which is empty or has it. */
+static uint64_t *find_slot(uint64_t *slots, int64_t slot_count, uint64_t hash) {
+    uint64_t mask = (uint64_t)slot_count - 1, at = hash & mask;
+    while (slots[at] != 0 && slots[at] != hash) at = (at + 1) & mask;
+    return &slots[at];
+}
+
+static leat_code grow(leat_identity_set *set, leat_error *err) {
+    int64_t slot_count = set->slot_count == 0 ? SLOTS_LEAST : set->slot_count * 2;
+    uint64_t *slots = NULL;
+    LEAT_TRY(LEAT_NEW(&slots, slot_count, err));
+    for (int64_t i = 0; i < set->slot_count; i++) {
+        if (set->slots[i] != 0) *find_slot(slots, slot_count, set->slots[i]) = set->slots[i];
+    }
+    leat_free(set->slots);
+    set->slots = slots;
+    set->slot_count = slot_count;
+    return LEAT_OK;
+}
+
+static leat_code enter_hash(leat_identity_set *set, uint64_t hash, bool *fresh, leat_error *err) {
+    if (set->full) return LEAT_OK;
+    if (set->used * 2 >= set->slot_count) LEAT_TRY(grow(set, err));
+    uint64_t *slot = find_slot(set->slots, set->slot_count, hash);
+    if (*slot == hash) return LEAT_OK;
+    set->full = set->used == set->most;
+    if (set->full) return LEAT_OK;
+    *slot = hash;
+    set->used++;
+    *fresh = true;
+    return LEAT_OK;
+}
+
+leat_code leat_identity_enter(leat_identity_set *set, uint32_t probe, const leat_text *address,
+                              bool *fresh, leat_error *err) {
+    uint64_t hash = leat_random(leat_intern_hash(address->data, address->size_bytes), 0, probe);
+    *fresh = false;
+    pthread_mutex_lock(&set->lock);
+    leat_code code = enter_hash(set, hash != 0 ? hash : 1, fresh, err);
+    pthread_mutex_unlock(&set->lock);
+    return code;
+}
+
+void leat_identity_set_free(leat_identity_set *set) {
+    leat_free(set->slots);
+    set->slots = NULL;
+    set->slot_count = set->used = 0;
+}
+
+/* ---- their counts ---- */
 
 leat_code leat_identity_add(leat_census_log *log, uint32_t probe, leat_split split,
                             const leat_text *address, leat_error *err) {
@@ -74,13 +136,14 @@ static void count_keys(const key_set *set, leat_identities *out) {
 }
 
 static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set,
-                              leat_identities *out, leat_error *err) {
+                              leat_ticker *ticker, leat_identities *out, leat_error *err) {
     for (int by_address = 0; by_address < 2; by_address++) {
         set->by_address = by_address != 0;
         for (set->pass = 0; set->pass < set->pass_count; set->pass++) {
             memset(set->keys, 0xff, (size_t)set->slot_count * sizeof *set->keys);
             memset(set->marks, 0, (size_t)set->slot_count);
             for (int i = 0; i < log_count; i++) {
+                LEAT_TRY(leat_ticker_check(ticker, err));
                 if (logs[i].file != NULL)
                     LEAT_TRY(leat_census_for_each(&logs[i], add_key, set, err));
             }
@@ -91,7 +154,8 @@ static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set
 }
 
 leat_code leat_identity_count(leat_census_log *logs, int log_count, const leat_census_bound *bound,
-                              int64_t memory_bytes, leat_identities *out, leat_error *err) {
+                              int64_t memory_bytes, leat_ticker *ticker, leat_identities *out,
+                              leat_error *err) {
     int64_t entries = 0;
     key_set set = {.slot_count = 1024, .bound = bound};
     *out = (leat_identities){0};
@@ -102,7 +166,7 @@ leat_code leat_identity_count(leat_census_log *logs, int log_count, const leat_c
     set.pass_count = (entries * 2 + set.slot_count - 1) / set.slot_count;
     leat_code code = LEAT_NEW(&set.keys, set.slot_count, err);
     if (code == LEAT_OK) code = LEAT_NEW(&set.marks, set.slot_count, err);
-    if (code == LEAT_OK) code = count_passes(logs, log_count, &set, out, err);
+    if (code == LEAT_OK) code = count_passes(logs, log_count, &set, ticker, out, err);
     leat_free(set.keys);
     leat_free(set.marks);
     return code;

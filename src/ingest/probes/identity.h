@@ -2,12 +2,15 @@
  * Probes of RIPE Atlas have a number, but are told apart by their address: a probe that changes its
  * address becomes several, which may be in both splits, and probes behind one private address
  * become one. This counts how often, for a warning: pairs of number and address are logged as they
- * first occur, and counted within a memory limit.
+ * first occur, up to a maximum, and counted within a memory limit.
  */
 #ifndef LEAT_INGEST_PROBES_IDENTITY_H
 #define LEAT_INGEST_PROBES_IDENTITY_H
 
+#include <pthread.h>
+
 #include "base/lines.h"
+#include "base/ticker.h"
 #include "ingest/probes/census.h"
 
 /* A probe in a raw batch: its number, and whether the address is the probe's own view of it. */
@@ -20,6 +23,25 @@ typedef struct leat_identities {
     int64_t merged;       /* private addresses, in the probe's own view */
 } leat_identities;
 
+/* The pairs that are in any log, by a hash. Whether they become too many does not depend on the
+ * order in which they come; which of them are logged then does. */
+typedef struct leat_identity_set {
+    pthread_mutex_t lock;
+    uint64_t *slots; /* 0: empty */
+    int64_t slot_count, used;
+    int64_t most; /* pairs */
+    bool full;    /* there are more */
+} leat_identity_set;
+
+#define LEAT_IDENTITY_PAIRS_MAX (INT64_C(1) << 20)
+/* The maximum of a run with this much memory. */
+int64_t leat_identity_most(int64_t memory_bytes);
+/* *fresh: the pair is to be logged; it is not new, or too much, if not. Threads may call this. */
+LEAT_MUST_CHECK leat_code leat_identity_enter(leat_identity_set *set, uint32_t probe,
+                                              const leat_text *address, bool *fresh,
+                                              leat_error *err);
+void leat_identity_set_free(leat_identity_set *set);
+
 /* Adds a pair to a log, which may have it already. */
 LEAT_MUST_CHECK leat_code leat_identity_add(leat_census_log *log, uint32_t probe, leat_split split,
                                             const leat_text *address, leat_error *err);
@@ -27,6 +49,7 @@ LEAT_MUST_CHECK leat_code leat_identity_add(leat_census_log *log, uint32_t probe
  * split. */
 LEAT_MUST_CHECK leat_code leat_identity_count(leat_census_log *logs, int log_count,
                                               const leat_census_bound *bound, int64_t memory_bytes,
-                                              leat_identities *out, leat_error *err);
+                                              leat_ticker *ticker, leat_identities *out,
+                                              leat_error *err);
 
 #endif

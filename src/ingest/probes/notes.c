@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+#include "base/hash.h"
 #include "base/time.h"
 #include "ingest/probes/source_parts.h"
+#include "ingest/probes/spill.h"
 
 leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err) {
     *out = NULL;
@@ -61,26 +64,37 @@ void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units) 
     if (notes != NULL && units != 0) atomic_fetch_or(&notes->files[file_index].units, units);
 }
 
+/* The place of a word: its own, a free one, or that of the word with the greatest hash; NULL if its
+ * own hash is greater. */
+static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t size_bytes,
+                                   uint64_t hash) {
+    leat_notes_word *place = &notes->words[0];
+    for (int i = 0; i < notes->word_count; i++) {
+        leat_notes_word *known = &notes->words[i];
+        if (known->size_bytes == size_bytes && memcmp(known->text, text, (size_t)size_bytes) == 0)
+            return known;
+        if (known->hash > place->hash) place = known;
+    }
+    if (notes->word_count < LEAT_NOTES_WORDS) {
+        place = &notes->words[notes->word_count++];
+    } else {
+        notes->more_words = true;
+        if (hash >= place->hash) return NULL;
+    }
+    *place = (leat_notes_word){.size_bytes = (int32_t)size_bytes, .hash = hash};
+    memcpy(place->text, text, (size_t)size_bytes);
+    return place;
+}
+
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
     if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
     for (int64_t i = 0; i < size_bytes; i++) { /* numbers differ: they are not one word */
         if (text[i] >= '0' && text[i] <= '9') return;
     }
+    uint64_t hash = leat_xxh3(text, size_bytes);
     pthread_mutex_lock(&notes->lock);
-    int at = 0;
-    for (; at < notes->word_count; at++) {
-        const char *known = notes->words[at].text;
-        if (strlen(known) == (size_t)size_bytes && memcmp(known, text, (size_t)size_bytes) == 0)
-            break;
-    }
-    if (at < LEAT_NOTES_WORDS) {
-        leat_notes_word *word = &notes->words[at];
-        if (at == notes->word_count) {
-            memcpy(word->text, text, (size_t)size_bytes);
-            notes->word_count++;
-        }
-        word->count++;
-    }
+    leat_notes_word *word = place_word(notes, text, size_bytes, hash);
+    if (word != NULL) word->count++;
     pthread_mutex_unlock(&notes->lock);
 }
 
@@ -116,20 +130,25 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
 
 /* ---- warnings ---- */
 
+/* Names and values in it may come from anywhere: it is made safe to display, and text that JSON
+ * files keep as it is. */
 void leat_warnings_add(leat_warnings *warnings, const char *format, ...) {
+    char text[2 * sizeof warnings->text[0]];
     if (warnings->count == LEAT_INGEST_WARNINGS_MAX) return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(warnings->text[warnings->count++], sizeof warnings->text[0], format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    leat_text_show(warnings->text[warnings->count++], sizeof warnings->text[0], text,
+                   (int64_t)strlen(text));
 }
 
 /* A kind of warning names this many files; the others are counted. */
-enum { FILES_NAMED = 4, NAME_BYTES = 160 };
+enum { FILES_NAMED = 4, NAME_BYTES = 160, COLUMN_BYTES = 61 };
 
 typedef struct writing {
     const leat_notes *notes;
-    const leat_source_options *options;
+    char rtt[COLUMN_BYTES], time[COLUMN_BYTES]; /* names, as far as they are shown */
     int64_t now_us;
     leat_warnings *warnings;
 } writing;
@@ -142,10 +161,9 @@ static bool warn_without(const writing *to, const leat_file_notes *file, const c
     if (without == 0) return false;
     if (name != NULL)
         leat_warnings_add(to->warnings,
-                          "\"%s\": %lld of %lld objects do not have the member \"%.60s\" and are "
-                          "stored as failed measurements; write \"%.60s\": null if they failed",
-                          name, (long long)without, (long long)(with + without),
-                          to->options->columns.rtt, to->options->columns.rtt);
+                          "\"%s\": %lld of %lld objects do not have the member \"%s\" and are "
+                          "stored as failed measurements; write \"%s\": null if they failed",
+                          name, (long long)without, (long long)(with + without), to->rtt, to->rtt);
     return true;
 }
 
@@ -175,8 +193,8 @@ static bool warn_units(const writing *to, const leat_file_notes *file, const cha
     if (name != NULL)
         leat_warnings_add(to->warnings,
                           "\"%s\": times are numbers of different sizes and were read as %s; if "
-                          "they have one unit, name it: --column event_time=%.60s:ms (s, us, ns)",
-                          name, list, to->options->columns.event_time);
+                          "they have one unit, name it: --column event_time=%s:ms (s, us, ns)",
+                          name, list, to->time);
     return true;
 }
 
@@ -221,7 +239,7 @@ static guess guess_late(int64_t first_us, int64_t now_us) {
 
 static bool warn_times(const writing *to, const leat_file_notes *file, const char *name) {
     int64_t first = atomic_load(&file->first_us), last = atomic_load(&file->last_us);
-    char from[LEAT_TIME_TEXT_BYTES] = "", option[96] = "";
+    char from[LEAT_TIME_TEXT_BYTES] = "", option[128] = "";
     bool early = last<YEAR_1971, late = first> to->now_us || first >= YEAR_2100;
     if (first > last || (!early && !late)) return false;
     if (name == NULL) return true;
@@ -229,8 +247,7 @@ static bool warn_times(const writing *to, const leat_file_notes *file, const cha
     guess guess =
         early ? guess_early(first / SECOND, last / SECOND) : guess_late(first, to->now_us);
     if (guess.unit != NULL)
-        snprintf(option, sizeof option, " --column event_time=%.60s:%s",
-                 to->options->columns.event_time, guess.unit);
+        snprintf(option, sizeof option, " --column event_time=%s:%s", to->time, guess.unit);
     leat_warnings_add(to->warnings, "\"%s\": all times are %s (the first is %.19s); %s%s", name,
                       early ? "before 1971" : "in the future", from, guess.words, option);
     return true;
@@ -243,10 +260,9 @@ static bool warn_rtts(const writing *to, const leat_file_notes *file, const char
     if (name != NULL)
         leat_warnings_add(to->warnings,
                           "\"%s\": the median rtt is %s; if the column is in %s, use --column "
-                          "rtt=%.60s:%s",
+                          "rtt=%s:%s",
                           name, fast ? "below 0.05 ms" : "above 10 s",
-                          fast ? "seconds" : "microseconds", to->options->columns.rtt,
-                          fast ? "s" : "us");
+                          fast ? "seconds" : "microseconds", to->rtt, fast ? "s" : "us");
     return true;
 }
 
@@ -266,23 +282,31 @@ static void warn_words(const writing *to) {
     const leat_notes_word *most = NULL;
     for (int i = 0; i < to->notes->word_count; i++) {
         const leat_notes_word *word = &to->notes->words[i];
-        bool more = most == NULL || word->count > most->count ||
-                    (word->count == most->count && strcmp(word->text, most->text) < 0);
+        bool more =
+            most == NULL || word->count > most->count ||
+            (word->count == most->count &&
+             leat_text_compare(word->text, word->size_bytes, most->text, most->size_bytes) < 0);
         if (word->count > 1 && more) most = word;
     }
     if (most == NULL) return;
+    char shown[4 * LEAT_NOTES_WORD_BYTES + 1];
+    leat_text_show(shown, sizeof shown, most->text, most->size_bytes);
     leat_warnings_add(to->warnings,
-                      "%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
+                      "%s%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
                       "if it means a lost ping, replace it by NaN, or they are missing from the "
                       "failures",
-                      (long long)most->count, most->text);
+                      to->notes->more_words ? "of many different texts, at least " : "",
+                      (long long)most->count, shown);
 }
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
     static const file_warning kinds[] = {warn_without, warn_turned, warn_units, warn_times,
                                          warn_rtts};
-    const writing to = {notes, options, now_us, warnings};
+    const char *rtt = options->columns.rtt, *time = options->columns.event_time;
+    writing to = {.notes = notes, .now_us = now_us, .warnings = warnings};
+    leat_text_show(to.rtt, sizeof to.rtt, rtt, (int64_t)strlen(rtt));
+    leat_text_show(to.time, sizeof to.time, time, (int64_t)strlen(time));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
     warn_words(&to);
     int64_t mapped = atomic_load(&notes->mapped);

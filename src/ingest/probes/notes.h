@@ -22,7 +22,9 @@ typedef struct leat_file_notes {
 
 enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 24, LEAT_NOTES_NAMES_BYTES = 200 };
 typedef struct leat_notes_word {
-    char text[LEAT_NOTES_WORD_BYTES];
+    char text[LEAT_NOTES_WORD_BYTES]; /* may hold any byte */
+    int32_t size_bytes;
+    uint64_t hash;
     int64_t count;
 } leat_notes_word;
 
@@ -42,8 +44,11 @@ typedef struct leat_notes {
     atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
     pthread_mutex_t lock;        /* for all members below */
     leat_notes_object lacking, atlas_first;
-    leat_notes_word words[LEAT_NOTES_WORDS]; /* in place of an rtt, without digits */
+    /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
+     * its first row on, whatever the order of rows, so its count is exact. */
+    leat_notes_word words[LEAT_NOTES_WORDS];
     int word_count;
+    bool more_words;
 } leat_notes;
 
 LEAT_MUST_CHECK leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *err);

@@ -148,15 +148,18 @@ static leat_code define_source(const leat_partition *plan, leat_partition_worker
 }
 
 /* Logs that the probe with this number has the source's address. */
-static leat_code log_probe(const leat_partition *plan, leat_partition_worker *self,
-                           const judged *row, uint32_t probe, leat_error *err) {
+static leat_code log_probe(leat_partition *plan, leat_partition_worker *self, const judged *row,
+                           uint32_t probe, leat_error *err) {
     leat_spelling spelling;
     leat_spelling_make(&spelling, plan->address, &row->src);
     leat_text address = leat_spelling_text(&spelling, &row->src);
     bool test = plan->separate_splits && plan->buckets.bits[LEAT_SPLIT_TEST] >= 0 &&
                 row->slot->bucket >= plan->buckets.base[LEAT_SPLIT_TEST];
-    if (self->pairs.file == NULL) LEAT_TRY(leat_census_log_open(&self->pairs, plan->temp_dir, err));
+    bool fresh = false;
     row->slot->probe = probe;
+    LEAT_TRY(leat_identity_enter(&plan->identities, probe, &address, &fresh, err));
+    if (!fresh) return LEAT_OK;
+    if (self->pairs.file == NULL) LEAT_TRY(leat_census_log_open(&self->pairs, plan->temp_dir, err));
     return leat_identity_add(&self->pairs, probe, test ? LEAT_SPLIT_TEST : LEAT_SPLIT_TRAIN,
                              &address, err);
 }
@@ -252,7 +255,7 @@ static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, i
     }
 }
 
-static leat_code take_rows(const leat_partition *plan, leat_partition_worker *self, int worker,
+static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, int worker,
                            const leat_raw_batch *batch, int64_t first, int64_t count,
                            leat_error *err) {
     judged rows[STEP_ROWS];

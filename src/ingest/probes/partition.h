@@ -7,6 +7,7 @@
 #define LEAT_INGEST_PROBES_PARTITION_H
 
 #include "ingest/probes/census.h"
+#include "ingest/probes/identity.h"
 #include "ingest/probes/intern.h"
 #include "ingest/probes/notes.h"
 #include "ingest/probes/spill.h"
@@ -59,6 +60,7 @@ typedef struct leat_partition {
     leat_reject_log *rejects;
     leat_notes *notes;
     const char *temp_dir;
+    leat_identity_set identities; /* of all workers */
     leat_partition_worker *workers;
     int worker_count;
 } leat_partition;

@@ -120,6 +120,7 @@ static void close_workers(scan *self) {
     }
     leat_free(self->partition.workers);
     self->partition.workers = NULL;
+    leat_identity_set_free(&self->partition.identities);
 }
 
 /* Memory left for worker `index` of the scan. */
@@ -219,14 +220,24 @@ static leat_code count_spellings(const scan *self, leat_error *err) {
 }
 
 /* Probes of RIPE Atlas whose numbers and addresses do not correspond. */
-static leat_code count_identities(const scan *self, leat_error *err) {
+static leat_code count_identities(scan *self, leat_error *err) {
     leat_job_state *state = &self->job->state;
     leat_census_log logs[LEAT_THREADS_MAX];
     leat_identities found;
     bool ordered = self->job->options->split == LEAT_SPLIT_ORDERED;
+    leat_identity_set_free(&self->partition.identities); /* before there is another table */
+    if (self->partition.identities.full) {
+        leat_warnings_add(&state->warnings,
+                          "a probe is one source address, but the results of RIPE Atlas are of "
+                          "more than %lld pairs of a probe (prb_id) and an address, too many to "
+                          "compare them",
+                          (long long)self->partition.identities.most);
+        return LEAT_OK;
+    }
     for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
     LEAT_TRY(leat_identity_count(logs, self->memory.threads, ordered ? &state->bound : NULL,
-                                 self->job->options->memory_bytes / 8, &found, err));
+                                 self->job->options->memory_bytes / 8, &self->job->ticker, &found,
+                                 err));
     if (found.probes == found.addresses && found.shared == 0 && found.merged == 0) return LEAT_OK;
     leat_warnings_add(&state->warnings,
                       "a probe is one source address, but the results of RIPE Atlas are of %lld "
@@ -306,6 +317,8 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
         .address = o->address,
         .notes = notes,
         .temp_dir = job->folder.workdir.temp,
+        .identities = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                       .most = leat_identity_most(o->memory_bytes)},
         .worker_count = self.memory.threads,
     };
     int64_t bytes = 0;

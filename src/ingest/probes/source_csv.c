@@ -180,16 +180,42 @@ bool leat_csv_is_header(const leat_line *line, const leat_source_columns *column
     return count_names(line, columns, &all) > 0 && all;
 }
 
+/* Whether a line has as many words as there are columns, like a header with names of its own.
+ * Records hold numbers or addresses, also those with a bad time, and comments begin with #. */
+static bool has_other_names(const leat_line *line, int32_t field_count) {
+    leat_line plain = without_mark(line);
+    const char *at = plain.data, *end = at + plain.size_bytes;
+    int32_t count = 0;
+    for (; at != NULL; count++) {
+        const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+        const char *stop = comma != NULL ? comma : end;
+        float number;
+        if (stop - at > 1 && at[0] == '"' && stop[-1] == '"') {
+            at++;
+            stop--;
+        }
+        int32_t size = (int32_t)(stop - at);
+        if (count == field_count || size == 0 || at[0] == '#' || (at[0] >= '0' && at[0] <= '9') ||
+            leat_address_parse(at, size, NULL) != 0 || leat_rtt_parse(at, size, &number))
+            return false; /* leat_rtt_parse also takes words for a missing value */
+        at = comma != NULL ? comma + 1 : NULL;
+    }
+    return count == field_count;
+}
+
 /* A line that is not a record may be a header that cannot be used: the records after it could be
  * read with the wrong columns. */
 static leat_code refuse_other_header(const leat_text_worker *worker, const leat_line *line,
-                                     const char *text, int64_t text_bytes, leat_error *err) {
+                                     const char *text, int64_t text_bytes, bool time_read,
+                                     leat_error *err) {
     const leat_source_options *options = worker->rows.options;
     leat_line shown = *line;
     bool all = false;
     shown.data = (char *)(uintptr_t)text;
     shown.size_bytes = text_bytes;
-    if (line->fault != LEAT_LINE_GOOD || count_names(&shown, &options->columns, &all) < 2)
+    if (line->fault != LEAT_LINE_GOOD) return LEAT_OK;
+    if (count_names(&shown, &options->columns, &all) < 2 &&
+        (time_read || !has_other_names(&shown, worker->map.field_count)))
         return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": line %lld is another header, which does not have all of the columns "
@@ -220,11 +246,11 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     leat_source_row row = {.row = line->number};
     const leat_text *time = &fields[LEAT_COLUMN_TIME], *version = &fields[LEAT_COLUMN_VERSION];
     const leat_text *rtt = &fields[LEAT_COLUMN_RTT];
-    if (line->fault != LEAT_LINE_GOOD || !split(&worker->map, line, fields) ||
-        !leat_time_read(time->data, time->size_bytes, options->time_unit, &row.time_us,
-                        &worker->units) ||
-        !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
-        LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, err));
+    bool whole = line->fault == LEAT_LINE_GOOD && split(&worker->map, line, fields);
+    bool timed = whole && leat_time_read(time->data, time->size_bytes, options->time_unit,
+                                         &row.time_us, &worker->units);
+    if (!timed || !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
+        LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
     if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {

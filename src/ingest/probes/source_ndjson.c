@@ -239,7 +239,10 @@ static leat_code add_average(leat_text_worker *worker, const json_t *object,
     const json_t *average = json_object_get(object, names->rtt != NULL ? names->rtt : "avg");
     *why = LEAT_REJECT_LINE;
     if (names->rtt == NULL && is_null(average)) {
-        if (!average_packets(object, unit, &row->rtt)) return LEAT_OK;
+        /* one that says nothing of its packets did not fail: it is not understood */
+        bool told = average != NULL || json_object_get(object, "error") != NULL ||
+                    json_is_array(json_object_get(object, "result"));
+        if (!told || !average_packets(object, unit, &row->rtt)) return LEAT_OK;
     } else if (!get_rtt(average, unit, &row->rtt)) {
         *why = bad_rtt(worker, average);
         return LEAT_OK;
@@ -298,17 +301,18 @@ static bool is_text(const json_t *value, const char *text) {
 }
 
 /* Whether an object that has the member of a renamed event_time is a result of RIPE Atlas all the
- * same: by its type and by members that measurements of other tools do not have. */
-static bool is_atlas(const json_t *object) {
-    static const char *const types[] = {"traceroute", "dns", "sslcert", "http", "ntp", "wifi"};
-    const json_t *type = json_object_get(object, "type");
+ * same: by its packets, or by the numbers of its measurement or probe and what Atlas adds to them.
+ * Measurements of other tools also have a type, a timestamp, and a result that is a word. */
+static bool is_atlas(const json_t *object, const char *rtt) {
+    const json_t *type = json_object_get(object, "type"), *result;
     if (!json_is_string(type) || json_object_get(object, "timestamp") == NULL) return false;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (is_text(type, types[i])) return true;
-    }
-    return json_object_get(object, "msm_id") != NULL || json_object_get(object, "prb_id") != NULL ||
-           json_object_get(object, "result") != NULL ||
-           (is_text(type, "ping") && json_object_get(object, "avg") != NULL);
+    result = json_object_get(object, "result");
+    if (json_is_array(result) && json_is_object(json_array_get(result, 0))) return true;
+    bool plain = json_object_get(object, rtt) != NULL && json_object_get(object, "avg") == NULL;
+    if (plain && !json_is_array(result) && is_text(type, "ping")) return false;
+    return (json_is_integer(json_object_get(object, "msm_id")) ||
+            json_is_integer(json_object_get(object, "prb_id"))) &&
+           (json_object_get(object, "from") != NULL || json_object_get(object, "af") != NULL);
 }
 
 static leat_code take_object(leat_text_worker *worker, const leat_line *line, const json_t *object,
@@ -318,7 +322,8 @@ static leat_code take_object(leat_text_worker *worker, const leat_line *line, co
     leat_source_names(&options->columns, names);
     leat_source_row row = {.row = line->number};
     bool has_time = json_object_get(object, names[LEAT_COLUMN_TIME]) != NULL;
-    if (has_time && !(leat_source_is_mapped(options, LEAT_COLUMN_TIME) && is_atlas(object)))
+    if (has_time && !(leat_source_is_mapped(options, LEAT_COLUMN_TIME) &&
+                      is_atlas(object, names[LEAT_COLUMN_RTT])))
         return add_plain(worker, object, names, &row, why, err);
     *why = LEAT_REJECT_NOT_PING;
     if (!is_text(json_object_get(object, "type"), "ping")) return LEAT_OK;

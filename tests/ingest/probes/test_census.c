@@ -172,6 +172,35 @@ static void fullest(void **state) {
     close_logs(&self);
 }
 
+/* Addresses of two spellings: counted, and beyond the maximum the same ones in any order. */
+static void spellings(void **state) {
+    (void)state;
+    enum { MANY = 50000, MAXIMUM = 1 << 15 };
+    static const int cases[][2] = {{100, 1}, {MANY, 1}, {MANY, 3}};
+    int64_t counted = 0;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        logs self = open_logs(cases[c][1]);
+        for (int i = 0; i < cases[c][0]; i++) {
+            int k = c == 2 ? cases[c][0] - 1 - i : i; /* the other way round */
+            for (int other = 0; other < 1 + (k % 3 > 0); other++) {
+                char text[46];
+                snprintf(text, sizeof text, other ? "2001:db8:1::%x" : "2001:DB8:1::%x", k + 1);
+                add(&self.each[k % self.count], text, LEAT_SPLIT_TRAIN);
+            }
+        }
+        flush_logs(&self);
+        leat_census_spellings got;
+        assert_ok(leat_census_spell(self.each, self.count, 1 << 20, &got, err));
+        assert_int_equal(got.probes, 2 * got.addresses);
+        assert_int_equal(got.complete, c == 0);
+        if (c == 0) assert_int_equal(got.addresses, 66);
+        else assert_in_range(got.addresses, MAXIMUM / 2, MAXIMUM);
+        if (c == 2) assert_int_equal(got.addresses, counted);
+        counted = got.addresses;
+        close_logs(&self);
+    }
+}
+
 /* A log that was cut is told, not read past. */
 static void cut_log(void **state) {
     (void)state;
@@ -191,8 +220,8 @@ static void cut_log(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts),     cmocka_unit_test(ranks),   cmocka_unit_test(fullest),
-        cmocka_unit_test(text_order), cmocka_unit_test(cut_log),
+        cmocka_unit_test(counts),     cmocka_unit_test(ranks),     cmocka_unit_test(fullest),
+        cmocka_unit_test(text_order), cmocka_unit_test(spellings), cmocka_unit_test(cut_log),
     };
     int failed = cmocka_run_group_tests_name("census", tests, NULL, NULL);
     core_dir_remove();

@@ -55,8 +55,8 @@ static void check_counts(bool ordered, int64_t memory_bytes) {
         want.addresses += all->address[k] != 0;
         want.merged += is_private(k) && (all->address[k] & 4) != 0;
     }
-    assert_ok(
-        leat_identity_count(logs, LOGS + 1, ordered ? &bound : NULL, memory_bytes, &found, err));
+    assert_ok(leat_identity_count(logs, LOGS + 1, ordered ? &bound : NULL, memory_bytes, NULL,
+                                  &found, err));
     assert_true(want.shared > 0 && want.merged > 0 && want.test > want.shared);
     assert_memory_equal(&found, &want, sizeof want);
     for (int i = 0; i < LOGS; i++) leat_census_log_close(&logs[i]);
@@ -75,11 +75,37 @@ static void test_none(void **state) {
     (void)state;
     leat_census_log log = {0};
     leat_identities found = {.probes = 7};
-    assert_ok(leat_identity_count(&log, 1, NULL, 1 << 20, &found, err));
+    assert_ok(leat_identity_count(&log, 1, NULL, 1 << 20, NULL, &found, err));
     assert_int_equal(found.probes, 0);
 }
 
+/* Pairs are logged once, and no more than the maximum, in whatever order they come. */
+static void test_bounded(void **state) {
+    (void)state;
+    enum { MOST = 2000 };
+    for (int pairs = MOST; pairs <= MOST + 1; pairs++) {
+        leat_identity_set set = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = MOST};
+        int64_t logged = 0;
+        for (int i = 0; i < 5 * pairs; i++) {
+            char text[46];
+            bool fresh = false;
+            int k = i * 7 % pairs; /* 7 divides neither number: each pair comes five times */
+            address_of(k / 2, text);
+            leat_text address = {text, (int32_t)strlen(text)};
+            assert_ok(leat_identity_enter(&set, (uint32_t)(k % 2 + 1), &address, &fresh, err));
+            logged += fresh;
+        }
+        assert_int_equal(logged, MOST);
+        assert_int_equal(set.full, pairs > MOST);
+        leat_identity_set_free(&set);
+    }
+    assert_int_equal(leat_identity_most(1), 1024);
+    assert_int_equal(leat_identity_most(INT64_C(64) << 20), 1 << 17);
+    assert_int_equal(leat_identity_most(INT64_C(1) << 40), LEAT_IDENTITY_PAIRS_MAX);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),
+                                       cmocka_unit_test(test_bounded), cmocka_unit_test(test_none)};
     return cmocka_run_group_tests(tests, NULL, core_teardown);
 }

@@ -694,6 +694,39 @@ static void killed_at_a_report(void **state) {
     }
 }
 
+/* Warnings that name files and texts of any bytes: the next process reads them as they were. */
+static void killed_with_warnings(void **state) {
+    (void)state;
+    static const char odd[] = "event_time,src_addr,dst_addr,rtt\n1,192.0.2.1,192.0.2.9,p\xe9rdu\n"
+                              "2,192.0.2.1,192.0.2.9,p\xe9rdu\n3,192.0.2.1,192.0.2.9,5\n";
+    const char *out = core_path("killed_odd"), *paths[4], *const *csv = csv_paths("resume", 3);
+    for (int i = 0; i < 3; i++) paths[i] = csv[i];
+    paths[3] = core_path("odd\xe9\x1b.csv");
+    core_save(paths[3], odd, sizeof odd - 1);
+    leat_probes_ingest_result result = {0};
+    for (int at = 1; at <= 12 && !result.resumed; at++) {
+        leat_probes_ingest_options options = ingest_options();
+        assert_ok(leat_path_remove_tree(out, err));
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            stopper how = {.at = at, .kills = true};
+            options.progress = stop_at;
+            options.progress_user = &how;
+            _exit(leat_probes_ingest(paths, 4, out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        options.resume = true;
+        assert_ok(leat_probes_ingest(paths, 4, out, &options, &result, err));
+    }
+    assert_true(result.resumed);
+    int named = 0;
+    for (int i = 0; i < result.warning_count; i++)
+        named += strstr(result.warnings[i], "odd\\xe9\\x1b.csv\": all times are") != NULL ||
+                 strstr(result.warnings[i], "2 rows have the text \"p\\xe9rdu\"") != NULL;
+    assert_int_equal(named, 2);
+}
+
 /* At moments of a clock: how many runs come to their end before depends on the machine. */
 static void killed(void **state) {
     (void)state;
@@ -754,6 +787,7 @@ int main(void) {
         cmocka_unit_test(busy),
         cmocka_unit_test(shared_temp),
         cmocka_unit_test(killed_at_a_report),
+        cmocka_unit_test(killed_with_warnings),
         cmocka_unit_test(killed),
         cmocka_unit_test(finished),
         cmocka_unit_test(strict_resume),

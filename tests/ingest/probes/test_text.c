@@ -92,7 +92,7 @@ static const text_case json_cases[] = {
      "{" PING ",\"src_addr\":\"10.0.0.1\",\"avg\":-1}\r\n"
      "\n"
      "{" PING ",\"from\":null,\"avg\":1}\n"
-     "{" PING ",\"from\":\"1.2.3.4\"}\n"
+     "{" PING ",\"from\":\"1.2.3.4\",\"result\":[]}\n"
      "{" PING ",\"from\":\"1.2.3.4\",\"avg\":7,\"error\":\"no route\"}\n"
      "  {\"type\":\"ping\",\"from\":\"1.2.3.4\",\"avg\":1}",
      {"0 1 " T0 " <1.2.3.4> <5.6.7.8> 4 12.25", "0 2 " T0 " <10.0.0.1> <5.6.7.8> 4 3",
@@ -318,7 +318,7 @@ static void test_renamed_atlas(void **state) {
         "atlas.ndjson",
         "{\"type\":\"ping\"," RESULT ",\"msm_id\":1,\"avg\":3,\"min\":2,\"stored_timestamp\":9,"
         "\"result\":[{\"rtt\":2,\"srcaddr\":\"q\"},{\"x\":\"*\"},{\"rtt\":4}]}\n"
-        "{\"type\":\"traceroute\"," RESULT ",\"stored_timestamp\":9,\"rtt\":1}\n"
+        "{\"type\":\"traceroute\"," RESULT ",\"prb_id\":7,\"stored_timestamp\":9,\"rtt\":1}\n"
         "{\"type\":\"sslcert\"," RESULT ",\"msm_id\":1,\"stored_timestamp\":9,\"rtt\":1}\n");
     for (size_t i = 0; i < sizeof atlas_cases / sizeof *atlas_cases; i++) {
         source_run run;
@@ -333,6 +333,41 @@ static void test_renamed_atlas(void **state) {
             source_expect(&run, &atlas_cases[i].row, 1);
             assert_int_equal(run.rejects[LEAT_REJECT_NOT_PING], 2);
         }
+        source_run_free(&run);
+    }
+}
+
+/* Measurements of other tools that share names with RIPE Atlas; and results that say nothing. */
+static void test_not_atlas(void **state) {
+    (void)state;
+#define OTHER                                                                                      \
+    "{\"type\":\"ping\",\"timestamp\":1556136000,\"src_addr\":\"s\",\"dst_addr\":\"d\",\"rtt\":"   \
+    "12.5,"
+    const char *path = source_text("other.ndjson", OTHER
+                                   "\"result\":\"ok\"}\n" OTHER "\"result\":{\"ok\":1}}\n" OTHER
+                                   "\"prb_id\":\"p1\",\"avg\":3}\n" OTHER
+                                   "\"msm_id\":7,\"af\":4}\n" OTHER "\"result\":[\"ok\"]}\n");
+    static const char *const rows[] = {"0 1 " T0 " <s> <d> 0 12.5", "0 2 " T0 " <s> <d> 0 12.5",
+                                       "0 3 " T0 " <s> <d> 0 12.5", "0 4 " T0 " <s> <d> 0 12.5",
+                                       "0 5 " T0 " <s> <d> 0 12.5"};
+    source_run run;
+    source_run_init(&run);
+    run.options.columns.event_time = "timestamp";
+    assert_ok(source_run_file(&run, path, err));
+    source_expect(&run, SOURCE_ROWS(rows));
+    source_run_free(&run);
+    path = source_text("silent.ndjson", "{" PING ",\"from\":\"s\"}\n"
+                                        "{" PING ",\"from\":\"s\",\"result\":\"ok\"}\n"
+                                        "{" PING ",\"from\":\"s\",\"avg\":null}\n"
+                                        "{" PING ",\"from\":\"s\",\"error\":\"no\"}\n");
+    static const char *const failed[] = {"0 3 " T0 " <s> <5.6.7.8> 4 -",
+                                         "0 4 " T0 " <s> <5.6.7.8> 4 -"};
+    for (int per_packet = 0; per_packet < 2; per_packet++) {
+        source_run_init(&run);
+        run.options.per_packet = per_packet != 0;
+        assert_ok(source_run_file(&run, path, err));
+        source_expect(&run, SOURCE_ROWS(failed));
+        assert_int_equal(run.rejects[LEAT_REJECT_LINE], 2);
         source_run_free(&run);
     }
 }
@@ -681,11 +716,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csv),           cmocka_unit_test(test_ndjson),
         cmocka_unit_test(test_packets),       cmocka_unit_test(test_renamed),
-        cmocka_unit_test(test_renamed_atlas), cmocka_unit_test(test_average),
-        cmocka_unit_test(test_member),        cmocka_unit_test(test_stacked),
-        cmocka_unit_test(test_long_lines),    cmocka_unit_test(test_many),
-        cmocka_unit_test(test_failures),      cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_atlas_sample),
+        cmocka_unit_test(test_renamed_atlas), cmocka_unit_test(test_not_atlas),
+        cmocka_unit_test(test_average),       cmocka_unit_test(test_member),
+        cmocka_unit_test(test_stacked),       cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_many),          cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_atlas_sample),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();
