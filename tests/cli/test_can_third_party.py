@@ -110,6 +110,18 @@ class Gaps(Third):
         wanted = list(self.times(gaps))
         self.assertEqual(times, (wanted[:50] + wanted[51:])[:196])
 
+    def test_marks_beside_gaps(self):
+        """The rules of reading are the present ones: no cache of gaps is older."""
+        gaps = self.gaps(400)
+        log = self.save("trip.csv", ["time,id,data,IDE,RTR,Network"] + [
+            f"{gap:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{int(i % 20 == 10)},{int(i % 20 == 5)},"
+            f"{1 + i % 2}" for i, gap in enumerate(gaps)])
+        for words in (("--times", "gap"), ("--column", "time=time:gap")):
+            result, _, ids = self.read(log, *words)
+            self.assertEqual((result["frames"], result["captures"]), (380, 2))
+            self.assertIn("1:000001A0", ids)
+            self.assertEqual(self.settings(result)["reader"], "2")
+
     def test_logs_of_a_clock(self):
         """A tenth of small steps is a logger's; times far from 0 are no gaps, however mixed."""
         near = [i * 1e-3 - (0.002 if i % 10 == 9 else 0) for i in range(400)]

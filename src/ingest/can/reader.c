@@ -121,7 +121,12 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
         LEAT_TRY(detect(of, path, &run, &skip_bytes, &what));
     }
     *same = what != DIFFERENT;
-    if (what != KNOWN || of->now.gaps) return LEAT_OK;
+    if (what != KNOWN) return LEAT_OK;
+    /* no cache of gaps is older than the present rules: there is nothing to compare them with */
+    if (of->now.gaps) {
+        *same = has_same_columns(of);
+        return LEAT_OK;
+    }
     of->other_bus = has_bus(&of->now) && !has_bus(&of->before);
     *same = is_same_block(of, &run, skip_bytes);
     bool gaps = leat_can_looks_like_gaps(&of->times, &of->present);
