@@ -210,6 +210,18 @@ class Marks(Third):
             result = self.read(log, *self.mapped)[0]
             self.assertNotIn("label=", json.dumps(result["warnings"]), name)
 
+    def test_a_late_type(self):
+        """Its second value comes after the first lines: it is named all the same."""
+        for first in (300, 399):
+            log = self.table("Type", lambda i, f=first: int(i >= f))
+            warning, = self.read(log, *self.mapped)[0]["warnings"]
+            self.assertIn('not used: "Type"; if one is the bus', warning)
+        log = self.table("Type;Q", lambda i: f"{int(i >= 300)};{int(i >= 350)}")
+        warnings = json.dumps(self.read(log, *self.mapped)[0]["warnings"])
+        self.assertIn("--column label=Q", warnings)
+        log = self.table("Type", lambda i: 0)
+        self.assertEqual(self.read(log, *self.mapped)[0]["warnings"], [])
+
     def frames(self, marks):
         yield "TimestampEpoch;BusChannel;ID;IDE;DLC;DataLength;Dir;EDL;BRS;ESI;RTR;DataBytes"
         for i in range(400):
