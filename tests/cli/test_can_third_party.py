@@ -315,6 +315,20 @@ class Buses(Third):
                 self.assertTrue(all(":" in ident for ident in ids), name)
                 self.assertEqual(result["warnings"], [], name)
 
+    def test_beside_known_buses(self):
+        """One bus in all of a log is not the bus 0 of another log, which has several."""
+        def save(name, column, value):
+            return self.save(name, [f"time,id,data,{column}"] + [
+                f"{i * 0.001:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{value(i)}" for i in range(400)])
+        known = save("a.csv", "bus", lambda i: i % 2)
+        other = save("b.csv", "Network", lambda i: 1)
+        for log in (known, other):
+            self.assertNotIn("reader", self.settings(self.read(log)[0]))
+        for i, logs in enumerate(((known, other), (other, known))):
+            result = self.ingest(*logs, *SMALL, out=f"mixed{i}")
+            self.assertEqual(self.settings(result)["reader"], "2")
+            self.assertEqual(result["captures"], 3)
+
     def test_unknown_names(self):
         result, _, ids = self.read(self.table("Segment", lambda i: "AB"[i % 2]))
         self.assertEqual((result["captures"], ids[0]), (1, "1A0"))

@@ -4,7 +4,8 @@
  * logs that is right, and all other caches stay what they are.
  *
  * Logs of which both make the same frames are read by the first rules, so that their caches keep
- * their bytes. One bus in all of them, where there was none, is no difference.
+ * their bytes. One bus in all of them, where there was none, is no difference, unless a file has
+ * buses by both rules: those without one would be taken for its bus 0.
  *
  * The first lines show whether a file has anything that only the present rules know. Then its lines
  * are read by both, up to the first difference; all other files are not read any further.
@@ -23,6 +24,7 @@ typedef struct comparison {
     leat_can_line_options first, present;
     leat_can_layout before, now; /* of the current file */
     int bus;             /* that all of the logs have where only the present rules see one */
+    bool buses;          /* a log has some by both rules */
     leat_can_file times; /* those of the frames */
     bool other_bus; /* the present rules have found one in the current file, the first ones none */
     double last_s;
@@ -109,6 +111,12 @@ static bool has_bus(const leat_can_layout *layout) {
     return memchr(layout->column, LEAT_CAN_COLUMN_BUS, (size_t)layout->column_count) != NULL;
 }
 
+/* By the first rules. */
+static bool has_buses(const leat_can_layout *layout) {
+    return layout->format == LEAT_CAN_CANDUMP || layout->format == LEAT_CAN_GVRET ||
+           (layout->format == LEAT_CAN_CSV && has_bus(layout));
+}
+
 static leat_code compare(comparison *of, const char *path, leat_lines *lines, bool *same,
                          leat_error *err) {
     leat_line_run run = {0};
@@ -122,6 +130,7 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
     }
     *same = what != DIFFERENT;
     if (what != KNOWN) return LEAT_OK;
+    of->buses = of->buses || has_buses(&of->before);
     /* no cache of gaps is older than the present rules: there is nothing to compare them with */
     if (of->now.gaps) {
         *same = has_same_columns(of);
@@ -164,6 +173,7 @@ leat_code leat_can_reader_of(const leat_input_list *inputs, const leat_can_setti
     leat_code code = leat_block_alloc((void **)&of->text, TEXT_BYTES, err);
     for (int64_t i = 0; i < inputs->count && code == LEAT_OK && same; i++)
         code = compare_file(of, &inputs->items[i], &same, err);
+    if (of->bus > 0 && of->buses) same = false;
     *reader = same ? LEAT_CAN_READER_FIRST : LEAT_CAN_READER;
     leat_block_free(of->text, TEXT_BYTES);
     leat_free(of);
