@@ -122,6 +122,31 @@ class Gaps(Third):
             self.assertIn("1:000001A0", ids)
             self.assertEqual(self.settings(result)["reader"], "2")
 
+    def test_gaps_of_malformed_lines(self):
+        gaps = self.gaps(200)
+        wanted = [time for i, time in enumerate(self.times(gaps)) if i != 50][:196]
+        lines = self.candump(gaps)
+        lines[50] = lines[50].replace(" can0 ", " ")  # no interface
+        logs = [(self.save("short.log", lines), ("--times", "gap"))]
+        for name, cell in (("cells", "00,1"), ("quotes", '"00'), ("none", "")):
+            lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{int(i % 5 == 0)}"
+                     for i, gap in enumerate(gaps)]
+            lines[50] = f"{gaps[50]:.6f},1A0,{cell}" + (",0" if cell else "")
+            for header in ("time,id,data,remote", "timestamp,arbitration_id,data_field,attack"):
+                if "remote" in header:
+                    rows = [line[:-1] + "0" for line in lines]
+                else:
+                    rows = lines
+                path = self.save(f"{name}{len(header)}.csv", [header] + rows)
+                logs.append((path, ("--times", "gap")))
+        lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{'?' if i == 50 else 0}"
+                 for i, gap in enumerate(gaps)]
+        logs.append((self.save("mark.csv", ["time,id,data,remote"] + lines), ("--times", "gap")))
+        for log, words in logs:
+            result, times, _ = self.read(log, *words)
+            self.assertEqual((result["frames"], result["rejected"]), (199, 1), log)
+            self.assertEqual(times, wanted, log)
+
     def test_logs_of_a_clock(self):
         """A tenth of small steps is a logger's; times far from 0 are no gaps, however mixed."""
         near = [i * 1e-3 - (0.002 if i % 10 == 9 else 0) for i in range(400)]
