@@ -324,6 +324,26 @@ class Marks(Third):
         self.assertEqual(again["cache"], result["cache"])
         self.assertTrue(os.path.exists(wrong))
 
+    def test_an_older_cache_of_gaps(self):
+        """Gaps that show only after the first block, of 8,192 lines."""
+        clock = [i / 1e3 for i in range(20_000)]
+        late = [0] * 10_000 + [(i * i * 7919 % 997 + 3) / 1e6 for i in range(20_000)]
+        for name, times in (("clock", clock), ("late", late)):
+            log = self.save(f"{name}.log", [
+                f"({time:010.6f}) can0 {0x100 + i % 7:03X}#00" for i, time in enumerate(times)])
+            result = self.ingest(log, *SMALL, "--times", "clock")
+            path, inputs = self.older(result)
+            inputs["settings"] = inputs["settings"].replace("times clock\n", "")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(inputs, file)
+            digest = self.digest(result, log, 1)
+            os.rename(result["cache"], self.path("cache", f"{name}-{digest[:16]}"))
+            if name == "clock":
+                self.assertTrue(self.ingest(log, *SMALL)["found"])
+            else:
+                for words in ((), ("--verify",)):
+                    self.assertIn("use --times gap", self.ingest(log, *SMALL, *words, status=1))
+
 
 class Buses(Third):
     def table(self, column, value):

@@ -231,9 +231,9 @@ static bool is_cache_name(const char *name, const char **digest) {
 /* ---- finding -------------------------------------------------------------------------------- */
 
 static leat_code find_reader(leat_can_folder *folder, const leat_can_splits *splits,
-                             const leat_can_settings *settings, leat_error *err) {
+                             const leat_can_settings *settings, bool complete, leat_error *err) {
     if (folder->reader != 0) return LEAT_OK;
-    return leat_can_reader_of(&splits->inputs, settings, &folder->reader, err);
+    return leat_can_reader_of(&splits->inputs, settings, complete, &folder->reader, err);
 }
 
 /* Whether this is the cache of the inputs. An older one does not say whether the present rules read
@@ -243,7 +243,7 @@ static leat_code is_known(leat_can_folder *folder, const char *digest, leat_can_
     int reader = 0;
     bool decided = false;
     if (!has_same_inputs(folder->cache, splits, settings, &reader, &decided)) return LEAT_OK;
-    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, err));
+    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, true, err));
     if (!decided && folder->reader != reader) return LEAT_OK;
     LEAT_TRY(digest_of(splits, settings, reader, folder->digest, err));
     folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
@@ -514,7 +514,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     LEAT_TRY(check_running(folder, splits, &options->settings, err));
     LEAT_TRY(leat_inputs_hash(&splits->inputs, options->threads, ticker, err));
     folder->hashed = true;
-    LEAT_TRY(find_reader(folder, splits, &options->settings, err));
+    LEAT_TRY(find_reader(folder, splits, &options->settings, options->verify, err));
     LEAT_TRY(digest_of(splits, &options->settings, folder->reader, folder->digest, err));
     LEAT_TRY(set_paths(folder, parent, err));
     lookout self = {folder, parent, name, options->replace};

@@ -128,7 +128,7 @@ enum {
     LEAT_CAN_DOUBT_INVERTED = 4, /* labels are read inverted, because of their column's name */
     LEAT_CAN_DOUBT_BITS = 8,     /* payloads of 0 and 1 only: hex or bits */
     LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
-    LEAT_CAN_DOUBT_MARK = 32,   /* label_like may be a mark as well as a label: its values come late */
+    LEAT_CAN_DOUBT_MARK = 32,    /* label_like may also be a mark, and its values come late */
     LEAT_CAN_DOUBTS_END = 64,
 };
 /* Unused columns of a csv that may be labels, and what their cells look like, as bits. */

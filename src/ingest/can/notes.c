@@ -205,8 +205,8 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
         if (strstr(files[first].unused, late) != NULL && files[first].unused[0] != 0) late[0] = 0;
         add_files(&to, first, count);
         add(&to,
-            ": columns of few values are not used: %s%s%s; if one is the bus or marks frames, name it "
-            "with --column bus=NAME, extended=NAME, remote=NAME or error=NAME",
+            ": columns of few values are not used: %s%s%s; if one is the bus or marks frames, name "
+            "it with --column bus=NAME, extended=NAME, remote=NAME or error=NAME",
             files[first].unused, files[first].unused[0] != 0 && late[0] != 0 ? ", " : "", late);
     }
     note_labels(&to, files);
