@@ -343,6 +343,12 @@ class Marks(Third):
             else:
                 for words in ((), ("--verify",)):
                     self.assertIn("use --times gap", self.ingest(log, *SMALL, *words, status=1))
+            os.utime(log, (1, 1))  # found by its contents
+            if name == "clock":
+                self.older(self.ingest(log, *SMALL))
+                self.assertTrue(self.ingest(log, *SMALL)["found"])
+            else:
+                self.assertIn("use --times gap", self.ingest(log, *SMALL, status=1))
 
 
 class Buses(Third):
