@@ -110,6 +110,43 @@ class Gaps(Third):
         wanted = list(self.times(gaps))
         self.assertEqual(times, (wanted[:50] + wanted[51:])[:196])
 
+    def test_marks_beside_gaps(self):
+        """The rules of reading are the present ones: no cache of gaps is older."""
+        gaps = self.gaps(400)
+        log = self.save("trip.csv", ["time,id,data,IDE,RTR,Network"] + [
+            f"{gap:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{int(i % 20 == 10)},{int(i % 20 == 5)},"
+            f"{1 + i % 2}" for i, gap in enumerate(gaps)])
+        for words in (("--times", "gap"), ("--column", "time=time:gap")):
+            result, _, ids = self.read(log, *words)
+            self.assertEqual((result["frames"], result["captures"]), (380, 2))
+            self.assertIn("1:000001A0", ids)
+            self.assertEqual(self.settings(result)["reader"], "2")
+
+    def test_gaps_of_malformed_lines(self):
+        gaps = self.gaps(200)
+        wanted = [time for i, time in enumerate(self.times(gaps)) if i != 50][:196]
+        lines = self.candump(gaps)
+        lines[50] = lines[50].replace(" can0 ", " ")  # no interface
+        logs = [(self.save("short.log", lines), ("--times", "gap"))]
+        for name, cell in (("cells", "00,1"), ("quotes", '"00'), ("none", "")):
+            lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{int(i % 5 == 0)}"
+                     for i, gap in enumerate(gaps)]
+            lines[50] = f"{gaps[50]:.6f},1A0,{cell}" + (",0" if cell else "")
+            for header in ("time,id,data,remote", "timestamp,arbitration_id,data_field,attack"):
+                if "remote" in header:
+                    rows = [line[:-1] + "0" for line in lines]
+                else:
+                    rows = lines
+                path = self.save(f"{name}{len(header)}.csv", [header] + rows)
+                logs.append((path, ("--times", "gap")))
+        lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{'?' if i == 50 else 0}"
+                 for i, gap in enumerate(gaps)]
+        logs.append((self.save("mark.csv", ["time,id,data,remote"] + lines), ("--times", "gap")))
+        for log, words in logs:
+            result, times, _ = self.read(log, *words)
+            self.assertEqual((result["frames"], result["rejected"]), (199, 1), log)
+            self.assertEqual(times, wanted, log)
+
     def test_logs_of_a_clock(self):
         """A tenth of small steps is a logger's; times far from 0 are no gaps, however mixed."""
         near = [i * 1e-3 - (0.002 if i % 10 == 9 else 0) for i in range(400)]
@@ -198,6 +235,18 @@ class Marks(Third):
             result = self.read(log, *self.mapped)[0]
             self.assertNotIn("label=", json.dumps(result["warnings"]), name)
 
+    def test_a_late_type(self):
+        """Its second value comes after the first lines: it is named all the same."""
+        for first in (300, 399):
+            log = self.table("Type", lambda i, f=first: int(i >= f))
+            warning, = self.read(log, *self.mapped)[0]["warnings"]
+            self.assertIn('not used: "Type"; if one is the bus', warning)
+        log = self.table("Type;Q", lambda i: f"{int(i >= 300)};{int(i >= 350)}")
+        warnings = json.dumps(self.read(log, *self.mapped)[0]["warnings"])
+        self.assertIn("--column label=Q", warnings)
+        log = self.table("Type", lambda i: 0)
+        self.assertEqual(self.read(log, *self.mapped)[0]["warnings"], [])
+
     def frames(self, marks):
         yield "TimestampEpoch;BusChannel;ID;IDE;DLC;DataLength;Dir;EDL;BRS;ESI;RTR;DataBytes"
         for i in range(400):
@@ -275,6 +324,32 @@ class Marks(Third):
         self.assertEqual(again["cache"], result["cache"])
         self.assertTrue(os.path.exists(wrong))
 
+    def test_an_older_cache_of_gaps(self):
+        """Gaps that show only after the first block, of 8,192 lines."""
+        clock = [i / 1e3 for i in range(20_000)]
+        late = [0] * 10_000 + [(i * i * 7919 % 997 + 3) / 1e6 for i in range(20_000)]
+        for name, times in (("clock", clock), ("late", late)):
+            log = self.save(f"{name}.log", [
+                f"({time:010.6f}) can0 {0x100 + i % 7:03X}#00" for i, time in enumerate(times)])
+            result = self.ingest(log, *SMALL, "--times", "clock")
+            path, inputs = self.older(result)
+            inputs["settings"] = inputs["settings"].replace("times clock\n", "")
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(inputs, file)
+            digest = self.digest(result, log, 1)
+            os.rename(result["cache"], self.path("cache", f"{name}-{digest[:16]}"))
+            if name == "clock":
+                self.assertTrue(self.ingest(log, *SMALL)["found"])
+            else:
+                for words in ((), ("--verify",)):
+                    self.assertIn("use --times gap", self.ingest(log, *SMALL, *words, status=1))
+            os.utime(log, (1, 1))  # found by its contents
+            if name == "clock":
+                self.older(self.ingest(log, *SMALL))
+                self.assertTrue(self.ingest(log, *SMALL)["found"])
+            else:
+                self.assertIn("use --times gap", self.ingest(log, *SMALL, status=1))
+
 
 class Buses(Third):
     def table(self, column, value):
@@ -290,6 +365,20 @@ class Buses(Third):
                 self.assertEqual(len(set(ids)), 10, name)
                 self.assertTrue(all(":" in ident for ident in ids), name)
                 self.assertEqual(result["warnings"], [], name)
+
+    def test_beside_known_buses(self):
+        """One bus in all of a log is not the bus 0 of another log, which has several."""
+        def save(name, column, value):
+            return self.save(name, [f"time,id,data,{column}"] + [
+                f"{i * 0.001:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{value(i)}" for i in range(400)])
+        known = save("a.csv", "bus", lambda i: i % 2)
+        other = save("b.csv", "Network", lambda i: 1)
+        for log in (known, other):
+            self.assertNotIn("reader", self.settings(self.read(log)[0]))
+        for i, logs in enumerate(((known, other), (other, known))):
+            result = self.ingest(*logs, *SMALL, out=f"mixed{i}")
+            self.assertEqual(self.settings(result)["reader"], "2")
+            self.assertEqual(result["captures"], 3)
 
     def test_unknown_names(self):
         result, _, ids = self.read(self.table("Segment", lambda i: "AB"[i % 2]))

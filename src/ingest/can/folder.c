@@ -150,6 +150,14 @@ static bool has_same_settings(const char *said, const leat_can_settings *setting
     return false;
 }
 
+/* Whether the present rules decided by which an inputs.json was read. */
+static bool is_decided(const json_t *root) {
+    int64_t rules = 0;
+    return leat_json_get_int(root, "reader", 0, LEAT_CAN_READER, &rules, LEAT_CAN_INPUTS_NAME,
+                             NULL) == LEAT_OK &&
+           rules == LEAT_CAN_READER;
+}
+
 /* Whether inputs.json in `dir` lists these inputs and settings; if so, their hashes are filled in.
  * *reader: the rules that it names; *decided: the present rules decided which. */
 static bool has_same_inputs(const char *dir, leat_can_splits *splits,
@@ -157,7 +165,6 @@ static bool has_same_inputs(const char *dir, leat_can_splits *splits,
     static const char what[] = LEAT_CAN_INPUTS_NAME;
     json_t *root = NULL;
     const char *said = NULL;
-    int64_t rules = 0;
     const json_t *files = NULL;
     bool same = load_inputs(dir, &root) == LEAT_OK &&
                 leat_json_get_string(root, "settings", &said, what, NULL) == LEAT_OK &&
@@ -167,9 +174,7 @@ static bool has_same_inputs(const char *dir, leat_can_splits *splits,
     for (int64_t i = 0; same && i < splits->inputs.count; i++) {
         same = is_same_file(json_array_get(files, (size_t)i), splits, i);
     }
-    *decided =
-        leat_json_get_int(root, "reader", 0, LEAT_CAN_READER, &rules, what, NULL) == LEAT_OK &&
-        rules == LEAT_CAN_READER;
+    *decided = is_decided(root);
     json_decref(root);
     return same;
 }
@@ -231,9 +236,9 @@ static bool is_cache_name(const char *name, const char **digest) {
 /* ---- finding -------------------------------------------------------------------------------- */
 
 static leat_code find_reader(leat_can_folder *folder, const leat_can_splits *splits,
-                             const leat_can_settings *settings, leat_error *err) {
+                             const leat_can_settings *settings, bool complete, leat_error *err) {
     if (folder->reader != 0) return LEAT_OK;
-    return leat_can_reader_of(&splits->inputs, settings, &folder->reader, err);
+    return leat_can_reader_of(&splits->inputs, settings, complete, &folder->reader, err);
 }
 
 /* Whether this is the cache of the inputs. An older one does not say whether the present rules read
@@ -243,7 +248,7 @@ static leat_code is_known(leat_can_folder *folder, const char *digest, leat_can_
     int reader = 0;
     bool decided = false;
     if (!has_same_inputs(folder->cache, splits, settings, &reader, &decided)) return LEAT_OK;
-    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, err));
+    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, true, err));
     if (!decided && folder->reader != reader) return LEAT_OK;
     LEAT_TRY(digest_of(splits, settings, reader, folder->digest, err));
     folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
@@ -477,6 +482,28 @@ static leat_code look_out(void *context, bool *found, leat_error *err) {
     return LEAT_OK;
 }
 
+/* The rules and the digest of inputs that were hashed. An older cache that was read by the first
+ * rules is looked at as is_known does. */
+static leat_code settle_digest(leat_can_folder *folder, lookout *self,
+                               const leat_can_splits *splits,
+                               const leat_can_ingest_options *options, leat_error *err) {
+    const leat_can_settings *settings = &options->settings;
+    bool complete = options->verify || folder->reader != 0, found = false;
+    json_t *root = NULL;
+    LEAT_TRY(find_reader(folder, splits, settings, complete, err));
+    LEAT_TRY(digest_of(splits, settings, folder->reader, folder->digest, err));
+    if (folder->reader != LEAT_CAN_READER_FIRST || complete || folder->created) return LEAT_OK;
+    LEAT_TRY(look_out(self, &found, err));
+    folder->found = false;
+    if (!found) return LEAT_OK;
+    bool decided = load_inputs(folder->cache, &root) == LEAT_OK && is_decided(root);
+    json_decref(root);
+    if (decided) return LEAT_OK;
+    folder->reader = 0;
+    LEAT_TRY(find_reader(folder, splits, settings, true, err));
+    return digest_of(splits, settings, folder->reader, folder->digest, err);
+}
+
 /* A cache in its folder would hide a data set of probe rows or images. */
 static leat_code check_parent(leat_can_folder *folder, leat_error *err) {
     const char *parent = folder->parent;
@@ -514,10 +541,9 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     LEAT_TRY(check_running(folder, splits, &options->settings, err));
     LEAT_TRY(leat_inputs_hash(&splits->inputs, options->threads, ticker, err));
     folder->hashed = true;
-    LEAT_TRY(find_reader(folder, splits, &options->settings, err));
-    LEAT_TRY(digest_of(splits, &options->settings, folder->reader, folder->digest, err));
-    LEAT_TRY(set_paths(folder, parent, err));
     lookout self = {folder, parent, name, options->replace};
+    LEAT_TRY(settle_digest(folder, &self, splits, options, err));
+    LEAT_TRY(set_paths(folder, parent, err));
     leat_code code = leat_lock_take(&folder->lock, folder->lock_path, look_out, &self, &found, err);
     if (code != LEAT_OK) {
         discard_parent(folder);

@@ -33,10 +33,11 @@ typedef struct leat_can_folder {
 } leat_can_folder;
 
 /* reader.c: the number of the rules that the digest of these inputs names: LEAT_CAN_READER_FIRST if
- * the first rules made the same frames of them. Reads little of most files. */
+ * the first rules made the same frames of them. Reads little of most files; if `complete`, all of
+ * those whose times may be gaps, which the first rules read as those of a clock. */
 LEAT_MUST_CHECK leat_code leat_can_reader_of(const leat_input_list *inputs,
-                                             const leat_can_settings *settings, int *reader,
-                                             leat_error *err);
+                                             const leat_can_settings *settings, bool complete,
+                                             int *reader, leat_error *err);
 
 /* The same of the layouts of inputs whose scan was saved, for leat_can_note_files. */
 LEAT_MUST_CHECK leat_code leat_can_look_again(const leat_input_list *inputs,

@@ -6,7 +6,8 @@
  * do stays under a tenth.
  *
  * Gaps are added up in whole nanoseconds, over all lines that have one: also those of remote and
- * error frames and of rejected lines, during which time passes as well.
+ * error frames and of rejected lines, during which time passes as well. A line that is rejected
+ * before its time is parsed is searched for it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,13 @@ leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
                                    int64_t size_bytes, int64_t *elapsed_ns, leat_can_line *line) {
     line->time = NAN;
     leat_can_reject reason = leat_can_parse_line(layout, options, text, size_bytes, line);
-    if (reason == LEAT_CAN_REJECT_TIME || isnan(line->time)) return reason;
+    if (reason == LEAT_CAN_REJECT_TIME) return reason;
+    if (isnan(line->time)) {
+        double gap = -1;
+        if (!leat_can_find_time(layout, text, size_bytes, &gap)) return reason;
+        if (gap < 0 || gap > LEAT_CAN_GAP_MAX_S) return reason;
+        line->time = gap;
+    }
     bool good = line->time >= 0 && line->time <= LEAT_CAN_GAP_MAX_S;
     int64_t sum_ns = *elapsed_ns + (good ? llround(line->time * NS_PER_S) : 0);
     if (!good || sum_ns > (int64_t)LEAT_CAN_GAP_MAX_S * NS_PER_S) return LEAT_CAN_REJECT_TIME;

@@ -128,7 +128,8 @@ enum {
     LEAT_CAN_DOUBT_INVERTED = 4, /* labels are read inverted, because of their column's name */
     LEAT_CAN_DOUBT_BITS = 8,     /* payloads of 0 and 1 only: hex or bits */
     LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
-    LEAT_CAN_DOUBTS_END = 32,
+    LEAT_CAN_DOUBT_MARK = 32,    /* label_like may also be a mark, and its values come late */
+    LEAT_CAN_DOUBTS_END = 64,
 };
 /* Unused columns of a csv that may be labels, and what their cells look like, as bits. */
 #define LEAT_CAN_WATCH_MAX 8
@@ -168,6 +169,7 @@ typedef struct leat_can_layout {
     int watch_count;                    /* columns to watch: watch.c */
     struct {
         int column;
+        bool may_be_mark; /* its name does not say whether it is a label */
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */

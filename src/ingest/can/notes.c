@@ -62,8 +62,15 @@ static column number_of(int number) {
     return out;
 }
 
-static bool has_unused_label(const leat_can_file *file) { return file->label_like[0] != 0; }
-static bool has_unused_columns(const leat_can_file *file) { return file->unused[0] != 0; }
+static bool has_late_mark(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
+}
+static bool has_unused_label(const leat_can_file *file) {
+    return file->label_like[0] != 0 && !has_late_mark(file);
+}
+static bool has_unused_columns(const leat_can_file *file) {
+    return file->unused[0] != 0 || has_late_mark(file);
+}
 static bool has_bad_labels(const leat_can_file *file) {
     return file->rejected[LEAT_CAN_REJECT_LABEL] > 0;
 }
@@ -192,11 +199,15 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     }
     first = find_files(&to, files, has_unused_columns, &count);
     if (first >= 0) {
+        char late[LEAT_CAN_LABEL_NAME_BYTES + 4] = "";
+        if (has_late_mark(&files[first]))
+            snprintf(late, sizeof late, "\"%s\"", files[first].label_like);
+        if (strstr(files[first].unused, late) != NULL && files[first].unused[0] != 0) late[0] = 0;
         add_files(&to, first, count);
         add(&to,
-            ": columns of few values are not used: %s; if one is the bus or marks frames, name it "
-            "with --column bus=NAME, extended=NAME, remote=NAME or error=NAME",
-            files[first].unused);
+            ": columns of few values are not used: %s%s%s; if one is the bus or marks frames, name "
+            "it with --column bus=NAME, extended=NAME, remote=NAME or error=NAME",
+            files[first].unused, files[first].unused[0] != 0 && late[0] != 0 ? ", " : "", late);
     }
     note_labels(&to, files);
     note_values(&to, files);

@@ -608,3 +608,22 @@ leat_can_reject leat_can_parse_line(const leat_can_layout *layout,
     default: return LEAT_CAN_REJECT_LINE;
     }
 }
+
+bool leat_can_find_time(const leat_can_layout *layout, const char *text, int64_t size_bytes,
+                        double *time) {
+    const char *at = text, *end = text + size_bytes;
+    leat_text cell = {NULL, 0}, name;
+    switch (layout->format) {
+    case LEAT_CAN_CSV: return leat_can_find_table_time(layout, text, end, time);
+    case LEAT_CAN_HCRL:
+    case LEAT_CAN_SURVIVAL:
+    case LEAT_CAN_GVRET: cell = trim(until_comma(&at, end)); break;
+    case LEAT_CAN_HCRL_TEXT:
+        if (is_word(next_word(&at, end), "Timestamp:")) cell = next_word(&at, end);
+        break;
+    case LEAT_CAN_CANDUMP: (void)read_candump(&at, end, &cell, &name); break;
+    case LEAT_CAN_CRYSYS: cell = next_word(&at, end); break;
+    default: break;
+    }
+    return cell.data != NULL && read_time(cell, layout->format == LEAT_CAN_GVRET ? -6 : 0, time);
+}

@@ -4,10 +4,13 @@
  * logs that is right, and all other caches stay what they are.
  *
  * Logs of which both make the same frames are read by the first rules, so that their caches keep
- * their bytes. One bus in all of them, where there was none, is no difference.
+ * their bytes. One bus in all of them, where there was none, is no difference, unless a file has
+ * buses by both rules: those without one would be taken for its bus 0.
  *
  * The first lines show whether a file has anything that only the present rules know. Then its lines
- * are read by both, up to the first difference; all other files are not read any further.
+ * are read by both, up to the first difference; all other files are not read any further, unless
+ * an old cache is to be reused: then times that begin near 0 are read to the end, since gaps may
+ * not show before.
  */
 #include <string.h>
 
@@ -23,6 +26,8 @@ typedef struct comparison {
     leat_can_line_options first, present;
     leat_can_layout before, now; /* of the current file */
     int bus;             /* that all of the logs have where only the present rules see one */
+    bool buses;          /* a log has some by both rules */
+    bool complete;       /* logs whose times may be gaps are read to the end */
     leat_can_file times; /* those of the frames */
     bool other_bus; /* the present rules have found one in the current file, the first ones none */
     double last_s;
@@ -109,6 +114,18 @@ static bool has_bus(const leat_can_layout *layout) {
     return memchr(layout->column, LEAT_CAN_COLUMN_BUS, (size_t)layout->column_count) != NULL;
 }
 
+/* By the first rules. */
+static bool has_buses(const leat_can_layout *layout) {
+    return layout->format == LEAT_CAN_CANDUMP || layout->format == LEAT_CAN_GVRET ||
+           (layout->format == LEAT_CAN_CSV && has_bus(layout));
+}
+
+/* Whether times can turn out to be gaps after the first block: gaps begin near 0. */
+static bool may_be_gaps(const comparison *of) {
+    return of->complete && of->present.times == LEAT_TIMES_AUTO && !of->now.no_time &&
+           of->times.first_s <= of->times.last_s - of->times.first_s;
+}
+
 static leat_code compare(comparison *of, const char *path, leat_lines *lines, bool *same,
                          leat_error *err) {
     leat_line_run run = {0};
@@ -121,11 +138,17 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
         LEAT_TRY(detect(of, path, &run, &skip_bytes, &what));
     }
     *same = what != DIFFERENT;
-    if (what != KNOWN || of->now.gaps) return LEAT_OK;
+    if (what != KNOWN) return LEAT_OK;
+    of->buses = of->buses || has_buses(&of->before);
+    /* no cache of gaps is older than the present rules: there is nothing to compare them with */
+    if (of->now.gaps) {
+        *same = has_same_columns(of);
+        return LEAT_OK;
+    }
     of->other_bus = has_bus(&of->now) && !has_bus(&of->before);
     *same = is_same_block(of, &run, skip_bytes);
     bool gaps = leat_can_looks_like_gaps(&of->times, &of->present);
-    bool all = !has_same_columns(of) || gaps;
+    bool all = !has_same_columns(of) || gaps || may_be_gaps(of);
     while (*same && all) {
         LEAT_TRY(leat_lines_take(lines, of->text, BLOCK_BYTES, LEAT_CAN_BLOCK_LINES, &run, err));
         if (run.line_count == 0) break;
@@ -146,7 +169,7 @@ static leat_code compare_file(comparison *of, const leat_input *input, bool *sam
 }
 
 leat_code leat_can_reader_of(const leat_input_list *inputs, const leat_can_settings *settings,
-                             int *reader, leat_error *err) {
+                             bool complete, int *reader, leat_error *err) {
     leat_can_mapping mapping = {0};
     bool same = true;
     LEAT_TRY(leat_can_mapping_read(&mapping, settings, err));
@@ -154,11 +177,13 @@ leat_code leat_can_reader_of(const leat_input_list *inputs, const leat_can_setti
     LEAT_TRY(LEAT_NEW(&of, 1, err));
     of->settings = settings;
     of->bus = -1;
+    of->complete = complete;
     of->present = leat_can_lines_of(settings, LEAT_CAN_READER, &mapping);
     of->first = leat_can_lines_of(settings, LEAT_CAN_READER_FIRST, &mapping);
     leat_code code = leat_block_alloc((void **)&of->text, TEXT_BYTES, err);
     for (int64_t i = 0; i < inputs->count && code == LEAT_OK && same; i++)
         code = compare_file(of, &inputs->items[i], &same, err);
+    if (of->bus > 0 && of->buses) same = false;
     *reader = same ? LEAT_CAN_READER_FIRST : LEAT_CAN_READER;
     leat_block_free(of->text, TEXT_BYTES);
     leat_free(of);

@@ -287,6 +287,19 @@ static bool take_time(const leat_can_layout *layout, leat_text cell, double *tim
     return read_time(cell, shift, time);
 }
 
+bool leat_can_find_table_time(const leat_can_layout *layout, const char *at, const char *end,
+                              double *time) {
+    leat_text cells[CELLS_MAX] = {{NULL, 0}}; /* those before invalid quotes are filled */
+    int count = leat_can_split_cells(at, end, layout->part, cells, CELLS_MAX), column = 0, more = 0;
+    while (column < layout->column_count && layout->column[column] != LEAT_CAN_COLUMN_TIME) {
+        bool payload = layout->column[column++] == LEAT_CAN_COLUMN_PAYLOAD;
+        if (payload && layout->part == ' ' && count > layout->column_count)
+            more = count - layout->column_count;
+    }
+    if (column == layout->column_count || cells[column + more].data == NULL) return false;
+    return take_time(layout, cells[column + more], time);
+}
+
 static bool take_id(const leat_can_layout *layout, const row *in,
                     const leat_can_line_options *options, bool extended, leat_can_line *line) {
     leat_text cell = in->cell[LEAT_CAN_COLUMN_ID];

@@ -189,6 +189,13 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const leat_can_line_options *options, const char *at,
                                      const char *end, leat_can_line *line);
 
+/* The time of a line that is no frame, if it has one where frames have it: of any format (parse.c),
+ * of a table (table.c). */
+bool leat_can_find_time(const leat_can_layout *layout, const char *text, int64_t size_bytes,
+                        double *time);
+bool leat_can_find_table_time(const leat_can_layout *layout, const char *at, const char *end,
+                              double *time);
+
 enum { LEAT_CAN_TRAILING_LABELS_MAX = 4 };
 /* candump, crysys: the number of label columns at the end of this line; -1: not such a line
  * (parse.c). */

@@ -3,6 +3,9 @@
  * values are 0 and 1, and both occur. Attacks may begin late, so the whole file decides. In a log
  * with labels, only columns whose names say so are watched, for words that name attacks: they count
  * if no frame of the log is labelled as one.
+ *
+ * A column Type may mark identifiers of 29 bits as well. It is named as unused, as if the first
+ * lines had both of its values, unless another column is more like a label.
  */
 #include <stdio.h>
 #include <string.h>
@@ -88,10 +91,13 @@ void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *
     for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
         bool named = names != NULL && leat_can_label_like(names[k]);
-        if (layout->labelled ? !named : names != NULL && leat_can_says_no_label(names[k])) continue;
+        bool mark = names != NULL && !layout->labelled && leat_can_may_be_mark(names[k]);
+        bool none = names != NULL && !mark && leat_can_says_no_label(names[k]);
+        if (layout->labelled ? !named : none) continue;
         int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);
         if (!layout->labelled && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
         layout->watch[layout->watch_count].column = k;
+        layout->watch[layout->watch_count].may_be_mark = mark;
         char *name = layout->watch[layout->watch_count++].name;
         if (names == NULL) snprintf(name, LEAT_CAN_LABEL_NAME_BYTES, "%d", k + 1);
         else leat_text_show(name, LEAT_CAN_LABEL_NAME_BYTES, names[k].data, names[k].size_bytes);
@@ -114,14 +120,18 @@ void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_C
     if (layout->watch_count == 0) return;
     if (file->watched) file->label_like[0] = 0;
     file->watched = false;
+    file->doubts &= ~LEAT_CAN_DOUBT_MARK;
     for (int i = 0; i < layout->watch_count; i++) {
         file->seen[i] |= seen[i];
         bool two = !layout->labelled && (file->seen[i] & BOTH) == BOTH &&
                    (file->seen[i] & LEAT_CAN_SEEN_OTHER) == 0;
         bool attack = layout->labelled && (file->marks & attacks) == 0 &&
                       (file->seen[i] & LEAT_CAN_SEEN_ATTACK) != 0;
-        if (file->watched || !(two || attack)) continue;
+        bool mark = layout->watch[i].may_be_mark, vague = (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
+        if (!(two || attack) || (file->watched && (mark || !vague))) continue;
         memcpy(file->label_like, layout->watch[i].name, sizeof file->label_like);
         file->watched = true;
+        file->doubts &= ~LEAT_CAN_DOUBT_MARK;
+        if (mark) file->doubts |= LEAT_CAN_DOUBT_MARK;
     }
 }

@@ -321,7 +321,7 @@ leat_code leat_graph_loader_save(const leat_graph_loader *loader, const char *pa
 }
 
 /* Other rules may have made other batches of the epoch: the rest of it would repeat some of its
- * graphs and leave out others. */
+ * graphs and leave out others. At batch 0 nothing of it was given yet. */
 static leat_code check_rules(const leat_graph_loader *loader, const int64_t place[3],
                              leat_error *err) {
     leat_graph_epoch epoch = {0};
@@ -331,7 +331,8 @@ static leat_code check_rules(const leat_graph_loader *loader, const int64_t plac
                          "cannot resume: the state was saved by rules of planning %lld, but this "
                          "version of leat has rules %d; use a newer version",
                          (long long)place[2], LEAT_GRAPH_PLAN_RULES);
-    if (place[2] == LEAT_GRAPH_PLAN_RULES || (epochs > 0 && place[0] >= epochs)) return LEAT_OK;
+    if (place[2] == LEAT_GRAPH_PLAN_RULES || place[1] == 0) return LEAT_OK;
+    if (epochs > 0 && place[0] >= epochs) return LEAT_OK;
     LEAT_TRY(leat_graph_plan_again(loader, place[0], &epoch, err));
     bool differs = epoch.dealt_again;
     leat_graph_epoch_free(&epoch);

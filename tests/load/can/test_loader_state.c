@@ -313,9 +313,14 @@ static void older_states(void **state) {
         char text[LEAT_LOADER_STATE_BYTES], older[LEAT_LOADER_STATE_BYTES + 1];
         leat_graph_epoch epoch = {0};
         leat_error err = {0};
-        leat_graph_batch_release(graphs_next(loader));
         leat_graph_loader_state(loader, text);
         char *at = strstr(text, rules);
+        assert_non_null(at);
+        snprintf(older, sizeof older, "%.*s%s", (int)(at - text), text, at + strlen(rules));
+        must(leat_graph_loader_restore(loader, older, &err), &err); /* at batch 0 of any epoch */
+        leat_graph_batch_release(graphs_next(loader));
+        leat_graph_loader_state(loader, text);
+        at = strstr(text, rules);
         assert_non_null(at);
         snprintf(older, sizeof older, "%.*s%s", (int)(at - text), text, at + strlen(rules));
         must(leat_graph_plan_again(loader, 0, &epoch, &err), &err);
