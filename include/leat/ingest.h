@@ -87,7 +87,7 @@ LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
 LEAT_API const leat_setting_table *leat_probes_ingest_options_table(void);
 
 #define LEAT_REJECT_REASONS_MAX 16
-#define LEAT_INGEST_WARNINGS_MAX 32
+#define LEAT_INGEST_WARNINGS_MAX 40
 
 typedef struct leat_probes_ingest_result {
     int64_t files;

@@ -24,6 +24,7 @@ leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *er
     for (int64_t i = 0; i < file_count; i++) {
         atomic_init(&notes->files[i].first_us, INT64_MAX);
         atomic_init(&notes->files[i].last_us, INT64_MIN);
+        atomic_init(&notes->files[i].header_row, INT64_MAX);
     }
     pthread_mutex_init(&notes->lock, NULL);
     *out = notes;
@@ -62,6 +63,12 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
 
 void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units) {
     if (notes != NULL && units != 0) atomic_fetch_or(&notes->files[file_index].units, units);
+}
+
+void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row) {
+    if (notes == NULL) return;
+    atomic_fetch_add(&notes->files[file_index].headers, 1);
+    keep_least(&notes->files[file_index].header_row, row);
 }
 
 /* The place of a word: its own, a free one, or that of the word with the greatest hash; NULL if its
@@ -174,6 +181,20 @@ static bool warn_turned(const writing *to, const leat_file_notes *file, const ch
                           "\"%s\": a later header line has other columns than the first; each "
                           "record was read by the last header before it",
                           name);
+    return true;
+}
+
+/* They may be garbage, or the header of a second table whose columns have another order. */
+static bool warn_headers(const writing *to, const leat_file_notes *file, const char *name) {
+    const long long count = (long long)atomic_load(&file->headers);
+    const long long row = (long long)atomic_load(&file->header_row);
+    if (count == 0) return false;
+    if (name == NULL) return true;
+    leat_warnings_add(to->warnings,
+                      "\"%s\": line %lld%s like a header with other names; the rows after it were "
+                      "read with the columns of the first header: if their order is another, split "
+                      "the file there",
+                      name, row, count > 1 ? " and others look" : " looks");
     return true;
 }
 
@@ -301,8 +322,8 @@ static void warn_words(const writing *to) {
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
-    static const file_warning kinds[] = {warn_without, warn_turned, warn_units, warn_times,
-                                         warn_rtts};
+    static const file_warning kinds[] = {warn_without, warn_turned, warn_headers,
+                                         warn_units,   warn_times,  warn_rtts};
     const char *rtt = options->columns.rtt, *time = options->columns.event_time;
     writing to = {.notes = notes, .now_us = now_us, .warnings = warnings};
     leat_text_show(to.rtt, sizeof to.rtt, rtt, (int64_t)strlen(rtt));

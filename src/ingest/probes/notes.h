@@ -18,6 +18,8 @@ typedef struct leat_file_notes {
     atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
     atomic_uint units;                      /* see leat_time_read */
     atomic_bool turned;                     /* a later header has the columns in another order */
+    /* lines that look like a header with names of its own, and the first of them */
+    atomic_int_least64_t headers, header_row;
 } leat_file_notes;
 
 enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 24, LEAT_NOTES_NAMES_BYTES = 200 };
@@ -61,6 +63,8 @@ typedef struct leat_batch_notes {
 #define LEAT_BATCH_NOTES_NONE ((leat_batch_notes){.first_us = INT64_MAX, .last_us = INT64_MIN})
 void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch);
 void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units);
+/* A line that is not a measurement and looks like a header with other names. */
+void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row);
 /* A text that is not an rtt. */
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes);
 

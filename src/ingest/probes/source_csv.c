@@ -204,7 +204,7 @@ static bool has_other_names(const leat_line *line, int32_t field_count) {
 }
 
 /* A line that is not a record may be a header that cannot be used: the records after it could be
- * read with the wrong columns. */
+ * read with the wrong columns. One that has none of the names may as well be garbage: a warning. */
 static leat_code refuse_other_header(const leat_text_worker *worker, const leat_line *line,
                                      const char *text, int64_t text_bytes, bool time_read,
                                      leat_error *err) {
@@ -214,9 +214,11 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
     shown.data = (char *)(uintptr_t)text;
     shown.size_bytes = text_bytes;
     if (line->fault != LEAT_LINE_GOOD) return LEAT_OK;
-    if (count_names(&shown, &options->columns, &all) < 2 &&
-        (time_read || !has_other_names(&shown, worker->map.field_count)))
+    if (count_names(&shown, &options->columns, &all) < 2) {
+        if (!time_read && has_other_names(&shown, worker->map.field_count))
+            leat_notes_add_header(options->notes, worker->rows.file_index, line->number);
         return LEAT_OK;
+    }
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": line %lld is another header, which does not have all of the columns "
                      "%s, %s, %s and %s: \"%.*s\"; split the file there, or correct the line",
