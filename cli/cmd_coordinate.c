@@ -1,4 +1,4 @@
-/* leat coordinate: trains a model by machines that people lend. */
+/* leat coordinate: trains a model on machines that people lend. */
 #include <string.h>
 #include <unistd.h>
 
@@ -128,20 +128,20 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_coordinate = {
     .words = "coordinate",
-    .purpose = "train a model by machines that people lend",
+    .purpose = "train a model on machines that people lend",
     .usage = "RUN --db URL|local --data DIR [options]",
     .about =
         "Trains a model like leat train, but has the units of each step computed by other "
         "machines, which run leat work. All they share is a PostgreSQL database. The weights are "
         "those of leat train with the same data and settings, whoever works and whatever dies.\n\n"
-        "RUN is the folder of the run, as of leat train. Ctrl-C saves the state and stops; "
+        "RUN is the run's folder, as for leat train. Ctrl-C saves the state and stops; "
         "--resume "
         "continues. If RUN is lost, the database has a state that is at most --state-ms old; if "
         "the database is lost, RUN is enough. Of two coordinators, one waits for the other.\n\n"
         "With --db local, leat starts a PostgreSQL server of its own, which listens on "
         "127.0.0.1 only, and stops it at the end. Its programs must be installed. As root, the "
         "server runs as user postgres (or nobody), who must be able to enter the folder RUN.\n\n"
-        "stderr says which command lends a machine.",
+        "The command that lends a machine is printed to stderr.",
     .argument = "RUN",
     .min_arguments = 1,
     .max_arguments = 1,

@@ -115,7 +115,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_status = {
     .words = "status",
-    .purpose = "who works on a run, and how it goes",
+    .purpose = "show who works on a run and how it is going",
     .usage = "--db URL [options]",
     .about = "Reads what the database of a run says: the step, losses, units of the step, and who "
              "works. Any login that may connect can ask.",

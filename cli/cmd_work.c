@@ -127,13 +127,14 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_work = {
     .words = "work",
-    .purpose = "lend this machine to a training",
+    .purpose = "lend this machine to a training run",
     .usage = "URL --data DIR [options]",
     .about =
         "Computes units of a run that leat coordinate manages, until the run is finished. The "
         "machine only makes outgoing connections to the database. It may be switched off at any "
         "moment: others compute its units, and the weights are the same.\n\n"
-        "A lost connection is made again for ever. Ctrl-C hands in the unit that is being "
+        "If the connection is lost, leat reconnects until it succeeds. Ctrl-C hands in the unit "
+        "that is being "
         "computed, for up to a minute, and stops; a second one stops at once. A machine with other "
         "data, another version of leat, or kernels that give other bits is refused.",
     .argument = "URL",

@@ -1,10 +1,10 @@
 /*
- * leat/crowd.h: a model trained by machines that people lend, through a PostgreSQL database: its
+ * leat/crowd.h: a model trained on machines that people lend, through a PostgreSQL database: its
  * coordinator, its workers, and what the database says about it. docs/crowd.md describes all of it.
  *
  * The weights after a step are those of leat_train with the same data and settings, whoever worked,
  * in which order, and whatever died. Times are those of the database's clock. Connections that are
- * lost are made again for ever; LEAT_ERR_CONNECTION is returned only where that is said.
+ * lost are made again until that succeeds; LEAT_ERR_CONNECTION is returned only where that is said.
  *
  * A database is named by a URL, "postgresql://USER:PASSWORD@HOST:PORT/DATABASE?run=NAME"; user,
  * host and database must be there, `run` where several runs are open.
