@@ -1,6 +1,6 @@
 /*
- * Batches: the same bytes whatever makes them (threads, hosts, prefetch, input/output, compression,
- * explicit rows), of the right measurements, every anchor once an epoch; what was handed out stays.
+ * Batches: the same bytes with and without our index and for explicit rows, of the right
+ * measurements, every anchor once an epoch; what was handed out stays.
  */
 /* TSan: the ring's threads make batches; others release them. */
 #include "loader_support.h"
@@ -10,50 +10,11 @@
 #include <unistd.h>
 
 #include "base/address.h"
-#include "base/map.h"
 
-enum { STEPS = 3, BATCH = 120 };
-
-static char plain[256], packed[256];
+static char plain[256];
 
 /* ---- the same bytes -----------------------------------------------------------------------------
  */
-
-static void expect_hosts(const leat_dataset *dataset, leat_loader_options options,
-                         const run *reference, int hosts) {
-    for (int h = 0; h < hosts; h++) {
-        options.host_index = h;
-        options.host_count = hosts;
-        leat_loader *loader = loader_create(dataset, &options);
-        for (int s = 0; s < STEPS; s++) {
-            const leat_batch *batch = loader_next(loader);
-            assert_int_equal(batch->row_count, BATCH / hosts);
-            assert_int_equal(batch->rows[0], h * BATCH / hosts);
-            assert_int_equal(batch->step, s);
-            run_expect(reference, batch);
-            leat_batch_release(batch);
-        }
-        leat_loader_destroy(loader);
-    }
-}
-
-static void identity(void **state) {
-    (void)state;
-    static const int threads[] = {1, 2, 3, 16}, hosts[] = {1, 2, 3, 4, 5, 8}, depths[] = {0, 1, 8};
-    leat_dataset *datasets[2] = {loader_open(plain), loader_open(packed)};
-    leat_loader_options options = loader_options();
-    options.batch = BATCH;
-    run reference = run_make(datasets[0], &options, 0, STEPS);
-    for (int c = 0; c < 2 * 2 * 4 * 3; c++) {
-        options.io = c % 2 == 0 ? LEAT_IO_MMAP : LEAT_IO_PREAD;
-        options.threads = threads[c / 2 % 4];
-        options.prefetch = depths[c / 8 % 3];
-        for (int h = 0; h < 6; h++) expect_hosts(datasets[c / 24], options, &reference, hosts[h]);
-    }
-    run_free(&reference);
-    leat_dataset_close(datasets[0]);
-    leat_dataset_close(datasets[1]);
-}
 
 /* The same rows without our index: split by name, facts from the records. */
 static void others(void **state) {
@@ -461,18 +422,20 @@ static int setup(void **state) {
     (void)state;
     make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
     loader_make("plain", &data, plain);
-    data.record.compression = LEAT_COMPRESSION_ZSTD;
-    loader_make("packed", &data, packed);
     return 0;
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(identity),       cmocka_unit_test(others),
-        cmocka_unit_test(options_matter), cmocka_unit_test(explicit_rows),
-        cmocka_unit_test(anchors_once),   cmocka_unit_test(last_batch),
-        cmocka_unit_test(held_batches),   cmocka_unit_test(released_elsewhere),
-        cmocka_unit_test(clients),        cmocka_unit_test(rounds),
+        cmocka_unit_test(others),
+        cmocka_unit_test(options_matter),
+        cmocka_unit_test(explicit_rows),
+        cmocka_unit_test(anchors_once),
+        cmocka_unit_test(last_batch),
+        cmocka_unit_test(held_batches),
+        cmocka_unit_test(released_elsewhere),
+        cmocka_unit_test(clients),
+        cmocka_unit_test(rounds),
     };
     return cmocka_run_group_tests(tests, setup, loader_teardown);
 }
