@@ -11,6 +11,7 @@ typedef struct inspected {
     leat_run *run;
     leat_run_facts facts;
     leat_run_metrics *metrics;
+    leat_run_ledger ledger;
     bool verified; /* asked for, and no problem was found */
 } inspected;
 
@@ -38,6 +39,14 @@ static void put_checkpoint(leat_cli *cli, const leat_run_checkpoint *of) {
     leat_out(cli, "\n");
 }
 
+static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (of->lines == 0) return;
+    leat_out(cli, "  ledger       %s counted", leat_things(a, of->units, "result"));
+    if (of->refused > 0) leat_out(cli, ", %s refused", leat_words_count(b, of->refused));
+    leat_out(cli, "; last line %.16s\n", of->head);
+}
+
 static void put_run(leat_cli *cli, const inspected *self) {
     const leat_run_facts *facts = &self->facts;
     leat_run_checkpoint of;
@@ -54,6 +63,7 @@ static void put_run(leat_cli *cli, const inspected *self) {
     leat_out(cli, "  steps        %s in metrics.jsonl, %s\n",
              leat_words_count(a, self->metrics->last_step),
              leat_things(b, facts->checkpoint_count, "checkpoint"));
+    put_ledger(cli, &self->ledger);
     if (!isnan(facts->score_halves))
         leat_out(cli, "  score        of one half of the images against the other: %.4g\n",
                  facts->score_halves);
@@ -66,6 +76,17 @@ static void put_run(leat_cli *cli, const inspected *self) {
     leat_out(cli, "\n  page: report.html in this folder\n");
     if (self->verified)
         leat_out(cli, "  verification: every checkpoint has the hash it was written with\n");
+}
+
+static void json_ledger(leat_json *json, const leat_run_ledger *of) {
+    leat_json_key(json, "ledger");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "lines", of->lines);
+    leat_json_member_int(json, "steps", of->steps);
+    leat_json_member_int(json, "units", of->units);
+    leat_json_member_int(json, "refused", of->refused);
+    leat_json_member_string(json, "head", of->head);
+    leat_json_end_object(json);
 }
 
 static void json_run(leat_json *json, const void *of) {
@@ -83,6 +104,7 @@ static void json_run(leat_json *json, const void *of) {
     leat_json_member_string(json, "leat_version", facts->leat_version);
     leat_json_member_int(json, "last_step", self->metrics->last_step);
     leat_json_member_known(json, "score_halves", facts->score_halves);
+    if (self->ledger.lines > 0) json_ledger(json, &self->ledger);
     leat_json_key(json, "checkpoints");
     leat_json_begin_array(json);
     for (int i = 0; leat_run_checkpoint_at(self->run, i, &checkpoint); i++) {
@@ -105,6 +127,8 @@ static void json_run(leat_json *json, const void *of) {
 
 static int show(leat_cli *cli, inspected *self) {
     leat_error err = {0};
+    if (leat_run_ledger_load(self->run, &self->ledger, &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
     if (leat_cli_flag(cli, "verify")) {
         if (leat_run_verify(self->run, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
         self->verified = true;
@@ -142,6 +166,22 @@ int leat_batches_run(leat_cli *cli) {
 
 /* ---- Checked ------------------------------------------------------------------------------ */
 
+static void doctor_ledger(leat_doctor *doc, const leat_run *run) {
+    char what[256], words[LEAT_WORDS_BYTES];
+    leat_run_ledger of;
+    leat_error err = {0};
+    if (leat_run_ledger_load(run, &of, &err) != LEAT_OK) {
+        leat_doctor_tell(
+            doc, LEAT_DOCTOR_PROBLEM, err.message,
+            "the checkpoints do not depend on it; who computed what is no longer sure");
+        return;
+    }
+    if (of.lines == 0) return;
+    snprintf(what, sizeof what, "its ledger is unbroken: %s, the last one with hash %s",
+             leat_things(words, of.lines, "line"), of.head);
+    leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+}
+
 void leat_doctor_run(leat_doctor *doc, const char *path) {
     char what[640], words[LEAT_WORDS_BYTES];
     inspected self;
@@ -156,6 +196,7 @@ void leat_doctor_run(leat_doctor *doc, const char *path) {
         snprintf(what, sizeof what, "training run \"%.300s\" opens: %s, all with their hashes",
                  self.facts.path, leat_things(words, self.facts.checkpoint_count, "checkpoint"));
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+        doctor_ledger(doc, self.run);
     }
     close_run(&self);
 }

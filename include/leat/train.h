@@ -181,6 +181,18 @@ LEAT_API bool leat_run_checkpoint_at(const leat_run *run, int index, leat_run_ch
  * or missing. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_verify(const leat_run *run, leat_error *err);
 
+/* What a run that many machines train says of who computed it: RUN/ledger.jsonl, in which each line
+ * has the hash of the line before it. docs/crowd.md describes it. */
+typedef struct leat_run_ledger {
+    int64_t lines; /* 0: there is no ledger */
+    int64_t steps, units, refused;
+    char head[65]; /* SHA-256 of the last line; what comes before cannot be changed without it */
+} leat_run_ledger;
+/* Reads and checks all of it. LEAT_ERR_CORRUPT names the first line that does not follow from the
+ * one before it. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_run_ledger_load(const leat_run *run, leat_run_ledger *out,
+                                                        leat_error *err);
+
 /* The grids of samples in a run, by step; false after the last. */
 typedef struct leat_run_grid {
     int64_t step;

@@ -90,7 +90,8 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
         LEAT_TRY(
             leat_store_refuse(self->pg, &self->hold, of->step, result, mismatch, why, &done, err));
         self->result->refused += done;
-        return LEAT_OK;
+        if (!done) return LEAT_OK;
+        return leat_coordinator_record_refused(self, of->step, result, mismatch, why, err);
     }
     LEAT_TRY(leat_store_confirm(self->pg, &self->hold, of->step, result, &done, err));
     self->result->arrived += done;

@@ -1,5 +1,6 @@
 /* Committing a step: weights and state first, in fenced transactions of a part each, then one short
- * transaction that makes them the next step's. */
+ * transaction that makes them the next step's. Before it, the ledger says whose results they are.
+ */
 #include <string.h>
 
 #include "base/thread.h"
@@ -13,29 +14,42 @@ static bool state_due(const leat_coordinator *self) {
            leat_clock_ns() - self->state_ns >= self->options->state_ms * INT64_C(1000000);
 }
 
-leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_numbers *numbers,
-                                  leat_error *err) {
-    const int64_t done = leat_trainer_state(self->session.trainer)->step; /* steps taken */
-    leat_store_step step = {.step = done - 1,
-                            .images = leat_plan_position(&self->session.plan, done, 0),
-                            .weights_slot = 1 - self->at.weights_slot,
-                            .state_slot = -1,
-                            .loss_d_images = numbers->sums[0] / numbers->weight,
-                            .loss_d_fakes = numbers->sums[1] / numbers->weight,
-                            .loss_g = numbers->sums[2] / numbers->weight,
-                            .norm_d = numbers->norm_d,
-                            .norm_g = numbers->norm_g};
-    leat_coordinator_encode(self);
-    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step.weights_slot, self->weights,
+/* Stores the state that self->taken led to, and makes its step the open one. */
+static leat_code commit(leat_coordinator *self, leat_error *err) {
+    leat_store_step *step = &self->taken;
+    if (self->recorded_step != step->step)
+        LEAT_TRY(leat_coordinator_record_step(self, step->step, err));
+    step->weights_slot = 1 - self->at.weights_slot;
+    step->state_slot = -1;
+    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step->weights_slot, self->weights,
                                     self->sizes.weights, err));
-    if (state_due(self)) LEAT_TRY(leat_coordinator_write_state(self, &step.state_slot, err));
-    else leat_trainer_hash(self->session.trainer, self->state_hash);
-    memcpy(step.weights, self->weights_hash, sizeof step.weights);
-    memcpy(step.state, self->state_hash, sizeof step.state);
-    LEAT_TRY(leat_store_commit(self->pg, &self->hold, &step, err));
+    if (state_due(self)) LEAT_TRY(leat_coordinator_write_state(self, &step->state_slot, err));
+    LEAT_TRY(leat_store_commit(self->pg, &self->hold, step, err));
     LEAT_TRY(leat_store_wake(self->pg, self->run, err));
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     /* what was handed in for this step; if it stays, the next but one clears it */
-    return leat_store_clear(self->pg, &self->hold, LEAT_STORE_PARTS, (int)(step.step % 2),
+    return leat_store_clear(self->pg, &self->hold, LEAT_STORE_PARTS, (int)(step->step % 2),
                             CLEAR_WAIT_MS, err);
+}
+
+leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_numbers *numbers,
+                                  leat_error *err) {
+    const int64_t done = leat_trainer_state(self->session.trainer)->step; /* steps taken */
+    leat_coordinator_encode(self);
+    leat_trainer_hash(self->session.trainer, self->state_hash);
+    self->taken = (leat_store_step){.step = done - 1,
+                                    .images = leat_plan_position(&self->session.plan, done, 0),
+                                    .loss_d_images = numbers->sums[0] / numbers->weight,
+                                    .loss_d_fakes = numbers->sums[1] / numbers->weight,
+                                    .loss_g = numbers->sums[2] / numbers->weight,
+                                    .norm_d = numbers->norm_d,
+                                    .norm_g = numbers->norm_g};
+    memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
+    memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
+    return commit(self, err);
+}
+
+leat_code leat_coordinator_commit_again(leat_coordinator *self, leat_error *err) {
+    leat_coordinator_encode(self);
+    return commit(self, err);
 }

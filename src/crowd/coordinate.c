@@ -206,6 +206,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
+    LEAT_TRY(leat_coordinator_record_begin(self, err));
     self->lost = false;
     leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
                          (long long)leat_trainer_state(self->session.trainer)->step,
@@ -291,6 +292,12 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
     }
 }
 
+static leat_code open_ledger(leat_coordinator *self, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    LEAT_TRY(leat_run_folder_join(&self->session.folder, LEAT_RUN_LEDGER, path, err));
+    return leat_ledger_open(&self->ledger, path, err);
+}
+
 static leat_code prepare(leat_coordinator *self, const char *model, const char *data,
                          const char *run, leat_error *err) {
     const leat_coordinate_options *options = self->options;
@@ -303,6 +310,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
     LEAT_TRY(leat_session_open(&self->session, run, err));
+    LEAT_TRY(open_ledger(self, err));
     LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,
                                   self->session.identity.run, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
@@ -324,6 +332,7 @@ static void destroy(leat_coordinator *self) {
     leat_block_free(self->payload, self->sizes.payload);
     leat_block_free(self->state, self->sizes.state);
     leat_exchange_destroy(self->exchange);
+    leat_ledger_close(&self->ledger);
     leat_session_close(&self->session);
 }
 
@@ -335,6 +344,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;
+    self->taken.step = self->recorded_step = -1;
     self->stop = (leat_stop){is_stopped, self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);

@@ -9,6 +9,7 @@
 #include "crowd/store.h"
 #include "leat/crowd.h"
 #include "train/exchange.h"
+#include "train/ledger.h"
 #include "train/session.h"
 
 /* Renews the hold over a connection of its own, whatever the coordinator computes (keeper.c). */
@@ -45,7 +46,11 @@ typedef struct leat_coordinator {
     char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
     int64_t part_bytes;               /* of the run, which may have begun with another option */
     leat_store_position at;           /* of the database, as last seen or written */
-    uint8_t *weights;                 /* encoded, of the next step */
+    leat_store_step taken;            /* the last step taken here; its step is -1: none */
+    leat_ledger ledger;
+    bool ledger_begun;
+    int64_t recorded_step; /* the last one that the ledger has; -1: none */
+    uint8_t *weights;      /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
@@ -97,5 +102,19 @@ LEAT_MUST_CHECK leat_code leat_coordinator_collect(leat_coordinator *self, leat_
 LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self,
                                                   const leat_step_numbers *numbers,
                                                   leat_error *err);
+/* The same again, after a connection that was lost. LEAT_ERR_BUSY: it cannot be committed any more.
+ */
+LEAT_MUST_CHECK leat_code leat_coordinator_commit_again(leat_coordinator *self, leat_error *err);
+
+/* The ledger (record.c): this coordinator begins; a result of the open step is refused; all results
+ * of the open step count, and the next one begins with the trainer's state. The last one waits for
+ * the disk. */
+LEAT_MUST_CHECK leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
+                                                          const leat_store_result *result,
+                                                          bool mismatch, const char *why,
+                                                          leat_error *err);
+LEAT_MUST_CHECK leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step,
+                                                       leat_error *err);
 
 #endif

@@ -180,6 +180,12 @@ LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t
                                                bool *there, int64_t *lease, char hash[65],
                                                leat_error *err);
 
+/* The results of the open step that count, by unit, from a unit on, at most `most`; account "": the
+ * coordinator's own. */
+LEAT_MUST_CHECK leat_code leat_store_counted(leat_pg *pg, int64_t run, int64_t step, int64_t first,
+                                             leat_store_result *results, int most, int *count,
+                                             leat_error *err);
+
 /* What a step has computed. */
 typedef struct leat_store_step {
     int64_t step, images;

@@ -201,13 +201,8 @@ leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold, int64_
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *results, int most,
-                             int *count, leat_error *err) {
-    leat_pg_rows *rows = NULL;
-    *count = 0;
-    LEAT_TRY(LEAT_STORE_CALL(
-        pg, &rows, "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
-        LEAT_PG_I(run), LEAT_PG_I(most)));
+/* Of rows (unit, lease, account, machine, hash). */
+static void take_results(leat_pg_rows *rows, leat_store_result *results, int *count) {
     for (int i = 0; i < leat_pg_row_count(rows); i++) {
         leat_store_result *to = &results[(*count)++];
         to->unit = leat_pg_int(rows, i, 0);
@@ -217,6 +212,30 @@ leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *result
         leat_store_copy(to->hash, sizeof to->hash, leat_pg_text(rows, i, 4));
     }
     leat_pg_rows_destroy(rows);
+}
+
+leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *results, int most,
+                             int *count, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows, "select unit, lease, account, machine, hash from leat.arrived($1) limit $2", err,
+        LEAT_PG_I(run), LEAT_PG_I(most)));
+    take_results(rows, results, count);
+    return LEAT_OK;
+}
+
+leat_code leat_store_counted(leat_pg *pg, int64_t run, int64_t step, int64_t first,
+                             leat_store_result *results, int most, int *count, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select u.unit, coalesce(u.lease, 0), coalesce(l.account, ''), coalesce(l.machine, ''), "
+        "u.hash from leat.unit u left join leat.lease l on l.lease = u.lease where u.run = $1 "
+        "and u.step = $2 and u.unit >= $3 and u.state = 'confirmed' order by u.unit limit $4",
+        err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(first), LEAT_PG_I(most)));
+    take_results(rows, results, count);
     return LEAT_OK;
 }
 

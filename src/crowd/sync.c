@@ -2,8 +2,8 @@
  * After a start, a lost connection or a lost server: which step is next? The state in memory is
  * that of RUN's last checkpoint, or later; the database has an open step, and at most two states.
  *
- *     database behind    the commit did not happen; or RUN wins over a backup that was restored, or
- *                        a standby that was not up to date
+ *     database behind    the commit did not happen, and is tried again; or RUN wins over a backup
+ *                        that was restored, or a standby that was not up to date
  *     the same step      go on; results whose parts a crash has taken are put back
  *     database ahead     another coordinator was here: its newest state is read
  *
@@ -79,6 +79,12 @@ static leat_code meet(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
     if (self->at.step == step_of(self)) return same_step(self, err);
+    if (self->at.step == self->taken.step && step_of(self) == self->taken.step + 1) {
+        leat_error why = {0};
+        const leat_code code = leat_coordinator_commit_again(self, &why);
+        if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
+        /* its units are no longer what they were, so the step is not a part of the history */
+    }
     if (self->at.step >= 0)
         leat_coordinator_say(self, "the database is at step %lld, the run continues at step %lld",
                              (long long)self->at.step, (long long)step_of(self));

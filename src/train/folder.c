@@ -57,9 +57,9 @@ static leat_code refuse_links_in(const char *dir, leat_error *err) {
 
 /* A run folder may come from somebody else: nothing is written through its links. */
 static leat_code refuse_links(const leat_run_folder *folder, leat_error *err) {
-    static const char *const names[] = {LEAT_RUN_TRAINING,  LEAT_RUN_CONFIG, LEAT_RUN_METRICS,
-                                        LEAT_RUN_REFERENCE, LEAT_RUN_REPORT, LEAT_RUN_CHECKPOINTS,
-                                        LEAT_RUN_SAMPLES};
+    static const char *const names[] = {LEAT_RUN_TRAINING,    LEAT_RUN_CONFIG,    LEAT_RUN_METRICS,
+                                        LEAT_RUN_LEDGER,      LEAT_RUN_REFERENCE, LEAT_RUN_REPORT,
+                                        LEAT_RUN_CHECKPOINTS, LEAT_RUN_SAMPLES};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         LEAT_TRY(refuse_link(folder->path, names[i], err));
     LEAT_TRY(refuse_links_in(folder->checkpoints, err));

@@ -4,6 +4,7 @@
  *     training.json     what the run is (identity.h), and its settings; without it, no run
  *     config.yaml       the settings, for --config
  *     metrics.jsonl     a line a step and a line an epoch (metrics.h)
+ *     ledger.jsonl      who computed what, if many machines train it (ledger.h)
  *     reference.json    measurements of the data set's images (score.h)
  *     checkpoints/      states (checkpoint.h)
  *     samples/          step-000000100.png, ...
@@ -19,6 +20,7 @@
 #define LEAT_RUN_TRAINING "training.json"
 #define LEAT_RUN_CONFIG "config.yaml"
 #define LEAT_RUN_METRICS "metrics.jsonl"
+#define LEAT_RUN_LEDGER "ledger.jsonl"
 #define LEAT_RUN_REFERENCE "reference.json"
 #define LEAT_RUN_REPORT "report.html" /* of the command */
 #define LEAT_RUN_CHECKPOINTS "checkpoints"

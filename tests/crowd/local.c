@@ -124,6 +124,17 @@ leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, 
     return leat_coordinate("dcgan", train_data(LOCAL_IMAGES), run_path, &options, result, err);
 }
 
+/* It is whole, and no step has more or fewer results than units. */
+static void expect_ledger(void) {
+    leat_run *run = NULL;
+    leat_run_ledger ledger;
+    assert_int_equal(leat_run_open(&run, run_path, NULL), LEAT_OK);
+    assert_int_equal(leat_run_ledger_load(run, &ledger, NULL), LEAT_OK);
+    assert_true(ledger.steps > 0);
+    assert_int_equal(ledger.units, 3 * ledger.steps);
+    leat_run_close(run);
+}
+
 void expect_end(const leat_coordinate_result *result) {
     leat_pg *pg = cluster_connect("owner", database);
     assert_string_equal(result->train.state, alone(LOCAL_STEPS));
@@ -134,6 +145,7 @@ void expect_end(const leat_coordinate_result *result) {
     snprintf(text, sizeof text, "%s", ask(pg, "select state_hash from leat.run"));
     assert_string_equal(text, result->train.state);
     leat_pg_close(pg);
+    expect_ledger();
 }
 
 void start_all(helper *workers, int count) {

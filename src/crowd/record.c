@@ -1,0 +1,77 @@
+/* What the coordinator writes to the ledger of its run (train/ledger.h). */
+#include "crowd/coordinator.h"
+#include "leat/base.h"
+
+enum { BATCH = 256 };
+
+leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err) {
+    const leat_identity *identity = &self->session.identity;
+    leat_json *json = NULL;
+    if (self->ledger_begun) return LEAT_OK;
+    LEAT_TRY(leat_ledger_begin(&self->ledger, "begin", &json, err));
+    leat_json_member_int(json, "step", leat_trainer_state(self->session.trainer)->step);
+    leat_json_member_string(json, "run", identity->run);
+    leat_json_member_string(json, "model", identity->model_hash);
+    leat_json_member_string(json, "data", identity->data);
+    leat_json_member_string(json, "kernel_class", identity->kernel_class);
+    leat_json_member_string(json, "leat_version", leat_version());
+    leat_json_member_string(json, "coordinator", self->options->who);
+    LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
+    self->ledger_begun = true;
+    return leat_ledger_sync(&self->ledger, err);
+}
+
+/* The members of a result. */
+static void put_result(leat_json *json, int64_t step, const leat_store_result *result) {
+    leat_json_member_int(json, "step", step + 1);
+    leat_json_member_int(json, "unit", result->unit);
+    if (result->account[0] != 0) {
+        leat_json_member_string(json, "account", result->account);
+        leat_json_member_string(json, "machine", result->machine);
+    }
+    leat_json_member_string(json, "hash", result->hash);
+}
+
+leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
+                                          const leat_store_result *result, bool mismatch,
+                                          const char *why, leat_error *err) {
+    leat_json *json = NULL;
+    LEAT_TRY(leat_ledger_begin(&self->ledger, "refused", &json, err));
+    put_result(json, step, result);
+    leat_json_member_bool(json, "mismatch", mismatch);
+    leat_json_member_string(json, "reason", why);
+    return leat_ledger_end(&self->ledger, json, err);
+}
+
+static leat_code record_units(leat_coordinator *self, int64_t step, leat_error *err) {
+    leat_store_result results[BATCH];
+    leat_json *json = NULL;
+    int64_t first = 0;
+    for (int count = BATCH; count == BATCH;) {
+        LEAT_TRY(leat_store_counted(self->pg, self->run, step, first, results, BATCH, &count, err));
+        for (int i = 0; i < count; i++) {
+            LEAT_TRY(leat_ledger_begin(&self->ledger, "unit", &json, err));
+            put_result(json, step, &results[i]);
+            LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
+            first = results[i].unit + 1;
+        }
+    }
+    return LEAT_OK;
+}
+
+leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step, leat_error *err) {
+    leat_json *json = NULL;
+    const leat_ledger_mark mark = leat_ledger_get_mark(&self->ledger);
+    const leat_code code = record_units(self, step, err);
+    if (code != LEAT_OK) { /* all of it comes again */
+        leat_ledger_undo(&self->ledger, &mark);
+        return code;
+    }
+    LEAT_TRY(leat_ledger_begin(&self->ledger, "step", &json, err));
+    leat_json_member_int(json, "step", step + 1);
+    leat_json_member_string(json, "state", self->state_hash);
+    LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
+    LEAT_TRY(leat_ledger_sync(&self->ledger, err));
+    self->recorded_step = step;
+    return LEAT_OK;
+}
