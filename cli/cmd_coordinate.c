@@ -31,7 +31,7 @@ static int show(leat_cli *cli, const coordinate_source *source) {
 }
 
 static int coordinate(leat_cli *cli, const char *run, leat_coordinate_options *options) {
-    leat_train_view view = {.cli = cli, .run = run};
+    leat_train_view view = {.cli = cli, .run = run, .export_dir = options->train.export_dir};
     leat_coordinate_result result;
     leat_error err = {0};
     options->train.progress = leat_train_view_progress;

@@ -68,7 +68,7 @@ static void json_result(leat_json *json, const void *of) {
 /* ---- The command -------------------------------------------------------------------------- */
 
 static int train(leat_cli *cli, const char *data, const char *run, leat_train_options *options) {
-    leat_train_view view = {.cli = cli, .run = run};
+    leat_train_view view = {.cli = cli, .run = run, .export_dir = options->export_dir};
     leat_train_result result;
     leat_error err = {0};
     options->progress = leat_train_view_progress;

@@ -16,8 +16,9 @@ void leat_train_json_result(leat_json *json, const char *run, const leat_train_r
 typedef struct leat_train_view {
     leat_cli *cli;
     const char *run;
-    int64_t reported_ns; /* when the report was written last */
-    int64_t report_ns;   /* how long that took */
+    const char *export_dir; /* NULL: none, or the user knows it */
+    int64_t reported_ns;    /* when the report was written last */
+    int64_t report_ns;      /* how long that took */
 } leat_train_view;
 /* As leat_train_options.progress and .stepped; user is a leat_train_view. */
 bool leat_train_view_progress(void *user, const leat_progress *progress);

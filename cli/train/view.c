@@ -14,11 +14,22 @@ bool leat_train_view_progress(void *user, const leat_progress *progress) {
     return leat_cli_progress(((leat_train_view *)user)->cli, progress);
 }
 
+/* Once: where the export will be, and how to publish it. */
+static void say_export(leat_train_view *view) {
+    if (view->export_dir == NULL) return;
+    leat_cli_note(view->cli,
+                  "\"%.1000s\" has the newest checkpoint; to publish it every 10 minutes: "
+                  "hf upload REPO DIR --every 10",
+                  view->export_dir);
+    view->export_dir = NULL;
+}
+
 void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_train_view *view = user;
     const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
     const int64_t every_ns = isnan(step->score) ? REPORT_EVERY_NS : 0;
     leat_error err = {0};
+    say_export(view);
     if (step->step > 0)
         leat_cli_progress_detail(view->cli, "loss of D %.3f, G %.3f",
                                  step->loss_d_images + step->loss_d_fakes, step->loss_g);

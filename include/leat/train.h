@@ -66,6 +66,7 @@ typedef struct leat_train_options {
     const char *kernels;       /* as in leat_dcgan_options */
     bool resume;
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
+    const char *export_dir; /* has the newest checkpoint, as leat_run_export writes it; NULL */
     /* Called from one thread at a time; `stepped` after each step and its measurements, with step 0
      * for the weights before the first. */
     leat_progress_fn progress;
@@ -129,6 +130,10 @@ typedef struct leat_train_result {
  * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
  * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
  * caller's.
+ *
+ * With export_dir, each checkpoint is also exported. The folder may hold an export of this run, or
+ * other files; if it holds another export, that is LEAT_ERR_EXISTS. An export that fails later is
+ * in the note and stops nothing.
  *
  * LEAT_ERR_CANCELLED: progress returned false; the state is saved, and `resume` continues to the
  * same bits. LEAT_ERR_INPUT: a loss or gradient is not finite, with term and step; the last

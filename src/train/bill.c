@@ -20,7 +20,7 @@
 static int64_t sampling_bytes(const leat_train_options *options, const leat_plan *plan) {
     const int64_t group = options->threads * (int64_t)plan->micro_batch;
     const int64_t image = LEAT_IMAGE_VALUES * (int64_t)sizeof(float);
-    if (options->sample_every == 0) return 0;
+    if (options->sample_every == 0 && options->export_dir == NULL) return 0;
     return group * (image + options->latent * (int64_t)sizeof(float)) +
            options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
            LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);

@@ -84,7 +84,9 @@ static leat_code save_config(const exporting *self, leat_error *err) {
     const leat_run *run = self->run;
     char path[LEAT_PATH_BYTES];
     leat_json *json = NULL;
+    leat_run_ledger ledger;
     LEAT_TRY(leat_path_join(path, sizeof path, self->dir, CONFIG, err));
+    LEAT_TRY(leat_run_ledger_load(run, &ledger, err));
     LEAT_TRY(leat_json_create(&json, false, err));
     leat_json_begin_object(json);
     leat_json_member_string(json, "model_type", run->identity.model);
@@ -103,6 +105,8 @@ static leat_code save_config(const exporting *self, leat_error *err) {
     leat_json_member_string(json, "run", run->identity.run);
     leat_json_member_string(json, "data", run->identity.data);
     leat_json_member_int(json, "images", run->identity.samples);
+    leat_json_member_string(json, "kernel_class", run->identity.kernel_class);
+    if (ledger.lines > 0) leat_json_member_string(json, "ledger", ledger.head);
     if (run->identity.init[0] != 0) leat_json_member_string(json, "init", run->identity.init);
     const char *name;
     json_t *value;
@@ -216,11 +220,12 @@ static leat_code save_samples(exporting *self, leat_error *err) {
 static const char *const files[] = {LEAT_EXPORT_G, LEAT_EXPORT_D, CONFIG, CARD, SAMPLES};
 enum { FILES = sizeof files / sizeof *files };
 
-/* The folder to write to, without its links; what it has already is kept unless `replace`. */
-static leat_code find_folder(const char *dir, bool replace, char out[LEAT_PATH_BYTES], bool *exists,
-                             leat_error *err) {
+/* The folder to write to, without its links, and the first of our files that it has; NULL: none. */
+static leat_code find_folder(const char *dir, char out[LEAT_PATH_BYTES], bool *exists,
+                             const char **taken, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_path_facts facts;
+    *taken = NULL;
     LEAT_TRY(leat_path_trim(dir, out, err));
     LEAT_TRY(leat_path_stat(out, &facts, err));
     *exists = facts.kind != LEAT_PATH_NONE;
@@ -228,15 +233,10 @@ static leat_code find_folder(const char *dir, bool replace, char out[LEAT_PATH_B
     if (facts.kind != LEAT_PATH_DIR)
         return leat_fail(err, LEAT_ERR_EXISTS, "\"%.300s\" is not a folder", out);
     LEAT_TRY(leat_path_real(dir, out, err));
-    for (int i = 0; !replace && i < FILES; i++) {
+    for (int i = 0; *taken == NULL && i < FILES; i++) {
         LEAT_TRY(leat_path_join(path, sizeof path, out, files[i], err));
         LEAT_TRY(leat_path_stat(path, &facts, err));
-        if (facts.kind != LEAT_PATH_NONE)
-            return leat_fail(
-                err, LEAT_ERR_EXISTS,
-                "\"%.300s\" has a file \"%s\"; use --replace to overwrite the files of "
-                "an earlier export, or another folder",
-                out, files[i]);
+        if (facts.kind != LEAT_PATH_NONE) *taken = files[i];
     }
     return LEAT_OK;
 }
@@ -270,13 +270,88 @@ static leat_code publish(exporting *self, const char *dir, bool exists, leat_err
     return code;
 }
 
+/* config.json of a folder; *root is NULL if there is none. */
+static leat_code load_config(const char *dir, json_t **root, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    leat_path_facts facts;
+    *root = NULL;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, CONFIG, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE) return LEAT_OK;
+    LEAT_TRY(leat_file_load(path, CONFIG_BYTES_MAX, &text, &size, err));
+    const leat_code code = leat_json_parse((const char *)text, size, path, root, err);
+    leat_free(text);
+    return code;
+}
+
+/* Whether the folder holds an export of this run. */
+static leat_code is_of_run(const char *dir, const char run[65], bool *yes, leat_error *err) {
+    json_t *root = NULL;
+    leat_error why = {0};
+    *yes = false;
+    const leat_code code = load_config(dir, &root, &why);
+    if (code == LEAT_ERR_CORRUPT || code == LEAT_ERR_INPUT || code == LEAT_ERR_LIMIT)
+        return LEAT_OK; /* somebody else's */
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
+    const char *found =
+        json_string_value(json_object_get(json_object_get(root, "training"), "run"));
+    *yes = found != NULL && strcmp(found, run) == 0;
+    json_decref(root);
+    return LEAT_OK;
+}
+
+leat_code leat_export_check(const char *dir, const char run[65], leat_error *err) {
+    char folder[LEAT_PATH_BYTES];
+    const char *taken = NULL;
+    bool exists = false, ours = false;
+    LEAT_TRY(find_folder(dir, folder, &exists, &taken, err));
+    if (taken == NULL) return LEAT_OK;
+    LEAT_TRY(is_of_run(folder, run, &ours, err));
+    if (ours) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_EXISTS,
+                     "--export: \"%.300s\" has a file \"%s\" and is not an export of this run; use "
+                     "another folder",
+                     folder, taken);
+}
+
+leat_code leat_export_state(const char *path, leat_trainer *trainer, const char *dir,
+                            leat_error *err) {
+    exporting self = {.trainer = trainer,
+                      .model = (leat_model *)(uintptr_t)leat_trainer_model(trainer)};
+    const int64_t step = leat_trainer_state(trainer)->step;
+    char folder[LEAT_PATH_BYTES];
+    const char *taken = NULL;
+    leat_run *run = NULL;
+    bool exists = false;
+    LEAT_TRY(find_folder(dir, folder, &exists, &taken, err));
+    LEAT_TRY(leat_run_open(&run, path, err));
+    self.run = run;
+    self.checkpoint = leat_checkpoints_find(&run->checkpoints, step);
+    leat_code code = LEAT_OK;
+    if (self.checkpoint == NULL)
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no checkpoint of step %lld",
+                         (long long)step);
+    if (code == LEAT_OK) code = publish(&self, folder, exists, err);
+    leat_free(self.running);
+    leat_run_close(run);
+    return code;
+}
+
 leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool replace,
                           leat_error *err) {
     exporting self = {0};
     char folder[LEAT_PATH_BYTES];
+    const char *taken = NULL;
     leat_run *run = NULL;
     bool exists = false;
-    LEAT_TRY(find_folder(dir, replace, folder, &exists, err));
+    LEAT_TRY(find_folder(dir, folder, &exists, &taken, err));
+    if (taken != NULL && !replace)
+        return leat_fail(err, LEAT_ERR_EXISTS,
+                         "\"%.300s\" has a file \"%s\"; use --replace to overwrite the files of "
+                         "an earlier export, or another folder",
+                         folder, taken);
     LEAT_TRY(leat_run_open(&run, path, err));
     self.run = run;
     leat_code code =
@@ -304,19 +379,10 @@ static leat_code parse_config(const json_t *root, const char *path, leat_train_o
 }
 
 static leat_code read_config(const char *dir, leat_train_options *options, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
-    uint8_t *text = NULL;
-    int64_t size = 0;
     json_t *root = NULL;
-    leat_path_facts facts;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, CONFIG, err));
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind != LEAT_PATH_FILE) return LEAT_OK;
-    LEAT_TRY(leat_file_load(path, CONFIG_BYTES_MAX, &text, &size, err));
-    leat_code code = leat_json_parse((const char *)text, size, path, &root, err);
-    leat_free(text);
-    LEAT_TRY(code);
-    code = parse_config(root, path, options, err);
+    LEAT_TRY(load_config(dir, &root, err));
+    if (root == NULL) return LEAT_OK;
+    const leat_code code = parse_config(root, CONFIG, options, err);
     json_decref(root);
     return code;
 }

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 
 bool leat_identity_keeps(const leat_setting *row) {
-    static const char *const of_machine[] = {"threads", "memory", "kernels", "init"};
+    static const char *const of_machine[] = {"threads", "memory", "kernels", "init", "export"};
     for (size_t i = 0; i < sizeof of_machine / sizeof *of_machine; i++)
         if (strcmp(row->name, of_machine[i]) == 0) return false;
     return true;

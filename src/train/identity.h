@@ -35,8 +35,8 @@ LEAT_MUST_CHECK leat_code leat_identity_compare(const leat_identity *here,
                                                 const leat_train_options *options,
                                                 const leat_identity *there, const json_t *settings,
                                                 leat_error *err);
-/* Whether an option is kept with a run: all but those of a machine (threads, memory, kernels) and
- * of the beginning (init). */
+/* Whether an option is kept with a run: all but those of a machine (threads, memory, kernels,
+ * export) and of the beginning (init). */
 bool leat_identity_keeps(const leat_setting *row);
 
 #endif

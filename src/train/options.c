@@ -152,6 +152,13 @@ const leat_setting leat_train_rows[] = {
      .value = "RUN|FILE",
      .usually = "new weights from the seed",
      .help = "begin with the weights of a run, an export or a safetensors file"},
+    {.name = "export",
+     .kind = LEAT_SETTING_PATH,
+     AT(export_dir),
+     .neutral = true,
+     .value = "DIR",
+     .usually = "no export",
+     .help = "keep the newest checkpoint in DIR as leat export writes it"},
     {.name = NULL},
 };
 

@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "train/bill.h"
 #include "train/checkpoint.h"
+#include "train/export.h"
 #include "train/init.h"
 #include "train/options.h"
 
@@ -129,6 +130,8 @@ leat_code leat_session_open(leat_session *session, const char *run, leat_error *
     LEAT_TRY(leat_run_folder_open(&session->folder, run, session->options->resume, err));
     snprintf(session->version, sizeof session->version, "%s", leat_version());
     if (session->folder.exists) LEAT_TRY(resume(session, err));
+    if (session->options->export_dir != NULL)
+        LEAT_TRY(leat_export_check(session->options->export_dir, session->identity.run, err));
     if (session->options->resume && !session->folder.exists)
         leat_session_note(session, "there was nothing to resume: this is a new run");
     if (session->folder.exists && session->saved_step < 0)
@@ -193,6 +196,18 @@ static leat_code tell(leat_session *session, leat_train_step *step, leat_error *
     return LEAT_OK;
 }
 
+/* The checkpoint that was just saved. The run does not depend on it. */
+static void export_it(leat_session *session) {
+    leat_error why = {0};
+    const leat_code code = leat_export_state(session->folder.path, session->trainer,
+                                             session->options->export_dir, &why);
+    if (code == LEAT_OK) session->export_failed = false;
+    else if (!session->export_failed)
+        leat_session_note(session, "step %lld was not exported: %.300s",
+                          (long long)leat_trainer_state(session->trainer)->step, why.message);
+    session->export_failed = session->export_failed || code != LEAT_OK;
+}
+
 static leat_code save(leat_session *session, leat_error *err) {
     leat_checkpoint of = {.score = session->score, .deviation = session->deviation};
     memcpy(of.run, session->identity.run, sizeof of.run);
@@ -202,7 +217,10 @@ static leat_code save(leat_session *session, leat_error *err) {
     session->saved_step = of.step;
     session->saved_ns = leat_clock_ns();
     LEAT_TRY(leat_checkpoint_path(dir, of.step, session->result->checkpoint, err));
-    return leat_checkpoints_prune(dir, session->identity.run, session->options->keep, of.step, err);
+    LEAT_TRY(
+        leat_checkpoints_prune(dir, session->identity.run, session->options->keep, of.step, err));
+    if (session->options->export_dir != NULL) export_it(session);
+    return LEAT_OK;
 }
 
 static bool wants_checkpoint(const leat_session *session, int64_t step) {

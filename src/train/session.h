@@ -29,6 +29,7 @@ typedef struct leat_session {
     int64_t begin_ns, saved_ns, epoch_ns;
     int64_t saved_step;                     /* of the last checkpoint; -1: none */
     int64_t taken;                          /* steps, in this process */
+    bool export_failed;                     /* the last one; the caller knows it */
     double score, deviation, train_seconds; /* the first two of the last step */
 } leat_session;
 

@@ -506,6 +506,46 @@ class Train(folder.Folder):
         self.assertEqual(tree(repo), before)
         self.assertEqual([name for name in os.listdir(self.top) if ".tmp" in name], [])
 
+    def test_an_export_with_each_checkpoint(self):
+        run, repo, again = self.at("run"), self.at("repo"), self.at("again")
+        words = ["--checkpoint-every", "1", *SMALL]
+        done = self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "1", "--export",
+                         repo, *words)
+        self.assertIn("hf upload REPO DIR --every 10", done.stderr)
+        self.good("export", run, "-o", again)
+        self.assertEqual(tree(repo), tree(again))
+        with open(f"{repo}/notes.md", "w", encoding="utf-8") as file:
+            file.write("# mine")
+        self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "2", "--resume",
+                  "--export", repo)
+        self.good("export", run, "-o", again, "--replace")
+        os.rename(f"{repo}/notes.md", f"{again}/notes.md")
+        self.assertEqual(tree(repo), {name: hash for name, hash in tree(again).items()
+                                      if name != "notes.md"})
+        # another run's export, or somebody's files: before anything is written
+        self.bad(train(self.at("next"), "--export", repo, "--steps", "1", "--seed", "9", *SMALL), 1,
+                 "not an export of this run")
+        os.makedirs(self.at("theirs"))
+        with open(self.at("theirs", "config.json"), "w", encoding="utf-8") as file:
+            file.write("not JSON")
+        before = tree(self.at("theirs"))
+        self.bad(train(self.at("next"), "--export", self.at("theirs"), "--steps", "1", *SMALL), 1,
+                 "not an export of this run")
+        self.assertEqual(tree(self.at("theirs")), before)
+        self.assertFalse(os.path.exists(self.at("next")))
+
+    def test_an_export_that_fails(self):
+        run, repo = self.at("run"), self.at("repo")
+        os.makedirs(f"{repo}/samples.png")
+        self.bad(train(run, "--export", repo, "--steps", "1", *SMALL), 1, "samples.png")
+        with open(f"{DATA}/file", "w", encoding="utf-8"):
+            pass
+        self.bad(train(run, "--export", f"{DATA}/file", "--steps", "1", *SMALL), 1, "not a folder")
+        done = self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "1", "--export",
+                         f"{DATA}/file/repo", *SMALL)
+        self.assertIn("step 1 was not exported", done.stderr)
+        self.good("inspect", run, "--verify")
+
     def test_a_changed_reference_is_measured_again(self):
         run = self.at("run")
         words = [word for word in SMALL if word not in ("--sample-every", "0")]

@@ -99,7 +99,7 @@ class Crowd(folder.Folder):
                                "--json", status=0).stdout)["state"]
 
     def test_two_machines(self):
-        with self.coordinate("--steps", 4, "--json") as coordinator:
+        with self.coordinate("--steps", 4, "--export", self.at("repo"), "--json") as coordinator:
             coordinator.until("is open at step 0 of 4")
             status = json.loads(self.status("--json").stdout)
             self.assertEqual((status["run"], status["step"], status["steps"]), ("run", 0, 4))
@@ -131,6 +131,33 @@ class Crowd(folder.Folder):
         # what a run of leat train has
         for name in ("report.html", "config.yaml", "metrics.jsonl", "training.json"):
             self.assertTrue(os.path.exists(self.at("run", name)), name)
+        self.expect_ledger(reports, report)
+
+    def expect_ledger(self, workers, report):
+        """It names who computed what, and the export names it."""
+        with open(self.at("run", "ledger.jsonl"), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([line["step"] for line in lines if line["kind"] == "step"], [1, 2, 3, 4])
+        self.assertEqual(lines[-1]["state"], report["state"])
+        units = [line for line in lines if line["kind"] == "unit"]
+        self.assertEqual([(line["step"], line["unit"]) for line in units],
+                         [(step, unit) for step in (1, 2, 3, 4) for unit in (0, 1, 2)])
+        for worker in workers:
+            self.assertEqual(sum(line.get("machine") == worker["machine"] for line in units),
+                             worker["accepted"])
+        self.assertLessEqual({line["account"] for line in units}, {"ann", "bob"})
+        run = json.loads(leat("inspect", self.at("run"), "--json", status=0).stdout)
+        with open(self.at("repo", "config.json"), encoding="utf-8") as file:
+            training = json.load(file)["training"]
+        self.assertEqual((training["state"], training["ledger"]),
+                         (report["state"], run["ledger"]["head"]))
+        self.assertIn("its ledger is unbroken: 17 lines",
+                      leat("doctor", self.at("run"), status=0).stdout)
+        with open(self.at("run", "ledger.jsonl"), "r+b") as file:
+            file.seek(-300, os.SEEK_END)
+            file.write(b"~")
+        self.assertIn("line 1", leat("doctor", self.at("run"), status=1).stdout)
+        self.assertIn("does not follow", leat("inspect", self.at("run"), status=1).stderr)
 
     def test_stopped_and_resumed(self):
         """Ctrl-C at the coordinator, the folder lost, another name for the machine."""
