@@ -124,10 +124,10 @@ static leat_code open_database(leat_coordinator *self, leat_error *err) {
 
 /* Waits until the run is free, and takes it. */
 static leat_code take_run(leat_coordinator *self, leat_error *err) {
-    leat_error why = {0};
     bool told = false;
     self->hold.run = self->run;
     for (;;) {
+        leat_error why = {0};
         const leat_code code = leat_store_take(self->pg, self->options->who, &self->hold, &why);
         if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
         if (!told) leat_coordinator_say(self, "%s; waiting", why.message);
@@ -201,10 +201,9 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(take_run(self, err));
     LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));
-    self->keeper.hold = self->hold;
     self->keeper.place = self->place;
     self->keeper.options = self->options;
-    LEAT_TRY(leat_keeper_start(&self->keeper, err));
+    LEAT_TRY(leat_keeper_start(&self->keeper, &self->hold, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
     LEAT_TRY(leat_coordinator_record_begin(self, err));
     self->lost = false;

@@ -104,6 +104,9 @@ typedef struct leat_store_hold {
 /* Takes the run, or renews the hold; LEAT_ERR_BUSY names who has it and for how long. */
 LEAT_MUST_CHECK leat_code leat_store_take(leat_pg *pg, const char *name, leat_store_hold *hold,
                                           leat_error *err);
+/* Renews a hold that was taken; LEAT_ERR_BUSY: it has passed to another coordinator. */
+LEAT_MUST_CHECK leat_code leat_store_renew_hold(leat_pg *pg, const leat_store_hold *hold,
+                                                leat_error *err);
 LEAT_MUST_CHECK leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold *hold,
                                              leat_error *err);
 /* The run continues to run->steps, with the times and the note of *run. */
@@ -137,10 +140,9 @@ LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_p
 LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
                                           uint8_t *out, int64_t size_bytes, int64_t part_bytes,
                                           leat_error *err);
-/* Opens a step with weights of a slot; every lease ends. */
-LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
-                                               int64_t step, int slot, const char weights[65],
-                                               leat_error *err);
+/* Opens a step with weights of a slot; every lease ends, and the hold has a new epoch. */
+LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, leat_store_hold *hold, int64_t step,
+                                               int slot, const char weights[65], leat_error *err);
 
 typedef struct leat_store_result {
     int64_t unit, lease;
