@@ -100,8 +100,10 @@ static leat_code find_run(leat_coordinator *self, leat_error *err) {
                          "the run \"%.64s\" in the database has other data, another model or other "
                          "settings than this one (%.16s, here %.16s)",
                          run.name, run.identity, self->session.identity.run);
-    self->run = run.id;
-    self->part_bytes = run.part_bytes;
+    if (code == LEAT_OK) {
+        self->run = run.id;
+        self->part_bytes = run.part_bytes;
+    }
     leat_pg_rows_destroy(rows);
     return code;
 }
@@ -348,6 +350,9 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);
     if (code == LEAT_OK) code = serve(self, err);
+    /* the database never had the run: it can begin once the reason is gone */
+    if (code != LEAT_OK && code != LEAT_ERR_CANCELLED && self->run == 0)
+        leat_run_folder_clear(&self->session.folder);
     destroy(self);
     leat_free(self);
     return code;

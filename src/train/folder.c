@@ -147,8 +147,10 @@ leat_code leat_run_folder_open(leat_run_folder *folder, const char *path, bool r
 }
 
 void leat_run_folder_clear(const leat_run_folder *folder) {
-    static const char *const files[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG};
-    for (int i = 0; i < 2; i++) {
+    static const char *const files[] = {LEAT_RUN_TRAINING, LEAT_RUN_CONFIG, LEAT_RUN_METRICS,
+                                        LEAT_RUN_LEDGER, LEAT_RUN_REFERENCE};
+    if (folder->lock.file == NULL || folder->exists) return;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[LEAT_PATH_BYTES];
         if (leat_run_folder_join(folder, files[i], path, NULL) == LEAT_OK) leat_path_discard(path);
     }

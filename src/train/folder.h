@@ -44,7 +44,7 @@ LEAT_MUST_CHECK leat_code leat_run_folder_open(leat_run_folder *folder, const ch
                                                bool resume, leat_error *err);
 void leat_run_folder_close(leat_run_folder *folder);
 /* Removes what a run that could not begin has written, as far as that is possible: of a folder that
- * held no run when it was opened, and so nothing. */
+ * is open and held no run when it was opened, and so nothing; of others, nothing. */
 void leat_run_folder_clear(const leat_run_folder *folder);
 /* The paths alone, for readers. */
 LEAT_MUST_CHECK leat_code leat_run_folder_look(leat_run_folder *folder, const char *path,

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "crowd/store.h"
 #include "local.h"
 #include "train/train_support.h"
@@ -145,6 +146,13 @@ static void names(void **state) {
 /* ---- who may not take part ----------------------------------------------------------------------
  */
 
+/* A run that could not begin leaves no folder. */
+static void expect_nothing_at(const char *name) {
+    leat_path_facts facts;
+    assert_int_equal(leat_path_stat(train_path(name), &facts, NULL), LEAT_OK);
+    assert_int_equal(facts.kind, LEAT_PATH_NONE);
+}
+
 static void other_machines(void **state) {
     const struct {
         const char *sql, *says;
@@ -180,12 +188,25 @@ static void other_machines(void **state) {
         leat_coordinate("dcgan", local_data(), train_path("other"), &options, &result, &err),
         LEAT_ERR_OPTION);
     assert_non_null(strstr(err.message, "other data, another model or other settings"));
+    expect_nothing_at("other");
     options.train.learning_rate /= 2;
     options.train.resume = false;
     assert_int_equal(
         leat_coordinate("dcgan", local_data(), train_path("third"), &options, &result, &err),
         LEAT_ERR_EXISTS);
     assert_non_null(strstr(err.message, "--resume"));
+    expect_nothing_at("third");
+    /* but what is somebody else's stays */
+    char mine[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    snprintf(mine, sizeof mine, "%s/config.yaml", train_path("mine"));
+    assert_int_equal(leat_path_make_dir(train_path("mine"), NULL), LEAT_OK);
+    assert_int_equal(leat_file_save(mine, "a", 1, NULL), LEAT_OK);
+    assert_int_equal(
+        leat_coordinate("dcgan", local_data(), train_path("mine"), &options, &result, &err),
+        LEAT_ERR_EXISTS);
+    assert_int_equal(leat_path_stat(mine, &facts, NULL), LEAT_OK);
+    assert_int_equal(facts.kind, LEAT_PATH_FILE);
 }
 
 int main(void) {
