@@ -53,10 +53,29 @@ static leat_code open_here(leat_coordinator *self, leat_error *err) {
     return leat_store_look(self->pg, self->run, &self->at, err);
 }
 
-/* Reads the state that the database has, which is later than the one in memory. */
+/* Reads the state that the database has, which is later than the one in memory. If it is not all
+ * there, as in a database that was restored from a dump without it, RUN's is what is left. */
 static leat_code take_state(leat_coordinator *self, leat_error *err) {
-    LEAT_TRY(leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot,
-                             self->state, self->sizes.state, self->part_bytes, err));
+    leat_error why = {0};
+    const leat_code code =
+        leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot, self->state,
+                        self->sizes.state, self->part_bytes, &why);
+    const bool missing = code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT;
+    if (missing && !self->session.folder.exists)
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "the state of step %lld is not in the database (%.200s), and \"%.200s\" is "
+            "a new folder: bring back the folder of the run, or a backup of the "
+            "database with the tables leat.state_*",
+            (long long)self->at.state_step, why.message, self->session.folder.path);
+    if (missing) {
+        leat_coordinator_say(self,
+                             "the state of step %lld is not in the database; continues with the "
+                             "folder's, at step %lld",
+                             (long long)self->at.state_step, (long long)step_of(self));
+        return LEAT_OK;
+    }
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
     LEAT_TRY(leat_exchange_take_state(self->exchange, self->state, self->at.state, err));
     leat_coordinator_say(self, "continues at step %lld, which the database has",
                          (long long)step_of(self));

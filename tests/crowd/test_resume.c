@@ -153,6 +153,34 @@ static void expect_nothing_at(const char *name) {
     assert_int_equal(facts.kind, LEAT_PATH_NONE);
 }
 
+/* A database that was restored without its state, and a folder that is older, or new. */
+static void state_that_is_not_there(void **state) {
+    leat_coordinate_result result;
+    leat_error err = {0};
+    char command[3 * LEAT_PATH_BYTES];
+    helper workers[2];
+    (void)state;
+    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    start_all(workers, 2);
+    assert_int_equal(coordinate(2, true, &result, &err), LEAT_ERR_CANCELLED);
+    snprintf(command, sizeof command, "cp -r '%s' '%s-2'", local_run(), local_run());
+    assert_int_equal(system(command), 0);
+    assert_int_equal(coordinate(4, true, &result, &err), LEAT_ERR_CANCELLED);
+    leat_pg *pg = cluster_connect("owner", local_database());
+    tell(pg, "delete from leat.state_1_0; delete from leat.state_1_1");
+    leat_pg_close(pg);
+    snprintf(command, sizeof command, "rm -rf '%s'", local_run());
+    assert_int_equal(system(command), 0);
+    assert_int_equal(coordinate(LOCAL_STEPS + 1, true, &result, &err), LEAT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "the state of step 4 is not in the database"));
+    expect_nothing_at(strrchr(local_run(), '/') + 1);
+    snprintf(command, sizeof command, "mv '%s-2' '%s'", local_run(), local_run());
+    assert_int_equal(system(command), 0);
+    if (coordinate(LOCAL_STEPS + 1, true, &result, &err) != LEAT_OK) fail_msg("%s", err.message);
+    join_all(workers, 2);
+    expect_end(&result);
+}
+
 static void other_machines(void **state) {
     const struct {
         const char *sql, *says;
@@ -215,6 +243,7 @@ int main(void) {
         cmocka_unit_test_setup(resumed_from_the_folder, local_setup),
         cmocka_unit_test_setup(resumed_from_the_database, local_setup),
         cmocka_unit_test_setup(longer, local_setup),
+        cmocka_unit_test_setup(state_that_is_not_there, local_setup),
         cmocka_unit_test_setup(names, local_setup),
         cmocka_unit_test_setup(other_machines, local_setup),
     };
