@@ -62,15 +62,16 @@ static int settings_of_database(leat_cli *cli, const char *run, leat_coordinate_
 static int run_coordinate(leat_cli *cli) {
     leat_coordinate_options options = leat_coordinate_options_default();
     leat_train_config *config = NULL;
-    char host[65] = "";
+    char host[65] = "", url[LEAT_CROWD_URL_BYTES];
     const char *run = leat_cli_argument(cli, 0);
     leat_crowd_forget_environment();
     leat_cli_cancellable(cli);
     (void)gethostname(host, sizeof host - 1);
-    options.url = leat_cli_text(cli, "db");
+    int status = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
+    options.url = url;
     options.who = host;
     if (leat_cli_given(cli, "name")) options.name = leat_cli_text(cli, "name");
-    int status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
+    if (status == 0) status = leat_cli_set(cli, leat_coordinate_options_table(), &options);
     if (status == 0) status = settings_of_database(cli, run, &options);
     if (status == 0)
         status = leat_train_read_options(cli, run, leat_coordinate_train_table(), &options.train,
@@ -84,8 +85,8 @@ static const leat_cli_option options[] = {
     {.own.name = "db",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "URL|local",
-     .own.help = "PostgreSQL database, 13 or newer, in which this login may create a schema; "
-                 "\"local\": a private server in RUN/database",
+     .own.help = "PostgreSQL database, 13 or newer, in which this login may create a schema, or - "
+                 "or @FILE to read the URL; \"local\": a private server in RUN/database",
      .required = true},
     {.own.name = "data",
      .own.kind = LEAT_SETTING_PATH,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "crowd/crowd.h"
 #include "doctor/doctor.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
@@ -169,10 +170,12 @@ static void tell_here(leat_doctor *doc) {
 
 /* With a database this machine is not looked at: it may work without what other commands need. */
 static int tell_all(leat_doctor *doc) {
-    const char *url = leat_cli_text(doc->cli, "db");
+    const char *typed = leat_cli_text(doc->cli, "db");
+    char url[LEAT_CROWD_URL_BYTES];
     int status = 0;
-    if (url != NULL) status = leat_doctor_database(doc, url);
-    else tell_here(doc);
+    if (typed == NULL) tell_here(doc);
+    else status = leat_crowd_url(doc->cli, typed, url);
+    if (status == 0 && typed != NULL) status = leat_doctor_database(doc, url);
     for (int i = 0; status == 0 && i < leat_cli_argument_count(doc->cli); i++)
         tell_data(doc, leat_cli_argument(doc->cli, i));
     return status;
@@ -220,7 +223,7 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "URL",
      .own.help = "check this PostgreSQL database instead of this machine: whether runs can be "
-                 "coordinated or worked on with its login"},
+                 "coordinated or worked on with its login; - or @FILE: read the URL"},
     LEAT_CLI_OPTION_JSON,
     {.own.name = "temp",
      .own.kind = LEAT_SETTING_PATH,

@@ -83,10 +83,11 @@ static void json_members(leat_json *json, const void *source) {
 static int run_status(leat_cli *cli) {
     leat_crowd_status *status = NULL;
     leat_error err = {0};
+    char url[LEAT_CROWD_URL_BYTES];
     leat_crowd_forget_environment();
-    if (leat_crowd_status_load(&status, leat_cli_text(cli, "db"), &err) != LEAT_OK)
-        return leat_cli_fail(cli, &err);
-    int code = 0;
+    int code = leat_crowd_url(cli, leat_cli_text(cli, "db"), url);
+    if (code != 0) return code;
+    if (leat_crowd_status_load(&status, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     if (leat_cli_flag(cli, "json")) {
         code = leat_out_object(cli, json_members, status);
     } else {
@@ -101,8 +102,8 @@ static const leat_cli_option options[] = {
     {.own.name = "db",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "URL",
-     .own.help = "database of the run, as leat coordinate printed it; ?run=NAME chooses one of "
-                 "several",
+     .own.help = "database of the run, as leat coordinate printed it, or - or @FILE to read the "
+                 "URL; ?run=NAME chooses one of several",
      .required = true},
     LEAT_CLI_OPTION_JSON,
     {0},

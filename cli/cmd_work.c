@@ -44,6 +44,7 @@ static int work(leat_cli *cli, leat_work_options *options) {
 
 static int run_work(leat_cli *cli) {
     char path[LEAT_CROWD_PATH_BYTES], hardware[LEAT_WORDS_BYTES], host[65] = "";
+    char url[LEAT_CROWD_URL_BYTES];
     leat_work_options options = leat_work_options_default();
     leat_key *key = NULL;
     leat_error err = {0};
@@ -52,8 +53,10 @@ static int run_work(leat_cli *cli) {
     leat_cli_cancellable(cli);
     if (file == NULL) file = leat_crowd_key_path(path);
     if (file[0] == 0) return leat_cli_usage(cli, "this user has no home folder: give --key FILE");
+    int status = leat_crowd_url(cli, leat_cli_argument(cli, 0), url);
+    if (status != 0) return status;
     (void)gethostname(host, sizeof host - 1);
-    options.url = leat_cli_argument(cli, 0);
+    options.url = url;
     options.data = leat_cli_text(cli, "data");
     options.name = leat_cli_given(cli, "name") ? leat_cli_text(cli, "name") : host;
     options.hardware = leat_crowd_hardware(hardware);
@@ -65,7 +68,7 @@ static int run_work(leat_cli *cli) {
     if (leat_cli_flag(cli, "nice")) (void)!nice(10);
     if (leat_key_open(&key, file, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     options.machine = leat_key_id(key);
-    const int status = work(cli, &options);
+    status = work(cli, &options);
     leat_key_close(key);
     return status;
 }
@@ -122,6 +125,7 @@ static const leat_cli_example examples[] = {
      "work on the only open run"},
     {"leat work 'postgresql://ann:secret@db.example.org/class?run=night' --data faces --nice",
      "work on one of several, behind other programs"},
+    {"leat work @ticket --data faces", "read the URL from the file ticket (-: from stdin)"},
     {.line = NULL},
 };
 

@@ -22,6 +22,14 @@ void leat_crowd_forget_environment(void) {
     }
 }
 
+int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYTES]) {
+    leat_error err = {0};
+    if (leat_crowd_url_read(typed, url, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
+    char *secret = strstr((char *)(uintptr_t)typed, "://"); /* in argv, which is writable */
+    if (secret != NULL) memset(secret + 3, '*', strlen(secret + 3));
+    return 0;
+}
+
 void leat_crowd_say(void *user, const char *line) { leat_cli_note(user, "%s", line); }
 
 const char *leat_crowd_key_path(char path[LEAT_CROWD_PATH_BYTES]) {

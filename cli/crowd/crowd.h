@@ -10,6 +10,11 @@
  * what its URL says, on every machine. Before any thread starts.
  */
 void leat_crowd_forget_environment(void);
+/*
+ * The URL of a database as leat_crowd_url_read gives it. What was typed is overwritten, so that it
+ * is not in the list of processes. Returns 0, or the exit status after reporting an error.
+ */
+int leat_crowd_url(leat_cli *cli, const char *typed, char url[LEAT_CROWD_URL_BYTES]);
 /* As a leat_say_fn whose user is the leat_cli: a line on stderr. */
 void leat_crowd_say(void *user, const char *line);
 /* "~/.local/state/leat/machine.key"; "" if this user has no home. */

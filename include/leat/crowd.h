@@ -19,6 +19,14 @@
 extern "C" {
 #endif
 
+/* The URL that is meant by "-" (the first line of standard input), by "@FILE" (the first line of a
+ * file) or by itself, with its NUL. The arguments of a program can be read by every user of its
+ * machine. LEAT_ERR_OPTION: there is no such line, or it is too long. */
+#define LEAT_CROWD_URL_BYTES 2048
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_url_read(const char *typed,
+                                                       char out[LEAT_CROWD_URL_BYTES],
+                                                       leat_error *err);
+
 /* A line of text on what happens, for people; called from one thread at a time. */
 typedef void (*leat_say_fn)(void *user, const char *line);
 

@@ -203,6 +203,33 @@ class Crowd(folder.Folder):
             coordinator.end()
         self.assertEqual(leat("status", "--db", SERVER.url(self.database), env=env).returncode, 0)
 
+    def test_passwords_are_not_in_the_list_of_processes(self):
+        """Not those on the command line, and there are other ways to give a URL."""
+        url = SERVER.url(self.database, "owner:secret")
+        mine = SERVER.url(self.database, "ann:secret")
+        with open(self.at("ticket"), "w", encoding="ascii") as file:
+            file.write(f"\n{mine}\nanything\n")
+        with Process("coordinate", self.at("run"), "--db", url, "--data", f"{DATA}/faces",
+                     "--steps", 2, *SMALL, *QUICK) as coordinator:
+            coordinator.until("is open at step 0 of 2")
+            with open(f"/proc/{coordinator.process.pid}/cmdline", encoding="utf-8") as file:
+                words = file.read().split("\0")
+            self.assertEqual(words[words.index("--db") + 1],
+                             "postgresql://" + "*" * (len(url) - len("postgresql://")))
+            done = leat("status", "--db", "-", input=mine, status=0)
+            self.assertIn("run      run: dcgan, open", done.stdout)
+            self.assertIn("run: dcgan", leat("status", "--db", "@" + self.at("ticket"),
+                                               status=0).stdout)
+            leat("work", "@" + self.at("ticket"), "--data", f"{DATA}/faces", "--key",
+                 self.at("k"), "--threads", "1", "--poll-ms", "5", status=0)
+            coordinator.end()
+        leat("doctor", "--db", "-", input=url, status=0)
+        for words in (["status", "--db", "-"], ["work", "-", "--data", f"{DATA}/faces"],
+                      ["status", "--db", "@" + self.at("run", "ledger.jsonl") + "2"]):
+            done = leat(*words, input="\n" * 3)
+            self.assertEqual(done.returncode, 1 if "2" in words[-1] else 2, done.stderr)
+            self.assertRegex(done.stderr, "does not begin with a line|ledger.jsonl2")
+
     def test_what_is_refused(self):
         url = SERVER.url(self.database)
         faces = f"{DATA}/faces"

@@ -1,0 +1,38 @@
+/* A database's URL that is not on the command line, which every user of the machine can see. */
+#include <string.h>
+
+#include "base/lines.h"
+#include "crowd/libpq.h"
+#include "leat/crowd.h"
+
+_Static_assert(LEAT_CROWD_URL_BYTES == LEAT_PG_URL_BYTES, "a URL that is read can be connected to");
+
+static leat_code read_line(const char *path, char *out, leat_error *err) {
+    const leat_lines_options plain = {0};
+    leat_lines *lines = NULL;
+    leat_line line;
+    bool found = false;
+    LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
+    leat_code code = leat_lines_first(lines, &line, &found, err);
+    if (code == LEAT_OK && (!found || line.size_bytes >= LEAT_CROWD_URL_BYTES))
+        code =
+            leat_fail(err, LEAT_ERR_OPTION,
+                      "\"%.300s\" does not begin with a line that is the URL of a database", path);
+    if (code == LEAT_OK) {
+        memcpy(out, line.data, (size_t)line.size_bytes);
+        out[line.size_bytes] = 0;
+    }
+    leat_lines_close(lines);
+    return code;
+}
+
+leat_code leat_crowd_url_read(const char *typed, char out[LEAT_CROWD_URL_BYTES], leat_error *err) {
+    out[0] = 0;
+    if (strcmp(typed, "-") == 0) return read_line("/dev/stdin", out, err);
+    if (typed[0] == '@') return read_line(typed + 1, out, err);
+    if (strlen(typed) >= LEAT_CROWD_URL_BYTES)
+        return leat_fail(err, LEAT_ERR_OPTION, "the URL of the database has more than %d bytes",
+                         LEAT_CROWD_URL_BYTES - 1);
+    strcpy(out, typed);
+    return LEAT_OK;
+}
