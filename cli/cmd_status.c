@@ -38,6 +38,33 @@ static void write_workers(leat_cli *cli, const leat_crowd_status *status) {
     }
 }
 
+static void write_events(leat_cli *cli, const leat_crowd_status *status) {
+    leat_crowd_event of;
+    char a[LEAT_WORDS_BYTES];
+    for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
+        if (i == 0) leat_out(cli, "\nfailures and refusals, the newest first\n");
+        leat_out(cli, "  %s ago, %s of %s, %s: %s\n", leat_words_seconds(a, of.seconds),
+                 of.name[0] != 0 ? of.name : of.machine, of.account, of.kind, of.words);
+    }
+}
+
+static void json_events(leat_json *json, const leat_crowd_status *status) {
+    leat_crowd_event of;
+    leat_json_key(json, "events");
+    leat_json_begin_array(json);
+    for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
+        leat_json_begin_object(json);
+        leat_json_member_double(json, "seconds", of.seconds);
+        leat_json_member_string(json, "kind", of.kind);
+        leat_json_member_string(json, "account", of.account);
+        leat_json_member_string(json, "machine", of.machine);
+        leat_json_member_string(json, "name", of.name);
+        leat_json_member_string(json, "words", of.words);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void json_members(leat_json *json, const void *source) {
     const leat_crowd_status *status = source;
     const leat_crowd_run *run = leat_crowd_run_of(status);
@@ -78,6 +105,7 @@ static void json_members(leat_json *json, const void *source) {
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
+    json_events(json, status);
 }
 
 static int run_status(leat_cli *cli) {
@@ -93,6 +121,7 @@ static int run_status(leat_cli *cli) {
     } else {
         write_run(cli, leat_crowd_run_of(status));
         write_workers(cli, status);
+        write_events(cli, status);
     }
     leat_crowd_status_destroy(status);
     return code;
@@ -118,8 +147,9 @@ const leat_cli_command leat_cmd_status = {
     .words = "status",
     .purpose = "show who works on a run and how it is going",
     .usage = "--db URL [options]",
-    .about = "Reads what the database of a run says: the step, losses, units of the step, and who "
-             "works. Any login that may connect can ask.",
+    .about =
+        "Reads what the database of a run says: the step, losses, units of the step, who works, "
+        "and the last failures and refusals. Any login that may connect can ask.",
     .argument = "",
     .min_arguments = 0,
     .max_arguments = 0,

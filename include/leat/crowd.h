@@ -253,6 +253,14 @@ typedef struct leat_crowd_run {
     int64_t database_bytes;
 } leat_crowd_run;
 
+/* A unit that a machine could not compute, or a result that was refused. */
+typedef struct leat_crowd_event {
+    double seconds;                          /* ago */
+    char kind[17];                           /* "failed", "refused" */
+    char account[65], machine[33], name[65]; /* of the machine; "": unknown */
+    char words[512];                         /* step, unit and reason */
+} leat_crowd_event;
+
 typedef struct leat_crowd_status leat_crowd_status;
 /* Reads the views that every login may read. LEAT_ERR_CONNECTION, LEAT_ERR_NOT_FOUND: there is no
  * schema, or no run (of the name in the URL). */
@@ -263,6 +271,9 @@ LEAT_API const leat_crowd_run *leat_crowd_run_of(const leat_crowd_status *status
 /* The workers, those with most units first; false after the last. */
 LEAT_API bool leat_crowd_worker_at(const leat_crowd_status *status, int index,
                                    leat_crowd_worker *out);
+/* The last 20 events, the newest first; false after the last. */
+LEAT_API bool leat_crowd_event_at(const leat_crowd_status *status, int index,
+                                  leat_crowd_event *out);
 
 #ifdef __cplusplus
 }

@@ -452,12 +452,16 @@ create view leat.workers with (security_barrier) as
          m.bytes, m.run
   from leat.machine m left join leat.run r on r.id = m.run;
 
+create view leat.events with (security_barrier) as
+  select e.run, e.id, e.at, e.kind, e.account, e.machine as worker_id, m.name, e.words
+  from leat.event e left join leat.machine m on (m.account, m.id) = (e.account, e.machine);
+
 -- ---- Rights ------------------------------------------------------------------------------------
 
 revoke all on all tables in schema leat from public;
 revoke all on all functions in schema leat from public;
 grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_history,
-  leat.workers, leat.version to public;
+  leat.workers, leat.events, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text),

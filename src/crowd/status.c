@@ -7,12 +7,14 @@
 #include "crowd/store_parts.h"
 #include "leat/crowd.h"
 
-enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000 };
+enum { TIMEOUT_MS = 15000, WORKERS_MAX = 10000, EVENTS = 20 };
 
 struct leat_crowd_status {
     leat_crowd_run run;
     leat_crowd_worker *workers;
     int64_t worker_count, worker_capacity;
+    leat_crowd_event events[EVENTS];
+    int event_count;
 };
 
 static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, int64_t *id,
@@ -107,6 +109,27 @@ static leat_code load_workers(leat_pg *pg, int64_t id, int64_t step, leat_crowd_
     return code;
 }
 
+static leat_code load_events(leat_pg *pg, int64_t id, leat_crowd_status *status, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    LEAT_TRY(LEAT_STORE_CALL(
+        pg, &rows,
+        "select extract(epoch from leat.clock() - at), kind, coalesce(account, ''), "
+        "coalesce(worker_id, ''), coalesce(name, ''), words from leat.events where run = $1 "
+        "order by id desc limit $2",
+        err, LEAT_PG_I(id), LEAT_PG_I(EVENTS)));
+    for (int i = 0; i < leat_pg_row_count(rows) && i < EVENTS; i++) {
+        leat_crowd_event *of = &status->events[status->event_count++];
+        of->seconds = leat_pg_real(rows, i, 0);
+        leat_store_copy(of->kind, sizeof of->kind, leat_pg_text(rows, i, 1));
+        leat_store_copy(of->account, sizeof of->account, leat_pg_text(rows, i, 2));
+        leat_store_copy(of->machine, sizeof of->machine, leat_pg_text(rows, i, 3));
+        leat_store_copy(of->name, sizeof of->name, leat_pg_text(rows, i, 4));
+        leat_store_copy(of->words, sizeof of->words, leat_pg_text(rows, i, 5));
+    }
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
 static leat_code load(leat_crowd_status *status, const char *url, leat_error *err) {
     leat_pg_place place;
     leat_pg *pg = NULL;
@@ -118,6 +141,7 @@ static leat_code load(leat_crowd_status *status, const char *url, leat_error *er
     if (code == LEAT_OK) code = load_run(pg, place.run, &status->run, &id, err);
     if (code == LEAT_OK) code = load_step(pg, id, &status->run, err);
     if (code == LEAT_OK) code = load_workers(pg, id, status->run.step, status, err);
+    if (code == LEAT_OK) code = load_events(pg, id, status, err);
     leat_pg_close(pg);
     return code;
 }
@@ -152,5 +176,12 @@ bool leat_crowd_worker_at(const leat_crowd_status *status, int index, leat_crowd
     *out = (leat_crowd_worker){0};
     if (index < 0 || index >= status->worker_count) return false;
     *out = status->workers[index];
+    return true;
+}
+
+bool leat_crowd_event_at(const leat_crowd_status *status, int index, leat_crowd_event *out) {
+    *out = (leat_crowd_event){0};
+    if (index < 0 || index >= status->event_count) return false;
+    *out = status->events[index];
     return true;
 }

@@ -230,6 +230,23 @@ class Crowd(folder.Folder):
             self.assertEqual(done.returncode, 1 if "2" in words[-1] else 2, done.stderr)
             self.assertRegex(done.stderr, "does not begin with a line|ledger.jsonl2")
 
+    def test_failures_have_reasons(self):
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open at step 0 of 1")
+            machine = "1" * 32
+            SERVER.sql(f"select leat.register('', '{machine}', 'old', 'tape')",
+                       "select leat.fail(lease, epoch, e'no\\033[31m disk') "
+                       f"from leat.claim(1, '{machine}', 0)", database=self.database, login="ann")
+            event, = json.loads(self.status("--json").stdout)["events"]
+            self.assertEqual((event["kind"], event["account"], event["machine"], event["name"],
+                              event["words"]),
+                             ("failed", "ann", machine, "old", "step 1, unit 0: no?[31m disk"))
+            self.assertRegex(self.status().stdout,
+                             r"ago, old of ann, failed: step 1, unit 0: no\?\[31m disk\n")
+            with self.work() as worker:
+                worker.end()
+            coordinator.end()
+
     def test_what_is_refused(self):
         url = SERVER.url(self.database)
         faces = f"{DATA}/faces"
