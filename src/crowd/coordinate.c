@@ -350,8 +350,9 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);
     if (code == LEAT_OK) code = serve(self, err);
-    /* a new folder in which no step was taken would be taken for that of a run at its beginning */
-    if (code != LEAT_OK && code != LEAT_ERR_CANCELLED && self->session.taken == 0)
+    /* a new folder without a step would be taken for that of a run at its beginning */
+    const bool empty = self->session.taken == 0 && self->session.saved_step < 0;
+    if (code != LEAT_OK && code != LEAT_ERR_CANCELLED && empty)
         leat_run_folder_clear(&self->session.folder);
     destroy(self);
     leat_free(self);

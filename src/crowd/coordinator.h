@@ -109,8 +109,7 @@ LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self,
 LEAT_MUST_CHECK leat_code leat_coordinator_commit_again(leat_coordinator *self, leat_error *err);
 
 /* The ledger (record.c): this coordinator begins; a result of the open step is refused; all results
- * of the open step count, and the next one begins with the trainer's state. The last one waits for
- * the disk. */
+ * of the open step count, and the next one begins with the trainer's state. */
 LEAT_MUST_CHECK leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
                                                           const leat_store_result *result,

@@ -40,7 +40,8 @@ leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
     put_result(json, step, result);
     leat_json_member_bool(json, "mismatch", mismatch);
     leat_json_member_string(json, "reason", why);
-    return leat_ledger_end(&self->ledger, json, err);
+    LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
+    return leat_ledger_sync(&self->ledger, err);
 }
 
 static leat_code record_units(leat_coordinator *self, int64_t step, leat_error *err) {
