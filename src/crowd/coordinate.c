@@ -205,6 +205,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
+    LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
     self->lost = false;
     leat_coordinator_say(self, "the run \"%s\" is open at step %lld of %lld", self->name,
