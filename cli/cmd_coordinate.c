@@ -91,7 +91,7 @@ static const leat_cli_option options[] = {
     {.own.name = "data",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "DIR",
-     .own.help = "data set, the same that the workers have",
+     .own.help = "data set, the same that the workers have unless --serve-data is given",
      .required = true},
     {.own.name = "model",
      .own.kind = LEAT_SETTING_TEXT,
@@ -122,6 +122,9 @@ static const leat_cli_example examples[] = {
      "train with all machines that run leat work"},
     {"leat coordinate run --db local --data faces --epochs 5",
      "the same without a database elsewhere, for workers on this machine"},
+    {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --epochs 5 "
+     "--serve-data",
+     "the same for workers without the data set, who fetch it from the database"},
     {"leat coordinate run --db postgresql://me:secret@db.example.org/class --data faces --resume",
      "continue after an interruption, on any machine"},
     {.line = NULL},

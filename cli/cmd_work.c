@@ -77,8 +77,8 @@ static const leat_cli_option options[] = {
     {.own.name = "data",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "DIR",
-     .own.help = "data set of the run; its fingerprint must be the run's",
-     .required = true},
+     .own.usually = "fetch the images of each unit from the database",
+     .own.help = "data set of the run; its fingerprint must be the run's"},
     {.own.name = "name",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "NAME",
@@ -126,21 +126,25 @@ static const leat_cli_example examples[] = {
     {"leat work 'postgresql://ann:secret@db.example.org/class?run=night' --data faces --nice",
      "work on one of several, behind other programs"},
     {"leat work @ticket --data faces", "read the URL from the file ticket (-: from stdin)"},
+    {"leat work 'postgresql://ann:secret@db.example.org/class'",
+     "work without the data set, on a run of leat coordinate --serve-data"},
     {.line = NULL},
 };
 
 const leat_cli_command leat_cmd_work = {
     .words = "work",
     .purpose = "lend this machine to a training run",
-    .usage = "URL --data DIR [options]",
+    .usage = "URL [--data DIR] [options]",
     .about =
         "Computes units of a run that leat coordinate manages, until the run is finished. The "
         "machine only makes outgoing connections to the database. It may be switched off at any "
         "moment: others compute its units, and the weights are the same.\n\n"
         "If the connection is lost, leat reconnects until it succeeds. Ctrl-C hands in the unit "
         "that is being "
-        "computed, for up to a minute, and stops; a second one stops at once. A machine with other "
-        "data, another version of leat, or kernels that give other bits is refused.",
+        "computed, for up to a minute, and stops; a second one stops at once. Without --data, it "
+        "fetches the images of its units from the database, if the run keeps them there (leat "
+        "coordinate --serve-data). A machine with other data, another version of leat, or kernels "
+        "that give other bits is refused.",
     .argument = "URL",
     .min_arguments = 1,
     .max_arguments = 1,

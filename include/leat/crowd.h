@@ -37,7 +37,7 @@ typedef struct leat_coordinate_options {
     const char *name;      /* of the run in the database: letters, digits, "." "_" "-"; NULL: that
                             * of the folder */
     const char *who;       /* this coordinator, for those who wait for it; at most 64 characters */
-    const char *data_note; /* tells volunteers where the data is; NULL: nothing */
+    const char *data_note; /* tells a machine without the data where it is; NULL: nothing */
     leat_train_options train; /* schedule simultaneous; with resume: continues what is found */
     /* The run's times, the same for all who work on it. */
     int64_t lease_ms;   /* a unit is somebody's for so long */
@@ -47,6 +47,8 @@ typedef struct leat_coordinate_options {
     int64_t poll_ms;    /* between looks at what has arrived */
     int64_t state_ms;   /* the state is written to the database at most this often */
     int64_t part_bytes; /* everything is stored in parts of this size, 1 KiB to 8 MiB */
+    bool serve_data;    /* the run keeps its data set in the database, for workers without it; a
+                         * run that does so already continues to */
     /* Called as leat_train calls them, and `say` also between steps. */
     leat_say_fn say;
     void *user; /* of say; train.user is that of train's functions */
@@ -56,7 +58,7 @@ typedef struct leat_coordinate_options {
  * each 10 s, silent after 30 s, a hold of 15 s; a look each 500 ms, the state each 30 s, 1 MiB. */
 LEAT_API leat_coordinate_options leat_coordinate_options_default(void);
 /* "lease-ms", "renew-ms", "silent-ms", "hold-ms", "poll-ms", "state-ms", "part-bytes",
- * "data-note". */
+ * "data-note", "serve-data". */
 LEAT_API const leat_setting_table *leat_coordinate_options_table(void);
 /* The settings of leat_train_options_table, with the defaults of a run by many machines. */
 LEAT_API const leat_setting_table *leat_coordinate_train_table(void);
@@ -142,7 +144,8 @@ LEAT_API const char *leat_key_path(const leat_key *key);
 
 typedef struct leat_work_options {
     const char *url;
-    const char *data;            /* data set; its fingerprint must be the run's */
+    const char *data;            /* data set; its fingerprint must be the run's. NULL: its images
+                                  * are fetched from the database, if the run keeps them there */
     const char *machine;         /* leat_key_id */
     const char *name, *hardware; /* for the list of workers */
     int32_t threads;
@@ -172,9 +175,9 @@ typedef struct leat_work_result {
 /*
  * Lends this machine to a run until it is finished. LEAT_ERR_CANCELLED: stopped; its leases were
  * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
- * other data, model, kernel class or version, too little memory, or the server refuses the login;
- * the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in between.
- * LEAT_ERR_NOT_FOUND: the database has no such run.
+ * no data, other data, model, kernel class or version, too little memory, or the server refuses the
+ * login; the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in
+ * between. LEAT_ERR_NOT_FOUND: the database has no such run.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);

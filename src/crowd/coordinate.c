@@ -206,6 +206,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, &self->hold, err));
+    LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
     LEAT_TRY(leat_coordinator_record_begin(self, err));
     self->lost = false;

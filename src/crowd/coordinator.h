@@ -44,6 +44,7 @@ typedef struct leat_coordinator {
     bool stopped;   /* it said so */
     bool lost;      /* the database, and the caller knows it */
     bool tried_to_create, finished;
+    bool serves; /* the run keeps its data set in the database */
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES]; /* of the run */
     int64_t part_bytes;               /* of the run, which may have begun with another option */
@@ -81,6 +82,9 @@ void leat_coordinator_say_goodbye(leat_coordinator *self);
 /* Once there is a run to join: says which command does it, again if that has changed. */
 void leat_coordinator_say_line(leat_coordinator *self);
 
+/* Stores the data set in the database, as far as it is not there, if this run keeps it there
+ * (serve.c). LEAT_ERR_CANCELLED: stopped between two parts. */
+LEAT_MUST_CHECK leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err);
 /*
  * Makes the database and the state in memory the same step, with its weights in the database
  * (sync.c). Of the two the later step counts, unless the database has no state from which it could

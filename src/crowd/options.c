@@ -64,7 +64,12 @@ static const leat_setting rows[] = {
      AT(data_note),
      .neutral = true,
      .usually = "no note",
-     .help = "what a machine with other data is told, such as where to download the right ones"},
+     .help = "what a machine without the data set is told, such as where to download it"},
+    {.name = "serve-data",
+     .kind = LEAT_SETTING_FLAG,
+     AT(serve_data),
+     .neutral = true,
+     .help = "keep the data set in the database, for machines without it; every login can read it"},
     {0},
 };
 

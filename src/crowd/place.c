@@ -28,15 +28,17 @@ leat_code leat_coordinator_check_place(leat_coordinator *self, const char *run, 
 }
 
 /*
- * "leat work 'postgresql://...?run=NAME' --data DIR". Of a URL that was given, the login and its
+ * "leat work 'postgresql://...?run=NAME' --data DIR", without --data if the run keeps its data set
+ * in the database. Of a URL that was given, the login and its
  * password are the coordinator's own: workers have others.
  */
 void leat_coordinator_say_line(leat_coordinator *self) {
+    const char *data = self->serves ? "" : " --data DIR";
     if (self->line_said) return;
     self->line_said = true;
     if (self->local != NULL) {
-        leat_coordinator_say(self, "to lend this machine: leat work '%s?run=%s' --data DIR",
-                             leat_local_worker_url(self->local), self->name);
+        leat_coordinator_say(self, "to lend this machine: leat work '%s?run=%s'%s",
+                             leat_local_worker_url(self->local), self->name, data);
         return;
     }
     const char *shown = self->place.shown, *host = strchr(shown, '@');
@@ -50,10 +52,9 @@ void leat_coordinator_say_line(leat_coordinator *self) {
             snprintf(kept + strlen(kept), sizeof kept - strlen(kept), "&%.*s", length - 1, at + 1);
         at += length;
     }
-    leat_coordinator_say(self,
-                         "to lend a machine: leat work 'postgresql://LOGIN:PASSWORD%.*s?run=%s%s' "
-                         "--data DIR",
-                         end, host, self->name, kept);
+    leat_coordinator_say(
+        self, "to lend a machine: leat work 'postgresql://LOGIN:PASSWORD%.*s?run=%s%s'%s", end,
+        host, self->name, kept, data);
 }
 
 leat_code leat_coordinator_open_place(leat_coordinator *self, const char *run, leat_error *err) {

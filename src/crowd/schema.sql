@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 1; installed by its owner in one transaction.
+-- it. Version 2; installed by its owner in one transaction.
 --
 -- Workers call functions and read views; they have no other right. The owner's coordinator reads the
 -- tables, and writes through functions too, each of which begins by locking the run and comparing the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (1);
+insert into leat.version values (2);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz
@@ -53,6 +53,8 @@ create table leat.run (
   data text not null,
   data_note text not null default '',
   samples bigint not null,
+  -- 0: workers have the data set; else leat.data_ID has or receives it
+  sample_bytes bigint not null default 0 check (sample_bytes between 0 and 64 << 20),
   kernel_class text not null,
   leat_version text not null,
   units integer not null check (units between 1 and 100000),
@@ -225,7 +227,8 @@ create function leat.register(p_run text, p_machine text, p_name text, p_hardwar
 returns table (run bigint, name text, model text, model_hash text, data text, data_note text,
                samples bigint, kernel_class text, identity text, settings text, leat_version text,
                payload_bytes bigint, weights_bytes bigint, part_bytes integer,
-               memory_bytes bigint, lease_ms bigint, renew_ms bigint, state text)
+               memory_bytes bigint, lease_ms bigint, renew_ms bigint, state text,
+               sample_bytes bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -260,7 +263,7 @@ begin
   perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
     r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
-    r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state;
+    r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state, r.sample_bytes;
 end $$;
 
 -- The median time of a finished unit of the open step, or of the one before, in milliseconds.
@@ -363,6 +366,29 @@ begin
   claim.epoch := r.epoch;
   claim.step := r.step;
   claim.weights := r.weights_hash;
+end $$;
+
+-- The unit after the one that a machine computes (p_kept), so that it can fetch its samples in the
+-- meantime. Given only if every machine that was seen lately can still have a unit: nobody waits for
+-- one that another machine only keeps.
+create function leat.claim_ahead(p_run bigint, p_machine text, p_kept bigint,
+                                 out lease bigint, out epoch bigint, out step bigint,
+                                 out unit integer, out kind text, out weights text, out state text,
+                                 out news text)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+#variable_conflict use_column
+declare
+  ready_ bigint;
+begin
+  select r.state, (select count(*) from leat.unit u
+                   where u.run = r.id and u.step = r.step and u.state = 'ready')
+  into claim_ahead.state, ready_ from leat.run r where r.id = p_run;
+  if ready_ > 0 and ready_ >= (select count(*) from leat.machine m where m.run = p_run
+                               and leat.holds(m.seen_at + interval '2 minutes', 120000)) then
+    select c.* into claim_ahead.lease, claim_ahead.epoch, claim_ahead.step, claim_ahead.unit,
+      claim_ahead.kind, claim_ahead.weights, claim_ahead.state, claim_ahead.news
+    from leat.claim(p_run, p_machine, p_kept) c;
+  end if;
 end $$;
 
 -- Whether a lease is this caller's and live, locked; why not, in words.
@@ -523,4 +549,32 @@ begin
   execute format('select bytes from leat.weights_%s_%s where part = $1', r.id, r.weights_slot)
   into bytes_ using p_part;
   return bytes_;
+end $$;
+
+-- Samples by number, one after the other in the order asked, at most a part of them; null if they
+-- are not all here.
+create function leat.samples(p_run bigint, p_samples bigint[]) returns bytea
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  r leat.run;
+  most_ bigint;
+  count_ bigint;
+  bytes_ bytea;
+begin
+  select * into r from leat.run where id = p_run;
+  if not found or r.sample_bytes = 0 then return null; end if;
+  most_ := greatest(r.part_bytes / r.sample_bytes, 1);
+  if coalesce(array_ndims(p_samples), 0) <> 1 or cardinality(p_samples) > most_ then
+    raise exception 'leat: % samples are asked for; 1 to % can be',
+      coalesce(cardinality(p_samples), 0), most_ using errcode = 'invalid_parameter_value';
+  elsif exists (select from unnest(p_samples) s where s is null or s < 0 or s >= r.samples) then
+    raise exception 'leat: a sample is asked for that is not among the % of the run', r.samples
+      using errcode = 'invalid_parameter_value';
+  elsif to_regclass(format('leat.data_%s', r.id)) is null then
+    return null;
+  end if;
+  execute format('select string_agg(d.bytes, '''' order by a.at), count(*)
+                  from unnest($1) with ordinality a (sample, at) join leat.data_%s d using (sample)',
+                 r.id) into bytes_, count_ using p_samples;
+  return case when count_ = cardinality(p_samples) then bytes_ end;
 end $$;

@@ -48,6 +48,7 @@ begin
     execute format('drop table if exists leat.part_%s_%s, leat.weights_%s_%s, leat.state_%s_%s',
                    p_run, slot_, p_run, slot_, p_run, slot_);
   end loop;
+  execute format('drop table if exists leat.data_%s', p_run);
   delete from leat.event where run = p_run;
   delete from leat.run where id = p_run;
 end $$;
@@ -135,6 +136,58 @@ begin
   insert into leat.unit (run, step, unit)
   select p_run, r.step, n from generate_series(0, r.units - 1) n
   where r.step >= 0 and r.step < p_steps on conflict do nothing;
+end $$;
+
+-- ---- The data set, for workers that do not have it ---------------------------------------------
+
+-- From now on the run keeps its data set here. How many samples are here, from the first on.
+create function leat.serve_data(p_run bigint, p_fence bigint, p_epoch bigint, p_sample_bytes bigint)
+returns bigint
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+begin
+  if r.sample_bytes not in (0, p_sample_bytes) then
+    raise exception 'leat: the samples of run "%" have % bytes each, not %', r.name, r.sample_bytes,
+      p_sample_bytes using errcode = 'invalid_parameter_value';
+  end if;
+  update leat.run set sample_bytes = p_sample_bytes where id = p_run and sample_bytes = 0;
+  if to_regclass(format('leat.data_%s', p_run)) is null then
+    execute format('create table leat.data_%s (sample bigint primary key, bytes bytea not null)',
+                   p_run);
+    -- Photographs hardly compress, and are read one at a time.
+    execute format('alter table leat.data_%s alter bytes set storage external', p_run);
+  end if;
+  return leat.data_count(p_run);
+end $$;
+
+create function leat.data_count(p_run bigint) returns bigint
+language plpgsql stable as $$
+declare
+  count_ bigint;
+begin
+  -- put_data leaves no gaps
+  execute format('select coalesce(max(sample) + 1, 0) from leat.data_%s', p_run) into count_;
+  return count_;
+end $$;
+
+-- Stores samples p_first, p_first + 1, ..., which follow those that are here or are among them.
+create function leat.put_data(p_run bigint, p_fence bigint, p_epoch bigint, p_first bigint,
+                              p_bytes bytea) returns void
+language plpgsql as $$
+declare
+  r leat.run := leat.fenced(p_run, p_fence, p_epoch);
+  count_ bigint := octet_length(p_bytes) / greatest(r.sample_bytes, 1);
+begin
+  if r.sample_bytes = 0 or octet_length(p_bytes) <> count_ * r.sample_bytes
+     or count_ not between 1 and greatest(r.part_bytes / r.sample_bytes, 1)
+     or p_first not between 0 and r.samples - count_ or p_first > leat.data_count(p_run) then
+    raise exception 'leat: % bytes from sample % on are not samples of the run',
+      octet_length(p_bytes), p_first using errcode = 'invalid_parameter_value';
+  end if;
+  execute format('insert into leat.data_%s select $1 + i, substring($2 from i * $3 + 1 for $3)
+                  from generate_series(0, $4 - 1) i on conflict do nothing', p_run)
+  using p_first, p_bytes, r.sample_bytes::integer, count_::integer;
 end $$;
 
 -- ---- Weights and state, in slots ---------------------------------------------------------------
@@ -466,4 +519,5 @@ grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
-  leat.fetch(bigint, text, integer) to public;
+  leat.fetch(bigint, text, integer), leat.samples(bigint, bigint[]),
+  leat.claim_ahead(bigint, text, bigint) to public;

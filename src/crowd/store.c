@@ -138,6 +138,8 @@ leat_code leat_store_install(leat_pg *pg, leat_error *err) {
     }
     if (version == LEAT_CROWD_SCHEMA_VERSION) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                     "the schema \"leat\" of this database has version %lld, this leat needs %d",
+                     "the schema \"leat\" of this database has version %lld, this leat needs %d; "
+                     "finish its runs with the leat that created it, or let its owner run: DROP "
+                     "SCHEMA leat CASCADE; then --resume continues each run from its folder",
                      (long long)version, LEAT_CROWD_SCHEMA_VERSION);
 }

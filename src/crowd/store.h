@@ -12,7 +12,7 @@
 
 #include "crowd/libpq.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 1
+#define LEAT_CROWD_SCHEMA_VERSION 2
 #define LEAT_CROWD_WORDS_BYTES 512
 #define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
 /* Of a run. */
@@ -41,7 +41,8 @@ typedef struct leat_store_run {
         *leat_version;
     int64_t samples, units, unit_size, steps;
     int64_t payload_bytes, weights_bytes, state_bytes, memory_bytes;
-    int64_t part_bytes; /* of everything that is stored in parts */
+    int64_t part_bytes;   /* of everything that is stored in parts */
+    int64_t sample_bytes; /* of a sample of the data set in the database; 0: it is not there */
     int64_t lease_ms, renew_ms, silent_ms, hold_ms;
     const char *state; /* "open", "paused", "finished" */
 } leat_store_run;
@@ -68,6 +69,11 @@ typedef struct leat_store_lease {
  * reached it. */
 LEAT_MUST_CHECK leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine,
                                            int64_t kept, leat_store_lease *lease, leat_error *err);
+/* The same for a machine that computes `kept` and has nothing to send: a unit that it will compute
+ * afterwards, if there are enough for all machines. */
+LEAT_MUST_CHECK leat_code leat_store_claim_ahead(leat_pg *pg, int64_t run, const char *machine,
+                                                 int64_t kept, leat_store_lease *lease,
+                                                 leat_error *err);
 /* In the following, why is "" if it was done; else the lease is over, because ... */
 LEAT_MUST_CHECK leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
                                            char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
@@ -86,6 +92,14 @@ LEAT_MUST_CHECK leat_code leat_store_submit(leat_pg *pg, const leat_store_lease 
 LEAT_MUST_CHECK leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65],
                                            int64_t part, uint8_t *out, int64_t size_bytes,
                                            leat_error *err);
+/* How many samples leat_store_samples and leat_store_put_data take at once. */
+int64_t leat_store_samples_most(int64_t part_bytes, int64_t sample_bytes);
+/* Samples by number, in this order, size_bytes in all. LEAT_ERR_NOT_FOUND: the database does not
+ * have them all; LEAT_ERR_OPTION: they are too many, or not the run's; LEAT_ERR_CORRUPT: others
+ * came. */
+LEAT_MUST_CHECK leat_code leat_store_samples(leat_pg *pg, int64_t run, const int64_t *indices,
+                                             int64_t count, uint8_t *out, int64_t size_bytes,
+                                             leat_error *err);
 
 /* ---- The coordinator ------------------------------------------------------------------------ */
 
@@ -113,6 +127,16 @@ LEAT_MUST_CHECK leat_code leat_store_give_up(leat_pg *pg, const leat_store_hold 
 LEAT_MUST_CHECK leat_code leat_store_resume_run(leat_pg *pg, const leat_store_hold *hold,
                                                 const leat_store_run *run, leat_error *err);
 
+/* The run keeps its data set in the database from now on. *count: the samples that are there, from
+ * the first on. */
+LEAT_MUST_CHECK leat_code leat_store_serve_data(leat_pg *pg, const leat_store_hold *hold,
+                                                int64_t sample_bytes, int64_t *count,
+                                                leat_error *err);
+/* Stores samples `first` and those that follow it; there are no gaps before it. */
+LEAT_MUST_CHECK leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold *hold,
+                                              int64_t first, const uint8_t *bytes,
+                                              int64_t size_bytes, leat_error *err);
+
 typedef enum leat_store_kind {
     LEAT_STORE_WEIGHTS,
     LEAT_STORE_STATE,
@@ -133,6 +157,7 @@ typedef struct leat_store_position {
     int64_t state_step;          /* -1: no state is here */
     char weights[65], state[65]; /* hashes */
     char run_state[16];
+    int64_t sample_bytes; /* as in leat_store_run */
 } leat_store_position;
 LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
                                           leat_error *err);

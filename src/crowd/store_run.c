@@ -114,7 +114,7 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
     *position = (leat_store_position){.step = -1, .state_step = -1};
     LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
                              "select step, weights_slot, state_slot, state_step, weights_hash, "
-                             "state_hash, state from leat.run where id = $1",
+                             "state_hash, state, sample_bytes from leat.run where id = $1",
                              err, LEAT_PG_I(run)));
     leat_code code = LEAT_OK;
     if (leat_pg_row_count(rows) == 0) {
@@ -127,9 +127,29 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
         leat_store_copy(position->weights, sizeof position->weights, leat_pg_text(rows, 0, 4));
         leat_store_copy(position->state, sizeof position->state, leat_pg_text(rows, 0, 5));
         leat_store_copy(position->run_state, sizeof position->run_state, leat_pg_text(rows, 0, 6));
+        position->sample_bytes = leat_pg_int(rows, 0, 7);
     }
     leat_pg_rows_destroy(rows);
     return code;
+}
+
+/* ---- the data set --------------------------------------------------------------------------- */
+
+leat_code leat_store_serve_data(leat_pg *pg, const leat_store_hold *hold, int64_t sample_bytes,
+                                int64_t *count, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *count = 0;
+    LEAT_TRY(LEAT_STORE_CALL(pg, &rows, "select leat.serve_data($1, $2, $3, $4)", err, HELD(hold),
+                             LEAT_PG_I(sample_bytes)));
+    *count = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}
+
+leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold *hold, int64_t first,
+                              const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.put_data($1, $2, $3, $4, $5)", err, HELD(hold),
+                           LEAT_PG_I(first), LEAT_PG_B(bytes, size_bytes));
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */

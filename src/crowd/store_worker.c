@@ -2,26 +2,33 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "crowd/store_parts.h"
 
 leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *machine,
                               const char *name, const char *hardware, leat_store_run *run,
                               leat_pg_rows **rows, leat_error *err) {
+    leat_error why = {0};
     *run = (leat_store_run){0};
     *rows = NULL;
     leat_code code = LEAT_STORE_CALL(
         pg, rows,
         "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
-        "lease_ms, renew_ms from leat.register($1, $2, $3, $4)",
-        err, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
-    if (code != LEAT_OK) return code;
+        "lease_ms, renew_ms, sample_bytes from leat.register($1, $2, $3, $4)",
+        &why, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
+    if (code == LEAT_ERR_INPUT && strncmp(leat_pg_sqlstate(pg), "42", 2) == 0)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
+                         "the schema \"leat\" of this database is that of another version of leat "
+                         "(%.300s); this leat needs version %d",
+                         why.message, LEAT_CROWD_SCHEMA_VERSION);
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
     const char **const texts[] = {
         &run->name, &run->identity,  &run->settings,     &run->model,        &run->model_hash,
         &run->data, &run->data_note, &run->kernel_class, &run->leat_version, &run->state};
     int64_t *const numbers[] = {&run->samples,      &run->payload_bytes, &run->weights_bytes,
                                 &run->memory_bytes, &run->part_bytes,    &run->lease_ms,
-                                &run->renew_ms};
+                                &run->renew_ms,     &run->sample_bytes};
     int column = 0;
     run->id = leat_pg_int(*rows, 0, column++);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -31,15 +38,14 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
     return LEAT_OK;
 }
 
-leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, int64_t kept,
-                           leat_store_lease *lease, leat_error *err) {
+#define GRANT "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "
+
+static leat_code ask_for_unit(leat_pg *pg, const char *sql, int64_t run, const char *machine,
+                              int64_t kept, leat_store_lease *lease, leat_error *err) {
     leat_pg_rows *rows = NULL;
     *lease = (leat_store_lease){0};
     LEAT_TRY(
-        LEAT_STORE_CALL(pg, &rows,
-                        "select lease, epoch, step, unit, kind = 'copy', weights, state, news from "
-                        "leat.claim($1, $2, $3)",
-                        err, LEAT_PG_I(run), LEAT_PG_T(machine), LEAT_PG_I(kept)));
+        LEAT_STORE_CALL(pg, &rows, sql, err, LEAT_PG_I(run), LEAT_PG_T(machine), LEAT_PG_I(kept)));
     lease->lease = leat_pg_int(rows, 0, 0);
     lease->epoch = leat_pg_int(rows, 0, 1);
     lease->step = leat_pg_int(rows, 0, 2);
@@ -50,6 +56,16 @@ leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, int64_
     leat_store_copy(lease->news, sizeof lease->news, leat_pg_text(rows, 0, 7));
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
+}
+
+leat_code leat_store_claim(leat_pg *pg, int64_t run, const char *machine, int64_t kept,
+                           leat_store_lease *lease, leat_error *err) {
+    return ask_for_unit(pg, GRANT "leat.claim($1, $2, $3)", run, machine, kept, lease, err);
+}
+
+leat_code leat_store_claim_ahead(leat_pg *pg, int64_t run, const char *machine, int64_t kept,
+                                 leat_store_lease *lease, leat_error *err) {
+    return ask_for_unit(pg, GRANT "leat.claim_ahead($1, $2, $3)", run, machine, kept, lease, err);
 }
 
 leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
@@ -104,6 +120,45 @@ leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65], int
         code = leat_fail(err, LEAT_ERR_CORRUPT,
                          "part %lld of the weights has %lld bytes instead of %lld", (long long)part,
                          (long long)got, (long long)size_bytes);
+    } else {
+        memcpy(out, bytes, (size_t)got);
+    }
+    leat_pg_rows_destroy(rows);
+    return code;
+}
+
+int64_t leat_store_samples_most(int64_t part_bytes, int64_t sample_bytes) {
+    return part_bytes < sample_bytes ? 1 : part_bytes / sample_bytes;
+}
+
+/* Numbers as SQL writes an array of them: "{3,5}". */
+static leat_code write_numbers(leat_buf *to, const int64_t *numbers, int64_t count,
+                               leat_error *err) {
+    for (int64_t i = 0; i < count; i++)
+        LEAT_TRY(leat_buf_printf(to, err, "%c%lld", i == 0 ? '{' : ',', (long long)numbers[i]));
+    return leat_buf_append(to, count == 0 ? "{}" : "}", count == 0 ? 3 : 2, err);
+}
+
+leat_code leat_store_samples(leat_pg *pg, int64_t run, const int64_t *indices, int64_t count,
+                             uint8_t *out, int64_t size_bytes, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    leat_buf numbers = {0};
+    int64_t got = 0;
+    leat_code code = write_numbers(&numbers, indices, count, err);
+    if (code == LEAT_OK) {
+        const leat_pg_value values[] = {LEAT_PG_I(run), LEAT_PG_T(numbers.data)};
+        code = leat_store_call(pg, &rows, true, "select leat.samples($1, $2)", values, 2, err);
+    }
+    leat_buf_free(&numbers);
+    LEAT_TRY(code);
+    const uint8_t *bytes = leat_pg_bytes(rows, 0, &got);
+    if (bytes == NULL) {
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND,
+                         "the run's data set is not completely in the database");
+    } else if (got != size_bytes) {
+        code = leat_fail(err, LEAT_ERR_CORRUPT,
+                         "%lld images of the database have %lld bytes instead of %lld",
+                         (long long)count, (long long)got, (long long)size_bytes);
     } else {
         memcpy(out, bytes, (size_t)got);
     }

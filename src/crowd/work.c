@@ -1,7 +1,9 @@
 /*
  * A machine that lends itself. One thread talks to the database, one call at a time, over one
  * connection; another one computes. So a lease is renewed, and the result before is sent, while the
- * next unit is computed.
+ * next unit is computed. A unit that is claimed is `next` until what it needs is fetched, then
+ * `computing`, then `sending`; a machine has two of the three at most. Without a data set of its
+ * own, it claims the next one while it computes, to fetch its samples (served.h).
  */
 
 #include <inttypes.h>
@@ -14,7 +16,7 @@
 #include "base/thread.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
-#include "crowd/store.h"
+#include "crowd/served.h"
 #include "leat/crowd.h"
 #include "train/bill.h"
 #include "train/data.h"
@@ -42,6 +44,9 @@ typedef struct worker {
     char identity[65];
     leat_store_run facts; /* without texts */
     leat_data data;
+    bool is_served; /* there is none: its samples come from the database */
+    leat_served served;
+    const leat_samples *samples; /* of either */
     leat_train_options train;
     leat_plan plan;
     leat_trainer *trainer;
@@ -55,16 +60,22 @@ typedef struct worker {
     desk_state desk;
     bool quit;
     leat_store_lease computing;
-    uint8_t *weights; /* for `computing` */
-    char weights_hash[65], hash[65];
-    bool weights_new; /* the trainer does not have them yet */
-    leat_error why;   /* DESK_FAILED */
+    int64_t renewed_ns;
+    uint8_t *weights;
+    char weights_hash[65], hash[65]; /* weights_hash "": they are not complete */
+    bool weights_new;                /* the trainer does not have them yet */
+    leat_error why;                  /* DESK_FAILED */
+    /* fetching */
+    leat_store_lease next; /* lease 0: nothing */
+    int64_t next_renewed_ns;
+    int64_t weights_bytes; /* of its weights that are here */
+    bool told_of_samples;  /* that the database does not have them */
     /* sending */
     leat_store_lease sending; /* lease 0: nothing */
     uint8_t *payload, *outgoing;
     char outgoing_hash[65];
     int64_t next_part;
-    int64_t renewed_ns;
+    int64_t sent_ns;  /* when its lease was last renewed by a part */
     int64_t asked_ns; /* when there was nothing to claim; 0: asks at once */
     int64_t wait_ns;  /* until it asks again, unless it is woken */
     bool done;        /* nothing more to do */
@@ -183,12 +194,31 @@ static leat_code connect_again(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* The run has no data for a machine without it. */
+static leat_code refuse_without_data(const leat_store_run *run, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run \"%.64s\" does not keep its data set in the database; use --data DIR"
+                     "%s%.300s",
+                     run->name, run->data_note[0] != 0 ? ": " : "", run->data_note);
+}
+
+static leat_code open_samples(worker *self, const leat_store_run *run, leat_error *err) {
+    if (self->options->data != NULL) {
+        self->samples = &self->data.samples;
+        return leat_data_open(&self->data, self->options->data, err);
+    }
+    if (run->sample_bytes == 0) return refuse_without_data(run, err);
+    self->is_served = true;
+    self->samples = &self->served.samples;
+    return leat_served_open(&self->served, run, err);
+}
+
 /* What the machine must have in common with the run. */
 static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
     leat_identity identity = {0};
     char version[32];
     LEAT_TRY(leat_model_find(run->model, err));
-    LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), &self->data.samples,
+    LEAT_TRY(leat_identity_make(&identity, leat_trainer_model(self->trainer), self->samples,
                                 &self->train, err));
     snprintf(version, sizeof version, "%s", leat_version());
     const struct {
@@ -216,15 +246,16 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     self->train.threads = self->options->threads;
     self->train.memory_bytes = self->options->memory_bytes;
     self->train.kernels = self->options->kernels;
-    LEAT_TRY(leat_data_open(&self->data, self->options->data, err));
-    LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->data.samples.count, err));
-    LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, err));
-    LEAT_TRY(
-        leat_trainer_create(&self->trainer, &self->train, &self->plan, &self->data.samples, err));
+    LEAT_TRY(open_samples(self, run, err));
+    LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->samples->count, err));
+    const int64_t more = self->is_served ? leat_served_bytes(&self->served, &self->plan) : 0;
+    LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, more, err));
+    LEAT_TRY(leat_trainer_create(&self->trainer, &self->train, &self->plan, self->samples, err));
     LEAT_TRY(
         leat_exchange_create(&self->exchange, self->trainer, &self->train, run->identity, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
     LEAT_TRY(check_run(self, run, err));
+    if (self->is_served) LEAT_TRY(leat_served_reserve(&self->served, &self->plan, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->outgoing, self->sizes.payload, err));
@@ -246,14 +277,17 @@ static leat_code register_machine(worker *self, leat_error *err) {
         code = leat_fail(
             err, LEAT_ERR_OPTION,
             "\"%s\" is another run now, with other settings; start again to work on it", run.name);
+    else if (self->is_served && run.sample_bytes == 0) code = refuse_without_data(&run, err);
     if (self->trainer == NULL) {
         snprintf(self->identity, sizeof self->identity, "%s", run.identity);
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
         code = prepare(self, &run, err);
         if (code == LEAT_OK)
-            say(self, "works on \"%s\": units of %lld images, %lld bytes each", run.name,
-                (long long)self->plan.unit_size, (long long)self->sizes.payload);
+            say(self, "works on \"%s\": units of %lld images, %lld bytes each%s", run.name,
+                (long long)self->plan.unit_size, (long long)self->sizes.payload,
+                self->is_served ? "; their images come from the database" : "");
     }
+    self->next.lease = 0; /* registering ends it */
     self->run = run.id;
     self->facts = run;
     leat_pg_rows_destroy(rows);
@@ -261,19 +295,6 @@ static leat_code register_machine(worker *self, leat_error *err) {
 }
 
 /* ---- one call ------------------------------------------------------------------------------- */
-
-static leat_code fetch_weights(worker *self, const leat_store_lease *lease, leat_error *err) {
-    const int64_t part_bytes = self->facts.part_bytes;
-    for (int64_t first = 0; first < self->sizes.weights; first += part_bytes) {
-        const int64_t left = self->sizes.weights - first;
-        LEAT_TRY(leat_store_fetch(self->pg, self->run, lease->weights, first / part_bytes,
-                                  self->weights + first, left < part_bytes ? left : part_bytes,
-                                  err));
-    }
-    memcpy(self->weights_hash, lease->weights, sizeof self->weights_hash);
-    self->weights_new = true;
-    return LEAT_OK;
-}
 
 /* The next question comes after a while, with jitter, or when a new step wakes the machine. */
 static leat_code rest(worker *self, leat_error *err) {
@@ -285,29 +306,77 @@ static leat_code rest(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Claims a unit for the empty desk; *got: there was one. */
-static leat_code claim(worker *self, bool *got, leat_error *err) {
+/* Claims a unit; `ahead`: while another one is computed. */
+static leat_code claim(worker *self, bool ahead, leat_error *err) {
     leat_store_lease lease;
-    leat_error why = {0};
-    *got = false;
-    LEAT_TRY(leat_store_claim(self->pg, self->run, self->options->machine, self->sending.lease,
-                              &lease, err));
+    const char *machine = self->options->machine;
+    if (ahead)
+        LEAT_TRY(leat_store_claim_ahead(self->pg, self->run, machine, self->computing.lease, &lease,
+                                        err));
+    else LEAT_TRY(leat_store_claim(self->pg, self->run, machine, self->sending.lease, &lease, err));
     if (lease.news[0] != 0) say(self, "%s", lease.news);
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
-    leat_code code = LEAT_OK;
-    if (strcmp(lease.weights, self->weights_hash) != 0) code = fetch_weights(self, &lease, &why);
-    if (code == LEAT_ERR_NOT_FOUND) { /* the step ended meanwhile */
-        LEAT_TRY(rest(self, err));
-        return leat_store_release(self->pg, &lease, err);
-    }
-    if (code != LEAT_OK) return leat_error_copy(err, &why);
-    self->computing = lease;
-    self->asked_ns = 0;
-    self->renewed_ns = leat_clock_ns();
-    set_desk(self, DESK_READY);
-    *got = true;
+    self->next = lease;
+    self->next_renewed_ns = leat_clock_ns();
+    self->weights_bytes = 0;
+    if (self->is_served) leat_served_begin(&self->served, lease.step, lease.unit);
     return LEAT_OK;
+}
+
+/* The next unit is left to others before it was begun. */
+static leat_code leave_next(worker *self, leat_error *err) {
+    const leat_store_lease lease = self->next;
+    self->next.lease = 0;
+    LEAT_TRY(rest(self, err));
+    return leat_store_release(self->pg, &lease, err);
+}
+
+/* A part of the weights of the next unit, while nothing is computed. */
+static leat_code fetch_weights(worker *self, leat_error *err) {
+    const int64_t part_bytes = self->facts.part_bytes, first = self->weights_bytes;
+    const int64_t left = self->sizes.weights - first, size = left < part_bytes ? left : part_bytes;
+    self->weights_hash[0] = 0;
+    LEAT_TRY(leat_store_fetch(self->pg, self->run, self->next.weights, first / part_bytes,
+                              self->weights + first, size, err));
+    self->weights_bytes += size;
+    if (size < left) return LEAT_OK;
+    memcpy(self->weights_hash, self->next.weights, sizeof self->weights_hash);
+    self->weights_new = true;
+    return LEAT_OK;
+}
+
+static leat_code fetch_samples(worker *self, leat_error *err) {
+    leat_error why = {0};
+    const leat_code code =
+        leat_served_fetch(&self->served, self->pg, self->run, self->facts.part_bytes, &why);
+    if (code == LEAT_ERR_NOT_FOUND && !self->told_of_samples)
+        say(self, "%s; waiting for it", why.message);
+    self->told_of_samples = code == LEAT_ERR_NOT_FOUND;
+    return leat_error_copy(err, &why);
+}
+
+static void begin_next(worker *self) {
+    if (self->is_served) leat_served_turn(&self->served);
+    self->computing = self->next;
+    self->next.lease = 0;
+    self->renewed_ns = self->next_renewed_ns;
+    self->asked_ns = 0;
+    set_desk(self, DESK_READY);
+}
+
+/* Fetches what the next unit needs, a call at a time, and then begins it. *waits: for the desk. */
+static leat_code prepare_next(worker *self, desk_state desk, bool *waits, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = LEAT_OK;
+    *waits = false;
+    if (self->is_served && !leat_served_complete(&self->served)) code = fetch_samples(self, &why);
+    else if (desk != DESK_EMPTY) *waits = true;
+    else if (strcmp(self->next.weights, self->weights_hash) != 0) code = fetch_weights(self, &why);
+    else begin_next(self);
+    /* the step ended meanwhile, or the coordinator still stores the data set */
+    if (code == LEAT_ERR_NOT_FOUND) return leave_next(self, err);
+    return leat_error_copy(err, &why);
 }
 
 /* A lease that is over: the unit is left. */
@@ -325,6 +394,7 @@ static leat_code send_part(worker *self, leat_error *err) {
         LEAT_TRY(leat_store_put(self->pg, &self->sending, self->next_part, self->outgoing + first,
                                 left < part_bytes ? left : part_bytes, why, err));
         self->next_part++;
+        self->sent_ns = leat_clock_ns();
     } else {
         LEAT_TRY(leat_store_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
         if (why[0] == 0) {
@@ -348,6 +418,15 @@ static leat_code renew(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Of the unit that is fetched. */
+static leat_code renew_next(worker *self, leat_error *err) {
+    char why[LEAT_CROWD_WORDS_BYTES];
+    LEAT_TRY(leat_store_renew(self->pg, &self->next, why, err));
+    self->next_renewed_ns = leat_clock_ns();
+    if (why[0] != 0) self->next.lease = 0;
+    return LEAT_OK;
+}
+
 /* Takes the result from the desk, for sending. */
 static void take_result(worker *self) {
     uint8_t *swap = self->outgoing;
@@ -355,7 +434,9 @@ static void take_result(worker *self) {
     self->payload = swap;
     memcpy(self->outgoing_hash, self->hash, sizeof self->hash);
     self->sending = self->computing;
+    self->sent_ns = self->renewed_ns;
     self->next_part = 0;
+    self->asked_ns = 0;
     set_desk(self, DESK_EMPTY);
 }
 
@@ -368,10 +449,14 @@ static leat_code give_up_unit(worker *self, leat_error *err) {
     return leat_store_fail(self->pg, &self->computing, why.message, err);
 }
 
-/* Whether a unit is wanted now: nothing is computed, and the last question is a while ago. */
+/* Whether a unit is wanted now: nothing is computed, or samples of the next unit could be fetched
+ * meanwhile; and the last question is a while ago. */
 static bool wants_unit(const worker *self, desk_state desk) {
-    if (desk != DESK_EMPTY || self->done) return false;
-    if (self->options->once && self->sending.lease != 0) return false;
+    const bool ahead = desk != DESK_EMPTY;
+    if (self->done || self->next.lease != 0) return false;
+    if (self->options->once && (ahead || self->sending.lease != 0)) return false;
+    if (ahead && (!self->is_served || self->computing.lease == 0 || self->sending.lease != 0))
+        return false;
     return self->asked_ns == 0 || leat_clock_ns() - self->asked_ns >= self->wait_ns;
 }
 
@@ -384,14 +469,19 @@ static leat_code hear(worker *self, leat_error *err) {
     return LEAT_OK;
 }
 
+/* Whether a lease needs a sign of life. */
+static bool is_due(const worker *self, const leat_store_lease *lease, int64_t renewed_ns) {
+    return lease->lease != 0 &&
+           leat_clock_ns() - renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
+}
+
 /* What is due; one call of the database at most. *idle: nothing was. */
 static leat_code step(worker *self, bool *idle, leat_error *err) {
     const desk_state desk = look_at_desk(self);
-    const bool due = leat_clock_ns() - self->renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
-    bool got = false;
     *idle = false;
     if ((desk == DESK_DONE || desk == DESK_FAILED) && self->computing.lease == 0) {
         leat_exchange_cancel(self->exchange, false); /* lost meanwhile */
+        self->asked_ns = 0;
         set_desk(self, DESK_EMPTY);
         return LEAT_OK;
     }
@@ -400,8 +490,18 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
         take_result(self);
         return LEAT_OK;
     }
-    if (desk != DESK_EMPTY && self->computing.lease != 0 && due) return renew(self, err);
-    if (wants_unit(self, desk)) return claim(self, &got, err);
+    if (desk != DESK_EMPTY && is_due(self, &self->computing, self->renewed_ns))
+        return renew(self, err);
+    if (is_due(self, &self->next, self->next_renewed_ns)) return renew_next(self, err);
+    /* a part renews its lease */
+    if (is_due(self, &self->sending, self->sent_ns)) return send_part(self, err);
+    if (self->next.lease != 0 && self->done) return leave_next(self, err);
+    if (self->next.lease != 0) {
+        bool waits = false;
+        LEAT_TRY(prepare_next(self, desk, &waits, err));
+        if (!waits) return LEAT_OK;
+    }
+    if (wants_unit(self, desk)) return claim(self, desk != DESK_EMPTY, err);
     if (self->sending.lease != 0) return send_part(self, err);
     *idle = true;
     return LEAT_OK;
@@ -411,7 +511,7 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
 
 /* Nothing is computed, sent or wanted. */
 static bool at_end(worker *self) {
-    return self->done && self->sending.lease == 0 &&
+    return self->done && self->sending.lease == 0 && self->next.lease == 0 &&
            (look_at_desk(self) == DESK_EMPTY || self->computing.lease == 0);
 }
 
@@ -441,10 +541,10 @@ static leat_code serve(worker *self, leat_error *err) {
 
 /* Leases are worth more to others. */
 static void release_all(worker *self) {
-    leat_store_lease *const leases[] = {&self->computing, &self->sending};
-    for (int i = 0; i < 2; i++) {
+    leat_store_lease *const leases[] = {&self->computing, &self->sending, &self->next};
+    for (int i = 0; i < 3; i++) {
         if (self->pg == NULL || leat_pg_broken(self->pg)) return;
-        if (leases[i]->lease != 0 && (i == 1 || look_at_desk(self) != DESK_EMPTY))
+        if (leases[i]->lease != 0 && (i > 0 || look_at_desk(self) != DESK_EMPTY))
             (void)!leat_store_release(self->pg, leases[i], NULL);
     }
 }
@@ -465,6 +565,7 @@ static void destroy(worker *self) {
     leat_exchange_destroy(self->exchange);
     leat_trainer_destroy(self->trainer);
     leat_data_close(&self->data);
+    leat_served_close(&self->served);
 }
 
 /* A failure after which the same machine can go on. */

@@ -34,11 +34,11 @@ leat_code leat_train_bytes(const leat_train_options *options, const leat_plan *p
 }
 
 leat_code leat_train_check_memory(const leat_train_options *options, const leat_plan *plan,
-                                  leat_error *err) {
+                                  int64_t more, leat_error *err) {
     int64_t bytes = 0;
     if (options->memory_bytes == 0) return LEAT_OK;
     LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
-    bytes += leat_rss_bytes() > 0 ? leat_rss_bytes() : 0;
+    bytes += more + (leat_rss_bytes() > 0 ? leat_rss_bytes() : 0);
     if (bytes <= options->memory_bytes) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_LIMIT,
                      "--memory %lldM is too low for this run; use --memory %lldM, fewer threads or "
@@ -50,7 +50,7 @@ static leat_code create_trainer(leat_trainer **out, const leat_train_options *op
                                 const leat_plan *plan, const leat_data *data, leat_error *err) {
     int64_t bytes = 0;
     leat_error why = {0};
-    LEAT_TRY(leat_train_check_memory(options, plan, err));
+    LEAT_TRY(leat_train_check_memory(options, plan, 0, err));
     LEAT_TRY(leat_train_bytes(options, plan, &bytes, err));
     leat_code code = leat_trainer_create(out, options, plan, &data->samples, &why);
     if (code != LEAT_ERR_MEMORY) return leat_error_copy(err, &why);

@@ -7,8 +7,10 @@
 /* Bytes of memory at most, besides the program and mapped files. */
 LEAT_MUST_CHECK leat_code leat_train_bytes(const leat_train_options *options, const leat_plan *plan,
                                            int64_t *bytes, leat_error *err);
-/* LEAT_ERR_LIMIT: more than options->memory_bytes, if that is set, with what is enough. */
+/* LEAT_ERR_LIMIT: with `more` bytes, more than options->memory_bytes, if that is set, with what is
+ * enough. */
 LEAT_MUST_CHECK leat_code leat_train_check_memory(const leat_train_options *options,
-                                                  const leat_plan *plan, leat_error *err);
+                                                  const leat_plan *plan, int64_t more,
+                                                  leat_error *err);
 
 #endif

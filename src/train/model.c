@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "leat/nn.h"
-#include "leat/sample.h"
 
 struct leat_model {
     leat_plan plan;
@@ -169,7 +168,7 @@ static leat_code read_samples(leat_model *model, const leat_samples *samples, in
                               leat_error *err) {
     const leat_plan *plan = &model->plan;
     for (int64_t i = 0; i < plan->unit_size; i++) {
-        const int64_t index = leat_image_at(plan->seed, plan->samples, position + i);
+        const int64_t index = leat_plan_sample(plan, position + i);
         LEAT_TRY(
             samples->read(samples->context, index, model->images + i * LEAT_IMAGE_VALUES, err));
     }

@@ -2,6 +2,7 @@
 #include "train/plan.h"
 
 #include "base/mem.h"
+#include "leat/sample.h"
 
 leat_code leat_plan_make(leat_plan *plan, const leat_train_options *options, int64_t samples,
                          leat_error *err) {
@@ -16,6 +17,10 @@ leat_code leat_plan_make(leat_plan *plan, const leat_train_options *options, int
                      "unit-size %lld is not a multiple of micro-batch %d, and a unit consists of "
                      "complete micro-batches; change one of them",
                      (long long)plan->unit_size, (int)plan->micro_batch);
+}
+
+int64_t leat_plan_sample(const leat_plan *plan, int64_t position) {
+    return leat_image_at(plan->seed, plan->samples, position);
 }
 
 leat_code leat_plan_steps(const leat_plan *plan, const leat_train_options *options, int64_t *steps,

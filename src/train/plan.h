@@ -25,6 +25,8 @@ LEAT_MUST_CHECK leat_code leat_plan_make(leat_plan *plan, const leat_train_optio
 static inline int64_t leat_plan_position(const leat_plan *plan, int64_t step, int64_t unit) {
     return (step * plan->units + unit) * plan->unit_size;
 }
+/* The sample at a position. */
+int64_t leat_plan_sample(const leat_plan *plan, int64_t position);
 static inline int leat_plan_micro_batches(const leat_plan *plan) {
     return (int)(plan->unit_size / plan->micro_batch);
 }

@@ -42,7 +42,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     LEAT_TRY(leat_data_open(&session->data, data, err));
     LEAT_TRY(leat_plan_make(&session->plan, options, session->data.samples.count, err));
     LEAT_TRY(leat_plan_steps(&session->plan, options, &session->steps, err));
-    LEAT_TRY(leat_train_check_memory(options, &session->plan, err));
+    LEAT_TRY(leat_train_check_memory(options, &session->plan, 0, err));
     LEAT_TRY(leat_trainer_create(&session->trainer, options, &session->plan, &session->data.samples,
                                  err));
     if (options->init != NULL) LEAT_TRY(load_init(session, err));

@@ -37,15 +37,16 @@ static bool until_stopped(void *user, const leat_progress *progress) {
 static void *helper_main(void *argument) {
     helper *self = argument;
     self->code = leat_work(&self->options, &self->result, &self->err);
+    atomic_store(&self->ended, true);
     return NULL;
 }
 
-void helper_start(helper *self, int number) {
+static void start(helper *self, int number, const char *data) {
     *self = (helper){0};
     url_of(self->url, number % 2 == 0 ? "ann" : "bob");
     snprintf(self->machine, sizeof self->machine, "%032x", number + 1);
     self->options = (leat_work_options){.url = self->url,
-                                        .data = train_data(LOCAL_IMAGES),
+                                        .data = data,
                                         .machine = self->machine,
                                         .name = "helper",
                                         .hardware = "cpu",
@@ -55,6 +56,9 @@ void helper_start(helper *self, int number) {
                                         .user = self};
     assert_int_equal(pthread_create(&self->thread, NULL, helper_main, self), 0);
 }
+
+void helper_start(helper *self, int number) { start(self, number, train_data(LOCAL_IMAGES)); }
+void helper_start_bare(helper *self, int number) { start(self, number, NULL); }
 
 void helper_join(helper *self) {
     assert_int_equal(pthread_join(self->thread, NULL), 0);
@@ -115,9 +119,11 @@ bool stop_after(void *user, const leat_progress *progress) {
     return !there;
 }
 
-leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, leat_error *err) {
+static leat_code coordinate_so(bool serving, int64_t last, bool resume,
+                               leat_coordinate_result *result, leat_error *err) {
     char url[LEAT_PG_URL_BYTES];
     leat_coordinate_options options = coordinator(url);
+    options.serve_data = serving;
     options.train.resume = resume;
     options.train.progress = stop_after;
     options.train.user = &last;
@@ -133,6 +139,15 @@ static void expect_ledger(void) {
     assert_true(ledger.steps > 0);
     assert_int_equal(ledger.units, 3 * ledger.steps);
     leat_run_close(run);
+}
+
+leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, leat_error *err) {
+    return coordinate_so(false, last, resume, result, err);
+}
+
+leat_code coordinate_serving(int64_t last, bool resume, leat_coordinate_result *result,
+                             leat_error *err) {
+    return coordinate_so(true, last, resume, result, err);
 }
 
 void expect_end(const leat_coordinate_result *result) {

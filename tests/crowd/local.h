@@ -21,12 +21,14 @@ typedef struct helper {
     pthread_t thread;
     leat_work_options options;
     leat_work_result result;
-    atomic_bool stop;
+    atomic_bool stop, ended;
     leat_code code;
     leat_error err;
     char url[LEAT_PG_URL_BYTES], machine[33];
 } helper;
 void helper_start(helper *self, int number);
+/* One without a data set. */
+void helper_start_bare(helper *self, int number);
 /* Its end, which must not be a failure. */
 void helper_join(helper *self);
 /* Workers that go on whatever happens to the coordinator. */
@@ -40,7 +42,9 @@ leat_coordinate_options coordinator(char *url);
 /* As leat_train_options.progress, with the number of steps as its user: stops once so many are
  * done, and the database knows it; with 0, once the run is there. */
 bool stop_after(void *user, const leat_progress *progress);
-/* Coordinates up to a step. */
+/* Coordinates up to a step; or serves the data set as well. */
+leat_code coordinate_serving(int64_t last, bool resume, leat_coordinate_result *result,
+                             leat_error *err);
 leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, leat_error *err);
 /* The run is finished, with the state of one machine, and nothing is left over. */
 void expect_end(const leat_coordinate_result *result);

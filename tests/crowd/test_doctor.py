@@ -198,10 +198,10 @@ class Doctor(unittest.TestCase):
 
     def test_schema(self):
         name = self.database()
-        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=1,
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=2,
                        open_runs=0)
         self.finding(said, "runs: none is open", "note")
-        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=1)
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=2)
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
@@ -211,7 +211,7 @@ class Doctor(unittest.TestCase):
         self.server.sql("update leat.version set version = 7", database=name)
         said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
         found = self.finding(said, "schema: version 7", "problem")
-        self.assertIn("this leat needs 1", found["what"])
+        self.assertIn("this leat needs 2", found["what"])
 
     def test_incomplete(self):
         """Every table, view and function that is not there is named."""
@@ -245,7 +245,7 @@ class Doctor(unittest.TestCase):
         self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
         said = self.at(name, "ann", can_work=True, schema_version=None)
         self.mend(views["do"], "GRANT", name)
-        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=1)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=2)
         self.at(name, "carl", 1, can_work=False)
 
     def test_coordinator_rights(self):

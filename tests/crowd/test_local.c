@@ -88,8 +88,10 @@ static void under_chaos(bool crash) {
     leat_coordinate_result result;
     leat_error err = {0};
     int64_t connections = 0;
-    if (coordinate(0, false, &result, &err) != LEAT_ERR_CANCELLED) fail_msg("%s", err.message);
-    start_all(workers, 3);
+    if (coordinate_serving(0, false, &result, &err) != LEAT_ERR_CANCELLED)
+        fail_msg("%s", err.message);
+    start_all(workers, 2);
+    helper_start_bare(&workers[2], 2);
     assert_int_equal(pthread_create(&of.thread, NULL, chaos_main, &of), 0);
     const leat_code code = coordinate(LOCAL_STEPS + 1, true, &result, &err);
     atomic_store(&of.quit, true);

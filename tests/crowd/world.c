@@ -115,6 +115,13 @@ leat_store_lease claim_with(world *of, leat_pg *who, const char *machine, int64_
     return lease;
 }
 
+leat_store_lease claim_ahead(world *of, leat_pg *who, const char *machine, int64_t kept) {
+    leat_store_lease lease;
+    leat_error err = {0};
+    must(leat_store_claim_ahead(who, of->hold.run, machine, kept, &lease, &err), &err);
+    return lease;
+}
+
 leat_store_lease claim(world *of, leat_pg *who, const char *machine) {
     char sql[200];
     snprintf(sql, sizeof sql,

@@ -35,6 +35,7 @@ leat_store_run a_run(const char *name);
 void join(leat_pg *who, const char *machine);
 /* A claim of a machine that keeps one lease (0: none); of one that keeps its newest. */
 leat_store_lease claim_with(world *of, leat_pg *who, const char *machine, int64_t kept);
+leat_store_lease claim_ahead(world *of, leat_pg *who, const char *machine, int64_t kept);
 leat_store_lease claim(world *of, leat_pg *who, const char *machine);
 /* A claim that must give this unit. */
 leat_store_lease get(world *of, leat_pg *who, const char *machine, int64_t unit, bool copy);

@@ -1,0 +1,84 @@
+/*
+ * Storing the data set of a run in the database, for workers that do not have it: once a run,
+ * before it is opened, a part at a time. The samples that are there are the first ones, so that a
+ * coordinator that was interrupted, or its successor, continues after them.
+ */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "crowd/coordinator.h"
+
+#define SAY_EVERY_NS INT64_C(10000000000)
+
+typedef struct upload {
+    leat_coordinator *self;
+    const leat_samples *samples;
+    int64_t stored; /* samples */
+    int64_t said_ns;
+    uint8_t *bytes; /* of `most` samples */
+    int64_t most;
+} upload;
+
+/* False: the caller wants an end. */
+static bool reports(upload *of) {
+    leat_coordinator *self = of->self;
+    const leat_train_options *train = &self->options->train;
+    const leat_samples *samples = of->samples;
+    const leat_progress progress = {"storing the data set", "bytes",
+                                    of->stored * samples->sample_bytes,
+                                    samples->count * samples->sample_bytes};
+    if (!self->stopped && train->progress != NULL)
+        self->stopped = !train->progress(train->user, &progress);
+    if (leat_clock_ns() - of->said_ns >= SAY_EVERY_NS) {
+        leat_coordinator_say(self, "%lld of %lld images are stored", (long long)of->stored,
+                             (long long)samples->count);
+        of->said_ns = leat_clock_ns();
+    }
+    return !self->stopped;
+}
+
+static leat_code store_part(upload *of, leat_error *err) {
+    leat_coordinator *self = of->self;
+    const leat_samples *samples = of->samples;
+    const int64_t left = samples->count - of->stored, count = left < of->most ? left : of->most;
+    for (int64_t i = 0; i < count; i++)
+        LEAT_TRY(samples->read(samples->context, of->stored + i,
+                               of->bytes + i * samples->sample_bytes, err));
+    LEAT_TRY(leat_store_put_data(self->pg, &self->hold, of->stored, of->bytes,
+                                 count * samples->sample_bytes, err));
+    of->stored += count;
+    return LEAT_OK;
+}
+
+static leat_code store(upload *of, leat_error *err) {
+    const int64_t count = of->samples->count;
+    char there[64] = "";
+    if (of->stored > 0)
+        snprintf(there, sizeof there, "; %lld of them are there", (long long)of->stored);
+    leat_coordinator_say(of->self, "stores the data set in the database: %lld images, %.1f MB%s",
+                         (long long)count, (double)(count * of->samples->sample_bytes) / 1e6,
+                         there);
+    of->said_ns = leat_clock_ns();
+    while (of->stored < count) {
+        if (!reports(of))
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while storing the data set");
+        LEAT_TRY(store_part(of, err));
+    }
+    leat_coordinator_say(of->self, "the data set is in the database");
+    return LEAT_OK;
+}
+
+leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
+    upload of = {.self = self, .samples = &self->session.data.samples};
+    const int64_t size = of.samples->sample_bytes;
+    self->serves = self->serves || self->options->serve_data || self->at.sample_bytes > 0;
+    if (!self->serves) return LEAT_OK;
+    LEAT_TRY(leat_store_serve_data(self->pg, &self->hold, size, &of.stored, err));
+    if (of.stored >= of.samples->count) return LEAT_OK;
+    of.most = leat_store_samples_most(self->part_bytes, size);
+    LEAT_TRY(LEAT_NEW(&of.bytes, of.most * size, err));
+    const leat_code code = store(&of, err);
+    leat_free(of.bytes);
+    return code;
+}
