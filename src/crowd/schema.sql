@@ -405,6 +405,11 @@ begin
       when 'superseded' then 'another machine was faster'
       when 'expired' then 'the lease ended, and another machine has the unit'
       when 'refused' then 'the result was refused: ' || l.reason
+      when 'released' then case l.reason
+        -- the text that LEAT_STORE_CLONED is
+        when 'the machine began anew' then 'another process works as this machine'
+        when 'the machine does not know of it' then 'another process works as this machine'
+        else 'the lease ended (released)' end
       else 'the lease ended (' || l.state || ')' end;
   end if;
 end $$;

@@ -74,7 +74,9 @@ LEAT_MUST_CHECK leat_code leat_store_claim(leat_pg *pg, int64_t run, const char 
 LEAT_MUST_CHECK leat_code leat_store_claim_ahead(leat_pg *pg, int64_t run, const char *machine,
                                                  int64_t kept, leat_store_lease *lease,
                                                  leat_error *err);
-/* In the following, why is "" if it was done; else the lease is over, because ... */
+/* In the following, why is "" if it was done; else the lease is over, because ... This one:
+ * another process has the same key, as on machines that were copied with it. */
+#define LEAT_STORE_CLONED "another process works as this machine"
 LEAT_MUST_CHECK leat_code leat_store_renew(leat_pg *pg, const leat_store_lease *lease,
                                            char why[LEAT_CROWD_WORDS_BYTES], leat_error *err);
 LEAT_MUST_CHECK leat_code leat_store_release(leat_pg *pg, const leat_store_lease *lease,

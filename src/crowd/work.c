@@ -23,7 +23,13 @@
 #include "train/exchange.h"
 #include "train/folder.h"
 
-enum { TIMEOUT_MS = 60000, PAUSE_FIRST_MS = 1000, PAUSE_MOST_MS = 30000, SLICE_MS = 100 };
+enum {
+    TIMEOUT_MS = 60000,
+    PAUSE_FIRST_MS = 1000,
+    PAUSE_MOST_MS = 30000,
+    SLICE_MS = 100,
+    CLONED_MOST = 3
+};
 
 /* What the computing thread is doing; it changes READY to BUSY and BUSY to DONE or FAILED, the
  * other thread all else. */
@@ -79,6 +85,7 @@ typedef struct worker {
     int64_t asked_ns; /* when there was nothing to claim; 0: asks at once */
     int64_t wait_ns;  /* until it asks again, unless it is woken */
     bool done;        /* nothing more to do */
+    int cloned;       /* units in a row that another process with this key took away */
 } worker;
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -381,6 +388,7 @@ static leat_code prepare_next(worker *self, desk_state desk, bool *waits, leat_e
 
 /* A lease that is over: the unit is left. */
 static void lose(worker *self, leat_store_lease *lease, const char *why) {
+    if (strcmp(why, LEAT_STORE_CLONED) == 0) self->cloned++;
     say(self, "step %lld, unit %lld: %s", (long long)lease->step + 1, (long long)lease->unit, why);
     self->result->lost++;
     lease->lease = 0;
@@ -399,6 +407,7 @@ static leat_code send_part(worker *self, leat_error *err) {
         LEAT_TRY(leat_store_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
         if (why[0] == 0) {
             self->result->accepted++;
+            self->cloned = 0;
             self->sending.lease = 0;
             self->done = self->done || self->options->once;
         }
@@ -524,6 +533,11 @@ static leat_code serve(worker *self, leat_error *err) {
     const int64_t poll_ms = self->options->poll_ms < SLICE_MS ? self->options->poll_ms : SLICE_MS;
     while (!at_end(self)) {
         bool idle = false;
+        if (self->cloned >= CLONED_MOST)
+            return leat_fail(
+                err, LEAT_ERR_OPTION,
+                "another process works with the key of this machine, perhaps on a copy "
+                "of it, and takes its units away; use another --key here");
         if (stopped(self)) {
             self->done = true;
             if (at_end(self) || grace_is_over(self)) break;

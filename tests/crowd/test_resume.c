@@ -237,6 +237,28 @@ static void other_machines(void **state) {
     assert_int_equal(facts.kind, LEAT_PATH_FILE);
 }
 
+/* A key that was copied: whoever has the right to it cannot be known, but they do not take each
+ * other's units away for ever. */
+static void copied_keys(void **state) {
+    leat_coordinate_result result;
+    leat_error err = {0};
+    helper same[2], other;
+    (void)state;
+    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    helper_start(&same[0], 0);
+    helper_start(&same[1], 0);
+    helper_start(&other, 1);
+    if (coordinate(LOCAL_STEPS + 1, true, &result, &err) != LEAT_OK) fail_msg("%s", err.message);
+    helper_join(&other);
+    for (int k = 0; k < 2; k++) {
+        pthread_join(same[k].thread, NULL);
+        if (same[k].code == LEAT_OK) continue;
+        assert_int_equal(same[k].code, LEAT_ERR_OPTION);
+        assert_non_null(strstr(same[k].err.message, "another process works with the key"));
+    }
+    expect_end(&result);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(resumed_from_both, local_setup),
@@ -246,6 +268,7 @@ int main(void) {
         cmocka_unit_test_setup(state_that_is_not_there, local_setup),
         cmocka_unit_test_setup(names, local_setup),
         cmocka_unit_test_setup(other_machines, local_setup),
+        cmocka_unit_test_setup(copied_keys, local_setup),
     };
     cluster_start();
     return cmocka_run_group_tests(tests, NULL, train_teardown);

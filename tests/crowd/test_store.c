@@ -78,7 +78,7 @@ static void units_in_order_then_none(void **state) {
     assert_true(a.lease != b.lease && a.epoch == b.epoch && a.epoch == of->hold.epoch);
     get(of, of->ann, M1, 2, false);
     get(of, of->ann, M1, 0, false); /* two at most: the older one ended */
-    assert_string_equal(submit(of->ann, &a, HASH64), "the lease ended (released)");
+    assert_string_equal(submit(of->ann, &a, HASH64), LEAT_STORE_CLONED);
     assert_int_equal(claim(of, of->bob, M2).lease, 0); /* nothing is ready */
 }
 
@@ -109,7 +109,7 @@ static void a_grant_that_is_lost(void **state) {
     assert_int_equal(again.unit, 1);
     assert_true(again.lease != b.lease);
     assert_string_equal(renew(of->ann, &a), "");
-    assert_string_equal(renew(of->ann, &b), "the lease ended (released)");
+    assert_string_equal(renew(of->ann, &b), LEAT_STORE_CLONED);
     /* leases of other machines are theirs */
     join(of->ann, M2);
     assert_int_equal(claim_with(of, of->ann, M2, 0).unit, 2);
@@ -160,7 +160,7 @@ static void a_machine_that_begins_anew(void **state) {
     join(of->ann, M1);
     leat_store_lease a = get(of, of->ann, M1, 0, false);
     join(of->ann, M1);
-    assert_string_equal(renew(of->ann, &a), "the lease ended (released)");
+    assert_string_equal(renew(of->ann, &a), LEAT_STORE_CLONED);
     join(of->bob, M2);
     get(of, of->bob, M2, 0, false);
 }
