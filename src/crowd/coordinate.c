@@ -203,9 +203,10 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(take_run(self, err));
     LEAT_TRY(check_steps(self, err));
     LEAT_TRY(resume_run(self, err));
+    self->keeper.hold = self->hold;
     self->keeper.place = self->place;
     self->keeper.options = self->options;
-    LEAT_TRY(leat_keeper_start(&self->keeper, &self->hold, err));
+    LEAT_TRY(leat_keeper_start(&self->keeper, err));
     LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
     LEAT_TRY(leat_coordinator_record_begin(self, err));

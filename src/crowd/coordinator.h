@@ -16,14 +16,12 @@
 typedef struct leat_keeper {
     const leat_coordinate_options *options;
     leat_pg_place place;
-    int64_t run, fence;     /* of the hold */
-    _Atomic(int64_t) epoch; /* the same; changes while the thread runs */
+    leat_store_hold hold;
     pthread_t thread;
     bool running;
     atomic_bool quit, lost;
 } leat_keeper;
-LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, const leat_store_hold *hold,
-                                            leat_error *err);
+LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err);
 void leat_keeper_stop(leat_keeper *keeper);
 
 typedef struct leat_coordinator {

@@ -23,20 +23,15 @@ static void *keeper_main(void *argument) {
             code = leat_pg_connect(&pg, &self->place, "leat coordinate (hold)",
                                    (int)options->hold_ms, &stop, &why);
         }
-        const leat_store_hold hold = {self->run, self->fence, atomic_load(&self->epoch)};
-        if (code == LEAT_OK) code = leat_store_renew_hold(pg, &hold, &why);
-        if (code == LEAT_ERR_BUSY && hold.epoch == atomic_load(&self->epoch))
-            atomic_store(&self->lost, true);
+        if (code == LEAT_OK) code = leat_store_renew_hold(pg, &self->hold, &why);
+        if (code == LEAT_ERR_BUSY) atomic_store(&self->lost, true);
         else if (!leat_pause_wait(&pause, &stop)) break;
     }
     leat_pg_close(pg);
     return NULL;
 }
 
-leat_code leat_keeper_start(leat_keeper *keeper, const leat_store_hold *hold, leat_error *err) {
-    keeper->run = hold->run;
-    keeper->fence = hold->fence;
-    atomic_store(&keeper->epoch, hold->epoch);
+leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err) {
     atomic_store(&keeper->quit, false);
     atomic_store(&keeper->lost, false);
     LEAT_TRY(leat_thread_start(&keeper->thread, keeper_main, keeper, err));

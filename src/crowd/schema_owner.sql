@@ -237,15 +237,12 @@ end $$;
 -- ---- Steps -------------------------------------------------------------------------------------
 
 -- Opens step p_step, whose weights are in a slot: of a new run, or of one that continues before or
--- after what is here. All leases end, and what was handed in counts no more: the hold goes on with a
--- new epoch, which is returned, because a database that was restored from a backup gives numbers of
--- leases again that machines still have.
+-- after what is here. All leases end, and what was handed in counts no more.
 create function leat.open_step(p_run bigint, p_fence bigint, p_epoch bigint, p_step bigint,
-                               p_slot integer, p_weights text) returns bigint
+                               p_slot integer, p_weights text) returns void
 language plpgsql as $$
 declare
   r leat.run := leat.fenced(p_run, p_fence, p_epoch);
-  epoch_ bigint := leat.random64();
 begin
   if p_step < 0 or p_step > r.steps then
     raise exception 'leat: there is no step %', p_step;
@@ -257,9 +254,8 @@ begin
   insert into leat.unit (run, step, unit)
   select p_run, p_step, n from generate_series(0, r.units - 1) n where p_step < r.steps;
   update leat.run set step = p_step, weights_slot = p_slot, weights_hash = p_weights,
-    state_step = case when state_step > p_step then -1 else state_step end, epoch = epoch_
+    state_step = case when state_step > p_step then -1 else state_step end
   where id = p_run;
-  return epoch_;
 end $$;
 
 -- What has been handed in for the open step and was not judged yet.

@@ -167,9 +167,10 @@ LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_p
 LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
                                           uint8_t *out, int64_t size_bytes, int64_t part_bytes,
                                           leat_error *err);
-/* Opens a step with weights of a slot; every lease ends, and the hold has a new epoch. */
-LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, leat_store_hold *hold, int64_t step,
-                                               int slot, const char weights[65], leat_error *err);
+/* Opens a step with weights of a slot; every lease ends. */
+LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
+                                               int64_t step, int slot, const char weights[65],
+                                               leat_error *err);
 
 typedef struct leat_store_result {
     int64_t unit, lease;

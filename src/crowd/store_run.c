@@ -347,14 +347,10 @@ leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold, const int
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-leat_code leat_store_open_step(leat_pg *pg, leat_store_hold *hold, int64_t step, int slot,
+leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
                                const char weights[65], leat_error *err) {
-    leat_pg_rows *rows = NULL;
-    LEAT_TRY(LEAT_STORE_CALL(pg, &rows, "select leat.open_step($1, $2, $3, $4, $5, $6)", err,
-                             HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights)));
-    hold->epoch = leat_pg_int(rows, 0, 0);
-    leat_pg_rows_destroy(rows);
-    return LEAT_OK;
+    return LEAT_STORE_CALL(pg, NULL, "select leat.open_step($1, $2, $3, $4, $5, $6)", err,
+                           HELD(hold), LEAT_PG_I(step), LEAT_PG_I(slot), LEAT_PG_T(weights));
 }
 
 leat_code leat_store_commit(leat_pg *pg, const leat_store_hold *hold, const leat_store_step *step,

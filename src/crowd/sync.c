@@ -49,7 +49,6 @@ static leat_code open_here(leat_coordinator *self, leat_error *err) {
                                     self->sizes.weights, err));
     LEAT_TRY(
         leat_store_open_step(self->pg, &self->hold, step_of(self), slot, self->weights_hash, err));
-    atomic_store(&self->keeper.epoch, self->hold.epoch);
     return leat_store_look(self->pg, self->run, &self->at, err);
 }
 
