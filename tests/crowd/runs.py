@@ -7,6 +7,7 @@ import struct
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
 
 from server import Proxy, Server
@@ -137,17 +138,22 @@ class Runs(OnServer):
 
     def work(self, *words, url=None, **more):
         key = f"{self.data}/{self.database}-{next(self.numbers)}.key"
+        for name, value in (("--threads", 1), ("--poll-ms", 20)):
+            words = words if name in words else (*words, name, value)
         return self.start("work", url or self.url("ann"), "--data", self.faces, "--key", key,
-                          "--threads", "1", "--poll-ms", "20", *words, **more)
+                          *words, **more)
 
     def ask(self, sql):
         return self.server.sql(sql, database=self.database)
 
     def until(self, sql, of):
         """Waits until a statement says so, or a command has ended."""
+        begin = time.monotonic()
         while of.alive():
             if self.ask(sql) == "t":
                 return True
+            if time.monotonic() - begin > LIMIT:
+                raise AssertionError(f"not {sql!r}: {of.said}")
         return False
 
     def until_step(self, step, of):
@@ -197,14 +203,8 @@ class Runs(OnServer):
         return result
 
 
-class Boundary(Proxy):
-    """Between a coordinator and its server: counts the statements of all its connections. Number
-    `target` does not reach the server (its transaction is undone), or its answer does not come
-    back: the connection ends, and `ended` is called first."""
-
-    def __init__(self, port, target, after, ended):
-        self.target, self.after, self.ended, self.statements = target, after, ended, 0
-        super().__init__(port)
+class Messages(Proxy):
+    """A proxy that passes on what clients say message by message."""
 
     def pump(self, of, to, up):
         if not up:
@@ -213,10 +213,13 @@ class Boundary(Proxy):
         try:
             with of.makefile("rb") as file:
                 length = file.read(4)  # the first message has no kind
-                to.sendall(length + file.read(struct.unpack(">i", length)[0] - 4))
+                first = length + file.read(struct.unpack(">i", length)[0] - 4)
+                self.count(first)
+                to.sendall(first)
                 while len(head := file.read(5)) == 5:
-                    body = file.read(struct.unpack(">i", head[1:])[0] - 4)
-                    if not self.passes(head[:1] in (b"S", b"Q"), to, head + body):
+                    message = head + file.read(struct.unpack(">i", head[1:])[0] - 4)
+                    self.count(message)
+                    if not self.passes(head[:1], message, to):
                         break
         except (OSError, ValueError, struct.error):
             pass
@@ -226,9 +229,29 @@ class Boundary(Proxy):
             except OSError:
                 pass
 
-    def passes(self, is_end, to, message):
-        """Whether the connection goes on."""
+    def count(self, message):
         with self.lock:
+            self.up += len(message)
+
+    def passes(self, kind, message, to):
+        """Passes a message on; whether the connection goes on."""
+        # pylint: disable=unused-argument
+        to.sendall(message)
+        return True
+
+
+class Boundary(Messages):
+    """Between a coordinator and its server: counts the statements of all its connections. Number
+    `target` does not reach the server (its transaction is undone), or its answer does not come
+    back: the connection ends, and `ended` is called first."""
+
+    def __init__(self, port, target, after, ended):
+        self.target, self.after, self.ended, self.statements = target, after, ended, 0
+        super().__init__(port)
+
+    def passes(self, kind, message, to):
+        with self.lock:
+            is_end = kind in (b"S", b"Q")
             self.statements += is_end
             reached = is_end and self.statements == self.target
             if not reached or self.after:
@@ -236,3 +259,31 @@ class Boundary(Proxy):
             if reached:
                 self.ended()
         return not reached
+
+
+class Statements(Messages):
+    """Between a worker and its server: each statement that it sends, and the seconds until its
+    answer begins. A worker waits for each answer."""
+
+    def __init__(self, port):
+        self.begun, self.answered, self.waiting = time.monotonic(), [], None
+        super().__init__(port)
+
+    def passes(self, kind, message, to):
+        if kind in (b"Q", b"P"):
+            text = message[5:].split(b"\0")[kind == b"P"].decode()  # a name comes first in P
+            with self.lock:
+                self.waiting = (text, time.monotonic())
+        return super().passes(kind, message, to)
+
+    def heard(self, data, up):
+        with self.lock:
+            if not up and self.waiting:
+                text, begun = self.waiting
+                self.answered.append((text, time.monotonic() - begun, time.monotonic()))
+                self.waiting = None
+
+    def seconds(self, words):
+        """Of each answer to a statement with these words."""
+        with self.lock:
+            return [seconds for text, seconds, _ in self.answered if words in text]

@@ -1,0 +1,97 @@
+"""Databases that go back or are gone while a run goes on: a backup of the server's files is put
+back under a coordinator and workers; the database or RUN is lost and the coordinator killed. The
+weights are those of leat train, and no machine is blamed.
+"""
+import re
+import shutil
+import signal
+import unittest
+
+from server import require
+
+from runs import Runs
+
+STEPS, COPIED, PUT_BACK = 50, 20, 35
+DAY_MS = 86400000
+
+
+class Backups(Runs):
+    def begin_run(self, *words):
+        coordinator = self.coordinate(STEPS, *words)
+        self.until_open(coordinator)
+        return coordinator, [self.work(), self.work()]
+
+    def expect_no_blame(self, result, workers):
+        """The machines work to the end, and no result of theirs was refused."""
+        for worker in workers:
+            worker.end()
+        self.assertEqual(result["units_refused"], 0)
+        self.assertEqual(self.ask("select sum(refused + mismatched) from leat.account"), "0")
+        self.assertEqual(self.ask("select sum(refused) from leat.machine"), "0")
+        self.assertEqual(self.ask("select count(*) from leat.event where kind = 'refused'"), "0")
+
+    def put_back(self, number, killed):
+        """Files that are copied at one step and put back at a later one: RUN wins."""
+        coordinator, workers = self.begin_run("--checkpoint-every", 1)
+        self.until_step(COPIED, coordinator)
+        self.server.copy(number)
+        self.until_step(COPIED + 5, coordinator)
+        workers.append(self.work())  # whom the copy does not know
+        self.until_step(PUT_BACK, coordinator)
+        if killed:
+            coordinator.kill()
+        self.server.put_back()
+        if killed:
+            coordinator = self.coordinate(STEPS, "--resume")
+        result = self.expect(coordinator, STEPS)
+        self.expect_no_blame(result, workers)
+        found = [(int(there), int(here)) for there, here in self.went_on(coordinator)]
+        # a coordinator that is killed may have a step in the database and not yet in RUN
+        self.assertTrue(any(COPIED <= there < PUT_BACK - 1 <= here for there, here in found),
+                        coordinator.said)
+        print(f"{number.name}, coordinator {'killed' if killed else 'alive'}: the database was at "
+              f"step {found[-1][0]}, the run continued at {found[-1][1]}", flush=True)
+
+    @staticmethod
+    def went_on(coordinator):
+        return re.findall(r"the database is at step (\d+), the run continues at step (\d+)",
+                          coordinator.said)
+
+    def test_put_back(self):
+        for number in (signal.SIGINT, signal.SIGQUIT):  # with parts of results in it, and without
+            for killed in (False, True):
+                with self.subTest(number=number, killed=killed):
+                    self.begin()
+                    self.put_back(number, killed)
+
+    def test_database_lost(self):
+        """RUN is enough: it continues after its last checkpoint."""
+        coordinator, workers = self.begin_run("--checkpoint-every", 4)
+        self.until_step(10, coordinator)
+        coordinator.kill()
+        self.server.sql(f"drop database {self.database} with (force)",
+                        f"create database {self.database}")
+        coordinator = self.coordinate(STEPS, "--resume")
+        self.expect_no_blame(self.expect(coordinator, STEPS), workers)
+        self.assertRegex(coordinator.said, rf"is open at step [1-9]\d* of {STEPS}")
+
+    def test_folder_lost(self):
+        """The database is enough: it continues at the state that it has, of the open step or of
+        one long before it; without a state, from the beginning."""
+        for state_ms in (0, DAY_MS):
+            with self.subTest(state_ms=state_ms):
+                self.begin()
+                coordinator, workers = self.begin_run("--state-ms", state_ms)
+                self.until_step(10, coordinator)
+                coordinator.kill()
+                shutil.rmtree(self.folder)
+                state = int(self.ask("select state_step from leat.run"))
+                coordinator = self.coordinate(STEPS, "--resume")
+                self.expect_no_blame(self.expect(coordinator, STEPS), workers)
+                self.assertIn(f"continues at step {max(state, 0)}", coordinator.said)
+                self.assertEqual(state < 10, state_ms == DAY_MS)
+
+
+if __name__ == "__main__":
+    require()
+    unittest.main()
