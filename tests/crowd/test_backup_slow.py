@@ -13,6 +13,8 @@ from runs import Runs
 
 STEPS, COPIED, PUT_BACK = 50, 20, 35
 DAY_MS = 86400000
+LONG_UNITS = ["--width", "4", "--latent", "8", "--units", "8", "--unit-size", "64", "--micro-batch",
+              "8", "--sample-every", "0", "--codec-up", "bf16", "--codec-down", "bf16"]
 
 
 class Backups(Runs):
@@ -63,6 +65,40 @@ class Backups(Runs):
                 with self.subTest(number=number, killed=killed):
                     self.begin()
                     self.put_back(number, killed)
+
+    def claim(self, verb=""):
+        """A lease of a machine that only claims, and with "release" gives it back."""
+        machine = f"{next(self.numbers):032x}"
+        call = f"leat.claim((select run from leat.training_state), '{machine}', 0)"
+        if verb:
+            call = f"lateral (select lease, leat.release(lease, epoch) from {call}) c"
+        return self.server.sql(
+            f"select leat.register('', '{machine}', 'another', '') is null",
+            f"select lease from {call}", database=self.database, login="ann")
+
+    def test_lease_granted_twice(self):
+        """A database that is put back grants the number of a lease again, for another unit, while
+        the machine that had it computes. Only the epoch tells the two apart."""
+        self.small = LONG_UNITS
+        self.times = ["--poll-ms", "5"]
+        coordinator = self.coordinate(2)
+        self.until_open(coordinator)
+        self.server.copy(signal.SIGINT)
+        worker, mine = self.work(), ""
+        while not mine:
+            self.assertTrue(worker.alive(), worker.said)
+            worker.process.send_signal(signal.SIGSTOP)
+            mine = self.ask("select max(lease) from leat.lease where state = 'live' and unit > 0")
+            if not mine:
+                worker.process.send_signal(signal.SIGCONT)
+        self.server.put_back()
+        while self.claim("release") != str(int(mine) - 1):
+            pass
+        self.assertEqual(self.claim(), mine)
+        self.assertEqual(self.ask(f"select unit from leat.lease where lease = {mine}"), "0")
+        worker.process.send_signal(signal.SIGCONT)
+        self.expect_no_blame(self.expect(coordinator, 2), [worker])
+        self.assertIn("another lease has its number", worker.said)
 
     def test_database_lost(self):
         """RUN is enough: it continues after its last checkpoint."""

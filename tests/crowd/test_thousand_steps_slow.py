@@ -136,7 +136,7 @@ class Long(Runs):
 
 
 class Dump(Runs):
-    """A backup by pg_dump that takes its time."""
+    """A backup by pg_dump that takes its time, and is restored when all else is lost."""
     times = ["--poll-ms", "5", "--part-bytes", "65536"]
     first, steps = 3, 20
 
@@ -146,8 +146,8 @@ class Dump(Runs):
         self.until_open(coordinator)
         workers = [self.work(), self.work()]
         self.until_step(self.first, coordinator)
-        with subprocess.Popen([f"{self.server.bin}/pg_dump", self.url()],
-                              stdout=subprocess.PIPE) as dump:
+        with subprocess.Popen([f"{self.server.bin}/pg_dump", "--exclude-table-data=leat.part_*",
+                               self.url()], stdout=subprocess.PIPE) as dump:
             text = dump.stdout.read(1)  # it has its locks and its snapshot
             dump.send_signal(signal.SIGSTOP)
             begin = time.monotonic()
@@ -167,8 +167,20 @@ class Dump(Runs):
         self.expect(coordinator, last)
         for worker in workers:
             worker.end()
+        self.restore(text, last)
         print(f"\n{self.steps} steps beside a dump: {seconds:.0f} s; the database had "
               f"{size / 1e6:.1f} MB then", flush=True)
+
+
+    def restore(self, text, last):
+        """The run continues from the dump alone."""
+        name = self.database
+        self.begin()
+        subprocess.run([f"{self.server.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", self.url()],
+                       input=text, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+        coordinator = self.coordinate(last, "--resume", "--name", name)
+        self.work()
+        self.expect(coordinator, last)
 
 
 class Wire(Runs):
