@@ -1,20 +1,25 @@
 """Databases that go back or are gone while a run goes on: a backup of the server's files is put
-back under a coordinator and workers; the database or RUN is lost and the coordinator killed. The
-weights are those of leat train, and no machine is blamed.
+back under a coordinator and workers; the database or RUN is lost and the coordinator killed; a
+dump takes its time. The weights are those of leat train, and no machine is blamed.
 """
 import re
 import shutil
 import signal
+import subprocess
+import time
 import unittest
 
 from server import require
 
+from command import LIMIT
 from runs import Runs
 
 STEPS, COPIED, PUT_BACK = 50, 20, 35
 DAY_MS = 86400000
-LONG_UNITS = ["--width", "4", "--latent", "8", "--units", "8", "--unit-size", "64", "--micro-batch",
-              "8", "--sample-every", "0", "--codec-up", "bf16", "--codec-down", "bf16"]
+# Each is computed for much longer than a statement takes.
+LONG_UNITS = ["--width", "4", "--latent", "8", "--units", "8", "--unit-size", "128",
+              "--micro-batch", "8", "--sample-every", "0", "--codec-up", "bf16", "--codec-down",
+              "bf16"]
 
 
 class Backups(Runs):
@@ -126,6 +131,54 @@ class Backups(Runs):
                 self.expect_no_blame(self.expect(coordinator, STEPS), workers)
                 self.assertIn(f"continues at step {max(state, 0)}", coordinator.said)
                 self.assertEqual(state < 10, state_ms == DAY_MS)
+
+
+class Dump(Runs):
+    """A backup by pg_dump that takes its time, and is restored when all else is lost."""
+    times = ["--poll-ms", "5", "--part-bytes", "65536"]
+    first, steps = 3, 20
+
+    def test_dump(self):
+        last = self.first + self.steps + 5
+        coordinator = self.coordinate(last)
+        self.until_open(coordinator)
+        workers = [self.work(), self.work()]
+        self.until_step(self.first, coordinator)
+        with subprocess.Popen([f"{self.server.bin}/pg_dump", "--exclude-table-data=leat.part_*",
+                               self.url()], stdout=subprocess.PIPE) as dump:
+            text = dump.stdout.read(1)  # it has its locks and its snapshot
+            dump.send_signal(signal.SIGSTOP)
+            begin = time.monotonic()
+            at = int(self.ask("select step from leat.run"))
+            self.until_step(at + self.steps, coordinator)
+            seconds = time.monotonic() - begin
+            locked = self.ask("select count(*) from pg_locks l join pg_stat_activity a using (pid) "
+                              "where a.application_name = 'pg_dump' and l.relation = "
+                              "'leat.run'::regclass and l.granted")
+            size = int(self.ask("select pg_database_size(current_database())"))
+            dump.send_signal(signal.SIGCONT)
+            text += dump.stdout.read()
+            self.assertEqual(dump.wait(LIMIT), 0)
+        self.assertEqual(locked, "1")
+        self.assertIn(b"COPY leat.run ", text)
+        self.assertIn(b"PostgreSQL database dump complete", text)
+        self.expect(coordinator, last)
+        for worker in workers:
+            worker.end()
+        self.restore(text, last)
+        print(f"\n{self.steps} steps beside a dump: {seconds:.0f} s; the database had "
+              f"{size / 1e6:.1f} MB then", flush=True)
+
+
+    def restore(self, text, last):
+        """The run continues from the dump alone."""
+        name = self.database
+        self.begin()
+        subprocess.run([f"{self.server.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", self.url()],
+                       input=text, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
+        coordinator = self.coordinate(last, "--resume", "--name", name)
+        self.work()
+        self.expect(coordinator, last)
 
 
 if __name__ == "__main__":

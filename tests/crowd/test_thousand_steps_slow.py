@@ -1,12 +1,7 @@
-"""What a long run leaves in the database, with and without somebody who holds an old snapshot; what
-a unit costs on the wire; and a dump beside a run. Sizes, bytes and counts are asserted, times are
-printed.
+"""What a run of 1,000 steps leaves in the database, with and without somebody who holds an old
+snapshot. Sizes and counts are asserted, times are printed.
 """
-import collections
 import json
-import re
-import signal
-import subprocess
 import time
 import unittest
 
@@ -16,7 +11,6 @@ from command import LIMIT, leat
 from runs import Runs, Statements
 
 STEPS, LOOK = 1000, 100
-DAY_MS = 86400000
 TABLES = ("lease", "unit", "run", "machine", "account", "step")
 KIB = 1024
 
@@ -133,101 +127,6 @@ class Long(Runs):
         self.ask(f"select pg_drop_replication_slot('{slot}')")
         self.until_vacuumed()
         print(f"{kept} dead rows while it was held, {self.dead()} afterwards", flush=True)
-
-
-class Dump(Runs):
-    """A backup by pg_dump that takes its time, and is restored when all else is lost."""
-    times = ["--poll-ms", "5", "--part-bytes", "65536"]
-    first, steps = 3, 20
-
-    def test_dump(self):
-        last = self.first + self.steps + 5
-        coordinator = self.coordinate(last)
-        self.until_open(coordinator)
-        workers = [self.work(), self.work()]
-        self.until_step(self.first, coordinator)
-        with subprocess.Popen([f"{self.server.bin}/pg_dump", "--exclude-table-data=leat.part_*",
-                               self.url()], stdout=subprocess.PIPE) as dump:
-            text = dump.stdout.read(1)  # it has its locks and its snapshot
-            dump.send_signal(signal.SIGSTOP)
-            begin = time.monotonic()
-            at = int(self.ask("select step from leat.run"))
-            self.until_step(at + self.steps, coordinator)
-            seconds = time.monotonic() - begin
-            locked = self.ask("select count(*) from pg_locks l join pg_stat_activity a using (pid) "
-                              "where a.application_name = 'pg_dump' and l.relation = "
-                              "'leat.run'::regclass and l.granted")
-            size = int(self.ask("select pg_database_size(current_database())"))
-            dump.send_signal(signal.SIGCONT)
-            text += dump.stdout.read()
-            self.assertEqual(dump.wait(LIMIT), 0)
-        self.assertEqual(locked, "1")
-        self.assertIn(b"COPY leat.run ", text)
-        self.assertIn(b"PostgreSQL database dump complete", text)
-        self.expect(coordinator, last)
-        for worker in workers:
-            worker.end()
-        self.restore(text, last)
-        print(f"\n{self.steps} steps beside a dump: {seconds:.0f} s; the database had "
-              f"{size / 1e6:.1f} MB then", flush=True)
-
-
-    def restore(self, text, last):
-        """The run continues from the dump alone."""
-        name = self.database
-        self.begin()
-        subprocess.run([f"{self.server.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", self.url()],
-                       input=text, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
-        coordinator = self.coordinate(last, "--resume", "--name", name)
-        self.work()
-        self.expect(coordinator, last)
-
-
-class Wire(Runs):
-    """What a unit costs at the full width: one worker, which computes all of them. It may have up
-    to three connections in its life, because it looks for a pooler at first."""
-    small = ["--width", "64", "--units", "3", "--unit-size", "20", "--micro-batch", "2",
-             "--sample-every", "0", "--codec-up", "int8", "--codec-down", "bf16"]
-    times = ["--poll-ms", "20"]  # the rest is as usual
-    count = 2  # of steps
-
-    def test_wire(self):
-        coordinator = self.coordinate(self.count)
-        self.until_open(coordinator)
-        self.count_units()
-        payload, weights = map(int, self.ask("select payload_bytes, weights_bytes from "
-                                             "leat.run").split("|"))
-        proxy = Statements(self.server.port)
-        self.addCleanup(proxy.stop)
-        # nothing but a new step lets it ask for units
-        worker = self.work("--poll-ms", DAY_MS, url=proxy.url(self.database, "ann"))
-        self.expect(coordinator, self.count)
-        self.expect_counted(self.count)
-        worker.end()
-        units = 3 * self.count
-        up, down = proxy.up / units / payload, proxy.down / self.count / weights
-        joined = next(at for text, _, at in proxy.answered if "leat.submit" in text) - proxy.begun
-        calls = collections.Counter(re.sub(r".* leat\.(\w+)\(.*", r"\1", text)
-                                    for text, _, _ in proxy.answered if "leat." in text)
-        print(f"\na unit: payload {payload} bytes, {up:.5f} times that on the wire; weights "
-              f"{weights} bytes, {down:.5f} times that for each step; {proxy.connections} "
-              f"connections; from the start to the first unit received {joined:.1f} s; calls "
-              f"{dict(calls)}", flush=True)
-        # as at 320 images in micro-batches of 32: there are ten of them, too
-        self.assertLessEqual(payload, 6700000)
-        self.assertLessEqual(weights, 12700000)
-        self.assertTrue(1 < up < 1.01, up)
-        self.assertTrue(1 < down < 1.01, down)
-        self.assertLessEqual(proxy.connections, 3)
-        parts = lambda size: -(-size // (1 << 20))
-        self.assertEqual(calls["put"], units * parts(payload))
-        self.assertEqual(calls["fetch"], self.count * parts(weights))
-        # two round trips a unit; when a step has no unit left, it asks once, and once more for each
-        # time that it was woken: at the beginning, after each step and at the end
-        self.assertEqual(calls["submit"], units)
-        self.assertLessEqual(calls["claim"], units + 2 * self.count + 3)
-        self.assertEqual(set(calls) - {"put", "fetch", "submit", "claim", "renew", "register"},
-                         set())
 
 
 if __name__ == "__main__":
