@@ -145,7 +145,7 @@ create table leat.lease (
   unit integer not null,
   account name not null,
   machine text not null,
-  epoch bigint not null,
+  epoch bigint not null,                -- random: a database that is put back counts leases again
   kind text not null check (kind in ('work', 'copy')),
   state text not null default 'live' check (state in
     ('live', 'used', 'superseded', 'expired', 'released', 'failed', 'refused')),
@@ -356,14 +356,14 @@ begin
   select c.unit, c.kind into claim.unit, claim.kind from leat.choose(r, p_machine) c;
   if claim.unit is null then return; end if;
   now_ := leat.clock();
+  claim.epoch := leat.random64();
   insert into leat.lease as l (run, step, unit, account, machine, epoch, kind, granted_at,
                                renewed_at, until)
-  values (r.id, r.step, claim.unit, session_user, p_machine, r.epoch, claim.kind, now_, now_,
+  values (r.id, r.step, claim.unit, session_user, p_machine, claim.epoch, claim.kind, now_, now_,
           now_ + r.lease_ms * interval '1 millisecond')
   returning l.lease into claim.lease;
   update leat.unit u set state = 'out'
   where (u.run, u.step, u.unit) = (r.id, r.step, claim.unit);
-  claim.epoch := r.epoch;
   claim.step := r.step;
   claim.weights := r.weights_hash;
 end $$;
@@ -399,7 +399,7 @@ begin
   if not found or l.account <> session_user then
     why := 'there is no such lease';
   elsif l.epoch <> p_epoch then
-    why := 'the lease is of another epoch of the run';
+    why := 'another lease has its number now: the database went back';
   elsif l.state <> 'live' then
     why := case l.state when 'used' then 'the result was accepted already'
       when 'superseded' then 'another machine was faster'

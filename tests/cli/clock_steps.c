@@ -3,8 +3,11 @@
  *
  *   LEAT_CLOCKS=wall     the time of day goes back by an hour at every fifth call
  *   LEAT_CLOCKS=steady   and the clock that never goes back does, by 30 s at every 20th call
+ *   LEAT_CLOCKS=far      the time of day is an hour or ten years ahead or late, in turns (also
+ *                        tests/crowd/test_clocks_slow.py)
  *
- * Neither is ever ahead of the true one, so that who waits until a time does not wait for ever.
+ * The first two are never ahead of the true time, so that who waits until one does not wait for
+ * ever.
  */
 #define _GNU_SOURCE
 #include <stdatomic.h>
@@ -17,17 +20,25 @@
 #include <unistd.h>
 
 static atomic_long wall_calls, steady_calls;
-static bool is_steady;
+static bool is_steady, is_far;
 
 __attribute__((constructor)) static void begin(void) {
     const char *which = getenv("LEAT_CLOCKS");
     is_steady = which != NULL && strcmp(which, "steady") == 0;
+    is_far = which != NULL && strcmp(which, "far") == 0;
+}
+
+/* What the time of day is off by at its n-th call. */
+static long shift(long n) {
+    static const long hour = 3600, years = 10 * 31557600L;
+    const long far[] = {hour, -years, -hour, years};
+    return is_far ? far[n % 4] : -hour * (n / 5 % 50);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     long failed = syscall(SYS_clock_gettime, clock, now);
     if (failed != 0) return -1;
-    if (clock == CLOCK_REALTIME) now->tv_sec -= 3600 * (atomic_fetch_add(&wall_calls, 1) / 5 % 50);
+    if (clock == CLOCK_REALTIME) now->tv_sec += shift(atomic_fetch_add(&wall_calls, 1));
     if (clock != CLOCK_MONOTONIC || !is_steady) return 0;
     now->tv_sec -= 30 * (atomic_fetch_add(&steady_calls, 1) / 20 % 8);
     if (now->tv_sec < 1) now->tv_sec = 1;

@@ -109,13 +109,13 @@ class Server(Program):
 
     def __init__(self, *settings):
         super().__init__("leat-server-")
-        self.bin, data, self.databases = find_server(), f"{self.folder}/data", 0
-        subprocess.run([f"{self.bin}/initdb", "-D", data, "-A", "trust", "-U", "owner", "-E",
+        self.bin, self.data, self.databases = find_server(), f"{self.folder}/data", 0
+        subprocess.run([f"{self.bin}/initdb", "-D", self.data, "-A", "trust", "-U", "owner", "-E",
                         "UTF8", "--locale=C", "--no-sync"], check=True, stdout=subprocess.DEVNULL,
                        timeout=LIMIT, cwd="/", preexec_fn=self.become)
         words = ["listen_addresses=127.0.0.1", "unix_socket_directories=", "fsync=off",
                  "shared_buffers=16MB", *settings]
-        self.words = [f"{self.bin}/postgres", "-D", data,
+        self.words = [f"{self.bin}/postgres", "-D", self.data,
                       *[word for setting in words for word in ("-c", setting)]]
         for _ in range(STARTS):
             self.port = free_port()
@@ -126,11 +126,32 @@ class Server(Program):
     def serve(self):
         return self.start([*self.words, "-p", str(self.port)], "ready to accept connections")
 
-    def crash(self):
-        """Ends it at once, without a word to its clients or the disk, and starts it again."""
-        self.process.send_signal(signal.SIGQUIT)
+    def end(self, number=signal.SIGQUIT):
+        """Ends it at once: without a word to its clients or the disk; with SIGINT, in order."""
+        self.process.send_signal(number)
         self.process.wait(LIMIT)
+
+    def begin(self):
+        """Starts it again."""
         assert self.serve(), self.lines
+
+    def crash(self):
+        self.end()
+        self.begin()
+
+    def copy(self, number=signal.SIGQUIT):
+        """Copies its files while it is ended for a moment."""
+        self.end(number)
+        shutil.rmtree(f"{self.folder}/copy", ignore_errors=True)
+        subprocess.run(["cp", "-a", self.data, f"{self.folder}/copy"], check=True, timeout=LIMIT)
+        self.begin()
+
+    def put_back(self):
+        """Its files are again those of the copy."""
+        self.end()
+        shutil.rmtree(self.data)
+        os.rename(f"{self.folder}/copy", self.data)
+        self.begin()
 
     def database(self):
         """The name of a new one; "ann" and "bob" have no rights in it."""
@@ -206,6 +227,8 @@ class Proxy:
             except OSError:
                 return
             server = socket.create_connection(("127.0.0.1", self.to))
+            for each in (client, server):  # as libpq and the server do: nothing waits to be sent
+                each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self.lock:
                 self.connections += 1
                 self.open += [client, server]
@@ -223,13 +246,18 @@ class Proxy:
                     else:
                         self.down += len(data)
                 self.heard(data, up)
-                to.sendall(data)
+                self.send(data, of, to, up)
             to.shutdown(socket.SHUT_WR)
         except OSError:
             pass
 
     def heard(self, data, up):
         """Bytes that are about to be passed on, for subclasses."""
+
+    def send(self, data, of, to, up):
+        """Passes them on, for subclasses: from a socket to another."""
+        # pylint: disable=unused-argument
+        to.sendall(data)
 
     def url(self, database, login="owner"):
         return f"postgresql://{login}@127.0.0.1:{self.port}/{database}?sslmode=disable"

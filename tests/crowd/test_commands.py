@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 import unittest
 
@@ -14,7 +13,8 @@ from server import Server, find_server, skip
 
 import folder
 import image_set
-from command import LEAT, LIMIT, leat
+from command import leat
+from runs import Command
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
@@ -37,55 +37,17 @@ def tearDownModule():
     SERVER.stop()
 
 
-class Process:
-    """A command that goes on; its lines on stderr are read as they come."""
-
-    def __init__(self, *words, **more):
-        self.process = subprocess.Popen([LEAT, *map(str, words)], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        **more)
-        self.said = ""
-
-    def until(self, text):
-        """Reads its messages up to the one that has the text."""
-        while text not in self.said.rpartition("\n")[0]:
-            line = self.process.stderr.readline()
-            if line == "":
-                raise AssertionError(f"it ended without {text!r}: {self.said}")
-            self.said += line
-        return self
-
-    def end(self, status=0, number=None):
-        """Waits for its end, after a signal perhaps; what it printed."""
-        if number is not None:
-            self.process.send_signal(number)
-        out, said = self.process.communicate(timeout=LIMIT)
-        self.said += said
-        if self.process.returncode != status:
-            raise AssertionError(f"status {self.process.returncode}, not {status}: "
-                                 f"{out}{self.said}")
-        return out
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-
-
 class Crowd(folder.Folder):
     def setUp(self):
         super().setUp()
         self.database = SERVER.database()
 
     def coordinate(self, *words, run="run", data="faces", **more):
-        return Process("coordinate", self.at(run), "--db", SERVER.url(self.database), "--data",
+        return Command("coordinate", self.at(run), "--db", SERVER.url(self.database), "--data",
                        f"{DATA}/{data}", *SMALL, *QUICK, *words, **more)
 
     def work(self, *words, login="ann", data="faces", more="", **others):
-        return Process("work", SERVER.url(self.database, login, more), "--data", f"{DATA}/{data}",
+        return Command("work", SERVER.url(self.database, login, more), "--data", f"{DATA}/{data}",
                        "--key", self.at("keys", "machine.key"), "--threads", "1", "--poll-ms", "5",
                        *words, **others)
 
@@ -168,7 +130,7 @@ class Crowd(folder.Folder):
             coordinator.end(1, signal.SIGINT)
         self.assertTrue(os.path.exists(self.at("run", "training.json")))
         shutil.rmtree(self.at("run"))
-        with Process("coordinate", self.at("run"), "--db", SERVER.url(self.database), "--data",
+        with Command("coordinate", self.at("run"), "--db", SERVER.url(self.database), "--data",
                      f"{DATA}/faces", "--resume", *QUICK) as coordinator:
             coordinator.until("is open at step 0 of 5")
             with self.work() as worker:

@@ -8,7 +8,6 @@ import re
 import select
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,7 +15,8 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 import folder
 from server import require
-from command import LEAT, LIMIT, leat
+from command import LIMIT, leat
+from runs import Command
 
 STEPS = 3
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8", "--units", "3",
@@ -63,43 +63,34 @@ class Ended:
             raise AssertionError("the server does not end")
 
 
-class Coordinator(subprocess.Popen):
+class Coordinator(Command):
     def __init__(self, run, *more):
-        super().__init__([LEAT, "coordinate", run, "--db", "local", "--data", f"{DATA}/faces",
-                          *SMALL, *CROWD, "--json", *more], stdout=subprocess.PIPE,
-                         stderr=subprocess.PIPE, text=True)
-        self.run, self.said, self.url, self.server = run, "", None, None
+        super().__init__("coordinate", run, "--db", "local", "--data", f"{DATA}/faces", *SMALL,
+                         *CROWD, "--json", *more)
+        self.run, self.url, self.server = run, None, None
 
     def begin(self):
         """Until it says how to join it."""
-        while self.url is None:
-            line = self.stderr.readline()
-            self.said += line
-            if line == "":
-                raise AssertionError(f"it ends before it can be joined:\n{self.said}")
-            found = re.search(r"leat work '(postgresql://worker:\w+@127\.0\.0\.1:\d+/leat"
-                              r"\?run=.*)' --data DIR", line)
-            self.url = found.group(1) if found else None
+        self.until("' --data DIR\n")
+        self.url = re.search(r"leat work '(postgresql://worker:\w+@127\.0\.0\.1:\d+/leat"
+                             r"\?run=.*)' --data DIR", self.said).group(1)
+        self.find_server()
+        return self
+
+    def find_server(self):
         with open(f"{self.run}/database/data/postmaster.pid", encoding="utf-8") as file:
             self.server = int(file.readline())
-        return self
 
     def work(self, *more):
         return leat("work", self.url, "--data", f"{DATA}/faces", "--key", f"{DATA}/key",
                     "--threads", "1", "--poll-ms", "10", *more)
 
-    def end(self):
+    def kill_with_server(self):
         """It and its server have ended, whatever happens."""
         server = Ended.of(self.server)
         self.kill()
-        self.__exit__(None, None, None)
         if server:
             server.wait()
-
-    def rest(self):
-        out, err = self.communicate(timeout=LIMIT)
-        self.said += err
-        return out
 
 
 class Local(folder.Folder):
@@ -109,15 +100,14 @@ class Local(folder.Folder):
 
     def start(self, run, *more):
         process = Coordinator(run, *more)
-        self.addCleanup(process.end)
+        self.addCleanup(process.kill_with_server)
         return process.begin()
 
     def finish(self, process):
         """A worker ends the run; its weights are those of one machine."""
         worker = process.work()
         self.assertEqual(worker.returncode, 0, worker.stderr)
-        result = json.loads(process.rest())
-        self.assertEqual(process.returncode, 0, process.said)
+        result = json.loads(process.end())
         self.assertEqual(result["state"], WANTED)
         self.assertFalse(os.path.exists(f"/proc/{process.server}"))
 
@@ -144,20 +134,15 @@ class Local(folder.Folder):
         os.kill(second.server, signal.SIGKILL)
         server.wait()
         # the coordinator starts the server again, and a worker reaches it by the same line
-        while "started again" not in second.said:
-            line = second.stderr.readline()
-            self.assertNotEqual(line, "", second.said)
-            second.said += line
+        second.until("started again")
         self.units(second, 1)
         # both: one that is stopped does not start the other again
-        with open(f"{run}/database/data/postmaster.pid", encoding="utf-8") as file:
-            second.server = int(file.readline())
+        second.find_server()
         server = Ended(second.server)
-        second.send_signal(signal.SIGSTOP)
+        second.process.send_signal(signal.SIGSTOP)
         os.kill(second.server, signal.SIGKILL)
         server.wait()
         second.kill()
-        second.wait()
 
         os.rename(run, self.at("moved"))
         last = self.start(self.at("moved"), "--resume", "--name", "a-run---quoted---x")
@@ -172,9 +157,7 @@ class Local(folder.Folder):
                           "--resume")
             self.assertEqual(second.returncode, 1)
             self.assertIn("another process", second.stderr)
-            process.send_signal(number)
-            process.rest()
-            self.assertEqual(process.returncode, 1, process.said)
+            process.end(1, number)
             self.assertFalse(os.path.exists(f"/proc/{process.server}"))
             self.assertFalse(os.path.exists(f"{run}/database/data/postmaster.pid"))
 

@@ -1,21 +1,16 @@
 """What coordinators and workers say while there is nothing to do: a statement for each look, and
 nothing else; and that a new step wakes a worker, which would otherwise ask a day later.
 """
-import os
 import re
-import shutil
 import signal
-import subprocess
-import tempfile
 import threading
 import unittest
 
-import server
-from server import Proxy, Server
-import image_set
-from command import LEAT, LIMIT, leat
+from server import Proxy, require
+from runs import Command, OnServer
+from command import LIMIT, leat
 
-server.require()
+require()
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "4", "--micro-batch", "4", "--units", "2",
          "--sample-every", "0"]
@@ -56,28 +51,18 @@ class Listener(Proxy):
         return [s[0] for s in chosen], end[1] - chosen[0][1], end[2] - chosen[0][2]
 
 
-class Idle(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="leat-idle-")
-        cls.data = f"{cls.folder}/faces"
-        image_set.make(cls.data, 16, 64)
-        cls.server = Server()
-        cls.server.sql("create role ann login")
+class Idle(OnServer):
+    images, settings = 16, ()
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.stop()
-        shutil.rmtree(cls.folder)
+    def start(self, *words):
+        """Starts a command; it is killed at the end of the test if it still runs."""
+        command = Command(*words)
+        self.addCleanup(command.kill)
+        return command
 
     def coordinate(self, url, name, *words):
-        """Starts a coordinator; it is killed at the end of the test if it still runs."""
-        words = [LEAT, "coordinate", f"{self.folder}/{name}", "--db", url, "--data", self.data,
-                 "--poll-ms", "10", *SMALL, *words]
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait, LIMIT)
-        self.addCleanup(process.kill)
-        return process
+        return self.start("coordinate", f"{self.data}/{name}", "--db", url, "--data", self.faces,
+                          "--poll-ms", "10", *SMALL, *words)
 
     def listen(self):
         proxy = Listener(self.server.port)
@@ -89,9 +74,8 @@ class Idle(unittest.TestCase):
               f"one each {seconds} s: {(up + down) / looks / seconds:.0f} bytes/s", flush=True)
 
     def test_coordinator(self):
-        self.server.sql("create database c")
-        proxy = self.listen()
-        self.coordinate(proxy.url("c"), "c", "--steps", "5")
+        name, proxy = self.server.database(), self.listen()
+        self.coordinate(proxy.url(name), name, "--steps", "5")
         looks = 64
         proxy.wait("leat.arrived", looks + 10)
         said, up, down = proxy.between("leat.arrived", 4, 4 + looks)
@@ -105,19 +89,13 @@ class Idle(unittest.TestCase):
 
     def test_worker(self):
         """A run without a coordinator, which has paused: the worker has nothing to do."""
-        self.server.sql("create database w")
-        proxy = self.listen()
-        first = self.listen()
-        process = self.coordinate(first.url("w"), "w", "--steps", "5")
+        name, proxy, first = self.server.database(), self.listen(), self.listen()
+        coordinator = self.coordinate(first.url(name), name, "--steps", "5")
         first.wait("leat.arrived", 1)
-        process.send_signal(signal.SIGTERM)
-        process.wait(LIMIT)
-        self.server.sql("update leat.run set state = 'paused'", database="w")
-        words = [LEAT, "work", proxy.url("w", "ann"), "--data", self.data, "--key",
-                 f"{self.folder}/w.key", "--poll-ms", "10", "--threads", "1"]
-        worker = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(worker.wait, LIMIT)
-        self.addCleanup(worker.kill)
+        coordinator.end(1, signal.SIGTERM)
+        self.server.sql("update leat.run set state = 'paused'", database=name)
+        self.start("work", proxy.url(name, "ann"), "--data", self.faces, "--key",
+                   f"{self.data}/w.key", "--poll-ms", "10", "--threads", "1")
         proxy.wait("leat.claim", 25)
         said, up, down = proxy.between("leat.claim", 4, 24)
         self.tell("worker", 2.5, 20, up, down)
@@ -125,14 +103,13 @@ class Idle(unittest.TestCase):
 
     def test_woken(self):
         """All steps and the end of the run reach a worker that asks once a day by itself."""
-        self.server.sql("create database d")
-        first = self.listen()
-        process = self.coordinate(first.url("d"), "d", "--steps", "6")
+        name, first = self.server.database(), self.listen()
+        coordinator = self.coordinate(first.url(name), name, "--steps", "6")
         first.wait("leat.arrived", 1)
-        done = leat("work", self.server.url("d", "ann"), "--data", self.data, "--key",
-                    f"{self.folder}/d.key", "--poll-ms", DAY_MS, "--threads", "1", status=0)
+        done = leat("work", self.server.url(name, "ann"), "--data", self.faces, "--key",
+                    f"{self.data}/d.key", "--poll-ms", DAY_MS, "--threads", "1", status=0)
         self.assertIn("12 handed in", done.stdout)
-        self.assertEqual(process.wait(LIMIT), 0)
+        coordinator.end()
 
 
 if __name__ == "__main__":

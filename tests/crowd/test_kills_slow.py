@@ -7,14 +7,6 @@ import test_kills
 from server import find_server, skip
 
 
-def setUpModule():
-    test_kills.setUpModule()
-
-
-def tearDownModule():
-    test_kills.tearDownModule()
-
-
 class Slow(test_kills.Kills):
     def test_workers(self):
         for count in (1, 3, 8):

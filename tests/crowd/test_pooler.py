@@ -4,17 +4,13 @@ makes a folder, and by leat work.
 """
 import json
 import os
-import shutil
-import subprocess
-import tempfile
 import unittest
 
-import server
-from server import Pooler, Server
-import image_set
-from command import LEAT, LIMIT, leat
+from server import Pooler, require
+from runs import Command, OnServer
+from command import leat
 
-server.require("pgbouncer")
+require("pgbouncer")
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "4", "--micro-batch", "4", "--units", "2",
          "--steps", "3", "--sample-every", "0"]
@@ -22,61 +18,44 @@ REFUSED = {"transaction": "a transaction pooler is between leat and the server",
            "statement": "a statement pooler is between leat and the server"}
 
 
-class Poolers(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="leat-pooler-test-")
-        cls.data = f"{cls.folder}/faces"
-        image_set.make(cls.data, 16, 64)
-        cls.server = Server()
-        cls.server.sql("create role ann login")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.stop()
-        shutil.rmtree(cls.folder)
+class Poolers(OnServer):
+    images, settings = 16, ()
 
     def at(self, *parts):
-        return os.path.join(self.folder, *parts)
+        return os.path.join(self.data, *parts)
 
     def pooler(self, mode, *settings):
         pooler = Pooler(self.server, mode, ["owner", "ann"], *settings)
         self.addCleanup(pooler.stop)
         return pooler
 
-    def database(self, name):
-        self.server.sql(f"create database {name}")
-        return name
-
     def test_session(self):
         """A coordinator and a worker, both through the pooler."""
-        pooler, name = self.pooler("session"), self.database("session")
-        words = [LEAT, "coordinate", self.at("run"), "--db", pooler.url(name), "--data", self.data,
-                 "--json", "--poll-ms", "20", *SMALL]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as coordinator:
+        pooler, name = self.pooler("session"), self.server.database()
+        with Command("coordinate", self.at("run"), "--db", pooler.url(name), "--data", self.faces,
+                     "--json", "--poll-ms", "20", *SMALL) as coordinator:
             # the worker asks for a run until there is one: each time it ends with that message
             while True:
-                done = leat("work", pooler.url(name, "ann"), "--data", self.data, "--key",
+                done = leat("work", pooler.url(name, "ann"), "--data", self.faces, "--key",
                             self.at("ann.key"), "--poll-ms", "20", "--threads", "1")
-                if done.returncode == 0 or coordinator.poll() is not None:
+                if done.returncode == 0 or not coordinator.alive():
                     break
                 self.assertRegex(done.stderr, "no open run|does not exist|no schema")
-            out = coordinator.communicate(timeout=LIMIT)[0]
-        self.assertEqual(coordinator.returncode, 0)
+            out = coordinator.end()
         self.assertEqual(done.returncode, 0, done.stderr)
-        alone = leat("train", "dcgan", self.data, "-o", self.at("alone"), "--json",
+        alone = leat("train", "dcgan", self.faces, "-o", self.at("alone"), "--json",
                      "--codec-up", "bf16", "--codec-down", "bf16", *SMALL, status=0)
         self.assertEqual(json.loads(out)["state"], json.loads(alone.stdout)["state"])
 
     def refused(self, mode, *settings):
-        pooler, name = self.pooler(mode, *settings), "postgres"
+        pooler, name = self.pooler(mode, *settings), self.server.database()
         run = self.at(f"run-{mode}-{len(settings)}")
-        done = leat("coordinate", run, "--db", pooler.url(name), "--data", self.data, *SMALL,
+        done = leat("coordinate", run, "--db", pooler.url(name), "--data", self.faces, *SMALL,
                     status=1)
         self.assertIn(REFUSED[mode], done.stderr)
         self.assertIn("session pooling", done.stderr)
         self.assertFalse(os.path.exists(run))
-        done = leat("work", pooler.url(name, "ann"), "--data", self.data, "--key",
+        done = leat("work", pooler.url(name, "ann"), "--data", self.faces, "--key",
                     self.at("ann.key"), status=1)
         self.assertIn(REFUSED[mode], done.stderr)
 
