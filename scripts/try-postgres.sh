@@ -5,9 +5,9 @@
 #   scripts/bare-debian.sh trixie scripts/try-postgres.sh 17
 #
 # The second argument is an older release of Debian that has this version. Its package is installed
-# with the libraries that it needs, as on a machine that was upgraded from that release, because leat
-# needs a newer CMake than it has. Ends in "N passed, N failed"; a version other than the requested
-# one is a failure.
+# with the libraries that it needs, as on a machine that was upgraded from that release, because
+# leat needs a newer CMake than it has. Ends in "N passed, N failed"; a version other than the
+# requested one is a failure.
 set -eu
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
 say() { echo "try-postgres: $*" >&2; }
@@ -19,7 +19,10 @@ esac
 version=$1
 older=${2:-}
 cd "$(dirname "$0")/.."
-[ -d /usr/lib/postgresql ] && { say "a PostgreSQL is installed: this is not a bare Debian"; exit 2; }
+[ "$PWD" = /leat ] && [ ! -d /usr/lib/postgresql ] || {
+  say "this is not a new root of scripts/bare-debian.sh"
+  exit 2
+}
 
 # Neither a server nor a pooler is to be started by its package: the tests start their own.
 mkdir -p /etc/postgresql-common
