@@ -197,7 +197,7 @@ class Panel:
     def __init__(self, index, title, lines, log=False):
         self.x0, self.title, self.lines = LEFT + index * (PANEL_WIDTH + GAP + LEFT), title, lines
         self.of = math.log10 if log else float
-        points = [point for _, line in lines for point in line]
+        points = [point for _, line, _ in lines for point in line]
         self.steps = max(step for step, _ in points)
         self.low = self.of(min(value for _, value in points))
         self.high = self.of(max(value for _, value in points))
@@ -233,15 +233,23 @@ class Panel:
             x = self.at(step, 10 ** self.low if self.of is math.log10 else self.low).split(",")[0]
             yield (f'<text x="{x}" y="{TOP + PANEL_HEIGHT + 16}" text-anchor="middle">'
                    f'{step}</text>')
-        for colour, line in self.lines:
+        for colour, line, style in self.lines:
             path = "L".join(self.at(*point) for point in line)
-            yield f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="1.3"/>'
+            yield f'<path d="M{path}" fill="none" stroke="{colour}" {style}/>'
 
 
 def draw(samples, path):
+    """Each seed as a thin line, and the geometric mean of a codec's seeds as a thick one."""
     def lines(points_of):
-        return [(COLOURS[codec], points_of(sample)) for codec, each in samples.items()
-                for sample in each]
+        thin, thick = [], []
+        for codec, each in samples.items():
+            every = [points_of(sample) for sample in each]
+            thin += [(COLOURS[codec], line, 'stroke-width="0.8" stroke-opacity="0.35"')
+                     for line in every]
+            mean = [(points[0][0], statistics.geometric_mean(value for _, value in points))
+                    for points in zip(*every, strict=True)]
+            thick.append((COLOURS[codec], mean, 'stroke-width="2"'))
+        return thin + thick
     window = max(1, len(samples["f32"][0]["loss_d"]) // 20)
     panels = [Panel(0, "loss of D", lines(lambda s: smooth(s["loss_d"], window))),
               Panel(1, "loss of G", lines(lambda s: smooth(s["loss_g"], window))),
