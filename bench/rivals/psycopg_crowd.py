@@ -55,7 +55,8 @@ create index on work_units (iteration);
 create index on work_units (status);
 create table gradients (id serial primary key,
   worker_id varchar(100) references workers (worker_id), model_type varchar(50), iteration int,
-  gradients_blob bytea, work_unit_id int references work_units (id), num_samples int, created_at timestamp);
+  gradients_blob bytea, work_unit_id int references work_units (id), num_samples int,
+  created_at timestamp);
 create index on gradients (worker_id);
 create index on gradients (iteration);
 create table training_state (id int primary key, current_iteration int, training_active bool,
