@@ -11,10 +11,10 @@ case ${1:-} in
 *) usage >&2; exit 2 ;;
 esac
 cd "$(dirname "$0")/.."
-# Rivals need .deps/venv, and for can, nn and train also .deps/venv-torch; without them leat is measured
-# alone.
+# Rivals need .deps/venv, and for can, nn, train and crowd also .deps/venv-torch; without them leat is
+# measured alone.
 scripts/python-env.sh >&2 || true
-case ${1:-} in can | nn | train | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
+case ${1:-} in can | nn | train | crowd | --quick | '') scripts/python-env.sh torch >&2 || true ;; esac
 
 one() {
   program=bench/$1.py
@@ -30,7 +30,7 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open batches ingest can images nn train; do
+for name in formats row_access open batches ingest can images nn train codecs crowd; do
   one "$name" "$@"
 done
 one ingest --large "$@"

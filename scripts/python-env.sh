@@ -7,7 +7,8 @@
 #   scripts/python-env.sh train    .deps/venv-train: the packages that build, check and test the
 #                                  Python package (scikit-build-core, mypy, Grain, JAX)
 #   scripts/python-env.sh torch    .deps/venv-torch: PyTorch for the CPU and PyTorch Geometric, whose
-#                                  batches leat.torch makes; 900 MB, x86-64 only
+#                                  batches leat.torch makes, and psycopg2 for bench/crowd.py; 900 MB,
+#                                  x86-64 only
 #
 # Requires Python 3.11, which Debian 12 has, and PyPI; torch also download.pytorch.org, unless pip
 # finds that wheel in its own index. If an environment cannot be created, one line says why, and the

@@ -35,7 +35,8 @@ enum {
     LOG_BYTES = 1 << 20, /* then its second half becomes log.old */
     WATCH_NS = 1000000000,
     PID_FILE_BYTES = 8192,
-    EARLIER_MAX = 512
+    EARLIER_MAX = 512,
+    WORDS_MAX = 64
 };
 
 void leat_local_say(const leat_local *self, const char *format, ...) {
@@ -216,10 +217,17 @@ static leat_code choose_port(leat_local *self, leat_error *err) {
 /* ---- starting ---------------------------------------------------------------------------------
  */
 
-static leat_code start(leat_local *self, const char *name, const char *const *words,
+/* Its programs find each other, and their files, by the path that is their first argument; by a
+ * mere name they look on PATH, where Debian does not have them. */
+static leat_code start(leat_local *self, const char *name, const char *const *arguments,
                        int ends_with_us, leat_error *err) {
     char program[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_join(program, sizeof program, self->programs.folder, name, err));
+    const char *words[WORDS_MAX] = {program};
+    for (int i = 0; arguments[i] != NULL; i++) {
+        LEAT_ASSERT(i + 2 < WORDS_MAX);
+        words[i + 1] = arguments[i];
+    }
     const leat_process_options options = {.program = program,
                                           .words = words,
                                           .log = self->log,
@@ -239,9 +247,8 @@ static leat_code run_initdb(leat_local *self, const char *password, leat_error *
     int status = 0;
     bool taken;
     snprintf(file, sizeof file, "--pwfile=%s", password);
-    const char *const arguments[] = {"initdb", "-D",   self->data,      "-U",
-                                     "admin",  "-A",   "scram-sha-256", file,
-                                     "-E",     "UTF8", "--no-locale",   NULL};
+    const char *const arguments[] = {"-D", self->data, "-U",   "admin",       "-A", "scram-sha-256",
+                                     file, "-E",       "UTF8", "--no-locale", NULL};
     LEAT_TRY(start(self, "initdb", arguments, SIGKILL, err));
     bool stopped = false;
     while (!leat_process_wait(self->server, SLICE_MS, &status) && !stopped)
@@ -314,8 +321,8 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
     snprintf(socket_at, sizeof socket_at, "unix_socket_directories=%s", self->state.socket);
     snprintf(name, sizeof name, "cluster_name=%s", self->state.token);
     /* clang-format off */
-    const char *const words[] = {
-        "postgres", "-D", self->data,
+    const char *const arguments[] = {
+        "-D", self->data,
         "-c", port, "-c", socket_at, "-c", name,
         "-c", "listen_addresses=127.0.0.1", "-c", "ssl=off",
         "-c", "unix_socket_permissions=0700", "-c", "password_encryption=scram-sha-256",
@@ -330,7 +337,7 @@ static leat_code start_server(leat_local *self, bool *taken, leat_error *err) {
         "-c", "log_checkpoints=off", "-c", "log_timezone=UTC", "-c", "timezone=UTC",
         NULL};
     /* clang-format on */
-    LEAT_TRY(start(self, "postgres", words, SIGINT, err));
+    LEAT_TRY(start(self, "postgres", arguments, SIGINT, err));
     return wait_until_ready(self, from, taken, err);
 }
 

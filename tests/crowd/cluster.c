@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-enum { STARTS = 5, ANSWER_MS = 120000 };
+enum { STARTS = 5, ANSWER_MS = 120000, WORDS_MAX = 32 };
 
 static struct {
     char bin[256], folder[256];
@@ -54,10 +54,16 @@ static void become_user(void) {
         _exit(126);
 }
 
-/* Starts a program of the server, with its output in the folder's log. */
-static pid_t start(const char *name, char *const words[]) {
+/* Starts a program of the server, with its output in the folder's log. Its first word is its path,
+ * by which these programs find each other. */
+static pid_t start(const char *name, char *const arguments[]) {
     char program[512], log[512];
     snprintf(program, sizeof program, "%s/%s", cluster.bin, name);
+    char *words[WORDS_MAX] = {program};
+    for (int i = 0; arguments[i] != NULL; i++) {
+        assert_true(i + 2 < WORDS_MAX);
+        words[i + 1] = arguments[i];
+    }
     snprintf(log, sizeof log, "%s/log", cluster.folder);
     const pid_t child = fork();
     assert_true(child >= 0);
@@ -131,21 +137,13 @@ static bool serve(void) {
     char data[300], port[16];
     snprintf(data, sizeof data, "%s/data", cluster.folder);
     snprintf(port, sizeof port, "%d", cluster.port);
-    char *const words[] = {"postgres",
-                           "-D",
-                           data,
-                           "-p",
-                           port,
-                           "-c",
-                           "listen_addresses=127.0.0.1",
-                           "-c",
-                           "unix_socket_directories=",
-                           "-c",
-                           "fsync=off",
-                           "-c",
-                           "shared_buffers=16MB",
-                           "-c",
-                           "max_connections=60",
+    char *const words[] = {"-D", data,
+                           "-p", port,
+                           "-c", "listen_addresses=127.0.0.1",
+                           "-c", "unix_socket_directories=",
+                           "-c", "fsync=off",
+                           "-c", "shared_buffers=16MB",
+                           "-c", "max_connections=60",
                            NULL};
     cluster.server = start("postgres", words);
     return answers();
@@ -163,8 +161,8 @@ void cluster_start(void) {
     assert_int_equal(chown(cluster.folder, cluster.user, cluster.group), 0);
     snprintf(data, sizeof data, "%s/data", cluster.folder);
     atexit(cluster_stop);
-    char *const init[] = {"initdb", "-D", data,   "-A",         "trust",     "-U",
-                          "owner",  "-E", "UTF8", "--locale=C", "--no-sync", NULL};
+    char *const init[] = {"-D", data,   "-A",         "trust",     "-U", "owner",
+                          "-E", "UTF8", "--locale=C", "--no-sync", NULL};
     if (wait_status(start("initdb", init)) != 0) {
         show_log();
         fail_msg("initdb failed");

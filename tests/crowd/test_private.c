@@ -148,8 +148,8 @@ static leat_process *start_earlier(const leat_local_state *state, const char *da
     snprintf(log, sizeof log, "%s/earlier", top);
     assert_int_equal(stat(data, &facts), 0);
     assert_ok(leat_process_user_numbered(&user, facts.st_uid, err));
-    const char *const words[] = {"postgres",          "-D", data, "-c", place, "-c", name, "-c",
-                                 "listen_addresses=", NULL};
+    const char *const words[] = {
+        program, "-D", data, "-c", place, "-c", name, "-c", "listen_addresses=", NULL};
     const leat_process_options options = {
         .program = program, .words = words, .log = log, .user = &user};
     assert_ok(leat_process_start(&process, &options, err));
@@ -185,7 +185,11 @@ static int take_port(int64_t port) {
 
 static void first_start(void) {
     leat_local *second = NULL;
+    leat_process_facts facts;
     leat_local *local = open_local();
+    /* by its path: by its name alone it finds neither initdb nor its files where PATH has none */
+    assert_true(leat_process_get(leat_local_process(local), &facts));
+    assert_memory_equal(facts.words, local->programs.folder, strlen(local->programs.folder));
     check_logins(local);
     check_folder(local);
     assert_fails(leat_local_open(&second, folder, NULL, err), LEAT_ERR_BUSY, "another process");
