@@ -1,4 +1,5 @@
 /* A database's URL that is not on the command line, which every user of the machine can see. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/lines.h"
@@ -33,6 +34,6 @@ leat_code leat_crowd_url_read(const char *typed, char out[LEAT_CROWD_URL_BYTES],
     if (strlen(typed) >= LEAT_CROWD_URL_BYTES)
         return leat_fail(err, LEAT_ERR_OPTION, "the URL of the database has more than %d bytes",
                          LEAT_CROWD_URL_BYTES - 1);
-    strcpy(out, typed);
+    snprintf(out, LEAT_CROWD_URL_BYTES, "%s", typed);
     return LEAT_OK;
 }

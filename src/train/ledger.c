@@ -139,9 +139,9 @@ leat_code leat_ledger_end(leat_ledger *ledger, leat_json *json, leat_error *err)
     leat_code code = leat_json_finish(json, &text, &size, err);
     if (code == LEAT_OK) code = leat_buf_append(&ledger->unwritten, text, size, err);
     if (code == LEAT_OK) {
-        LEAT_ASSERT(size > KIND_AT && text[size - 1] == '\n');
-        LEAT_ASSERT(memcmp(text, before_key, BEFORE_AT) == 0);
-        LEAT_ASSERT(memcmp(text + BEFORE_AT + 64, kind_key, sizeof kind_key - 1) == 0);
+        const leat_line line = {.data = (char *)(uintptr_t)text, .size_bytes = size - 1};
+        const bool readable = is_ours(&line);
+        LEAT_ASSERT(readable);
         hash_line(text, size - 1, ledger->head);
     }
     leat_json_destroy(json);

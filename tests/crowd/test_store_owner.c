@@ -256,7 +256,8 @@ static void going_back(void **state) {
     tell(of->owner, back);
     const leat_store_lease again = get(of, of->ann, M1, 0, false);
     assert_int_equal(again.lease, late.lease);
-    assert_string_equal(put(of, of->ann, &late, 0), "another lease has its number now: the database went back");
+    assert_string_equal(put(of, of->ann, &late, 0),
+                        "another lease has its number now: the database went back");
     assert_string_equal(submit(of->ann, &late, of->hash),
                         "another lease has its number now: the database went back");
     assert_int_equal(leat_store_open_step(of->owner, &of->hold, STEPS + 1, 1, HASH64, &err),

@@ -172,8 +172,7 @@ static void lines_moved(void **state) {
     write_steps(1, 1);
     assert_ok(leat_file_load(path, 1 << 20, &text, &size, err));
     const int64_t first = (uint8_t *)memchr(text, '\n', (size_t)size) - text + 1;
-    const int64_t second =
-        (uint8_t *)memchr(text + first, '\n', (size_t)(size - first)) - text + 1;
+    const int64_t second = (uint8_t *)memchr(text + first, '\n', (size_t)(size - first)) - text + 1;
     refused(text + first, size - first, "line 1 ");
     leat_buf twice = {0};
     assert_ok(leat_buf_append(&twice, text, second, err));
