@@ -154,6 +154,7 @@ class Runs(OnServer):
                 return True
             if time.monotonic() - begin > LIMIT:
                 raise AssertionError(f"not {sql!r}: {of.said}")
+            time.sleep(0.02)
         return False
 
     def until_step(self, step, of):
@@ -167,6 +168,14 @@ class Runs(OnServer):
     def until_open(self, of):
         while of.alive() and not self.is_open():
             pass
+
+    def until_last(self, steps, of):
+        """Waits for the last step, as long as there is progress."""
+        self.until_open(of)
+        at = -1
+        while of.alive() and at < steps:
+            at = int(self.ask("select step from leat.run"))
+            self.until(f"select step > {at} or step >= {steps} from leat.run", of)
 
     def count_units(self):
         """From now on, for expect_counted."""
@@ -185,6 +194,7 @@ class Runs(OnServer):
 
     def expect(self, coordinator, steps):
         """It ends with that state, and nothing is left over; what it reports."""
+        self.until_last(steps, coordinator)
         result = json.loads(coordinator.end())
         self.assertEqual(result["state"], self.alone(steps))
         self.assertEqual(self.ask("select state || ' ' || step || ' ' || state_hash from leat.run"),

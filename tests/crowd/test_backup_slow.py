@@ -14,7 +14,7 @@ from server import require
 from command import LIMIT
 from runs import Runs
 
-STEPS, COPIED, PUT_BACK = 50, 20, 35
+STEPS, COPIED, PUT_BACK = 40, 20, 35
 DAY_MS = 86400000
 # Each is computed for much longer than a statement takes.
 LONG_UNITS = ["--width", "4", "--latent", "8", "--units", "8", "--unit-size", "128",

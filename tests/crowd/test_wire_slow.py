@@ -15,7 +15,7 @@ DAY_MS = 86400000
 class Wire(Runs):
     """One worker, which computes all units. It may have up to three connections in its life,
     because it looks for a pooler at first."""
-    small = ["--width", "64", "--units", "3", "--unit-size", "20", "--micro-batch", "2",
+    small = ["--width", "64", "--units", "2", "--unit-size", "20", "--micro-batch", "2",
              "--sample-every", "0", "--codec-up", "int8", "--codec-down", "bf16"]
     times = ["--poll-ms", "20"]  # the rest is as usual
     count = 2  # of steps
@@ -31,9 +31,9 @@ class Wire(Runs):
         # nothing but a new step lets it ask for units
         worker = self.work("--poll-ms", DAY_MS, url=proxy.url(self.database, "ann"))
         self.expect(coordinator, self.count)
-        self.expect_counted(self.count)
+        self.expect_counted(self.count, 2)
         worker.end()
-        units = 3 * self.count
+        units = 2 * self.count
         up, down = proxy.up / units / payload, proxy.down / self.count / weights
         joined = next(at for text, _, at in proxy.answered if "leat.submit" in text) - proxy.begun
         calls = collections.Counter(re.sub(r".* leat\.(\w+)\(.*", r"\1", text)
