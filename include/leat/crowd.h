@@ -177,7 +177,7 @@ typedef struct leat_work_result {
  * released as far as the database could be reached. LEAT_ERR_OPTION: this machine cannot take part:
  * no data, other data, model, kernel class or version, too little memory, or the server refuses the
  * login; the message names it. LEAT_ERR_UNSUPPORTED: a transaction or statement pooler is in
- * between. LEAT_ERR_NOT_FOUND: the database has no such run.
+ * between, or the schema is another version's. LEAT_ERR_NOT_FOUND: the database has no such run.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_work(const leat_work_options *options,
                                              leat_work_result *result, leat_error *err);

@@ -18,7 +18,7 @@ from command import leat
 
 server.require()
 
-IMAGES, IMAGE_BYTES, UNIT_SIZE, UNITS = 96, 64 * 64 * 3, 32, 3
+IMAGES, IMAGE_BYTES, UNIT_SIZE, UNITS = 64, 64 * 64 * 3, 32, 3
 SMALL = ["--width", "2", "--latent", "4", "--units", UNITS, "--unit-size", UNIT_SIZE,
          "--micro-batch", "8", "--sample-every", "0", "--codec-up", "bf16", "--codec-down", "bf16",
          "--threads", "1"]
@@ -45,7 +45,7 @@ class WithoutData(folder.Folder):
         cls.data = tempfile.mkdtemp(prefix="leat-crowd-")
         cls.faces = f"{cls.data}/faces"
         image_set.make(cls.faces, IMAGES, 64)
-        image_set.make(f"{cls.data}/others", IMAGES + 1, 64)
+        image_set.make(f"{cls.data}/others", 3, 64)
         cls.server = Server()
 
     @classmethod
@@ -87,7 +87,7 @@ class WithoutData(folder.Folder):
                  self.coordinate("--steps", steps, "--serve-data", "--part-bytes",
                                  most * IMAGE_BYTES + 7) as coordinator:
                 coordinator.until("is open at step 0 of 4").until("to lend a machine")
-                self.assertIn(f"the database: {IMAGES} images, 1.2 MB\n", coordinator.said)
+                self.assertIn(f"the database: {IMAGES} images, 0.8 MB\n", coordinator.said)
                 self.assertRegex(coordinator.said, r"(?m)\?run=run&sslmode=disable'$")
                 proxy = Listener(self.server.port)
                 with self.work(*more, url=proxy.url(self.database, "ann")) as worker:
