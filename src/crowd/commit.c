@@ -6,8 +6,6 @@
 #include "base/thread.h"
 #include "crowd/coordinator.h"
 
-enum { CLEAR_WAIT_MS = 2000 };
-
 static bool state_due(const leat_coordinator *self) {
     const int64_t step = leat_trainer_state(self->session.trainer)->step;
     return step == self->session.steps ||
@@ -28,8 +26,7 @@ static leat_code commit(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_wake(self->pg, self->run, err));
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     /* what was handed in for this step; if it stays, the next but one clears it */
-    return leat_store_clear(self->pg, &self->hold, LEAT_STORE_PARTS, (int)(step->step % 2),
-                            CLEAR_WAIT_MS, err);
+    return leat_coordinator_clear(self, LEAT_STORE_PARTS, (int)(step->step % 2), err);
 }
 
 leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_numbers *numbers,

@@ -55,8 +55,9 @@ typedef struct leat_coordinator {
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
-    int64_t state_ns; /* when the state went into the database */
-    int64_t step_ns;  /* when the step began */
+    int64_t state_ns;               /* when the state went into the database */
+    int64_t clear_briefly_until_ns; /* somebody reads the slots that are to be emptied */
+    int64_t step_ns;                /* when the step began */
 } leat_coordinator;
 
 /* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
@@ -91,6 +92,9 @@ LEAT_MUST_CHECK leat_code leat_coordinator_serve_data(leat_coordinator *self, le
 LEAT_MUST_CHECK leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err);
 /* Encodes the weights of the next step. */
 void leat_coordinator_encode(leat_coordinator *self);
+/* Empties a slot that is not in use. */
+LEAT_MUST_CHECK leat_code leat_coordinator_clear(leat_coordinator *self, leat_store_kind kind,
+                                                 int slot, leat_error *err);
 /* Writes bytes to a slot that is not in use, after clearing it. */
 LEAT_MUST_CHECK leat_code leat_coordinator_write(leat_coordinator *self, leat_store_kind kind,
                                                  int slot, const uint8_t *bytes, int64_t size_bytes,

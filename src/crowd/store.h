@@ -144,10 +144,11 @@ typedef enum leat_store_kind {
     LEAT_STORE_STATE,
     LEAT_STORE_PARTS
 } leat_store_kind;
-/* Empties a slot that is not in use. A reader that keeps it longer than wait_ms is left alone. */
+/* Empties a slot that is not in use. A reader that keeps it longer than wait_ms is left alone:
+ * *waited (may be NULL); then its space comes back later. */
 LEAT_MUST_CHECK leat_code leat_store_clear(leat_pg *pg, const leat_store_hold *hold,
                                            leat_store_kind kind, int slot, int wait_ms,
-                                           leat_error *err);
+                                           bool *waited, leat_error *err);
 /* Stores bytes in parts, after clearing the slot. */
 LEAT_MUST_CHECK leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold,
                                            leat_store_kind kind, int slot, const uint8_t *bytes,

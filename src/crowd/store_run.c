@@ -157,9 +157,15 @@ leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold *hold, int64_t 
 static const char *const kinds[] = {"weights", "state", "part"};
 
 leat_code leat_store_clear(leat_pg *pg, const leat_store_hold *hold, leat_store_kind kind, int slot,
-                           int wait_ms, leat_error *err) {
-    return LEAT_STORE_CALL(pg, NULL, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err,
-                           HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
+                           int wait_ms, bool *waited, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    char how[16];
+    const leat_code code =
+        LEAT_STORE_CALL(pg, &rows, "select leat.clear_slot($1, $2, $3, $4, $5, $6)", err,
+                        HELD(hold), LEAT_PG_T(kinds[kind]), LEAT_PG_I(slot), LEAT_PG_I(wait_ms));
+    LEAT_TRY(leat_store_take_text(code, rows, how, sizeof how));
+    if (waited != NULL) *waited = strcmp(how, "deleted") == 0;
+    return LEAT_OK;
 }
 
 leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_kind kind, int slot,

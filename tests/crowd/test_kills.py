@@ -1,5 +1,6 @@
 """kill -9 of workers and of the coordinator, at moments that the test counts: the final hash is
-that of one machine, and nothing is left over. test_kills_slow.py has more of it. Runs the command
+that of one machine, and nothing is left over. test_kills_slow.py, test_boundaries_slow.py and
+test_cuts_slow.py have more of it. Runs the command
 named by LEAT (default: build/leat).
 """
 import random

@@ -1,5 +1,4 @@
-"""kill -9 of workers and of the coordinator, as test_kills.py, more of it: of one, three and eight
-workers, forty times; of the coordinator, before and after every statement of a run.
+"""kill -9 of workers, as test_kills.py, more of it: of one, three and eight, forty times.
 """
 import unittest
 
@@ -13,15 +12,6 @@ class Slow(test_kills.Kills):
             with self.subTest(workers=count):
                 self.begin()
                 self.workers_killed(count, 200, 40)
-
-    def test_every_statement(self):
-        last = self.boundary(0, False, steps=1)
-        print(f"{last} statements in a run of one step")
-        for target in range(1, last + 1):
-            for after in (False, True):
-                with self.subTest(statement=target, after=after):
-                    self.boundary(target, after, steps=1)
-                    self.cut(target, after, steps=1)
 
 
 if __name__ == "__main__":

@@ -98,17 +98,17 @@ static void late_copies(void **state) {
 static void slots_in_use(void **state) {
     world *of = *state;
     leat_error err = {0};
-    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, 100, &err),
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, 100, NULL, &err),
                      LEAT_ERR_BUSY);
-    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 0, 100, &err),
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 0, 100, NULL, &err),
                      LEAT_ERR_BUSY);
-    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 1, 100, &err), &err);
-    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, &err), &err);
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_PARTS, 1, 100, NULL, &err), &err);
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, NULL, &err), &err);
     must(leat_store_write(of->owner, &of->hold, LEAT_STORE_STATE, 0, of->payload, PAYLOAD, PART,
                           &err),
          &err);
     must(leat_store_keep_state(of->owner, &of->hold, 0, 0, HASH64, &err), &err);
-    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, &err),
+    assert_int_equal(leat_store_clear(of->owner, &of->hold, LEAT_STORE_STATE, 0, 100, NULL, &err),
                      LEAT_ERR_BUSY);
     assert_non_null(strstr(err.message, "in use"));
     uint8_t bytes[PAYLOAD];
@@ -131,7 +131,9 @@ static void a_reader_is_left_alone(void **state) {
     snprintf(name, sizeof name, "%s", ask(of->owner, "select current_database()"));
     leat_pg *dump = cluster_connect("owner", name);
     tell(dump, "begin; lock table leat.weights_1_1 in access share mode");
-    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 1, 50, &err), &err);
+    bool waited = false;
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 1, 50, &waited, &err), &err);
+    assert_true(waited);
     assert_string_equal(ask(of->owner, "select count(*) from leat.weights_1_1"), "0");
     assert_string_equal(ask(dump, "select 1"), "1");
     leat_pg_close(dump);
@@ -193,7 +195,8 @@ static void a_lost_run_is_not_written(void **state) {
         const leat_store_hold *h = holds[i];
         assert_int_equal(leat_store_commit(pg, h, &step, &err), LEAT_ERR_BUSY);
         assert_non_null(strstr(err.message, "\"there\" has taken over the run"));
-        assert_int_equal(leat_store_clear(pg, h, LEAT_STORE_STATE, 1, 9, &err), LEAT_ERR_BUSY);
+        assert_int_equal(leat_store_clear(pg, h, LEAT_STORE_STATE, 1, 9, NULL, &err),
+                         LEAT_ERR_BUSY);
         assert_int_equal(leat_store_write(pg, h, LEAT_STORE_STATE, 1, of->payload, 9, PART, &err),
                          LEAT_ERR_BUSY);
         assert_int_equal(leat_store_renew_hold(pg, h, &err), LEAT_ERR_BUSY);

@@ -52,7 +52,7 @@ void open_run(world *of, const char *name) {
     const leat_store_run run = a_run(name);
     must(leat_store_create_run(of->owner, &run, &of->hold.run, &err), &err);
     must(leat_store_take(of->owner, "here", &of->hold, &err), &err);
-    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, 100, &err), &err);
+    must(leat_store_clear(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, 100, NULL, &err), &err);
     must(leat_store_write(of->owner, &of->hold, LEAT_STORE_WEIGHTS, 0, of->weights, WEIGHTS, PART,
                           &err),
          &err);
