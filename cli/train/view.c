@@ -18,7 +18,7 @@ bool leat_train_view_progress(void *user, const leat_progress *progress) {
 static void say_export(leat_train_view *view) {
     if (view->export_dir == NULL) return;
     leat_cli_note(view->cli,
-                  "\"%.1000s\" has the newest checkpoint; to publish it every 10 minutes: "
+                  "\"%.1000s\" will have the newest checkpoint; to publish it every 10 minutes: "
                   "hf upload REPO DIR --every 10",
                   view->export_dir);
     view->export_dir = NULL;

@@ -100,37 +100,36 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
 
 /* The payload of a confirmed result, which must still be what was confirmed: *same. If it is not,
  * somebody computes the unit again. */
-static leat_code read_again(step_in_work *of, int64_t lease, const char hash[65], bool *same,
+static leat_code read_again(step_in_work *of, const leat_store_result *result, bool *same,
                             leat_error *err) {
     leat_coordinator *self = of->self;
-    const leat_store_result result = {.unit = of->next, .lease = lease};
     uint8_t digest[32];
     char found[65];
     bool done = false;
-    LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, lease, self->payload,
+    LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
                                 self->sizes.payload, self->part_bytes, err));
     leat_payload_hash(self->payload, self->sizes.payload, digest);
     leat_sha256_hex(digest, found);
-    *same = strcmp(found, hash) == 0;
+    *same = strcmp(found, result->hash) == 0;
     if (*same) return LEAT_OK;
     leat_coordinator_say(self, "step %lld, unit %lld: the database has other bytes than before",
                          (long long)of->step + 1, (long long)of->next);
-    return leat_store_refuse(self->pg, &self->hold, of->step, &result, false, "", &done, err);
+    return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
 }
 
-/* Adds what is confirmed and next; lease 0: the coordinator's own result. */
+/* Adds what is confirmed and next. */
 static leat_code add_confirmed(step_in_work *of, leat_error *err) {
     leat_coordinator *self = of->self;
     while (of->next < of->units) {
         bool there = false, same = true;
-        int64_t lease = 0;
-        char hash[65], own_hash[65];
+        leat_store_result *result = &self->counted[of->next];
+        char own_hash[65];
         leat_unit unit;
-        LEAT_TRY(leat_store_confirmed(self->pg, self->run, of->step, of->next, &there, &lease, hash,
-                                      err));
+        LEAT_TRY(
+            leat_store_confirmed(self->pg, self->run, of->step, of->next, &there, result, err));
         if (!there) return LEAT_OK;
-        if (lease == 0) LEAT_TRY(compute(self, of->next, own_hash, err));
-        else LEAT_TRY(read_again(of, lease, hash, &same, err));
+        if (result->lease == 0) LEAT_TRY(compute(self, of->next, own_hash, err));
+        else LEAT_TRY(read_again(of, result, &same, err));
         if (!same) return LEAT_OK;
         LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload,
                                     &unit, err));

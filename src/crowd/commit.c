@@ -12,25 +12,8 @@ static bool state_due(const leat_coordinator *self) {
            leat_clock_ns() - self->state_ns >= self->options->state_ms * INT64_C(1000000);
 }
 
-/* Stores the state that self->taken led to, and makes its step the open one. */
-static leat_code commit(leat_coordinator *self, leat_error *err) {
-    leat_store_step *step = &self->taken;
-    if (self->recorded_step != step->step)
-        LEAT_TRY(leat_coordinator_record_step(self, step->step, err));
-    step->weights_slot = 1 - self->at.weights_slot;
-    step->state_slot = -1;
-    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step->weights_slot, self->weights,
-                                    self->sizes.weights, err));
-    if (state_due(self)) LEAT_TRY(leat_coordinator_write_state(self, &step->state_slot, err));
-    LEAT_TRY(leat_store_commit(self->pg, &self->hold, step, err));
-    LEAT_TRY(leat_store_wake(self->pg, self->run, err));
-    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
-    /* what was handed in for this step; if it stays, the next but one clears it */
-    return leat_coordinator_clear(self, LEAT_STORE_PARTS, (int)(step->step % 2), err);
-}
-
-leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_numbers *numbers,
-                                  leat_error *err) {
+leat_code leat_coordinator_take(leat_coordinator *self, const leat_step_numbers *numbers,
+                                leat_error *err) {
     const int64_t done = leat_trainer_state(self->session.trainer)->step; /* steps taken */
     leat_coordinator_encode(self);
     leat_trainer_hash(self->session.trainer, self->state_hash);
@@ -43,10 +26,22 @@ leat_code leat_coordinator_commit(leat_coordinator *self, const leat_step_number
                                     .norm_g = numbers->norm_g};
     memcpy(self->taken.weights, self->weights_hash, sizeof self->taken.weights);
     memcpy(self->taken.state, self->state_hash, sizeof self->taken.state);
-    return commit(self, err);
+    return leat_coordinator_record_step(self, done - 1, err);
 }
 
-leat_code leat_coordinator_commit_again(leat_coordinator *self, leat_error *err) {
-    leat_coordinator_encode(self);
-    return commit(self, err);
+leat_code leat_coordinator_commit(leat_coordinator *self, leat_error *err) {
+    leat_store_step *step = &self->taken;
+    const int64_t done = leat_trainer_state(self->session.trainer)->step;
+    LEAT_ASSERT(done == step->step + 1);
+    step->weights_slot = 1 - self->at.weights_slot;
+    step->state_slot = -1;
+    LEAT_TRY(leat_coordinator_write(self, LEAT_STORE_WEIGHTS, step->weights_slot, self->weights,
+                                    self->sizes.weights, err));
+    if (state_due(self)) LEAT_TRY(leat_coordinator_write_state(self, &step->state_slot, err));
+    LEAT_TRY(leat_store_commit(self->pg, &self->hold, step, err));
+    if (step->state_slot >= 0) self->state_ns = leat_clock_ns();
+    LEAT_TRY(leat_store_wake(self->pg, self->run, err));
+    LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
+    /* what was handed in for this step; if it stays, the next but one clears it */
+    return leat_coordinator_clear(self, LEAT_STORE_PARTS, (int)(step->step % 2), err);
 }

@@ -26,6 +26,11 @@ void leat_coordinator_say(const leat_coordinator *self, const char *format, ...)
     self->options->say(self->options->user, line);
 }
 
+bool leat_coordinator_is_new(const leat_coordinator *self) {
+    const leat_session *session = &self->session;
+    return !session->folder.exists && session->taken == 0 && session->saved_step < 0;
+}
+
 bool leat_coordinator_stopped(leat_coordinator *self) {
     const leat_train_options *train = &self->options->train;
     const leat_session *session = &self->session;
@@ -48,6 +53,7 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
     const leat_session *session = &self->session;
     const leat_identity *identity = &session->identity;
     const leat_coordinate_options *options = self->options;
+    const bool serves = self->serves || options->serve_data;
     leat_buf settings = {0};
     self->part_bytes = options->part_bytes;
     leat_code code = leat_settings_write(&options->train, &settings, err);
@@ -68,6 +74,7 @@ static leat_code create_run(leat_coordinator *self, leat_error *err) {
                                 .weights_bytes = self->sizes.weights,
                                 .state_bytes = self->sizes.state,
                                 .part_bytes = options->part_bytes,
+                                .sample_bytes = serves ? session->data.samples.sample_bytes : 0,
                                 .lease_ms = options->lease_ms,
                                 .renew_ms = options->renew_ms,
                                 .silent_ms = options->silent_ms,
@@ -227,8 +234,9 @@ static leat_code take_step(leat_coordinator *self, leat_error *err) {
     leat_exchange_again(self->exchange); /* a try before may have added units */
     LEAT_TRY(leat_coordinator_collect(self, err));
     LEAT_TRY(leat_trainer_end(self->session.trainer, &numbers, err));
+    LEAT_TRY(leat_coordinator_take(self, &numbers, err));
     leat_error why = {0};
-    const leat_code code = leat_coordinator_commit(self, &numbers, &why);
+    const leat_code code = leat_coordinator_commit(self, &why);
     /* the step is taken, whether or not the database knows it already: sync.c */
     LEAT_TRY(leat_session_stepped(&self->session, &numbers,
                                   (double)(leat_clock_ns() - begin_ns) * 1e-9, err));
@@ -317,6 +325,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_exchange_create(&self->exchange, self->session.trainer, &options->train,
                                   self->session.identity.run, err));
     self->sizes = leat_exchange_get_sizes(self->exchange);
+    LEAT_TRY(LEAT_NEW(&self->counted, self->session.plan.units, err));
     LEAT_TRY(leat_block_alloc((void **)&self->weights, self->sizes.weights, err));
     LEAT_TRY(leat_block_alloc((void **)&self->payload, self->sizes.payload, err));
     LEAT_TRY(leat_block_alloc((void **)&self->state, self->sizes.state, err));
@@ -335,6 +344,7 @@ static void destroy(leat_coordinator *self) {
     leat_block_free(self->payload, self->sizes.payload);
     leat_block_free(self->state, self->sizes.state);
     leat_exchange_destroy(self->exchange);
+    leat_free(self->counted);
     leat_ledger_close(&self->ledger);
     leat_session_close(&self->session);
 }
@@ -347,14 +357,15 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
     self->result = result;
-    self->taken.step = self->recorded_step = -1;
+    self->taken.step = -1;
     self->stop = (leat_stop){is_stopped, self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);
     if (code == LEAT_OK) code = serve(self, err);
-    /* a new folder without a step would be taken for that of a run at its beginning */
-    const bool empty = self->session.taken == 0 && self->session.saved_step < 0;
-    if (code != LEAT_OK && code != LEAT_ERR_CANCELLED && empty)
+    /* a new folder without a step would be taken for that of a run at its beginning; one with a
+     * private server holds that */
+    if (code != LEAT_OK && code != LEAT_ERR_CANCELLED && leat_coordinator_is_new(self) &&
+        self->local == NULL)
         leat_run_folder_clear(&self->session.folder);
     destroy(self);
     leat_free(self);

@@ -19,7 +19,7 @@ typedef struct leat_keeper {
     leat_store_hold hold;
     pthread_t thread;
     bool running;
-    atomic_bool quit, lost;
+    atomic_bool quit;
 } leat_keeper;
 LEAT_MUST_CHECK leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err);
 void leat_keeper_stop(leat_keeper *keeper);
@@ -50,8 +50,8 @@ typedef struct leat_coordinator {
     leat_store_step taken;            /* the last step taken here; its step is -1: none */
     leat_ledger ledger;
     bool ledger_begun;
-    int64_t recorded_step; /* the last one that the ledger has; -1: none */
-    uint8_t *weights;      /* encoded, of the next step */
+    leat_store_result *counted; /* of each unit of the step: what was added */
+    uint8_t *weights;           /* encoded, of the next step */
     char weights_hash[65];
     uint8_t *payload, *state;
     char state_hash[65];
@@ -64,6 +64,8 @@ typedef struct leat_coordinator {
 LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
                                                 char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
+/* Whether RUN was new, and still has nothing that would be missed. */
+bool leat_coordinator_is_new(const leat_coordinator *self);
 /* Whether the caller wants an end; a report of progress, too. */
 bool leat_coordinator_stopped(leat_coordinator *self);
 
@@ -106,16 +108,14 @@ LEAT_MUST_CHECK leat_code leat_coordinator_write_state(leat_coordinator *self, i
 /* Adds all units of the step, as they arrive (collect.c). LEAT_ERR_CANCELLED: stopped between two.
  */
 LEAT_MUST_CHECK leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err);
-/* Commits the step that the trainer has taken (commit.c). */
-LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self,
-                                                  const leat_step_numbers *numbers,
-                                                  leat_error *err);
-/* The same again, after a connection that was lost. LEAT_ERR_BUSY: it cannot be committed any more.
- */
-LEAT_MUST_CHECK leat_code leat_coordinator_commit_again(leat_coordinator *self, leat_error *err);
+/* The trainer has taken a step (commit.c): encodes its weights, and writes it to the ledger. */
+LEAT_MUST_CHECK leat_code leat_coordinator_take(leat_coordinator *self,
+                                                const leat_step_numbers *numbers, leat_error *err);
+/* Commits that step, also again after a connection that was lost. */
+LEAT_MUST_CHECK leat_code leat_coordinator_commit(leat_coordinator *self, leat_error *err);
 
-/* The ledger (record.c): this coordinator begins; a result of the open step is refused; all results
- * of the open step count, and the next one begins with the trainer's state. */
+/* The ledger (record.c): this coordinator begins; a result of the open step is refused; all units
+ * of a step, self->counted, led to the trainer's state. */
 LEAT_MUST_CHECK leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
                                                           const leat_store_result *result,

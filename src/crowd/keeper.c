@@ -1,7 +1,7 @@
 /*
  * Renews the hold of a run from a thread and connection of its own, so that a coordinator that
- * computes for a long time keeps it. If another coordinator has taken over, it says so and ends;
- * the fence stops this one's writes in any case.
+ * computes for a long time keeps it. It ends if another coordinator has taken over; the next write
+ * of this one meets the fence.
  */
 #include "base/thread.h"
 #include "crowd/coordinator.h"
@@ -15,7 +15,7 @@ static void *keeper_main(void *argument) {
     leat_pause pause = leat_pause_make(every_ms, every_ms);
     const leat_stop stop = {quits, self};
     leat_pg *pg = NULL;
-    while (!atomic_load(&self->quit) && !atomic_load(&self->lost)) {
+    while (!atomic_load(&self->quit)) {
         leat_error why = {0};
         leat_code code = LEAT_OK;
         if (pg == NULL || leat_pg_broken(pg)) {
@@ -24,8 +24,8 @@ static void *keeper_main(void *argument) {
                                    (int)options->hold_ms, &stop, &why);
         }
         if (code == LEAT_OK) code = leat_store_renew_hold(pg, &self->hold, &why);
-        if (code == LEAT_ERR_BUSY) atomic_store(&self->lost, true);
-        else if (!leat_pause_wait(&pause, &stop)) break;
+        if (code == LEAT_ERR_BUSY && leat_store_is_taken(pg)) break;
+        if (!leat_pause_wait(&pause, &stop)) break;
     }
     leat_pg_close(pg);
     return NULL;
@@ -33,7 +33,6 @@ static void *keeper_main(void *argument) {
 
 leat_code leat_keeper_start(leat_keeper *keeper, leat_error *err) {
     atomic_store(&keeper->quit, false);
-    atomic_store(&keeper->lost, false);
     LEAT_TRY(leat_thread_start(&keeper->thread, keeper_main, keeper, err));
     keeper->running = true;
     return LEAT_OK;

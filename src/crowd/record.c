@@ -2,8 +2,6 @@
 #include "crowd/coordinator.h"
 #include "leat/base.h"
 
-enum { BATCH = 256 };
-
 leat_code leat_coordinator_record_begin(leat_coordinator *self, leat_error *err) {
     const leat_identity *identity = &self->session.identity;
     leat_json *json = NULL;
@@ -44,35 +42,16 @@ leat_code leat_coordinator_record_refused(leat_coordinator *self, int64_t step,
     return leat_ledger_sync(&self->ledger, err);
 }
 
-static leat_code record_units(leat_coordinator *self, int64_t step, leat_error *err) {
-    leat_store_result results[BATCH];
-    leat_json *json = NULL;
-    int64_t first = 0;
-    for (int count = BATCH; count == BATCH;) {
-        LEAT_TRY(leat_store_counted(self->pg, self->run, step, first, results, BATCH, &count, err));
-        for (int i = 0; i < count; i++) {
-            LEAT_TRY(leat_ledger_begin(&self->ledger, "unit", &json, err));
-            put_result(json, step, &results[i]);
-            LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
-            first = results[i].unit + 1;
-        }
-    }
-    return LEAT_OK;
-}
-
 leat_code leat_coordinator_record_step(leat_coordinator *self, int64_t step, leat_error *err) {
     leat_json *json = NULL;
-    const leat_ledger_mark mark = leat_ledger_get_mark(&self->ledger);
-    const leat_code code = record_units(self, step, err);
-    if (code != LEAT_OK) { /* all of it comes again */
-        leat_ledger_undo(&self->ledger, &mark);
-        return code;
+    for (int64_t unit = 0; unit < self->session.plan.units; unit++) {
+        LEAT_TRY(leat_ledger_begin(&self->ledger, "unit", &json, err));
+        put_result(json, step, &self->counted[unit]);
+        LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
     }
     LEAT_TRY(leat_ledger_begin(&self->ledger, "step", &json, err));
     leat_json_member_int(json, "step", step + 1);
     leat_json_member_string(json, "state", self->state_hash);
     LEAT_TRY(leat_ledger_end(&self->ledger, json, err));
-    LEAT_TRY(leat_ledger_sync(&self->ledger, err));
-    self->recorded_step = step;
-    return LEAT_OK;
+    return leat_ledger_sync(&self->ledger, err);
 }

@@ -196,7 +196,7 @@ declare
 begin
   for l in select lease.lease, lease.run, lease.step, lease.unit from leat.lease
            where state = 'live' and account = session_user and machine = p_machine
-             and run = p_run and lease.lease <> p_kept order by lease.step, lease.unit loop
+             and run = p_run and lease.lease is distinct from p_kept order by lease.step, lease.unit loop
     perform leat.end_lease(l.lease, p_state, p_reason);
   end loop;
 end $$;
@@ -457,9 +457,10 @@ begin
   select * into l from leat.lease x where x.lease = p_lease and x.epoch = p_epoch
     and x.account = session_user;
   if not found then return false; end if;
+  if not leat.end_lease(p_lease, 'failed', leat.tidy(p_reason)) then return false; end if;
   perform leat.note(l.run, 'failed', l.machine, format('step %s, unit %s: %s', l.step + 1, l.unit,
                                                        leat.tidy(p_reason)));
-  return leat.end_lease(p_lease, 'failed', leat.tidy(p_reason));
+  return true;
 end $$;
 
 -- Stores part p_part of a result, and renews the lease. Parts may come again, in any order.

@@ -8,7 +8,8 @@ create function leat.create_run(
   p_data_note text, p_samples bigint, p_kernel_class text, p_version text, p_units integer,
   p_unit_size bigint, p_steps bigint, p_payload_bytes bigint, p_weights_bytes bigint,
   p_state_bytes bigint, p_part_bytes integer, p_memory_bytes bigint, p_lease_ms bigint,
-  p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint) returns bigint
+  p_renew_ms bigint, p_silent_ms bigint, p_hold_ms bigint, p_sample_bytes bigint)
+returns bigint
 language plpgsql as $$
 declare
   id_ bigint;
@@ -17,11 +18,11 @@ begin
   insert into leat.run (name, identity, settings, model, model_hash, data, data_note, samples,
                         kernel_class, leat_version, units, unit_size, steps, payload_bytes,
                         weights_bytes, state_bytes, part_bytes, memory_bytes, lease_ms, renew_ms,
-                        silent_ms, hold_ms)
+                        silent_ms, hold_ms, sample_bytes)
   values (p_name, p_identity, p_settings, p_model, p_model_hash, p_data, p_data_note, p_samples,
           p_kernel_class, p_version, p_units, p_unit_size, p_steps, p_payload_bytes,
           p_weights_bytes, p_state_bytes, p_part_bytes, p_memory_bytes, p_lease_ms, p_renew_ms,
-          p_silent_ms, p_hold_ms)
+          p_silent_ms, p_hold_ms, p_sample_bytes)
   returning id into id_;
   for slot_ in 0 .. 1 loop
     -- A server that crashes empties the parts: the units are computed again.

@@ -52,6 +52,12 @@ leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const ch
     return leat_fail(err, code, "%s", why.message);
 }
 
+bool leat_store_is_taken(const leat_pg *pg) { return strcmp(leat_pg_sqlstate(pg), "LT001") == 0; }
+
+bool leat_store_is_elsewhere(const leat_pg *pg) {
+    return strcmp(leat_pg_sqlstate(pg), "LT002") == 0;
+}
+
 void leat_store_copy(char *out, size_t out_bytes, const char *text) {
     snprintf(out, out_bytes, "%s", text);
 }

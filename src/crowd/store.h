@@ -113,6 +113,11 @@ LEAT_MUST_CHECK leat_code leat_store_create_run(leat_pg *pg, const leat_store_ru
 LEAT_MUST_CHECK leat_code leat_store_find_run(leat_pg *pg, const char *name, leat_store_run *run,
                                               leat_pg_rows **rows, leat_error *err);
 
+/* After LEAT_ERR_BUSY: whether the run is held by another coordinator; whether it is not where the
+ * call took it to be. Otherwise it passes: a lock, a disk. */
+bool leat_store_is_taken(const leat_pg *pg);
+bool leat_store_is_elsewhere(const leat_pg *pg);
+
 /* The right to write: from leat_store_hold. */
 typedef struct leat_store_hold {
     int64_t run, fence, epoch;
@@ -168,6 +173,9 @@ LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_p
 LEAT_MUST_CHECK leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot,
                                           uint8_t *out, int64_t size_bytes, int64_t part_bytes,
                                           leat_error *err);
+/* Whether a slot has weights of this size. */
+LEAT_MUST_CHECK leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot,
+                                                 int64_t size_bytes, bool *there, leat_error *err);
 /* Opens a step with weights of a slot; every lease ends. */
 LEAT_MUST_CHECK leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold,
                                                int64_t step, int slot, const char weights[65],
@@ -204,18 +212,11 @@ LEAT_MUST_CHECK leat_code leat_store_recover(leat_pg *pg, const leat_store_hold 
                                              const int64_t *kept, int kept_count, int64_t *lost,
                                              leat_error *err);
 
-/* Whether a unit of the open step is confirmed, by which lease (0: the coordinator's own) and with
- * which hash.
- * LEAT_ERR_NOT_FOUND: the step is not the open one. */
+/* Whether a unit of the open step is confirmed: *result (lease 0, account "": the coordinator's
+ * own). LEAT_ERR_NOT_FOUND: the step is not the open one. */
 LEAT_MUST_CHECK leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit,
-                                               bool *there, int64_t *lease, char hash[65],
+                                               bool *there, leat_store_result *result,
                                                leat_error *err);
-
-/* The results of the open step that count, by unit, from a unit on, at most `most`; account "": the
- * coordinator's own. */
-LEAT_MUST_CHECK leat_code leat_store_counted(leat_pg *pg, int64_t run, int64_t step, int64_t first,
-                                             leat_store_result *results, int most, int *count,
-                                             leat_error *err);
 
 /* What a step has computed. */
 typedef struct leat_store_step {

@@ -16,7 +16,7 @@ leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t 
     leat_code code = LEAT_STORE_CALL(
         pg, &rows,
         "select leat.create_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, "
-        "$16, $17, $18, $19, $20, $21, $22)",
+        "$16, $17, $18, $19, $20, $21, $22, $23)",
         err, LEAT_PG_T(run->name), LEAT_PG_T(run->identity), LEAT_PG_T(run->settings),
         LEAT_PG_T(run->model), LEAT_PG_T(run->model_hash), LEAT_PG_T(run->data),
         LEAT_PG_T(run->data_note), LEAT_PG_I(run->samples), LEAT_PG_T(run->kernel_class),
@@ -24,7 +24,7 @@ leat_code leat_store_create_run(leat_pg *pg, const leat_store_run *run, int64_t 
         LEAT_PG_I(run->steps), LEAT_PG_I(run->payload_bytes), LEAT_PG_I(run->weights_bytes),
         LEAT_PG_I(run->state_bytes), LEAT_PG_I(run->part_bytes), LEAT_PG_I(run->memory_bytes),
         LEAT_PG_I(run->lease_ms), LEAT_PG_I(run->renew_ms), LEAT_PG_I(run->silent_ms),
-        LEAT_PG_I(run->hold_ms));
+        LEAT_PG_I(run->hold_ms), LEAT_PG_I(run->sample_bytes));
     if (code == LEAT_OK) *id = leat_pg_int(rows, 0, 0);
     leat_pg_rows_destroy(rows);
     if (code == LEAT_ERR_EXISTS)
@@ -255,20 +255,6 @@ leat_code leat_store_arrived(leat_pg *pg, int64_t run, leat_store_result *result
     return LEAT_OK;
 }
 
-leat_code leat_store_counted(leat_pg *pg, int64_t run, int64_t step, int64_t first,
-                             leat_store_result *results, int most, int *count, leat_error *err) {
-    leat_pg_rows *rows = NULL;
-    *count = 0;
-    LEAT_TRY(LEAT_STORE_CALL(
-        pg, &rows,
-        "select u.unit, coalesce(u.lease, 0), coalesce(l.account, ''), coalesce(l.machine, ''), "
-        "u.hash from leat.unit u left join leat.lease l on l.lease = u.lease where u.run = $1 "
-        "and u.step = $2 and u.unit >= $3 and u.state = 'confirmed' order by u.unit limit $4",
-        err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(first), LEAT_PG_I(most)));
-    take_results(rows, results, count);
-    return LEAT_OK;
-}
-
 leat_code leat_store_confirm(leat_pg *pg, const leat_store_hold *hold, int64_t step,
                              const leat_store_result *result, bool *done, leat_error *err) {
     leat_pg_rows *rows = NULL;
@@ -299,24 +285,22 @@ leat_code leat_store_own_result(leat_pg *pg, const leat_store_hold *hold, int64_
 }
 
 leat_code leat_store_confirmed(leat_pg *pg, int64_t run, int64_t step, int64_t unit, bool *there,
-                               int64_t *lease, char hash[65], leat_error *err) {
+                               leat_store_result *result, leat_error *err) {
     leat_pg_rows *rows = NULL;
+    int count = 0;
     *there = false;
-    *lease = 0;
-    hash[0] = 0;
+    *result = (leat_store_result){0};
     LEAT_TRY(LEAT_STORE_CALL(
         pg, &rows,
-        "select u.state = 'confirmed', u.lease, u.hash from leat.unit u join leat.run r "
-        "on r.id = u.run and r.step = u.step where u.run = $1 and u.step = $2 "
-        "and u.unit = $3",
+        "select u.unit, coalesce(u.lease, 0), coalesce(l.account, ''), coalesce(l.machine, ''), "
+        "coalesce(u.hash, ''), u.state = 'confirmed' from leat.unit u join leat.run r on r.id = "
+        "u.run and r.step = u.step left join leat.lease l on l.lease = u.lease where u.run = $1 "
+        "and u.step = $2 and u.unit = $3",
         err, LEAT_PG_I(run), LEAT_PG_I(step), LEAT_PG_I(unit)));
     const bool found = leat_pg_row_count(rows) == 1;
-    if (found) {
-        *there = leat_pg_text(rows, 0, 0)[0] == 't';
-        *lease = leat_pg_int(rows, 0, 1);
-        leat_store_copy(hash, 65, leat_pg_text(rows, 0, 2));
-    }
-    leat_pg_rows_destroy(rows);
+    if (found) *there = leat_pg_text(rows, 0, 5)[0] == 't';
+    if (found) take_results(rows, result, &count);
+    else leat_pg_rows_destroy(rows);
     if (found) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_NOT_FOUND, "step %lld is no longer open in the database",
                      (long long)step);
@@ -352,6 +336,17 @@ leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold, const int
 }
 
 /* ---- steps ---------------------------------------------------------------------------------- */
+
+leat_code leat_store_has_weights(leat_pg *pg, int64_t run, int slot, int64_t size_bytes,
+                                 bool *there, leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    char sql[128];
+    snprintf(sql, sizeof sql,
+             "select coalesce(sum(octet_length(bytes)), 0) = $1 from leat.weights_%lld_%d",
+             (long long)run, slot);
+    const leat_code code = LEAT_STORE_CALL(pg, &rows, sql, err, LEAT_PG_I(size_bytes));
+    return leat_store_take_bool(code, rows, there);
+}
 
 leat_code leat_store_open_step(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,
                                const char weights[65], leat_error *err) {

@@ -47,7 +47,6 @@ leat_code leat_coordinator_write_state(leat_coordinator *self, int *slot, leat_e
     leat_trainer_hash(self->session.trainer, self->state_hash);
     LEAT_TRY(
         leat_coordinator_write(self, LEAT_STORE_STATE, *slot, self->state, self->sizes.state, err));
-    self->state_ns = leat_clock_ns();
     return LEAT_OK;
 }
 
@@ -74,7 +73,7 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
         leat_store_read(self->pg, self->run, LEAT_STORE_STATE, self->at.state_slot, self->state,
                         self->sizes.state, self->part_bytes, &why);
     const bool missing = code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT;
-    if (missing && !self->session.folder.exists)
+    if (missing && leat_coordinator_is_new(self))
         return leat_fail(
             err, LEAT_ERR_INPUT,
             "the state of step %lld is not in the database (%.200s), and \"%.200s\" is "
@@ -92,13 +91,19 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_exchange_take_state(self->exchange, self->state, self->at.state, err));
     leat_coordinator_say(self, "continues at step %lld, which the database has",
                          (long long)step_of(self));
+    self->ledger_begun = false; /* what is between was another coordinator's */
     return LEAT_OK;
 }
 
 static leat_code same_step(leat_coordinator *self, leat_error *err) {
     int64_t lost = 0;
+    bool there = false;
     leat_coordinator_encode(self);
     if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
+    /* a database that was restored may lack what a dump has left out */
+    LEAT_TRY(leat_store_has_weights(self->pg, self->run, self->at.weights_slot, self->sizes.weights,
+                                    &there, err));
+    if (!there) return open_here(self, err);
     LEAT_TRY(leat_store_recover(self->pg, &self->hold, NULL, 0, &lost, err));
     if (lost > 0)
         leat_coordinator_say(self,
@@ -112,11 +117,13 @@ static leat_code meet(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_look(self->pg, self->run, &self->at, err));
     if (self->at.state_step > step_of(self)) LEAT_TRY(take_state(self, err));
     if (self->at.step == step_of(self)) return same_step(self, err);
-    if (self->at.step == self->taken.step && step_of(self) == self->taken.step + 1) {
+    if (self->taken.step >= 0 && self->at.step == self->taken.step &&
+        step_of(self) == self->taken.step + 1) {
         leat_error why = {0};
-        const leat_code code = leat_coordinator_commit_again(self, &why);
-        if (code != LEAT_ERR_BUSY) return leat_error_copy(err, &why);
-        /* its units are no longer what they were, so the step is not a part of the history */
+        const leat_code code = leat_coordinator_commit(self, &why);
+        if (code == LEAT_OK || !leat_store_is_elsewhere(self->pg))
+            return leat_error_copy(err, &why);
+        /* its units are no longer what they were: the database's history lacks the step */
     }
     if (self->at.step >= 0)
         leat_coordinator_say(self, "the database is at step %lld, the run continues at step %lld",

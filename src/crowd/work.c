@@ -284,7 +284,9 @@ static leat_code register_machine(worker *self, leat_error *err) {
         code = leat_fail(
             err, LEAT_ERR_OPTION,
             "\"%s\" is another run now, with other settings; start again to work on it", run.name);
-    else if (self->is_served && run.sample_bytes == 0) code = refuse_without_data(&run, err);
+    else if (self->is_served && run.sample_bytes == 0) /* perhaps not yet again */
+        code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the run \"%s\" does not keep its data set",
+                         run.name);
     if (self->trainer == NULL) {
         snprintf(self->identity, sizeof self->identity, "%s", run.identity);
         snprintf(self->result->run, sizeof self->result->run, "%s", run.name);
@@ -432,7 +434,7 @@ static leat_code renew_next(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     LEAT_TRY(leat_store_renew(self->pg, &self->next, why, err));
     self->next_renewed_ns = leat_clock_ns();
-    if (why[0] != 0) self->next.lease = 0;
+    if (why[0] != 0) lose(self, &self->next, why);
     return LEAT_OK;
 }
 

@@ -329,8 +329,9 @@ leat_code leat_export_state(const char *path, leat_trainer *trainer, const char 
     LEAT_TRY(leat_run_open(&run, path, err));
     self.run = run;
     self.checkpoint = leat_checkpoints_find(&run->checkpoints, step);
-    leat_code code = LEAT_OK;
-    if (self.checkpoint == NULL)
+    /* another run's since this one began? */
+    leat_code code = taken != NULL ? leat_export_check(dir, run->identity.run, err) : LEAT_OK;
+    if (code == LEAT_OK && self.checkpoint == NULL)
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no checkpoint of step %lld",
                          (long long)step);
     if (code == LEAT_OK) code = publish(&self, folder, exists, err);

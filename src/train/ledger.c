@@ -52,8 +52,8 @@ static void count(leat_run_ledger *out, const leat_line *line) {
     out->refused += is_kind(line, "refused");
 }
 
-/* Where the last complete line ends: *end. What a killed process has left of a line, or of a page,
- * may come after it, but no further line. */
+/* Where the last complete line ends: *end. The beginning of a line that a killed process has left,
+ * or zeros where a power failure has left a page, may come after it, but no other line. */
 static leat_code scan(const char *path, leat_run_ledger *out, int64_t *end, leat_error *err) {
     const leat_lines_options plain = {0};
     leat_lines *lines = NULL;
@@ -69,11 +69,12 @@ static leat_code scan(const char *path, leat_run_ledger *out, int64_t *end, leat
         code = leat_lines_next(lines, &line, &found, err);
         if (code != LEAT_OK || !found) break;
         const bool whole = leat_lines_position(lines) == begin + line.size_bytes + 1;
-        if (!whole || !is_ours(&line)) {
+        const bool ours = whole && is_ours(&line);
+        if (!ours && (!whole || memchr(line.data, 0, (size_t)line.size_bytes) != NULL)) {
             torn = true;
             continue;
         }
-        if (torn || memcmp(line.data + BEFORE_AT, out->head, 64) != 0)
+        if (torn || !ours || memcmp(line.data + BEFORE_AT, out->head, 64) != 0)
             code =
                 leat_fail(err, LEAT_ERR_CORRUPT,
                           "\"%.300s\": line %lld does not follow from the line before it: a line "
@@ -146,18 +147,6 @@ leat_code leat_ledger_end(leat_ledger *ledger, leat_json *json, leat_error *err)
     }
     leat_json_destroy(json);
     return code;
-}
-
-leat_ledger_mark leat_ledger_get_mark(const leat_ledger *ledger) {
-    leat_ledger_mark mark = {.unwritten_bytes = ledger->unwritten.size};
-    memcpy(mark.head, ledger->head, sizeof mark.head);
-    return mark;
-}
-
-void leat_ledger_undo(leat_ledger *ledger, const leat_ledger_mark *mark) {
-    LEAT_ASSERT(mark->unwritten_bytes <= ledger->unwritten.size);
-    ledger->unwritten.size = mark->unwritten_bytes;
-    memcpy(ledger->head, mark->head, sizeof ledger->head);
 }
 
 leat_code leat_ledger_sync(leat_ledger *ledger, leat_error *err) {

@@ -39,13 +39,6 @@ void leat_ledger_close(leat_ledger *ledger);
 LEAT_MUST_CHECK leat_code leat_ledger_begin(const leat_ledger *ledger, const char *kind,
                                             leat_json **json, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_ledger_end(leat_ledger *ledger, leat_json *json, leat_error *err);
-/* Takes back the lines that have ended since the mark, of which none was written. */
-typedef struct leat_ledger_mark {
-    int64_t unwritten_bytes;
-    char head[65];
-} leat_ledger_mark;
-leat_ledger_mark leat_ledger_get_mark(const leat_ledger *ledger);
-void leat_ledger_undo(leat_ledger *ledger, const leat_ledger_mark *mark);
 /* Writes the lines that have ended, and waits until they are on disk. */
 LEAT_MUST_CHECK leat_code leat_ledger_sync(leat_ledger *ledger, leat_error *err);
 

@@ -145,7 +145,8 @@ class Dump(Runs):
         workers = [self.work(), self.work()]
         self.until_step(self.first, coordinator)
         with subprocess.Popen([f"{self.server.bin}/pg_dump", "--exclude-table-data=leat.part_*",
-                               self.url()], stdout=subprocess.PIPE) as dump:
+                               "--exclude-table-data=leat.weights_*", self.url()],
+                              stdout=subprocess.PIPE) as dump:
             text = dump.stdout.read(1)  # it has its locks and its snapshot
             dump.send_signal(signal.SIGSTOP)
             begin = time.monotonic()

@@ -171,7 +171,7 @@ class Crowd(folder.Folder):
         mine = SERVER.url(self.database, "ann:secret")
         with open(self.at("ticket"), "w", encoding="ascii") as file:
             file.write(f"\n{mine}\nanything\n")
-        with Process("coordinate", self.at("run"), "--db", url, "--data", f"{DATA}/faces",
+        with Command("coordinate", self.at("run"), "--db", url, "--data", f"{DATA}/faces",
                      "--steps", 2, *SMALL, *QUICK) as coordinator:
             coordinator.until("is open at step 0 of 2")
             with open(f"/proc/{coordinator.process.pid}/cmdline", encoding="utf-8") as file:

@@ -181,6 +181,26 @@ static void state_that_is_not_there(void **state) {
     expect_end(&result);
 }
 
+/* The weights of the open step, which a dump has left out. */
+static void weights_that_are_not_there(void **state) {
+    leat_coordinate_result result;
+    leat_error err = {0};
+    helper workers[2];
+    (void)state;
+    assert_int_equal(coordinate(0, false, &result, &err), LEAT_ERR_CANCELLED);
+    start_all(workers, 2);
+    assert_int_equal(coordinate(2, true, &result, &err), LEAT_ERR_CANCELLED);
+    for (int k = 0; k < 2; k++) atomic_store(&workers[k].stop, true);
+    join_all(workers, 2);
+    leat_pg *pg = cluster_connect("owner", local_database());
+    tell(pg, "delete from leat.weights_1_0; delete from leat.weights_1_1");
+    leat_pg_close(pg);
+    start_all(workers, 2); /* they have none in memory */
+    if (coordinate(LOCAL_STEPS + 1, true, &result, &err) != LEAT_OK) fail_msg("%s", err.message);
+    join_all(workers, 2);
+    expect_end(&result);
+}
+
 static void other_machines(void **state) {
     const struct {
         const char *sql, *says;
@@ -266,6 +286,7 @@ int main(void) {
         cmocka_unit_test_setup(resumed_from_the_database, local_setup),
         cmocka_unit_test_setup(longer, local_setup),
         cmocka_unit_test_setup(state_that_is_not_there, local_setup),
+        cmocka_unit_test_setup(weights_that_are_not_there, local_setup),
         cmocka_unit_test_setup(names, local_setup),
         cmocka_unit_test_setup(other_machines, local_setup),
         cmocka_unit_test_setup(copied_keys, local_setup),

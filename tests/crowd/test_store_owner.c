@@ -321,7 +321,7 @@ static void volunteers_have_functions_alone(void **state) {
     denied(of->bob, "select leat.note(1, '', '', '')");
     denied(of->bob, "select leat.end_lease(1, 'released', '')");
     denied(of->bob, "select leat.create_run('', '', '', '', '', '', '', 1, '', '', 1, 1, 1, 1, 1, "
-                    "1, 1, 1, 1, 1, 1, 1)");
+                    "1, 1, 1, 1, 1, 1, 1, 1)");
     assert_string_equal(ask(of->owner, "select count(*) from pg_proc p where pronamespace = "
                                        "'leat'::regnamespace and has_function_privilege('bob', "
                                        "p.oid, 'execute')"),

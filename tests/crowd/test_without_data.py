@@ -9,7 +9,7 @@ import unittest
 
 import server
 from server import Proxy, Server
-from test_commands import Process
+from runs import Command
 from test_idle import Listener
 
 import folder
@@ -58,11 +58,11 @@ class WithoutData(folder.Folder):
         self.database = self.server.database()
 
     def coordinate(self, *words, url=None):
-        return Process("coordinate", self.at("run"), "--db", url or self.server.url(self.database),
+        return Command("coordinate", self.at("run"), "--db", url or self.server.url(self.database),
                        "--data", self.faces, *SMALL, "--poll-ms", "5", "--json", *words)
 
     def work(self, *words, url=None):
-        return Process("work", url or self.server.url(self.database, "ann"), "--key",
+        return Command("work", url or self.server.url(self.database, "ann"), "--key",
                        self.at("machine.key"), "--threads", "1", "--poll-ms", "60000", "--json",
                        *words)
 

@@ -80,22 +80,6 @@ static void it_comes_back(void **state) {
     leat_free(text);
 }
 
-static void what_is_taken_back_was_never_there(void **state) {
-    leat_ledger ledger;
-    (void)state;
-    write_steps(1, 1);
-    const leat_run_ledger before = load();
-    assert_ok(leat_ledger_open(&ledger, path, err));
-    const leat_ledger_mark mark = leat_ledger_get_mark(&ledger);
-    add(&ledger, "unit", 2);
-    leat_ledger_undo(&ledger, &mark);
-    add(&ledger, "begin", 2);
-    assert_ok(leat_ledger_sync(&ledger, err));
-    leat_ledger_close(&ledger);
-    assert_int_equal(load().lines, before.lines + 1);
-    assert_int_equal(load().units, before.units);
-}
-
 /* Cut anywhere, the complete lines stay, and it goes on. */
 static void cut_anywhere(void **state) {
     uint8_t *text = NULL;
@@ -145,6 +129,26 @@ static void refused(const uint8_t *text, int64_t size, const char *line) {
     assert_null(ledger.file);
 }
 
+/* A file that is somebody else's, or a line that was added: nothing of it is removed. */
+static void lines_of_others(void **state) {
+    uint8_t *text = NULL;
+    int64_t size = 0;
+    leat_buf more = {0};
+    (void)state;
+    refused((const uint8_t *)"mine\n", 5, "line 1 ");
+    leat_path_discard(path);
+    write_steps(1, 1);
+    assert_ok(leat_file_load(path, 1 << 20, &text, &size, err));
+    assert_ok(leat_buf_append(&more, text, size, err));
+    assert_ok(leat_buf_append(&more, "{\"kind\":\"unit\"}\n", 16, err));
+    refused(more.data, more.size, "line 6 ");
+    leat_path_facts facts;
+    assert_ok(leat_path_stat(path, &facts, err));
+    assert_int_equal(facts.size_bytes, more.size);
+    leat_buf_free(&more);
+    leat_free(text);
+}
+
 /* Any bit of any line but the last: the line itself, or the one after it, no longer fits. */
 static void every_change_is_found(void **state) {
     uint8_t *text = NULL;
@@ -187,9 +191,9 @@ static void lines_moved(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(it_comes_back, setup),
-        cmocka_unit_test_setup(what_is_taken_back_was_never_there, setup),
         cmocka_unit_test_setup(cut_anywhere, setup),
         cmocka_unit_test_setup(zeros_at_the_end, setup),
+        cmocka_unit_test_setup(lines_of_others, setup),
         cmocka_unit_test_setup(every_change_is_found, setup),
         cmocka_unit_test_setup(lines_moved, setup),
     };
