@@ -186,11 +186,14 @@ class Crowd(folder.Folder):
                  self.at("k"), "--threads", "1", "--poll-ms", "5", status=0)
             coordinator.end()
         leat("doctor", "--db", "-", input=url, status=0)
-        for words in (["status", "--db", "-"], ["work", "-", "--data", f"{DATA}/faces"],
-                      ["status", "--db", "@" + self.at("run", "ledger.jsonl") + "2"]):
+        missing = self.at("run", "nothing.jsonl")
+        for words, status, text in (
+                (["status", "--db", "-"], 2, "does not begin with a line"),
+                (["work", "-", "--data", f"{DATA}/faces"], 2, "does not begin with a line"),
+                (["status", "--db", "@" + missing], 1, missing)):
             done = leat(*words, input="\n" * 3)
-            self.assertEqual(done.returncode, 1 if "2" in words[-1] else 2, done.stderr)
-            self.assertRegex(done.stderr, "does not begin with a line|ledger.jsonl2")
+            self.assertEqual(done.returncode, status, (words, done.stderr))
+            self.assertIn(text, done.stderr)
 
     def test_failures_have_reasons(self):
         with self.coordinate("--steps", 1) as coordinator:
