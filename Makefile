@@ -116,7 +116,9 @@ check-maxtext:
 	@$(MAKE) -s all
 	@scripts/check --stage maxtext
 
+# Some rules read the library: one that is there must be that of the sources.
 lint:
+	@[ ! -e build/libleat.so ] || $(MAKE) -s build
 	@scripts/lint
 
 bench: all

@@ -163,6 +163,19 @@ void expect_end(const leat_coordinate_result *result) {
     expect_ledger();
 }
 
+void expect_undisturbed(helper *workers, int count, const leat_coordinate_result *result) {
+    int64_t accepted = 0;
+    for (int k = 0; k < count; k++) {
+        helper_join(&workers[k]);
+        accepted += workers[k].result.accepted;
+        assert_int_equal(workers[k].result.connections, 1);
+    }
+    assert_int_equal(result->refused, 0);
+    assert_int_equal(result->arrived + result->own, 3 * LOCAL_STEPS);
+    assert_int_equal(accepted, result->arrived);
+    expect_end(result);
+}
+
 void start_all(helper *workers, int count) {
     for (int k = 0; k < count; k++) helper_start(&workers[k], k);
 }

@@ -48,5 +48,7 @@ leat_code coordinate_serving(int64_t last, bool resume, leat_coordinate_result *
 leat_code coordinate(int64_t last, bool resume, leat_coordinate_result *result, leat_error *err);
 /* The run is finished, with the state of one machine, and nothing is left over. */
 void expect_end(const leat_coordinate_result *result);
+/* The same, once these workers have ended, who did all of it over one connection each. */
+void expect_undisturbed(helper *workers, int count, const leat_coordinate_result *result);
 
 #endif

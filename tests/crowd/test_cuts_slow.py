@@ -9,12 +9,7 @@ from server import find_server, skip
 
 class Slow(test_kills.Kills):
     def test_every_statement(self):
-        last = self.boundary(0, False, steps=1)
-        print(f"{last} statements in a run of one step")
-        for target in range(1, last + 1):
-            for after in (False, True):
-                with self.subTest(statement=target, after=after):
-                    self.cut(target, after, steps=1)
+        self.at_every_statement(self.cut)
 
 
 if __name__ == "__main__":

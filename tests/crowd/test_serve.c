@@ -193,7 +193,6 @@ static void the_same_weights(void **state) {
         helper workers[3];
         leat_coordinate_result result;
         leat_error err = {0};
-        int64_t accepted = 0;
         if (with > 0) local_setup(NULL);
         if (coordinate_serving(0, false, &result, &err) != LEAT_ERR_CANCELLED)
             fail_msg("%s", err.message);
@@ -202,15 +201,7 @@ static void the_same_weights(void **state) {
             else helper_start_bare(&workers[k], k);
         if (coordinate(LOCAL_STEPS + 1, true, &result, &err) != LEAT_OK)
             fail_msg("%s", err.message);
-        for (int k = 0; k < 3; k++) {
-            helper_join(&workers[k]);
-            accepted += workers[k].result.accepted;
-            assert_int_equal(workers[k].result.connections, 1);
-        }
-        assert_int_equal(result.refused, 0);
-        assert_int_equal(result.arrived + result.own, 3 * LOCAL_STEPS);
-        assert_int_equal(accepted, result.arrived);
-        expect_end(&result);
+        expect_undisturbed(workers, 3, &result);
         leat_pg *pg = cluster_connect("owner", local_database());
         assert_string_equal(ask(pg, "select count(*) from leat.data_1"), "20");
         leat_pg_close(pg);
