@@ -1,6 +1,6 @@
 """kill -9 of workers and of the coordinator, at moments that the test counts: the final hash is
-that of one machine, and nothing is left over. test_kills_slow.py, test_boundaries_slow.py and
-test_cuts_slow.py have more of it. Runs the command named by LEAT (default: build/leat).
+that of one machine, and nothing is left over. test_kills_slow.py, test_boundaries_*_slow.py and
+test_cuts_*_slow.py have more of it. Runs the command named by LEAT (default: build/leat).
 """
 import random
 import threading
@@ -67,15 +67,13 @@ class Kills(Runs):
         self.assertGreaterEqual(self.ledger["units"], 3 * self.ledger["steps"])
         return None
 
-
-    def at_every_statement(self, end):
-        """Ends a run of one step (`boundary`, `cut`) before and after each of its statements."""
+    def at_every_statement(self, end, after):
+        """Ends a run of one step (`boundary`, `cut`) before or after each of its statements."""
         last = self.boundary(0, False, steps=1)
         print(f"{last} statements in a run of one step")
         for target in range(1, last + 1):
-            for after in (False, True):
-                with self.subTest(statement=target, after=after):
-                    end(target, after, steps=1)
+            with self.subTest(statement=target, after=after):
+                end(target, after, steps=1)
 
 
 class Quick(Kills):

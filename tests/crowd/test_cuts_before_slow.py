@@ -1,6 +1,4 @@
-"""The coordinator's connection ends before and after every statement of a run: it goes on over
-another one.
-"""
+"""The connection of the coordinator ends before every statement of a run, which continues."""
 import unittest
 
 import test_kills
@@ -9,7 +7,7 @@ from server import find_server, skip
 
 class Slow(test_kills.Kills):
     def test_every_statement(self):
-        self.at_every_statement(self.cut)
+        self.at_every_statement(self.cut, after=False)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""kill -9 of the coordinator before and after every statement of a run: another one goes on.
-"""
+"""The connection of the coordinator ends after every statement of a run, which continues."""
 import unittest
 
 import test_kills
@@ -8,7 +7,7 @@ from server import find_server, skip
 
 class Slow(test_kills.Kills):
     def test_every_statement(self):
-        self.at_every_statement(self.boundary)
+        self.at_every_statement(self.cut, after=True)
 
 
 if __name__ == "__main__":
