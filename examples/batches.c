@@ -1,7 +1,8 @@
 /*
  * Builds batches of tokens for training and prints their shapes and a checksum over all of them.
  *
- *   cc batches.c $(pkg-config --cflags --libs leat) -o batches
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc batches.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o batches
  *   ./batches probes 10
  *
  * The checksum is that of the command with the same options, on any machine and with any number of

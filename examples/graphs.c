@@ -1,7 +1,8 @@
 /*
  * Opens a cache of CAN graphs and passes over its training split once, in batches.
  *
- *   cc graphs.c $(pkg-config --cflags --libs leat) -o graphs
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc graphs.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o graphs
  *   ./graphs cache
  *
  * The checksum at the end is that of

@@ -1,7 +1,8 @@
 /*
  * Ingests measurements with a line of progress; Ctrl-C stops it, and the same command resumes.
  *
- *   cc ingest.c $(pkg-config --cflags --libs leat) -o ingest
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc ingest.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o ingest
  *   ./ingest probes pings.csv more/
  */
 #define _POSIX_C_SOURCE 200809L

@@ -1,7 +1,9 @@
 /*
  * Opens a data set and counts the measurements of each split.
  *
- *   cc open_dataset.c $(pkg-config --cflags --libs leat) -o open_dataset
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc open_dataset.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib \
+ *     -o open_dataset
  *   ./open_dataset probes
  *
  * PATH is a folder written by leat ingest probes, or a third-party ArrayRecord file of probe rows.

@@ -2,7 +2,8 @@
  * Trains a DCGAN on a data set of images, and saves a grid of what it generates. Ctrl-C saves the
  * state and stops; the same command resumes.
  *
- *   cc train.c $(pkg-config --cflags --libs leat) -o train
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc train.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o train
  *   ./train faces run 300
  *
  * The run is the one of "leat train dcgan faces -o run --width 16 --steps 300".

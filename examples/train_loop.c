@@ -2,7 +2,8 @@
  * A training loop of your own, from batches of images to the weights of a DCGAN: for another
  * optimizer, another loss on top, or gradients that go to another machine.
  *
- *   cc train_loop.c $(pkg-config --cflags --libs leat) -o train_loop
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
+ *   cc train_loop.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o train_loop
  *   ./train_loop faces 10
  *
  * The losses are those in metrics.jsonl of "leat train dcgan faces -o run --width 8 --steps 10".

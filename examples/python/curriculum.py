@@ -5,7 +5,7 @@
 
 The scores are the errors of a small autoencoder of the mean of each graph's node features, trained
 on benign graphs. Any number per graph works as its score: low ones come first. Needs torch
-and torch_geometric (pip install "leat[torch]").
+and torch_geometric (pip install "./python[torch]", in a checkout).
 """
 import json
 import sys

@@ -5,7 +5,7 @@
 
 A killed run continues with the same batches from the last checkpoint when it is started again. A
 real training loop saves the state with its weights, for example with Orbax, which takes Grain's
-iterators as they are. Needs grain (pip install "leat[grain]").
+iterators as they are. Needs grain (pip install "./python[grain]", in a checkout).
 """
 import json
 import os

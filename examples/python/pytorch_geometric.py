@@ -4,7 +4,7 @@
     leat ingest can logs -o cache
     python pytorch_geometric.py cache
 
-Needs torch and torch_geometric (pip install "leat[torch]").
+Needs torch and torch_geometric (pip install "./python[torch]", in a checkout).
 """
 import sys
 

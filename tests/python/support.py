@@ -110,11 +110,11 @@ def three_states():
     return path
 
 
-def run_examples(wanted):
-    """Runs the examples of docs/python.md for which `wanted` is true, in order in one program,
-    beside a data set `probes`, a cache `cache` and images `faces`. Gives how many there are, and
-    how the program ended."""
-    with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as file:
+def run_examples(wanted, page="docs/python.md"):
+    """Runs the examples of a page for which `wanted` is true, in order in one program, beside a
+    data set `probes`, a cache `cache` and images `faces`. Gives how many there are, and how the
+    program ended."""
+    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
         page = file.read()
     blocks = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
               if wanted(block)]

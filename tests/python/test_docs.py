@@ -1,4 +1,6 @@
-"""The examples of docs/python.md that need no PyTorch; tests/torch/test_docs.py runs the others."""
+"""The example of README.md, and those of docs/python.md that need no PyTorch: the others are run by
+tests/torch/test_docs.py.
+"""
 import unittest
 
 import support
@@ -22,6 +24,13 @@ class Examples(unittest.TestCase):
                          "(8, 64, 64, 3) [3, 6]\n0.0002 ",
                          'cannot open "nowhere": no such file or folder'):
             self.assertIn(promised, done.stdout)
+
+    def test_readme(self):
+        count, done = support.run_examples(lambda block: True, "README.md")
+        self.assertEqual(count, 1)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1],
+                         "(8, 1024) float32 (64, 3, 64, 64) (4, 64, 64, 3)")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,17 @@
+#!/bin/sh
+# Draws docs/report.png anew, the page that the commands of the README make, with Chromium:
+# scripts/pictures.sh, after make. On another machine the picture may differ in fonts.
+set -eu
+cd "$(dirname "$0")/.."
+browser=$(command -v chromium || command -v chromium-browser) || {
+  echo "pictures: chromium is not installed" >&2
+  exit 1
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+build/leat synth probes -n 1000000 -o "$work/pings.parquet"
+build/leat ingest probes "$work/pings.parquet" -o "$work/probes"
+build/leat inspect "$work/probes" --verify --html "$work/probes.html"
+"$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1180 \
+  --user-data-dir="$work/browser" --screenshot="$work/report.png" "file://$work/probes.html"
+cp "$work/report.png" docs/report.png
