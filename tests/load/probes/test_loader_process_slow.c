@@ -2,6 +2,12 @@
 /* Alone: measures the memory of a process. */
 #include "loader_support.h"
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = true }; /* a sanitizer takes memory of its own */
+#else
+enum { SANITIZED = false };
+#endif
+
 static int64_t anonymous_bytes(void) {
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];
@@ -15,9 +21,7 @@ static int64_t anonymous_bytes(void) {
 
 static void memory(void **state) {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    skip(); /* a sanitizer takes memory of its own */
-#else
+    if (SANITIZED) skip();
     char path[256];
     make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
     loader_make("plain", &data, path);
@@ -35,7 +39,6 @@ static void memory(void **state) {
         leat_loader_destroy(loader);
     }
     leat_dataset_close(dataset);
-#endif
 }
 
 int main(void) {
