@@ -35,15 +35,6 @@ static leat_code read_halves(leat_run *run, leat_error *err) {
     return code == LEAT_ERR_NOT_FOUND ? LEAT_OK : leat_error_copy(err, &why);
 }
 
-/* The step of a grid's name; -1: it is another file. */
-static int64_t grid_step(const char *name) {
-    char same[64];
-    if (strncmp(name, "step-", 5) != 0 || strlen(name) > 32) return -1;
-    const int64_t step = strtoll(name + 5, NULL, 10);
-    snprintf(same, sizeof same, LEAT_GRID_NAME, (long long)step);
-    return strcmp(name, same) == 0 ? step : -1;
-}
-
 static leat_code list_grids(leat_run *run, leat_error *err) {
     leat_path_list names = {0};
     leat_path_facts facts;
@@ -52,7 +43,7 @@ static leat_code list_grids(leat_run *run, leat_error *err) {
     LEAT_TRY(leat_path_list_dir(run->folder.samples, &names, err));
     leat_code code = LEAT_NEW(&run->grids, names.count, err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
-        const int64_t step = grid_step(names.paths[i]);
+        const int64_t step = leat_grid_step(names.paths[i]);
         if (step >= 0) run->grids[run->grid_count++] = step;
     }
     leat_path_list_free(&names);

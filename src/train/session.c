@@ -36,6 +36,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     session->score = session->deviation = NAN;
     memset(result, 0, sizeof *result);
     result->score = result->score_untrained = result->score_halves = result->deviation = NAN;
+    result->spread = result->spread_data = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
     LEAT_TRY(leat_model_find(model, err));
     LEAT_TRY(leat_train_options_check(options, err));
@@ -166,10 +167,10 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     const bool sample = due(state->step, session->options->sample_every) ||
                         (state->step == session->steps && session->options->sample_every > 0);
     const bool last = state->step == session->steps;
-    step->score = step->deviation = NAN;
+    step->score = step->deviation = step->spread = step->spread_data = NAN;
     if (sample)
-        LEAT_TRY(leat_sampling_take(&session->sampling, &session->folder, state->parameters,
-                                    state->step, &step->score, &step->deviation, err));
+        LEAT_TRY(
+            leat_sampling_take(&session->sampling, &session->folder, state->parameters, step, err));
     if (sample && step->deviation < LEAT_SAMPLE_DEVIATION_MIN)
         leat_session_note(
             session,
@@ -186,6 +187,7 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
     const int64_t before = step->images - session->plan.units * session->plan.unit_size;
     LEAT_TRY(leat_metrics_step(&session->metrics, step, session->options->learning_rate, err));
+    memcpy(step->warnings, session->metrics.watch.warnings, sizeof step->warnings);
     for (int64_t e = before / session->plan.samples; step->step > 0; e++) {
         if ((e + 1) * session->plan.samples > step->images) break;
         LEAT_TRY(
@@ -282,6 +284,9 @@ static void fill_result(leat_session *session) {
     leat_trainer_hash(session->trainer, result->state);
     result->score = session->score;
     result->deviation = session->deviation;
+    result->spread = session->metrics.spread;
+    result->spread_data = session->metrics.spread_data;
+    memcpy(result->warnings, session->metrics.watch.warnings, sizeof result->warnings);
     if (session->sampling.model != NULL) result->score_halves = session->sampling.halves;
     if (result->score > result->score_untrained)
         leat_session_note(session,
