@@ -99,6 +99,7 @@ typedef struct leat_train_options {
     int64_t memory_bytes;      /* 0: no limit; otherwise a run that needs more fails */
     const char *kernels;       /* as in leat_dcgan_options */
     bool resume;
+    int64_t rewind;   /* with resume: from the checkpoint of this step, not the last; -1: none */
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
     const char *export_dir; /* has the newest checkpoint, as leat_run_export writes it; NULL */
     /* Called from one thread at a time; `stepped` after each step and its measurements, with step 0
@@ -166,6 +167,11 @@ typedef struct leat_train_result {
  * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
  * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
  * caller's.
+ *
+ * With `rewind`, what the run holds of later steps is moved to a folder in it first, "rewound-STEP"
+ * or, if that exists, "rewound-STEP-2", ...: checkpoints, samples, lines of metrics.jsonl. A step
+ * without checkpoint is LEAT_ERR_OPTION and names those that have one. A rewind that was
+ * interrupted is completed by the next call with `resume`.
  *
  * With export_dir, each checkpoint is also exported. The folder may hold an export of this run, or
  * other files; if it holds another export, that is LEAT_ERR_EXISTS. An export that fails later is

@@ -158,6 +158,49 @@ leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t ste
     return code;
 }
 
+static leat_code copy_rest(leat_file *from, int64_t at, int64_t size, leat_file *to,
+                           leat_error *err) {
+    enum { PART = 65536 };
+    uint8_t *bytes = NULL;
+    LEAT_TRY(LEAT_NEW(&bytes, PART, err));
+    leat_code code = LEAT_OK;
+    for (int64_t done = 0; done < size && code == LEAT_OK; done += PART) {
+        const int64_t some = size - done < PART ? size - done : PART;
+        code = leat_file_pread(from, bytes, some, at + done, err);
+        if (code == LEAT_OK) code = leat_file_pwrite(to, bytes, some, done, err);
+    }
+    leat_free(bytes);
+    return code;
+}
+
+static leat_code save_rest(leat_file *from, int64_t at, int64_t size, const char *to,
+                           leat_error *err) {
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open_draft(&file, to, err));
+    leat_code code = copy_rest(from, at, size, file, err);
+    if (code == LEAT_OK) code = leat_file_publish(file, true, err);
+    leat_file_close(file);
+    return code;
+}
+
+leat_code leat_metrics_copy_later(const char *path, int64_t step, const char *to, bool *any,
+                                  leat_error *err) {
+    leat_metrics unused = {0};
+    leat_path_facts facts;
+    leat_file *file = NULL;
+    int64_t end = 0, size = 0;
+    *any = false;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    LEAT_TRY(find_end(&unused, path, step, &end, err));
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_size(file, &size, err);
+    *any = code == LEAT_OK && size > end;
+    if (*any && to != NULL) code = save_rest(file, end, size - end, to, err);
+    leat_file_close(file);
+    return code;
+}
+
 void leat_metrics_close(leat_metrics *metrics) {
     leat_file_close(metrics->file);
     *metrics = (leat_metrics){0};

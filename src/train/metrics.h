@@ -26,6 +26,10 @@ typedef struct leat_metrics {
  * and what follows them. */
 LEAT_MUST_CHECK leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t step,
                                             leat_error *err);
+/* Saves the lines that it would remove, and what is between and after them, as the file `to`, in
+ * which nothing is if *any becomes false. `to` NULL: only looks. */
+LEAT_MUST_CHECK leat_code leat_metrics_copy_later(const char *path, int64_t step, const char *to,
+                                                  bool *any, leat_error *err);
 void leat_metrics_close(leat_metrics *metrics);
 LEAT_MUST_CHECK leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step,
                                             double rate, leat_error *err);

@@ -141,20 +141,14 @@ static leat_code no_samples(const void *context, int64_t index, uint8_t *out, le
 }
 
 static leat_code refuse_step(const leat_run *run, int64_t step, leat_error *err) {
-    char list[300] = "";
-    size_t size = 0;
     leat_checkpoints all;
     /* damaged ones are left out of a run, but here they are the reason */
     LEAT_TRY(leat_checkpoints_list(&all, run->folder.checkpoints, run->identity.run, false, err));
     leat_checkpoints_free(&all);
-    for (int64_t i = 0; i < run->checkpoints.count && size < sizeof list; i++)
-        size += (size_t)snprintf(list + size, sizeof list - size, "%s%lld", i > 0 ? ", " : "",
-                                 (long long)run->checkpoints.items[i].step);
     if (run->checkpoints.count == 0)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "run \"%.300s\" has no checkpoint yet",
                          run->folder.path);
-    return leat_fail(err, LEAT_ERR_OPTION, "no checkpoint of step %lld; there are: %s%s",
-                     (long long)step, list, size < sizeof list ? "" : "...");
+    return leat_checkpoints_refuse(&run->checkpoints, step, 0, err);
 }
 
 leat_code leat_run_load(const leat_run *run, int64_t step, int threads, const char *kernels,

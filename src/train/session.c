@@ -13,6 +13,7 @@
 #include "train/export.h"
 #include "train/init.h"
 #include "train/options.h"
+#include "train/rewind.h"
 
 /* Steps between hashes of the state in metrics.jsonl. */
 enum { STATE_EVERY = 100 };
@@ -62,6 +63,15 @@ void leat_session_note(leat_session *session, const char *format, ...) {
     va_end(args);
 }
 
+/* The state is that of a checkpoint. */
+static leat_code take(leat_session *session, const leat_checkpoint *of, leat_error *err) {
+    session->saved_step = of->step;
+    session->score = of->score;
+    session->deviation = of->deviation;
+    return leat_checkpoint_path(session->folder.checkpoints, of->step, session->result->checkpoint,
+                                err);
+}
+
 /* The state of the last checkpoint that is not damaged. */
 static leat_code load_last(leat_session *session, const leat_checkpoints *list, leat_error *err) {
     int64_t damaged = list->damaged;
@@ -76,11 +86,7 @@ static leat_code load_last(leat_session *session, const leat_checkpoints *list, 
                 leat_session_note(session,
                                   "checkpoint %lld is damaged; resumed from an earlier one: %.300s",
                                   (long long)damaged, last.message);
-            session->saved_step = of->step;
-            session->score = of->score;
-            session->deviation = of->deviation;
-            return leat_checkpoint_path(session->folder.checkpoints, of->step,
-                                        session->result->checkpoint, err);
+            return take(session, of, err);
         }
         if (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO) return leat_error_copy(err, &why);
         if (of->step > damaged) {
@@ -93,10 +99,58 @@ static leat_code load_last(leat_session *session, const leat_checkpoints *list, 
                : leat_fail(err, last.code, "every checkpoint is damaged: %.400s", last.message);
 }
 
+static leat_code refuse_end(const leat_session *session, int64_t step, leat_error *err) {
+    if (step <= session->steps) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
+                     "or --epochs",
+                     (long long)step, (long long)session->steps);
+}
+
+static leat_code check_export(const leat_session *session, leat_error *err) {
+    if (session->options->export_dir == NULL) return LEAT_OK;
+    return leat_export_check(session->options->export_dir, session->identity.run, err);
+}
+
+static void note_rewound(leat_session *session, const leat_rewound *of) {
+    if (of->path[0] != 0)
+        leat_session_note(session, "rewound to step %lld; what came after it is in \"%.300s\"",
+                          (long long)of->step, of->path);
+}
+
+/* To the checkpoint of the step that was asked for, once nothing can refuse it. */
+static leat_code rewind_run(leat_session *session, const leat_checkpoints *list, leat_error *err) {
+    const int64_t step = session->options->rewind;
+    const leat_checkpoint *of = leat_checkpoints_find(list, step);
+    leat_rewound rewound;
+    if (of == NULL) return leat_checkpoints_refuse(list, step, session->plan.samples, err);
+    LEAT_TRY(refuse_end(session, step, err));
+    LEAT_TRY(check_export(session, err));
+    LEAT_TRY(leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, err));
+    LEAT_TRY(leat_rewind(&session->folder, session->identity.run, step, &rewound, err));
+    if (rewound.path[0] == 0)
+        leat_session_note(session, "the run has nothing after step %lld", (long long)step);
+    note_rewound(session, &rewound);
+    return take(session, of, err);
+}
+
+/* The state of a checkpoint, after an interrupted rewind is complete. */
+static leat_code load_state(leat_session *session, leat_error *err) {
+    leat_checkpoints list;
+    leat_rewound rewound;
+    const char *dir = session->folder.checkpoints, *run = session->identity.run;
+    LEAT_TRY(leat_rewind_complete(&session->folder, run, &rewound, err));
+    note_rewound(session, &rewound);
+    LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
+    leat_code code = session->options->rewind >= 0 ? rewind_run(session, &list, err)
+                                                   : load_last(session, &list, err);
+    leat_checkpoints_free(&list);
+    return code;
+}
+
 static leat_code resume(leat_session *session, leat_error *err) {
     leat_identity there;
     leat_train_options options;
-    leat_checkpoints list;
     json_t *settings = NULL;
     LEAT_TRY(
         leat_training_load(&session->folder, &there, &options, &settings, session->version, err));
@@ -109,30 +163,33 @@ static leat_code resume(leat_session *session, leat_error *err) {
     json_decref(settings);
     LEAT_TRY(code);
     LEAT_TRY(leat_identity_hash(&session->identity, session->options, err));
-    LEAT_TRY(leat_checkpoints_list(&list, session->folder.checkpoints, session->identity.run, true,
-                                   err));
-    code = load_last(session, &list, err);
-    leat_checkpoints_free(&list);
+    code = load_state(session, err);
     if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
         session->options->init == NULL)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "the run began with --init and has no checkpoint yet; pass --init again");
     LEAT_TRY(code);
-    if (leat_trainer_state(session->trainer)->step <= session->steps) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION,
-                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
-                     "or --epochs",
-                     (long long)leat_trainer_state(session->trainer)->step,
-                     (long long)session->steps);
+    return refuse_end(session, leat_trainer_state(session->trainer)->step, err);
+}
+
+static leat_code check_rewind(const leat_session *session, leat_error *err) {
+    if (session->options->rewind < 0) return LEAT_OK;
+    if (!session->may_rewind)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run of one machine can be rewound");
+    if (!session->options->resume)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run that is resumed can be rewound");
+    return LEAT_OK;
 }
 
 leat_code leat_session_open(leat_session *session, const char *run, leat_error *err) {
     char path[LEAT_PATH_BYTES];
+    LEAT_TRY(check_rewind(session, err));
     LEAT_TRY(leat_run_folder_open(&session->folder, run, session->options->resume, err));
     snprintf(session->version, sizeof session->version, "%s", leat_version());
+    if (!session->folder.exists && session->options->rewind >= 0)
+        return leat_fail(err, LEAT_ERR_OPTION, "\"%.300s\" does not hold a run to rewind", run);
     if (session->folder.exists) LEAT_TRY(resume(session, err));
-    if (session->options->export_dir != NULL)
-        LEAT_TRY(leat_export_check(session->options->export_dir, session->identity.run, err));
+    LEAT_TRY(check_export(session, err));
     if (session->options->resume && !session->folder.exists)
         leat_session_note(session, "there was nothing to resume: this is a new run");
     if (session->folder.exists && session->saved_step < 0)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/mem.h"
 #include "train/metrics.h"
 #include "train/spread.h"
 #include "train_support.h"
@@ -176,6 +177,37 @@ static void interrupted_runs_warn_at_the_same_steps(void **state) {
     }
 }
 
+static void later_lines_are_copied(void **state) {
+    const char *path = train_path("copied.jsonl"), *to = train_path("later.jsonl");
+    leat_metrics metrics;
+    bool any = false;
+    int64_t sizes[3] = {0};
+    (void)state;
+    assert_ok(leat_metrics_copy_later(path, 3, to, &any, err)); /* there is no file */
+    assert_false(any);
+    assert_ok(leat_metrics_open(&metrics, path, -1, err));
+    write_lines(&metrics, 0, 120);
+    leat_metrics_close(&metrics);
+    char *all = train_read(path, &sizes[0]);
+    assert_ok(leat_metrics_copy_later(path, 120, to, &any, err));
+    assert_false(any);
+    assert_null(train_read(to, &sizes[1]));
+    assert_ok(leat_metrics_copy_later(path, 50, NULL, &any, err));
+    assert_true(any);
+    assert_ok(leat_metrics_copy_later(path, 50, to, &any, err));
+    assert_true(any);
+    assert_ok(leat_metrics_open(&metrics, path, 50, err));
+    leat_metrics_close(&metrics);
+    char *later = train_read(to, &sizes[1]), *kept = train_read(path, &sizes[2]);
+    assert_int_equal(sizes[1] + sizes[2], sizes[0]);
+    assert_memory_equal(all, kept, (size_t)sizes[2]);
+    assert_memory_equal(all + sizes[2], later, (size_t)sizes[1]);
+    assert_memory_equal(later, "{\"step\":51,", 11);
+    leat_free(all);
+    leat_free(later);
+    leat_free(kept);
+}
+
 /* ---- words ---------------------------------------------------------------------------------- */
 
 static void warnings_in_words(void **state) {
@@ -207,6 +239,7 @@ int main(void) {
         cmocka_unit_test(data_without_a_spread_warns_of_nothing),
         cmocka_unit_test(a_discriminator_that_wins),
         cmocka_unit_test(interrupted_runs_warn_at_the_same_steps),
+        cmocka_unit_test(later_lines_are_copied),
         cmocka_unit_test(warnings_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
