@@ -90,6 +90,11 @@ static int run_train_dcgan(leat_cli *cli) {
     leat_train_options options = leat_train_options_default();
     leat_train_config *config = NULL;
     const char *data = leat_cli_argument(cli, 0), *run = leat_cli_text(cli, "output");
+    if (leat_cli_given(cli, "rewind")) {
+        if (!leat_cli_flag(cli, "resume"))
+            return leat_cli_usage(cli, "--rewind takes a run back that is resumed: add --resume");
+        options.rewind = leat_cli_int(cli, "rewind");
+    }
     if (!leat_cli_flag(cli, "dry-run")) leat_cli_cancellable(cli);
     int status = leat_train_read_options(cli, run, leat_train_options_table(), &options, &config);
     if (status == 0 && leat_cli_flag(cli, "dry-run")) status = show_bill(cli, data, &options);
@@ -116,6 +121,12 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "continue an interrupted run, or with more --steps a finished one, from its last "
                  "checkpoint and with its settings"},
+    {.own.name = "rewind",
+     .own.kind = LEAT_SETTING_INT,
+     .own.max = INT64_C(1000000000000),
+     .own.value = "STEP",
+     .own.help = "with --resume: continue from the checkpoint of this step, and move what is later "
+                 "to RUN/rewound-STEP"},
     {.own.name = "dry-run",
      .own.kind = LEAT_SETTING_FLAG,
      .own.help = "print parameters, memory, steps and the estimated time, and write nothing"},
@@ -127,6 +138,8 @@ static const leat_cli_example examples[] = {
     {"leat train dcgan faces -o run --epochs 20", "train, and look at run/report.html meanwhile"},
     {"leat train dcgan faces --epochs 20 --dry-run", "estimate memory and time"},
     {"leat train dcgan faces -o run --resume", "continue a run that was interrupted"},
+    {"leat train dcgan faces -o run --resume --rewind 1900",
+     "go back to the checkpoint of step 1,900, and continue from there"},
     {"leat train dcgan faces -o same --config run/config.yaml",
      "repeat a run: the same weights, bit for bit"},
     {.line = NULL},
@@ -145,7 +158,8 @@ const leat_cli_command leat_cmd_train_dcgan = {
         "weights.\n\n"
         "RUN receives config.yaml, training.json, metrics.jsonl (a line per step), checkpoints/, "
         "samples/ and report.html, which is updated during training. Ctrl-C saves the state and "
-        "stops; --resume continues. The score is a Frechet distance between features of generated "
+        "stops; --resume continues. A warning is printed when the samples become alike or the "
+        "discriminator has won. The score is a Frechet distance between features of generated "
         "images and of the data, from a fixed random network: lower is better, and it can be "
         "compared between runs on the same data.",
     .argument = "DATA",

@@ -127,6 +127,38 @@ static void draw_score(leat_textbuf *out, const run_report *report) {
     leat_figure_end(out);
 }
 
+/* The spread between samples, and that between the images that they should be like. */
+static void draw_spread(leat_textbuf *out, const run_report *report) {
+    static const run_line lines[] = {{"samples", 0}, {"images of the data set", 0}};
+    double xs[POINTS], ys[2][POINTS];
+    const leat_run_metrics *metrics = report->metrics;
+    char keys[300];
+    double high = 0;
+    int points = 0;
+    for (int64_t i = 0; i < metrics->measurement_count; i++) {
+        const leat_run_measurement *of = &metrics->measurements[i];
+        if (isnan(of->spread) || isnan(of->spread_data)) continue;
+        xs[points] = (double)of->step;
+        ys[0][points] = of->spread;
+        ys[1][points++] = of->spread_data;
+        high = fmax(high, fmax(of->spread, of->spread_data));
+    }
+    if (points < 2) {
+        leat_figure_empty(out, "Spread", "measured fewer than two times so far");
+        return;
+    }
+    leat_plot plot = {.out = out,
+                      .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
+                      .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), "spread"}};
+    put_keys(keys, sizeof keys, lines, 2);
+    leat_figure_begin(out, "Spread", keys);
+    leat_plot_begin(&plot, "Spread between samples over time", false);
+    leat_plot_line(&plot, xs, ys[0], points, false, "line l1");
+    leat_plot_line(&plot, xs, ys[1], points, false, "line l2");
+    leat_plot_end(&plot);
+    leat_figure_end(out);
+}
+
 /* ---- The page ----------------------------------------------------------------------------- */
 
 static void put_cards(leat_textbuf *out, const run_report *report) {
@@ -144,6 +176,16 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
         leat_page_card(out, "score", LEAT_UNIT_NUMBER,
                        metrics->measurements[metrics->measurement_count - 1].score);
     leat_textbuf_put(out, "</div>\n");
+}
+
+static void put_warnings(leat_textbuf *out, const run_report *report) {
+    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+        char text[LEAT_WARNING_BYTES];
+        if (!leat_train_warned(report->metrics->warnings, kind, text)) continue;
+        leat_textbuf_put(out, "<div class=\"panel verdict bad\"><p>Warning: ");
+        leat_html_text(out, text);
+        leat_textbuf_put(out, ".</p></div>\n");
+    }
 }
 
 static void put_grids(leat_textbuf *out, const run_report *report) {
@@ -199,10 +241,12 @@ static void put_page(leat_textbuf *out, const void *user) {
     leat_page_begin(out, report->facts.path, "leat train");
     leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
                           "training; reload it to see progress.</p>\n</header>\n");
+    put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
     draw_losses(out, report->metrics);
     draw_score(out, report);
+    draw_spread(out, report);
     draw_norms(out, report->metrics);
     draw_seconds(out, report->metrics);
     leat_textbuf_put(out, "</div>\n");

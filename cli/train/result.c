@@ -3,6 +3,42 @@
 
 #include "train/train.h"
 
+/* ---- Warnings ------------------------------------------------------------------------------ */
+
+bool leat_train_warned(const leat_train_warning *warnings, int kind,
+                       char text[LEAT_WARNING_BYTES]) {
+    text[0] = 0;
+    if (warnings[kind].step == 0) return false;
+    leat_train_warning_text((leat_train_warning_kind)kind, &warnings[kind], text);
+    return true;
+}
+
+void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings) {
+    leat_json_key(json, "warnings");
+    leat_json_begin_array(json);
+    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+        char text[LEAT_WARNING_BYTES];
+        if (!leat_train_warned(warnings, kind, text)) continue;
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "kind",
+                                leat_train_warning_name((leat_train_warning_kind)kind));
+        leat_json_member_int(json, "step", warnings[kind].step);
+        if (warnings[kind].over > 0) leat_json_member_int(json, "over", warnings[kind].over);
+        leat_json_member_string(json, "text", text);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+/* ---- The result ----------------------------------------------------------------------------- */
+
+static void write_warnings(leat_cli *cli, const leat_train_result *result) {
+    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+        char text[LEAT_WARNING_BYTES];
+        if (leat_train_warned(result->warnings, kind, text)) leat_out(cli, "warning %s\n", text);
+    }
+}
+
 static void write_score(leat_cli *cli, const leat_train_result *result) {
     if (isnan(result->score)) return;
     leat_out(cli, "score   %.4g", result->score);
@@ -10,6 +46,11 @@ static void write_score(leat_cli *cli, const leat_train_result *result) {
     leat_out(cli,
              "; half of the images against the other half: %.4g; deviation of the samples %.3f\n",
              result->score_halves, result->deviation);
+    if (isnan(result->spread)) return;
+    leat_out(cli, "spread  %.3f between the samples", result->spread);
+    if (!isnan(result->spread_data))
+        leat_out(cli, ", %.3f between the images of the data set", result->spread_data);
+    leat_out(cli, "\n");
 }
 
 void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result) {
@@ -22,6 +63,7 @@ void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_re
                  leat_words_count(a, result->first_step + 1),
                  leat_words_count(b, result->last_step), result->images_per_second);
     write_score(cli, result);
+    write_warnings(cli, result);
     leat_out(cli, "state   %s\n", result->state);
     leat_out(cli, "run     ");
     leat_out_name(cli, run);
@@ -41,6 +83,9 @@ void leat_train_json_result(leat_json *json, const char *run, const leat_train_r
     leat_json_member_known(json, "score_untrained", result->score_untrained);
     leat_json_member_known(json, "score_halves", result->score_halves);
     leat_json_member_known(json, "deviation", result->deviation);
+    leat_json_member_known(json, "spread", result->spread);
+    leat_json_member_known(json, "spread_data", result->spread_data);
+    leat_train_json_warnings(json, result->warnings);
     leat_json_member_double(json, "images_per_second", result->images_per_second);
     leat_json_member_int(json, "memory_peak_bytes", result->memory_peak_bytes);
     leat_json_member_double(json, "seconds", result->seconds);

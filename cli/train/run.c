@@ -7,6 +7,9 @@
 #include "kinds.h"
 #include "train/train.h"
 
+/* At most, in JSON; and rows for people. */
+enum { MEASUREMENTS = 400, ROWS = 12 };
+
 typedef struct inspected {
     leat_run *run;
     leat_run_facts facts;
@@ -20,7 +23,7 @@ static leat_code open_run(inspected *self, const char *path, leat_error *err) {
     leat_code code = leat_run_open(&self->run, path, err);
     if (code != LEAT_OK) return code;
     leat_run_get_facts(self->run, &self->facts);
-    return leat_run_metrics_load(&self->metrics, self->run, 2, err);
+    return leat_run_metrics_load(&self->metrics, self->run, MEASUREMENTS, err);
 }
 
 static void close_run(inspected *self) {
@@ -37,6 +40,32 @@ static void put_checkpoint(leat_cli *cli, const leat_run_checkpoint *of) {
         leat_out(cli, "  score %.4g, deviation %.3f%s", of->score, of->deviation,
                  of->best ? ", the lowest" : "");
     leat_out(cli, "\n");
+}
+
+/* What the samples were like, over the steps: the first measurement, the last, and some between. */
+static void put_measurements(leat_cli *cli, const leat_run_metrics *metrics) {
+    const int64_t all = metrics->measurement_count, rows = all < ROWS ? all : ROWS;
+    if (rows == 0) return;
+    leat_out(cli, "\n  samples of step      score  deviation  spread\n");
+    for (int64_t i = 0; i < rows; i++) {
+        const int64_t index = rows == 1 ? 0 : i * (all - 1) / (rows - 1);
+        const leat_run_measurement *of = &metrics->measurements[index];
+        char words[LEAT_WORDS_BYTES];
+        leat_out(cli, "  %15s %10.4g %10.3f", leat_words_count(words, of->step), of->score,
+                 of->deviation);
+        if (!isnan(of->spread)) leat_out(cli, " %7.3f", of->spread);
+        leat_out(cli, "\n");
+    }
+    const double data = metrics->measurements[all - 1].spread_data;
+    if (!isnan(data)) leat_out(cli, "  %-36s %7.3f\n", "  the images of the data set", data);
+}
+
+static void put_warnings(leat_cli *cli, const leat_run_metrics *metrics) {
+    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+        char text[LEAT_WARNING_BYTES];
+        if (leat_train_warned(metrics->warnings, kind, text))
+            leat_out(cli, "  warning      %s\n", text);
+    }
 }
 
 static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
@@ -67,6 +96,8 @@ static void put_run(leat_cli *cli, const inspected *self) {
     if (!isnan(facts->score_halves))
         leat_out(cli, "  score        of one half of the images against the other: %.4g\n",
                  facts->score_halves);
+    put_warnings(cli, self->metrics);
+    put_measurements(cli, self->metrics);
     leat_out(cli, "\n");
     for (int i = 0; leat_run_checkpoint_at(self->run, i, &of); i++) put_checkpoint(cli, &of);
     leat_out(cli, "\n");
@@ -89,6 +120,22 @@ static void json_ledger(leat_json *json, const leat_run_ledger *of) {
     leat_json_end_object(json);
 }
 
+static void json_measurements(leat_json *json, const leat_run_metrics *metrics) {
+    leat_json_key(json, "measurements");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < metrics->measurement_count; i++) {
+        const leat_run_measurement *of = &metrics->measurements[i];
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "step", of->step);
+        leat_json_member_known(json, "score", of->score);
+        leat_json_member_known(json, "deviation", of->deviation);
+        leat_json_member_known(json, "spread", of->spread);
+        leat_json_member_known(json, "spread_data", of->spread_data);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void json_run(leat_json *json, const void *of) {
     const inspected *self = of;
     const leat_run_facts *facts = &self->facts;
@@ -105,6 +152,8 @@ static void json_run(leat_json *json, const void *of) {
     leat_json_member_int(json, "last_step", self->metrics->last_step);
     leat_json_member_known(json, "score_halves", facts->score_halves);
     if (self->ledger.lines > 0) json_ledger(json, &self->ledger);
+    leat_train_json_warnings(json, self->metrics->warnings);
+    json_measurements(json, self->metrics);
     leat_json_key(json, "checkpoints");
     leat_json_begin_array(json);
     for (int i = 0; leat_run_checkpoint_at(self->run, i, &checkpoint); i++) {

@@ -8,6 +8,10 @@
 /* Writes RUN/report.html: curves, samples, settings; also while the run is trained. */
 LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 
+/* What a run warns of: true if that kind arose, with its sentence; and a member "warnings". */
+bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
+void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
+
 /* What a training has done. */
 void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
 void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);

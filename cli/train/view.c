@@ -24,12 +24,23 @@ static void say_export(leat_train_view *view) {
     view->export_dir = NULL;
 }
 
+/* Once each: when it arises. */
+static void say_warnings(leat_train_view *view, const leat_train_step *step) {
+    for (int kind = 0; kind < LEAT_TRAIN_WARNINGS; kind++) {
+        char text[LEAT_WARNING_BYTES];
+        if (step->step > 0 && step->warnings[kind].step == step->step &&
+            leat_train_warned(step->warnings, kind, text))
+            leat_cli_note(view->cli, "warning: %s", text);
+    }
+}
+
 void leat_train_view_stepped(void *user, const leat_train_step *step) {
     leat_train_view *view = user;
     const int64_t now_ns = leat_cli_clock_ns(), since_ns = now_ns - view->reported_ns;
     const int64_t every_ns = isnan(step->score) ? REPORT_EVERY_NS : 0;
     leat_error err = {0};
     say_export(view);
+    say_warnings(view, step);
     if (step->step > 0)
         leat_cli_progress_detail(view->cli, "loss of D %.3f, G %.3f",
                                  step->loss_d_images + step->loss_d_fakes, step->loss_g);

@@ -32,6 +32,36 @@ typedef enum leat_train_schedule {
  * keyed by (run, step, unit, pass), keeps the expected value unbiased. */
 typedef enum leat_codec { LEAT_CODEC_F32, LEAT_CODEC_BF16, LEAT_CODEC_INT8 } leat_codec;
 
+/*
+ * What the numbers of a run can warn of. A warning arises when its condition has held for some
+ * numbers in a row, and is over when it has not held for as many.
+ *
+ * alike: the spread between samples is below LEAT_WARNING_ALIKE_SHARE of the data's at
+ * LEAT_WARNING_ALIKE_MEASUREMENTS measurements, of which the last is not larger than the first and
+ * not before step LEAT_WARNING_ALIKE_STEPS. won: the loss of D is below LEAT_WARNING_WON_LOSS in
+ * LEAT_WARNING_WON_STEPS steps.
+ */
+typedef enum leat_train_warning_kind {
+    LEAT_WARNING_ALIKE,
+    LEAT_WARNING_WON
+} leat_train_warning_kind;
+#define LEAT_TRAIN_WARNINGS 2 /* kinds */
+#define LEAT_WARNING_ALIKE_SHARE 0.25
+#define LEAT_WARNING_ALIKE_MEASUREMENTS 3
+#define LEAT_WARNING_ALIKE_STEPS 300
+#define LEAT_WARNING_WON_LOSS 1e-3
+#define LEAT_WARNING_WON_STEPS 200
+typedef struct leat_train_warning {
+    int64_t step; /* after which it arose, the last time; 0: never */
+    int64_t over; /* after which it no longer held; 0: it never arose, or holds */
+} leat_train_warning;
+/* "alike", "won"; and a sentence about one that arose. */
+LEAT_API const char *leat_train_warning_name(leat_train_warning_kind kind);
+#define LEAT_WARNING_BYTES 256
+LEAT_API const char *leat_train_warning_text(leat_train_warning_kind kind,
+                                             const leat_train_warning *warning,
+                                             char text[LEAT_WARNING_BYTES]);
+
 /* What a step has computed, and what was measured after it. */
 typedef struct leat_train_step {
     int64_t step, steps; /* this one, from 1 (0: before the first); the last one */
@@ -41,7 +71,11 @@ typedef struct leat_train_step {
     double norm_d, norm_g;                      /* of the mean gradients */
     double seconds;                             /* of the step */
     double score, deviation; /* if samples were made: see leat_run_sample; else NaN */
-    char state[65];          /* hash of the state, if it was computed; else "" */
+    /* The same: the spread between samples, and that between the images of the data set: of each
+     * value the standard deviation over the images, then the mean of all, on the scale -1 .. 1. */
+    double spread, spread_data;
+    char state[65]; /* hash of the state, if it was computed; else "" */
+    leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind, with this step */
     int64_t memory_peak_bytes;
 } leat_train_step;
 
@@ -65,6 +99,7 @@ typedef struct leat_train_options {
     int64_t memory_bytes;      /* 0: no limit; otherwise a run that needs more fails */
     const char *kernels;       /* as in leat_dcgan_options */
     bool resume;
+    int64_t rewind;   /* with resume: from the checkpoint of this step, not the last; -1: none */
     const char *init; /* a run folder, or a file of weights (leat_run_import) to begin with; NULL */
     const char *export_dir; /* has the newest checkpoint, as leat_run_export writes it; NULL */
     /* Called from one thread at a time; `stepped` after each step and its measurements, with step 0
@@ -120,6 +155,8 @@ typedef struct leat_train_result {
     char checkpoint[4096];         /* path of the last one; "" if none was written */
     char note[512];                /* what the user should know; "" */
     double score, score_untrained, score_halves, deviation; /* NaN: not computed */
+    double spread, spread_data;                             /* the same */
+    leat_train_warning warnings[LEAT_TRAIN_WARNINGS];       /* of the run so far, by kind */
     double images_per_second;                               /* of training alone */
     int64_t memory_peak_bytes;
     double seconds;
@@ -130,6 +167,11 @@ typedef struct leat_train_result {
  * empty, or, with `resume`, hold an interrupted run of the same data and settings. The run folder
  * has config.yaml, training.json, metrics.jsonl, checkpoints and samples; the report is the
  * caller's.
+ *
+ * With `rewind`, what the run holds of later steps is moved to a folder in it first, "rewound-STEP"
+ * or, if that exists, "rewound-STEP-2", ...: checkpoints, samples, lines of metrics.jsonl. A step
+ * without checkpoint is LEAT_ERR_OPTION and names those that have one. A rewind that was
+ * interrupted is completed by the next call with `resume`.
  *
  * With export_dir, each checkpoint is also exported. The folder may hold an export of this run, or
  * other files; if it holds another export, that is LEAT_ERR_EXISTS. An export that fails later is
@@ -216,7 +258,7 @@ typedef struct leat_run_point {
 } leat_run_point;
 typedef struct leat_run_measurement {
     int64_t step;
-    double score, deviation;
+    double score, deviation, spread, spread_data; /* as in leat_train_step */
 } leat_run_measurement;
 typedef struct leat_run_metrics {
     int64_t last_step;
@@ -224,6 +266,7 @@ typedef struct leat_run_metrics {
     int64_t point_count;
     leat_run_measurement *measurements;
     int64_t measurement_count;
+    leat_train_warning warnings[LEAT_TRAIN_WARNINGS]; /* by kind */
 } leat_run_metrics;
 /* Also while the run is trained: lines that are not complete yet are left out. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_metrics_load(leat_run_metrics **out,

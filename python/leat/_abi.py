@@ -26,6 +26,7 @@ ENUMS = {
 NODE_FEATURES, EDGE_FEATURES = 35, 11
 CAN_CLASSES = 2
 LOADER_STATE_BYTES = 257
+TRAIN_WARNINGS, WARNING_BYTES = 2, 256
 
 
 class Error(c.Structure):
@@ -392,7 +393,13 @@ class RunPoint(c.Structure):
 
 class RunMeasurement(c.Structure):
     """leat_run_measurement"""
-    _fields_ = [("step", c.c_int64), ("score", c.c_double), ("deviation", c.c_double)]
+    _fields_ = [("step", c.c_int64), *((name, c.c_double) for name in (
+        "score", "deviation", "spread", "spread_data"))]
+
+
+class TrainWarning(c.Structure):
+    """leat_train_warning"""
+    _fields_ = [("step", c.c_int64), ("over", c.c_int64)]
 
 
 class RunMetrics(c.Structure):
@@ -400,6 +407,7 @@ class RunMetrics(c.Structure):
     _fields_ = [
         ("last_step", c.c_int64), ("points", c.c_void_p), ("point_count", c.c_int64),
         ("measurements", c.c_void_p), ("measurement_count", c.c_int64),
+        ("warnings", TrainWarning * TRAIN_WARNINGS),
     ]
 
 
@@ -456,6 +464,7 @@ STRUCTS: dict[str, type[c.Structure]] = {
     "leat_run_checkpoint": RunCheckpoint,
     "leat_run_point": RunPoint,
     "leat_run_measurement": RunMeasurement,
+    "leat_train_warning": TrainWarning,
     "leat_run_metrics": RunMetrics,
     "leat_run_sample_options": RunSampleOptions,
 }
@@ -577,6 +586,8 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_image_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_image_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_image_loader_get_counters": (None, (_handle, c.POINTER(ImageLoaderCounters))),
+    "leat_train_warning_text": (c.c_char_p, (c.c_int, c.POINTER(TrainWarning),
+                                             c.c_char * WARNING_BYTES)),
     "leat_run_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_run_close": (None, (_handle,)),
     "leat_run_get_facts": (None, (_handle, c.POINTER(RunFacts))),

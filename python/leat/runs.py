@@ -47,6 +47,9 @@ class Metrics(NamedTuple):
     score_step: npt.NDArray[np.int64]       #: [scores]
     score: npt.NDArray[np.float64]          #: [scores] distance of generated images from the data
     deviation: npt.NDArray[np.float64]      #: [scores] of generated values
+    spread: npt.NDArray[np.float64]         #: [scores] between samples; NaN: not measured
+    spread_data: npt.NDArray[np.float64]    #: [scores] between the images of the data set
+    warnings: tuple[str, ...]               #: of what went wrong: a sentence each
 
 
 class _Handle(c.c_void_p):
@@ -121,11 +124,13 @@ class Run:
             found = pointer.contents
             points = _table(found.points, found.point_count, _abi.RunPoint)
             scores = _table(found.measurements, found.measurement_count, _abi.RunMeasurement)
+            warnings = _sentences(found.warnings)
         finally:
             lib.leat_run_metrics_destroy(pointer)
         return Metrics(**{name: points[name].copy() for name in points.dtype.names or ()},
                        score_step=scores["step"].copy(), score=scores["score"].copy(),
-                       deviation=scores["deviation"].copy())
+                       deviation=scores["deviation"].copy(), spread=scores["spread"].copy(),
+                       spread_data=scores["spread_data"].copy(), warnings=warnings)
 
     def sample(self, count: int = 64, seed: int | None = None, *, step: int | None = None,
                first: int = 0, threads: int | None = None) -> npt.NDArray[np.uint8]:
@@ -166,6 +171,13 @@ class Run:
         last = self.checkpoints[-1:]
         where = f"checkpoint of step {last[0].step}" if last else "no checkpoint yet"
         return f"<leat.Run {self.path}: {self.model}, {where}>"
+
+
+def _sentences(warnings: c.Array[_abi.TrainWarning]) -> tuple[str, ...]:
+    """Of those that arose."""
+    text = (c.c_char * _abi.WARNING_BYTES)()
+    return tuple(lib.leat_train_warning_text(kind, warning, text).decode("ascii")
+                 for kind, warning in enumerate(warnings) if warning.step > 0)
 
 
 def _table(address: int | None, count: int, kind: type[c.Structure]) -> npt.NDArray[Any]:

@@ -8,6 +8,7 @@
 #include "train/data.h"
 #include "train/options.h"
 #include "train/sampling.h"
+#include "train/spread.h"
 #include "train/weights.h"
 
 /* Of the features' net: activations of 32 images and their gradients never; per thread. */
@@ -23,6 +24,7 @@ static int64_t sampling_bytes(const leat_train_options *options, const leat_plan
     if (options->sample_every == 0 && options->export_dir == NULL) return 0;
     return group * (image + options->latent * (int64_t)sizeof(float)) +
            options->threads * FEATURES_BYTES + (256 + LEAT_GRID_IMAGES) * image +
+           (int64_t)sizeof(leat_spread) +
            LEAT_SAMPLE_VECTORS * 2 * options->latent * (int64_t)sizeof(float);
 }
 

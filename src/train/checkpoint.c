@@ -49,6 +49,13 @@ static int64_t step_of(const char *name, const char *suffix) {
     return strcmp(name, same) == 0 ? step : -1;
 }
 
+int64_t leat_checkpoint_step(const char *name) {
+    static const char *const suffixes[] = {SIDECAR, DOCUMENT, WEIGHTS};
+    int64_t step = -1;
+    for (int i = 0; i < 3 && step < 0; i++) step = step_of(name, suffixes[i]);
+    return step;
+}
+
 /* ---- The document and the sidecar ----------------------------------------------------------- */
 
 static leat_code document_text(const leat_checkpoint *of, leat_json **json, const char **text,
@@ -244,6 +251,24 @@ const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64
     return NULL;
 }
 
+leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step, int64_t images,
+                                  leat_error *err) {
+    char text[300] = "";
+    size_t size = 0;
+    if (list->damaged == step) return leat_error_copy(err, &list->why);
+    for (int64_t i = 0; i < list->count && size < sizeof text; i++) {
+        const leat_checkpoint *of = &list->items[i];
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s%lld", i > 0 ? ", " : "",
+                                 (long long)of->step);
+        if (images > 0 && size < sizeof text)
+            size += (size_t)snprintf(text + size, sizeof text - size, " (%.2f epochs)",
+                                     (double)of->position / (double)images);
+    }
+    return leat_fail(err, LEAT_ERR_OPTION, "no checkpoint of step %lld; there are: %s%s",
+                     (long long)step, list->count == 0 ? "none" : text,
+                     size < sizeof text ? "" : "...");
+}
+
 const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last) {
     const leat_checkpoint *best = NULL;
     for (int64_t i = 0; i < list->count; i++) {
@@ -316,10 +341,9 @@ static leat_code remove_step(const char *dir, int64_t step, leat_error *err) {
 static leat_code remove_rest(const char *dir, const leat_checkpoints *list,
                              const leat_path_list *names, leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
-        int64_t step = step_of(names->paths[i], WEIGHTS);
         char sidecar[LEAT_PATH_BYTES];
         leat_path_facts facts;
-        if (step < 0) step = step_of(names->paths[i], DOCUMENT);
+        const int64_t step = leat_checkpoint_step(names->paths[i]);
         if (step < 0 || leat_checkpoints_find(list, step) != NULL) continue;
         LEAT_TRY(path_of(dir, step, SIDECAR, sidecar, err));
         LEAT_TRY(leat_path_stat(sidecar, &facts, err));

@@ -40,9 +40,15 @@ LEAT_MUST_CHECK leat_code leat_checkpoints_list(leat_checkpoints *list, const ch
 void leat_checkpoints_free(leat_checkpoints *list);
 /* NULL: there is none of this step (-1: none at all; otherwise the last). */
 const leat_checkpoint *leat_checkpoints_find(const leat_checkpoints *list, int64_t step);
+/* LEAT_ERR_OPTION: there is none of this step, but of these; with the epochs that they have seen of
+ * that many images (0: without). LEAT_ERR_CORRUPT: there is one, and it is damaged. */
+LEAT_MUST_CHECK leat_code leat_checkpoints_refuse(const leat_checkpoints *list, int64_t step,
+                                                  int64_t images, leat_error *err);
 /* The one with the lowest score, of steps up to `last`; NULL if none has a score. */
 const leat_checkpoint *leat_checkpoints_best(const leat_checkpoints *list, int64_t last);
 
+/* The step of the name of one of its files; -1: it is another file. */
+int64_t leat_checkpoint_step(const char *name);
 /* Path of the weights. */
 LEAT_MUST_CHECK leat_code leat_checkpoint_path(const char *dir, int64_t step,
                                                char path[LEAT_PATH_BYTES], leat_error *err);

@@ -59,11 +59,14 @@ static leat_code refuse_links_in(const char *dir, leat_error *err) {
 static leat_code refuse_links(const leat_run_folder *folder, leat_error *err) {
     static const char *const names[] = {LEAT_RUN_TRAINING,    LEAT_RUN_CONFIG,    LEAT_RUN_METRICS,
                                         LEAT_RUN_LEDGER,      LEAT_RUN_REFERENCE, LEAT_RUN_REPORT,
-                                        LEAT_RUN_CHECKPOINTS, LEAT_RUN_SAMPLES};
+                                        LEAT_RUN_CHECKPOINTS, LEAT_RUN_SAMPLES,   LEAT_RUN_REWIND};
+    char rewind[LEAT_PATH_BYTES];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         LEAT_TRY(refuse_link(folder->path, names[i], err));
     LEAT_TRY(refuse_links_in(folder->checkpoints, err));
-    return refuse_links_in(folder->samples, err);
+    LEAT_TRY(refuse_links_in(folder->samples, err));
+    LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REWIND, rewind, err));
+    return refuse_links_in(rewind, err);
 }
 
 static leat_code judge(leat_run_folder *folder, bool resume, leat_error *err) {

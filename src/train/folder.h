@@ -9,6 +9,8 @@
  *     checkpoints/      states (checkpoint.h)
  *     samples/          step-000000100.png, ...
  *     report.html       the command's
+ *     rewound-100/      what came after step 100 before the run was rewound to it (rewind.h)
+ *     .leat.rewind/     the same while it is moved
  *     .leat.lock        while a process trains in it
  */
 #ifndef LEAT_TRAIN_FOLDER_H
@@ -25,6 +27,8 @@
 #define LEAT_RUN_REPORT "report.html" /* of the command */
 #define LEAT_RUN_CHECKPOINTS "checkpoints"
 #define LEAT_RUN_SAMPLES "samples"
+#define LEAT_RUN_REWIND ".leat.rewind"
+#define LEAT_RUN_REWOUND "rewound-" /* and the step */
 
 typedef struct leat_run_folder {
     char path[LEAT_PATH_BYTES];

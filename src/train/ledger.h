@@ -11,6 +11,8 @@
  *     {"before":"..","kind":"refused","step":1,"unit":0,"account":"bob","machine":"..",
  *      "hash":"..","mismatch":false,"reason":".."}                     its result does not count
  *     {"before":"..","kind":"step","step":1,"state":".."}              all units of it are above
+ *     {"before":"..","kind":"rewind","step":1,"folder":"rewound-1"}    what is above of later steps
+ *                                  is no longer the run's (rewind.h)
  *
  * Steps count from 1, as in metrics.jsonl. Lines of a step are on disk before the database commits
  * it; so if a coordinator dies at that moment, the step is taken again and has lines twice.

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/lines.h"
+#include "base/mem.h"
 
 /* ---- Written -------------------------------------------------------------------------------- */
 
@@ -38,8 +38,15 @@ leat_code leat_metrics_step(leat_metrics *metrics, const leat_train_step *step, 
     if (step->state[0] != 0) leat_json_member_string(json, "state", step->state);
     leat_json_member_known(json, "score", step->score);
     leat_json_member_known(json, "deviation", step->deviation);
+    leat_json_member_known(json, "spread", step->spread);
+    leat_json_member_known(json, "spread_data", step->spread_data);
     leat_json_end_object(json);
-    return append(metrics, json, err);
+    LEAT_TRY(append(metrics, json, err));
+    leat_watch_loss(&metrics->watch, step->step, step->loss_d_images + step->loss_d_fakes);
+    leat_watch_spread(&metrics->watch, step->step, step->spread, step->spread_data);
+    metrics->spread = step->spread;
+    metrics->spread_data = step->spread_data;
+    return LEAT_OK;
 }
 
 leat_code leat_metrics_epoch(leat_metrics *metrics, int64_t epoch, const leat_train_step *step,
@@ -62,9 +69,34 @@ leat_code leat_metrics_sync(leat_metrics *metrics, leat_error *err) {
 
 /* ---- Opened --------------------------------------------------------------------------------- */
 
+double leat_metrics_number(const json_t *line, const char *key) {
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+int64_t leat_metrics_watch(leat_watch *watch, const json_t *line) {
+    int64_t step = -1;
+    if (json_object_get(line, "epoch") != NULL ||
+        leat_json_get_int(line, "step", 0, INT64_MAX, &step, "metrics", NULL) != LEAT_OK)
+        return -1;
+    leat_watch_loss(watch, step,
+                    leat_metrics_number(line, "loss_d_images") +
+                        leat_metrics_number(line, "loss_d_fakes"));
+    leat_watch_spread(watch, step, leat_metrics_number(line, "spread"),
+                      leat_metrics_number(line, "spread_data"));
+    return step;
+}
+
+static void keep(leat_metrics *metrics, const json_t *line) {
+    if (leat_metrics_watch(&metrics->watch, line) < 0) return;
+    metrics->spread = leat_metrics_number(line, "spread");
+    metrics->spread_data = leat_metrics_number(line, "spread_data");
+}
+
 /* The step of a line; -1: it is not one of ours, such as the beginning of one, or zeros that a
- * power failure has left. */
-static leat_code step_of(const leat_line *line, int64_t *step, leat_error *err) {
+ * power failure has left. *metrics sees those of steps up to `last`. */
+static leat_code take_line(leat_metrics *metrics, const leat_line *line, int64_t last,
+                           int64_t *step, leat_error *err) {
     json_t *root = NULL;
     leat_error why = {0};
     *step = -1;
@@ -72,13 +104,15 @@ static leat_code step_of(const leat_line *line, int64_t *step, leat_error *err) 
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK;
     if (leat_json_get_int(root, "step", 0, INT64_MAX, step, "metrics", NULL) != LEAT_OK) *step = -1;
+    if (*step >= 0 && *step <= last) keep(metrics, root);
     json_decref(root);
     return LEAT_OK;
 }
 
 /* The size of the part with steps up to `last`. Lines that are not ours stay if one of ours comes
  * after them. */
-static leat_code find_end(const char *path, int64_t last, int64_t *end, leat_error *err) {
+static leat_code find_end(leat_metrics *metrics, const char *path, int64_t last, int64_t *end,
+                          leat_error *err) {
     const leat_lines_options plain = {0};
     leat_lines *lines = NULL;
     leat_line line;
@@ -89,7 +123,7 @@ static leat_code find_end(const char *path, int64_t last, int64_t *end, leat_err
     leat_code code = LEAT_OK;
     while (code == LEAT_OK && found && step <= last) {
         code = leat_lines_next(lines, &line, &found, err);
-        if (code == LEAT_OK && found) code = step_of(&line, &step, err);
+        if (code == LEAT_OK && found) code = take_line(metrics, &line, last, &step, err);
         if (code == LEAT_OK && found && step >= 0 && step <= last)
             *end = leat_lines_position(lines);
     }
@@ -110,17 +144,60 @@ leat_code leat_metrics_open(leat_metrics *metrics, const char *path, int64_t ste
     leat_path_facts facts;
     int64_t end = 0;
     bool whole = true;
-    *metrics = (leat_metrics){0};
+    *metrics = (leat_metrics){.spread = NAN, .spread_data = NAN};
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind == LEAT_PATH_NONE)
         return leat_file_open(&metrics->file, path, LEAT_FILE_NEW, err);
-    LEAT_TRY(find_end(path, step, &end, err));
+    LEAT_TRY(find_end(metrics, path, step, &end, err));
     LEAT_TRY(leat_file_open(&metrics->file, path, LEAT_FILE_OWN, err));
     leat_code code = leat_file_truncate(metrics->file, end, err);
     if (code == LEAT_OK) code = ends_line(metrics->file, end, &whole, err);
     if (code == LEAT_OK && !whole) code = leat_file_pwrite(metrics->file, "\n", 1, end++, err);
     metrics->size_bytes = end;
     if (code != LEAT_OK) leat_metrics_close(metrics);
+    return code;
+}
+
+static leat_code copy_rest(leat_file *from, int64_t at, int64_t size, leat_file *to,
+                           leat_error *err) {
+    enum { PART = 65536 };
+    uint8_t *bytes = NULL;
+    LEAT_TRY(LEAT_NEW(&bytes, PART, err));
+    leat_code code = LEAT_OK;
+    for (int64_t done = 0; done < size && code == LEAT_OK; done += PART) {
+        const int64_t some = size - done < PART ? size - done : PART;
+        code = leat_file_pread(from, bytes, some, at + done, err);
+        if (code == LEAT_OK) code = leat_file_pwrite(to, bytes, some, done, err);
+    }
+    leat_free(bytes);
+    return code;
+}
+
+static leat_code save_rest(leat_file *from, int64_t at, int64_t size, const char *to,
+                           leat_error *err) {
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open_draft(&file, to, err));
+    leat_code code = copy_rest(from, at, size, file, err);
+    if (code == LEAT_OK) code = leat_file_publish(file, true, err);
+    leat_file_close(file);
+    return code;
+}
+
+leat_code leat_metrics_copy_later(const char *path, int64_t step, const char *to, bool *any,
+                                  leat_error *err) {
+    leat_metrics unused = {0};
+    leat_path_facts facts;
+    leat_file *file = NULL;
+    int64_t end = 0, size = 0;
+    *any = false;
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind == LEAT_PATH_NONE) return LEAT_OK;
+    LEAT_TRY(find_end(&unused, path, step, &end, err));
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_size(file, &size, err);
+    *any = code == LEAT_OK && size > end;
+    if (*any && to != NULL) code = save_rest(file, end, size - end, to, err);
+    leat_file_close(file);
     return code;
 }
 

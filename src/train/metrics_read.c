@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/lines.h"
+#include "train/metrics.h"
 #include "train/open.h"
 
 typedef struct curve {
@@ -15,12 +15,8 @@ typedef struct curve {
     int64_t span;        /* steps of a point */
     int64_t in_last;     /* steps in the last point so far */
     int64_t every, seen; /* of measurements, every such one is kept */
+    leat_watch watch;
 } curve;
-
-static double real_of(const json_t *line, const char *key) {
-    const json_t *value = json_object_get(line, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
 
 static void add_to(leat_run_point *to, const leat_run_point *more, double share) {
     to->step = more->step;
@@ -35,12 +31,12 @@ static void add_to(leat_run_point *to, const leat_run_point *more, double share)
 static void add_step(curve *self, const json_t *line, int64_t step) {
     leat_run_metrics *out = self->out;
     const leat_run_point point = {.step = step,
-                                  .loss_d_images = real_of(line, "loss_d_images"),
-                                  .loss_d_fakes = real_of(line, "loss_d_fakes"),
-                                  .loss_g = real_of(line, "loss_g"),
-                                  .norm_d = real_of(line, "norm_d"),
-                                  .norm_g = real_of(line, "norm_g"),
-                                  .seconds = real_of(line, "seconds")};
+                                  .loss_d_images = leat_metrics_number(line, "loss_d_images"),
+                                  .loss_d_fakes = leat_metrics_number(line, "loss_d_fakes"),
+                                  .loss_g = leat_metrics_number(line, "loss_g"),
+                                  .norm_d = leat_metrics_number(line, "norm_d"),
+                                  .norm_g = leat_metrics_number(line, "norm_g"),
+                                  .seconds = leat_metrics_number(line, "seconds")};
     if (isnan(point.loss_g)) return;
     if (out->point_count > 0 && self->in_last < self->span) {
         self->in_last++;
@@ -61,7 +57,11 @@ static void add_step(curve *self, const json_t *line, int64_t step) {
 
 static void add_measurement(curve *self, const json_t *line, int64_t step) {
     leat_run_metrics *out = self->out;
-    const leat_run_measurement of = {step, real_of(line, "score"), real_of(line, "deviation")};
+    const leat_run_measurement of = {.step = step,
+                                     .score = leat_metrics_number(line, "score"),
+                                     .deviation = leat_metrics_number(line, "deviation"),
+                                     .spread = leat_metrics_number(line, "spread"),
+                                     .spread_data = leat_metrics_number(line, "spread_data")};
     if (isnan(of.score) && isnan(of.deviation)) return;
     if (self->seen++ % self->every != 0) return;
     if (out->measurement_count == self->most) {
@@ -75,15 +75,12 @@ static void add_measurement(curve *self, const json_t *line, int64_t step) {
 
 static leat_code add_line(curve *self, const leat_line *text, leat_error *err) {
     json_t *line = NULL;
-    int64_t step = 0;
     leat_error why = {0};
     leat_code code = leat_json_parse(text->data, text->size_bytes, "metrics", &line, &why);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &why);
     if (code != LEAT_OK) return LEAT_OK; /* not one of ours, or the last one, half written */
-    const bool is_step =
-        json_object_get(line, "epoch") == NULL &&
-        leat_json_get_int(line, "step", 0, INT64_MAX, &step, "metrics", NULL) == LEAT_OK;
-    if (is_step) {
+    const int64_t step = leat_metrics_watch(&self->watch, line);
+    if (step >= 0) {
         add_step(self, line, step);
         add_measurement(self, line, step);
         if (step > self->out->last_step) self->out->last_step = step;
@@ -115,7 +112,9 @@ static leat_code fill(leat_run_metrics *out, const leat_run *run, int64_t most, 
     LEAT_TRY(LEAT_NEW(&out->measurements, self.most, err));
     LEAT_TRY(leat_run_folder_join(&run->folder, LEAT_RUN_METRICS, path, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
-    return facts.kind == LEAT_PATH_NONE ? LEAT_OK : read_all(&self, path, err);
+    if (facts.kind != LEAT_PATH_NONE) LEAT_TRY(read_all(&self, path, err));
+    memcpy(out->warnings, self.watch.warnings, sizeof out->warnings);
+    return LEAT_OK;
 }
 
 leat_code leat_run_metrics_load(leat_run_metrics **out, const leat_run *run, int64_t most,

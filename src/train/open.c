@@ -35,15 +35,6 @@ static leat_code read_halves(leat_run *run, leat_error *err) {
     return code == LEAT_ERR_NOT_FOUND ? LEAT_OK : leat_error_copy(err, &why);
 }
 
-/* The step of a grid's name; -1: it is another file. */
-static int64_t grid_step(const char *name) {
-    char same[64];
-    if (strncmp(name, "step-", 5) != 0 || strlen(name) > 32) return -1;
-    const int64_t step = strtoll(name + 5, NULL, 10);
-    snprintf(same, sizeof same, LEAT_GRID_NAME, (long long)step);
-    return strcmp(name, same) == 0 ? step : -1;
-}
-
 static leat_code list_grids(leat_run *run, leat_error *err) {
     leat_path_list names = {0};
     leat_path_facts facts;
@@ -52,7 +43,7 @@ static leat_code list_grids(leat_run *run, leat_error *err) {
     LEAT_TRY(leat_path_list_dir(run->folder.samples, &names, err));
     leat_code code = LEAT_NEW(&run->grids, names.count, err);
     for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
-        const int64_t step = grid_step(names.paths[i]);
+        const int64_t step = leat_grid_step(names.paths[i]);
         if (step >= 0) run->grids[run->grid_count++] = step;
     }
     leat_path_list_free(&names);
@@ -150,20 +141,14 @@ static leat_code no_samples(const void *context, int64_t index, uint8_t *out, le
 }
 
 static leat_code refuse_step(const leat_run *run, int64_t step, leat_error *err) {
-    char list[300] = "";
-    size_t size = 0;
     leat_checkpoints all;
     /* damaged ones are left out of a run, but here they are the reason */
     LEAT_TRY(leat_checkpoints_list(&all, run->folder.checkpoints, run->identity.run, false, err));
     leat_checkpoints_free(&all);
-    for (int64_t i = 0; i < run->checkpoints.count && size < sizeof list; i++)
-        size += (size_t)snprintf(list + size, sizeof list - size, "%s%lld", i > 0 ? ", " : "",
-                                 (long long)run->checkpoints.items[i].step);
     if (run->checkpoints.count == 0)
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "run \"%.300s\" has no checkpoint yet",
                          run->folder.path);
-    return leat_fail(err, LEAT_ERR_OPTION, "no checkpoint of step %lld; there are: %s%s",
-                     (long long)step, list, size < sizeof list ? "" : "...");
+    return leat_checkpoints_refuse(&run->checkpoints, step, 0, err);
 }
 
 leat_code leat_run_load(const leat_run *run, int64_t step, int threads, const char *kernels,

@@ -177,6 +177,7 @@ leat_train_options leat_train_options_default(void) {
         .keep = 3,
         .sample_every = 100,
         .threads = leat_cpu_count(),
+        .rewind = -1,
     };
 }
 

@@ -21,6 +21,7 @@ leat_code leat_train(const char *model, const char *data, const char *run,
                      leat_error *err) {
     leat_session session;
     leat_code code = leat_session_begin(&session, model, data, options, result, err);
+    session.may_rewind = true;
     if (code == LEAT_OK) code = leat_session_open(&session, run, err);
     if (code == LEAT_OK) code = take_steps(&session, err);
     leat_session_close(&session);

@@ -3,11 +3,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 #include "leat/format.h"
+#include "train/spread.h"
+
+_Static_assert((int)LEAT_GRID_IMAGES >= (int)LEAT_SPREAD_IMAGES,
+               "the grid has the images of the spread");
 
 /* ---- Images --------------------------------------------------------------------------------- */
 
@@ -89,6 +94,9 @@ static leat_code get_reference(leat_sampling *sampling, const leat_run_folder *f
     LEAT_TRY(leat_run_folder_join(folder, LEAT_RUN_REFERENCE, path, err));
     leat_error why = {0};
     leat_code code = leat_score_load(sampling->reference, samples->fingerprint, path, &why);
+    /* runs of earlier versions have no spread; data of fewer than two images has none either */
+    if (code == LEAT_OK && isnan(sampling->reference->spread) && samples->count > 1)
+        code = LEAT_ERR_NOT_FOUND;
     if (code != LEAT_ERR_NOT_FOUND) return leat_error_copy(err, &why);
     LEAT_TRY(leat_score_measure(sampling->reference, samples, options->threads, options->kernels,
                                 ticker, err));
@@ -129,20 +137,43 @@ static leat_code save_grid(const leat_run_folder *folder, int64_t step, const ui
                                 err);
 }
 
+int64_t leat_grid_step(const char *name) {
+    char same[64];
+    if (strncmp(name, "step-", 5) != 0 || strlen(name) > 32) return -1;
+    const int64_t step = strtoll(name + 5, NULL, 10);
+    snprintf(same, sizeof same, LEAT_GRID_NAME, (long long)step);
+    return strcmp(name, same) == 0 ? step : -1;
+}
+
+static leat_code measure_spread(const uint8_t *images, double *out, leat_error *err) {
+    leat_spread *spread = NULL;
+    LEAT_TRY(LEAT_NEW(&spread, 1, err));
+    for (int i = 0; i < LEAT_SPREAD_IMAGES; i++)
+        leat_spread_add(spread, images + (int64_t)i * LEAT_IMAGE_VALUES);
+    *out = leat_spread_get(spread);
+    leat_free(spread);
+    return LEAT_OK;
+}
+
+static leat_code take_grid(leat_sampling *sampling, const leat_run_folder *folder,
+                           const float *parameters, uint8_t *images, leat_train_step *of,
+                           leat_error *err) {
+    LEAT_TRY(leat_sampling_images(sampling->model, parameters, sampling->statistics, sampling->seed,
+                                  0, LEAT_GRID_IMAGES, images, &of->deviation, err));
+    LEAT_TRY(measure_spread(images, &of->spread, err));
+    of->spread_data = sampling->reference->spread;
+    if (!(of->deviation >= LEAT_SAMPLE_DEVIATION_MIN)) return LEAT_OK;
+    return save_grid(folder, of->step, images, err);
+}
+
 leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
-                             const float *parameters, int64_t step, double *score,
-                             double *deviation, leat_error *err) {
+                             const float *parameters, leat_train_step *of, leat_error *err) {
     uint8_t *images = NULL;
-    *score = *deviation = NAN;
     LEAT_TRY(leat_model_statistics(sampling->model, parameters, sampling->statistics, err));
     LEAT_TRY(leat_score_generator(sampling->model, parameters, sampling->statistics,
-                                  sampling->features, sampling->reference, score, err));
+                                  sampling->features, sampling->reference, &of->score, err));
     LEAT_TRY(LEAT_NEW(&images, LEAT_GRID_IMAGES * LEAT_IMAGE_VALUES, err));
-    leat_code code =
-        leat_sampling_images(sampling->model, parameters, sampling->statistics, sampling->seed, 0,
-                             LEAT_GRID_IMAGES, images, deviation, err);
-    if (code == LEAT_OK && *deviation >= LEAT_SAMPLE_DEVIATION_MIN)
-        code = save_grid(folder, step, images, err);
+    leat_code code = take_grid(sampling, folder, parameters, images, of, err);
     leat_free(images);
     return code;
 }

@@ -1,6 +1,7 @@
 /*
- * What is looked at while a run is trained: a grid of images and two numbers, the score (score.h)
- * and the deviation of the grid. All from the same latent vectors at every step.
+ * What is looked at while a run is trained: a grid of images and three numbers, the score
+ * (score.h), the deviation of the grid, and the spread between its images (spread.h). All from the
+ * same latent vectors at every step.
  */
 #ifndef LEAT_TRAIN_SAMPLING_H
 #define LEAT_TRAIN_SAMPLING_H
@@ -11,6 +12,8 @@
 /* In RUN/samples, of a step. */
 #define LEAT_GRID_NAME "step-%09lld.png"
 enum { LEAT_GRID_IMAGES = 64, LEAT_GRID_COLUMNS = 8, LEAT_GRID_BORDER = 2 };
+/* The spread is that between the first of the grid. */
+enum { LEAT_SPREAD_IMAGES = 64 };
 
 typedef struct leat_sampling {
     leat_model *model;
@@ -29,10 +32,14 @@ LEAT_MUST_CHECK leat_code leat_sampling_create(leat_sampling *sampling,
                                                leat_ticker *ticker, leat_error *err);
 void leat_sampling_free(leat_sampling *sampling);
 
-/* Writes samples/step-N.png, unless the grid is almost uniform, and measures. */
+/* The step of a name in RUN/samples; -1: it is another file. */
+int64_t leat_grid_step(const char *name);
+
+/* Writes samples/step-N.png of the step in *of, unless the grid is almost uniform, and measures:
+ * the members score, deviation, spread and spread_data. */
 LEAT_MUST_CHECK leat_code leat_sampling_take(leat_sampling *sampling, const leat_run_folder *folder,
-                                             const float *parameters, int64_t step, double *score,
-                                             double *deviation, leat_error *err);
+                                             const float *parameters, leat_train_step *of,
+                                             leat_error *err);
 
 /* Images of latent vectors as levels: out is [count][size][size][3]; *deviation of all values. */
 LEAT_MUST_CHECK leat_code leat_sampling_images(leat_model *model, const float *parameters,

@@ -9,8 +9,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "leat/sample.h"
+#include "train/spread.h"
 
-enum { N = LEAT_SCORE_N, AT_ONCE = 256, SWEEPS_MAX = 60 };
+enum { N = LEAT_SCORE_N, AT_ONCE = 256, SWEEPS_MAX = 60, VERSION = 2 };
 #define FILE_BYTES_MAX (INT64_C(1) << 20)
 /* Vectors of the images that are scored, far from those of any grid. */
 #define SCORE_FIRST (INT64_C(1) << 41)
@@ -156,6 +157,7 @@ typedef struct measuring {
     leat_features *features;
     uint8_t *levels;
     float *images, *out;
+    leat_spread *spread;
     leat_score_reference *reference;
 } measuring;
 
@@ -167,8 +169,10 @@ static leat_code measure_some(measuring *self, int64_t first, int64_t count, lea
             self->samples->read(self->samples->context, first + i, self->levels + i * bytes, err));
     for (int64_t i = 0; i < count * bytes; i++) self->images[i] = table[self->levels[i]];
     LEAT_TRY(leat_features_compute(self->features, count, self->images, self->out, err));
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
         leat_score_add(&self->reference->half[(first + i) % 2], self->out + i * N);
+        leat_spread_add(self->spread, self->levels + i * bytes);
+    }
     return LEAT_OK;
 }
 
@@ -177,12 +181,14 @@ static leat_code measure_all(measuring *self, leat_ticker *ticker, leat_error *e
     LEAT_TRY(LEAT_NEW(&self->levels, AT_ONCE * self->samples->sample_bytes, err));
     LEAT_TRY(LEAT_NEW(&self->images, AT_ONCE * self->samples->sample_bytes, err));
     LEAT_TRY(LEAT_NEW(&self->out, AT_ONCE * N, err));
+    LEAT_TRY(LEAT_NEW(&self->spread, 1, err));
     leat_ticker_stage(ticker, "measuring images", "images", all);
     for (int64_t first = 0; first < all; first += AT_ONCE) {
         const int64_t some = all - first < AT_ONCE ? all - first : AT_ONCE;
         LEAT_TRY(measure_some(self, first, some, err));
         LEAT_TRY(leat_ticker_step(ticker, some, err));
     }
+    self->reference->spread = leat_spread_get(self->spread);
     return LEAT_OK;
 }
 
@@ -196,6 +202,7 @@ leat_code leat_score_measure(leat_score_reference *out, const leat_samples *samp
     leat_free(self.levels);
     leat_free(self.images);
     leat_free(self.out);
+    leat_free(self.spread);
     return code;
 }
 
@@ -208,8 +215,8 @@ static void put_numbers(leat_json *json, const char *key, const double *values, 
     leat_json_end_array(json);
 }
 
-/* Of all numbers, so that a file that was changed is not believed. */
-static void hash_numbers(const leat_score_reference *reference, char hex[65]) {
+/* Of all numbers of a version, so that a file that was changed is not believed. */
+static void hash_numbers(const leat_score_reference *reference, int64_t version, char hex[65]) {
     uint8_t digest[32];
     leat_sha256 sha;
     leat_sha256_init(&sha);
@@ -219,6 +226,8 @@ static void hash_numbers(const leat_score_reference *reference, char hex[65]) {
         leat_sha256_update(&sha, half->sum, sizeof half->sum);
         leat_sha256_update(&sha, half->product, sizeof half->product);
     }
+    if (version > 1 && !isnan(reference->spread))
+        leat_sha256_update(&sha, &reference->spread, sizeof reference->spread);
     leat_sha256_final(&sha, digest);
     leat_sha256_hex(digest, hex);
 }
@@ -227,13 +236,14 @@ leat_code leat_score_save(const leat_score_reference *reference, const char *fin
                           const char *path, leat_error *err) {
     leat_json *json = NULL;
     char hash[65];
-    hash_numbers(reference, hash);
+    hash_numbers(reference, VERSION, hash);
     LEAT_TRY(leat_json_create(&json, true, err));
     leat_json_begin_object(json);
     leat_json_member_string(json, "format", "leat.reference");
-    leat_json_member_int(json, "version", 1);
+    leat_json_member_int(json, "version", VERSION);
     leat_json_member_string(json, "data", fingerprint);
     leat_json_member_string(json, "sha256", hash);
+    leat_json_member_known(json, "spread", reference->spread);
     leat_json_key(json, "halves");
     leat_json_begin_array(json);
     for (int i = 0; i < 2; i++) {
@@ -265,7 +275,8 @@ static bool parse(leat_score_reference *reference, const char *fingerprint, cons
     const json_int_t version = json_integer_value(json_object_get(root, "version"));
     const char *hash = json_string_value(json_object_get(root, "sha256"));
     char same[65];
-    bool good = data != NULL && strcmp(data, fingerprint) == 0 && version == 1 && hash != NULL;
+    bool good = data != NULL && strcmp(data, fingerprint) == 0 && version >= 1 &&
+                version <= VERSION && hash != NULL;
     for (int i = 0; good && i < 2; i++) {
         const json_t *half = json_array_get(halves, (size_t)i);
         reference->half[i].count = json_integer_value(json_object_get(half, "count"));
@@ -273,7 +284,9 @@ static bool parse(leat_score_reference *reference, const char *fingerprint, cons
                get_numbers(half, "sum", reference->half[i].sum, N) &&
                get_numbers(half, "product", reference->half[i].product, LEAT_SCORE_PRODUCTS);
     }
-    hash_numbers(reference, same);
+    const json_t *spread = json_object_get(root, "spread");
+    reference->spread = version > 1 && json_is_number(spread) ? json_number_value(spread) : NAN;
+    hash_numbers(reference, version, same);
     return good && strcmp(hash, same) == 0;
 }
 

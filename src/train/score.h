@@ -31,16 +31,19 @@ void leat_score_merge(leat_score_sums *to, const leat_score_sums *from);
 LEAT_MUST_CHECK leat_code leat_score_distance(const leat_score_sums *a, const leat_score_sums *b,
                                               double *distance, leat_error *err);
 
-/* Data to compare with: its images with even, and with odd numbers. */
+/* Data to compare with: its images with even, and with odd numbers; the spread of all (spread.h),
+ * NaN if it was not measured, or there are fewer than two images. */
 typedef struct leat_score_reference {
     leat_score_sums half[2];
+    double spread;
 } leat_score_reference;
 
 /* Measures all samples, with the ticker's stage "measuring images". */
 LEAT_MUST_CHECK leat_code leat_score_measure(leat_score_reference *out, const leat_samples *samples,
                                              int threads, const char *kernels, leat_ticker *ticker,
                                              leat_error *err);
-/* As a file; loading is LEAT_ERR_NOT_FOUND if it is missing or of other data. */
+/* As a file; loading is LEAT_ERR_NOT_FOUND if it is missing or of other data. Files of version 1
+ * lack the spread. */
 LEAT_MUST_CHECK leat_code leat_score_save(const leat_score_reference *reference,
                                           const char *fingerprint, const char *path,
                                           leat_error *err);

@@ -13,6 +13,7 @@
 #include "train/export.h"
 #include "train/init.h"
 #include "train/options.h"
+#include "train/rewind.h"
 
 /* Steps between hashes of the state in metrics.jsonl. */
 enum { STATE_EVERY = 100 };
@@ -36,6 +37,7 @@ leat_code leat_session_begin(leat_session *session, const char *model, const cha
     session->score = session->deviation = NAN;
     memset(result, 0, sizeof *result);
     result->score = result->score_untrained = result->score_halves = result->deviation = NAN;
+    result->spread = result->spread_data = NAN;
     leat_ticker_create(&session->ticker, options->progress, options->user);
     LEAT_TRY(leat_model_find(model, err));
     LEAT_TRY(leat_train_options_check(options, err));
@@ -61,6 +63,15 @@ void leat_session_note(leat_session *session, const char *format, ...) {
     va_end(args);
 }
 
+/* The state is that of a checkpoint. */
+static leat_code take(leat_session *session, const leat_checkpoint *of, leat_error *err) {
+    session->saved_step = of->step;
+    session->score = of->score;
+    session->deviation = of->deviation;
+    return leat_checkpoint_path(session->folder.checkpoints, of->step, session->result->checkpoint,
+                                err);
+}
+
 /* The state of the last checkpoint that is not damaged. */
 static leat_code load_last(leat_session *session, const leat_checkpoints *list, leat_error *err) {
     int64_t damaged = list->damaged;
@@ -75,11 +86,7 @@ static leat_code load_last(leat_session *session, const leat_checkpoints *list, 
                 leat_session_note(session,
                                   "checkpoint %lld is damaged; resumed from an earlier one: %.300s",
                                   (long long)damaged, last.message);
-            session->saved_step = of->step;
-            session->score = of->score;
-            session->deviation = of->deviation;
-            return leat_checkpoint_path(session->folder.checkpoints, of->step,
-                                        session->result->checkpoint, err);
+            return take(session, of, err);
         }
         if (code != LEAT_ERR_CORRUPT && code != LEAT_ERR_IO) return leat_error_copy(err, &why);
         if (of->step > damaged) {
@@ -92,10 +99,58 @@ static leat_code load_last(leat_session *session, const leat_checkpoints *list, 
                : leat_fail(err, last.code, "every checkpoint is damaged: %.400s", last.message);
 }
 
+static leat_code refuse_end(const leat_session *session, int64_t step, leat_error *err) {
+    if (step <= session->steps) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
+                     "or --epochs",
+                     (long long)step, (long long)session->steps);
+}
+
+static leat_code check_export(const leat_session *session, leat_error *err) {
+    if (session->options->export_dir == NULL) return LEAT_OK;
+    return leat_export_check(session->options->export_dir, session->identity.run, err);
+}
+
+static void note_rewound(leat_session *session, const leat_rewound *of) {
+    if (of->path[0] != 0)
+        leat_session_note(session, "rewound to step %lld; what came after it is in \"%.300s\"",
+                          (long long)of->step, of->path);
+}
+
+/* To the checkpoint of the step that was asked for, once nothing can refuse it. */
+static leat_code rewind_run(leat_session *session, const leat_checkpoints *list, leat_error *err) {
+    const int64_t step = session->options->rewind;
+    const leat_checkpoint *of = leat_checkpoints_find(list, step);
+    leat_rewound rewound;
+    if (of == NULL) return leat_checkpoints_refuse(list, step, session->plan.samples, err);
+    LEAT_TRY(refuse_end(session, step, err));
+    LEAT_TRY(check_export(session, err));
+    LEAT_TRY(leat_checkpoint_load(session->folder.checkpoints, of, session->trainer, err));
+    LEAT_TRY(leat_rewind(&session->folder, session->identity.run, step, &rewound, err));
+    if (rewound.path[0] == 0)
+        leat_session_note(session, "the run has nothing after step %lld", (long long)step);
+    note_rewound(session, &rewound);
+    return take(session, of, err);
+}
+
+/* The state of a checkpoint, after an interrupted rewind is complete. */
+static leat_code load_state(leat_session *session, leat_error *err) {
+    leat_checkpoints list;
+    leat_rewound rewound;
+    const char *dir = session->folder.checkpoints, *run = session->identity.run;
+    LEAT_TRY(leat_rewind_complete(&session->folder, run, &rewound, err));
+    note_rewound(session, &rewound);
+    LEAT_TRY(leat_checkpoints_list(&list, dir, run, true, err));
+    leat_code code = session->options->rewind >= 0 ? rewind_run(session, &list, err)
+                                                   : load_last(session, &list, err);
+    leat_checkpoints_free(&list);
+    return code;
+}
+
 static leat_code resume(leat_session *session, leat_error *err) {
     leat_identity there;
     leat_train_options options;
-    leat_checkpoints list;
     json_t *settings = NULL;
     LEAT_TRY(
         leat_training_load(&session->folder, &there, &options, &settings, session->version, err));
@@ -108,30 +163,33 @@ static leat_code resume(leat_session *session, leat_error *err) {
     json_decref(settings);
     LEAT_TRY(code);
     LEAT_TRY(leat_identity_hash(&session->identity, session->options, err));
-    LEAT_TRY(leat_checkpoints_list(&list, session->folder.checkpoints, session->identity.run, true,
-                                   err));
-    code = load_last(session, &list, err);
-    leat_checkpoints_free(&list);
+    code = load_state(session, err);
     if (code == LEAT_OK && session->saved_step < 0 && there.init[0] != 0 &&
         session->options->init == NULL)
         code = leat_fail(err, LEAT_ERR_OPTION,
                          "the run began with --init and has no checkpoint yet; pass --init again");
     LEAT_TRY(code);
-    if (leat_trainer_state(session->trainer)->step <= session->steps) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_OPTION,
-                     "the run is at step %lld already, and ends at step %lld; use a larger --steps "
-                     "or --epochs",
-                     (long long)leat_trainer_state(session->trainer)->step,
-                     (long long)session->steps);
+    return refuse_end(session, leat_trainer_state(session->trainer)->step, err);
+}
+
+static leat_code check_rewind(const leat_session *session, leat_error *err) {
+    if (session->options->rewind < 0) return LEAT_OK;
+    if (!session->may_rewind)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run of one machine can be rewound");
+    if (!session->options->resume)
+        return leat_fail(err, LEAT_ERR_OPTION, "only a run that is resumed can be rewound");
+    return LEAT_OK;
 }
 
 leat_code leat_session_open(leat_session *session, const char *run, leat_error *err) {
     char path[LEAT_PATH_BYTES];
+    LEAT_TRY(check_rewind(session, err));
     LEAT_TRY(leat_run_folder_open(&session->folder, run, session->options->resume, err));
     snprintf(session->version, sizeof session->version, "%s", leat_version());
+    if (!session->folder.exists && session->options->rewind >= 0)
+        return leat_fail(err, LEAT_ERR_OPTION, "\"%.300s\" does not hold a run to rewind", run);
     if (session->folder.exists) LEAT_TRY(resume(session, err));
-    if (session->options->export_dir != NULL)
-        LEAT_TRY(leat_export_check(session->options->export_dir, session->identity.run, err));
+    LEAT_TRY(check_export(session, err));
     if (session->options->resume && !session->folder.exists)
         leat_session_note(session, "there was nothing to resume: this is a new run");
     if (session->folder.exists && session->saved_step < 0)
@@ -166,10 +224,10 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
     const bool sample = due(state->step, session->options->sample_every) ||
                         (state->step == session->steps && session->options->sample_every > 0);
     const bool last = state->step == session->steps;
-    step->score = step->deviation = NAN;
+    step->score = step->deviation = step->spread = step->spread_data = NAN;
     if (sample)
-        LEAT_TRY(leat_sampling_take(&session->sampling, &session->folder, state->parameters,
-                                    state->step, &step->score, &step->deviation, err));
+        LEAT_TRY(
+            leat_sampling_take(&session->sampling, &session->folder, state->parameters, step, err));
     if (sample && step->deviation < LEAT_SAMPLE_DEVIATION_MIN)
         leat_session_note(
             session,
@@ -186,6 +244,7 @@ static leat_code measure(leat_session *session, leat_train_step *step, leat_erro
 static leat_code tell(leat_session *session, leat_train_step *step, leat_error *err) {
     const int64_t before = step->images - session->plan.units * session->plan.unit_size;
     LEAT_TRY(leat_metrics_step(&session->metrics, step, session->options->learning_rate, err));
+    memcpy(step->warnings, session->metrics.watch.warnings, sizeof step->warnings);
     for (int64_t e = before / session->plan.samples; step->step > 0; e++) {
         if ((e + 1) * session->plan.samples > step->images) break;
         LEAT_TRY(
@@ -282,6 +341,9 @@ static void fill_result(leat_session *session) {
     leat_trainer_hash(session->trainer, result->state);
     result->score = session->score;
     result->deviation = session->deviation;
+    result->spread = session->metrics.spread;
+    result->spread_data = session->metrics.spread_data;
+    memcpy(result->warnings, session->metrics.watch.warnings, sizeof result->warnings);
     if (session->sampling.model != NULL) result->score_halves = session->sampling.halves;
     if (result->score > result->score_untrained)
         leat_session_note(session,

@@ -29,6 +29,7 @@ typedef struct leat_session {
     int64_t begin_ns, saved_ns, epoch_ns;
     int64_t saved_step;                     /* of the last checkpoint; -1: none */
     int64_t taken;                          /* steps, in this process */
+    bool may_rewind;                        /* nothing but the folder has a later state */
     bool export_failed;                     /* the last one; the caller knows it */
     double score, deviation, train_seconds; /* the first two of the last step */
 } leat_session;
@@ -38,7 +39,8 @@ typedef struct leat_session {
 LEAT_MUST_CHECK leat_code leat_session_begin(leat_session *session, const char *model,
                                              const char *data, const leat_train_options *options,
                                              leat_train_result *result, leat_error *err);
-/* Opens or creates the folder; with options->resume, the state is that of its last checkpoint. */
+/* Opens or creates the folder; with options->resume, the state is that of its last checkpoint, or
+ * of the one to which options->rewind takes it. */
 LEAT_MUST_CHECK leat_code leat_session_open(leat_session *session, const char *run,
                                             leat_error *err);
 /* Before the first step of this process: measures the untrained model. */

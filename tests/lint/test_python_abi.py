@@ -86,7 +86,7 @@ class Abi(unittest.TestCase):
             wanted.update({f"LEAT_{enum}_{name}": i for i, name in enumerate(names)})
         wanted.update({f"LEAT_{name}": getattr(self.abi, name) for name in (
             "MESSAGE_BYTES", "LOADER_STATE_BYTES", "NODE_FEATURES",
-            "EDGE_FEATURES", "CAN_CLASSES")})
+            "EDGE_FEATURES", "CAN_CLASSES", "TRAIN_WARNINGS", "WARNING_BYTES")})
         self.compare(wanted)
         count = len(re.findall(r"\bX\(LEAT_\w+,", self.headers["base.h"]))
         self.assertEqual(count, len(self.abi.CODES), "a code is missing in _abi.py")

@@ -113,9 +113,25 @@ class OpenedRun(unittest.TestCase):
             self.assertEqual(getattr(found, name).tolist(), [line[name] for line in steps])
         self.assertEqual(found.score_step.tolist(), [0, 5, 10])
         self.assertTrue(np.isfinite(found.score).all())
+        for name in ("score", "deviation", "spread", "spread_data"):
+            self.assertEqual(getattr(found, name).tolist(),
+                             [line[name] for line in lines if "score" in line])
+        self.assertGreater(found.spread_data.min(), 0.1)
+        self.assertEqual(found.warnings, ())
         few = self.run_of.metrics(most=4)
         self.assertLessEqual(len(few.step), 4)
         self.assertEqual(few.step[-1], 10)
+
+    def test_warnings(self):
+        path = place("warned")
+        shutil.copytree(self.run_of.path, path)
+        with open(os.path.join(path, "metrics.jsonl"), "a", encoding="utf-8") as file:
+            for step in range(11, 320):
+                losses = {"loss_d_images": 1e-5, "loss_d_fakes": 0.0, "loss_g": 9}
+                file.write(json.dumps({"step": step, **losses}) + "\n")
+        warnings = leat.Run(path).metrics(most=2).warnings
+        self.assertEqual(len(warnings), 1)
+        self.assertIn("the discriminator has won at step 210", warnings[0])
 
     def test_checkpoints_and_samples(self):
         found = self.run_of.checkpoints

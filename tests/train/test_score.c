@@ -6,7 +6,8 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "train/score.h"
+#include "train/sampling.h"
+#include "train/spread.h"
 #include "train_support.h"
 
 enum { N = LEAT_SCORE_N };
@@ -115,12 +116,91 @@ static void measurements_are_kept(void **state) {
     assert_memory_equal(&one, &other, sizeof one);
     assert_fails(leat_score_load(&other, "abd", path, err), LEAT_ERR_NOT_FOUND,
                  "different data set");
-    char *text = train_read(path, &size);
+    char *text = train_read(path, &size), *found = strstr(text, "\"spread\":0.");
+    assert_non_null(found);
+    found[10]++; /* its number is hashed as well */
+    assert_ok(leat_file_save(path, text, size, err));
+    assert_fails(leat_score_load(&other, "abc", path, err), LEAT_ERR_NOT_FOUND, "damaged");
+    found[10]--;
     for (int64_t cut = 0; cut < size - 2; cut += 101) {
         assert_ok(leat_file_save(path, text, cut, err));
         assert_fails(leat_score_load(&other, "abc", path, err), LEAT_ERR_NOT_FOUND, "");
     }
     leat_free(text);
+}
+
+/* Two sets of images that are as far apart as a formula says. */
+static void the_spread_of_the_data_is_measured(void **state) {
+    const leat_samples samples = train_samples(9);
+    leat_score_reference *reference = calloc(1, sizeof *reference);
+    leat_spread *spread = calloc(1, sizeof *spread);
+    uint8_t image[LEAT_IMAGE_VALUES];
+    (void)state;
+    for (int64_t i = 0; i < 9; i++) {
+        assert_ok(samples.read(samples.context, i, image, err));
+        leat_spread_add(spread, image);
+    }
+    assert_ok(leat_score_measure(reference, &samples, 2, NULL, NULL, err));
+    assert_true(reference->spread > 0.01 && reference->spread == leat_spread_get(spread));
+    const leat_samples one = train_samples(1);
+    assert_ok(leat_score_measure(reference, &one, 1, NULL, NULL, err));
+    assert_true(isnan(reference->spread));
+    free(reference);
+    free(spread);
+}
+
+/* A process that goes on with the run. */
+static void resume_with(const char *run, const leat_samples *samples) {
+    const leat_train_options options = train_small();
+    leat_trainer *trainer = train_create(&options, samples);
+    leat_sampling sampling;
+    leat_run_folder folder;
+    assert_ok(leat_run_folder_look(&folder, run, err));
+    assert_ok(leat_sampling_create(&sampling, &folder,
+                                   (leat_model *)(uintptr_t)leat_trainer_model(trainer), samples,
+                                   &options, NULL, err));
+    leat_sampling_free(&sampling);
+    leat_trainer_destroy(trainer);
+}
+
+/* What leat wrote before it measured the spread still has the rest; a run that goes on measures. */
+static void files_without_a_spread_are_read(void **state) {
+    const leat_samples samples = train_samples(9);
+    const char *run = train_path("version1");
+    char path[LEAT_PATH_BYTES];
+    leat_score_reference *here = calloc(1, sizeof *here), *there = calloc(1, sizeof *there);
+    int64_t size = 0;
+    (void)state;
+    assert_ok(leat_path_make_dir(run, err));
+    assert_ok(leat_path_join(path, sizeof path, run, LEAT_RUN_REFERENCE, err));
+    assert_ok(leat_score_measure(here, &samples, 1, NULL, NULL, err));
+    here->spread = NAN;
+    assert_ok(leat_score_save(here, samples.fingerprint, path, err)); /* the same hash */
+    char *text = train_read(path, &size), *version = strstr(text, "\"version\":2");
+    assert_null(strstr(text, "spread"));
+    assert_non_null(version);
+    version[10] = '1';
+    assert_ok(leat_file_save(path, text, size, err));
+    assert_ok(leat_score_load(there, samples.fingerprint, path, err));
+    assert_memory_equal(here->half, there->half, sizeof here->half);
+    assert_true(isnan(there->spread));
+    version[10] = '3';
+    assert_ok(leat_file_save(path, text, size, err));
+    assert_fails(leat_score_load(there, samples.fingerprint, path, err), LEAT_ERR_NOT_FOUND,
+                 "damaged");
+    version[10] = '1';
+    assert_ok(leat_file_save(path, text, size, err));
+    resume_with(run, &samples);
+    assert_ok(leat_score_load(there, samples.fingerprint, path, err));
+    assert_memory_equal(here->half, there->half, sizeof here->half);
+    assert_true(there->spread > 0.01);
+    const int64_t again = size;
+    leat_free(text);
+    text = train_read(path, &size);
+    assert_true(size > again);
+    leat_free(text);
+    free(here);
+    free(there);
 }
 
 int main(void) {
@@ -129,6 +209,8 @@ int main(void) {
         cmocka_unit_test(few_images_have_none),
         cmocka_unit_test(sums_are_merged),
         cmocka_unit_test(measurements_are_kept),
+        cmocka_unit_test(the_spread_of_the_data_is_measured),
+        cmocka_unit_test(files_without_a_spread_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, train_teardown);
 }
