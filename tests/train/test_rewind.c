@@ -12,8 +12,6 @@
 #include "train/rewind.h"
 #include "train_support.h"
 
-enum { IMAGES = 11 };
-
 /* In place of the library's: the self-test of the kernels takes more time than all else in a run.
  */
 bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
@@ -27,26 +25,16 @@ uint64_t leat_kernels_hash(const leat_kernels *kernels) {
 }
 
 static leat_train_options options_of(int64_t steps) {
-    leat_train_options options = train_small();
-    options.steps = steps;
-    options.units = 1;
-    options.unit_size = options.micro_batch = 8;
-    options.checkpoint_every = 2;
+    leat_train_options options = train_options(steps);
     options.keep = 9;
     return options;
-}
-
-static leat_train_result train_at(const char *run, const leat_train_options *options) {
-    leat_train_result result;
-    assert_ok(leat_train("dcgan", train_data(IMAGES), run, options, &result, err));
-    return result;
 }
 
 static leat_train_result rewind_to(const char *run, int64_t step, int64_t steps) {
     leat_train_options options = options_of(steps);
     options.resume = true;
     options.rewind = step;
-    return train_at(run, &options);
+    return train_run(run, &options);
 }
 
 static char *path_in(const char *run, const char *name) {
@@ -129,7 +117,7 @@ static void later_steps_move_and_are_taken_again(void **state) {
     long long first = 0;
     (void)state;
     options.sample_every = 6;
-    const leat_train_result whole = train_at(run, &options);
+    const leat_train_result whole = train_run(run, &options);
     const int lines = lines_of(path_in(run, "metrics.jsonl"), &first);
     const leat_train_result back = rewind_to(run, 2, 2);
     assert_int_equal(back.first_step, 2);
@@ -144,7 +132,7 @@ static void later_steps_move_and_are_taken_again(void **state) {
     assert_int_equal(lines_of(path_in(run, "metrics.jsonl"), &first) + later, lines);
     assert_int_equal(first, 0);
     options.resume = true;
-    const leat_train_result again = train_at(run, &options);
+    const leat_train_result again = train_run(run, &options);
     assert_int_equal(again.first_step, 2);
     assert_string_equal(again.state, whole.state);
     assert_true(again.score == whole.score && again.spread == whole.spread);
@@ -155,7 +143,7 @@ static void a_second_rewind_has_its_own_folder(void **state) {
     const char *run = train_path("second");
     leat_train_options options = options_of(6);
     (void)state;
-    const leat_train_result whole = train_at(run, &options);
+    const leat_train_result whole = train_run(run, &options);
     assert_ok(leat_path_remove_tree(path_in(run, "samples"), err)); /* by somebody */
     for (int i = 0; i < 3; i++) assert_string_equal(rewind_to(run, 4, 6).state, whole.state);
     static const char *const there[] = {"rewound-4", "rewound-4-2", "rewound-4-3", NULL};
@@ -175,7 +163,8 @@ static void fails(const char *run, int64_t step, int64_t steps, leat_code code, 
     leat_train_result result;
     options.resume = true;
     options.rewind = step;
-    assert_fails(leat_train("dcgan", train_data(IMAGES), run, &options, &result, err), code, text);
+    assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), run, &options, &result, err), code,
+                 text);
 }
 
 static void what_cannot_be_rewound_stays(void **state) {
@@ -185,7 +174,7 @@ static void what_cannot_be_rewound_stays(void **state) {
     leat_lock lock;
     (void)state;
     options.keep = 2;
-    train_at(run, &options);
+    train_run(run, &options);
     fails(run, 2, 6, LEAT_ERR_OPTION,
           "no checkpoint of step 2; there are: 4 (2.91 epochs), 6 (4.36 epochs)");
     fails(run, 5, 6, LEAT_ERR_OPTION, "4 (2.91 epochs), 6");
@@ -193,13 +182,13 @@ static void what_cannot_be_rewound_stays(void **state) {
     fails(train_path("no run"), 4, 6, LEAT_ERR_OPTION, "does not hold a run to rewind");
     assert_int_equal(kind_of(train_path("no run"), "."), LEAT_PATH_NONE);
     options.rewind = 4;
-    assert_fails(leat_train("dcgan", train_data(IMAGES), run, &options, &result, err),
+    assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), run, &options, &result, err),
                  LEAT_ERR_OPTION, "resumed");
     options.resume = true;
     options.export_dir = train_path("export");
     assert_ok(leat_path_make_dir(options.export_dir, err));
     save(options.export_dir, "config.json", "somebody's");
-    assert_fails(leat_train("dcgan", train_data(IMAGES), run, &options, &result, err),
+    assert_fails(leat_train("dcgan", train_data(TRAIN_IMAGES), run, &options, &result, err),
                  LEAT_ERR_EXISTS, "export");
     assert_int_equal(last_checkpoint(run), 6);
     assert_ok(leat_lock_try(&lock, path_in(run, ".leat.lock"), err));
@@ -227,12 +216,12 @@ static void what_was_interrupted_is_completed(void **state) {
     char document[300];
     long long first = 0;
     (void)state;
-    const leat_train_result whole = train_at(run, &options);
+    const leat_train_result whole = train_run(run, &options);
     options.resume = true;
     /* not decided: nothing has happened */
     assert_ok(leat_path_make_dir(path_in(run, ".leat.rewind"), err));
     save(run, ".leat.rewind/metrics.jsonl", "{\"step\":3}\n");
-    assert_int_equal(train_at(run, &options).first_step, 6);
+    assert_int_equal(train_run(run, &options).first_step, 6);
     assert_int_equal(kind_of(run, ".leat.rewind"), LEAT_PATH_NONE);
     assert_int_equal(kind_of(run, "rewound-2"), LEAT_PATH_NONE);
     /* another run's, or damaged */
@@ -256,7 +245,7 @@ static void what_was_interrupted_is_completed(void **state) {
     verify(run);
     fails(run, 4, 6, LEAT_ERR_OPTION, "there are: 2 (");
     assert_int_equal(last_checkpoint(run), 2);
-    const leat_train_result rest = train_at(run, &options);
+    const leat_train_result rest = train_run(run, &options);
     assert_int_equal(rest.first_step, 2);
     assert_string_equal(rest.state, whole.state);
     static const char *const moved[] = {"rewound-2/checkpoints/step-000000004.sha256",
@@ -270,7 +259,7 @@ static void links_are_refused(void **state) {
     const char *run = train_path("linked"), *other = train_path("elsewhere");
     leat_train_options options = options_of(4);
     (void)state;
-    train_at(run, &options);
+    train_run(run, &options);
     assert_ok(leat_path_make_dir(other, err));
     assert_int_equal(symlink(other, path_in(run, ".leat.rewind")), 0);
     fails(run, 2, 4, LEAT_ERR_INPUT, "is a link");
@@ -292,7 +281,7 @@ static void the_ledger_takes_note(void **state) {
     leat_run *opened = NULL;
     int64_t size = 0;
     (void)state;
-    train_at(run, &options);
+    train_run(run, &options);
     assert_ok(leat_ledger_open(&ledger, path_in(run, LEAT_RUN_LEDGER), err));
     for (int64_t step = 1; step <= 6; step++) {
         assert_ok(leat_ledger_begin(&ledger, "step", &json, err));
@@ -313,7 +302,7 @@ static void the_ledger_takes_note(void **state) {
     strstr(text, "\"step\":5")[7] = '3';
     assert_ok(leat_file_save(path_in(run, LEAT_RUN_LEDGER), text, size, err));
     options.resume = true;
-    train_at(run, &options);
+    train_run(run, &options);
     fails(run, 4, 6, LEAT_ERR_CORRUPT, "does not follow");
     assert_int_equal(last_checkpoint(run), 6);
     assert_int_equal(kind_of(run, ".leat.rewind"), LEAT_PATH_NONE);

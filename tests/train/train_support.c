@@ -81,6 +81,30 @@ const char *train_data(int64_t count) {
     return path;
 }
 
+leat_train_options train_options(int64_t steps) {
+    leat_train_options options = train_small();
+    options.steps = steps;
+    options.units = 1;
+    options.unit_size = options.micro_batch = 8;
+    options.checkpoint_every = 2;
+    options.keep = 2;
+    return options;
+}
+
+leat_train_result train_run(const char *run, const leat_train_options *options) {
+    leat_train_result result;
+    assert_ok(leat_train("dcgan", train_data(TRAIN_IMAGES), run, options, &result, err));
+    return result;
+}
+
+bool train_has(const char *run, const char *name) {
+    char path[LEAT_PATH_BYTES];
+    leat_path_facts facts;
+    assert_ok(leat_path_join(path, sizeof path, run, name, err));
+    assert_ok(leat_path_stat(path, &facts, err));
+    return facts.kind != LEAT_PATH_NONE;
+}
+
 char *train_read(const char *path, int64_t *size_bytes) {
     uint8_t *bytes = NULL;
     if (leat_file_load(path, INT64_C(1) << 26, &bytes, size_bytes, NULL) != LEAT_OK) return NULL;

@@ -22,6 +22,15 @@ int train_teardown(void **state);
 /* Makes a data set of `count` images once, and returns its path. */
 const char *train_data(int64_t count);
 
+/* A run in a folder: one unit of 8 images a step, because samples are slow with smaller ones, and
+ * checkpoints every 2 steps, of which 2 are kept. */
+enum { TRAIN_IMAGES = 11 };
+leat_train_options train_options(int64_t steps);
+/* Trains on TRAIN_IMAGES images, which must succeed. */
+leat_train_result train_run(const char *run, const leat_train_options *options);
+/* Whether the run has a file or folder of this name. */
+bool train_has(const char *run, const char *name);
+
 /* The file at a path, freed by the caller with leat_free; NULL if it is missing. */
 char *train_read(const char *path, int64_t *size_bytes);
 
