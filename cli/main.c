@@ -91,8 +91,12 @@ static bool is_help(const char *word) {
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/* leat help [--man] [COMMAND] */
+/* leat help [--man] [COMMAND], leat help --completion SHELL */
 static int run_help(leat_cli *cli, int count, char **argv) {
+    if (count > 0 && strcmp(argv[0], "--completion") == 0) {
+        if (count == 2 && leat_cli_completion(cli, argv[1])) return 0;
+        return leat_cli_usage(cli, "--completion requires a shell: bash, zsh or fish");
+    }
     bool man = count > 0 && strcmp(argv[0], "--man") == 0;
     const leat_cli_command *command = NULL;
     count -= man;

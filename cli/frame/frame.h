@@ -75,6 +75,8 @@ void leat_cli_help_command(leat_cli *cli, const leat_cli_command *command);
 void leat_cli_help_all(leat_cli *cli, const char *first_word);
 /* The manual page of a command (NULL: of leat) as roff. */
 void leat_cli_man(leat_cli *cli, const leat_cli_command *command);
+/* The script that completes words in a shell: bash, zsh, fish; false: another one. */
+bool leat_cli_completion(leat_cli *cli, const char *shell);
 /* The help of an option with its range and default. */
 #define LEAT_CLI_HELP_BYTES 800
 void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]);

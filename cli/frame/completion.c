@@ -1,0 +1,257 @@
+/*
+ * Completion of words in shells, generated from the same tables as --help: `leat help --completion
+ * bash` (zsh, fish) prints a script. docs/completion holds them for installation; a test checks
+ * that they are up to date.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "frame/frame.h"
+
+/* A command of two words begins with this one. */
+static int first_size(const leat_cli_command *command) { return (int)strcspn(command->words, " "); }
+
+static const char *second_word(const leat_cli_command *command) {
+    const char *blank = strchr(command->words, ' ');
+    return blank == NULL ? NULL : blank + 1;
+}
+
+/* Whether it is the first command with its first word. */
+static bool leads(int index) {
+    const leat_cli_command *command = leat_cli_commands[index];
+    const size_t size = (size_t)first_size(command) + 1; /* with what ends it */
+    for (int i = 0; i < index; i++)
+        if (strncmp(leat_cli_commands[i]->words, command->words, size) == 0) return false;
+    return true;
+}
+
+/* A text inside of single quotes: `quote` is what stands for one; a backslash before `escaped`. */
+static void write_quoted(leat_cli *cli, const char *text, const char *quote, const char *escaped) {
+    for (; *text != 0; text++) {
+        if (*text == '\'') leat_out(cli, "%s", quote);
+        else if (strchr(escaped, *text) != NULL) leat_out(cli, "\\%c", *text);
+        else leat_out_bytes(cli, text, 1);
+    }
+}
+
+/* What may follow an option. */
+typedef enum values { NOTHING, WORDS, NUMBER, ANYTHING } values;
+
+static values values_of(const leat_cli_row *row) {
+    switch (row->setting->kind) {
+    case LEAT_SETTING_FLAG: return NOTHING;
+    case LEAT_SETTING_CHOICE: return WORDS;
+    case LEAT_SETTING_INT:
+    case LEAT_SETTING_INT32:
+    case LEAT_SETTING_SEED:
+    case LEAT_SETTING_SIZE:
+    case LEAT_SETTING_REAL: return NUMBER;
+    default: return ANYTHING; /* a file, mostly */
+    }
+}
+
+static void write_choices(leat_cli *cli, const leat_cli_row *row) {
+    for (const char *at = row->setting->choices; *at != 0; at++)
+        leat_out(cli, "%c", *at == '|' ? ' ' : *at);
+}
+
+/* ---- bash ------------------------------------------------------------------------------------ */
+
+static void write_pattern(leat_cli *cli, const leat_cli_row *row) {
+    if (row->option->letter != 0) leat_out(cli, "-%c | ", row->option->letter);
+    leat_out(cli, "--%s)", row->setting->name);
+}
+
+static void bash_command(leat_cli *cli, const leat_cli_command *command) {
+    leat_cli_rows rows;
+    leat_cli_list(command, &rows);
+    leat_out(cli, "  '%s'%s)\n    options='--help", command->words,
+             second_word(command) == NULL ? "\\ *" : "");
+    for (int i = 0; i < rows.count; i++)
+        if (rows.rows[i].shown >= 0) leat_out(cli, " --%s", rows.rows[i].setting->name);
+    leat_out(cli, "'\n    case $before in\n");
+    for (int i = 0; i < rows.count; i++) {
+        const leat_cli_row *row = &rows.rows[i];
+        const values kind = values_of(row);
+        if (kind == NOTHING || row->shown < 0 || row->option->bare != NULL) continue;
+        leat_out(cli, "    ");
+        write_pattern(cli, row);
+        if (kind == WORDS) {
+            leat_out(cli, " values='");
+            write_choices(cli, row);
+            leat_out(cli, "' ;;\n");
+        } else {
+            leat_out(cli, " values=%s ;;\n", kind == NUMBER ? "number" : "file");
+        }
+    }
+    leat_out(cli, "    esac ;;\n");
+}
+
+static void write_bash(leat_cli *cli) {
+    leat_out(cli, "_leat() {\n"
+                  "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
+                  "  local options= values=\n"
+                  "  COMPREPLY=()\n"
+                  "  # \"=\" is a word of its own\n"
+                  "  if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
+                  "  if [[ $word == '=' ]]; then word=; fi\n"
+                  "  if ((COMP_CWORD == 1)); then\n"
+                  "    COMPREPLY=($(compgen -W '--help --version help");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++)
+        if (leads(i))
+            leat_out(cli, " %.*s", first_size(leat_cli_commands[i]), leat_cli_commands[i]->words);
+    leat_out(cli, "' -- \"$word\"))\n    return\n  fi\n"
+                  "  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) bash_command(cli, leat_cli_commands[i]);
+    leat_out(cli, "  esac\n  if ((COMP_CWORD == 2)); then\n    case ${COMP_WORDS[1]} in\n");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const leat_cli_command *command = leat_cli_commands[i];
+        if (second_word(command) == NULL || !leads(i)) continue;
+        leat_out(cli, "    %.*s) values='", first_size(command), command->words);
+        for (int j = i; leat_cli_commands[j] != NULL; j++)
+            if (strncmp(leat_cli_commands[j]->words, command->words,
+                        (size_t)first_size(command) + 1) == 0)
+                leat_out(cli, "%s%s", j > i ? " " : "", second_word(leat_cli_commands[j]));
+        leat_out(cli, "' ;;\n");
+    }
+    leat_out(cli, "    esac\n  fi\n"
+                  "  case $values in\n"
+                  "  number) compopt +o default ;;\n"
+                  "  file) ;;\n"
+                  "  '') if [[ $word == -* ]]; then\n"
+                  "    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                  "  fi ;;\n"
+                  "  *) COMPREPLY=($(compgen -W \"$values\" -- \"$word\")) ;;\n"
+                  "  esac\n}\n"
+                  "complete -o default -F _leat leat\n");
+}
+
+/* ---- zsh ------------------------------------------------------------------------------------- */
+
+static void zsh_option(leat_cli *cli, const leat_cli_row *row, const char *dashes, const char *name,
+                       int name_size) {
+    const values kind = values_of(row);
+    leat_out(cli, " \\\n      '%s%.*s%s[", dashes, name_size, name,
+             row->option->bare != NULL ? "=-" : "");
+    write_quoted(cli, row->setting->help, "'\\''", "[]\\");
+    leat_out(cli, "]");
+    if (kind != NOTHING)
+        leat_out(cli, "%s%s:", row->option->bare != NULL ? "::" : ":", row->setting->name);
+    if (kind == WORDS) {
+        leat_out(cli, "(");
+        write_choices(cli, row);
+        leat_out(cli, ")");
+    }
+    if (kind == ANYTHING) leat_out(cli, "_files");
+    leat_out(cli, "'");
+}
+
+static void zsh_command(leat_cli *cli, const leat_cli_command *command) {
+    leat_cli_rows rows;
+    leat_cli_list(command, &rows);
+    leat_out(cli, "  '%s'%s)\n", command->words, second_word(command) == NULL ? "\\ *" : "");
+    leat_out(cli, "    shift %d words\n    ((CURRENT -= %d))\n    _arguments '*:file:_files'",
+             second_word(command) == NULL ? 1 : 2, second_word(command) == NULL ? 1 : 2);
+    for (int i = 0; i < rows.count; i++) {
+        const leat_cli_row *row = &rows.rows[i];
+        if (row->shown < 0) continue;
+        zsh_option(cli, row, "--", row->setting->name, (int)strlen(row->setting->name));
+        if (row->option->letter != 0) zsh_option(cli, row, "-", &row->option->letter, 1);
+    }
+    zsh_option(cli, &leat_cli_help_row, "--", "help", 4);
+    leat_out(cli, " ;;\n");
+}
+
+static void write_zsh(leat_cli *cli) {
+    leat_out(cli, "#compdef leat\n_leat() {\n"
+                  "  if ((CURRENT == 2)); then\n    compadd -- help");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++)
+        if (leads(i))
+            leat_out(cli, " %.*s", first_size(leat_cli_commands[i]), leat_cli_commands[i]->words);
+    leat_out(cli, "\n    return\n  fi\n  if ((CURRENT == 3)); then\n    case $words[2] in\n");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++)
+        if (second_word(leat_cli_commands[i]) != NULL)
+            leat_out(cli, "    %.*s) compadd -- %s ;|\n", first_size(leat_cli_commands[i]),
+                     leat_cli_commands[i]->words, second_word(leat_cli_commands[i]));
+    leat_out(cli, "    esac\n  fi\n  case \"$words[2] $words[3]\" in\n");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) zsh_command(cli, leat_cli_commands[i]);
+    leat_out(cli, "  esac\n}\n"
+                  "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _leat \"$@\"\n"
+                  "else\n  compdef _leat leat\nfi\n");
+}
+
+/* ---- fish ------------------------------------------------------------------------------------ */
+
+static void fish_option(leat_cli *cli, const leat_cli_command *command, const leat_cli_row *row) {
+    const values kind = row->option->bare != NULL ? NOTHING : values_of(row);
+    leat_out(cli, "complete -c leat -n '__leat_is %s' -l %s", command->words, row->setting->name);
+    if (row->option->letter != 0) leat_out(cli, " -s %c", row->option->letter);
+    if (kind == WORDS) {
+        leat_out(cli, " -x -a '");
+        write_choices(cli, row);
+        leat_out(cli, "'");
+    }
+    if (kind == NUMBER) leat_out(cli, " -x");
+    if (kind == ANYTHING) leat_out(cli, " -r");
+    leat_out(cli, " -d '");
+    write_quoted(cli, row->setting->help, "\\'", "\\");
+    leat_out(cli, "'\n");
+}
+
+/* " -d 'PURPOSE'" and the end of the line. */
+static void fish_purpose(leat_cli *cli, const leat_cli_command *command) {
+    leat_out(cli, " -d '");
+    write_quoted(cli, command->purpose, "\\'", "\\");
+    leat_out(cli, "'\n");
+}
+
+static void fish_words(leat_cli *cli, int index) {
+    const leat_cli_command *command = leat_cli_commands[index];
+    const int size = first_size(command);
+    const char *second = second_word(command);
+    if (second != NULL) {
+        if (leads(index))
+            leat_out(cli, "complete -c leat -f -n '__leat_has 1' -a %.*s\n", size, command->words);
+        leat_out(cli, "complete -c leat -f -n '__leat_has 2; and __leat_is %.*s' -a %s", size,
+                 command->words, second);
+    } else {
+        leat_out(cli, "complete -c leat -f -n '__leat_has 1' -a %s", command->words);
+    }
+    fish_purpose(cli, command);
+}
+
+static void write_fish(leat_cli *cli) {
+    leat_out(cli, "function __leat_is --description 'whether these words follow leat'\n"
+                  "    set -l words (commandline -opc)\n"
+                  "    set -l last (math (count $argv) + 1)\n"
+                  "    test (count $words) -ge $last\n"
+                  "    and test \"$words[2..$last]\" = \"$argv\"\n"
+                  "end\n"
+                  "function __leat_has --description 'whether the line has that many words'\n"
+                  "    test (count (commandline -opc)) -eq $argv[1]\n"
+                  "end\n"
+                  "complete -c leat -f -n '__leat_has 1' -a help\n");
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        leat_cli_rows rows;
+        fish_words(cli, i);
+        leat_cli_list(leat_cli_commands[i], &rows);
+        for (int j = 0; j < rows.count; j++)
+            if (rows.rows[j].shown >= 0) fish_option(cli, leat_cli_commands[i], &rows.rows[j]);
+        fish_option(cli, leat_cli_commands[i], &leat_cli_help_row);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+bool leat_cli_completion(leat_cli *cli, const char *shell) {
+    static const struct {
+        const char *shell;
+        void (*write)(leat_cli *cli);
+    } shells[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+        if (strcmp(shells[i].shell, shell) != 0) continue;
+        shells[i].write(cli);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,316 @@
+_leat() {
+  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+  local options= values=
+  COMPREPLY=()
+  # "=" is a word of its own
+  if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
+  if [[ $word == '=' ]]; then word=; fi
+  if ((COMP_CWORD == 1)); then
+    COMPREPLY=($(compgen -W '--help --version help ingest inspect cat batches synth train sample export import coordinate work status doctor version' -- "$word"))
+    return
+  fi
+  case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
+  'ingest probes')
+    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --per-packet --duplicates --strict --temp --resume --replace --verify --json'
+    case $before in
+    -o | --output) values=file ;;
+    --column) values=file ;;
+    --memory) values=number ;;
+    --threads) values=number ;;
+    --seed) values=number ;;
+    --train-ratio) values=number ;;
+    --split) values='hash ordered' ;;
+    --max-row-size) values=number ;;
+    --shards) values=number ;;
+    --probes-per-shard) values=number ;;
+    --compression) values=file ;;
+    --address) values='auto written canonical' ;;
+    --duplicates) values='keep drop' ;;
+    --temp) values=file ;;
+    esac ;;
+  'ingest can')
+    options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --memory --threads --max-rejected --resume --replace --verify --temp --stage --json'
+    case $before in
+    -o | --output) values=file ;;
+    --dataset) values='hcrl_ch hcrl_sa set_01 set_02 set_03 set_04' ;;
+    --train) values=file ;;
+    --test) values=file ;;
+    --preset) values='default reference' ;;
+    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys' ;;
+    --window) values=number ;;
+    --stride) values=number ;;
+    --captures) values='separate merged' ;;
+    --clock-steps) values='split sort' ;;
+    --bus) values=number ;;
+    --payload) values='strict lenient' ;;
+    --can-fd) values='cut refuse' ;;
+    --identifiers) values='canonical written' ;;
+    --val-split) values='blocks random' ;;
+    --val-fraction) values=number ;;
+    --edge-step) values='previous own' ;;
+    --self-loops) values='count ignore' ;;
+    --attack-type) values='frame file' ;;
+    --attack-codes) values='long short' ;;
+    --unlabelled) values='by-name benign unknown' ;;
+    --vocab) values='train all benign' ;;
+    --scaler) values='z_benign z_all robust_benign none' ;;
+    --store) values='features frames' ;;
+    --seed) values=number ;;
+    --column) values=file ;;
+    --times) values='auto clock gap' ;;
+    --no-time) values=number ;;
+    --memory) values=number ;;
+    --threads) values=number ;;
+    --max-rejected) values=number ;;
+    --temp) values=file ;;
+    --stage) values=file ;;
+    esac ;;
+  'ingest images')
+    options='--help --output --size --background --include --exclude --max-rejected --memory --threads --strict --resume --replace --json'
+    case $before in
+    -o | --output) values=file ;;
+    --size) values=number ;;
+    --background) values=file ;;
+    --include) values=file ;;
+    --exclude) values=file ;;
+    --max-rejected) values=number ;;
+    --memory) values=number ;;
+    --threads) values=number ;;
+    esac ;;
+  'inspect'\ *)
+    options='--help --json --html --rows --read --verify --memory --threads'
+    case $before in
+    --html) values=file ;;
+    --rows) values=number ;;
+    --read) values=number ;;
+    --memory) values=number ;;
+    --threads) values=number ;;
+    esac ;;
+  'cat'\ *)
+    options='--help --format --rows --src --graph --split --scale --image --output --memory'
+    case $before in
+    -f | --format) values='ndjson csv words' ;;
+    --rows) values=file ;;
+    --src) values=file ;;
+    --graph) values=file ;;
+    --split) values=file ;;
+    --scale) values='none stored' ;;
+    --image) values=file ;;
+    -o | --output) values=file ;;
+    --memory) values=number ;;
+    esac ;;
+  'batches'\ *)
+    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --scale --device-memory --model --batch --as --stage'
+    case $before in
+    --split) values=file ;;
+    --sampler) values='plan3 plan2 all' ;;
+    --length) values=number ;;
+    --seed) values=number ;;
+    --timestamp-modes) values=file ;;
+    --field-order) values='random content' ;;
+    --packing) values='fill none' ;;
+    --tail) values='cut pad' ;;
+    --boundary) values='mask cross' ;;
+    --by) values='client' ;;
+    --batch) values=number ;;
+    --client-weights) values=file ;;
+    --clients-per-round) values=number ;;
+    --steps-per-round) values=number ;;
+    --epochs) values=number ;;
+    --host) values=number ;;
+    --hosts) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --prefetch) values=number ;;
+    --io) values='mmap pread' ;;
+    --on-corrupt) values='fail mask' ;;
+    --addresses) values=file ;;
+    --rows) values=file ;;
+    --steps) values=file ;;
+    --explain) values=number ;;
+    --report) values=file ;;
+    --resume) values=file ;;
+    --save-state) values=file ;;
+    --curriculum) values=file ;;
+    --graphs) values='all benign attack' ;;
+    --pack) values='ffd next-fit bucket fixed' ;;
+    --batch) values=number ;;
+    --max-nodes) values=number ;;
+    --max-edges) values=number ;;
+    --oversize) values='skip alone fail' ;;
+    --min-steps) values=number ;;
+    --tiers) values=number ;;
+    --curriculum-start) values=number ;;
+    --curriculum-end) values=number ;;
+    --epochs) values=number ;;
+    --preset) values='default reference' ;;
+    --scale) values='stored none' ;;
+    --device-memory) values=number ;;
+    --model) values='vgae vgae-large gat gat-large' ;;
+    --batch) values=number ;;
+    --as) values='u8 float' ;;
+    --stage) values=file ;;
+    esac ;;
+  'synth probes')
+    options='--help --measurements --output --probes --seed --rows-per-file --threads --memory --replace --json'
+    case $before in
+    -n | --measurements) values=number ;;
+    -o | --output) values=file ;;
+    -p | --probes) values=number ;;
+    --seed) values=number ;;
+    --rows-per-file) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    esac ;;
+  'synth can')
+    options='--help --frames --output --vehicles --attacks --seed --threads --replace --json'
+    case $before in
+    -n | --frames) values=number ;;
+    -o | --output) values=file ;;
+    --vehicles) values=number ;;
+    --attacks) values=file ;;
+    --seed) values=number ;;
+    --threads) values=number ;;
+    esac ;;
+  'synth images')
+    options='--help --count --output --seed --threads --replace --json'
+    case $before in
+    -n | --count) values=number ;;
+    -o | --output) values=file ;;
+    --seed) values=number ;;
+    --threads) values=number ;;
+    esac ;;
+  'train dcgan')
+    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --json'
+    case $before in
+    -o | --output) values=file ;;
+    --config) values=file ;;
+    --steps) values=number ;;
+    --epochs) values=number ;;
+    --width) values=number ;;
+    --latent) values=number ;;
+    --schedule) values='simultaneous alternating' ;;
+    --units) values=number ;;
+    --unit-size) values=number ;;
+    --micro-batch) values=number ;;
+    --codec-up) values='f32 bf16 int8' ;;
+    --codec-down) values='f32 bf16' ;;
+    --learning-rate) values=number ;;
+    --beta1) values=number ;;
+    --beta2) values=number ;;
+    --seed) values=number ;;
+    --checkpoint-every) values=number ;;
+    --checkpoint-minutes) values=number ;;
+    --keep) values=number ;;
+    --sample-every) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --kernels) values=file ;;
+    --init) values=file ;;
+    --export) values=file ;;
+    --rewind) values=number ;;
+    esac ;;
+  'sample'\ *)
+    options='--help --output --count --seed --step --threads --json'
+    case $before in
+    -o | --output) values=file ;;
+    --count) values=number ;;
+    --seed) values=number ;;
+    --step) values=number ;;
+    --threads) values=number ;;
+    esac ;;
+  'export'\ *)
+    options='--help --output --step --replace'
+    case $before in
+    -o | --output) values=file ;;
+    --step) values=number ;;
+    esac ;;
+  'import'\ *)
+    options='--help --output'
+    case $before in
+    -o | --output) values=file ;;
+    esac ;;
+  'coordinate'\ *)
+    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --json'
+    case $before in
+    --db) values=file ;;
+    --data) values=file ;;
+    --model) values=file ;;
+    --name) values=file ;;
+    --config) values=file ;;
+    --steps) values=number ;;
+    --epochs) values=number ;;
+    --width) values=number ;;
+    --latent) values=number ;;
+    --schedule) values='simultaneous alternating' ;;
+    --units) values=number ;;
+    --unit-size) values=number ;;
+    --micro-batch) values=number ;;
+    --codec-up) values='f32 bf16 int8' ;;
+    --codec-down) values='f32 bf16' ;;
+    --learning-rate) values=number ;;
+    --beta1) values=number ;;
+    --beta2) values=number ;;
+    --seed) values=number ;;
+    --checkpoint-every) values=number ;;
+    --checkpoint-minutes) values=number ;;
+    --keep) values=number ;;
+    --sample-every) values=number ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --kernels) values=file ;;
+    --init) values=file ;;
+    --export) values=file ;;
+    --lease-ms) values=number ;;
+    --renew-ms) values=number ;;
+    --silent-ms) values=number ;;
+    --hold-ms) values=number ;;
+    --poll-ms) values=number ;;
+    --state-ms) values=number ;;
+    --part-bytes) values=number ;;
+    --data-note) values=file ;;
+    esac ;;
+  'work'\ *)
+    options='--help --data --name --key --threads --memory --kernels --nice --once --poll-ms --json'
+    case $before in
+    --data) values=file ;;
+    --name) values=file ;;
+    --key) values=file ;;
+    --threads) values=number ;;
+    --memory) values=number ;;
+    --kernels) values=file ;;
+    --poll-ms) values=number ;;
+    esac ;;
+  'status'\ *)
+    options='--help --db --json'
+    case $before in
+    --db) values=file ;;
+    esac ;;
+  'doctor'\ *)
+    options='--help --db --json --temp --kernels --hash'
+    case $before in
+    --db) values=file ;;
+    --temp) values=file ;;
+    esac ;;
+  'version'\ *)
+    options='--help --json'
+    case $before in
+    esac ;;
+  esac
+  if ((COMP_CWORD == 2)); then
+    case ${COMP_WORDS[1]} in
+    ingest) values='probes can images' ;;
+    synth) values='probes can images' ;;
+    train) values='dcgan' ;;
+    esac
+  fi
+  case $values in
+  number) compopt +o default ;;
+  file) ;;
+  '') if [[ $word == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$word"))
+  fi ;;
+  *) COMPREPLY=($(compgen -W "$values" -- "$word")) ;;
+  esac
+}
+complete -o default -F _leat leat

@@ -1,0 +1,389 @@
+#compdef leat
+_leat() {
+  if ((CURRENT == 2)); then
+    compadd -- help ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    return
+  fi
+  if ((CURRENT == 3)); then
+    case $words[2] in
+    ingest) compadd -- probes ;|
+    ingest) compadd -- can ;|
+    ingest) compadd -- images ;|
+    synth) compadd -- probes ;|
+    synth) compadd -- can ;|
+    synth) compadd -- images ;|
+    train) compadd -- dcgan ;|
+    esac
+  fi
+  case "$words[2] $words[3]" in
+  'ingest probes')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder to write the data set to; it holds one data set]:output:_files' \
+      '-o[folder to write the data set to; it holds one data set]:output:_files' \
+      '--column[names of columns in the input, if different, and units: event_time=ts,rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is otherwise read by the size of the number, and s, ms and us of rtt, which is otherwise in ms]:column:_files' \
+      '--memory[memory limit of the process]:memory:' \
+      '--threads[number of threads; the output does not depend on it]:threads:' \
+      '--seed[seed of the train/test split]:seed:' \
+      '--train-ratio[fraction of the probes in the training split]:train-ratio:' \
+      '--split[hash: by a keyed hash of the probe, stable when data is added; ordered: the first probes in byte order of the address are training probes]:split:(hash ordered)' \
+      '--max-row-size[split a probe into rows of at most this many bytes of measurements; none: one row per probe]:max-row-size:' \
+      '--shards[write exactly N training shards, and test shards in proportion; auto: by --probes-per-shard]:shards:' \
+      '--probes-per-shard[number of probes per shard file]:probes-per-shard:' \
+      '--compression[none, snappy, zstd or brotli, the last two with an optional level (zstd:9); loaders can only map uncompressed data]:compression:_files' \
+      '--dictionary-src[store the source address once per row: about 30 % smaller]' \
+      '--zero-address[keep rows whose address is empty, as 0.0.0.0 or ::]' \
+      '--address[auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; written: all as written; canonical: all in the form of RFC 5952, so that each address is one probe]:address:(auto written canonical)' \
+      '--per-packet[RIPE Atlas: one measurement per packet instead of the average of each result]' \
+      '--duplicates[measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates]:duplicates:(keep drop)' \
+      '--strict[fail on the first row that is rejected]' \
+      '--temp[existing folder for temporary data]:temp:_files' \
+      '--resume[continue an interrupted ingest after its scan; a complete one is left as it is]' \
+      '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
+      '--verify[hash the inputs before an existing result is reused; equal sizes and modification times are not enough]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'ingest can')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder to create the cache in, as NAME-DIGEST; it may hold several caches]:output:_files' \
+      '-o[folder to create the cache in, as NAME-DIGEST; it may hold several caches]:output:_files' \
+      '--dataset[find training and test folders by the names of this data set, in PATH or PATH/NAME]:dataset:(hcrl_ch hcrl_sa set_01 set_02 set_03 set_04)' \
+      '--train[patterns of folders or files in PATH to train on]:train:_files' \
+      '--test[patterns of folders or files to test on, each a separate split]:test:_files' \
+      '--preset[reference: all settings below as in the reference system]:preset:(default reference)' \
+      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys)' \
+      '--window[frames per window]:window:' \
+      '--stride[frames from one window to the next]:stride:' \
+      '--captures[windows never span two captures, or the captures of a split are merged by time]:captures:(separate merged)' \
+      '--clock-steps[where the timestamps of a log fall back by more than 1 s, start a new capture, or sort]:clock-steps:(split sort)' \
+      '--bus[treat each bus of a log as a capture, merge the buses, or read only one of them]:bus:' \
+      '--payload[reject lines whose payload is not hexadecimal, or read them as the reference system does]:payload:(strict lenient)' \
+      '--can-fd[cut frames of more than 8 bytes, or reject them]:can-fd:(cut refuse)' \
+      '--identifiers[identifiers with 3 or 8 upper-case digits, or as written in the log]:identifiers:(canonical written)' \
+      '--val-split[validate on blocks of time with a gap to training, or on random windows]:val-split:(blocks random)' \
+      '--val-fraction[fraction of the training windows used for validation]:val-fraction:' \
+      '--edge-step[edge features compare the source with the previous frame, or with the target]:edge-step:(previous own)' \
+      '--self-loops[count or ignore self-loops in the clustering coefficient]:self-loops:(count ignore)' \
+      '--attack-type[label frames individually, or all frames of a file by its name]:attack-type:(frame file)' \
+      '--attack-codes[19 attack types, or the 7 of the reference system]:attack-codes:(long short)' \
+      '--unlabelled[logs without labels: by-name: benign if their names say so; benign: always benign; unknown: unlabelled]:unlabelled:(by-name benign unknown)' \
+      '--vocab[number identifiers seen in training, or those of tests as well, or only those of training frames that are not labelled as attacks]:vocab:(train all benign)' \
+      '--scaler[how features are scaled while loading]:scaler:(z_benign z_all robust_benign none)' \
+      '--store[store features, or store frames (a quarter of the size) and compute features while loading]:store:(features frames)' \
+      '--seed[seed of the choice of validation windows]:seed:' \
+      '--column[read the logs as csv with these columns, separated by commas, by name or number: time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L, and extended, remote, error; after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64]:column:_files' \
+      '--times[read times as those of a clock, or as gaps from one frame to the next, which are added up; auto reads a clock, and rejects logs where more than a quarter of the times are earlier than the one before]:times:(auto clock gap)' \
+      '--no-time[read csv without times, as if they had this many frames per second]:no-time:' \
+      '--memory[memory limit of the process]:memory:' \
+      '--threads[number of threads; the output does not depend on it]:threads:' \
+      '--max-rejected[share of a file'\''s lines that may be rejected even if that is more than 1 % and 100 lines, or more than half, or if their labels cannot be read]:max-rejected:' \
+      '--resume[continue an interrupted ingest after its scan; a complete one is left as it is]' \
+      '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
+      '--verify[hash the inputs, and the pages of the cache, before an existing cache is reused; equal sizes and modification times are not enough]' \
+      '--temp[existing folder for temporary data; --resume needs the same one]:temp:_files' \
+      '--stage[also copy the finished cache to fast storage, verified, unless it is already there]:stage:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'ingest images')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder to write the data set to; it holds one data set]:output:_files' \
+      '-o[folder to write the data set to; it holds one data set]:output:_files' \
+      '--size[height and width of the images in the data set]:size:' \
+      '--background[colour to blend transparent pixels with; drop keeps the colour that is stored]:background:_files' \
+      '--include[read only files that match the pattern: with a "/" their whole name, otherwise the file'\''s own name or that of a folder]:include:_files' \
+      '--exclude[do not read files that match the pattern]:exclude:_files' \
+      '--max-rejected[fail, without output, if a larger share of the files is rejected]:max-rejected:' \
+      '--memory[memory limit of the process]:memory:' \
+      '--threads[number of threads; the output does not depend on it]:threads:' \
+      '--strict[fail on the first file that is rejected]' \
+      '--resume[continue an interrupted ingest after the files that it has read; a complete one is left as it is]' \
+      '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'inspect'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--html[also write a page with plots: one self-contained file, without scripts or network access]:html:_files' \
+      '--rows[describe N rows in words, evenly spaced over the data set]:rows:' \
+      '--read[if rows, graphs or images exceed this size, compute values (round trips, gaps, failures; features; pixels) from a sample of about this size, selected by their numbers; none: read all]:read:' \
+      '--verify[read and check everything: hashes, structure, every row, graph or image, their order, index or metadata, and that no probe or window is in two splits; exit status 1 if a problem is found]' \
+      '--memory[memory limit for third-party files, not counting mapped files; uses fewer threads if necessary; a chunk that does not fit is an error that names a sufficient SIZE]:memory:' \
+      '--threads[number of threads; does not change the result]:threads:' \
+      '--help[show this text]' ;;
+  'cat'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--format[ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading]:format:(ndjson csv words)' \
+      '-f[ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading]:format:(ndjson csv words)' \
+      '--rows[rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row]:rows:_files' \
+      '--src[write only the probe with this address, spelled as in the input]:src:_files' \
+      '--graph[graph of the split to write, counted from 0, or graphs FIRST:END, END excluded]:graph:_files' \
+      '--split[split to write: train, val or a test split; leat inspect lists them]:split:_files' \
+      '--scale[none: features as stored; stored: scaled by the cache'\''s scaler, as in loading]:scale:(none stored)' \
+      '--image[image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them]:image:_files' \
+      '--output[also write the pixels of --image to FILE, as PNG]:output:_files' \
+      '-o[also write the pixels of --image to FILE, as PNG]:output:_files' \
+      '--memory[memory limit for third-party files, not counting mapped files; a chunk that does not fit is an error that names a sufficient SIZE]:memory:' \
+      '--help[show this text]' ;;
+  'batches'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--split[split to load: train, test or all (default: train, or all if no file belongs to a split); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:_files' \
+      '--sampler[how contexts are drawn from a row (see docs/sampling.md)]:sampler:(plan3 plan2 all)' \
+      '--length[tokens per sequence]:length:' \
+      '--seed[random seed]:seed:' \
+      '--timestamp-modes[percentages of contexts with all, some and no timestamps (plan2: all, none, mixed)]:timestamp-modes:_files' \
+      '--field-order[order of a measurement'\''s fields: random, or derived from its content]:field-order:(random content)' \
+      '--packing[fill sequences with more contexts, or write one context per sequence]:packing:(fill none)' \
+      '--tail[cut the last measurement of a filled sequence, or pad the sequence instead]:tail:(cut pad)' \
+      '--boundary[whether the last token of a context predicts the first token of the next one]:boundary:(mask cross)' \
+      '--by[take each row of a batch from a different probe; disables epochs]:by:(client)' \
+      '--batch[rows per global batch, over all hosts]:batch:' \
+      '--client-weights[how often each probe is drawn with --by client; FILE is a CSV with src_id and weight]:client-weights:_files' \
+      '--clients-per-round[with --by client: draw the probes of each batch from N probes, chosen anew each round]:clients-per-round:' \
+      '--steps-per-round[steps per round]:steps-per-round:' \
+      '--epochs[end after N epochs; 0: never]:epochs:' \
+      '--host[make the share of host H, counted from 0]:host:' \
+      '--hosts[number of hosts that share the batches]:hosts:' \
+      '--threads[number of threads; the batches do not depend on it]:threads:' \
+      '--memory[memory limit, not counting mapped files]:memory:' \
+      '--prefetch[batches made ahead; auto: as many as --memory holds, at most 8]:prefetch:' \
+      '--io[how uncompressed shards are read]:io:(mmap pread)' \
+      '--on-corrupt[on damaged data: fail, or zero the sequences that need it and list the records]:on-corrupt:(fail mask)' \
+      '--addresses[CSV with src_id and src_addr, for rows without a source address]:addresses:_files' \
+      '--rows[build these rows of each batch, in this order, instead of the rows of one host]:rows:_files' \
+      '--steps[steps to build, END excluded, counted from 0 across all epochs; either may be omitted (default: 10 steps, or to the end of --epochs)]:steps:_files' \
+      '--hash=-[print one SHA-256 over all rows; with =rows, one line per row: step, row (graphs: epoch, batch) and the SHA-256 of its arrays]::hash:(all rows)' \
+      '--time[print rates; runs for 3 seconds unless --steps is given]' \
+      '--words[print the sequences in words (default: one step)]' \
+      '--explain[describe the contents of this row of the batch: shard, record, measurements; for a CAN cache (no ROW), the contents of the batch: graphs, files, windows, attacks; for an image data set (ROW may be omitted), the image]:explain:' \
+      '--report[write an HTML page with plots of batch contents: padding compared with other packings, time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers --steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers; not for image data sets]:report:_files' \
+      '--resume[start from the state in FILE]:resume:_files' \
+      '--save-state[write the state to FILE at the end, even after a failure or a signal]:save-state:_files' \
+      '--curriculum[rank benign graphs, at random or by the scores in FILE (JSON), and start with the easy ones]:curriculum:_files' \
+      '--graphs[load all graphs, only benign ones (y = 0), or only those with an attack (y = 1)]:graphs:(all benign attack)' \
+      '--pack[how graphs are packed into batches (see docs/can-graphs.md)]:pack:(ffd next-fit bucket fixed)' \
+      '--batch[graphs per batch with --pack fixed]:batch:' \
+      '--max-nodes[maximum number of nodes per batch; 0: no limit]:max-nodes:' \
+      '--max-edges[maximum number of edges per batch; 0: no limit]:max-edges:' \
+      '--oversize[skip graphs that alone exceed the budget, give each its own batch, or fail]:oversize:(skip alone fail)' \
+      '--min-steps[make batches smaller so that an epoch has at least N of them]:min-steps:' \
+      '--tiers[tiers of the curriculum, from easy to hard]:tiers:' \
+      '--curriculum-start[where the ramp over --epochs begins]:curriculum-start:' \
+      '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
+      '--epochs[end after N epochs; 0: never]:epochs:' \
+      '--preset[reference: batches as the reference system makes them]:preset:(default reference)' \
+      '--scale[scale features with the cache'\''s scaler, or leave them unchanged]:scale:(stored none)' \
+      '--device-memory[set --max-nodes and --max-edges so that a training step of --model uses at most this much device memory, and print both]:device-memory:' \
+      '--model[model to budget for with --device-memory]:model:(vgae vgae-large gat gat-large)' \
+      '--batch[images per global batch, over all hosts]:batch:' \
+      '--as[levels, \[rows, S, S, 3\], or values from -1 to 1, \[rows, 3, S, S\]]:as:(u8 float)' \
+      '--stage[copy the cache to fast storage, verified, unless it is already there, and load from the copy; the copy is kept]:stage:_files' \
+      '--help[show this text]' ;;
+  'synth probes')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--measurements[number of measurements]:measurements:' \
+      '-n[number of measurements]:measurements:' \
+      '--output[FILE.parquet, FILE.csv, or a folder for many Parquet files]:output:_files' \
+      '-o[FILE.parquet, FILE.csv, or a folder for many Parquet files]:output:_files' \
+      '--probes[number of probes]:probes:' \
+      '-p[number of probes]:probes:' \
+      '--seed[seed of the measurements; the same seed gives the same bytes]:seed:' \
+      '--rows-per-file[measurements per file in a folder]:rows-per-file:' \
+      '--threads[number of files to write at once in a folder]:threads:' \
+      '--memory[memory limit; fewer files are written at once if necessary]:memory:' \
+      '--replace[replace the output of an earlier run]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'synth can')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--frames[total number of frames in all files]:frames:' \
+      '-n[total number of frames in all files]:frames:' \
+      '--output[folder to create]:output:_files' \
+      '-o[folder to create]:output:_files' \
+      '--vehicles[number of vehicles; with two or more, a quarter (at least one) appears only in tests]:vehicles:' \
+      '--attacks[attacks to include, separated by commas]:attacks:_files' \
+      '--seed[seed of the vehicles; the same seed gives the same bytes]:seed:' \
+      '--threads[number of files to write at once]:threads:' \
+      '--replace[replace the output of an earlier run]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'synth images')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--count[number of images]:count:' \
+      '-n[number of images]:count:' \
+      '--output[folder to create, or zip archive to write]:output:_files' \
+      '-o[folder to create, or zip archive to write]:output:_files' \
+      '--seed[seed of the images; the same seed gives the same images]:seed:' \
+      '--threads[number of images to draw at once]:threads:' \
+      '--replace[replace the output of an earlier run]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'train dcgan')
+    shift 2 words
+    ((CURRENT -= 2))
+    _arguments '*:file:_files' \
+      '--output[folder of the run; required without --dry-run]:output:_files' \
+      '-o[folder of the run; required without --dry-run]:output:_files' \
+      '--config[read settings from a YAML file, such as RUN/config.yaml; command-line options take precedence]:config:_files' \
+      '--steps[steps to train, counted from the beginning of the run]:steps:' \
+      '--epochs[train for E epochs: ceil(E x images / images per step) steps]:epochs:' \
+      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
+      '--latent[size of a latent vector]:latent:' \
+      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
+      '--units[units per step; distributed training computes them on different machines]:units:' \
+      '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
+      '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
+      '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
+      '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
+      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
+      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
+      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
+      '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
+      '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
+      '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
+      '--keep[number of recent checkpoints to keep; the one with the lowest score is kept as well]:keep:' \
+      '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
+      '--threads[number of threads; the weights do not depend on it]:threads:' \
+      '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
+      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
+      '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
+      '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
+      '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'sample'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--output[PNG to write: the images in rows of 8]:output:_files' \
+      '-o[PNG to write: the images in rows of 8]:output:_files' \
+      '--count[number of images]:count:' \
+      '--seed[seed of the latent vectors]:seed:' \
+      '--step[step of the checkpoint to use]:step:' \
+      '--threads[number of threads; the images do not depend on it]:threads:' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'export'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--output[folder to write]:output:_files' \
+      '-o[folder to write]:output:_files' \
+      '--step[step of the checkpoint to use]:step:' \
+      '--replace[overwrite the files of an earlier export in DIR]' \
+      '--help[show this text]' ;;
+  'import'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--output[run folder to create]:output:_files' \
+      '-o[run folder to create]:output:_files' \
+      '--help[show this text]' ;;
+  'coordinate'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[PostgreSQL database, 13 or newer, in which this login may create a schema, or - or @FILE to read the URL; "local": a private server in RUN/database]:db:_files' \
+      '--data[data set, the same that the workers have unless --serve-data is given]:data:_files' \
+      '--model[what to train]:model:_files' \
+      '--name[name of the run in the database]:name:_files' \
+      '--config[read settings from a YAML file; command-line options take precedence]:config:_files' \
+      '--steps[steps to train, counted from the beginning of the run]:steps:' \
+      '--epochs[train for E epochs: ceil(E x images / images per step) steps]:epochs:' \
+      '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
+      '--latent[size of a latent vector]:latent:' \
+      '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
+      '--units[units per step; distributed training computes them on different machines]:units:' \
+      '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
+      '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
+      '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
+      '--codec-down[how weights are rounded before units are computed from them, as in distributed training]:codec-down:(f32 bf16)' \
+      '--learning-rate[step size of Adam, for both networks]:learning-rate:' \
+      '--beta1[decay rate of Adam'\''s first moment]:beta1:' \
+      '--beta2[decay rate of Adam'\''s second moment]:beta2:' \
+      '--seed[seed of the initial weights, the order of images, and the latent vectors]:seed:' \
+      '--checkpoint-every[steps between checkpoints; 0: only by time; the last step is always saved]:checkpoint-every:' \
+      '--checkpoint-minutes[maximum minutes between checkpoints; 0: only by steps]:checkpoint-minutes:' \
+      '--keep[number of recent checkpoints to keep; the one with the lowest score is kept as well]:keep:' \
+      '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
+      '--threads[number of threads; the weights do not depend on it]:threads:' \
+      '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
+      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
+      '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
+      '--lease-ms[milliseconds that a unit is reserved for a machine, from its last sign of life]:lease-ms:' \
+      '--renew-ms[milliseconds between two signs of life of a worker]:renew-ms:' \
+      '--silent-ms[milliseconds without a sign of life after which another machine gets a copy of the unit]:silent-ms:' \
+      '--hold-ms[milliseconds that the run is reserved for this coordinator, each time; another one waits that long before it takes over]:hold-ms:' \
+      '--poll-ms[milliseconds between looks at what has arrived]:poll-ms:' \
+      '--state-ms[minimum milliseconds between copies of the state in the database]:state-ms:' \
+      '--part-bytes[size of the parts in which weights and results travel]:part-bytes:' \
+      '--data-note[what a machine without the data set is told, such as where to download it]:data-note:_files' \
+      '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
+      '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'work'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--data[data set of the run; its fingerprint must be the run'\''s]:data:_files' \
+      '--name[name in the list of workers]:name:_files' \
+      '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of FILE-2, FILE-3, ...]:key:_files' \
+      '--threads[number of threads]:threads:' \
+      '--memory[refuse a run that needs more memory than this]:memory:' \
+      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--nice[give way to other programs]' \
+      '--once[end after one unit]' \
+      '--poll-ms[milliseconds between questions while there is nothing to do; a new step wakes it before that]:poll-ms:' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'status'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[database of the run, as leat coordinate printed it, or - or @FILE to read the URL; ?run=NAME chooses one of several]:db:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  'doctor'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--db[check this PostgreSQL database instead of this machine: whether runs can be coordinated or worked on with its login; - or @FILE: read the URL]:db:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--temp[folder that an ingest will write to; its free space is checked, and it must be writable]:temp:_files' \
+      '--kernels=-[test the kernels that models are trained with, and measure those that are used; with =NAME (scalar, avx2, avx512, neon) test and measure these]::kernels:_files' \
+      '--hash[print only the hash of the kernels'\'' self-test, which is one number for all processors]' \
+      '--help[show this text]' ;;
+  'version'\ *)
+    shift 1 words
+    ((CURRENT -= 1))
+    _arguments '*:file:_files' \
+      '--json[write one JSON document to stdout]' \
+      '--help[show this text]' ;;
+  esac
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+  _leat "$@"
+else
+  compdef _leat leat
+fi

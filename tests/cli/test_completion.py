@@ -1,0 +1,99 @@
+"""Completion of words in bash, zsh and fish: docs/completion is what the command prints, and the
+scripts offer commands, options and their values. LEAT_UPDATE=1 writes docs/completion anew.
+"""
+import os
+import shutil
+import subprocess
+import unittest
+
+import command
+
+FOLDER = os.path.join(command.ROOT, "docs", "completion")
+
+# words before the cursor; what is offered, all of it
+OFFERED = [
+    (["in"], ["ingest", "inspect"]),
+    (["ingest", ""], ["can", "images", "probes"]),
+    (["ingest", "probes", "--split", ""], ["hash", "ordered"]),
+    (["cat", "--forma"], ["--format"]),
+    (["train", "dcgan", "--schedule", "s"], ["simultaneous"]),
+]
+
+BASH = """source "$1"; shift
+COMP_WORDS=(leat "$@"); COMP_CWORD=$#
+_leat 2>/dev/null  # compopt warns outside of a completion
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+# zsh's own functions need a terminal: these show what they are called with
+ZSH = """compdef() { }
+compadd() { shift; print -l -- "$@" }
+_arguments() { print -l -- "$@" }
+source "$1"; shift
+words=(leat "$@"); CURRENT=$((# + 1))
+_leat
+"""
+
+
+def printed(*words, **more):
+    return subprocess.run(words, capture_output=True, text=True, check=True, timeout=command.LIMIT,
+                          **more).stdout.splitlines()
+
+
+def script(shell):
+    return os.path.join(FOLDER, f"leat.{shell}")
+
+
+def need(shell):
+    return unittest.skipUnless(shutil.which(shell), f"{shell} is not installed")
+
+
+class Completion(unittest.TestCase):
+    def test_the_files_are_in_step(self):
+        for shell in ("bash", "zsh", "fish"):
+            text = command.leat("help", "--completion", shell, status=0).stdout
+            if os.environ.get("LEAT_UPDATE") == "1":
+                with open(script(shell), "w", encoding="utf-8") as file:
+                    file.write(text)
+            with open(script(shell), encoding="utf-8") as file:
+                self.assertEqual(file.read(), text, f"run {__file__} with LEAT_UPDATE=1")
+
+    def test_other_shells_are_refused(self):
+        for words in ([], ["ksh"], ["bash", "zsh"]):
+            done = command.leat("help", "--completion", *words, status=2)
+            self.assertIn("bash, zsh or fish", done.stderr)
+
+    @need("bash")
+    def test_bash(self):
+        for words, offered in OFFERED:
+            with self.subTest(words=words):
+                self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
+                                                *words)), offered)
+        # as bash divides --split=h
+        self.assertEqual(printed("bash", "-c", BASH, "bash", script("bash"), "ingest", "probes",
+                                 "--split", "=", "h"), ["hash"])
+
+    @need("zsh")
+    def test_zsh(self):
+        def offered(*words):
+            return printed("zsh", "-f", "-c", ZSH, "zsh", script("zsh"), *words)
+        self.assertEqual(sorted(set(offered("ingest", ""))), ["can", "images", "probes"])
+        self.assertIn("inspect", offered("in"))
+        options = offered("ingest", "probes", "")
+        self.assertTrue([line for line in options if line.startswith("--split[")
+                         and line.endswith("]:split:(hash ordered)")], options)
+        self.assertTrue([line for line in options if line.startswith("-o[")])
+        self.assertFalse([line for line in options if line.startswith("--window[")])
+
+    @need("fish")
+    def test_fish(self):
+        for words, offered in OFFERED:
+            with self.subTest(words=words):
+                # its own settings are the user's
+                lines = printed("fish", "--no-config", "-c", f"source {script('fish')}; "
+                                f"complete -C \"leat {' '.join(words)}\"")
+                self.assertEqual(sorted(line.split("\t")[0] for line in lines), offered)
+
+
+if __name__ == "__main__":
+    unittest.main()
