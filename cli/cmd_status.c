@@ -42,7 +42,7 @@ static void write_events(leat_cli *cli, const leat_crowd_status *status) {
     leat_crowd_event of;
     char a[LEAT_WORDS_BYTES];
     for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
-        if (i == 0) leat_out(cli, "\nfailures and refusals, the newest first\n");
+        if (i == 0) leat_out(cli, "\nfailures, refusals and slow machines, the newest first\n");
         leat_out(cli, "  %s ago, %s of %s, %s: %s\n", leat_words_seconds(a, of.seconds),
                  of.name[0] != 0 ? of.name : of.machine, of.account, of.kind, of.words);
     }
@@ -149,7 +149,8 @@ const leat_cli_command leat_cmd_status = {
     .usage = "--db URL [options]",
     .about =
         "Reads what the database of a run says: the step, losses, units of the step, who works, "
-        "and the last failures and refusals. Any login that may connect can ask.",
+        "and the last failures, refusals, and machines whose link is too slow. Any login that may "
+        "connect can ask.",
     .argument = "",
     .min_arguments = 0,
     .max_arguments = 0,

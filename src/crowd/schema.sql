@@ -463,6 +463,18 @@ begin
   return true;
 end $$;
 
+-- The machine is too slow for the run: its last word on that is kept.
+create function leat.slow(p_run bigint, p_machine text, p_words text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform from leat.machine m
+  where m.account = session_user and m.id = p_machine and m.run = p_run for update;
+  if not found then return; end if;
+  delete from leat.event e where e.run = p_run and e.kind = 'slow' and e.account = session_user
+    and e.machine = p_machine;
+  perform leat.note(p_run, 'slow', p_machine, leat.tidy(p_words));
+end $$;
+
 -- Stores part p_part of a result, and renews the lease. Parts may come again, in any order.
 create function leat.put(p_lease bigint, p_epoch bigint, p_part integer, p_bytes bytea,
                          out why text)

@@ -514,7 +514,7 @@ grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_
   leat.workers, leat.events, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
-  leat.release(bigint, bigint), leat.fail(bigint, bigint, text),
+  leat.release(bigint, bigint), leat.fail(bigint, bigint, text), leat.slow(bigint, text, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
   leat.fetch(bigint, text, integer), leat.samples(bigint, bigint[]),
   leat.claim_ahead(bigint, text, bigint) to public;

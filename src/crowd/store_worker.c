@@ -87,6 +87,13 @@ leat_code leat_store_fail(leat_pg *pg, const leat_store_lease *lease, const char
                            LEAT_PG_I(lease->epoch), LEAT_PG_T(reason));
 }
 
+leat_code leat_store_slow(leat_pg *pg, int64_t run, const char *machine, const char *words,
+                          leat_error *err) {
+    const leat_code code = LEAT_STORE_CALL(pg, NULL, "select leat.slow($1, $2, $3)", err,
+                                           LEAT_PG_I(run), LEAT_PG_T(machine), LEAT_PG_T(words));
+    return leat_pg_broken(pg) ? code : LEAT_OK;
+}
+
 leat_code leat_store_put(leat_pg *pg, const leat_store_lease *lease, int64_t part,
                          const uint8_t *bytes, int64_t size_bytes, char why[LEAT_CROWD_WORDS_BYTES],
                          leat_error *err) {

@@ -264,7 +264,8 @@ class Doctor(unittest.TestCase):
         with subprocess.Popen(words, stdout=subprocess.DEVNULL) as coordinator:
             while coordinator.poll() is None:
                 done = leat("work", self.server.url(name, "ann"), "--data", data, "--key",
-                            f"{self.folder}/ann.key", "--poll-ms", "20", "--threads", "1")
+                            f"{self.folder}/ann.key", "--poll-ms", "20", "--threads", "1",
+                            "--on-battery", "work")
                 if done.returncode == 0:
                     break
                 self.assertIn("no open run", done.stderr)

@@ -64,7 +64,7 @@ class WithoutData(folder.Folder):
     def work(self, *words, url=None):
         return Command("work", url or self.server.url(self.database, "ann"), "--key",
                        self.at("machine.key"), "--threads", "1", "--poll-ms", "60000", "--json",
-                       *words)
+                       "--on-battery", "work", *words)
 
     def alone(self, steps):
         """The state that leat train computes."""
