@@ -238,17 +238,21 @@ typedef struct leat_crowd_facts {
     double round_trip_seconds;
     double up_bytes, down_bytes; /* per second */
     int64_t connections, connections_max;
-    int64_t snapshot_age; /* transactions since the oldest snapshot that is held */
+    int64_t workers_fit;   /* besides those that are connected, and a coordinator */
+    bool may_end_sessions; /* of other logins */
+    int64_t step_bytes;    /* that the server sends in a step of the newest open run */
+    int64_t snapshot_age;  /* transactions since the oldest snapshot that is held */
 } leat_crowd_facts;
 
 /*
- * Looks whether runs can be coordinated or worked on in a database, and reports each finding.
+ * Looks whether runs can be coordinated or worked on in a database, and reports each finding;
+ * `workers`: by how many machines, 0: by those that work now.
  * Changes nothing in it; sends and receives at most 6 MB each. LEAT_OK whatever is found.
  * LEAT_ERR_OPTION: the URL is not valid. LEAT_ERR_UNSUPPORTED: built without libpq.
  */
-LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell,
-                                                    void *user, leat_crowd_facts *facts,
-                                                    leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, int64_t workers,
+                                                    leat_crowd_finding_fn tell, void *user,
+                                                    leat_crowd_facts *facts, leat_error *err);
 
 /* ---- What the database says ----------------------------------------------------------------- */
 
