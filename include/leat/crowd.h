@@ -274,6 +274,7 @@ typedef struct leat_crowd_run {
     double step_seconds;      /* of the last steps, the median; NaN: none */
     int64_t payload_bytes, weights_bytes;
     int64_t database_bytes;
+    bool serves_data; /* keeps its data set in the database, for workers without it */
 } leat_crowd_run;
 
 /* A unit that a machine could not compute, a result that was refused, or a machine whose link is

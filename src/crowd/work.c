@@ -31,6 +31,7 @@ enum {
     PAUSE_MOST_MS = 30000,
     SLICE_MS = 100,
     LEND_LOOK_MS = 1000,
+    PARTS_IN_LIBPQ = 5,
     CLONED_MOST = 3
 };
 
@@ -263,8 +264,10 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
     return LEAT_OK;
 }
 
-/* What comes on top of the trainer: the exchange, weights, two results, samples of two units. */
-static leat_code exchange_bytes(const worker *self, int64_t *bytes, leat_error *err) {
+/* What comes on top of the trainer: the exchange, weights, two results, samples of two units, and
+ * parts in libpq, whose buffers for either direction double as they grow. */
+static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t *bytes,
+                                leat_error *err) {
     const leat_train_options *train = &self->train;
     const leat_plan *plan = &self->plan;
     leat_model *model = NULL;
@@ -272,7 +275,7 @@ static leat_code exchange_bytes(const worker *self, int64_t *bytes, leat_error *
     const leat_model_sizes of = leat_model_get_sizes(model);
     leat_model_destroy(model);
     const int64_t statistics = leat_plan_micro_batches(plan) * of.statistics;
-    *bytes = 4 * (of.parameters + statistics + of.running) +
+    *bytes = PARTS_IN_LIBPQ * part_bytes + 4 * (of.parameters + statistics + of.running) +
              leat_codec_bytes(train->codec_down, of.parameters) +
              2 * leat_payload_bytes(train->codec_up, of.parameters, statistics, LEAT_MODEL_SUMS) +
              (self->is_served ? leat_served_bytes(&self->served, plan) : 0);
@@ -287,7 +290,7 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     LEAT_TRY(open_samples(self, run, err));
     LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->samples->count, err));
     int64_t more = 0;
-    LEAT_TRY(exchange_bytes(self, &more, err));
+    LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));
     LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, more, err));
     LEAT_TRY(leat_trainer_create(&self->trainer, &self->train, &self->plan, self->samples, err));
     LEAT_TRY(

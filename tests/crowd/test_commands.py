@@ -69,6 +69,8 @@ class Crowd(folder.Folder):
             text = self.status().stdout
             self.assertRegex(text, r"(?m)^run      run: dcgan, open$")
             self.assertRegex(text, "(?m)^units    3 ready, 0 out, 0 done, of 3 with 8 images each$")
+            self.assertRegex(text, "(?m)^data     not in the database: workers need --data$")
+            self.assertEqual(status["serves_data"], False)
             with self.work("--name", "x\x1b[31m<b>", "--json") as one, \
                  self.work("--json", login="bob") as two:
                 reports = [json.loads(one.end()), json.loads(two.end())]
