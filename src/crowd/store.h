@@ -211,7 +211,7 @@ LEAT_MUST_CHECK leat_code leat_store_own_result(leat_pg *pg, const leat_store_ho
 LEAT_MUST_CHECK leat_code leat_store_hopeless(leat_pg *pg, int64_t run, int64_t *units, int most,
                                               int *count, leat_error *err);
 /* Units of the open step that were counted and whose parts a crash of the server has taken, but for
- * those `kept`; *lost counts them. */
+ * those `kept`; *lost counts them. Tables of parts that it has damaged are created again. */
 LEAT_MUST_CHECK leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold,
                                              const int64_t *kept, int kept_count, int64_t *lost,
                                              leat_error *err);
