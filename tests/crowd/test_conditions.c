@@ -37,83 +37,85 @@ static void reset(world *of) {
 
 typedef enum change { NOTHING, ACCOUNT, NUMBER, EPOCH, HASH } change;
 
+static const struct {
+    const char *sql;
+    change change; /* of what the caller says */
+    const char *renew, *put, *submit;
+} conditions[] = {
+    {"select 1", NOTHING, "", "", ""},
+    {"select 1", ACCOUNT, none, none, none},
+    {"select 1", NUMBER, none, none, none},
+    {"select 1", EPOCH, back, back, back},
+    {"select 1", HASH, "", "", "the bytes received do not have the hash"},
+    /* the lease */
+    {"update leat.lease set state = 'used'", NOTHING, accepted, accepted, accepted},
+    {"update leat.lease set state = 'superseded'", NOTHING, faster, faster, faster},
+    {"update leat.lease set state = 'expired'", NOTHING, taken, taken, taken},
+    {"update leat.lease set state = 'refused', reason = 'x'", NOTHING, "the result was refused: x",
+     "the result was refused: x", "the result was refused: x"},
+    {"update leat.lease set state = 'failed'", NOTHING, "the lease ended (failed)",
+     "the lease ended (failed)", "the lease ended (failed)"},
+    {"update leat.lease set state = 'released'", NOTHING, "the lease ended (released)",
+     "the lease ended (released)", "the lease ended (released)"},
+    {"update leat.lease set state = 'released', reason = 'the machine began anew'", NOTHING,
+     LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
+    {"update leat.lease set state = 'released', reason = 'the machine does not know of it'",
+     NOTHING, LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
+    /* a repetition: the same lease, epoch, unit and hash */
+    {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
+     "(select lease from leat.lease), hash = '%s' where unit = 0",
+     NOTHING, accepted, accepted, ""},
+    {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
+     "(select lease from leat.lease), hash = '%s' where unit = 0",
+     HASH, accepted, accepted, accepted},
+    {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
+     "(select lease from leat.lease), hash = '%s' where unit = 0",
+     EPOCH, back, back, back},
+    {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
+     "(select lease from leat.lease), hash = '%s' where unit = 0",
+     ACCOUNT, none, none, none},
+    {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
+     "(select lease + 1 from leat.lease), hash = '%s' where unit = 0",
+     NOTHING, accepted, accepted, accepted},
+    /* the run */
+    {"update leat.run set state = 'paused'", NOTHING, "the run is paused", over, over},
+    {"update leat.run set state = 'finished'", NOTHING, "the run is finished", over, over},
+    {"update leat.run set step = 1", NOTHING, "", over, over},
+    /* the unit */
+    {"update leat.unit set state = 'done' where unit = 0", NOTHING, "", "", faster},
+    {"update leat.unit set state = 'confirmed' where unit = 0", NOTHING, "", "", faster},
+    {"update leat.unit set state = 'failed' where unit = 0", NOTHING, "", "", faster},
+    {"update leat.unit set state = 'ready' where unit = 0", NOTHING, "", "", ""},
+    /* the parts; put brings back the first */
+    {"delete from leat.part_1_0 where part = 2", NOTHING, "", "",
+     "2048 bytes of 2500 were received"},
+    {"delete from leat.part_1_0 where part > 0", NOTHING, "", "",
+     "1024 bytes of 2500 were received"},
+    {"update leat.part_1_0 set lease = lease + 1", NOTHING, "", "",
+     "1024 bytes of 2500 were received"},
+    {"insert into leat.part_1_0 select lease, 3, 'x' from leat.lease", NOTHING, "", "",
+     "2501 bytes of 2500 were received"},
+    {"update leat.part_1_0 set bytes = set_byte(bytes, 5, 255) where part = 1", NOTHING, "", "",
+     "the bytes received do not have the hash"},
+};
+
 static void each_condition_alone(void **state) {
+
     world *of = *state;
-    const struct {
-        const char *sql;
-        change change; /* of what the caller says */
-        const char *renew, *put, *submit;
-    } cases[] = {
-        {"select 1", NOTHING, "", "", ""},
-        {"select 1", ACCOUNT, none, none, none},
-        {"select 1", NUMBER, none, none, none},
-        {"select 1", EPOCH, back, back, back},
-        {"select 1", HASH, "", "", "the bytes received do not have the hash"},
-        /* the lease */
-        {"update leat.lease set state = 'used'", NOTHING, accepted, accepted, accepted},
-        {"update leat.lease set state = 'superseded'", NOTHING, faster, faster, faster},
-        {"update leat.lease set state = 'expired'", NOTHING, taken, taken, taken},
-        {"update leat.lease set state = 'refused', reason = 'x'", NOTHING,
-         "the result was refused: x", "the result was refused: x", "the result was refused: x"},
-        {"update leat.lease set state = 'failed'", NOTHING, "the lease ended (failed)",
-         "the lease ended (failed)", "the lease ended (failed)"},
-        {"update leat.lease set state = 'released'", NOTHING, "the lease ended (released)",
-         "the lease ended (released)", "the lease ended (released)"},
-        {"update leat.lease set state = 'released', reason = 'the machine began anew'", NOTHING,
-         LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
-        {"update leat.lease set state = 'released', reason = 'the machine does not know of it'",
-         NOTHING, LEAT_STORE_CLONED, LEAT_STORE_CLONED, LEAT_STORE_CLONED},
-        /* a repetition: the same lease, epoch, unit and hash */
-        {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
-         "(select lease from leat.lease), hash = '%s' where unit = 0",
-         NOTHING, accepted, accepted, ""},
-        {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
-         "(select lease from leat.lease), hash = '%s' where unit = 0",
-         HASH, accepted, accepted, accepted},
-        {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
-         "(select lease from leat.lease), hash = '%s' where unit = 0",
-         EPOCH, back, back, back},
-        {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
-         "(select lease from leat.lease), hash = '%s' where unit = 0",
-         ACCOUNT, none, none, none},
-        {"update leat.lease set state = 'used'; update leat.unit set state = 'done', lease = "
-         "(select lease + 1 from leat.lease), hash = '%s' where unit = 0",
-         NOTHING, accepted, accepted, accepted},
-        /* the run */
-        {"update leat.run set state = 'paused'", NOTHING, "the run is paused", over, over},
-        {"update leat.run set state = 'finished'", NOTHING, "the run is finished", over, over},
-        {"update leat.run set step = 1", NOTHING, "", over, over},
-        /* the unit */
-        {"update leat.unit set state = 'done' where unit = 0", NOTHING, "", "", faster},
-        {"update leat.unit set state = 'confirmed' where unit = 0", NOTHING, "", "", faster},
-        {"update leat.unit set state = 'failed' where unit = 0", NOTHING, "", "", faster},
-        {"update leat.unit set state = 'ready' where unit = 0", NOTHING, "", "", ""},
-        /* the parts; put brings back the first */
-        {"delete from leat.part_1_0 where part = 2", NOTHING, "", "",
-         "2048 bytes of 2500 were received"},
-        {"delete from leat.part_1_0 where part > 0", NOTHING, "", "",
-         "1024 bytes of 2500 were received"},
-        {"update leat.part_1_0 set lease = lease + 1", NOTHING, "", "",
-         "1024 bytes of 2500 were received"},
-        {"insert into leat.part_1_0 select lease, 3, 'x' from leat.lease", NOTHING, "", "",
-         "2501 bytes of 2500 were received"},
-        {"update leat.part_1_0 set bytes = set_byte(bytes, 5, 255) where part = 1", NOTHING, "", "",
-         "the bytes received do not have the hash"},
-    };
     join(of->ann, M1);
     join(of->bob, M2);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
         char sql[500], hash[65];
         reset(of);
         leat_store_lease lease = get(of, of->ann, M1, 0, false);
         put_all(of, of->ann, &lease);
-        snprintf(sql, sizeof sql, cases[i].sql, of->hash);
+        snprintf(sql, sizeof sql, conditions[i].sql, of->hash);
         tell(of->owner, sql);
-        leat_pg *who = cases[i].change == ACCOUNT ? of->bob : of->ann;
-        lease.lease += cases[i].change == NUMBER;
-        lease.epoch += cases[i].change == EPOCH;
-        snprintf(hash, sizeof hash, "%s", cases[i].change == HASH ? HASH64 : of->hash);
-        const char *const wanted[] = {cases[i].renew, cases[i].put, cases[i].submit};
+        leat_pg *who = conditions[i].change == ACCOUNT ? of->bob : of->ann;
+        lease.lease += conditions[i].change == NUMBER;
+        lease.epoch += conditions[i].change == EPOCH;
+        snprintf(hash, sizeof hash, "%s", conditions[i].change == HASH ? HASH64 : of->hash);
+        const char *const wanted[] = {conditions[i].renew, conditions[i].put, conditions[i].submit};
         for (int call = 0; call < 3; call++) {
             const char *why = call == 0   ? renew(who, &lease)
                               : call == 1 ? put(of, who, &lease, 0)
@@ -124,7 +126,8 @@ static void each_condition_alone(void **state) {
         /* what is refused is not written */
         snprintf(sql, sizeof sql,
                  "select count(*) from leat.unit where state = 'done' and hash = '%s'", of->hash);
-        const bool counts = cases[i].submit[0] == 0 || strstr(cases[i].sql, "hash = ") != NULL;
+        const bool counts =
+            conditions[i].submit[0] == 0 || strstr(conditions[i].sql, "hash = ") != NULL;
         assert_string_equal(ask(of->owner, sql), counts ? "1" : "0");
     }
 }
