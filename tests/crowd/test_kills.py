@@ -99,7 +99,8 @@ class Quick(Kills):
         self.until("select exists (select from leat.unit where state = 'confirmed')", coordinator)
         toast = ("c.oid in (select reltoastrelid from pg_class where oid = "
                  "'leat.part_1_0'::regclass union select i.indexrelid from pg_index i join "
-                 "pg_class t on i.indrelid = t.reltoastrelid where t.oid = 'leat.part_1_0'::regclass)")
+                 "pg_class t on i.indrelid = t.reltoastrelid where t.oid = "
+                 "'leat.part_1_0'::regclass)")
         whole = "c.relname like 'part_1_1%' and c.relnamespace = 'leat'::regnamespace"
         files = self.files_of(toast, whole)
         self.assertEqual(len(files), 4)
