@@ -176,6 +176,7 @@ class Memory(OnServer):
         with open(counted, encoding="ascii") as file:
             return done, int(file.read())
 
+    @unittest.skipIf(os.environ.get("LEAT_SANITIZE"), "a sanitizer has memory of its own")
     def test_the_named_limit_is_enough(self):
         name = self.server.database()
         with Command("coordinate", f"{self.data}/run", "--db", self.server.url(name), "--data",
