@@ -210,7 +210,7 @@ class Sides:
                      self.options.steps, *self.units_of_leat(), *codecs],
                     lambda i: [self.leat, "work", sample.to_workers.url(sample.database, "ann"),
                                "--data", self.data, "--key", f"{out}/{i}.key", "--threads", "1",
-                               "--json"])
+                               "--on-battery", "work", "--json"])
         result = self.on_server("leat", commands)
         result["alone"] = self.leat_alone(codecs)
         return self.with_share(result)

@@ -175,7 +175,8 @@ static int tell_all(leat_doctor *doc) {
     int status = 0;
     if (typed == NULL) tell_here(doc);
     else status = leat_crowd_url(doc->cli, typed, url);
-    if (status == 0 && typed != NULL) status = leat_doctor_database(doc, url);
+    if (status == 0 && typed != NULL)
+        status = leat_doctor_database(doc, url, leat_cli_int(doc->cli, "workers"));
     for (int i = 0; status == 0 && i < leat_cli_argument_count(doc->cli); i++)
         tell_data(doc, leat_cli_argument(doc->cli, i));
     return status;
@@ -206,6 +207,8 @@ static int run_doctor(leat_cli *cli) {
     if (kernels != NULL && leat_cli_text(cli, "db") != NULL)
         return leat_cli_usage(cli, "--db looks at a database, --kernels at this machine: run leat "
                                    "doctor once for each");
+    if (leat_cli_given(cli, "workers") && leat_cli_text(cli, "db") == NULL)
+        return leat_cli_usage(cli, "--workers says how many a database must take: give --db");
     if (leat_cli_flag(cli, "json")) {
         if (leat_json_create(&doc.json, false, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
         leat_json_begin_object(doc.json);
@@ -224,6 +227,12 @@ static const leat_cli_option options[] = {
      .own.value = "URL",
      .own.help = "check this PostgreSQL database instead of this machine: whether runs can be "
                  "coordinated or worked on with its login; - or @FILE: read the URL"},
+    {.own.name = "workers",
+     .own.kind = LEAT_SETTING_INT,
+     .own.min = 1,
+     .own.max = 10000,
+     .own.usually = "those that work now",
+     .own.help = "number of workers that the database must take; needs --db"},
     LEAT_CLI_OPTION_JSON,
     {.own.name = "temp",
      .own.kind = LEAT_SETTING_PATH,
@@ -250,6 +259,7 @@ static const leat_cli_example examples[] = {
     {"leat doctor --kernels", "are results right here, and how fast are they computed?"},
     {"leat doctor --db postgresql://ann:secret@db.example.org/class",
      "can this login work on a run, or coordinate one?"},
+    {"leat doctor --db @ticket --workers 30", "and is the database enough for a class of 30?"},
     {0},
 };
 
@@ -266,7 +276,8 @@ const leat_cli_command leat_cmd_doctor = {
         "found, and what to do. The exit status is 1 if there is a problem.\n\n"
         "With --db, a database of leat coordinate and leat work: whether it can be reached, its "
         "version, poolers, encryption, the schema and the rights of the login, space, clock, round "
-        "trip, bandwidth (at most 6 MB each way), connections, and who holds old snapshots. "
+        "trip, bandwidth (at most 6 MB each way), how many workers can connect, what a step sends, "
+        "who may end a session, and who holds old snapshots. "
         "The exit status is then 0 if runs can be coordinated or worked on.\n\n"
         "It changes nothing and does not verify the contents of shards; use leat inspect --verify "
         "for that.",

@@ -20,6 +20,9 @@ static void write_run(leat_cli *cli, const leat_crowd_run *run) {
     leat_out(cli, "bytes    %s up per unit, %s down per step; the database has %s\n",
              leat_words_bytes(a, run->payload_bytes), leat_words_bytes(b, run->weights_bytes),
              leat_words_bytes(c, run->database_bytes));
+    leat_out(cli, "data     %s\n",
+             run->serves_data ? "in the database, for workers without --data"
+                              : "not in the database: workers need --data");
     if (run->coordinated) leat_out(cli, "held by  %s\n", run->coordinator);
     else leat_out(cli, "held by  nobody: no coordinator runs\n");
 }
@@ -42,7 +45,7 @@ static void write_events(leat_cli *cli, const leat_crowd_status *status) {
     leat_crowd_event of;
     char a[LEAT_WORDS_BYTES];
     for (int i = 0; leat_crowd_event_at(status, i, &of); i++) {
-        if (i == 0) leat_out(cli, "\nfailures and refusals, the newest first\n");
+        if (i == 0) leat_out(cli, "\nfailures, refusals and slow machines, the newest first\n");
         leat_out(cli, "  %s ago, %s of %s, %s: %s\n", leat_words_seconds(a, of.seconds),
                  of.name[0] != 0 ? of.name : of.machine, of.account, of.kind, of.words);
     }
@@ -88,6 +91,7 @@ static void json_members(leat_json *json, const void *source) {
     leat_json_member_int(json, "payload_bytes", run->payload_bytes);
     leat_json_member_int(json, "weights_bytes", run->weights_bytes);
     leat_json_member_int(json, "database_bytes", run->database_bytes);
+    leat_json_member_bool(json, "serves_data", run->serves_data);
     leat_json_key(json, "workers");
     leat_json_begin_array(json);
     for (int i = 0; leat_crowd_worker_at(status, i, &of); i++) {
@@ -148,8 +152,10 @@ const leat_cli_command leat_cmd_status = {
     .purpose = "show who works on a run and how it is going",
     .usage = "--db URL [options]",
     .about =
-        "Reads what the database of a run says: the step, losses, units of the step, who works, "
-        "and the last failures and refusals. Any login that may connect can ask.",
+        "Reads what the database of a run says: the step, losses, units of the step, whether it "
+        "keeps its data set there, who works, "
+        "and the last failures, refusals, and machines whose link is too slow. Any login that may "
+        "connect can ask.",
     .argument = "",
     .min_arguments = 0,
     .max_arguments = 0,

@@ -65,6 +65,10 @@ static int run_work(leat_cli *cli) {
     options.kernels = leat_cli_text(cli, "kernels");
     options.once = leat_cli_flag(cli, "once");
     if (leat_cli_given(cli, "poll-ms")) options.poll_ms = leat_cli_int(cli, "poll-ms");
+    options.pause_on_battery = strcmp(leat_cli_text(cli, "on-battery"), "pause") == 0;
+    if (leat_cli_given(cli, "quiet-hours") &&
+        leat_quiet_hours_parse(&options.quiet, leat_cli_text(cli, "quiet-hours"), &err) != LEAT_OK)
+        return leat_cli_fail(cli, &err);
     if (leat_cli_flag(cli, "nice")) (void)!nice(10);
     if (leat_key_open(&key, file, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     options.machine = leat_key_id(key);
@@ -101,12 +105,22 @@ static const leat_cli_option options[] = {
      .own.min = 1,
      .own.max = INT64_MAX,
      .own.usually = "no limit",
-     .own.help = "refuse a run that needs more memory than this"},
+     .own.help = "refuse a run that needs more memory than this, weights and results included"},
     {.own.name = "kernels",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "NAME",
      .own.usually = "the widest that this processor runs",
      .own.help = "kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits"},
+    {.own.name = "on-battery",
+     .own.kind = LEAT_SETTING_CHOICE,
+     .own.choices = "pause|work",
+     .own.help = "what to do while this machine runs on battery",
+     .preset = "pause"},
+    {.own.name = "quiet-hours",
+     .own.kind = LEAT_SETTING_TEXT,
+     .own.value = "22:00-07:00",
+     .own.help = "take no units between these times of the local day; several spans with commas "
+                 "between them"},
     {.own.name = "nice", .own.kind = LEAT_SETTING_FLAG, .own.help = "give way to other programs"},
     {.own.name = "once", .own.kind = LEAT_SETTING_FLAG, .own.help = "end after one unit"},
     {.own.name = "poll-ms",
@@ -125,6 +139,8 @@ static const leat_cli_example examples[] = {
      "work on the only open run"},
     {"leat work 'postgresql://ann:secret@db.example.org/class?run=night' --data faces --nice",
      "work on one of several, behind other programs"},
+    {"leat work @ticket --data faces --quiet-hours 08:00-12:00,13:00-18:00",
+     "work outside the hours in which somebody else needs the machine"},
     {"leat work @ticket --data faces", "read the URL from the file ticket (-: from stdin)"},
     {"leat work 'postgresql://ann:secret@db.example.org/class'",
      "work without the data set, on a run of leat coordinate --serve-data"},
@@ -144,7 +160,10 @@ const leat_cli_command leat_cmd_work = {
         "computed, for up to a minute, and stops; a second one stops at once. Without --data, it "
         "fetches the images of its units from the database, if the run keeps them there (leat "
         "coordinate --serve-data). A machine with other data, another version of leat, or kernels "
-        "that give other bits is refused.",
+        "that give other bits is refused.\n\n"
+        "On battery, and in --quiet-hours, it takes no units. As after Ctrl-C, the unit that is "
+        "being computed is handed in, for up to a minute, and is then left to others; the "
+        "connection stays open. It prints why it pauses and until when, and continues by itself.",
     .argument = "URL",
     .min_arguments = 1,
     .max_arguments = 1,

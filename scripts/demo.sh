@@ -165,7 +165,7 @@ until_step() {
 work() {
   echo "\$ $leat work '$shown' --data $out/faces   # worker $1"
   "$leat" work "$url" --data "$out/faces" --key "$out/keys/machine.key" --name "worker-$1" \
-    --threads 1 >"$out/worker-$1.log" 2>&1 &
+    --threads 1 --on-battery work >"$out/worker-$1.log" 2>&1 &
   eval "worker_$1=\$!"
   workers="${workers:-} $!"
 }

@@ -10,11 +10,11 @@ static void tell_finding(void *user, leat_crowd_verdict verdict, const char *wha
     leat_doctor_tell(user, verdicts[verdict], what, todo);
 }
 
-int leat_doctor_database(leat_doctor *doc, const char *url) {
+int leat_doctor_database(leat_doctor *doc, const char *url, int64_t workers) {
     leat_error err = {0};
     leat_crowd_facts *facts = &doc->database;
     leat_crowd_forget_environment();
-    if (leat_crowd_check(url, tell_finding, doc, facts, &err) != LEAT_OK)
+    if (leat_crowd_check(url, workers, tell_finding, doc, facts, &err) != LEAT_OK)
         return leat_cli_fail(doc->cli, &err);
     if (facts->can_coordinate && facts->can_work)
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, "verdict: runs can be coordinated and worked on", "");
@@ -65,6 +65,9 @@ void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts) {
     leat_json_member_known(json, "down_bytes_per_second", facts->down_bytes);
     member_int(json, "connections", facts->connections);
     member_int(json, "connections_max", facts->connections_max);
+    member_int(json, "workers_fit", facts->workers_fit);
+    leat_json_member_bool(json, "may_end_sessions", facts->may_end_sessions);
+    member_int(json, "step_bytes", facts->step_bytes);
     member_int(json, "snapshot_age", facts->snapshot_age);
     leat_json_end_object(json);
 }

@@ -27,9 +27,9 @@ void leat_doctor_kernels(leat_doctor *doc, const char *name);
 /* Only the hash of their self-test ("all": of those that are used), as a line; the exit status. */
 int leat_doctor_hash(leat_cli *cli, const char *name);
 
-/* The database of a crowd: its findings, and its facts for JSON. Not 0: the exit status of a URL
- * that is not valid. */
-int leat_doctor_database(leat_doctor *doc, const char *url);
+/* The database of a crowd of so many workers (0: those that work now): its findings, and its facts
+ * for JSON. Not 0: the exit status of a URL that is not valid. */
+int leat_doctor_database(leat_doctor *doc, const char *url, int64_t workers);
 void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts);
 
 #endif

@@ -142,6 +142,18 @@ LEAT_API void leat_key_close(leat_key *key);
 LEAT_API const char *leat_key_id(const leat_key *key);
 LEAT_API const char *leat_key_path(const leat_key *key);
 
+/* Spans of the local day in which a machine takes no units; in minutes since midnight, an end
+ * before its begin is that of the next day. */
+#define LEAT_QUIET_HOURS_MAX 16
+typedef struct leat_quiet_hours {
+    int32_t count;
+    int32_t begin[LEAT_QUIET_HOURS_MAX], end[LEAT_QUIET_HOURS_MAX];
+} leat_quiet_hours;
+/* Reads "22:00-07:00", or several with commas between them. LEAT_ERR_OPTION: the text is something
+ * else, a span has equal ends, or no minute is left. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_quiet_hours_parse(leat_quiet_hours *out, const char *text,
+                                                          leat_error *err);
+
 typedef struct leat_work_options {
     const char *url;
     const char *data;            /* data set; its fingerprint must be the run's. NULL: its images
@@ -154,6 +166,10 @@ typedef struct leat_work_options {
     bool once;            /* one unit */
     int64_t poll_ms;      /* at most, between questions while there is nothing to do; a new step
                            * wakes it before that */
+    /* When it takes no units; the one that it computes is handed in, or left to others if that
+     * takes longer than grace_ms. */
+    bool pause_on_battery;
+    leat_quiet_hours quiet;
     /* Called at least 10 times a second, with the units done, from the calling thread. False: ends
      * once the unit that is computed is handed in, or releases it if that takes longer than
      * grace_ms. */
@@ -162,7 +178,7 @@ typedef struct leat_work_options {
     leat_say_fn say;
     void *user; /* of both */
 } leat_work_options;
-/* All processors, a question each 5 s, a grace of 60 s. */
+/* All processors, a question each 5 s, a grace of 60 s; pauses on battery. */
 LEAT_API leat_work_options leat_work_options_default(void);
 
 typedef struct leat_work_result {
@@ -222,17 +238,21 @@ typedef struct leat_crowd_facts {
     double round_trip_seconds;
     double up_bytes, down_bytes; /* per second */
     int64_t connections, connections_max;
-    int64_t snapshot_age; /* transactions since the oldest snapshot that is held */
+    int64_t workers_fit;   /* besides those that are connected, and a coordinator */
+    bool may_end_sessions; /* of other logins */
+    int64_t step_bytes;    /* that the server sends in a step of the newest open run */
+    int64_t snapshot_age;  /* transactions since the oldest snapshot that is held */
 } leat_crowd_facts;
 
 /*
- * Looks whether runs can be coordinated or worked on in a database, and reports each finding.
+ * Looks whether runs can be coordinated or worked on in a database, and reports each finding;
+ * `workers`: by how many machines, 0: by those that work now.
  * Changes nothing in it; sends and receives at most 6 MB each. LEAT_OK whatever is found.
  * LEAT_ERR_OPTION: the URL is not valid. LEAT_ERR_UNSUPPORTED: built without libpq.
  */
-LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell,
-                                                    void *user, leat_crowd_facts *facts,
-                                                    leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_check(const char *url, int64_t workers,
+                                                    leat_crowd_finding_fn tell, void *user,
+                                                    leat_crowd_facts *facts, leat_error *err);
 
 /* ---- What the database says ----------------------------------------------------------------- */
 
@@ -254,14 +274,16 @@ typedef struct leat_crowd_run {
     double step_seconds;      /* of the last steps, the median; NaN: none */
     int64_t payload_bytes, weights_bytes;
     int64_t database_bytes;
+    bool serves_data; /* keeps its data set in the database, for workers without it */
 } leat_crowd_run;
 
-/* A unit that a machine could not compute, or a result that was refused. */
+/* A unit that a machine could not compute, a result that was refused, or a machine whose link is
+ * too slow for the run. */
 typedef struct leat_crowd_event {
     double seconds;                          /* ago */
-    char kind[17];                           /* "failed", "refused" */
+    char kind[17];                           /* "failed", "refused", "slow" */
     char account[65], machine[33], name[65]; /* of the machine; "": unknown */
-    char words[512];                         /* step, unit and reason */
+    char words[512];                         /* step, unit and reason; what would be fast enough */
 } leat_crowd_event;
 
 typedef struct leat_crowd_status leat_crowd_status;

@@ -1,10 +1,13 @@
-/* The resources of this machine: processors, memory, open files, disk. */
+/* The resources of this machine: processors, memory, open files, disk, power. */
+#include "base/machine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
+#include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
 
@@ -61,4 +64,32 @@ void leat_machine_look(const char *path, leat_machine *out) {
         if (leat_path_stat(pythons[i], &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE)
             snprintf(out->python, sizeof out->python, "%s", pythons[i]);
     }
+}
+
+/* ---- power ---------------------------------------------------------------------------------- */
+
+/* Whether a file of a power supply has this word, alone in its only line. */
+static bool has_word(const char *folder, const char *supply, const char *file, const char *word) {
+    char dir[LEAT_PATH_BYTES], path[LEAT_PATH_BYTES], text[64];
+    if (leat_path_join(dir, sizeof dir, folder, supply, NULL) != LEAT_OK ||
+        leat_path_join(path, sizeof path, dir, file, NULL) != LEAT_OK ||
+        !read_small(path, text, sizeof text))
+        return false;
+    text[strcspn(text, "\n")] = 0;
+    return strcmp(text, word) == 0;
+}
+
+bool leat_machine_on_battery(const char *folder) {
+    leat_path_list list = {0};
+    bool discharging = false, mains = false;
+    if (leat_path_list_dir(folder, &list, NULL) != LEAT_OK) return false;
+    for (int64_t i = 0; i < list.count; i++) {
+        const char *supply = list.paths[i];
+        if (has_word(folder, supply, "scope", "Device")) continue;
+        if (has_word(folder, supply, "type", "Battery"))
+            discharging |= has_word(folder, supply, "status", "Discharging");
+        else mains |= has_word(folder, supply, "online", "1");
+    }
+    leat_path_list_free(&list);
+    return discharging && !mains;
 }

@@ -49,8 +49,11 @@ int leat_cpu_count(void) {
     return count < 1 ? 1 : count > LEAT_THREADS_MAX ? LEAT_THREADS_MAX : count;
 }
 
-int64_t leat_clock_ns(void) {
+static int64_t read_ns(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
+
+int64_t leat_clock_ns(void) { return read_ns(CLOCK_MONOTONIC); }
+int64_t leat_clock_boot_ns(void) { return read_ns(CLOCK_BOOTTIME); }

@@ -29,5 +29,7 @@ int leat_cpu_count(void);
 
 /* Monotonic clock in nanoseconds, only for rates and progress; never for results. */
 int64_t leat_clock_ns(void);
+/* The same, but it runs on while the machine sleeps. */
+int64_t leat_clock_boot_ns(void);
 
 #endif

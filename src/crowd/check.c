@@ -6,7 +6,6 @@
 #include "crowd/check.h"
 
 #include <math.h>
-#include <netdb.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,13 +43,9 @@ bool leat_check_ask(const leat_check *self, const char *what, leat_pg_rows **row
 /* ---- the connection -------------------------------------------------------------------------- */
 
 static bool has_address(const leat_pg_place *place) {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
     if (place->host[0] == '/' || place->host[0] == '@' || strchr(place->host, ',') != NULL)
         return true;
-    const bool has = getaddrinfo(place->host, NULL, &hints, &found) == 0;
-    if (found != NULL) freeaddrinfo(found);
-    return has;
+    return leat_check_host(place->host, leat_check_reaches) != LEAT_CHECK_NO_ADDRESS;
 }
 
 /* Which part failed, and what to do about it. */
@@ -86,6 +81,13 @@ static void tell_failure(leat_check *self, const char *sqlstate, const leat_erro
                  "check the host in the URL: this machine finds no address "
                  "for \"%s\"",
                  facts->host);
+    } else if (leat_check_host(facts->host, leat_check_reaches) == LEAT_CHECK_IPV6) {
+        snprintf(
+            todo, sizeof todo,
+            "\"%s\" has only IPv6 addresses, and this machine has no route to them: use a name "
+            "of the server that has an IPv4 address (providers give one to their session "
+            "pooler, or sell it), or a network with IPv6",
+            facts->host);
     } else {
         snprintf(todo, sizeof todo,
                  "check that PostgreSQL listens at %s port %s (listen_addresses), and that no "
@@ -134,6 +136,23 @@ static bool tell_version(leat_check *self) {
     return enough;
 }
 
+/* A pool that is too small lets connections wait, without an error. Its size cannot be asked for
+ * over the connections that it passes on. */
+static void tell_pool_size(const leat_check *self) {
+    static const char todo[] =
+        "ask its administrator (SHOW DATABASES on its console; pgbouncer: default_pool_size, which "
+        "is 20 as shipped, and max_db_connections)";
+    if (self->workers == 0)
+        leat_check_tell(self, LEAT_CROWD_OK, todo,
+                        "pooler: session pooling, which works; its pool must have a connection for "
+                        "each worker, and 2 for a coordinator");
+    else
+        leat_check_tell(self, LEAT_CROWD_OK, todo,
+                        "pooler: session pooling, which works; for %lld workers and a coordinator, "
+                        "its pool must have %lld connections",
+                        (long long)self->workers, (long long)self->workers + 2);
+}
+
 /* False: it cannot be worked with. */
 static bool tell_pooler(leat_check *self) {
     static const char todo[] =
@@ -150,10 +169,9 @@ static bool tell_pooler(leat_check *self) {
         leat_check_tell(self, LEAT_CROWD_NOTE,
                         "this needs a second connection for a moment; see the limits below",
                         "pooler: not known: %s", why.message);
-    else
-        leat_check_tell(self, LEAT_CROWD_OK, "",
-                        *found == LEAT_CROWD_POOLER_NONE ? "pooler: none"
-                                                         : "pooler: session pooling, which works");
+    else if (*found == LEAT_CROWD_POOLER_NONE)
+        leat_check_tell(self, LEAT_CROWD_OK, "", "pooler: none");
+    else tell_pool_size(self);
     return true;
 }
 
@@ -194,6 +212,7 @@ static leat_code look(leat_check *self, leat_error *err) {
     ask_names(self);
     leat_check_schema(self);
     leat_check_server(self);
+    leat_check_class(self);
     leat_check_speed(self);
     if (!leat_pg_broken(self->pg)) return LEAT_OK;
     self->facts->can_coordinate = self->facts->can_work = false;
@@ -204,9 +223,9 @@ static leat_code look(leat_check *self, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell, void *user,
+leat_code leat_crowd_check(const char *url, int64_t workers, leat_crowd_finding_fn tell, void *user,
                            leat_crowd_facts *facts, leat_error *err) {
-    leat_check self = {.tell = tell, .user = user, .facts = facts};
+    leat_check self = {.tell = tell, .user = user, .workers = workers, .facts = facts};
     *facts = (leat_crowd_facts){.database_bytes = -1,
                                 .free_bytes = -1,
                                 .clock_seconds = NAN,
@@ -215,6 +234,8 @@ leat_code leat_crowd_check(const char *url, leat_crowd_finding_fn tell, void *us
                                 .down_bytes = NAN,
                                 .connections = -1,
                                 .connections_max = -1,
+                                .workers_fit = -1,
+                                .step_bytes = -1,
                                 .snapshot_age = -1,
                                 .open_runs = -1,
                                 .schema_version = -1};

@@ -5,9 +5,8 @@
 #include "base/thread.h"
 #include "crowd/check.h"
 
-/* A run needs some connections besides the workers'; a snapshot is old when that many transactions
- * came after it, whatever the time. */
-enum { CONNECTIONS_LEFT = 5, OLD_TRANSACTIONS = 1000 };
+/* A snapshot is old when that many transactions came after it, whatever the time. */
+enum { OLD_TRANSACTIONS = 1000 };
 #define SPACE_LEFT (INT64_C(4) << 30)
 
 /* ---- space ----------------------------------------------------------------------------------- */
@@ -48,40 +47,6 @@ static void tell_space(leat_check *self) {
                         "space: the database has %.1f MB; %.1f GB are free in the server's folder "
                         "on this machine",
                         size, (double)facts->free_bytes * 1e-9);
-}
-
-/* ---- connections ----------------------------------------------------------------------------- */
-
-static void tell_connections(leat_check *self) {
-    leat_crowd_facts *facts = self->facts;
-    leat_pg_rows *rows = NULL;
-    /* the sum of all databases is the only count that every login may see */
-    if (!leat_check_ask(self, "connections", &rows,
-                        "select (select sum(numbackends) from pg_stat_database where datid <> 0), "
-                        "current_setting('max_connections')::integer, "
-                        "current_setting('superuser_reserved_connections')::integer, "
-                        "(select rolconnlimit from pg_roles where rolname = session_user), "
-                        "(select datconnlimit from pg_database where datname = current_database())",
-                        NULL, 0))
-        return;
-    facts->connections = leat_pg_int(rows, 0, 0);
-    facts->connections_max = leat_pg_int(rows, 0, 1);
-    const int64_t free = facts->connections_max - leat_pg_int(rows, 0, 2) - facts->connections;
-    const int64_t of_login = leat_pg_int(rows, 0, 3), of_database = leat_pg_int(rows, 0, 4);
-    leat_pg_rows_destroy(rows);
-    leat_check_tell(
-        self, free < CONNECTIONS_LEFT ? LEAT_CROWD_NOTE : LEAT_CROWD_OK,
-        free < CONNECTIONS_LEFT ? "raise max_connections, or end sessions that are not used" : "",
-        "connections: %lld of %lld are in use, %lld are left for logins that are not "
-        "superusers; a worker takes 1, a coordinator 2",
-        (long long)facts->connections, (long long)facts->connections_max,
-        (long long)(free > 0 ? free : 0));
-    if (of_login >= 0)
-        leat_check_tell(self, LEAT_CROWD_OK, "", "connections: this login may have %lld",
-                        (long long)of_login);
-    if (of_database >= 0)
-        leat_check_tell(self, LEAT_CROWD_OK, "", "connections: this database may have %lld",
-                        (long long)of_database);
 }
 
 /* ---- snapshots ------------------------------------------------------------------------------- */
@@ -139,6 +104,5 @@ static void tell_snapshots(leat_check *self) {
 
 void leat_check_server(leat_check *self) {
     tell_space(self);
-    tell_connections(self);
     tell_snapshots(self);
 }

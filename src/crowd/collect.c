@@ -103,13 +103,18 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
 static leat_code read_again(step_in_work *of, const leat_store_result *result, bool *same,
                             leat_error *err) {
     leat_coordinator *self = of->self;
+    leat_error why = {0};
     uint8_t digest[32];
-    char found[65];
+    char found[65] = "";
     bool done = false;
-    LEAT_TRY(leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
-                                self->sizes.payload, self->part_bytes, err));
-    leat_payload_hash(self->payload, self->sizes.payload, digest);
-    leat_sha256_hex(digest, found);
+    const leat_code code =
+        leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
+                           self->sizes.payload, self->part_bytes, &why);
+    if (code != LEAT_OK && code != LEAT_ERR_CORRUPT) return leat_error_copy(err, &why);
+    if (code == LEAT_OK) {
+        leat_payload_hash(self->payload, self->sizes.payload, digest);
+        leat_sha256_hex(digest, found);
+    }
     *same = strcmp(found, result->hash) == 0;
     if (*same) return LEAT_OK;
     leat_coordinator_say(self, "step %lld, unit %lld: the database has other bytes than before",

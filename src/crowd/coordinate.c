@@ -358,7 +358,7 @@ leat_code leat_coordinate(const char *model, const char *data, const char *run,
     self->options = options;
     self->result = result;
     self->taken.step = -1;
-    self->stop = (leat_stop){is_stopped, self};
+    self->stop = (leat_stop){.asked = is_stopped, .of = self};
     self->pause = leat_pause_make(options->poll_ms, PAUSE_MOST_MS);
     leat_code code = prepare(self, model, data, run, err);
     if (code == LEAT_OK) code = serve(self, err);

@@ -12,8 +12,10 @@ static void *keeper_main(void *argument) {
     leat_keeper *self = argument;
     const leat_coordinate_options *options = self->options;
     const int64_t every_ms = options->hold_ms / 3 > 0 ? options->hold_ms / 3 : 1;
-    leat_pause pause = leat_pause_make(every_ms, every_ms);
-    const leat_stop stop = {quits, self};
+    leat_pause rest = leat_pause_make(every_ms, every_ms);
+    /* after a failure it tries again sooner: the hold runs out, also while the machine sleeps */
+    leat_pause again = leat_pause_make(every_ms / 4 > 0 ? every_ms / 4 : 1, every_ms);
+    const leat_stop stop = {.asked = quits, .of = self};
     leat_pg *pg = NULL;
     while (!atomic_load(&self->quit)) {
         leat_error why = {0};
@@ -25,7 +27,8 @@ static void *keeper_main(void *argument) {
         }
         if (code == LEAT_OK) code = leat_store_renew_hold(pg, &self->hold, &why);
         if (code == LEAT_ERR_BUSY && leat_store_is_taken(pg)) break;
-        if (!leat_pause_wait(&pause, &stop)) break;
+        if (code == LEAT_OK) leat_pause_reset(&again);
+        if (!leat_pause_wait(code == LEAT_OK ? &rest : &again, &stop)) break;
     }
     leat_pg_close(pg);
     return NULL;

@@ -66,6 +66,8 @@ struct leat_pg {
     library pq;
     PGconn *connection;
     const leat_stop *stop;
+    leat_clocks clocks;
+    int64_t asleep_ns; /* of the machine, when it connected */
     int timeout_ms;
     bool broken;
     int64_t sent;
@@ -266,8 +268,17 @@ static leat_code lost(leat_pg *pg, const char *doing, leat_error *err) {
                      *text != 0 ? text : "the connection was lost");
 }
 
+/* The machine has slept: the peer has closed the connection meanwhile, or something on the way has
+ * forgotten it. Whoever waits for an answer waits in vain, for minutes perhaps. */
+static leat_code check_awake(leat_pg *pg, const char *doing, leat_error *err) {
+    if (leat_asleep_ns(&pg->clocks) - pg->asleep_ns <= LEAT_SLEPT_NS) return LEAT_OK;
+    pg->broken = true;
+    return leat_fail(err, LEAT_ERR_CONNECTION, "%.150s: %s: this machine has slept", pg->shown,
+                     doing);
+}
+
 /* Waits until the socket can be read (or written, too); in slices, to notice `stop` while
- * connecting. */
+ * connecting, and that the machine has slept. */
 static leat_code wait_for(leat_pg *pg, bool write, bool read, int64_t until_ns, const char *doing,
                           leat_error *err) {
     for (;;) {
@@ -278,6 +289,7 @@ static leat_code wait_for(leat_pg *pg, bool write, bool read, int64_t until_ns, 
             pg->broken = true;
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
         }
+        LEAT_TRY(check_awake(pg, doing, err));
         if (at.fd < 0) return lost(pg, doing, err);
         if (left_ms <= 0) {
             pg->broken = true;
@@ -386,6 +398,8 @@ leat_code leat_pg_connect_why(leat_pg **out, const leat_pg_place *place, const c
     sqlstate[0] = 0;
     LEAT_TRY(LEAT_NEW(&pg, 1, err));
     pg->stop = stop;
+    pg->clocks = *leat_stop_clocks(stop);
+    pg->asleep_ns = leat_asleep_ns(&pg->clocks);
     pg->timeout_ms = timeout_ms;
     memcpy(pg->shown, place->shown, sizeof pg->shown);
     leat_code code = load(&pg->pq, err);
@@ -544,6 +558,7 @@ leat_code leat_pg_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char 
     if (rows != NULL) *rows = NULL;
     LEAT_ASSERT(count <= LEAT_PG_PARAMETERS_MAX && !pg->broken);
     pg->sqlstate[0] = 0;
+    LEAT_TRY(check_awake(pg, "sending", err));
     fill(&of, values, count);
     if (!pg->pq.sendQueryParams(pg->connection, sql, count, of.types, of.values, of.lengths,
                                 of.formats, bytes))
@@ -563,6 +578,7 @@ leat_code leat_pg_script(leat_pg *pg, const char *sql, leat_error *err) {
     PGresult *kept = NULL;
     LEAT_ASSERT(!pg->broken);
     pg->sqlstate[0] = 0;
+    LEAT_TRY(check_awake(pg, "sending", err));
     if (!pg->pq.sendQuery(pg->connection, sql)) return lost(pg, "sending", err);
     pg->sent += (int64_t)strlen(sql);
     LEAT_TRY(send_all(pg, err));
@@ -575,6 +591,7 @@ leat_code leat_pg_notified(leat_pg *pg, bool *any, leat_error *err) {
     PGnotify *each;
     *any = false;
     LEAT_ASSERT(!pg->broken);
+    LEAT_TRY(check_awake(pg, "listening", err));
     if (!pg->pq.consumeInput(pg->connection)) return lost(pg, "listening", err);
     while ((each = pg->pq.notifies(pg->connection)) != NULL) {
         *any = true;

@@ -32,7 +32,8 @@ LEAT_MUST_CHECK leat_code leat_pg_place_parse(leat_pg_place *place, const char *
 
 typedef struct leat_pg leat_pg;
 
-/* Connects. `stop` (may be NULL) ends the wait for that: LEAT_ERR_CANCELLED.
+/* Connects. `stop` (may be NULL) ends the wait for that: LEAT_ERR_CANCELLED. Its clocks say later
+ * whether the machine has slept: then the next call finds the connection broken.
  * LEAT_ERR_CONNECTION: the server cannot be reached; LEAT_ERR_OPTION: it refuses the login or does
  * not have the database. */
 LEAT_MUST_CHECK leat_code leat_pg_connect(leat_pg **out, const leat_pg_place *place,

@@ -119,5 +119,6 @@ leat_work_options leat_work_options_default(void) {
                                .hardware = "",
                                .threads = leat_cpu_count(),
                                .poll_ms = 5000,
+                               .pause_on_battery = true,
                                .grace_ms = 60000};
 }

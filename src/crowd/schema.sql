@@ -258,7 +258,7 @@ begin
   insert into leat.machine (account, id, name, hardware, seen_at, run)
   values (account_, p_machine, leat.tidy(p_name), leat.tidy(p_hardware), leat.clock(), r.id)
   on conflict (account, id) do update
-  set name = excluded.name, hardware = excluded.hardware, seen_at = excluded.seen_at,
+  set name = excluded.name, hardware = excluded.hardware, seen_at = leat.clock(),
       run = excluded.run;
   perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
@@ -303,6 +303,16 @@ begin
     and leat.is_held(l, r.lease_ms))
   order by u.unit limit 1 for update skip locked;
   if found then
+    -- judged again once they are locked: one may have been renewed meanwhile
+    perform from leat.lease l
+    where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live'
+    order by l.lease for update;
+    if exists (select from leat.lease l where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit)
+               and leat.is_held(l, r.lease_ms)) then
+      choose.unit := null;
+      kind := null;
+      return;
+    end if;
     update leat.lease l set state = 'expired', ended_at = leat.clock()
     where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live';
     return;
@@ -461,6 +471,18 @@ begin
   perform leat.note(l.run, 'failed', l.machine, format('step %s, unit %s: %s', l.step + 1, l.unit,
                                                        leat.tidy(p_reason)));
   return true;
+end $$;
+
+-- The machine is too slow for the run: its last word on that is kept.
+create function leat.slow(p_run bigint, p_machine text, p_words text) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform from leat.machine m
+  where m.account = session_user and m.id = p_machine and m.run = p_run for update;
+  if not found then return; end if;
+  delete from leat.event e where e.run = p_run and e.kind = 'slow' and e.account = session_user
+    and e.machine = p_machine;
+  perform leat.note(p_run, 'slow', p_machine, leat.tidy(p_words));
 end $$;
 
 -- Stores part p_part of a result, and renews the lease. Parts may come again, in any order.

@@ -25,19 +25,25 @@ begin
           p_silent_ms, p_hold_ms, p_sample_bytes)
   returning id into id_;
   for slot_ in 0 .. 1 loop
-    -- A server that crashes empties the parts: the units are computed again.
-    execute format('create unlogged table leat.part_%s_%s (lease bigint, part integer,
-                    bytes bytea not null, primary key (lease, part))', id_, slot_);
+    perform leat.create_parts(id_, slot_);
     execute format('create table leat.weights_%s_%s (part integer primary key,
                     bytes bytea not null)', id_, slot_);
     execute format('create table leat.state_%s_%s (part integer primary key,
                     bytes bytea not null)', id_, slot_);
     -- The bytes do not compress, and are not updated.
-    execute format('alter table leat.part_%s_%s alter bytes set storage external', id_, slot_);
     execute format('alter table leat.weights_%s_%s alter bytes set storage external', id_, slot_);
     execute format('alter table leat.state_%s_%s alter bytes set storage external', id_, slot_);
   end loop;
   return id_;
+end $$;
+
+-- A server that crashes empties the parts: the units are computed again.
+create function leat.create_parts(p_run bigint, p_slot integer) returns void
+language plpgsql as $$
+begin
+  execute format('create unlogged table leat.part_%s_%s (lease bigint, part integer,
+                  bytes bytea not null, primary key (lease, part))', p_run, p_slot);
+  execute format('alter table leat.part_%s_%s alter bytes set storage external', p_run, p_slot);
 end $$;
 
 create function leat.drop_run(p_run bigint) returns void
@@ -426,6 +432,24 @@ begin
   update leat.run set state = p_state, reason = p_reason where id = p_run;
 end $$;
 
+-- Whether a table of parts can be read, each of them at its end, and written. After a failover some
+-- servers have unlogged tables without files, or with damaged ones.
+create function leat.has_parts(p_run bigint, p_slot integer) returns boolean
+language plpgsql as $$
+begin
+  execute format('select sum(get_byte(substring(bytes from octet_length(bytes)), 0))
+                  from leat.part_%s_%s', p_run, p_slot);
+  -- long enough to be kept out of line
+  execute format('insert into leat.part_%s_%s values (0, 0, decode(repeat(''00'', 8192), ''hex''))',
+                 p_run, p_slot);
+  execute format('delete from leat.part_%s_%s where lease = 0', p_run, p_slot);
+  return true;
+exception
+  when undefined_table or feature_not_supported or system_error or io_error or undefined_file
+       or data_corrupted or index_corrupted then
+    return false;
+end $$;
+
 -- Units of the open step whose parts are gone, after a crash of the server: computed again. Those
 -- that the coordinator keeps itself are not asked for.
 create function leat.recover(p_run bigint, p_fence bigint, p_epoch bigint, p_kept integer[])
@@ -437,6 +461,12 @@ declare
   u record;
   bytes_ bigint;
 begin
+  for slot_ in 0 .. 1 loop
+    if not leat.has_parts(p_run, slot_) then
+      execute format('drop table if exists leat.part_%s_%s', p_run, slot_);
+      perform leat.create_parts(p_run, slot_);
+    end if;
+  end loop;
   for u in select x.unit, x.lease from leat.unit x where x.run = p_run and x.step = r.step
            and x.state in ('done', 'confirmed') and not x.unit = any (p_kept)
            order by x.unit for update loop
@@ -514,7 +544,7 @@ grant select on leat.training_state, leat.work_units, leat.gradients, leat.loss_
   leat.workers, leat.events, leat.version to public;
 grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.register(text, text, text, text), leat.claim(bigint, text, bigint), leat.renew(bigint, bigint),
-  leat.release(bigint, bigint), leat.fail(bigint, bigint, text),
+  leat.release(bigint, bigint), leat.fail(bigint, bigint, text), leat.slow(bigint, text, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
   leat.fetch(bigint, text, integer), leat.samples(bigint, bigint[]),
   leat.claim_ahead(bigint, text, bigint) to public;

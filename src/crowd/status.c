@@ -24,7 +24,8 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
         pg, &rows,
         "select run, name, model, state, reason, coordinator, coordinated, current_iteration, "
         "steps, units, unit_size, samples, generator_loss, discriminator_loss, "
-        "payload_bytes, weights_bytes, pg_database_size(current_database()) "
+        "payload_bytes, weights_bytes, pg_database_size(current_database()), "
+        "to_regclass(format('leat.data_%s', run)) is not null "
         "from leat.training_state where $1 in ('', name) order by state = 'finished', run desc "
         "limit 1",
         err, LEAT_PG_T(name)));
@@ -52,6 +53,7 @@ static leat_code load_run(leat_pg *pg, const char *name, leat_crowd_run *run, in
     run->payload_bytes = leat_pg_int(rows, 0, 14);
     run->weights_bytes = leat_pg_int(rows, 0, 15);
     run->database_bytes = leat_pg_int(rows, 0, 16);
+    run->serves_data = leat_pg_text(rows, 0, 17)[0] == 't';
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }

@@ -21,20 +21,25 @@ static const char schema_owner[] = {
 static const struct {
     const char *state;
     leat_code code;
-} states[] = {{"LT001", LEAT_ERR_BUSY},
-              {"LT002", LEAT_ERR_BUSY},
-              {"P0002", LEAT_ERR_NOT_FOUND},
-              {"22023", LEAT_ERR_OPTION},
-              {"23505", LEAT_ERR_EXISTS},
-              {"42501", LEAT_ERR_OPTION},
-              /* the server's disk, memory or connections are used up; a statement or the wait
-               * for a lock was ended; a standby that is not yet the primary: these pass */
-              {"53", LEAT_ERR_BUSY},
-              {"57014", LEAT_ERR_BUSY},
-              {"55P03", LEAT_ERR_BUSY},
-              {"25006", LEAT_ERR_BUSY},
-              {"42P01", LEAT_ERR_NOT_FOUND},
-              {"3F000", LEAT_ERR_NOT_FOUND}};
+} states[] = {
+    {"LT001", LEAT_ERR_BUSY},
+    {"LT002", LEAT_ERR_BUSY},
+    {"P0002", LEAT_ERR_NOT_FOUND},
+    {"22023", LEAT_ERR_OPTION},
+    {"23505", LEAT_ERR_EXISTS},
+    {"42501", LEAT_ERR_OPTION},
+    /* the server's disk, memory or connections are used up; a statement or the wait
+     * for a lock was ended; a standby that is not yet the primary: these pass */
+    {"53", LEAT_ERR_BUSY},
+    {"57014", LEAT_ERR_BUSY},
+    {"55P03", LEAT_ERR_BUSY},
+    {"25006", LEAT_ERR_BUSY},
+    /* files of the server; what cannot pass is unlogged, and leat.recover makes it again */
+    {"58", LEAT_ERR_BUSY},
+    {"XX001", LEAT_ERR_CORRUPT},
+    {"XX002", LEAT_ERR_CORRUPT},
+    {"42P01", LEAT_ERR_NOT_FOUND},
+    {"3F000", LEAT_ERR_NOT_FOUND}};
 
 leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const char *sql,
                           const leat_pg_value *values, int count, leat_error *err) {

@@ -89,6 +89,10 @@ LEAT_MUST_CHECK leat_code leat_store_put(leat_pg *pg, const leat_store_lease *le
 LEAT_MUST_CHECK leat_code leat_store_submit(leat_pg *pg, const leat_store_lease *lease,
                                             const char hash[65], char why[LEAT_CROWD_WORDS_BYTES],
                                             leat_error *err);
+/* This machine is too slow for the run: an event, in place of the one before. Kept if the server
+ * takes it. */
+LEAT_MUST_CHECK leat_code leat_store_slow(leat_pg *pg, int64_t run, const char *machine,
+                                          const char *words, leat_error *err);
 /* A part of the weights with this hash, of exactly size_bytes. LEAT_ERR_NOT_FOUND: they are not
  * here, or no longer. */
 LEAT_MUST_CHECK leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65],
@@ -207,7 +211,7 @@ LEAT_MUST_CHECK leat_code leat_store_own_result(leat_pg *pg, const leat_store_ho
 LEAT_MUST_CHECK leat_code leat_store_hopeless(leat_pg *pg, int64_t run, int64_t *units, int most,
                                               int *count, leat_error *err);
 /* Units of the open step that were counted and whose parts a crash of the server has taken, but for
- * those `kept`; *lost counts them. */
+ * those `kept`; *lost counts them. Tables of parts that it has damaged are created again. */
 LEAT_MUST_CHECK leat_code leat_store_recover(leat_pg *pg, const leat_store_hold *hold,
                                              const int64_t *kept, int kept_count, int64_t *lost,
                                              leat_error *err);

@@ -87,6 +87,16 @@ leat_code leat_store_fail(leat_pg *pg, const leat_store_lease *lease, const char
                            LEAT_PG_I(lease->epoch), LEAT_PG_T(reason));
 }
 
+leat_code leat_store_slow(leat_pg *pg, int64_t run, const char *machine, const char *words,
+                          leat_error *err) {
+    const leat_code code = LEAT_STORE_CALL(pg, NULL, "select leat.slow($1, $2, $3)", err,
+                                           LEAT_PG_I(run), LEAT_PG_T(machine), LEAT_PG_T(words));
+    return leat_pg_broken(pg) ? code : LEAT_OK;
+}
+
+/* Results that others have damaged are made again: it passes. */
+static leat_code passes(leat_code code) { return code == LEAT_ERR_CORRUPT ? LEAT_ERR_BUSY : code; }
+
 leat_code leat_store_put(leat_pg *pg, const leat_store_lease *lease, int64_t part,
                          const uint8_t *bytes, int64_t size_bytes, char why[LEAT_CROWD_WORDS_BYTES],
                          leat_error *err) {
@@ -94,7 +104,7 @@ leat_code leat_store_put(leat_pg *pg, const leat_store_lease *lease, int64_t par
     leat_code code =
         LEAT_STORE_CALL(pg, &rows, "select leat.put($1, $2, $3, $4)", err, LEAT_PG_I(lease->lease),
                         LEAT_PG_I(lease->epoch), LEAT_PG_I(part), LEAT_PG_B(bytes, size_bytes));
-    return leat_store_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
+    return leat_store_take_text(passes(code), rows, why, LEAT_CROWD_WORDS_BYTES);
 }
 
 leat_code leat_store_submit(leat_pg *pg, const leat_store_lease *lease, const char hash[65],
@@ -103,7 +113,7 @@ leat_code leat_store_submit(leat_pg *pg, const leat_store_lease *lease, const ch
     leat_code code =
         LEAT_STORE_CALL(pg, &rows, "select leat.submit($1, $2, $3)", err, LEAT_PG_I(lease->lease),
                         LEAT_PG_I(lease->epoch), LEAT_PG_T(hash));
-    return leat_store_take_text(code, rows, why, LEAT_CROWD_WORDS_BYTES);
+    return leat_store_take_text(passes(code), rows, why, LEAT_CROWD_WORDS_BYTES);
 }
 
 leat_code leat_store_fetch(leat_pg *pg, int64_t run, const char weights[65], int64_t part,

@@ -96,21 +96,13 @@ static leat_code take_state(leat_coordinator *self, leat_error *err) {
 }
 
 static leat_code same_step(leat_coordinator *self, leat_error *err) {
-    int64_t lost = 0;
     bool there = false;
     leat_coordinator_encode(self);
     if (strcmp(self->at.weights, self->weights_hash) != 0) return open_here(self, err);
     /* a database that was restored may lack what a dump has left out */
     LEAT_TRY(leat_store_has_weights(self->pg, self->run, self->at.weights_slot, self->sizes.weights,
                                     &there, err));
-    if (!there) return open_here(self, err);
-    LEAT_TRY(leat_store_recover(self->pg, &self->hold, NULL, 0, &lost, err));
-    if (lost > 0)
-        leat_coordinator_say(self,
-                             "%lld results are gone with a crash of the server, and will be "
-                             "computed again",
-                             (long long)lost);
-    return LEAT_OK;
+    return there ? LEAT_OK : open_here(self, err);
 }
 
 static leat_code meet(leat_coordinator *self, leat_error *err) {
@@ -131,8 +123,21 @@ static leat_code meet(leat_coordinator *self, leat_error *err) {
     return open_here(self, err);
 }
 
+/* Results of the open step that a crash has taken, and tables of results that it has damaged. */
+static leat_code recover(leat_coordinator *self, leat_error *err) {
+    int64_t lost = 0;
+    LEAT_TRY(leat_store_recover(self->pg, &self->hold, NULL, 0, &lost, err));
+    if (lost > 0)
+        leat_coordinator_say(self,
+                             "%lld results are gone with a crash of the server, and will be "
+                             "computed again",
+                             (long long)lost);
+    return LEAT_OK;
+}
+
 leat_code leat_coordinator_sync(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(meet(self, err));
+    LEAT_TRY(recover(self, err));
     /* also if the step was open before: a commit whose answer was lost has woken nobody */
     return leat_store_wake(self->pg, self->run, err);
 }

@@ -3,7 +3,8 @@
  * connection; another one computes. So a lease is renewed, and the result before is sent, while the
  * next unit is computed. A unit that is claimed is `next` until what it needs is fetched, then
  * `computing`, then `sending`; a machine has two of the three at most. Without a data set of its
- * own, it claims the next one while it computes, to fetch its samples (served.h).
+ * own, it claims the next one while it computes, to fetch its samples (served.h). While the machine
+ * is not to be used (lend.h), it claims nothing.
  */
 
 #include <inttypes.h>
@@ -14,10 +15,11 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "crowd/lag.h"
+#include "crowd/lend.h"
 #include "crowd/pause.h"
 #include "crowd/pooler.h"
 #include "crowd/served.h"
-#include "leat/crowd.h"
 #include "train/bill.h"
 #include "train/data.h"
 #include "train/exchange.h"
@@ -28,6 +30,8 @@ enum {
     PAUSE_FIRST_MS = 1000,
     PAUSE_MOST_MS = 30000,
     SLICE_MS = 100,
+    LEND_LOOK_MS = 1000,
+    PARTS_IN_LIBPQ = 5,
     CLONED_MOST = 3
 };
 
@@ -37,6 +41,7 @@ typedef enum desk_state { DESK_EMPTY, DESK_READY, DESK_BUSY, DESK_DONE, DESK_FAI
 
 typedef struct worker {
     const leat_work_options *options;
+    const leat_host *host;
     leat_work_result *result;
     leat_pg_place place;
     leat_pg *pg;
@@ -45,6 +50,9 @@ typedef struct worker {
     leat_stop stop; /* asks the caller */
     bool stopping;  /* it said so, at stopped_ns */
     int64_t stopped_ns;
+    leat_lending lending;
+    int64_t looked_ns; /* whether it takes units; 0: not yet */
+    int64_t paused_ns; /* since when it takes none */
     /* the run */
     int64_t run;
     char identity[65];
@@ -75,7 +83,10 @@ typedef struct worker {
     leat_store_lease next; /* lease 0: nothing */
     int64_t next_renewed_ns;
     int64_t weights_bytes; /* of its weights that are here */
-    bool told_of_samples;  /* that the database does not have them */
+    int64_t fetch_ns;      /* when the first of them was asked for */
+    int64_t gone_step;     /* whose weights were gone, the last time; -1: none */
+    leat_lag lag;
+    bool told_of_samples; /* that the database does not have them */
     /* sending */
     leat_store_lease sending; /* lease 0: nothing */
     uint8_t *payload, *outgoing;
@@ -99,13 +110,18 @@ static void say(const worker *self, const char *format, ...) {
     self->options->say(self->options->user, line);
 }
 
+/* Runs on while the machine sleeps: what was due meanwhile is due. */
+static int64_t now_ns(const worker *self) {
+    return self->host->clocks.boot_ns(self->host->clocks.of);
+}
+
 /* Whether the caller wants an end. Asked often: it is a report of progress, too. */
 static bool stopped(worker *self) {
     const leat_work_options *options = self->options;
     const leat_progress progress = {"units", "units", self->result->accepted, -1};
     if (self->stopping || options->progress == NULL) return self->stopping;
     self->stopping = !options->progress(options->user, &progress);
-    self->stopped_ns = leat_clock_ns();
+    self->stopped_ns = now_ns(self);
     return self->stopping;
 }
 
@@ -248,6 +264,24 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
     return LEAT_OK;
 }
 
+/* What comes on top of the trainer: the exchange, weights, two results, samples of two units, and
+ * parts in libpq, whose buffers for either direction double as they grow. */
+static leat_code exchange_bytes(const worker *self, int64_t part_bytes, int64_t *bytes,
+                                leat_error *err) {
+    const leat_train_options *train = &self->train;
+    const leat_plan *plan = &self->plan;
+    leat_model *model = NULL;
+    LEAT_TRY(leat_model_create(&model, train, plan, err));
+    const leat_model_sizes of = leat_model_get_sizes(model);
+    leat_model_destroy(model);
+    const int64_t statistics = leat_plan_micro_batches(plan) * of.statistics;
+    *bytes = PARTS_IN_LIBPQ * part_bytes + 4 * (of.parameters + statistics + of.running) +
+             leat_codec_bytes(train->codec_down, of.parameters) +
+             2 * leat_payload_bytes(train->codec_up, of.parameters, statistics, LEAT_MODEL_SUMS) +
+             (self->is_served ? leat_served_bytes(&self->served, plan) : 0);
+    return LEAT_OK;
+}
+
 static leat_code prepare(worker *self, const leat_store_run *run, leat_error *err) {
     LEAT_TRY(leat_settings_read(run->settings, &self->train, err));
     self->train.threads = self->options->threads;
@@ -255,7 +289,8 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     self->train.kernels = self->options->kernels;
     LEAT_TRY(open_samples(self, run, err));
     LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->samples->count, err));
-    const int64_t more = self->is_served ? leat_served_bytes(&self->served, &self->plan) : 0;
+    int64_t more = 0;
+    LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));
     LEAT_TRY(leat_train_check_memory(&self->train, &self->plan, more, err));
     LEAT_TRY(leat_trainer_create(&self->trainer, &self->train, &self->plan, self->samples, err));
     LEAT_TRY(
@@ -311,7 +346,7 @@ static leat_code rest(worker *self, leat_error *err) {
     uint64_t draw = 0;
     LEAT_TRY(leat_random_u64(&draw, err));
     self->wait_ns = half_ns + (int64_t)(draw % (uint64_t)half_ns);
-    self->asked_ns = leat_clock_ns();
+    self->asked_ns = now_ns(self);
     return LEAT_OK;
 }
 
@@ -327,7 +362,7 @@ static leat_code claim(worker *self, bool ahead, leat_error *err) {
     if (strcmp(lease.run_state, "finished") == 0) self->done = true;
     if (lease.lease == 0) return rest(self, err);
     self->next = lease;
-    self->next_renewed_ns = leat_clock_ns();
+    self->next_renewed_ns = now_ns(self);
     self->weights_bytes = 0;
     if (self->is_served) leat_served_begin(&self->served, lease.step, lease.unit);
     return LEAT_OK;
@@ -345,6 +380,7 @@ static leat_code leave_next(worker *self, leat_error *err) {
 static leat_code fetch_weights(worker *self, leat_error *err) {
     const int64_t part_bytes = self->facts.part_bytes, first = self->weights_bytes;
     const int64_t left = self->sizes.weights - first, size = left < part_bytes ? left : part_bytes;
+    if (first == 0) self->fetch_ns = now_ns(self);
     self->weights_hash[0] = 0;
     LEAT_TRY(leat_store_fetch(self->pg, self->run, self->next.weights, first / part_bytes,
                               self->weights + first, size, err));
@@ -352,6 +388,24 @@ static leat_code fetch_weights(worker *self, leat_error *err) {
     if (size < left) return LEAT_OK;
     memcpy(self->weights_hash, self->next.weights, sizeof self->weights_hash);
     self->weights_new = true;
+    leat_lag_end(&self->lag);
+    return LEAT_OK;
+}
+
+/* The weights of the next unit were replaced while they were fetched: begins with the newest at
+ * once, unless it is these that the database does not have. */
+static leat_code restart(worker *self, leat_error *err) {
+    char words[LEAT_LAG_WORDS_BYTES];
+    const int64_t step = self->next.step;
+    const bool newer = step != self->gone_step;
+    self->gone_step = step;
+    if (leat_lag_add(&self->lag, step, self->fetch_ns, now_ns(self), self->weights_bytes,
+                     self->sizes.weights, words)) {
+        say(self, "each step replaces the weights before they are here: %s", words);
+        LEAT_TRY(leat_store_slow(self->pg, self->run, self->options->machine, words, err));
+    }
+    LEAT_TRY(leave_next(self, err));
+    if (newer) self->asked_ns = 0;
     return LEAT_OK;
 }
 
@@ -378,12 +432,13 @@ static void begin_next(worker *self) {
 static leat_code prepare_next(worker *self, desk_state desk, bool *waits, leat_error *err) {
     leat_error why = {0};
     leat_code code = LEAT_OK;
+    const bool fetches = strcmp(self->next.weights, self->weights_hash) != 0;
     *waits = false;
     if (self->is_served && !leat_served_complete(&self->served)) code = fetch_samples(self, &why);
     else if (desk != DESK_EMPTY) *waits = true;
-    else if (strcmp(self->next.weights, self->weights_hash) != 0) code = fetch_weights(self, &why);
-    else begin_next(self);
-    /* the step ended meanwhile, or the coordinator still stores the data set */
+    else if (!fetches) begin_next(self);
+    else if ((code = fetch_weights(self, &why)) == LEAT_ERR_NOT_FOUND) return restart(self, err);
+    /* the coordinator still stores the data set */
     if (code == LEAT_ERR_NOT_FOUND) return leave_next(self, err);
     return leat_error_copy(err, &why);
 }
@@ -404,7 +459,7 @@ static leat_code send_part(worker *self, leat_error *err) {
         LEAT_TRY(leat_store_put(self->pg, &self->sending, self->next_part, self->outgoing + first,
                                 left < part_bytes ? left : part_bytes, why, err));
         self->next_part++;
-        self->sent_ns = leat_clock_ns();
+        self->sent_ns = now_ns(self);
     } else {
         LEAT_TRY(leat_store_submit(self->pg, &self->sending, self->outgoing_hash, why, err));
         if (why[0] == 0) {
@@ -422,7 +477,7 @@ static leat_code send_part(worker *self, leat_error *err) {
 static leat_code renew(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     LEAT_TRY(leat_store_renew(self->pg, &self->computing, why, err));
-    self->renewed_ns = leat_clock_ns();
+    self->renewed_ns = now_ns(self);
     if (why[0] == 0) return LEAT_OK;
     lose(self, &self->computing, why);
     leat_exchange_cancel(self->exchange, true);
@@ -433,7 +488,7 @@ static leat_code renew(worker *self, leat_error *err) {
 static leat_code renew_next(worker *self, leat_error *err) {
     char why[LEAT_CROWD_WORDS_BYTES];
     LEAT_TRY(leat_store_renew(self->pg, &self->next, why, err));
-    self->next_renewed_ns = leat_clock_ns();
+    self->next_renewed_ns = now_ns(self);
     if (why[0] != 0) lose(self, &self->next, why);
     return LEAT_OK;
 }
@@ -460,15 +515,18 @@ static leat_code give_up_unit(worker *self, leat_error *err) {
     return leat_store_fail(self->pg, &self->computing, why.message, err);
 }
 
+/* Whether this machine is not to be used now. */
+static bool pauses(const worker *self) { return self->lending.state != LEAT_LENDS; }
+
 /* Whether a unit is wanted now: nothing is computed, or samples of the next unit could be fetched
  * meanwhile; and the last question is a while ago. */
 static bool wants_unit(const worker *self, desk_state desk) {
     const bool ahead = desk != DESK_EMPTY;
-    if (self->done || self->next.lease != 0) return false;
+    if (self->done || pauses(self) || self->next.lease != 0) return false;
     if (self->options->once && (ahead || self->sending.lease != 0)) return false;
     if (ahead && (!self->is_served || self->computing.lease == 0 || self->sending.lease != 0))
         return false;
-    return self->asked_ns == 0 || leat_clock_ns() - self->asked_ns >= self->wait_ns;
+    return self->asked_ns == 0 || now_ns(self) - self->asked_ns >= self->wait_ns;
 }
 
 /* A new step, or the end of the run: it asks at once. At most once in each wait of serve, so that
@@ -483,7 +541,7 @@ static leat_code hear(worker *self, leat_error *err) {
 /* Whether a lease needs a sign of life. */
 static bool is_due(const worker *self, const leat_store_lease *lease, int64_t renewed_ns) {
     return lease->lease != 0 &&
-           leat_clock_ns() - renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
+           now_ns(self) - renewed_ns >= self->facts.renew_ms * INT64_C(1000000);
 }
 
 /* What is due; one call of the database at most. *idle: nothing was. */
@@ -506,7 +564,7 @@ static leat_code step(worker *self, bool *idle, leat_error *err) {
     if (is_due(self, &self->next, self->next_renewed_ns)) return renew_next(self, err);
     /* a part renews its lease */
     if (is_due(self, &self->sending, self->sent_ns)) return send_part(self, err);
-    if (self->next.lease != 0 && self->done) return leave_next(self, err);
+    if (self->next.lease != 0 && (self->done || pauses(self))) return leave_next(self, err);
     if (self->next.lease != 0) {
         bool waits = false;
         LEAT_TRY(prepare_next(self, desk, &waits, err));
@@ -527,8 +585,42 @@ static bool at_end(worker *self) {
 }
 
 /* Somebody who stops a worker waits for the unit that it computes, but not for ever. */
-static bool grace_is_over(const worker *self) {
-    return leat_clock_ns() - self->stopped_ns > self->options->grace_ms * INT64_C(1000000);
+static bool grace_is_over(const worker *self, int64_t since_ns) {
+    return now_ns(self) - since_ns > self->options->grace_ms * INT64_C(1000000);
+}
+
+/* Leaves what is computed and sent to others: it would use the machine for too long. */
+static leat_code give_back(worker *self, leat_error *err) {
+    leat_store_lease *const leases[] = {&self->computing, &self->sending};
+    const bool computes = look_at_desk(self) != DESK_EMPTY && self->computing.lease != 0;
+    for (int i = computes ? 0 : 1; i < 2; i++) {
+        const leat_store_lease lease = *leases[i];
+        if (lease.lease == 0) continue;
+        leases[i]->lease = 0;
+        self->result->lost++;
+        say(self, "step %lld, unit %lld: left to others", (long long)lease.step + 1,
+            (long long)lease.unit);
+        if (i == 0) leat_exchange_cancel(self->exchange, true);
+        LEAT_TRY(leat_store_release(self->pg, &lease, err));
+    }
+    return LEAT_OK;
+}
+
+/* Whether this machine is to be used: it is asked once a second. The unit that it has is handed in,
+ * unless that takes too long. */
+static leat_code look_at_machine(worker *self, leat_error *err) {
+    const int64_t poll_ms = self->options->poll_ms;
+    const int64_t every_ms = poll_ms < LEND_LOOK_MS ? poll_ms : LEND_LOOK_MS;
+    char line[LEAT_LEND_LINE_BYTES];
+    if (self->looked_ns != 0 && now_ns(self) - self->looked_ns < every_ms * INT64_C(1000000))
+        return LEAT_OK;
+    self->looked_ns = now_ns(self);
+    const bool paused = pauses(self);
+    if (leat_lending_look(&self->lending, self->host, self->options, line)) say(self, "%s", line);
+    if (!paused) self->paused_ns = self->looked_ns;
+    if (pauses(self) && grace_is_over(self, self->paused_ns)) return give_back(self, err);
+    if (paused && !pauses(self)) self->asked_ns = 0;
+    return LEAT_OK;
 }
 
 static leat_code serve(worker *self, leat_error *err) {
@@ -542,8 +634,9 @@ static leat_code serve(worker *self, leat_error *err) {
                 "of it, and takes its units away; use another --key here");
         if (stopped(self)) {
             self->done = true;
-            if (at_end(self) || grace_is_over(self)) break;
+            if (at_end(self) || grace_is_over(self, self->stopped_ns)) break;
         }
+        LEAT_TRY(look_at_machine(self, err));
         LEAT_TRY(step(self, &idle, err));
         leat_pause_reset(&self->pause);
         if (!idle) continue;
@@ -613,7 +706,8 @@ static leat_code run_worker(worker *self, leat_error *err) {
     }
 }
 
-leat_code leat_work(const leat_work_options *options, leat_work_result *result, leat_error *err) {
+leat_code leat_work_on(const leat_host *host, const leat_work_options *options,
+                       leat_work_result *result, leat_error *err) {
     pthread_condattr_t monotonic;
     worker *self = NULL;
     *result = (leat_work_result){0};
@@ -621,8 +715,10 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
         return leat_fail(err, LEAT_ERR_OPTION, "poll_ms and threads must be at least 1");
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->options = options;
+    self->host = host;
     self->result = result;
-    self->stop = (leat_stop){is_stopped, self};
+    self->gone_step = -1;
+    self->stop = (leat_stop){is_stopped, self, &host->clocks};
     self->pause = leat_pause_make(
         options->poll_ms < PAUSE_FIRST_MS ? options->poll_ms : PAUSE_FIRST_MS, PAUSE_MOST_MS);
     pthread_mutex_init(&self->lock, NULL);
@@ -636,4 +732,9 @@ leat_code leat_work(const leat_work_options *options, leat_work_result *result, 
     destroy(self);
     leat_free(self);
     return code;
+}
+
+leat_code leat_work(const leat_work_options *options, leat_work_result *result, leat_error *err) {
+    const leat_host host = leat_host_own();
+    return leat_work_on(&host, options, result, err);
 }

@@ -37,6 +37,7 @@ OWN_DEFAULTS = {("ingest can", "preset", "default"), ("cat", "format", "ndjson")
                 ("export", "step", "the last"), ("coordinate", "model", "dcgan"),
                 ("coordinate", "name", "that of the folder"),
                 ("work", "name", "the name of this machine"),
+                ("doctor", "workers", "those that work now"),
                 ("work", "data", "fetch the images of each unit from the database"),
                 ("work", "key", "~/.local/state/leat/machine.key")}
 

@@ -109,6 +109,7 @@ static void crowd(void) {
     number("work", "memory", worker.memory_bytes);
     say("work", "kernels", worker.kernels);
     number("work", "poll-ms", worker.poll_ms);
+    say("work", "on-battery", worker.pause_on_battery ? "pause" : "work");
 }
 
 int main(void) {

@@ -36,12 +36,13 @@ static bool until_stopped(void *user, const leat_progress *progress) {
 
 static void *helper_main(void *argument) {
     helper *self = argument;
-    self->code = leat_work(&self->options, &self->result, &self->err);
+    const leat_host own = leat_host_own(), *host = self->host != NULL ? self->host : &own;
+    self->code = leat_work_on(host, &self->options, &self->result, &self->err);
     atomic_store(&self->ended, true);
     return NULL;
 }
 
-static void start(helper *self, int number, const char *data) {
+static void prepare(helper *self, int number, const char *data) {
     *self = (helper){0};
     url_of(self->url, number % 2 == 0 ? "ann" : "bob");
     snprintf(self->machine, sizeof self->machine, "%032x", number + 1);
@@ -54,11 +55,23 @@ static void start(helper *self, int number, const char *data) {
                                         .poll_ms = 5,
                                         .progress = until_stopped,
                                         .user = self};
+}
+
+void helper_begin(helper *self) {
     assert_int_equal(pthread_create(&self->thread, NULL, helper_main, self), 0);
 }
 
-void helper_start(helper *self, int number) { start(self, number, train_data(LOCAL_IMAGES)); }
-void helper_start_bare(helper *self, int number) { start(self, number, NULL); }
+void helper_prepare(helper *self, int number) { prepare(self, number, train_data(LOCAL_IMAGES)); }
+
+void helper_start(helper *self, int number) {
+    helper_prepare(self, number);
+    helper_begin(self);
+}
+
+void helper_start_bare(helper *self, int number) {
+    prepare(self, number, NULL);
+    helper_begin(self);
+}
 
 void helper_join(helper *self) {
     assert_int_equal(pthread_join(self->thread, NULL), 0);

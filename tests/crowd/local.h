@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "cluster.h"
-#include "leat/crowd.h"
+#include "crowd/lend.h"
 
 enum { LOCAL_WORKERS_MAX = 4, LOCAL_IMAGES = 20, LOCAL_STEPS = 6 };
 
@@ -19,6 +19,7 @@ const char *local_data(void);
 /* A worker. */
 typedef struct helper {
     pthread_t thread;
+    const leat_host *host; /* NULL: this machine */
     leat_work_options options;
     leat_work_result result;
     atomic_bool stop, ended;
@@ -27,6 +28,9 @@ typedef struct helper {
     char url[LEAT_PG_URL_BYTES], machine[33];
 } helper;
 void helper_start(helper *self, int number);
+/* The same in two calls, with options changed in between. */
+void helper_prepare(helper *self, int number);
+void helper_begin(helper *self);
 /* One without a data set. */
 void helper_start_bare(helper *self, int number);
 /* Its end, which must not be a failure. */

@@ -138,7 +138,7 @@ class Runs(OnServer):
 
     def work(self, *words, url=None, **more):
         key = f"{self.data}/{self.database}-{next(self.numbers)}.key"
-        for name, value in (("--threads", 1), ("--poll-ms", 20)):
+        for name, value in (("--threads", 1), ("--poll-ms", 20), ("--on-battery", "work")):
             words = words if name in words else (*words, name, value)
         return self.start("work", url or self.url("ann"), "--data", self.faces, "--key", key,
                           *words, **more)

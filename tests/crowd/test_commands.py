@@ -49,7 +49,7 @@ class Crowd(folder.Folder):
     def work(self, *words, login="ann", data="faces", more="", **others):
         return Command("work", SERVER.url(self.database, login, more), "--data", f"{DATA}/{data}",
                        "--key", self.at("keys", "machine.key"), "--threads", "1", "--poll-ms", "5",
-                       *words, **others)
+                       "--on-battery", "work", *words, **others)
 
     def status(self, *words, status=0):
         return leat("status", "--db", SERVER.url(self.database), *words, status=status)
@@ -69,6 +69,8 @@ class Crowd(folder.Folder):
             text = self.status().stdout
             self.assertRegex(text, r"(?m)^run      run: dcgan, open$")
             self.assertRegex(text, "(?m)^units    3 ready, 0 out, 0 done, of 3 with 8 images each$")
+            self.assertRegex(text, "(?m)^data     not in the database: workers need --data$")
+            self.assertEqual(status["serves_data"], False)
             with self.work("--name", "x\x1b[31m<b>", "--json") as one, \
                  self.work("--json", login="bob") as two:
                 reports = [json.loads(one.end()), json.loads(two.end())]
@@ -183,7 +185,7 @@ class Crowd(folder.Folder):
             self.assertIn("run: dcgan", leat("status", "--db", "@" + self.at("ticket"),
                                                status=0).stdout)
             leat("work", "@" + self.at("ticket"), "--data", f"{DATA}/faces", "--key",
-                 self.at("k"), "--threads", "1", "--poll-ms", "5", status=0)
+                 self.at("k"), "--threads", "1", "--poll-ms", "5", "--on-battery", "work", status=0)
             coordinator.end()
         leat("doctor", "--db", "-", input=url, status=0)
         missing = self.at("run", "nothing.jsonl")
@@ -229,6 +231,8 @@ class Crowd(folder.Folder):
                   1], 2, "postgresql://"),
                 (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
                 (["work", url, "--data", faces, "--key", self.at("k")], 1, "schema"),
+                (["work", url, "--quiet-hours", "07:00-07:00"], 2, "both begin and end"),
+                (["work", url, "--on-battery", "run"], 2, "pause"),
                 (["status", "--db", url], 1, "schema"),
                 (["status", "--db", "postgresql://a@127.0.0.1:1/x"], 1, "127.0.0.1:1")):
             done = leat(*words)

@@ -83,7 +83,7 @@ class Coordinator(Command):
 
     def work(self, *more):
         return leat("work", self.url, "--data", f"{DATA}/faces", "--key", f"{DATA}/key",
-                    "--threads", "1", "--poll-ms", "10", *more)
+                    "--threads", "1", "--poll-ms", "10", "--on-battery", "work", *more)
 
     def kill_with_server(self):
         """It and its server have ended, whatever happens."""

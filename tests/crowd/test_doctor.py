@@ -46,9 +46,10 @@ class Doctor(unittest.TestCase):
                     self.server.sql(file.read(), database=name, login="boss")
         return name
 
-    def doctor(self, url, status=0, **facts):
+    def doctor(self, url, status=0, workers=None, **facts):
         """Its findings and facts; those given must be so."""
-        done = leat("doctor", "--db", url, "--json", status=status)
+        words = [] if workers is None else ["--workers", workers]
+        done = leat("doctor", "--db", url, "--json", *words, status=status)
         said = json.loads(done.stdout)
         self.assertEqual(said["problems"] > 0, status == 1)
         self.assertEqual({key: said["database"][key] for key in facts}, facts)
@@ -84,6 +85,18 @@ class Doctor(unittest.TestCase):
             self.assertIn(says, found["what"])
             self.assertTrue(found["do"])
 
+    def test_only_ipv6(self):
+        """An address that a machine without IPv6 does not reach is named as that."""
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
+            try:
+                s.connect(("2001:db8::1", 9))  # sends nothing
+                self.skipTest("this machine has a route for IPv6")
+            except OSError:
+                pass
+        said = self.doctor("postgresql://ann@[2001:db8::1]/x", 1, failed="connection")
+        self.assertIn("has only IPv6 addresses, and this machine has no route to them",
+                      self.finding(said, "connection: ", "problem")["do"])
+
     def test_no_right_to_connect(self):
         name = self.database()
         self.server.sql(f"revoke connect on database {name} from public")
@@ -95,6 +108,7 @@ class Doctor(unittest.TestCase):
         self.assertIn("is named as", leat("doctor", "--db", "class", status=2).stderr)
         done = leat("doctor", "--db", self.server.url("x"), "--kernels", status=2)
         self.assertIn("run leat doctor once for each", done.stderr)
+        self.assertIn("give --db", leat("doctor", "--workers", 3, status=2).stderr)
 
     def test_commands_end_when_the_login_is_refused(self):
         """They do not try for ever."""
@@ -124,7 +138,9 @@ class Doctor(unittest.TestCase):
         self.finding(self.at(name, "ann", pooler="none"), "pooler: none", "ok")
         url = self.pooler("session").url(name, "ann")
         said = self.doctor(url, pooler="session", can_work=True)
-        self.finding(said, "pooler: session pooling", "ok")
+        self.assertIn("default_pool_size", self.finding(said, "pooler: session", "ok")["do"])
+        said = self.doctor(url, workers=30, pooler="session")
+        self.assertIn("must have 32 connections", self.finding(said, "pooler: ", "ok")["what"])
         for mode in ("transaction", "statement"):
             url = self.pooler(mode).url(name, "ann")
             said = self.doctor(url, 1, pooler=mode, can_work=False, can_coordinate=False)
@@ -264,7 +280,8 @@ class Doctor(unittest.TestCase):
         with subprocess.Popen(words, stdout=subprocess.DEVNULL) as coordinator:
             while coordinator.poll() is None:
                 done = leat("work", self.server.url(name, "ann"), "--data", data, "--key",
-                            f"{self.folder}/ann.key", "--poll-ms", "20", "--threads", "1")
+                            f"{self.folder}/ann.key", "--poll-ms", "20", "--threads", "1",
+                            "--on-battery", "work")
                 if done.returncode == 0:
                     break
                 self.assertIn("no open run", done.stderr)
@@ -291,6 +308,75 @@ class Doctor(unittest.TestCase):
             self.assertTrue(64 << 10 < count < 6000000, count)
         self.assertEqual(proxy.connections, 2)  # the second one looks for a pooler
         self.assertGreater(self.at(name, "owner")["database"]["free_bytes"], 0)
+
+    def run_of(self, name, units, payload, weights):
+        """An open run of these sizes."""
+        self.server.sql(
+            f"select leat.create_run('run', '{'0' * 64}', '', 'dcgan', '', '', '', 1000, '', '', "
+            f"{units}, 100, 5, {payload}, {weights}, 1, 1048576, 1, 1, 1, 1, 1, 0)", database=name,
+            login="boss")
+
+    def test_how_many_workers(self):
+        """What is left, less a coordinator; and a number that is printed is enough."""
+        name = self.database()
+        reserved = 3  # for superusers
+        said = self.at(name, "ann")
+        room = 37 - reserved - said["database"]["connections"] + 1 - 2
+        self.assertEqual(said["database"]["workers_fit"], room)
+        self.assertIn(f"room for {room} more workers (0 are connected)",
+                      self.finding(said, "connections: ", "ok")["what"])
+        self.at(name, "ann", workers=room, workers_fit=room)
+        self.finding(self.at(name, "ann", workers=room), "connections: ", "ok")
+        found = self.finding(self.at(name, "ann", workers=room + 4), "connections: ", "note")
+        self.assertIn("raise max_connections to 41 or more", found["do"])
+        # those that are there already
+        with self.server.session(name, "carl") as worker, \
+             self.server.session(name, "boss") as coordinator:
+            for session, what in ((worker, "work"), (coordinator, "coordinate")):
+                session.stdin.write(f"set application_name = 'leat {what}'; select 1;\n")
+                session.stdin.flush()
+                session.stdout.readline()
+            said = self.at(name, "ann", workers=room, workers_fit=room - 1)
+            self.assertIn(f"(1 are connected, and {room - 1} are to come)",
+                          self.finding(said, "connections: ", "ok")["what"])
+            for session in (worker, coordinator):
+                session.stdin.close()
+                session.wait(LIMIT)
+        self.server.sql(f"alter database {name} connection limit 6")
+        said = self.at(name, "ann", workers_fit=4)
+        found = self.finding(self.at(name, "ann", workers=9), "connections: ", "note")
+        self.mend(found["do"], "its owner", name)
+        said = self.at(name, "ann", workers=9, workers_fit=9)
+        self.finding(said, "connections: ", "ok")
+        self.assertIn("connections: this database may have 11",
+                      [f["what"] for f in said["findings"]])
+
+    def test_what_it_costs(self):
+        name = self.database()
+        said = self.at(name, "ann", workers=30, step_bytes=None)
+        self.assertFalse([f for f in said["findings"] if f["what"].startswith("egress")])
+        self.assertIn("does not sleep", self.finding(said, "idle: ", "ok")["what"])
+        self.run_of(name, 3, 12700000, 12700000)
+        said = self.at(name, "ann", workers=30, step_bytes=419100000)
+        self.assertEqual(self.finding(said, "egress: ", "ok")["what"],
+                         "egress: 30 workers x 12.7 MB = 381.0 MB a step, and 38.1 MB to the "
+                         "coordinator: a 5 GB allowance ends after 11 steps")
+        for number in (1, 2):
+            self.server.sql(f"select leat.register('run', '{str(number) * 32}', '', '')",
+                            database=name, login="ann")
+        self.assertIn("egress: 2 workers x 12.7 MB = 25.4 MB a step",
+                      self.finding(self.at(name, "carl"), "egress: ", "ok")["what"])
+
+    def test_who_ends_sessions(self):
+        name = self.database()
+        found = self.finding(self.at(name, "boss", may_end_sessions=False), "sessions: ", "ok")
+        self.mend(found["do"], "as an administrator", name)
+        said = self.at(name, "boss", may_end_sessions=True)
+        self.assertIn("may end those of other logins",
+                      self.finding(said, "sessions: ", "ok")["what"])
+        self.server.sql("revoke pg_signal_backend from boss")
+        said = self.at(name, "ann")  # who only works
+        self.assertFalse([f for f in said["findings"] if f["what"].startswith("sessions")])
 
     def test_limits_of_a_login(self):
         name = self.database()

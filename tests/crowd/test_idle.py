@@ -95,7 +95,8 @@ class Idle(OnServer):
         coordinator.end(1, signal.SIGTERM)
         self.server.sql("update leat.run set state = 'paused'", database=name)
         self.start("work", proxy.url(name, "ann"), "--data", self.faces, "--key",
-                   f"{self.data}/w.key", "--poll-ms", "10", "--threads", "1")
+                   f"{self.data}/w.key", "--poll-ms", "10", "--threads", "1", "--on-battery",
+                   "work")
         proxy.wait("leat.claim", 25)
         said, up, down = proxy.between("leat.claim", 4, 24)
         self.tell("worker", 2.5, 20, up, down)
@@ -107,7 +108,8 @@ class Idle(OnServer):
         coordinator = self.coordinate(first.url(name), name, "--steps", "6")
         first.wait("leat.arrived", 1)
         done = leat("work", self.server.url(name, "ann"), "--data", self.faces, "--key",
-                    f"{self.data}/d.key", "--poll-ms", DAY_MS, "--threads", "1", status=0)
+                    f"{self.data}/d.key", "--poll-ms", DAY_MS, "--threads", "1", "--on-battery",
+                    "work", status=0)
         self.assertIn("12 handed in", done.stdout)
         coordinator.end()
 

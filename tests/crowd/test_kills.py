@@ -2,7 +2,9 @@
 that of one machine, and nothing is left over. test_kills_slow.py, test_boundaries_*_slow.py and
 test_cuts_*_slow.py have more of it. Runs the command named by LEAT (default: build/leat).
 """
+import os
 import random
+import signal
 import threading
 import unittest
 
@@ -79,6 +81,43 @@ class Kills(Runs):
 class Quick(Kills):
     def test_workers(self):
         self.workers_killed(3, 30, 6)
+
+    def files_of(self, *relations):
+        """The files of a table's parts, as paths below the server's folder."""
+        return self.ask("select string_agg(pg_relation_filepath(c.oid), ' ') from pg_class c where "
+                        + " or ".join(relations)).split()
+
+    def test_parts_without_files(self):
+        """A failover leaves unlogged tables without files: reading them is an error. One has lost
+        all, the other one what is kept out of line."""
+        steps = 3
+        coordinator = self.coordinate(steps)
+        self.until_open(coordinator)
+        self.work("--once").end()
+        self.until("select exists (select from leat.unit where state = 'confirmed')", coordinator)
+        toast = ("c.oid in (select reltoastrelid from pg_class where oid = "
+                 "'leat.part_1_0'::regclass union select i.indexrelid from pg_index i join "
+                 "pg_class t on i.indrelid = t.reltoastrelid where t.oid = "
+                 "'leat.part_1_0'::regclass)")
+        whole = "c.relname like 'part_1_1%' and c.relnamespace = 'leat'::regnamespace"
+        files = self.files_of(toast, whole)
+        self.assertEqual(len(files), 4)
+        coordinator.process.send_signal(signal.SIGSTOP)
+        self.ask("checkpoint")  # or the log would create them again
+        self.server.end()
+        for path in files:
+            for fork in ("", "_init"):
+                os.remove(f"{self.server.data}/{path}{fork}")
+        self.server.begin()
+        for table in ("leat.part_1_0", "leat.part_1_1"):
+            with self.assertRaisesRegex(AssertionError, "could not open file"):
+                self.ask(f"insert into {table} values (0, 0, decode(repeat('00', 10000), 'hex'))")
+        coordinator.process.send_signal(signal.SIGCONT)
+        coordinator.until("results are gone with a crash of the server")
+        self.work()
+        self.expect(coordinator, steps)
+        self.assertEqual(self.ask("select string_agg(relpersistence::text, '') from pg_class where "
+                                  "relname in ('part_1_0', 'part_1_1')"), "uu")
 
     def test_coordinator(self):
         """While it begins, in a step, in a commit."""

@@ -37,7 +37,8 @@ class Poolers(OnServer):
             # the worker asks for a run until there is one: each time it ends with that message
             while True:
                 done = leat("work", pooler.url(name, "ann"), "--data", self.faces, "--key",
-                            self.at("ann.key"), "--poll-ms", "20", "--threads", "1")
+                            self.at("ann.key"), "--poll-ms", "20", "--threads", "1",
+                            "--on-battery", "work")
                 if done.returncode == 0 or not coordinator.alive():
                     break
                 self.assertRegex(done.stderr, "no open run|does not exist|no schema")

@@ -268,22 +268,10 @@ static void submits(void **state) {
     assert_string_equal(submit(of->bob, &b, of->hash), "");
 }
 
-static void puts_of_wrong_size(void **state) {
+static void a_put_renews(void **state) {
     world *of = *state;
-    char why[LEAT_CROWD_WORDS_BYTES];
-    leat_error err = {0};
     join(of->ann, M1);
     leat_store_lease a = get(of, of->ann, M1, 0, false);
-    const struct {
-        int64_t part, bytes;
-    } wrong[] = {{0, PART - 1}, {0, PART + 1}, {0, 0},     {2, PART},      {2, 451},
-                 {3, 1},        {3, 0},        {-1, PART}, {1 << 30, PART}};
-    uint8_t bytes[2 * PART] = {0};
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        must(leat_store_put(of->ann, &a, wrong[i].part, bytes, wrong[i].bytes, why, &err), &err);
-        assert_non_null(strstr(why, "bytes instead of"));
-    }
-    assert_string_equal(ask(of->owner, "select count(*) from leat.part_1_0"), "0");
     pass(of, 299);
     assert_string_equal(put(of, of->ann, &a, 0), "");
     assert_string_equal(ask(of->owner, "select leat.is_held(l, 300000) from leat.lease l"), "t");
@@ -366,7 +354,7 @@ int main(void) {
         TEST(release_and_fail),
         TEST(five_silences),
         TEST(submits),
-        TEST(puts_of_wrong_size),
+        TEST(a_put_renews),
         TEST(weights_by_hash),
         TEST(results_are_judged),
     };

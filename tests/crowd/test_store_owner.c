@@ -286,6 +286,34 @@ static void parts_that_are_gone(void **state) {
         "ready confirmed ready");
 }
 
+/* What a server says of damaged blocks: the result is refused, not the whole run. */
+static void parts_that_are_damaged(void **state) {
+    world *of = *state;
+    uint8_t bytes[PAYLOAD];
+    leat_error err = {0};
+    const struct {
+        const char *sqlstate;
+        leat_code code;
+    } cases[] = {{"XX001", LEAT_ERR_CORRUPT},
+                 {"XX002", LEAT_ERR_CORRUPT},
+                 {"58P01", LEAT_ERR_BUSY},
+                 {"58030", LEAT_ERR_BUSY}};
+    tell(of->owner, "drop table leat.part_1_0");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[500];
+        snprintf(sql, sizeof sql,
+                 "create or replace function public.read() returns bytea language plpgsql as $$ "
+                 "begin raise exception 'damaged' using errcode = '%s'; end $$; create or replace "
+                 "view leat.part_1_0 as select 1::bigint as lease, 0 as part, public.read() as "
+                 "bytes",
+                 cases[i].sqlstate);
+        tell(of->owner, sql);
+        assert_int_equal(
+            leat_store_payload(of->owner, of->hold.run, 0, 1, bytes, PAYLOAD, PART, &err),
+            cases[i].code);
+    }
+}
+
 /* ---- rights -----------------------------------------------------------------------------------
  */
 
@@ -325,7 +353,7 @@ static void volunteers_have_functions_alone(void **state) {
     assert_string_equal(ask(of->owner, "select count(*) from pg_proc p where pronamespace = "
                                        "'leat'::regnamespace and has_function_privilege('bob', "
                                        "p.oid, 'execute')"),
-                        "12");
+                        "13");
     /* the hash of a result is nobody's until the step is committed */
     assert_string_equal(ask(of->bob, "select hash is null from leat.gradients"), "t");
     assert_string_equal(ask(of->bob, "select count(*) from leat.work_units"), "3");
@@ -348,6 +376,7 @@ int main(void) {
         TEST(clocks_that_jump),
         TEST(going_back),
         TEST(parts_that_are_gone),
+        TEST(parts_that_are_damaged),
         TEST(volunteers_have_functions_alone),
     };
     cluster_start();

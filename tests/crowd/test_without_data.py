@@ -3,21 +3,24 @@ said and sent, an upload that is killed, and runs that do not keep their data in
 """
 import json
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 import server
 from server import Proxy, Server
-from runs import Command
+from runs import Command, OnServer
 from test_idle import Listener
 
 import folder
 import image_set
-from command import leat
+from command import BUILD, LIMIT, leat
 
 server.require()
 
+MIB = 1 << 20
 IMAGES, IMAGE_BYTES, UNIT_SIZE, UNITS = 64, 64 * 64 * 3, 32, 3
 SMALL = ["--width", "2", "--latent", "4", "--units", UNITS, "--unit-size", UNIT_SIZE,
          "--micro-batch", "8", "--sample-every", "0", "--codec-up", "bf16", "--codec-down", "bf16",
@@ -64,7 +67,7 @@ class WithoutData(folder.Folder):
     def work(self, *words, url=None):
         return Command("work", url or self.server.url(self.database, "ann"), "--key",
                        self.at("machine.key"), "--threads", "1", "--poll-ms", "60000", "--json",
-                       *words)
+                       "--on-battery", "work", *words)
 
     def alone(self, steps):
         """The state that leat train computes."""
@@ -157,6 +160,45 @@ class WithoutData(folder.Folder):
                 worker.end()
             coordinator.end()
         self.assertTrue(os.path.exists(self.at("run", "report.html")))
+
+
+class Memory(OnServer):
+    """The limit that a refusal names is enough: leat_counted counts every byte."""
+    images, settings = 16, ()
+
+    def work(self, url, memory, *words):
+        counted = f"{self.data}/peak"
+        done = subprocess.run(
+            [f"{BUILD}/tests/leat_counted", "work", url, "--key", f"{self.data}/key", "--threads",
+             "1", "--on-battery", "work", "--once", "--memory", f"{memory}M", *words],
+            capture_output=True, text=True, timeout=LIMIT, check=False,
+            env={**os.environ, "LEAT_COUNTED_TO": counted})
+        with open(counted, encoding="ascii") as file:
+            return done, int(file.read())
+
+    @unittest.skipIf(os.environ.get("LEAT_SANITIZE"), "a sanitizer has memory of its own")
+    def test_the_named_limit_is_enough(self):
+        name = self.server.database()
+        with Command("coordinate", f"{self.data}/run", "--db", self.server.url(name), "--data",
+                     self.faces, "--width", "48", "--latent", "8", "--units", "3", "--unit-size",
+                     "2", "--micro-batch", "2", "--sample-every", "0", "--steps", "5",
+                     "--serve-data", "--threads", "1", "--part-bytes", "65536") as coordinator:
+            coordinator.until("is open at step 0 of 5")
+            url = self.server.url(name, "ann")
+            run = json.loads(leat("status", "--db", url, "--json", status=0).stdout)
+            self.assertEqual(run["serves_data"], True)
+            for words in ((), ("--data", self.faces)):
+                refused, _ = self.work(url, 1, *words)
+                self.assertEqual(refused.returncode, 1, refused.stderr)
+                least = int(re.search(r"use --memory (\d+)M", refused.stderr)[1])
+                done, peak = self.work(url, least, *words)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                print(f"--memory {least}M named, {peak / MIB:.1f} MiB taken", flush=True)
+                self.assertLessEqual(peak, least * MIB)
+                # a limit without weights and results is not
+                buffers = run["weights_bytes"] + 2 * run["payload_bytes"]
+                self.assertGreater(buffers, 16 * MIB)
+                self.assertGreater(peak, least * MIB - buffers)
 
 
 if __name__ == "__main__":
