@@ -271,7 +271,7 @@ _leat() {
     --data-note) values=file ;;
     esac ;;
   'work'\ *)
-    options='--help --data --name --key --threads --memory --kernels --nice --once --poll-ms --json'
+    options='--help --data --name --key --threads --memory --kernels --on-battery --quiet-hours --nice --once --poll-ms --json'
     case $before in
     --data) values=file ;;
     --name) values=file ;;
@@ -279,6 +279,8 @@ _leat() {
     --threads) values=number ;;
     --memory) values=number ;;
     --kernels) values=file ;;
+    --on-battery) values='pause work' ;;
+    --quiet-hours) values=file ;;
     --poll-ms) values=number ;;
     esac ;;
   'status'\ *)
@@ -287,9 +289,10 @@ _leat() {
     --db) values=file ;;
     esac ;;
   'doctor'\ *)
-    options='--help --db --json --temp --kernels --hash'
+    options='--help --db --workers --json --temp --kernels --hash'
     case $before in
     --db) values=file ;;
+    --workers) values=number ;;
     --temp) values=file ;;
     esac ;;
   'version'\ *)

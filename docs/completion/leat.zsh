@@ -350,8 +350,10 @@ _leat() {
       '--name[name in the list of workers]:name:_files' \
       '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of FILE-2, FILE-3, ...]:key:_files' \
       '--threads[number of threads]:threads:' \
-      '--memory[refuse a run that needs more memory than this]:memory:' \
+      '--memory[refuse a run that needs more memory than this, weights and results included]:memory:' \
       '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--on-battery[what to do while this machine runs on battery]:on-battery:(pause work)' \
+      '--quiet-hours[take no units between these times of the local day; several spans with commas between them]:quiet-hours:_files' \
       '--nice[give way to other programs]' \
       '--once[end after one unit]' \
       '--poll-ms[milliseconds between questions while there is nothing to do; a new step wakes it before that]:poll-ms:' \
@@ -369,6 +371,7 @@ _leat() {
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
       '--db[check this PostgreSQL database instead of this machine: whether runs can be coordinated or worked on with its login; - or @FILE: read the URL]:db:_files' \
+      '--workers[number of workers that the database must take; needs --db]:workers:' \
       '--json[write one JSON document to stdout]' \
       '--temp[folder that an ingest will write to; its free space is checked, and it must be writable]:temp:_files' \
       '--kernels=-[test the kernels that models are trained with, and measure those that are used; with =NAME (scalar, avx2, avx512, neon) test and measure these]::kernels:_files' \
