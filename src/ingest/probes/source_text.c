@@ -8,9 +8,8 @@
 #define BLOCK_BYTES (INT64_C(256) << 10)
 #define BLOCK_ROOM (BLOCK_BYTES + LEAT_LINE_BYTES_MAX)
 enum { BLOCK_LINES = 8192 };
-/* The tree of one line of JSON (see VALUES_MAX in source_ndjson.c), and a worker's other memory. */
-#define JSON_BYTES (INT64_C(14) << 20)
-#define WORKER_BYTES (BLOCK_ROOM + JSON_BYTES + (INT64_C(1) << 20))
+/* A block, and a worker's other memory. */
+#define WORKER_BYTES (BLOCK_ROOM + (INT64_C(2) << 20))
 
 typedef struct text_block {
     int32_t file_index;
@@ -205,6 +204,7 @@ static leat_code make_block(text_block **out, const leat_source_options *options
     text_block *block = *out;
     block->worker.rows.options = options;
     block->worker.rows.worker = worker;
+    leat_ndjson_map_make(&block->worker.json, options);
     LEAT_TRY(leat_block_alloc((void **)&block->bytes, BLOCK_ROOM, err));
     return leat_block_alloc((void **)&block->worker.texts, LEAT_NDJSON_TEXTS, err);
 }

@@ -154,6 +154,25 @@ static const text_case json_cases[] = {
      {"4,malformed_line,,,,,,\"{\"\"event_time\"\":[],\"\"src_addr\"\":\"\"s\"\"}\"",
       "5,rtt_unparsable,,,,,,\"{\"\"event_time\"\":1,\"\"src_addr\"\":\"\"s\"\",\"\"rtt\"\":"
       "\"\"1\"\"}\""}},
+#define ODD "\"event_time\":1,\"src_addr\":\"s\",\"dst_addr\":\"d\",\"rtt\":"
+    {"odd values of members that are not read",
+     "{" ODD "1,\"hash\":111222333444555666777,\"jitter\":1e400}\n"
+     "{" ODD "2,\"jitter\":-Infinity,\"note\":\"cut \\ud83d\"}\n"
+     "{" ODD "3,\"note\":\"a\\u0000b\",\"tag\":1,\"tag\":2,\"type\":1,\"type\":2}\n"
+     "{" PING ",\"from\":\"s\",\"avg\":4,\"size\":1e999,\"prb_id\":99999999999999999999}\n"
+     "{" ODD "5,\"rtt\":5}\n"
+     "{" ODD "111222333444555666777e999}\n"
+     "{" ODD "Infinity}\n"
+     "{" PING ",\"from\":\"s\",\"avg\":8,\"avg\":9}\n",
+     {"0 1 1000000 <s> <d> 0 1", "0 2 1000000 <s> <d> 0 2", "0 3 1000000 <s> <d> 0 3",
+      "0 4 " T0 " <s> <5.6.7.8> 4 4"},
+#define SET_BY                                                                                     \
+    "malformed_line,,,,,,\"{\"\"event_time\"\":1,\"\"src_addr\"\":\"\"s\"\",\"\"dst_addr\"\":"     \
+    "\"\"d\"\",\"\"rtt\"\":"
+     {"5," SET_BY "5,\"\"rtt\"\":5}\"", "6," SET_BY "111222333444555666777e999}\"",
+      "7," SET_BY "Infinity}\"",
+      "8,malformed_line,,,,,,\"{\"\"type\"\":\"\"ping\"\",\"\"timestamp\"\":1556136000,\"\"af\"\":"
+      "4,\"\"dst_addr\"\":\"\"5.6.7.8\"\",\"\"from\"\":\"\"s\"\",\"\"avg\"\":8,\"\"avg\"\":9}\""}},
     {"nothing", "\n\n", {NULL}, {NULL}},
 };
 
