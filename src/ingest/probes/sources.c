@@ -77,7 +77,7 @@ static leat_code scan_all(const leat_input_list *inputs, const leat_source_optio
                           int64_t *rows_read, leat_error *err) {
     leat_scan scan = {.inputs = inputs, .options = options};
     leat_code code = leat_parquet_scan(&scan, err);
-    /* what zlib, jansson and DuckDB returned to the heap goes back to the system */
+    /* what zlib and DuckDB returned to the heap goes back to the system */
     malloc_trim(0);
     if (code == LEAT_OK && has_text(inputs)) {
         code = scan_text(&scan, err);
