@@ -354,7 +354,7 @@ class Meaning(unittest.TestCase):
         run = os.path.join(self.out, "run.json")
         with open(run, encoding="utf-8") as file:
             facts = json.load(file)
-        self.assertEqual(facts.pop("reader"), 2)
+        self.assertEqual(facts.pop("reader"), 3)
         with open(run, "w", encoding="utf-8") as file:
             json.dump(facts, file)
         words = ["ingest", "probes", path, "-o", self.out]

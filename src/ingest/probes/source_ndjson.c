@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
@@ -21,11 +22,12 @@ enum { WORD_BYTES = 512 };
 
 void leat_ndjson_map_make(leat_ndjson_map *map, const leat_source_options *options) {
     static const char *const own[LEAT_MEMBERS] = {
-        [LEAT_MEMBER_TYPE] = "type",         [LEAT_MEMBER_TIMESTAMP] = "timestamp",
-        [LEAT_MEMBER_FROM] = "from",         [LEAT_MEMBER_SRC_ADDR] = "src_addr",
-        [LEAT_MEMBER_DST_ADDR] = "dst_addr", [LEAT_MEMBER_AF] = "af",
-        [LEAT_MEMBER_AVG] = "avg",           [LEAT_MEMBER_RESULT] = "result",
-        [LEAT_MEMBER_ERROR] = "error",       [LEAT_MEMBER_PRB_ID] = "prb_id",
+        [LEAT_MEMBER_TYPE] = "type",       [LEAT_MEMBER_TIMESTAMP] = "timestamp",
+        [LEAT_MEMBER_FROM] = "from",       [LEAT_MEMBER_SRC_ADDR] = "src_addr",
+        [LEAT_MEMBER_SRCADDR] = "srcaddr", [LEAT_MEMBER_DST_ADDR] = "dst_addr",
+        [LEAT_MEMBER_ADDR] = "addr",       [LEAT_MEMBER_AF] = "af",
+        [LEAT_MEMBER_AVG] = "avg",         [LEAT_MEMBER_RESULT] = "result",
+        [LEAT_MEMBER_ERROR] = "error",     [LEAT_MEMBER_PRB_ID] = "prb_id",
         [LEAT_MEMBER_MSM_ID] = "msm_id"};
     const char *columns[LEAT_COLUMNS];
     leat_source_names(&options->columns, columns);
@@ -112,35 +114,50 @@ static bool get_time(leat_text_worker *worker, const leat_json_slice *value, int
     return size >= 0 && leat_time_read(text, size, unit, time_us, &worker->units);
 }
 
+/* Firmware 0 of RIPE Atlas probes and exports of databases write numbers as texts. */
 static bool get_version(const leat_json_slice *value, int32_t *version) {
+    char word[WORD_BYTES];
+    const char *text;
     int64_t found = 0;
     *version = 0;
     if (is_null(value)) return true;
+    if (value->kind == LEAT_JSON_STRING) {
+        const int64_t size = plain_text(value, word, &text);
+        return size > 0 && leat_version_parse(text, size, version);
+    }
     if (!leat_json_read_int(value, &found)) return false;
     *version = found > INT32_MAX ? INT32_MAX : found < INT32_MIN ? INT32_MIN : (int32_t)found;
     return true;
 }
 
-/* Why an rtt is not one: LEAT_REJECT_LINE if the value itself cannot be read. A ping without an
- * answer is null, a word, or false. */
-static leat_reject get_rtt(const leat_json_slice *value, leat_rtt_unit unit, float *rtt) {
+/* An rtt in its own unit, NaN if the ping was not answered: null, a word, or false. Otherwise the
+ * reason why it is not one: LEAT_REJECT_LINE if the value itself cannot be read. */
+static leat_reject get_answer(const leat_json_slice *value, double *answer) {
     char word[WORD_BYTES];
     const char *text;
-    double number = 0;
-    *rtt = NAN;
+    float missing;
+    *answer = NAN;
     if (is_null(value) || value->kind == LEAT_JSON_FALSE) return LEAT_REJECT_COUNT;
-    if (value->kind == LEAT_JSON_STRING) { /* a number is not written as text */
+    if (value->kind == LEAT_JSON_STRING) {
         const int64_t size = plain_text(value, word, &text);
         if (size < 0) return LEAT_REJECT_LINE;
-        return leat_rtt_read(text, size, unit, rtt) && isnan(*rtt) ? LEAT_REJECT_COUNT
-                                                                   : LEAT_REJECT_RTT_BAD;
+        if (leat_decimal_parse(text, size, 0, answer))
+            return isfinite(*answer) ? LEAT_REJECT_COUNT : LEAT_REJECT_RTT_BAD;
+        *answer = NAN;
+        return leat_rtt_parse(text, size, &missing) && isnan(missing) ? LEAT_REJECT_COUNT
+                                                                      : LEAT_REJECT_RTT_BAD;
     }
     if (value->kind == LEAT_JSON_INFINITE) return LEAT_REJECT_LINE;
     if (value->kind != LEAT_JSON_INTEGER && value->kind != LEAT_JSON_REAL)
         return LEAT_REJECT_RTT_BAD;
-    if (!leat_json_read_double(value, &number)) return LEAT_REJECT_LINE;
-    *rtt = leat_rtt_of_number(number, unit);
-    return LEAT_REJECT_COUNT;
+    return leat_json_read_double(value, answer) ? LEAT_REJECT_COUNT : LEAT_REJECT_LINE;
+}
+
+static leat_reject get_rtt(const leat_json_slice *value, leat_rtt_unit unit, float *rtt) {
+    double answer;
+    const leat_reject why = get_answer(value, &answer);
+    *rtt = isnan(answer) ? NAN : leat_rtt_of_number(answer, unit);
+    return why;
 }
 
 /* ---- what is noticed (notes.h) ---- */
@@ -213,40 +230,47 @@ static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat
 
 /* ---- RIPE Atlas ---- */
 
-/* The member that holds a column of an Atlas result: by the name that was given, else Atlas' own.
- */
-static inline leat_member atlas_member(const leat_text_worker *worker, int column,
-                                       leat_member own) {
-    return worker->json.given[column] ? (leat_member)column : own;
+static inline bool is_empty(const leat_json_slice *value) {
+    return is_null(value) || (value->kind == LEAT_JSON_STRING && value->size_bytes == 0);
+}
+
+/* The first of these members that has a value; if none has, the last that is there. */
+static leat_member first_of(const leat_text_worker *worker, const leat_member *members, int count) {
+    leat_member found = members[0];
+    for (int i = 0; i < count; i++) {
+        if (!is_empty(get(worker, members[i]))) return members[i];
+        if (has(worker, members[i])) found = members[i];
+    }
+    return found;
 }
 
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
- * src_addr is the probe's own view of its address, often a private one. */
+ * src_addr is the probe's own view of its address, often a private one. Firmware before 4460 has
+ * other names. */
 static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
+    static const leat_member sources[] = {LEAT_MEMBER_FROM, LEAT_MEMBER_SRC_ADDR,
+                                          LEAT_MEMBER_SRCADDR};
+    static const leat_member targets[] = {LEAT_MEMBER_DST_ADDR, LEAT_MEMBER_ADDR};
     const leat_ndjson_map *map = &worker->json;
-    leat_member source = atlas_member(worker, LEAT_COLUMN_SRC, LEAT_MEMBER_FROM);
-    const leat_json_slice *from = get(worker, source);
-    if (source == LEAT_MEMBER_FROM &&
-        (is_null(from) || (from->kind == LEAT_JSON_STRING && from->size_bytes == 0))) {
-        source = LEAT_MEMBER_SRC_ADDR;
-        from = get(worker, source);
-    }
+    leat_member from = map->given[LEAT_COLUMN_SRC] ? LEAT_MEMBER_SRC : first_of(worker, sources, 3);
+    leat_member to = map->given[LEAT_COLUMN_DST] ? LEAT_MEMBER_DST : first_of(worker, targets, 2);
+    leat_member when = map->given[LEAT_COLUMN_TIME] ? LEAT_MEMBER_TIME : LEAT_MEMBER_TIMESTAMP;
+    leat_member version = map->given[LEAT_COLUMN_VERSION] ? LEAT_MEMBER_VERSION : LEAT_MEMBER_AF;
+    const leat_json_slice *time = get(worker, when);
+    bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
+                    map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
     int64_t probe = 0;
     if (leat_json_read_int(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
         probe <= LEAT_PROBE_NUMBER_MAX)
-        row->probe =
-            (uint32_t)probe |
-            (map->slot[source] == map->slot[LEAT_MEMBER_SRC_ADDR] ? LEAT_PROBE_OWN_VIEW : 0);
-    leat_member when = atlas_member(worker, LEAT_COLUMN_TIME, LEAT_MEMBER_TIMESTAMP);
-    const leat_json_slice *time = get(worker, when);
-    bool number =
-        time->kind != LEAT_JSON_STRING || map->slot[when] != map->slot[LEAT_MEMBER_TIMESTAMP];
-    return number && get_time(worker, time, &row->time_us) && keep_text(worker, from, &row->src) &&
-           keep_text(worker,
-                     get(worker, atlas_member(worker, LEAT_COLUMN_DST, LEAT_MEMBER_DST_ADDR)),
-                     &row->dst) &&
-           get_version(get(worker, atlas_member(worker, LEAT_COLUMN_VERSION, LEAT_MEMBER_AF)),
-                       &row->ip_version);
+        row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
+    /* an empty timestamp is not one that is missing */
+    if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
+        time->size_bytes == 0)
+        return false;
+    return get_time(worker, time, &row->time_us) &&
+           keep_text(worker, get(worker, from), &row->src) &&
+           keep_text(worker, get(worker, to), &row->dst) &&
+           get_version(get(worker, version), &row->ip_version);
 }
 
 /* The next packet of a result: *object is whether it is one, with its members in worker->packet. */
@@ -302,13 +326,12 @@ static bool average_packets(leat_text_worker *worker, float *rtt) {
     while (next_packet(worker, &packets, &object)) {
         if (!object) return false;
         const leat_json_slice *value = leat_json_field(&worker->packet, worker->json.packet_rtt);
-        float checked;
-        double number = 0;
-        if (get_rtt(value, unit, &checked) != LEAT_REJECT_COUNT) return false;
-        if ((worker->packet.found >> worker->json.packet_dup & 1) != 0 || !(checked >= 0) ||
-            !leat_json_read_double(value, &number))
+        double answer;
+        if (get_answer(value, &answer) != LEAT_REJECT_COUNT) return false;
+        if ((worker->packet.found >> worker->json.packet_dup & 1) != 0 ||
+            !(leat_rtt_of_number(answer, unit) >= 0))
             continue;
-        sum += number;
+        sum += answer;
         answers++;
     }
     if (answers > 0) *rtt = leat_rtt_of_number(sum / (double)answers, unit);

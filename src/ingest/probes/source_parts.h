@@ -72,7 +72,9 @@ typedef enum leat_member {
     LEAT_MEMBER_TIMESTAMP,
     LEAT_MEMBER_FROM,
     LEAT_MEMBER_SRC_ADDR,
+    LEAT_MEMBER_SRCADDR, /* until firmware 4460 */
     LEAT_MEMBER_DST_ADDR,
+    LEAT_MEMBER_ADDR, /* the same */
     LEAT_MEMBER_AF,
     LEAT_MEMBER_AVG,
     LEAT_MEMBER_RESULT,
