@@ -399,6 +399,38 @@ leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes, int64
     return LEAT_OK;
 }
 
+/* ---- as it is ---- */
+
+leat_code leat_lines_look(leat_lines *lines, int64_t have_bytes, char **text, int64_t *size_bytes,
+                          leat_error *err) {
+    *text = NULL;
+    *size_bytes = 0;
+    if (!lines->started) LEAT_TRY(start(lines, err));
+    while (lines->end - lines->begin <= have_bytes && lines->end - lines->begin < LOOK_BYTES &&
+           !lines->text_end)
+        LEAT_TRY(fill(lines, err));
+    *text = lines->data + lines->begin;
+    *size_bytes = lines->end - lines->begin;
+    return LEAT_OK;
+}
+
+void leat_lines_skip(leat_lines *lines, int64_t size_bytes) {
+    LEAT_ASSERT(size_bytes >= 0 && size_bytes <= lines->end - lines->begin);
+    lines->begin += size_bytes;
+    lines->scanned = lines->begin;
+}
+
+char leat_lines_at(const leat_lines *lines, int64_t place) {
+    LEAT_ASSERT(place >= 0 && place < lines->end - lines->begin);
+    return lines->data[lines->begin + place];
+}
+
+bool leat_lines_ended(const leat_lines *lines) {
+    return lines->text_end && lines->begin == lines->end;
+}
+
+const char *leat_lines_name(const leat_lines *lines) { return lines->name; }
+
 int64_t leat_lines_position(const leat_lines *lines) {
     if (lines->options.gzip) return lines->file_bytes - lines->zlib.avail_in;
     return lines->file_bytes - (lines->end - lines->begin);

@@ -73,6 +73,23 @@ typedef struct leat_line_run {
 LEAT_MUST_CHECK leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes,
                                           int64_t want_lines, leat_line_run *run, leat_error *err);
 
+/*
+ * For readers that find the ends of records themselves: the text that was not used yet, from its
+ * next byte on, after reading on until there are more than have_bytes of it, or all that is left,
+ * or more than LEAT_LINE_BYTES_MAX. It may be written to, and moves with the next call of any
+ * function but leat_lines_skip. Lines are not counted any more.
+ */
+LEAT_MUST_CHECK leat_code leat_lines_look(leat_lines *lines, int64_t have_bytes, char **text,
+                                          int64_t *size_bytes, leat_error *err);
+/* Uses the next bytes of that text. */
+void leat_lines_skip(leat_lines *lines, int64_t size_bytes);
+/* The byte of that text at a place within it. */
+char leat_lines_at(const leat_lines *lines, int64_t place);
+/* Whether all of the text was used. */
+bool leat_lines_ended(const leat_lines *lines);
+/* The file, for messages. */
+const char *leat_lines_name(const leat_lines *lines);
+
 /* Bytes of the file (compressed ones of a gzip file) used so far. */
 int64_t leat_lines_position(const leat_lines *lines);
 

@@ -1,7 +1,7 @@
 /*
  * Which files are read, and in which format. File names can be wrong (".txt", ".parquet" for a
  * CSV), so the format is detected from the contents: Parquet and gzip by their magic, gzip's
- * contents like a plain file, NDJSON by its first brace; the rest is CSV, whose header is checked
+ * contents like a plain file, JSON by its first bracket; the rest is CSV, whose header is checked
  * later. The formats of vehicle logs are detected from their lines (ingest/can/detect.c).
  */
 #include <ctype.h>
@@ -276,17 +276,12 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
         int64_t at = 0;
         while (at < line.size_bytes && (line.data[at] == ' ' || line.data[at] == '\t')) at++;
         char first = at < line.size_bytes ? line.data[at] : 0;
-        if (first == '{') input->format = LEAT_INPUT_NDJSON;
+        if (first == '{' || first == '[') input->format = LEAT_INPUT_NDJSON;
         if (is_binary(&line)) {
             code = leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV and "
                              "NDJSON (the last two also gzipped)",
                              input->path);
-        } else if (first == '[') {
-            code =
-                leat_fail(err, LEAT_ERR_INPUT,
-                          "\"%s\" is a single JSON array; write one object per line (jq -c '.[]')",
-                          input->path);
         } else if (input->gzip && line.size_bytes >= 4 && memcmp(line.data, "PAR1", 4) == 0) {
             code =
                 leat_fail(err, LEAT_ERR_INPUT,

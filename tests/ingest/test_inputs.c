@@ -286,7 +286,6 @@ static void test_formats(void **state) {
 static void test_failures(void **state) {
     (void)state;
     make_tree();
-    source_text("array.json", "[{\"a\":1}]");
     source_text("no.parquet", "something else");
     source_text("secret", "PARE....");
     core_save(core_path("wide.csv"),
@@ -314,7 +313,6 @@ static void test_failures(void **state) {
         {"made", "holds a data set", LEAT_ERR_INPUT},
         {"wide.csv", "is not UTF-8 text", LEAT_ERR_INPUT},
         {"program", "is not UTF-8 text", LEAT_ERR_INPUT},
-        {"array.json", "single JSON array", LEAT_ERR_INPUT},
         {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
         {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},
         {"packed.parquet.gz", "inside gzip", LEAT_ERR_INPUT},

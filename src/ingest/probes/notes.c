@@ -128,11 +128,13 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
     if (with > 0 || without == 0) return LEAT_OK;
     char path[160];
     leat_inputs_name(inputs->items[notes->lacking.file_index].path, path, sizeof path);
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "none of %lld JSON objects has the member \"%.60s\"; line %lld of \"%s\" has: "
-                     "%s (use --column rtt=NAME if it has another name)",
-                     (long long)without, names[LEAT_COLUMN_RTT], (long long)notes->lacking.row,
-                     path, notes->lacking.names);
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "none of %lld JSON objects has the member \"%.60s\"; %s %lld of \"%s\" has: %s "
+        "(use --column rtt=NAME if it has another name)",
+        (long long)without, names[LEAT_COLUMN_RTT],
+        atomic_load(&notes->files[notes->lacking.file_index].elements) ? "element" : "line",
+        (long long)notes->lacking.row, path, notes->lacking.names);
 }
 
 /* ---- warnings ---- */

@@ -18,6 +18,7 @@ typedef struct leat_file_notes {
     atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
     atomic_uint units;                      /* see leat_time_read */
     atomic_bool turned;                     /* a later header has the columns in another order */
+    atomic_bool elements;                   /* its rows are elements of an array, not lines */
     /* lines that look like a header with names of its own, and the first of them */
     atomic_int_least64_t headers, header_row;
 } leat_file_notes;

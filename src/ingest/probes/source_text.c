@@ -1,6 +1,7 @@
 /* Reading CSV and NDJSON with several threads, block by block: see turns.h. */
 #include <string.h>
 
+#include "ingest/elements.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/turns.h"
 
@@ -22,7 +23,9 @@ typedef struct text_block {
 
 typedef struct text_scan {
     leat_scan *scan;
-    leat_csv_map map;   /* of the input being read */
+    leat_csv_map map; /* of the input being read */
+    bool is_document; /* it is read by elements: */
+    leat_elements elements;
     leat_csv_map first; /* that of its first header */
     text_block **blocks;
 } text_scan;
@@ -113,7 +116,13 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
     const leat_scan *scan = text->scan;
     LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err));
     text->first = text->map;
-    return LEAT_OK;
+    text->elements = (leat_elements){0};
+    text->is_document = false;
+    if (scan->inputs->items[input].format == LEAT_INPUT_CSV) return LEAT_OK;
+    leat_code code =
+        leat_elements_detect(*lines, scan->options->columns.event_time, &text->is_document, err);
+    if (text->is_document) atomic_store(&scan->options->notes->files[input].elements, true);
+    return code;
 }
 
 /* A header within the input: its columns hold from the next line on. */
@@ -147,12 +156,14 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     while (block->used < BLOCK_BYTES && block->line_count < BLOCK_LINES) {
         leat_line line;
         bool found = false;
-        LEAT_TRY(leat_lines_next(turn->lines, &line, &found, err));
+        LEAT_TRY(text->is_document
+                     ? leat_elements_next(&text->elements, turn->lines, &line, &found, err)
+                     : leat_lines_next(turn->lines, &line, &found, err));
         if (!found) {
             turn->ended = true;
             break;
         }
-        if (line.size_bytes == 0) continue;
+        if (line.size_bytes == 0 && !text->is_document) continue;
         if (block->format == LEAT_INPUT_CSV &&
             leat_csv_is_header(&line, &text->scan->options->columns))
             LEAT_TRY(turn_map(text, turn->input, &line, err));
