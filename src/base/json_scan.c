@@ -311,11 +311,11 @@ bool leat_json_scan(const char *text, int64_t size_bytes, const leat_json_names 
 /* ---- reading values ------------------------------------------------------------------------- */
 
 bool leat_json_read_int(const leat_json_slice *value, int64_t *number) {
-    const char *at = value->text, *end = at + value->size_bytes;
-    bool negative = value->kind == LEAT_JSON_INTEGER && *at == '-';
-    int64_t read = 0;
     *number = 0;
     if (value->kind != LEAT_JSON_INTEGER) return false;
+    const char *at = value->text, *end = at + value->size_bytes;
+    bool negative = *at == '-';
+    int64_t read = 0;
     for (at += negative; at < end; at++) { /* downwards: the range has one more number there */
         if (__builtin_mul_overflow(read, 10, &read) ||
             __builtin_sub_overflow(read, *at - '0', &read))
