@@ -21,14 +21,22 @@ enum { WORD_BYTES = 512 };
 /* ---- members ---- */
 
 void leat_ndjson_map_make(leat_ndjson_map *map, const leat_source_options *options) {
-    static const char *const own[LEAT_MEMBERS] = {
-        [LEAT_MEMBER_TYPE] = "type",       [LEAT_MEMBER_TIMESTAMP] = "timestamp",
-        [LEAT_MEMBER_FROM] = "from",       [LEAT_MEMBER_SRC_ADDR] = "src_addr",
-        [LEAT_MEMBER_SRCADDR] = "srcaddr", [LEAT_MEMBER_DST_ADDR] = "dst_addr",
-        [LEAT_MEMBER_ADDR] = "addr",       [LEAT_MEMBER_AF] = "af",
-        [LEAT_MEMBER_AVG] = "avg",         [LEAT_MEMBER_RESULT] = "result",
-        [LEAT_MEMBER_ERROR] = "error",     [LEAT_MEMBER_PRB_ID] = "prb_id",
-        [LEAT_MEMBER_MSM_ID] = "msm_id"};
+    static const char *const own[LEAT_MEMBERS] = {[LEAT_MEMBER_TYPE] = "type",
+                                                  [LEAT_MEMBER_TIMESTAMP] = "timestamp",
+                                                  [LEAT_MEMBER_FROM] = "from",
+                                                  [LEAT_MEMBER_SRC_ADDR] = "src_addr",
+                                                  [LEAT_MEMBER_SRCADDR] = "srcaddr",
+                                                  [LEAT_MEMBER_DST_ADDR] = "dst_addr",
+                                                  [LEAT_MEMBER_ADDR] = "addr",
+                                                  [LEAT_MEMBER_AF] = "af",
+                                                  [LEAT_MEMBER_AVG] = "avg",
+                                                  [LEAT_MEMBER_RESULT] = "result",
+                                                  [LEAT_MEMBER_ERROR] = "error",
+                                                  [LEAT_MEMBER_PRB_ID] = "prb_id",
+                                                  [LEAT_MEMBER_MSM_ID] = "msm_id",
+                                                  [LEAT_MEMBER_START] = "start",
+                                                  [LEAT_MEMBER_RESPONSES] = "responses",
+                                                  [LEAT_MEMBER_SOURCE] = "_source"};
     const char *columns[LEAT_COLUMNS];
     leat_source_names(&options->columns, columns);
     *map = (leat_ndjson_map){0};
@@ -61,6 +69,23 @@ static inline bool is_null(const leat_json_slice *value) {
     return value->kind == LEAT_JSON_MISSING || value->kind == LEAT_JSON_NULL;
 }
 
+/* MongoDB's exports have {"$numberLong": "7"} for 7, and the like for other numbers and for times:
+ * the value inside, or the value itself. */
+static leat_json_slice unwrap(const leat_json_slice *value) {
+    leat_json_slice inside = *value;
+    while (inside.kind == LEAT_JSON_OBJECT) {
+        leat_json_items items = leat_json_items_of(&inside);
+        leat_json_slice key, item, more;
+        if (!leat_json_items_next(&items, &key, &item) ||
+            leat_json_items_next(&items, NULL, &more) ||
+            !(leat_json_is_text(&key, "$numberLong") || leat_json_is_text(&key, "$numberInt") ||
+              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")))
+            break;
+        inside = item;
+    }
+    return inside;
+}
+
 /* A text that lasts until the rows are flushed; false if the value is not a text. */
 static bool keep_text(leat_text_worker *worker, const leat_json_slice *value, leat_text *out) {
     *out = (leat_text){NULL, -1};
@@ -89,7 +114,8 @@ static int64_t plain_text(const leat_json_slice *value, char *word, const char *
     return leat_json_read_text(value, word, WORD_BYTES);
 }
 
-static bool get_time(leat_text_worker *worker, const leat_json_slice *value, int64_t *time_us) {
+static bool get_time(leat_text_worker *worker, const leat_json_slice *wrapped, int64_t *time_us) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
     leat_time_unit unit = worker->rows.options->time_unit;
     char word[WORD_BYTES];
     const char *text;
@@ -115,7 +141,8 @@ static bool get_time(leat_text_worker *worker, const leat_json_slice *value, int
 }
 
 /* Firmware 0 of RIPE Atlas probes and exports of databases write numbers as texts. */
-static bool get_version(const leat_json_slice *value, int32_t *version) {
+static bool get_version(const leat_json_slice *wrapped, int32_t *version) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
     char word[WORD_BYTES];
     const char *text;
     int64_t found = 0;
@@ -132,7 +159,8 @@ static bool get_version(const leat_json_slice *value, int32_t *version) {
 
 /* An rtt in its own unit, NaN if the ping was not answered: null, a word, or false. Otherwise the
  * reason why it is not one: LEAT_REJECT_LINE if the value itself cannot be read. */
-static leat_reject get_answer(const leat_json_slice *value, double *answer) {
+static leat_reject get_answer(const leat_json_slice *wrapped, double *answer) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
     char word[WORD_BYTES];
     const char *text;
     float missing;
@@ -426,6 +454,13 @@ static bool is_atlas(const leat_text_worker *worker) {
            (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
 }
 
+/* Whether a ping is one of scamper, whose members mean something else. */
+static bool is_scamper(const leat_text_worker *worker) {
+    return get(worker, LEAT_MEMBER_START)->kind == LEAT_JSON_OBJECT &&
+           get(worker, LEAT_MEMBER_RESPONSES)->kind == LEAT_JSON_ARRAY &&
+           !has(worker, LEAT_MEMBER_TIMESTAMP);
+}
+
 static leat_code take_object(leat_text_worker *worker, const leat_line *line, leat_reject *why,
                              leat_error *err) {
     const leat_ndjson_map *map = &worker->json;
@@ -437,11 +472,22 @@ static leat_code take_object(leat_text_worker *worker, const leat_line *line, le
         return add_plain(worker, line, &row, why, err);
     *why = LEAT_REJECT_NOT_PING;
     if (!leat_json_is_text(get(worker, LEAT_MEMBER_TYPE), "ping")) return LEAT_OK;
+    if (is_scamper(worker)) {
+        if (worker->rows.options->notes != NULL)
+            atomic_fetch_add(&worker->rows.options->notes->scamper, 1);
+        return LEAT_OK;
+    }
     *why = LEAT_REJECT_LINE;
     note_atlas(worker, line);
     if (!take_atlas(worker, &row)) return LEAT_OK;
     return worker->rows.options->per_packet ? add_packets(worker, line, &row, why, err)
                                             : add_average(worker, line, &row, why, err);
+}
+
+/* Whether an object is a document of Elasticsearch, as elasticdump writes them, around another. */
+static bool is_wrapped(const leat_text_worker *worker) {
+    return get(worker, LEAT_MEMBER_SOURCE)->kind == LEAT_JSON_OBJECT &&
+           !has(worker, LEAT_MEMBER_TIME) && !has(worker, LEAT_MEMBER_TYPE);
 }
 
 leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
@@ -451,9 +497,17 @@ leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error
         worker->text_bytes = 0;
     }
     leat_reject why = LEAT_REJECT_LINE;
-    if (line->fault == LEAT_LINE_GOOD &&
-        leat_json_scan(line->data, line->size_bytes, &worker->json.names, &worker->fields))
-        LEAT_TRY(take_object(worker, line, &why, err));
+    leat_line object = *line;
+    bool valid = line->fault == LEAT_LINE_GOOD &&
+                 leat_json_scan(line->data, line->size_bytes, &worker->json.names, &worker->fields);
+    if (valid && is_wrapped(worker)) {
+        const leat_json_slice inside = *get(worker, LEAT_MEMBER_SOURCE);
+        object.data = line->data + (inside.text - line->data);
+        object.size_bytes = inside.size_bytes;
+        valid =
+            leat_json_scan(inside.text, inside.size_bytes, &worker->json.names, &worker->fields);
+    }
+    if (valid) LEAT_TRY(take_object(worker, &object, &why, err));
     if (why == LEAT_REJECT_COUNT) return LEAT_OK;
     return leat_text_reject(worker, line->number, why, line->data, line->size_bytes, err);
 }

@@ -81,6 +81,9 @@ typedef enum leat_member {
     LEAT_MEMBER_ERROR,
     LEAT_MEMBER_PRB_ID,
     LEAT_MEMBER_MSM_ID,
+    LEAT_MEMBER_START, /* scamper's own */
+    LEAT_MEMBER_RESPONSES,
+    LEAT_MEMBER_SOURCE, /* what Elasticsearch puts an object into */
     LEAT_MEMBERS
 } leat_member;
 
@@ -137,12 +140,13 @@ LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *lin
 LEAT_MUST_CHECK leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line,
                                            leat_error *err);
 
-LEAT_MUST_CHECK leat_code leat_text_check(const leat_input *input,
-                                          const leat_source_options *options, leat_error *err);
+/* Sets the input's unpack_bytes. */
+LEAT_MUST_CHECK leat_code leat_text_check(leat_input *input, const leat_source_options *options,
+                                          leat_error *err);
 LEAT_MUST_CHECK leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before,
                                          leat_error *err);
 /* Memory of a scan of text with the given number of threads. */
-int64_t leat_text_memory(int threads);
+int64_t leat_text_memory(const leat_input_list *inputs, int threads);
 
 /* ---- Parquet ---- */
 

@@ -74,10 +74,14 @@ leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject re
 
 /* ---- the reader ---- */
 
-/* Opens an input and, for CSV, reads its header. */
+/* Opens an input and, for CSV, reads its header. Unpacking takes what was found out about it, or
+ * before that all of the memory. */
 static leat_code open_input(const leat_input *input, const leat_source_options *options,
                             leat_lines **lines, leat_csv_map *map, leat_error *err) {
-    leat_lines_options reading = {.gzip = input->gzip, .quotes = input->format == LEAT_INPUT_CSV};
+    leat_lines_options reading = {.coding = input->coding,
+                                  .unpack_bytes = input->unpack_bytes > 0 ? input->unpack_bytes
+                                                                          : options->memory_bytes,
+                                  .quotes = input->format == LEAT_INPUT_CSV};
     LEAT_TRY(leat_lines_open(lines, input->path, &reading, err));
     if (input->format != LEAT_INPUT_CSV) return LEAT_OK;
     leat_line line;
@@ -97,13 +101,26 @@ static leat_code open_input(const leat_input *input, const leat_source_options *
     return code;
 }
 
-leat_code leat_text_check(const leat_input *input, const leat_source_options *options,
-                          leat_error *err) {
+/* What is set aside for unpacking a file whose first member required `bytes`: later ones may
+ * require more, up to what xz and zstd use unless they are told otherwise. */
+static int64_t unpack_share(leat_coding coding, int64_t bytes) {
+    const int64_t usual = INT64_C(10) << 20;
+    bool varies = coding == LEAT_CODING_XZ || coding == LEAT_CODING_ZSTD;
+    return varies && bytes < usual ? usual : bytes;
+}
+
+leat_code leat_text_check(leat_input *input, const leat_source_options *options, leat_error *err) {
     leat_lines *lines = NULL;
     leat_csv_map map;
+    char *text = NULL;
+    int64_t size = 0;
+    input->unpack_bytes = 0;
     LEAT_TRY(open_input(input, options, &lines, &map, err));
+    leat_code code = leat_lines_look(lines, 0, &text, &size, err);
+    if (code == LEAT_OK)
+        input->unpack_bytes = unpack_share(input->coding, leat_lines_unpack_bytes(lines));
     leat_lines_close(lines);
-    return LEAT_OK;
+    return code;
 }
 
 static bool is_text(void *context, const leat_input *input) {
@@ -246,4 +263,9 @@ leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, lea
     return code;
 }
 
-int64_t leat_text_memory(int threads) { return LEAT_LINES_MEMORY_BYTES + threads * WORKER_BYTES; }
+int64_t leat_text_memory(const leat_input_list *inputs, int threads) {
+    int64_t unpack = 0; /* of one file at a time */
+    for (int64_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].unpack_bytes > unpack) unpack = inputs->items[i].unpack_bytes;
+    return LEAT_LINES_MEMORY_BYTES + unpack + threads * WORKER_BYTES;
+}

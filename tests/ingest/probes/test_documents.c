@@ -81,6 +81,18 @@ static const struct {
      {ROW("2", "2")},
      {"1,not_a_ping_result,,,,,,\"{\"\"data\"\":[1,2],\"\"x\"\":1}\""},
      NULL},
+    {"documents of Elasticsearch and numbers of MongoDB",
+     "{\"_index\":\"x\",\"_type\":\"_doc\",\"_source\":" PING(
+         "1") "}\n"
+              "{\"event_time\":{\"$date\":{\"$numberLong\":\"1556136000000\"}},\"src_addr\":\"1.2."
+              "3.4\","
+              "\"dst_addr\":\"5.6.7.8\",\"ip_version\":{\"$numberInt\":\"0\"},\"rtt\":{\"$"
+              "numberDouble\":\"2"
+              "\"}}\n{\"event_time\":{\"$date\":\"2019-04-24T20:00:00Z\",\"x\":1}}\n",
+     {ROW("1", "1"), ROW("2", "2")},
+     {BAD("3",
+          "\"{\"\"event_time\"\":{\"\"$date\"\":\"\"2019-04-24T20:00:00Z\"\",\"\"x\"\":1}}\"")},
+     NULL},
 #define CUT(count) "after element " count ", it ends; get the file again"
     {"a bracket", "[", {NULL}, {NULL}, CUT("0")},
     {"cut after a comma", "[" OWN("1") ",", {NULL}, {NULL}, CUT("1")},
@@ -201,6 +213,20 @@ static void test_messages(void **state) {
     static const char *const row[] = {"0 1 1000000 <s> <d> 0 2"};
     assert_ok(source_run_file(&run, path, err));
     source_expect(&run, SOURCE_ROWS(row));
+    source_run_free(&run);
+    /* pings of scamper: alone, and beside others */
+    static const char scamper[] =
+        "{\"type\":\"ping\",\"version\":\"0.4\",\"src\":\"1.2.3.4\",\"start\":"
+        "{\"sec\":1,\"usec\":2},\"responses\":[],\"statistics\":{}}\n";
+    char both[1024];
+    source_run_init(&run);
+    assert_fails(source_run_file(&run, source_text("scamper.json", scamper), err), LEAT_ERR_INPUT,
+                 "1 are pings of scamper; convert them with jq -c 'select(");
+    source_run_free(&run);
+    snprintf(both, sizeof both, "%s" OWN("1"), scamper);
+    source_run_init(&run);
+    assert_fails(source_run_file(&run, source_text("scamper.json", both), err), LEAT_OK, "");
+    assert_int_equal(run.rejects[LEAT_REJECT_NOT_PING], 1);
     source_run_free(&run);
 }
 
