@@ -287,7 +287,7 @@ const leat_cli_command leat_cmd_ingest_probes = {
         "milliseconds; a negative, missing or NaN rtt is a failed measurement. Parquet, CSV and "
         "RIPE Atlas ping results (JSON: one object per line, one array, or objects under data or "
         "results) are recognised by their contents; CSV and JSON may be compressed "
-        "by gzip, bzip2, xz or zstd.\n\n"
+        "by gzip, bzip2, xz, zstd or zip.\n\n"
         "Rejected rows are not lost: DIR/rejected.csv lists the file, row and reason of each. The "
         "shards are a function of the measurements and the options; the order of files, threads "
         "and memory do not change them. The data set is complete once DIR/manifest.json exists. "

@@ -10,7 +10,8 @@
 #include "leat/load_images.h"
 #include "leat/train.h"
 
-#define PACKED(suffix) suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst"
+#define PACKED(suffix)                                                                             \
+    suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
 static const char *const probe_inputs[] = {".parquet",      PACKED(".csv"),   PACKED(".ndjson"),
                                            PACKED(".json"), PACKED(".jsonl"), NULL};
 static const char *const probe_parts[] = {"manifest.json", "index.bin", "run.json", "rejected.csv",

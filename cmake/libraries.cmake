@@ -72,7 +72,7 @@ if(LEAT_ZIP_INCLUDE)
   target_include_directories(leat_lib_ZIP SYSTEM INTERFACE "${LEAT_ZIP_INCLUDE}")
 else()
   set(LEAT_HAVE_ZIP 0)
-  message(STATUS "leat: libzip not found: images in zip archives left out (scripts/install.sh installs it)")
+  message(STATUS "leat: libzip not found: zip archives left out (scripts/install.sh installs it)")
 endif()
 
 # libbz2 and liblzma are opened with the first file that they read; libbz2's file has another name in

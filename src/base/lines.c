@@ -30,7 +30,8 @@ typedef enum quote_state {
 
 struct leat_lines {
     leat_lines_options options;
-    leat_file *file; /* NULL: memory */
+    leat_lines_source source; /* read NULL: none */
+    leat_file *file;          /* NULL: source or memory */
     const uint8_t *bytes;
     int64_t bytes_left;
     const char *name;
@@ -55,7 +56,9 @@ struct leat_lines {
 
 static leat_code read_input(leat_lines *lines, void *bytes, int64_t size_bytes, int64_t *got,
                             leat_error *err) {
-    if (lines->file != NULL) {
+    if (lines->source.read != NULL) {
+        LEAT_TRY(lines->source.read(lines->source.context, bytes, size_bytes, got, err));
+    } else if (lines->file != NULL) {
         LEAT_TRY(leat_file_read(lines->file, bytes, size_bytes, got, err));
     } else {
         *got = size_bytes < lines->bytes_left ? size_bytes : lines->bytes_left;
@@ -401,6 +404,7 @@ int64_t leat_lines_unpack_bytes(const leat_lines *lines) {
 }
 
 int64_t leat_lines_position(const leat_lines *lines) {
+    if (lines->source.read != NULL) return lines->source.position(lines->source.context);
     if (lines->unpacker != NULL) return lines->file_bytes - lines->flow.in_bytes;
     return lines->file_bytes - (lines->end - lines->begin);
 }
@@ -451,8 +455,22 @@ leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes, int64_t siz
     return LEAT_OK;
 }
 
+leat_code leat_lines_open_source(leat_lines **out, const leat_lines_source *source,
+                                 const char *name, const leat_lines_options *options,
+                                 leat_error *err) {
+    leat_code code = open_reader(out, options, err);
+    if (code != LEAT_OK) {
+        source->close(source->context);
+        return code;
+    }
+    (*out)->source = *source;
+    (*out)->name = name;
+    return LEAT_OK;
+}
+
 void leat_lines_close(leat_lines *lines) {
     if (lines == NULL) return;
+    if (lines->source.close != NULL) lines->source.close(lines->source.context);
     leat_unpacker_destroy(lines->unpacker);
     leat_file_close(lines->file);
     leat_block_free(lines->data, BUFFER_BYTES);

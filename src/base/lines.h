@@ -46,6 +46,19 @@ LEAT_MUST_CHECK leat_code leat_lines_open(leat_lines **out, const char *path,
 LEAT_MUST_CHECK leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes,
                                                 int64_t size_bytes, const char *name,
                                                 const leat_lines_options *options, leat_error *err);
+/* Reads from what `read` returns: up to size_bytes at once, *got of them, 0 at the end. Takes the
+ * source over, even on failure; `name` must outlive the reader. */
+typedef struct leat_lines_source {
+    void *context;
+    leat_code (*read)(void *context, void *bytes, int64_t size_bytes, int64_t *got,
+                      leat_error *err);
+    int64_t (*position)(const void *context); /* in the file, for leat_lines_position */
+    void (*close)(void *context);
+} leat_lines_source;
+LEAT_MUST_CHECK leat_code leat_lines_open_source(leat_lines **out, const leat_lines_source *source,
+                                                 const char *name,
+                                                 const leat_lines_options *options,
+                                                 leat_error *err);
 void leat_lines_close(leat_lines *lines);
 
 /* The next record; *found is false at the end. Blank lines are returned too. Damaged packed

@@ -108,16 +108,21 @@ static leat_code add_child(const search *to, const char *folder, const char *nam
     return LEAT_OK;
 }
 
+/* The size of a path without the suffix of a compressed file or archive. */
+static int64_t stem_bytes(const char *path) {
+    if (leat_path_has_suffix_any_case(path, ".zip")) return (int64_t)strlen(path) - 4;
+    return leat_coding_stem_bytes(path);
+}
+
 /* Whether another name of the folder is a packed copy of this file, as gunzip -k leaves them, or
  * has the same contents packed in another way. The names are sorted. */
 static const char *find_copy(const search *to, const leat_path_list *names, int64_t at) {
     const char *name = names->paths[at];
-    const int64_t stem = leat_coding_stem_bytes(name);
+    const int64_t stem = stem_bytes(name);
     for (int64_t i = at + 1; i < names->count; i++) {
         const char *other = names->paths[i];
         if (strncmp(name, other, (size_t)stem) != 0) break;
-        if (leat_coding_stem_bytes(other) == stem && other[stem] != 0 &&
-            is_input_name(to->kind, other))
+        if (stem_bytes(other) == stem && other[stem] != 0 && is_input_name(to->kind, other))
             return other;
     }
     return NULL;
@@ -263,8 +268,8 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
     leat_lines_options options = {.coding = input->coding};
     leat_lines *lines = NULL;
     char plain[LEAT_PATH_BYTES];
-    snprintf(plain, sizeof plain, "%.*s", (int)leat_coding_stem_bytes(input->path), input->path);
-    LEAT_TRY(leat_lines_open(&lines, input->path, &options, err));
+    snprintf(plain, sizeof plain, "%.*s", (int)stem_bytes(input->path), input->path);
+    LEAT_TRY(leat_input_lines_open(&lines, input, &options, err));
     leat_line line;
     bool found = false;
     leat_code code = leat_lines_first(lines, &line, &found, err);
@@ -279,12 +284,12 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
         if (is_binary(&line)) {
             code = leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV and "
-                             "JSON (the last two also compressed by gzip, bzip2, xz or zstd)",
+                             "JSON (the last two also compressed by gzip, bzip2, xz, zstd or zip)",
                              input->path);
-        } else if (input->coding != LEAT_CODING_NONE && line.size_bytes >= 4 &&
+        } else if ((input->coding != LEAT_CODING_NONE || input->zip) && line.size_bytes >= 4 &&
                    memcmp(line.data, "PAR1", 4) == 0) {
             code = leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a Parquet file inside %s; unpack it",
-                             input->path, leat_coding_name(input->coding));
+                             input->path, input->zip ? "zip" : leat_coding_name(input->coding));
         }
     }
     leat_lines_close(lines);
@@ -305,11 +310,7 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is not a Parquet file: it does not begin with PAR1", input->path);
     }
-    if (size >= 4 && memcmp(magic, "PK\3\4", 4) == 0)
-        return leat_fail(err, LEAT_ERR_UNSUPPORTED,
-                         "\"%s\" is a zip archive; unpack it (unzip), and give the folder with its "
-                         "files",
-                         input->path);
+    input->zip = size >= 4 && memcmp(magic, "PK\3\4", 4) == 0;
     return detect_text(input, err);
 }
 
@@ -328,15 +329,16 @@ static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t siz
                      input->path);
 }
 
-#define PACKED(suffix) suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst"
+#define PACKED(suffix)                                                                             \
+    suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
 static const char *const probe_suffixes[] = {".parquet",       PACKED(".csv"),  PACKED(".ndjson"),
                                              PACKED(".jsonl"), PACKED(".json"), NULL};
 static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
                                            ".txt", ".txt.gz", NULL};
-const leat_input_kind leat_probe_inputs = {
-    probe_suffixes,
-    "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last four also with .gz, .bz2, .xz or .zst)",
-    detect_probes, true};
+const leat_input_kind leat_probe_inputs = {probe_suffixes,
+                                           "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
+                                           "four also with .gz, .bz2, .xz, .zst or .zip)",
+                                           detect_probes, true};
 const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt (or .gz)", detect_can,
                                          false};
 

@@ -95,6 +95,7 @@ typedef struct leat_input {
     char *path;
     leat_input_format format;
     leat_coding coding;
+    bool zip;             /* a zip archive of one file */
     int64_t unpack_bytes; /* the memory that unpacking takes, known after leat_sources_check */
     leat_path_facts facts;
     leat_parquet_facts parquet;
@@ -158,6 +159,11 @@ LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t pat
                                            const leat_input_kind *kind, leat_input_list *inputs,
                                            leat_error *err);
 void leat_input_list_free(leat_input_list *inputs);
+/* Opens the text of an input; options->coding is that of the input. */
+LEAT_MUST_CHECK leat_code leat_input_lines_open(leat_lines **out, const leat_input *input,
+                                                const leat_lines_options *options, leat_error *err);
+/* What reading from a zip archive takes, besides the memory of the lines. */
+#define LEAT_INPUT_ZIP_BYTES (INT64_C(1) << 20)
 /* A path as a name of up to that many bytes; the beginning of a longer one becomes "...". */
 void leat_inputs_name(const char *path, char *name, int64_t size_bytes);
 /* Counts a file or folder that is not read, or all of another list. */

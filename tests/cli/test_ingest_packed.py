@@ -14,6 +14,7 @@ import random
 import shutil
 import tempfile
 import unittest
+import zipfile
 
 import command
 
@@ -131,6 +132,35 @@ class Packed(unittest.TestCase):
             with self.subTest(coding=name):
                 self.assertRegex(self.refused(self.write("packed", pack(text[:-1]))),
                                  'packed" is not a complete JSON array: after element 99, it ends')
+
+    def test_archives(self):
+        """A zip archive of one file, and of others."""
+        lines = "".join(json.dumps(row) + "\n" for row in objects(2000)).encode()
+        want = self.ingest(self.write("plain", lines))[0]
+
+        def archive(*members, method=zipfile.ZIP_DEFLATED):
+            with zipfile.ZipFile(self.path("packed"), "w", method) as file:
+                for name, data in members:
+                    file.writestr(name, data)
+            return self.path("packed")
+
+        one = ("a/x.json", lines)
+        for members in ([one], [("a/", b""), one, ("__MACOSX/a/x.json", b"x"), ("a/.hidden", b"")]):
+            for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+                self.assertEqual(self.ingest(archive(*members, method=method))[0], want)
+        self.assertRegex(self.refused(archive(one, ("y.json", b""))), "a zip archive of 2 files")
+        self.assertRegex(self.refused(archive()), "packed")
+        self.assertRegex(self.refused(archive(one, method=zipfile.ZIP_BZIP2)), "other than deflate")
+        with open(archive(one, method=zipfile.ZIP_STORED), "rb") as file:
+            data = bytearray(file.read())
+        self.assertRegex(self.refused(self.write("packed", data[:-30])), 'packed" cannot be read')
+        data[len(data) // 2] ^= 1
+        self.assertRegex(self.refused(self.write("packed", data)), 'packed": damaged zip archive: ')
+        os.mkdir(self.path("folder"))
+        os.rename(archive(one), self.path("folder/x.json.zip"))
+        self.assertEqual(self.ingest(self.path("folder"))[0], want)
+        self.write("folder/x.json", lines)
+        self.assertRegex(self.refused(self.path("folder")), '"x.json" and "x.json.zip"')
 
     def test_dictionaries_count(self):
         """A dictionary or window of 64 MiB fits only a larger limit; the message names one."""

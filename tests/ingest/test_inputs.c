@@ -315,7 +315,7 @@ static void test_failures(void **state) {
         {"made", "holds a data set", LEAT_ERR_INPUT},
         {"wide.csv", "is not UTF-8 text", LEAT_ERR_INPUT},
         {"program", "is not UTF-8 text", LEAT_ERR_INPUT},
-        {"zip.csv", "is a zip archive; unpack it", LEAT_ERR_UNSUPPORTED},
+        {"zip.csv", "zip.csv\" cannot be read as a zip archive", LEAT_ERR_CORRUPT},
         {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
         {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},
         {"packed.parquet.gz", "inside gzip", LEAT_ERR_INPUT},

@@ -82,7 +82,7 @@ static leat_code open_input(const leat_input *input, const leat_source_options *
                                   .unpack_bytes = input->unpack_bytes > 0 ? input->unpack_bytes
                                                                           : options->memory_bytes,
                                   .quotes = input->format == LEAT_INPUT_CSV};
-    LEAT_TRY(leat_lines_open(lines, input->path, &reading, err));
+    LEAT_TRY(leat_input_lines_open(lines, input, &reading, err));
     if (input->format != LEAT_INPUT_CSV) return LEAT_OK;
     leat_line line;
     bool found = false;
@@ -118,7 +118,9 @@ leat_code leat_text_check(leat_input *input, const leat_source_options *options,
     LEAT_TRY(open_input(input, options, &lines, &map, err));
     leat_code code = leat_lines_look(lines, 0, &text, &size, err);
     if (code == LEAT_OK)
-        input->unpack_bytes = unpack_share(input->coding, leat_lines_unpack_bytes(lines));
+        input->unpack_bytes = input->zip
+                                  ? LEAT_INPUT_ZIP_BYTES
+                                  : unpack_share(input->coding, leat_lines_unpack_bytes(lines));
     leat_lines_close(lines);
     return code;
 }
