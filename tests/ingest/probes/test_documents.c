@@ -149,15 +149,16 @@ static void test_cases(void **state) {
 /* The objects of a document are read as if each were a line. */
 static void test_as_lines(void **state) {
     (void)state;
-    enum { OBJECTS = 20000, LONG = 777 };
+    enum { OBJECTS = 20000, LONG = 777, FILLER = 3 << 20 }; /* more than any buffer */
     leat_buf lines = {0}, array = {0};
-    char *filler = malloc(LEAT_LINE_BYTES_MAX + 1);
-    memset(filler, '\\', LEAT_LINE_BYTES_MAX); /* escapes everywhere, at the ends of buffers too */
-    filler[LEAT_LINE_BYTES_MAX] = 0;
-    assert_ok(leat_buf_printf(&array, err, "{\"pages\":[[%d,\"%s\"]],\"results\":[", 1, filler));
+    char *filler = malloc(FILLER + 1);
+    memset(filler, '\\', FILLER); /* escapes everywhere, at the ends of buffers too */
+    filler[FILLER] = 0;
+    assert_ok(leat_buf_printf(&array, err, "{\"pages\":[[%d,\"%.*s\"]],\"results\":[", 1,
+                              FILLER / 4, filler));
     for (int i = 0; i < OBJECTS; i++) {
         /* a few are longer than a block, and one is too long for a line */
-        int more = i == LONG ? 1 << 20 : i % 5000 == 1 ? 300000 : i % 90 * 2;
+        int more = i == LONG ? FILLER : i % 5000 == 1 ? 300000 : i % 90 * 2;
         for (int k = 0; k < 2; k++)
             assert_ok(leat_buf_printf(k == 0 ? &lines : &array, err,
                                       "%s{\"event_time\":%d,\"x\":\"%.*s\",\"src_addr\":\"s\","
