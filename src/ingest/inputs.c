@@ -318,11 +318,8 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
 static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t size,
                             leat_error *err) {
     input->format = LEAT_INPUT_CSV;
-    if (input->coding != LEAT_CODING_NONE && input->coding != LEAT_CODING_GZIP)
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" is compressed by %s; vehicle logs may be compressed by gzip only: "
-                         "unpack it",
-                         input->path, leat_coding_name(input->coding));
+    /* compressed in another way, it is refused where logs are recognised */
+    if (input->coding != LEAT_CODING_GZIP) input->coding = LEAT_CODING_NONE;
     if (size < 4 || memcmp(magic, "PAR1", 4) != 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\" is a Parquet file; vehicle logs are read as text: convert it to CSV",
