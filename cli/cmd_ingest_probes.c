@@ -1,4 +1,4 @@
-/* leat ingest probes: Parquet, CSV or RIPE Atlas NDJSON to ArrayRecord probe rows. */
+/* leat ingest probes: Parquet, CSV or RIPE Atlas JSON to ArrayRecord probe rows. */
 #include <string.h>
 
 #include "ingest.h"
@@ -277,7 +277,7 @@ static const leat_cli_example examples[] = {
 
 const leat_cli_command leat_cmd_ingest_probes = {
     .words = "ingest probes",
-    .purpose = "ping measurements (Parquet, CSV, RIPE Atlas NDJSON) to training rows",
+    .purpose = "ping measurements (Parquet, CSV, RIPE Atlas JSON) to training rows",
     .usage = "PATH... -o DIR [options]",
     .about =
         "Reads all measurements in the given files, shell patterns and folders, groups them by "
@@ -285,8 +285,9 @@ const leat_cli_command leat_cmd_ingest_probes = {
         "writes ArrayRecord shards of probe rows with a manifest and an index.\n\n"
         "Input columns are event_time, src_addr, dst_addr, ip_version (optional) and rtt in "
         "milliseconds; a negative, missing or NaN rtt is a failed measurement. Parquet, CSV and "
-        "RIPE Atlas ping results (one JSON object per line) are recognised by their contents; CSV "
-        "and JSON may be gzipped.\n\n"
+        "RIPE Atlas ping results (JSON: one object per line, one array, or objects under data or "
+        "results) are recognised by their contents; CSV and JSON may be compressed "
+        "by gzip, bzip2, xz, zstd or zip.\n\n"
         "Rejected rows are not lost: DIR/rejected.csv lists the file, row and reason of each. The "
         "shards are a function of the measurements and the options; the order of files, threads "
         "and memory do not change them. The data set is complete once DIR/manifest.json exists. "

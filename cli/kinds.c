@@ -10,9 +10,10 @@
 #include "leat/load_images.h"
 #include "leat/train.h"
 
-static const char *const probe_inputs[] = {".parquet",   ".csv",  ".csv.gz", ".ndjson",
-                                           ".ndjson.gz", ".json", ".jsonl",  ".json.gz",
-                                           ".jsonl.gz",  NULL};
+#define PACKED(suffix)                                                                             \
+    suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
+static const char *const probe_inputs[] = {".parquet",      PACKED(".csv"),   PACKED(".ndjson"),
+                                           PACKED(".json"), PACKED(".jsonl"), NULL};
 static const char *const probe_parts[] = {"manifest.json", "index.bin", "run.json", "rejected.csv",
                                           NULL};
 static const char *const can_inputs[] = {".csv", ".csv.gz", ".log", ".log.gz",

@@ -72,7 +72,26 @@ if(LEAT_ZIP_INCLUDE)
   target_include_directories(leat_lib_ZIP SYSTEM INTERFACE "${LEAT_ZIP_INCLUDE}")
 else()
   set(LEAT_HAVE_ZIP 0)
-  message(STATUS "leat: libzip not found: images in zip archives left out (scripts/install.sh installs it)")
+  message(STATUS "leat: libzip not found: zip archives left out (scripts/install.sh installs it)")
+endif()
+
+# libbz2 and liblzma are opened with the first file that they read; libbz2's file has another name in
+# Debian (libbz2.so.1.0) than elsewhere (libbz2.so.1).
+find_path(LEAT_BZIP2_INCLUDE bzlib.h)
+find_path(LEAT_LZMA_INCLUDE lzma.h)
+foreach(name BZIP2 LZMA)
+  add_library(leat_lib_${name} INTERFACE)
+  set(LEAT_HAVE_${name} 0)
+  if(LEAT_${name}_INCLUDE)
+    set(LEAT_HAVE_${name} 1)
+    target_include_directories(leat_lib_${name} SYSTEM INTERFACE "${LEAT_${name}_INCLUDE}")
+  endif()
+endforeach()
+if(NOT LEAT_HAVE_BZIP2)
+  message(STATUS "leat: libbz2 not found: inputs in bzip2 left out (scripts/install.sh installs it)")
+endif()
+if(NOT LEAT_HAVE_LZMA)
+  message(STATUS "leat: liblzma not found: inputs in xz left out (scripts/install.sh installs it)")
 endif()
 
 # libwebp is opened with the first WebP, which few data sets have.
@@ -134,13 +153,15 @@ if(LEAT_HAVE_DUCKDB)
 endif()
 
 add_library(leat_libraries INTERFACE)
-foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP PQ DUCKDB)
+foreach(name ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP BZIP2 LZMA PQ
+        DUCKDB)
   target_compile_definitions(leat_libraries INTERFACE LEAT_HAVE_${name}=${LEAT_HAVE_${name}})
 endforeach()
 target_link_libraries(leat_libraries INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # Which room uses which library; one file of the room wraps it (docs/dependencies.md).
-set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP)
+set(LEAT_LIBRARIES_base ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON YAML JPEG PNG WEBP ZIP BZIP2
+    LZMA)
 set(LEAT_LIBRARIES_format ZSTD BROTLI SNAPPY LZ4 ZLIB XXHASH CRYPTO JANSSON JPEG PNG WEBP ZIP)
 set(LEAT_LIBRARIES_ingest ZLIB DUCKDB)
 set(LEAT_LIBRARIES_crowd PQ)

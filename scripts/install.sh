@@ -69,6 +69,8 @@ library:libbrotlienc    libbrotli-dev    brotli-devel
 library:snappy          libsnappy-dev    snappy-devel
 library:liblz4          liblz4-dev       lz4-devel
 library:zlib            zlib1g-dev       zlib-devel
+header:bzlib.h          libbz2-dev       bzip2-devel
+library:liblzma         liblzma-dev      xz-devel
 library:libxxhash       libxxhash-dev    xxhash-devel
 library:libcrypto       libssl-dev       openssl-devel
 library:jansson         libjansson-dev   jansson-devel

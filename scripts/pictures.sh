@@ -2,6 +2,12 @@
 # Draws docs/report.png anew, the page that the commands of the README make, with Chromium:
 # scripts/pictures.sh, after make. On another machine the picture may differ in fonts.
 set -eu
+usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; }
+case $#${1:-} in
+0) ;;
+1--help) usage; exit ;;
+*) usage >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")/.."
 browser=$(command -v chromium || command -v chromium-browser) || {
   echo "pictures: chromium is not installed" >&2

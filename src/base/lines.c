@@ -1,8 +1,8 @@
 /*
  * A record is found in one buffer that slides over the file: the rest of it is moved to the front,
- * and the buffer is refilled from the file or from zlib. Nearly all records have no quotes, and for
- * them two calls of memchr are enough; the others go through a state machine of four states, which
- * continues where it stopped when the buffer was refilled.
+ * and the buffer is refilled from the file or unpacked from it. Nearly all records have no quotes,
+ * and for them two calls of memchr are enough; the others go through a state machine of four
+ * states, which continues where it stopped when the buffer was refilled.
  *
  * A stray quote must not swallow the file. The search for the end of a record may look ahead
  * LEAT_LINE_BYTES_MAX bytes; if it has passed line ends in quotes by then and not found the end,
@@ -13,9 +13,6 @@
 #include "base/lines.h"
 
 #include <string.h>
-
-#define ZLIB_CONST
-#include <zlib.h>
 
 #include "base/mem.h"
 
@@ -33,7 +30,8 @@ typedef enum quote_state {
 
 struct leat_lines {
     leat_lines_options options;
-    leat_file *file; /* NULL: memory */
+    leat_lines_source source; /* read NULL: none */
+    leat_file *file;          /* NULL: source or memory */
     const uint8_t *bytes;
     int64_t bytes_left;
     const char *name;
@@ -49,16 +47,18 @@ struct leat_lines {
     bool started, file_end, text_end;
     bool skipping; /* the rest of a record that was too long */
 
-    uint8_t *input; /* gzip only, INPUT_BYTES */
-    z_stream zlib;
-    bool zlib_ready, in_member;
+    leat_unpacker *unpacker; /* packed files only: */
+    uint8_t *input;          /* INPUT_BYTES */
+    leat_unpack_flow flow;
 };
 
 /* ---- bytes in ---- */
 
 static leat_code read_input(leat_lines *lines, void *bytes, int64_t size_bytes, int64_t *got,
                             leat_error *err) {
-    if (lines->file != NULL) {
+    if (lines->source.read != NULL) {
+        LEAT_TRY(lines->source.read(lines->source.context, bytes, size_bytes, got, err));
+    } else if (lines->file != NULL) {
         LEAT_TRY(leat_file_read(lines->file, bytes, size_bytes, got, err));
     } else {
         *got = size_bytes < lines->bytes_left ? size_bytes : lines->bytes_left;
@@ -71,59 +71,27 @@ static leat_code read_input(leat_lines *lines, void *bytes, int64_t size_bytes, 
     return LEAT_OK;
 }
 
-static leat_code damaged(leat_lines *lines, const char *what, leat_error *err) {
-    return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "\"%s\": damaged gzip data at byte %lld: %s; get the file again", lines->name,
-                     (long long)(lines->file_bytes - lines->zlib.avail_in), what);
-}
-
-/* Between members: skips zero bytes, as tapes leave them, and begins the next member. */
-static leat_code next_member(leat_lines *lines, leat_error *err) {
-    z_stream *zlib = &lines->zlib;
-    while (zlib->avail_in > 0 && *zlib->next_in == 0) {
-        zlib->next_in++;
-        zlib->avail_in--;
-    }
-    if (zlib->avail_in == 0) return LEAT_OK;
-    if (*zlib->next_in != 0x1f)
-        return damaged(lines, "data after a complete member is not gzip", err);
-    if (inflateReset(zlib) != Z_OK) return damaged(lines, "zlib cannot be reset", err);
-    lines->in_member = true;
-    return LEAT_OK;
-}
-
 /* One step: consumes some input or produces some output. */
-static leat_code inflate_some(leat_lines *lines, leat_error *err) {
-    z_stream *zlib = &lines->zlib;
-    if (zlib->avail_in == 0 && !lines->file_end) {
-        int64_t got = 0;
-        LEAT_TRY(read_input(lines, lines->input, INPUT_BYTES, &got, err));
-        zlib->next_in = lines->input;
-        zlib->avail_in = (unsigned)got;
+static leat_code unpack_some(leat_lines *lines, leat_error *err) {
+    leat_unpack_flow *flow = &lines->flow;
+    leat_error why = {0};
+    if (flow->in_bytes == 0 && !lines->file_end) {
+        LEAT_TRY(read_input(lines, lines->input, INPUT_BYTES, &flow->in_bytes, err));
+        flow->in = lines->input;
+        flow->last = lines->file_end;
     }
-    if (!lines->in_member) {
-        LEAT_TRY(next_member(lines, err));
-        if (zlib->avail_in == 0 && lines->file_end) lines->text_end = true;
-        if (!lines->in_member) return LEAT_OK;
-    }
-    zlib->next_out = (uint8_t *)lines->data + lines->end;
-    zlib->avail_out = (unsigned)(BUFFER_BYTES - lines->end);
-    unsigned room = zlib->avail_out;
-    int result = inflate(zlib, Z_NO_FLUSH);
-    lines->end += room - zlib->avail_out;
-    if (result == Z_STREAM_END) {
-        lines->in_member = false;
-        return LEAT_OK;
-    }
-    if (result == Z_MEM_ERROR) return leat_fail(err, LEAT_ERR_MEMORY, "zlib is out of memory");
-    if (result == Z_NEED_DICT) return damaged(lines, "it requires a dictionary", err);
-    if (result != Z_OK && result != Z_BUF_ERROR) {
-        return damaged(lines, zlib->msg != NULL ? zlib->msg : "zlib cannot read it", err);
-    }
-    if (zlib->avail_in == 0 && lines->file_end && room == zlib->avail_out) {
-        return damaged(lines, "the file is truncated", err);
-    }
-    return LEAT_OK;
+    flow->out = (uint8_t *)lines->data + lines->end;
+    flow->out_bytes = BUFFER_BYTES - lines->end;
+    leat_code code = leat_unpacker_step(lines->unpacker, flow, &lines->text_end, &why);
+    lines->end = BUFFER_BYTES - flow->out_bytes;
+    if (code == LEAT_ERR_CORRUPT)
+        return leat_fail(err, code, "\"%s\": damaged %s data at byte %lld: %s; get the file again",
+                         lines->name, leat_coding_name(lines->options.coding),
+                         (long long)(lines->file_bytes - flow->in_bytes), why.message);
+    if (code == LEAT_ERR_LIMIT)
+        return leat_fail(err, code, "\"%s\": %s; use a larger --memory, or unpack the file",
+                         lines->name, why.message);
+    return code == LEAT_OK ? code : leat_error_copy(err, &why);
 }
 
 /* Moves the rest to the front and adds at least one byte, or sets text_end. */
@@ -138,8 +106,8 @@ static leat_code fill(leat_lines *lines, leat_error *err) {
     int64_t before = lines->end;
     LEAT_ASSERT(before < BUFFER_BYTES);
     while (lines->end == before && !lines->text_end) {
-        if (lines->options.gzip) {
-            LEAT_TRY(inflate_some(lines, err));
+        if (lines->unpacker != NULL) {
+            LEAT_TRY(unpack_some(lines, err));
             continue;
         }
         int64_t got = 0;
@@ -399,8 +367,45 @@ leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes, int64
     return LEAT_OK;
 }
 
+/* ---- as it is ---- */
+
+leat_code leat_lines_look(leat_lines *lines, int64_t have_bytes, char **text, int64_t *size_bytes,
+                          leat_error *err) {
+    *text = NULL;
+    *size_bytes = 0;
+    if (!lines->started) LEAT_TRY(start(lines, err));
+    while (lines->end - lines->begin <= have_bytes && lines->end - lines->begin < LOOK_BYTES &&
+           !lines->text_end)
+        LEAT_TRY(fill(lines, err));
+    *text = lines->data + lines->begin;
+    *size_bytes = lines->end - lines->begin;
+    return LEAT_OK;
+}
+
+void leat_lines_skip(leat_lines *lines, int64_t size_bytes) {
+    LEAT_ASSERT(size_bytes >= 0 && size_bytes <= lines->end - lines->begin);
+    lines->begin += size_bytes;
+    lines->scanned = lines->begin;
+}
+
+char leat_lines_at(const leat_lines *lines, int64_t place) {
+    LEAT_ASSERT(place >= 0 && place < lines->end - lines->begin);
+    return lines->data[lines->begin + place];
+}
+
+bool leat_lines_ended(const leat_lines *lines) {
+    return lines->text_end && lines->begin == lines->end;
+}
+
+const char *leat_lines_name(const leat_lines *lines) { return lines->name; }
+
+int64_t leat_lines_unpack_bytes(const leat_lines *lines) {
+    return lines->unpacker != NULL ? leat_unpacker_memory_bytes(lines->unpacker) : 0;
+}
+
 int64_t leat_lines_position(const leat_lines *lines) {
-    if (lines->options.gzip) return lines->file_bytes - lines->zlib.avail_in;
+    if (lines->source.read != NULL) return lines->source.position(lines->source.context);
+    if (lines->unpacker != NULL) return lines->file_bytes - lines->flow.in_bytes;
     return lines->file_bytes - (lines->end - lines->begin);
 }
 
@@ -413,16 +418,11 @@ static leat_code open_reader(leat_lines **out, const leat_lines_options *options
     lines->options = *options;
     lines->number = 1;
     leat_code code = leat_block_alloc((void **)&lines->data, BUFFER_BYTES, err);
-    if (code == LEAT_OK && options->gzip) {
+    if (code == LEAT_OK && options->coding != LEAT_CODING_NONE) {
         code = LEAT_NEW(&lines->input, INPUT_BYTES, err);
-        /* 15 bits of window, 16: gzip and nothing else */
-        if (code == LEAT_OK && inflateInit2(&lines->zlib, 15 + 16) != Z_OK) {
-            code = leat_fail(err, LEAT_ERR_MEMORY, "zlib cannot start");
-        } else {
-            lines->zlib_ready = code == LEAT_OK;
-        }
-        /* an empty file is not a gzip file */
-        lines->in_member = true;
+        if (code == LEAT_OK)
+            code =
+                leat_unpacker_create(&lines->unpacker, options->coding, options->unpack_bytes, err);
     }
     if (code != LEAT_OK) {
         leat_lines_close(lines);
@@ -455,9 +455,23 @@ leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes, int64_t siz
     return LEAT_OK;
 }
 
+leat_code leat_lines_open_source(leat_lines **out, const leat_lines_source *source,
+                                 const char *name, const leat_lines_options *options,
+                                 leat_error *err) {
+    leat_code code = open_reader(out, options, err);
+    if (code != LEAT_OK) {
+        source->close(source->context);
+        return code;
+    }
+    (*out)->source = *source;
+    (*out)->name = name;
+    return LEAT_OK;
+}
+
 void leat_lines_close(leat_lines *lines) {
     if (lines == NULL) return;
-    if (lines->zlib_ready) inflateEnd(&lines->zlib);
+    if (lines->source.close != NULL) lines->source.close(lines->source.context);
+    leat_unpacker_destroy(lines->unpacker);
     leat_file_close(lines->file);
     leat_block_free(lines->data, BUFFER_BYTES);
     leat_free(lines->input);

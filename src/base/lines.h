@@ -1,5 +1,5 @@
 /*
- * Lines and records of text files, plain or gzip, one after the other in bounded memory. Used for
+ * Lines and records of text files, plain or packed, one after the other in bounded memory. Used for
  * CSV (quotes: RFC 4180, a quoted field may contain line ends), and for NDJSON and CAN logs
  * (plain).
  */
@@ -9,11 +9,12 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/unpack.h"
 
 /* Records longer than this, not counting line ends, are too long: only their beginning is returned.
  */
 #define LEAT_LINE_BYTES_MAX (INT64_C(1) << 20)
-/* Memory of one reader at most. */
+/* Memory of one reader at most, without leat_lines_unpack_bytes. */
 #define LEAT_LINES_MEMORY_BYTES (LEAT_LINE_BYTES_MAX + (INT64_C(512) << 10))
 
 typedef enum leat_line_fault {
@@ -31,7 +32,8 @@ typedef struct leat_line {
 } leat_line;
 
 typedef struct leat_lines_options {
-    bool gzip;   /* one or more gzip members; zero bytes after them are allowed */
+    leat_coding coding;   /* see unpack.h */
+    int64_t unpack_bytes; /* the memory that unpacking may take; 0: LEAT_UNPACK_MEMORY_BYTES */
     bool quotes; /* records of RFC 4180, fields separated by commas; else every line is a record */
 } leat_lines_options;
 
@@ -44,10 +46,23 @@ LEAT_MUST_CHECK leat_code leat_lines_open(leat_lines **out, const char *path,
 LEAT_MUST_CHECK leat_code leat_lines_open_bytes(leat_lines **out, const void *bytes,
                                                 int64_t size_bytes, const char *name,
                                                 const leat_lines_options *options, leat_error *err);
+/* Reads from what `read` returns: up to size_bytes at once, *got of them, 0 at the end. Takes the
+ * source over, even on failure; `name` must outlive the reader. */
+typedef struct leat_lines_source {
+    void *context;
+    leat_code (*read)(void *context, void *bytes, int64_t size_bytes, int64_t *got,
+                      leat_error *err);
+    int64_t (*position)(const void *context); /* in the file, for leat_lines_position */
+    void (*close)(void *context);
+} leat_lines_source;
+LEAT_MUST_CHECK leat_code leat_lines_open_source(leat_lines **out, const leat_lines_source *source,
+                                                 const char *name,
+                                                 const leat_lines_options *options,
+                                                 leat_error *err);
 void leat_lines_close(leat_lines *lines);
 
-/* The next record; *found is false at the end. Blank lines are returned too. Damaged gzip data is
- * LEAT_ERR_CORRUPT and names file and byte. */
+/* The next record; *found is false at the end. Blank lines are returned too. Damaged packed
+ * data is LEAT_ERR_CORRUPT and names file and byte. */
 LEAT_MUST_CHECK leat_code leat_lines_next(leat_lines *lines, leat_line *line, bool *found,
                                           leat_error *err);
 /* The next line that is not blank. */
@@ -73,7 +88,26 @@ typedef struct leat_line_run {
 LEAT_MUST_CHECK leat_code leat_lines_take(leat_lines *lines, char *to, int64_t want_bytes,
                                           int64_t want_lines, leat_line_run *run, leat_error *err);
 
-/* Bytes of the file (compressed ones of a gzip file) used so far. */
+/*
+ * For readers that find the ends of records themselves: the text that was not used yet, from its
+ * next byte on, after reading on until there are more than have_bytes of it, or all that is left,
+ * or more than LEAT_LINE_BYTES_MAX. It may be written to, and moves with the next call of any
+ * function but leat_lines_skip. Lines are not counted any more.
+ */
+LEAT_MUST_CHECK leat_code leat_lines_look(leat_lines *lines, int64_t have_bytes, char **text,
+                                          int64_t *size_bytes, leat_error *err);
+/* Uses the next bytes of that text. */
+void leat_lines_skip(leat_lines *lines, int64_t size_bytes);
+/* The byte of that text at a place within it. */
+char leat_lines_at(const leat_lines *lines, int64_t place);
+/* Whether all of the text was used. */
+bool leat_lines_ended(const leat_lines *lines);
+/* The file, for messages. */
+const char *leat_lines_name(const leat_lines *lines);
+
+/* The memory that unpacking has taken so far; 0 for a plain file. */
+int64_t leat_lines_unpack_bytes(const leat_lines *lines);
+/* Bytes of the file (packed ones of a packed file) used so far. */
 int64_t leat_lines_position(const leat_lines *lines);
 
 /* Text inside a larger buffer, without a NUL. */

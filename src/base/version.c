@@ -27,6 +27,9 @@
 #if LEAT_HAVE_ZIP
 #include <zip.h>
 #endif
+#if LEAT_HAVE_LZMA
+#include <lzma.h>
+#endif
 
 #if LEAT_HAVE_WEBP
 #include <webp/decode.h>
@@ -103,6 +106,15 @@ static void put_webp(leat_build_item *item) {
 #endif
 }
 
+/* The same of liblzma; libbz2's header has no version. */
+static void put_lzma(leat_build_item *item) {
+#if LEAT_HAVE_LZMA
+    put(item, "library", "liblzma", LZMA_VERSION_STRING);
+#else
+    put(item, "library", "liblzma", "left out");
+#endif
+}
+
 static void put_cpu(leat_build_item *item) {
 #if defined(__x86_64__)
     put(item, "cpu", "avx2",
@@ -150,6 +162,8 @@ bool leat_build_info(int index, leat_build_item *item) {
 #endif
         return true;
     case 14: put_webp(item); return true;
+    case 15: put_lzma(item); return true;
+    case 16: put(item, "library", "libbz2", LEAT_HAVE_BZIP2 ? "present" : "left out"); return true;
     default: return false;
     }
 }

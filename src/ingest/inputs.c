@@ -1,8 +1,8 @@
 /*
  * Which files are read, and in which format. File names can be wrong (".txt", ".parquet" for a
- * CSV), so the format is detected from the contents: Parquet and gzip by their magic, gzip's
- * contents like a plain file, NDJSON by its first brace; the rest is CSV, whose header is checked
- * later. The formats of vehicle logs are detected from their lines (ingest/can/detect.c).
+ * CSV), so the format is detected from the contents: Parquet and packed files by their magic,
+ * what is packed like a plain file, JSON by its first bracket; the rest is CSV, whose header is
+ * checked later. The formats of vehicle logs are detected from their lines (ingest/can/detect.c).
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -108,35 +108,39 @@ static leat_code add_child(const search *to, const char *folder, const char *nam
     return LEAT_OK;
 }
 
-typedef struct packed_name {
-    const char *text;
-    size_t size; /* without ".gz" */
-} packed_name;
-
-static int compare_plain(const void *key, const void *element) {
-    const packed_name *packed = key;
-    const char *plain = *(const char *const *)element;
-    int order = strncmp(packed->text, plain, packed->size);
-    return order != 0 ? order : -(plain[packed->size] != 0);
+/* The size of a path without the suffix of a compressed file or archive. */
+static int64_t stem_bytes(const char *path) {
+    if (leat_path_has_suffix_any_case(path, ".zip")) return (int64_t)strlen(path) - 4;
+    return leat_coding_stem_bytes(path);
 }
 
-/* "x.csv" beside "x.csv.gz", as gunzip -k leaves them: read both, and the data counts twice. */
+/* Whether another name of the folder is a packed copy of this file, as gunzip -k leaves them, or
+ * has the same contents packed in another way. The names are sorted. */
+static const char *find_copy(const search *to, const leat_path_list *names, int64_t at) {
+    const char *name = names->paths[at];
+    const int64_t stem = stem_bytes(name);
+    for (int64_t i = at + 1; i < names->count; i++) {
+        const char *other = names->paths[i];
+        if (strncmp(name, other, (size_t)stem) != 0) break;
+        if (stem_bytes(other) == stem && other[stem] != 0 && is_input_name(to->kind, other))
+            return other;
+    }
+    return NULL;
+}
+
+/* "x.csv" beside "x.csv.gz": read both, and the data counts twice. */
 static leat_code check_packed(const search *to, const char *folder, const leat_path_list *names,
                               leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
-        packed_name packed = {names->paths[i], strlen(names->paths[i])};
-        bool hidden = packed.text[0] == '.' || packed.text[0] == '_';
-        if (hidden || !leat_path_has_suffix_any_case(packed.text, ".gz") ||
-            !is_input_name(to->kind, packed.text))
-            continue;
-        packed.size -= 3;
-        if (bsearch(&packed, names->paths, (size_t)names->count, sizeof *names->paths,
-                    compare_plain) == NULL)
-            continue;
+        const char *name = names->paths[i];
+        if (name[0] == '.' || name[0] == '_' || !is_input_name(to->kind, name)) continue;
+        const char *copy = find_copy(to, names, i);
+        if (copy == NULL) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "folder \"%s\" contains \"%.*s\" and \"%s\": the second is a gzipped copy "
-                         "of the first, so the data would count twice; move one of them elsewhere",
-                         folder, (int)packed.size, packed.text, packed.text);
+                         "folder \"%s\" contains \"%s\" and \"%s\": the second is a compressed "
+                         "copy of the first, so the data would count twice; move one of them "
+                         "elsewhere",
+                         folder, name, copy);
     }
     return LEAT_OK;
 }
@@ -198,8 +202,8 @@ static leat_code add_path(const search *to, const char *path, leat_error *err) {
         snprintf(others, sizeof others, "; it contains %lld other%s: \"%s\"%s",
                  (long long)skipped->count, skipped->count == 1 ? "" : "s", skipped->name[0],
                  skipped->count == 1 ? "" : ", ...");
-    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" does not contain any %s (or .gz)%s",
-                     path, to->kind->shown, others);
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" does not contain any %s%s", path,
+                     to->kind->shown, others);
 }
 
 /* A file or folder with exactly this name takes precedence; otherwise the text is a pattern. */
@@ -261,36 +265,31 @@ static bool is_binary(const leat_line *line) {
 
 /* CSV or NDJSON, by the first line that is not blank. */
 static leat_code detect_text(leat_input *input, leat_error *err) {
-    leat_lines_options options = {.gzip = input->gzip};
+    leat_lines_options options = {.coding = input->coding};
     leat_lines *lines = NULL;
-    LEAT_TRY(leat_lines_open(&lines, input->path, &options, err));
+    char plain[LEAT_PATH_BYTES];
+    snprintf(plain, sizeof plain, "%.*s", (int)stem_bytes(input->path), input->path);
+    LEAT_TRY(leat_input_lines_open(&lines, input, &options, err));
     leat_line line;
     bool found = false;
     leat_code code = leat_lines_first(lines, &line, &found, err);
     /* an empty CSV lacks its header, which is reported later; an empty NDJSON is fine */
-    input->format = leat_path_has_suffix_any_case(input->path, ".csv") ||
-                            leat_path_has_suffix_any_case(input->path, ".csv.gz") || found
-                        ? LEAT_INPUT_CSV
-                        : LEAT_INPUT_NDJSON;
+    input->format =
+        leat_path_has_suffix_any_case(plain, ".csv") || found ? LEAT_INPUT_CSV : LEAT_INPUT_NDJSON;
     if (code == LEAT_OK && found) {
         int64_t at = 0;
         while (at < line.size_bytes && (line.data[at] == ' ' || line.data[at] == '\t')) at++;
         char first = at < line.size_bytes ? line.data[at] : 0;
-        if (first == '{') input->format = LEAT_INPUT_NDJSON;
+        if (first == '{' || first == '[') input->format = LEAT_INPUT_NDJSON;
         if (is_binary(&line)) {
             code = leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\" is not UTF-8 text; supported inputs are Parquet, CSV and "
-                             "NDJSON (the last two also gzipped)",
+                             "JSON (the last two also compressed by gzip, bzip2, xz, zstd or zip)",
                              input->path);
-        } else if (first == '[') {
-            code =
-                leat_fail(err, LEAT_ERR_INPUT,
-                          "\"%s\" is a single JSON array; write one object per line (jq -c '.[]')",
-                          input->path);
-        } else if (input->gzip && line.size_bytes >= 4 && memcmp(line.data, "PAR1", 4) == 0) {
-            code =
-                leat_fail(err, LEAT_ERR_INPUT,
-                          "\"%s\" is a Parquet file inside gzip; unpack it (gunzip)", input->path);
+        } else if ((input->coding != LEAT_CODING_NONE || input->zip) && line.size_bytes >= 4 &&
+                   memcmp(line.data, "PAR1", 4) == 0) {
+            code = leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a Parquet file inside %s; unpack it",
+                             input->path, input->zip ? "zip" : leat_coding_name(input->coding));
         }
     }
     leat_lines_close(lines);
@@ -299,11 +298,11 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
 
 static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t size,
                                leat_error *err) {
-    if (size == 4 && memcmp(magic, "PAR1", 4) == 0) {
+    if (size >= 4 && memcmp(magic, "PAR1", 4) == 0) {
         input->format = LEAT_INPUT_PARQUET;
         return LEAT_OK;
     }
-    if (size == 4 && memcmp(magic, "PARE", 4) == 0) {
+    if (size >= 4 && memcmp(magic, "PARE", 4) == 0) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
                          input->path);
     }
@@ -311,6 +310,7 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is not a Parquet file: it does not begin with PAR1", input->path);
     }
+    input->zip = size >= 4 && memcmp(magic, "PK\3\4", 4) == 0;
     return detect_text(input, err);
 }
 
@@ -318,30 +318,37 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
 static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t size,
                             leat_error *err) {
     input->format = LEAT_INPUT_CSV;
+    /* compressed in another way, it is refused where logs are recognised */
+    if (input->coding != LEAT_CODING_GZIP) input->coding = LEAT_CODING_NONE;
     if (size < 4 || memcmp(magic, "PAR1", 4) != 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\" is a Parquet file; vehicle logs are read as text: convert it to CSV",
                      input->path);
 }
 
-static const char *const probe_suffixes[] = {".parquet",   ".csv",   ".csv.gz",   ".ndjson",
-                                             ".ndjson.gz", ".jsonl", ".jsonl.gz", ".json",
-                                             ".json.gz",   NULL};
+#define PACKED(suffix)                                                                             \
+    suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
+static const char *const probe_suffixes[] = {".parquet",       PACKED(".csv"),  PACKED(".ndjson"),
+                                             PACKED(".jsonl"), PACKED(".json"), NULL};
 static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
                                            ".txt", ".txt.gz", NULL};
-const leat_input_kind leat_probe_inputs = {
-    probe_suffixes, "*.parquet, *.csv, *.ndjson, *.jsonl, *.json", detect_probes, true};
-const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt", detect_can, false};
+const leat_input_kind leat_probe_inputs = {probe_suffixes,
+                                           "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
+                                           "four also with .gz, .bz2, .xz, .zst or .zip)",
+                                           detect_probes, true};
+const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt (or .gz)", detect_can,
+                                         false};
 
 static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
-    uint8_t magic[4] = {0};
+    uint8_t magic[LEAT_CODING_MAGIC_BYTES] = {0};
     leat_file *file = NULL;
     LEAT_TRY(leat_file_open(&file, input->path, LEAT_FILE_READ, err));
-    int64_t size = input->facts.size_bytes < 4 ? input->facts.size_bytes : 4;
+    int64_t size = input->facts.size_bytes;
+    if (size > LEAT_CODING_MAGIC_BYTES) size = LEAT_CODING_MAGIC_BYTES;
     leat_code code = leat_file_pread(file, magic, size, 0, err);
     leat_file_close(file);
     if (code != LEAT_OK) return code;
-    input->gzip = magic[0] == 0x1f && magic[1] == 0x8b;
+    input->coding = leat_coding_of(magic, size);
     return kind->detect(input, magic, size, err);
 }
 

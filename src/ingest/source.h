@@ -94,7 +94,9 @@ typedef struct leat_parquet_facts {
 typedef struct leat_input {
     char *path;
     leat_input_format format;
-    bool gzip;
+    leat_coding coding;
+    bool zip;             /* a zip archive of one file */
+    int64_t unpack_bytes; /* the memory that unpacking takes, known after leat_sources_check */
     leat_path_facts facts;
     leat_parquet_facts parquet;
     uint8_t sha256[32]; /* of the complete file; see leat_input_list.hashed */
@@ -139,12 +141,13 @@ typedef struct leat_source_options {
 typedef struct leat_input_kind {
     const char *const *suffixes; /* of the files to read in a folder, lower case; ends with NULL */
     const char *shown;           /* the suffixes, for a message */
-    /* Sets format and gzip from the first `size` bytes of the file, up to 4. */
+    /* Sets the format from the first `size` bytes of the file, up to LEAT_CODING_MAGIC_BYTES;
+     * coding is set. */
     leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
     bool tables; /* folders may be tables of Parquet files, which are refused (ingest/tables.h) */
 } leat_input_kind;
-/* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and .gz of all but the first; the format is detected
- * from the contents. */
+/* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and packed ones of all but the first; the format is
+ * detected from the contents. */
 extern const leat_input_kind leat_probe_inputs;
 /* *.csv, *.log, *.txt and their .gz; the log format is detected when they are read. */
 extern const leat_input_kind leat_can_inputs;
@@ -156,6 +159,11 @@ LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t pat
                                            const leat_input_kind *kind, leat_input_list *inputs,
                                            leat_error *err);
 void leat_input_list_free(leat_input_list *inputs);
+/* Opens the text of an input; options->coding is that of the input. */
+LEAT_MUST_CHECK leat_code leat_input_lines_open(leat_lines **out, const leat_input *input,
+                                                const leat_lines_options *options, leat_error *err);
+/* What reading from a zip archive takes, besides the memory of the lines. */
+#define LEAT_INPUT_ZIP_BYTES (INT64_C(1) << 20)
 /* A path as a name of up to that many bytes; the beginning of a longer one becomes "...". */
 void leat_inputs_name(const char *path, char *name, int64_t size_bytes);
 /* Counts a file or folder that is not read, or all of another list. */

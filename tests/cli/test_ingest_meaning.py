@@ -95,8 +95,8 @@ class Meaning(unittest.TestCase):
                                       "dst_addr": "198.51.100.1"}) + "\n"
                           for i, rtt in enumerate([False, "*", "Timeout", 5, True, "soon", "5"]))
         result = self.ingest(self.write("c.ndjson", objects))
-        self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 3})
-        self.assertEqual([each[3] for each in self.rows()], [-1, -1, -1, 5])
+        self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 2})
+        self.assertEqual([each[3] for each in self.rows()], [-1, -1, -1, 5, 5])
         with open(os.path.join(self.out, "rejected.csv"), encoding="utf-8") as file:
             self.assertIn('c.ndjson,6,rtt_unparsable,,,,,,"{""event_time""', file.read())
 
@@ -354,13 +354,13 @@ class Meaning(unittest.TestCase):
         run = os.path.join(self.out, "run.json")
         with open(run, encoding="utf-8") as file:
             facts = json.load(file)
-        self.assertEqual(facts.pop("reader"), 2)
+        self.assertEqual(facts.pop("reader"), 3)
         with open(run, "w", encoding="utf-8") as file:
             json.dump(facts, file)
         words = ["ingest", "probes", path, "-o", self.out]
         said = leat(*words, "--resume", status=1).stderr
         self.assertRegex(said, r"read by the rules of another version of leat \(reader 1, this is "
-                               r"2\).*use --replace")
+                               r"3\).*use --replace")
         leat("inspect", self.out, "--verify", status=0)
         self.ingest(path)
         self.assertIn("nothing to do", leat(*words, "--resume", status=0).stdout)

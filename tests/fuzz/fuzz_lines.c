@@ -1,6 +1,6 @@
 /*
- * The line reader and CSV: any bytes, plain and gzip, with and without quotes. What comes out is
- * whole: lines lie in the text, numbers go up, and CSV rows come from lines. The first byte
+ * The line reader and CSV: any bytes, plain and compressed, with and without quotes. What comes out
+ * is whole: lines lie in the text, numbers go up, and CSV rows come from lines. The first byte
  * chooses.
  */
 #include <stdlib.h>
@@ -45,10 +45,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 1) return 0;
     bool csv = (data[0] & 1) != 0;
-    leat_lines_options options = {.quotes = csv, .gzip = (data[0] & 2) != 0};
+    leat_lines_options options = {.quotes = csv, .unpack_bytes = INT64_C(64) << 20};
+    if ((data[0] & 2) != 0) {
+        options.coding = leat_coding_of(data + 1, (int64_t)size - 1);
+        if (options.coding == LEAT_CODING_NONE) options.coding = LEAT_CODING_GZIP;
+    }
     /* CSV gets a header of its own, so that rows are reached */
     static const char header[] = "t,s,d,v,r\n";
-    bool headed = csv && !options.gzip && (data[0] & 4) == 0;
+    bool headed = csv && options.coding == LEAT_CODING_NONE && (data[0] & 4) == 0;
     size_t front = headed ? sizeof header - 1 : 0;
     uint8_t *text = malloc(front + size);
     memcpy(text, header, front);

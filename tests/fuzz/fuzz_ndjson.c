@@ -36,6 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                                   .batch_context = &self};
     leat_text_worker *worker = calloc(1, sizeof *worker);
     worker->rows.options = &source;
+    leat_ndjson_map_make(&worker->json, &source);
     worker->texts = malloc((size_t)LEAT_NDJSON_TEXTS);
     leat_lines *lines = NULL;
     leat_code code =
@@ -55,10 +56,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (line.size_bytes == 0) continue;
         lines_taken++;
         code = leat_ndjson_take(worker, &line, &err);
+        /* the rows refer to the line, which is there until the next */
+        if (code == LEAT_OK) code = leat_rows_flush(&worker->rows, &err);
         LEAT_ASSERT(code == LEAT_OK);
     }
-    code = leat_rows_flush(&worker->rows, &err);
-    LEAT_ASSERT(code == LEAT_OK);
     int64_t counts[LEAT_REJECT_COUNT], set_aside = 0;
     leat_reject_log_counts(source.rejects, counts);
     for (int i = 0; i < LEAT_REJECT_COUNT; i++) set_aside += counts[i];
@@ -69,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_reject_log_destroy(source.rejects);
     leat_buf_free(&self.buf);
     leat_buf_free(&worker->reject);
+    leat_buf_free(&worker->answers);
     free(worker->texts);
     free(worker);
     return 0;

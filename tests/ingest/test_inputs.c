@@ -202,7 +202,7 @@ static void test_packed(void **state) {
     for (int i = 0; i < 2; i++) {
         assert_fails(
             leat_inputs_find(&path, 1, kinds[i], &inputs, err), LEAT_ERR_INPUT,
-            "contains \"x.csv\" and \"x.csv.gz\": the second is a gzipped copy of the first");
+            "contains \"x.csv\" and \"x.csv.gz\": the second is a compressed copy of the first");
     }
 }
 
@@ -233,7 +233,8 @@ static void test_can(void **state) {
     assert_int_equal(inputs.count, 5);
     for (int i = 0; i < 5; i++) {
         assert_string_equal(inputs.items[i].path + strlen(core_dir()) + 1, found[i]);
-        assert_int_equal(inputs.items[i].gzip, strstr(found[i], ".gz") != NULL);
+        assert_int_equal(inputs.items[i].coding == LEAT_CODING_GZIP,
+                         strstr(found[i], ".gz") != NULL);
     }
     leat_input_list_free(&inputs);
     /* a file by its name is taken whatever that is */
@@ -277,7 +278,7 @@ static void test_formats(void **state) {
             assert_ok(leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, err));
             assert_int_equal(inputs.count, 1);
             assert_int_equal(inputs.items[0].format, cases[i].format);
-            assert_int_equal(inputs.items[0].gzip, gzip);
+            assert_int_equal(inputs.items[0].coding == LEAT_CODING_GZIP, gzip);
             leat_input_list_free(&inputs);
         }
     }
@@ -286,7 +287,7 @@ static void test_formats(void **state) {
 static void test_failures(void **state) {
     (void)state;
     make_tree();
-    source_text("array.json", "[{\"a\":1}]");
+    source_text("zip.csv", "PK\3\4....");
     source_text("no.parquet", "something else");
     source_text("secret", "PARE....");
     core_save(core_path("wide.csv"),
@@ -314,7 +315,7 @@ static void test_failures(void **state) {
         {"made", "holds a data set", LEAT_ERR_INPUT},
         {"wide.csv", "is not UTF-8 text", LEAT_ERR_INPUT},
         {"program", "is not UTF-8 text", LEAT_ERR_INPUT},
-        {"array.json", "single JSON array", LEAT_ERR_INPUT},
+        {"zip.csv", "zip.csv\" cannot be read as a zip archive", LEAT_ERR_CORRUPT},
         {"no.parquet", "does not begin with PAR1", LEAT_ERR_CORRUPT},
         {"secret", "encrypted", LEAT_ERR_UNSUPPORTED},
         {"packed.parquet.gz", "inside gzip", LEAT_ERR_INPUT},

@@ -68,7 +68,8 @@ static void expect_runs(const char *plain_path, const char *gzip_path, const cha
         leat_buf out[2] = {{0}}, borders[2] = {{0}};
         for (int gzip = 0; gzip < 2; gzip++) {
             leat_lines *lines = NULL;
-            leat_lines_options options = {.gzip = gzip == 1};
+            leat_lines_options options = {.coding =
+                                              gzip == 1 ? LEAT_CODING_GZIP : LEAT_CODING_NONE};
             assert_ok(leat_lines_open(&lines, gzip ? gzip_path : plain_path, &options, err));
             read_runs(lines, bytes[i / 3], counts[i % 3], &out[gzip], &borders[gzip]);
             leat_lines_close(lines);
@@ -84,7 +85,8 @@ static void expect_runs(const char *plain_path, const char *gzip_path, const cha
 
 static void expect_file(const char *path, bool gzip, bool quotes, const char *want) {
     leat_lines *lines = NULL;
-    leat_lines_options options = {.gzip = gzip, .quotes = quotes};
+    leat_lines_options options = {.coding = gzip ? LEAT_CODING_GZIP : LEAT_CODING_NONE,
+                                  .quotes = quotes};
     assert_ok(leat_lines_open(&lines, path, &options, err));
     char *got = NULL;
     assert_ok(read_all(lines, &got, err));
@@ -396,7 +398,7 @@ static void test_gzip_damage(void **state) {
         if (flip != 0) bytes[flip < 0 ? size + flip : flip] ^= 0x41;
         core_save(core_path("bad.gz"), bytes, size);
         leat_lines *lines = NULL;
-        leat_lines_options options = {.gzip = true};
+        leat_lines_options options = {.coding = LEAT_CODING_GZIP};
         assert_ok(leat_lines_open(&lines, core_path("bad.gz"), &options, err));
         char *got = NULL;
         if (damages[i].words == NULL) {

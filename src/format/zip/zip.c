@@ -52,6 +52,8 @@ struct leat_zip {
     int64_t base;       /* of the archive in the file: bytes before it */
     int64_t file_bytes; /* from there on */
     int64_t count;
+    zip_file_t *member; /* that is read piece by piece, and how much of it is left */
+    int64_t left;
     /* of the source */
     zip_uint64_t at;
     zip_error_t error;
@@ -226,6 +228,7 @@ leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
 
 void leat_zip_close(leat_zip *zip) {
     if (zip == NULL) return;
+    if (zip->member != NULL) zip->fclose(zip->member);
     if (zip->archive != NULL) zip->discard(zip->archive);
     if (zip->loaded) zip->error_fini(&zip->error);
     leat_file_close(zip->file);
@@ -322,6 +325,33 @@ static leat_code read_member(leat_zip *zip, int64_t index, uint8_t *out, int64_t
     return leat_fail(err, LEAT_ERR_CORRUPT, "zip member: its end is damaged");
 }
 
+leat_code leat_zip_begin(leat_zip *zip, int64_t index, leat_error *err) {
+    leat_zip_member member;
+    LEAT_ASSERT(zip->member == NULL);
+    zip->failure = (leat_error){0};
+    LEAT_TRY(leat_zip_get(zip, index, &member, err));
+    if (member.unsupported != NULL)
+        return leat_fail(err, LEAT_ERR_UNSUPPORTED, "%s", member.unsupported);
+    zip->member = zip->fopen_index(zip->archive, (zip_uint64_t)index, 0);
+    zip->left = member.size_bytes;
+    if (zip->member != NULL) return LEAT_OK;
+    return judge(zip, zip->get_error(zip->archive), "zip member: ", err);
+}
+
+leat_code leat_zip_next(leat_zip *zip, void *bytes, int64_t size_bytes, int64_t *got,
+                        leat_error *err) {
+    *got = 0;
+    zip_int64_t read = zip->fread(zip->member, bytes, (zip_uint64_t)size_bytes);
+    if (read < 0) return judge(zip, zip->file_get_error(zip->member), "zip member: ", err);
+    zip->left -= read;
+    if (zip->left < 0 || (read == 0 && zip->left != 0))
+        return leat_fail(err, LEAT_ERR_CORRUPT, "zip member: it has another size than stated");
+    *got = read;
+    return LEAT_OK;
+}
+
+int64_t leat_zip_position(const leat_zip *zip) { return zip->base + (int64_t)zip->at; }
+
 leat_code leat_zip_read(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,
                         leat_error *err) {
     return read_member(zip, index, out, size_bytes, true, err);
@@ -360,6 +390,23 @@ leat_code leat_zip_read(leat_zip *zip, int64_t index, uint8_t *out, int64_t size
                         leat_error *err) {
     (void)zip, (void)index, (void)out, (void)size_bytes;
     return leat_fail(err, LEAT_ERR_UNSUPPORTED, "leat was built without libzip");
+}
+
+leat_code leat_zip_begin(leat_zip *zip, int64_t index, leat_error *err) {
+    (void)zip, (void)index;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "leat was built without libzip");
+}
+
+leat_code leat_zip_next(leat_zip *zip, void *bytes, int64_t size_bytes, int64_t *got,
+                        leat_error *err) {
+    (void)zip, (void)bytes, (void)size_bytes;
+    *got = 0;
+    return leat_fail(err, LEAT_ERR_UNSUPPORTED, "leat was built without libzip");
+}
+
+int64_t leat_zip_position(const leat_zip *zip) {
+    (void)zip;
+    return 0;
 }
 
 leat_code leat_zip_peek(leat_zip *zip, int64_t index, uint8_t *out, int64_t size_bytes,

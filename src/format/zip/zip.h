@@ -51,6 +51,16 @@ LEAT_MUST_CHECK leat_code leat_zip_read(leat_zip *zip, int64_t index, uint8_t *o
 /* Reads the first size_bytes of a longer member, whose checksum is then not checked. */
 LEAT_MUST_CHECK leat_code leat_zip_peek(leat_zip *zip, int64_t index, uint8_t *out,
                                         int64_t size_bytes, leat_error *err);
+/*
+ * Reads a member of any size piece by piece, one member at a time: after leat_zip_begin, the next
+ * bytes with each call, *got of them; 0 at the end, where the checksum has been compared. Errors as
+ * above.
+ */
+LEAT_MUST_CHECK leat_code leat_zip_begin(leat_zip *zip, int64_t index, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_zip_next(leat_zip *zip, void *bytes, int64_t size_bytes,
+                                        int64_t *got, leat_error *err);
+/* Where in the file the last bytes were read from. */
+int64_t leat_zip_position(const leat_zip *zip);
 /* Memory that an open archive of this many members takes, with names_bytes of their names. */
 int64_t leat_zip_memory(int64_t members, int64_t names_bytes);
 

@@ -161,7 +161,7 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
 static leat_code compare_file(comparison *of, const leat_input *input, bool *same,
                               leat_error *err) {
     leat_lines *lines = NULL;
-    leat_lines_options reading = {.gzip = input->gzip};
+    leat_lines_options reading = {.coding = input->coding};
     LEAT_TRY(leat_lines_open(&lines, input->path, &reading, err));
     leat_code code = compare(of, input->path, lines, same, err);
     leat_lines_close(lines);
@@ -196,7 +196,7 @@ static leat_code look_again(const leat_input *input, const leat_can_settings *se
                             const leat_can_line_options *options, char *text, leat_can_file *file,
                             leat_error *err) {
     leat_lines *lines = NULL;
-    leat_lines_options reading = {.gzip = input->gzip};
+    leat_lines_options reading = {.coding = input->coding};
     leat_line_run run = {.line_count = 1};
     leat_can_layout layout;
     bool found = false;

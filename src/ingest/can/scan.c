@@ -51,7 +51,7 @@ typedef struct can_scan {
 static leat_code open_file(void *context, int32_t input, leat_lines **lines, leat_error *err) {
     can_scan *self = context;
     const leat_input *item = &self->inputs->items[input];
-    leat_lines_options reading = {.gzip = item->gzip};
+    leat_lines_options reading = {.coding = item->coding};
     self->detected = false;
     self->elapsed_ns = 0;
     return leat_lines_open(lines, item->path, &reading, err);

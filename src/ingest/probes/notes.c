@@ -107,6 +107,23 @@ void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes
 
 /* ---- errors ---- */
 
+/* What makes plain measurements of the output of scamper; a ping without an answer has no avg. */
+#define SCAMPER_LINE                                                                               \
+    "jq -c 'select(.type==\"ping\")|{event_time:(.start.sec+.start.usec/1e6),src_addr:.src,"       \
+    "dst_addr:.dst,rtt:.statistics.avg}'"
+
+static leat_code refuse_scamper(const leat_notes *notes, const leat_input_list *inputs,
+                                leat_error *err) {
+    int64_t scamper = atomic_load(&notes->scamper);
+    for (int64_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].format != LEAT_INPUT_NDJSON) return LEAT_OK;
+    if (scamper == 0 || atomic_load(&notes->atlas) > 0) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "none of the rows is a measurement, %lld are pings of scamper; convert them "
+                     "with " SCAMPER_LINE,
+                     (long long)scamper);
+}
+
 leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
                            const leat_source_options *options, leat_error *err) {
     static const char *const fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
@@ -125,14 +142,17 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
         with += atomic_load(&notes->files[i].with);
         without += atomic_load(&notes->files[i].without);
     }
+    if (with == 0 && without == 0) LEAT_TRY(refuse_scamper(notes, inputs, err));
     if (with > 0 || without == 0) return LEAT_OK;
     char path[160];
     leat_inputs_name(inputs->items[notes->lacking.file_index].path, path, sizeof path);
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "none of %lld JSON objects has the member \"%.60s\"; line %lld of \"%s\" has: "
-                     "%s (use --column rtt=NAME if it has another name)",
-                     (long long)without, names[LEAT_COLUMN_RTT], (long long)notes->lacking.row,
-                     path, notes->lacking.names);
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "none of %lld JSON objects has the member \"%.60s\"; %s %lld of \"%s\" has: %s "
+        "(use --column rtt=NAME if it has another name)",
+        (long long)without, names[LEAT_COLUMN_RTT],
+        atomic_load(&notes->files[notes->lacking.file_index].elements) ? "element" : "line",
+        (long long)notes->lacking.row, path, notes->lacking.names);
 }
 
 /* ---- warnings ---- */
@@ -330,7 +350,12 @@ void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
     leat_text_show(to.time, sizeof to.time, time, (int64_t)strlen(time));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
     warn_words(&to);
-    int64_t mapped = atomic_load(&notes->mapped);
+    int64_t mapped = atomic_load(&notes->mapped), scamper = atomic_load(&notes->scamper);
+    if (scamper > 0)
+        leat_warnings_add(warnings,
+                          "%lld pings of scamper were rejected (not_a_ping_result); convert them "
+                          "with " SCAMPER_LINE,
+                          (long long)scamper);
     if (mapped > 0)
         leat_warnings_add(warnings,
                           "%lld measurements have IPv4-mapped addresses, such as ::ffff:192.0.2.1, "

@@ -18,6 +18,7 @@ typedef struct leat_file_notes {
     atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
     atomic_uint units;                      /* see leat_time_read */
     atomic_bool turned;                     /* a later header has the columns in another order */
+    atomic_bool elements;                   /* its rows are elements of an array, not lines */
     /* lines that look like a header with names of its own, and the first of them */
     atomic_int_least64_t headers, header_row;
 } leat_file_notes;
@@ -43,8 +44,9 @@ typedef struct leat_notes {
     int64_t file_count;
     /* RIPE Atlas results, and how many of them have each mapped column */
     atomic_int_least64_t atlas, atlas_has[5];
-    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
-    pthread_mutex_t lock;        /* for all members below */
+    atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
+    atomic_int_least64_t mapped;  /* measurements with an IPv4-mapped address */
+    pthread_mutex_t lock;         /* for all members below */
     leat_notes_object lacking, atlas_first;
     /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
      * its first row on, whatever the order of rows, so its count is exact. */
@@ -72,7 +74,7 @@ void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes
 #define LEAT_RTT_SLOW 10000.0F
 
 /* After the scan: LEAT_ERR_INPUT if no object of the inputs has the member that holds rtt, or no
- * Atlas result has that of a mapped column. */
+ * Atlas result has that of a mapped column, or if there is nothing but pings of scamper. */
 LEAT_MUST_CHECK leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
                                            const leat_source_options *options, leat_error *err);
 

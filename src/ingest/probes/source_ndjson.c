@@ -1,230 +1,365 @@
 /*
  * NDJSON: one object per line. Results of RIPE Atlas pings, as its API returns them; or plain
  * measurements with leat's own names (those with an event_time), as `leat cat --format ndjson`
- * writes.
+ * writes. A line is scanned for the members that are read (base/json_scan.h); jansson reads the
+ * same lines in tests.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/number.h"
 #include "ingest/probes/identity.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
-/* A tree takes some hundred bytes per value, so a hostile line could take much memory: lines with
- * more values than this are rejected. A ping has about 25, plus 2 per packet. */
-enum { VALUES_MAX = 32768 };
 /* Longer texts are not addresses; their beginning is enough to show that. */
 enum { ADDRESS_KEPT = LEAT_REJECT_TEXT_BYTES + 1 };
+/* Longer words are not among those that are known. */
+enum { WORD_BYTES = 512 };
 
-static bool is_small(const leat_line *line) {
-    int64_t values = 0;
-    for (int64_t i = 0; i < line->size_bytes; i++) {
-        char letter = line->data[i];
-        values += letter == ',' || letter == '[' || letter == '{';
+/* ---- members ---- */
+
+void leat_ndjson_map_make(leat_ndjson_map *map, const leat_source_options *options) {
+    static const char *const own[LEAT_MEMBERS] = {[LEAT_MEMBER_TYPE] = "type",
+                                                  [LEAT_MEMBER_TIMESTAMP] = "timestamp",
+                                                  [LEAT_MEMBER_FROM] = "from",
+                                                  [LEAT_MEMBER_SRC_ADDR] = "src_addr",
+                                                  [LEAT_MEMBER_SRCADDR] = "srcaddr",
+                                                  [LEAT_MEMBER_DST_ADDR] = "dst_addr",
+                                                  [LEAT_MEMBER_ADDR] = "addr",
+                                                  [LEAT_MEMBER_AF] = "af",
+                                                  [LEAT_MEMBER_AVG] = "avg",
+                                                  [LEAT_MEMBER_RESULT] = "result",
+                                                  [LEAT_MEMBER_ERROR] = "error",
+                                                  [LEAT_MEMBER_PRB_ID] = "prb_id",
+                                                  [LEAT_MEMBER_MSM_ID] = "msm_id",
+                                                  [LEAT_MEMBER_START] = "start",
+                                                  [LEAT_MEMBER_RESPONSES] = "responses",
+                                                  [LEAT_MEMBER_SOURCE] = "_source"};
+    const char *columns[LEAT_COLUMNS];
+    leat_source_names(&options->columns, columns);
+    *map = (leat_ndjson_map){0};
+    for (int k = 0; k < LEAT_MEMBERS; k++) {
+        const bool column = k < LEAT_COLUMNS;
+        const int number = leat_json_names_add(&map->names, column ? columns[k] : own[k]);
+        const uint32_t bit = UINT32_C(1) << number;
+        map->slot[k] = (uint8_t)number;
+        if (column) map->given[k] = leat_source_is_mapped(options, k);
+        if (column) map->plain |= bit;
+        if (!column || map->given[k]) map->atlas |= bit;
     }
-    return values <= VALUES_MAX;
+    if (map->given[LEAT_COLUMN_TIME]) map->plain |= map->atlas; /* is_atlas */
+    map->packet_rtt = (uint8_t)leat_json_names_add(&map->packet, "rtt");
+    map->packet_dup = (uint8_t)leat_json_names_add(&map->packet, "dup");
+    map->packet_mapped = map->packet_rtt;
+    if (map->given[LEAT_COLUMN_RTT])
+        map->packet_mapped = (uint8_t)leat_json_names_add(&map->packet, columns[LEAT_COLUMN_RTT]);
 }
 
-static bool is_null(const json_t *value) { return value == NULL || json_is_null(value); }
+static inline const leat_json_slice *get(const leat_text_worker *worker, leat_member member) {
+    return leat_json_field(&worker->fields, worker->json.slot[member]);
+}
 
-/* Copies a text to a buffer that lasts until the rows are flushed; false if the value is not a
- * text. */
-static bool keep_text(leat_text_worker *worker, const json_t *value, leat_text *out) {
+static inline bool has(const leat_text_worker *worker, leat_member member) {
+    return get(worker, member)->kind != LEAT_JSON_MISSING;
+}
+
+static inline bool is_null(const leat_json_slice *value) {
+    return value->kind == LEAT_JSON_MISSING || value->kind == LEAT_JSON_NULL;
+}
+
+/* MongoDB's exports have {"$numberLong": "7"} for 7, and the like for other numbers and for times:
+ * the value inside, or the value itself. */
+static leat_json_slice unwrap(const leat_json_slice *value) {
+    leat_json_slice inside = *value;
+    while (inside.kind == LEAT_JSON_OBJECT) {
+        leat_json_items items = leat_json_items_of(&inside);
+        leat_json_slice key, item, more;
+        if (!leat_json_items_next(&items, &key, &item) ||
+            leat_json_items_next(&items, NULL, &more) ||
+            !(leat_json_is_text(&key, "$numberLong") || leat_json_is_text(&key, "$numberInt") ||
+              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")))
+            break;
+        inside = item;
+    }
+    return inside;
+}
+
+/* A text that lasts until the rows are flushed; false if the value is not a text. */
+static bool keep_text(leat_text_worker *worker, const leat_json_slice *value, leat_text *out) {
     *out = (leat_text){NULL, -1};
     if (is_null(value)) return true;
-    if (!json_is_string(value)) return false;
-    size_t size = json_string_length(value);
-    if (size > ADDRESS_KEPT) size = ADDRESS_KEPT;
-    LEAT_ASSERT(worker->text_bytes + (int64_t)size <= LEAT_NDJSON_TEXTS);
+    if (value->kind != LEAT_JSON_STRING) return false;
+    if (!value->escaped) {
+        *out = (leat_text){value->text,
+                           value->size_bytes < ADDRESS_KEPT ? value->size_bytes : ADDRESS_KEPT};
+        return true;
+    }
+    LEAT_ASSERT(worker->text_bytes + ADDRESS_KEPT <= LEAT_NDJSON_TEXTS);
     char *copy = worker->texts + worker->text_bytes;
-    memcpy(copy, json_string_value(value), size);
-    worker->text_bytes += (int64_t)size;
+    int64_t size = leat_json_read_text(value, copy, ADDRESS_KEPT);
+    if (size < 0) return false;
+    worker->text_bytes += size;
     *out = (leat_text){copy, (int32_t)size};
     return true;
 }
 
-static bool get_time(leat_text_worker *worker, const json_t *value, int64_t *time_us) {
-    leat_time_unit unit = worker->rows.options->time_unit;
-    *time_us = LEAT_TIME_MISSING;
-    if (is_null(value)) return true;
-    if (json_is_integer(value)) {
-        *time_us = leat_time_of_integer(json_integer_value(value), unit, &worker->units);
-        return true;
-    }
-    if (json_is_real(value)) {
-        *time_us = leat_time_of_real(json_real_value(value), unit, &worker->units);
-        return true;
-    }
-    if (!json_is_string(value)) return false;
-    return leat_time_read(json_string_value(value), (int64_t)json_string_length(value), unit,
-                          time_us, &worker->units);
+/* The same of a text that is examined at once: `word` has WORD_BYTES, which is enough for a word
+ * or number; -1 if it is not valid. */
+static int64_t plain_text(const leat_json_slice *value, char *word, const char **text) {
+    *text = value->text;
+    if (!value->escaped) return value->size_bytes;
+    *text = word;
+    return leat_json_read_text(value, word, WORD_BYTES);
 }
 
-static bool get_version(const json_t *value, int32_t *version) {
+static bool get_time(leat_text_worker *worker, const leat_json_slice *wrapped, int64_t *time_us) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
+    leat_time_unit unit = worker->rows.options->time_unit;
+    char word[WORD_BYTES];
+    const char *text;
+    int64_t whole = 0;
+    double real = 0;
+    *time_us = LEAT_TIME_MISSING;
+    switch (value->kind) {
+    case LEAT_JSON_MISSING:
+    case LEAT_JSON_NULL: return true;
+    case LEAT_JSON_INTEGER:
+        if (!leat_json_read_int(value, &whole)) return false;
+        *time_us = leat_time_of_integer(whole, unit, &worker->units);
+        return true;
+    case LEAT_JSON_REAL:
+        if (!leat_json_read_double(value, &real)) return false;
+        *time_us = leat_time_of_real(real, unit, &worker->units);
+        return true;
+    case LEAT_JSON_STRING: break;
+    default: return false;
+    }
+    const int64_t size = plain_text(value, word, &text);
+    return size >= 0 && leat_time_read(text, size, unit, time_us, &worker->units);
+}
+
+/* Firmware 0 of RIPE Atlas probes and exports of databases write numbers as texts. */
+static bool get_version(const leat_json_slice *wrapped, int32_t *version) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
+    char word[WORD_BYTES];
+    const char *text;
+    int64_t found = 0;
     *version = 0;
     if (is_null(value)) return true;
-    if (!json_is_integer(value)) return false;
-    json_int_t found = json_integer_value(value);
+    if (value->kind == LEAT_JSON_STRING) {
+        const int64_t size = plain_text(value, word, &text);
+        return size > 0 && leat_version_parse(text, size, version);
+    }
+    if (!leat_json_read_int(value, &found)) return false;
     *version = found > INT32_MAX ? INT32_MAX : found < INT32_MIN ? INT32_MIN : (int32_t)found;
     return true;
 }
 
-/* A ping without an answer is null, a word, or false. */
-static bool get_rtt(const json_t *value, leat_rtt_unit unit, float *rtt) {
-    *rtt = NAN;
-    if (is_null(value) || json_is_false(value)) return true;
-    if (json_is_string(value)) { /* a number is not written as text */
-        return leat_rtt_read(json_string_value(value), (int64_t)json_string_length(value), unit,
-                             rtt) &&
-               isnan(*rtt);
+/* An rtt in its own unit, NaN if the ping was not answered: null, a word, or false. Otherwise the
+ * reason why it is not one: LEAT_REJECT_LINE if the value itself cannot be read. */
+static leat_reject get_answer(const leat_json_slice *wrapped, double *answer) {
+    const leat_json_slice plain = unwrap(wrapped), *value = &plain;
+    char word[WORD_BYTES];
+    const char *text;
+    float missing;
+    *answer = NAN;
+    if (is_null(value) || value->kind == LEAT_JSON_FALSE) return LEAT_REJECT_COUNT;
+    if (value->kind == LEAT_JSON_STRING) {
+        const int64_t size = plain_text(value, word, &text);
+        if (size < 0) return LEAT_REJECT_LINE;
+        if (leat_decimal_parse(text, size, 0, answer))
+            return isfinite(*answer) ? LEAT_REJECT_COUNT : LEAT_REJECT_RTT_BAD;
+        *answer = NAN;
+        return leat_rtt_parse(text, size, &missing) && isnan(missing) ? LEAT_REJECT_COUNT
+                                                                      : LEAT_REJECT_RTT_BAD;
     }
-    if (!json_is_number(value)) return false;
-    *rtt = leat_rtt_of_number(json_number_value(value), unit);
-    return true;
+    if (value->kind == LEAT_JSON_INFINITE) return LEAT_REJECT_LINE;
+    if (value->kind != LEAT_JSON_INTEGER && value->kind != LEAT_JSON_REAL)
+        return LEAT_REJECT_RTT_BAD;
+    return leat_json_read_double(value, answer) ? LEAT_REJECT_COUNT : LEAT_REJECT_LINE;
+}
+
+static leat_reject get_rtt(const leat_json_slice *value, leat_rtt_unit unit, float *rtt) {
+    double answer;
+    const leat_reject why = get_answer(value, &answer);
+    *rtt = isnan(answer) ? NAN : leat_rtt_of_number(answer, unit);
+    return why;
 }
 
 /* ---- what is noticed (notes.h) ---- */
 
 /* Keeps the names of the members of the first object, in file and line, of those that it is called
  * for. */
-static void keep_names(leat_notes *notes, leat_notes_object *first, int32_t file_index, int64_t row,
-                       const json_t *object) {
+static void keep_names(leat_notes *notes, leat_notes_object *first, int32_t file_index,
+                       const leat_line *line) {
     if (notes == NULL) return;
     pthread_mutex_lock(&notes->lock);
     bool later = first->known && (first->file_index < file_index ||
-                                  (first->file_index == file_index && first->row <= row));
+                                  (first->file_index == file_index && first->row <= line->number));
     if (!later) {
-        *first = (leat_notes_object){.known = true, .file_index = file_index, .row = row};
-        void *at = json_object_iter((json_t *)(uintptr_t)object);
-        for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)object, at)) {
+        const char *open = memchr(line->data, '{', (size_t)line->size_bytes);
+        leat_json_slice object = {.text = open, .kind = LEAT_JSON_OBJECT}, key, value;
+        object.size_bytes = (int32_t)(line->data + line->size_bytes - open);
+        leat_json_items items = leat_json_items_of(&object);
+        *first = (leat_notes_object){.known = true, .file_index = file_index, .row = line->number};
+        while (leat_json_items_next(&items, &key, &value)) {
+            enum { NAME_BYTES = 60 };
+            char name[NAME_BYTES];
             size_t used = strlen(first->names);
             if (used + 2 >= sizeof first->names) break;
-            snprintf(first->names + used, sizeof first->names - used, "%s%.60s",
-                     used > 0 ? ", " : "", json_object_iter_key(at));
+            const int64_t size = leat_json_read_text(&key, name, NAME_BYTES);
+            snprintf(first->names + used, sizeof first->names - used, "%s%.*s",
+                     used > 0 ? ", " : "", (int)(size < 0 ? 0 : size), name);
         }
     }
     pthread_mutex_unlock(&notes->lock);
 }
 
 /* Counts whether an object has the member of rtt, which may be null. */
-static void note_member(leat_text_worker *worker, const json_t *object, const char *name,
-                        int64_t row) {
+static void note_member(leat_text_worker *worker, const leat_line *line) {
     leat_notes *notes = worker->rows.options->notes;
-    if (json_object_get(object, name) != NULL) {
+    if (has(worker, LEAT_MEMBER_RTT)) {
         worker->with++;
         return;
     }
     if (worker->without++ == 0 && notes != NULL)
-        keep_names(notes, &notes->lacking, worker->rows.file_index, row, object);
+        keep_names(notes, &notes->lacking, worker->rows.file_index, line);
 }
 
-/* Why an rtt makes its row a reject. */
-static leat_reject bad_rtt(leat_text_worker *worker, const json_t *value) {
-    if (json_is_string(value))
-        leat_notes_add_word(worker->rows.options->notes, json_string_value(value),
-                            (int64_t)json_string_length(value));
-    return LEAT_REJECT_RTT_BAD;
+/* Notes the word for which an rtt makes its row a reject. */
+static void note_word(leat_text_worker *worker, const leat_json_slice *value, leat_reject why) {
+    char word[WORD_BYTES];
+    const char *text;
+    if (why != LEAT_REJECT_RTT_BAD || value->kind != LEAT_JSON_STRING) return;
+    const int64_t size = plain_text(value, word, &text);
+    leat_notes_add_word(worker->rows.options->notes, text, size);
 }
 
 /* Below, *why is the reason to reject an object; LEAT_REJECT_COUNT if it is accepted. */
 
 /* A plain measurement, the inverse of what leat writes. */
-static leat_code add_plain(leat_text_worker *worker, const json_t *object,
-                           const char *const names[LEAT_COLUMNS], leat_source_row *row,
+static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat_source_row *row,
                            leat_reject *why, leat_error *err) {
-    const json_t *rtt = json_object_get(object, names[LEAT_COLUMN_RTT]);
+    const leat_json_slice *rtt = get(worker, LEAT_MEMBER_RTT);
     *why = LEAT_REJECT_LINE;
-    note_member(worker, object, names[LEAT_COLUMN_RTT], row->row);
-    if (!get_time(worker, json_object_get(object, names[LEAT_COLUMN_TIME]), &row->time_us) ||
-        !keep_text(worker, json_object_get(object, names[LEAT_COLUMN_SRC]), &row->src) ||
-        !keep_text(worker, json_object_get(object, names[LEAT_COLUMN_DST]), &row->dst) ||
-        !get_version(json_object_get(object, names[LEAT_COLUMN_VERSION]), &row->ip_version))
+    note_member(worker, line);
+    if (!get_time(worker, get(worker, LEAT_MEMBER_TIME), &row->time_us) ||
+        !keep_text(worker, get(worker, LEAT_MEMBER_SRC), &row->src) ||
+        !keep_text(worker, get(worker, LEAT_MEMBER_DST), &row->dst) ||
+        !get_version(get(worker, LEAT_MEMBER_VERSION), &row->ip_version))
         return LEAT_OK;
-    *why = LEAT_REJECT_COUNT;
-    if (get_rtt(rtt, worker->rows.options->rtt_unit, &row->rtt))
-        return leat_rows_add(&worker->rows, row, err);
-    *why = bad_rtt(worker, rtt);
+    *why = get_rtt(rtt, worker->rows.options->rtt_unit, &row->rtt);
+    if (*why == LEAT_REJECT_COUNT) return leat_rows_add(&worker->rows, row, err);
+    note_word(worker, rtt, *why);
     return LEAT_OK;
 }
 
 /* ---- RIPE Atlas ---- */
 
-/* The names of members: those given for columns, else Atlas' own. */
-typedef struct atlas_names {
-    const char *time, *src, *dst, *version, *rtt; /* src, rtt: NULL if not given */
-} atlas_names;
+static inline bool is_empty(const leat_json_slice *value) {
+    return is_null(value) || (value->kind == LEAT_JSON_STRING && value->size_bytes == 0);
+}
 
-static atlas_names names_of(const leat_source_options *options) {
-    const leat_source_columns *given = &options->columns;
-    return (atlas_names){
-        leat_source_is_mapped(options, LEAT_COLUMN_TIME) ? given->event_time : "timestamp",
-        leat_source_is_mapped(options, LEAT_COLUMN_SRC) ? given->src_addr : NULL,
-        leat_source_is_mapped(options, LEAT_COLUMN_DST) ? given->dst_addr : "dst_addr",
-        leat_source_is_mapped(options, LEAT_COLUMN_VERSION) ? given->ip_version : "af",
-        leat_source_is_mapped(options, LEAT_COLUMN_RTT) ? given->rtt : NULL};
+/* The first of these members that has a value; if none has, the last that is there. */
+static leat_member first_of(const leat_text_worker *worker, const leat_member *members, int count) {
+    leat_member found = members[0];
+    for (int i = 0; i < count; i++) {
+        if (!is_empty(get(worker, members[i]))) return members[i];
+        if (has(worker, members[i])) found = members[i];
+    }
+    return found;
 }
 
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
- * src_addr is the probe's own view of its address, often a private one. */
-static bool take_atlas(leat_text_worker *worker, const json_t *object, const atlas_names *names,
-                       leat_source_row *row) {
-    const json_t *from = json_object_get(object, names->src != NULL ? names->src : "from");
-    bool own_view = names->src != NULL && strcmp(names->src, "src_addr") == 0;
-    if (names->src == NULL &&
-        (is_null(from) || (json_is_string(from) && json_string_length(from) == 0))) {
-        from = json_object_get(object, "src_addr");
-        own_view = true;
-    }
-    const json_t *number_of = json_object_get(object, "prb_id");
-    json_int_t probe = json_is_integer(number_of) ? json_integer_value(number_of) : 0;
-    if (probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
+ * src_addr is the probe's own view of its address, often a private one. Firmware before 4460 has
+ * other names. */
+static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
+    static const leat_member sources[] = {LEAT_MEMBER_FROM, LEAT_MEMBER_SRC_ADDR,
+                                          LEAT_MEMBER_SRCADDR};
+    static const leat_member targets[] = {LEAT_MEMBER_DST_ADDR, LEAT_MEMBER_ADDR};
+    const leat_ndjson_map *map = &worker->json;
+    leat_member from = map->given[LEAT_COLUMN_SRC] ? LEAT_MEMBER_SRC : first_of(worker, sources, 3);
+    leat_member to = map->given[LEAT_COLUMN_DST] ? LEAT_MEMBER_DST : first_of(worker, targets, 2);
+    leat_member when = map->given[LEAT_COLUMN_TIME] ? LEAT_MEMBER_TIME : LEAT_MEMBER_TIMESTAMP;
+    leat_member version = map->given[LEAT_COLUMN_VERSION] ? LEAT_MEMBER_VERSION : LEAT_MEMBER_AF;
+    const leat_json_slice *time = get(worker, when);
+    bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
+                    map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
+    int64_t probe = 0;
+    if (leat_json_read_int(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
+        probe <= LEAT_PROBE_NUMBER_MAX)
         row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
-    const json_t *time = json_object_get(object, names->time);
-    bool number = is_null(time) || json_is_number(time) || strcmp(names->time, "timestamp") != 0;
-    return number && get_time(worker, time, &row->time_us) && keep_text(worker, from, &row->src) &&
-           keep_text(worker, json_object_get(object, names->dst), &row->dst) &&
-           get_version(json_object_get(object, names->version), &row->ip_version);
+    /* an empty timestamp is not one that is missing */
+    if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
+        time->size_bytes == 0)
+        return false;
+    return get_time(worker, time, &row->time_us) &&
+           keep_text(worker, get(worker, from), &row->src) &&
+           keep_text(worker, get(worker, to), &row->dst) &&
+           get_version(get(worker, version), &row->ip_version);
+}
+
+/* The next packet of a result: *object is whether it is one, with its members in worker->packet. */
+static bool next_packet(leat_text_worker *worker, leat_json_items *packets, bool *object) {
+    leat_json_slice packet;
+    if (!leat_json_items_next(packets, NULL, &packet)) return false;
+    *object =
+        packet.kind == LEAT_JSON_OBJECT &&
+        leat_json_scan(packet.text, packet.size_bytes, &worker->json.packet, &worker->packet) &&
+        worker->packet.repeated == 0;
+    return true;
+}
+
+/* Whether one of a result's packets has the mapped rtt. */
+static bool packets_have(leat_text_worker *worker, const leat_json_slice *result) {
+    leat_json_items packets = leat_json_items_of(result);
+    bool object = false;
+    while (next_packet(worker, &packets, &object)) {
+        if (object && (worker->packet.found >> worker->json.packet_mapped & 1) != 0) return true;
+    }
+    return false;
 }
 
 /* Counts which of the given names an Atlas result has; rtt may be one of its packets. */
-static void note_atlas(leat_text_worker *worker, const json_t *object, int64_t row) {
-    const leat_source_options *options = worker->rows.options;
-    const char *names[LEAT_COLUMNS];
-    leat_notes *notes = options->notes;
-    const json_t *packets = json_object_get(object, "result");
-    bool by_packet = options->per_packet && json_array_size(packets) > 0;
+static void note_atlas(leat_text_worker *worker, const leat_line *line) {
+    leat_notes *notes = worker->rows.options->notes;
+    const leat_json_slice *result = get(worker, LEAT_MEMBER_RESULT);
+    bool by_packet = worker->rows.options->per_packet && result->kind == LEAT_JSON_ARRAY &&
+                     leat_json_items_count(result) > 0;
     if (notes == NULL) return;
-    leat_source_names(&options->columns, names);
-    if (worker->atlas++ == 0)
-        keep_names(notes, &notes->atlas_first, worker->rows.file_index, row, object);
+    if (worker->atlas++ == 0) keep_names(notes, &notes->atlas_first, worker->rows.file_index, line);
     for (int k = 0; k < LEAT_COLUMNS; k++) {
-        bool has = false;
-        if (!leat_source_is_mapped(options, k)) continue;
-        if (k != LEAT_COLUMN_RTT || !by_packet) has = json_object_get(object, names[k]) != NULL;
-        if (k == LEAT_COLUMN_RTT) has = has || json_object_get(object, "error") != NULL;
-        for (size_t i = 0; k == LEAT_COLUMN_RTT && by_packet && i < json_array_size(packets); i++)
-            has = has || json_object_get(json_array_get(packets, i), names[k]) != NULL;
-        if (has) atomic_fetch_add(&notes->atlas_has[k], 1);
+        bool there = false;
+        if (!worker->json.given[k]) continue;
+        if (k != LEAT_COLUMN_RTT || !by_packet) there = has(worker, (leat_member)k);
+        if (k == LEAT_COLUMN_RTT) there = there || has(worker, LEAT_MEMBER_ERROR);
+        if (k == LEAT_COLUMN_RTT && by_packet) there = there || packets_have(worker, result);
+        if (there) atomic_fetch_add(&notes->atlas_has[k], 1);
     }
 }
 
 /* The average of the answers to a result's packets, for a result that does not state it; false if a
  * packet is invalid. */
-static bool average_packets(const json_t *object, leat_rtt_unit unit, float *rtt) {
-    const json_t *packets = json_object_get(object, "result");
+static bool average_packets(leat_text_worker *worker, float *rtt) {
+    const leat_json_slice *result = get(worker, LEAT_MEMBER_RESULT);
+    leat_rtt_unit unit = worker->rows.options->rtt_unit;
     double sum = 0;
     int64_t answers = 0;
+    bool object = false;
     *rtt = NAN;
-    if (!json_is_array(packets)) return true;
-    for (size_t i = 0; i < json_array_size(packets); i++) {
-        const json_t *packet = json_array_get(packets, i), *value = json_object_get(packet, "rtt");
-        float checked;
-        if (!json_is_object(packet) || !get_rtt(value, unit, &checked)) return false;
-        if (json_object_get(packet, "dup") != NULL || !json_is_number(value) || !(checked >= 0))
+    if (result->kind != LEAT_JSON_ARRAY) return true;
+    leat_json_items packets = leat_json_items_of(result);
+    while (next_packet(worker, &packets, &object)) {
+        if (!object) return false;
+        const leat_json_slice *value = leat_json_field(&worker->packet, worker->json.packet_rtt);
+        double answer;
+        if (get_answer(value, &answer) != LEAT_REJECT_COUNT) return false;
+        if ((worker->packet.found >> worker->json.packet_dup & 1) != 0 ||
+            !(leat_rtt_of_number(answer, unit) >= 0))
             continue;
-        sum += json_number_value(value);
+        sum += answer;
         answers++;
     }
     if (answers > 0) *rtt = leat_rtt_of_number(sum / (double)answers, unit);
@@ -232,23 +367,23 @@ static bool average_packets(const json_t *object, leat_rtt_unit unit, float *rtt
 }
 
 /* One measurement per result: its average, or a failure. */
-static leat_code add_average(leat_text_worker *worker, const json_t *object,
-                             const atlas_names *names, leat_source_row *row, leat_reject *why,
-                             leat_error *err) {
-    leat_rtt_unit unit = worker->rows.options->rtt_unit;
-    const json_t *average = json_object_get(object, names->rtt != NULL ? names->rtt : "avg");
+static leat_code add_average(leat_text_worker *worker, const leat_line *line, leat_source_row *row,
+                             leat_reject *why, leat_error *err) {
+    const bool given = worker->json.given[LEAT_COLUMN_RTT];
+    const leat_json_slice *average = get(worker, given ? LEAT_MEMBER_RTT : LEAT_MEMBER_AVG);
     *why = LEAT_REJECT_LINE;
-    if (names->rtt == NULL && is_null(average)) {
+    if (!given && is_null(average)) {
         /* one that says nothing of its packets did not fail: it is not understood */
-        bool told = average != NULL || json_object_get(object, "error") != NULL ||
-                    json_is_array(json_object_get(object, "result"));
-        if (!told || !average_packets(object, unit, &row->rtt)) return LEAT_OK;
-    } else if (!get_rtt(average, unit, &row->rtt)) {
-        *why = bad_rtt(worker, average);
-        return LEAT_OK;
+        bool told = average->kind == LEAT_JSON_NULL || has(worker, LEAT_MEMBER_ERROR) ||
+                    get(worker, LEAT_MEMBER_RESULT)->kind == LEAT_JSON_ARRAY;
+        if (!told || !average_packets(worker, &row->rtt)) return LEAT_OK;
+    } else {
+        *why = get_rtt(average, worker->rows.options->rtt_unit, &row->rtt);
+        note_word(worker, average, *why);
+        if (*why != LEAT_REJECT_COUNT) return LEAT_OK;
     }
-    if (json_object_get(object, "error") != NULL) row->rtt = NAN;
-    else if (names->rtt != NULL) note_member(worker, object, names->rtt, row->row);
+    if (has(worker, LEAT_MEMBER_ERROR)) row->rtt = NAN;
+    else if (given) note_member(worker, line);
     *why = LEAT_REJECT_COUNT;
     return leat_rows_add(&worker->rows, row, err);
 }
@@ -266,104 +401,93 @@ static leat_code count_twins(leat_text_worker *worker, float rtt, uint32_t *twin
 
 /* One measurement per packet; a second answer to the same packet ("dup") is not one. All packets
  * are checked before the first is added, so that a result is accepted or rejected as a whole. */
-static leat_code add_packets(leat_text_worker *worker, const json_t *object,
-                             const atlas_names *names, leat_source_row *row, leat_reject *why,
-                             leat_error *err) {
+static leat_code add_packets(leat_text_worker *worker, const leat_line *line, leat_source_row *row,
+                             leat_reject *why, leat_error *err) {
     leat_rtt_unit unit = worker->rows.options->rtt_unit;
-    const char *rtt = names->rtt != NULL ? names->rtt : "rtt";
-    const json_t *packets = json_object_get(object, "result");
+    const leat_ndjson_map *map = &worker->json;
+    const leat_json_slice *result = get(worker, LEAT_MEMBER_RESULT);
+    int64_t count = 0, measured = 0;
+    bool object = false;
     *why = LEAT_REJECT_LINE;
-    if (!is_null(packets) && !json_is_array(packets)) return LEAT_OK;
-    size_t count = json_array_size(packets), measured = 0;
-    if (count == 0) return add_average(worker, object, names, row, why, err);
-    for (size_t i = 0; i < count; i++) {
-        const json_t *packet = json_array_get(packets, i);
-        if (!json_is_object(packet) || !get_rtt(json_object_get(packet, rtt), unit, &row->rtt)) {
+    if (!is_null(result) && result->kind != LEAT_JSON_ARRAY) return LEAT_OK;
+    if (result->kind == LEAT_JSON_ARRAY) count = leat_json_items_count(result);
+    if (count == 0) return add_average(worker, line, row, why, err);
+    leat_json_items packets = leat_json_items_of(result);
+    while (next_packet(worker, &packets, &object)) {
+        if (!object || get_rtt(leat_json_field(&worker->packet, map->packet_mapped), unit,
+                               &row->rtt) != LEAT_REJECT_COUNT)
             return LEAT_OK;
-        }
-        measured += json_object_get(packet, "dup") == NULL;
+        measured += (worker->packet.found >> map->packet_dup & 1) == 0;
     }
     *why = measured > 0 ? LEAT_REJECT_COUNT : LEAT_REJECT_DUPLICATES;
     worker->answers.size = 0;
-    for (size_t i = 0; i < count; i++) {
-        const json_t *packet = json_array_get(packets, i);
-        if (json_object_get(packet, "dup") == NULL &&
-            get_rtt(json_object_get(packet, rtt), unit, &row->rtt)) {
-            LEAT_TRY(count_twins(worker, row->rtt, &row->twin, err));
-            LEAT_TRY(leat_rows_add(&worker->rows, row, err));
-        }
+    packets = leat_json_items_of(result);
+    while (next_packet(worker, &packets, &object)) {
+        if ((worker->packet.found >> map->packet_dup & 1) != 0 ||
+            get_rtt(leat_json_field(&worker->packet, map->packet_mapped), unit, &row->rtt) !=
+                LEAT_REJECT_COUNT)
+            continue;
+        LEAT_TRY(count_twins(worker, row->rtt, &row->twin, err));
+        LEAT_TRY(leat_rows_add(&worker->rows, row, err));
     }
     return LEAT_OK;
-}
-
-static bool is_text(const json_t *value, const char *text) {
-    return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
 }
 
 /* Whether an object that has the member of a renamed event_time is a result of RIPE Atlas all the
  * same: by its packets, or by the numbers of its measurement or probe and what Atlas adds to them.
  * Measurements of other tools also have a type, a timestamp, and a result that is a word. */
-static bool is_atlas(const json_t *object, const char *rtt) {
-    const json_t *type = json_object_get(object, "type"), *result;
-    if (!json_is_string(type) || json_object_get(object, "timestamp") == NULL) return false;
-    result = json_object_get(object, "result");
-    if (json_is_array(result) && json_is_object(json_array_get(result, 0))) return true;
-    bool plain = json_object_get(object, rtt) != NULL && json_object_get(object, "avg") == NULL;
-    if (plain && !json_is_array(result) && is_text(type, "ping")) return false;
-    return (json_is_integer(json_object_get(object, "msm_id")) ||
-            json_is_integer(json_object_get(object, "prb_id"))) &&
-           (json_object_get(object, "from") != NULL || json_object_get(object, "af") != NULL);
-}
-
-static leat_code take_object(leat_text_worker *worker, const leat_line *line, const json_t *object,
-                             leat_reject *why, leat_error *err) {
-    const leat_source_options *options = worker->rows.options;
-    const char *names[LEAT_COLUMNS];
-    leat_source_names(&options->columns, names);
-    leat_source_row row = {.row = line->number};
-    bool has_time = json_object_get(object, names[LEAT_COLUMN_TIME]) != NULL;
-    if (has_time && !(leat_source_is_mapped(options, LEAT_COLUMN_TIME) &&
-                      is_atlas(object, names[LEAT_COLUMN_RTT])))
-        return add_plain(worker, object, names, &row, why, err);
-    *why = LEAT_REJECT_NOT_PING;
-    if (!is_text(json_object_get(object, "type"), "ping")) return LEAT_OK;
-    *why = LEAT_REJECT_LINE;
-    atlas_names atlas = names_of(options);
-    note_atlas(worker, object, line->number);
-    if (!take_atlas(worker, object, &atlas, &row)) return LEAT_OK;
-    return options->per_packet ? add_packets(worker, object, &atlas, &row, why, err)
-                               : add_average(worker, object, &atlas, &row, why, err);
-}
-
-/* Whether the byte at `at` can continue a word. */
-static bool is_letter(const leat_line *line, int64_t at) {
-    char letter = at >= 0 && at < line->size_bytes ? (char)(line->data[at] | 0x20) : 0;
-    return letter >= 'a' && letter <= 'z';
-}
-
-/*
- * Programs write NaN for a missing number, which JSON does not have: each one outside a text
- * becomes an empty text, a missing value of the same length. False if there is none. The beginning
- * of the line is kept for rejected.csv.
- */
-static bool replace_nan(leat_text_worker *worker, leat_line *line) {
-    static const char empty[] = "\"\" ";
-    bool inside = false, found = false;
-    for (int64_t i = 0; i < line->size_bytes; i++) {
-        if (line->data[i] == '"') inside = !inside;
-        if (inside && line->data[i] == '\\') i++;
-        if (inside || line->size_bytes - i < 3 || memcmp(line->data + i, "NaN", 3) != 0) continue;
-        if (is_letter(line, i - 1) || is_letter(line, i + 3)) continue;
-        if (!found) {
-            int64_t kept = line->size_bytes;
-            if (kept > LEAT_REJECT_TEXT_BYTES) kept = LEAT_REJECT_TEXT_BYTES;
-            memcpy(worker->head, line->data, (size_t)kept);
-        }
-        found = true;
-        memcpy(line->data + i, empty, 3);
-        i += 2;
+static bool is_atlas(const leat_text_worker *worker) {
+    const leat_json_slice *type = get(worker, LEAT_MEMBER_TYPE);
+    const leat_json_slice *result = get(worker, LEAT_MEMBER_RESULT);
+    const bool packets = result->kind == LEAT_JSON_ARRAY;
+    if (type->kind != LEAT_JSON_STRING || !has(worker, LEAT_MEMBER_TIMESTAMP)) return false;
+    if (packets) {
+        leat_json_items items = leat_json_items_of(result);
+        leat_json_slice first;
+        if (leat_json_items_next(&items, NULL, &first) && first.kind == LEAT_JSON_OBJECT)
+            return true;
     }
-    return found;
+    bool plain = has(worker, LEAT_MEMBER_RTT) && !has(worker, LEAT_MEMBER_AVG);
+    if (plain && !packets && leat_json_is_text(type, "ping")) return false;
+    return (get(worker, LEAT_MEMBER_MSM_ID)->kind == LEAT_JSON_INTEGER ||
+            get(worker, LEAT_MEMBER_PRB_ID)->kind == LEAT_JSON_INTEGER) &&
+           (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
+}
+
+/* Whether a ping is one of scamper, whose members mean something else. */
+static bool is_scamper(const leat_text_worker *worker) {
+    return get(worker, LEAT_MEMBER_START)->kind == LEAT_JSON_OBJECT &&
+           get(worker, LEAT_MEMBER_RESPONSES)->kind == LEAT_JSON_ARRAY &&
+           !has(worker, LEAT_MEMBER_TIMESTAMP);
+}
+
+static leat_code take_object(leat_text_worker *worker, const leat_line *line, leat_reject *why,
+                             leat_error *err) {
+    const leat_ndjson_map *map = &worker->json;
+    leat_source_row row = {.row = line->number};
+    bool timed = has(worker, LEAT_MEMBER_TIME);
+    /* of several values of one member, nobody knows which is meant */
+    if ((worker->fields.repeated & (timed ? map->plain : map->atlas)) != 0) return LEAT_OK;
+    if (timed && !(map->given[LEAT_COLUMN_TIME] && is_atlas(worker)))
+        return add_plain(worker, line, &row, why, err);
+    *why = LEAT_REJECT_NOT_PING;
+    if (!leat_json_is_text(get(worker, LEAT_MEMBER_TYPE), "ping")) return LEAT_OK;
+    if (is_scamper(worker)) {
+        if (worker->rows.options->notes != NULL)
+            atomic_fetch_add(&worker->rows.options->notes->scamper, 1);
+        return LEAT_OK;
+    }
+    *why = LEAT_REJECT_LINE;
+    note_atlas(worker, line);
+    if (!take_atlas(worker, &row)) return LEAT_OK;
+    return worker->rows.options->per_packet ? add_packets(worker, line, &row, why, err)
+                                            : add_average(worker, line, &row, why, err);
+}
+
+/* Whether an object is a document of Elasticsearch, as elasticdump writes them, around another. */
+static bool is_wrapped(const leat_text_worker *worker) {
+    return get(worker, LEAT_MEMBER_SOURCE)->kind == LEAT_JSON_OBJECT &&
+           !has(worker, LEAT_MEMBER_TIME) && !has(worker, LEAT_MEMBER_TYPE);
 }
 
 leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
@@ -372,23 +496,18 @@ leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error
         LEAT_TRY(leat_rows_flush(&worker->rows, err));
         worker->text_bytes = 0;
     }
-    json_t *object = NULL;
-    leat_error cause = {0};
     leat_reject why = LEAT_REJECT_LINE;
-    leat_code code = LEAT_OK;
-    bool readable = line->fault == LEAT_LINE_GOOD && is_small(line), replaced = false;
-    if (readable) code = leat_json_parse(line->data, line->size_bytes, "line", &object, &cause);
-    if (code != LEAT_OK && code != LEAT_ERR_MEMORY && replace_nan(worker, line)) {
-        replaced = true;
-        code = leat_json_parse(line->data, line->size_bytes, "line", &object, &cause);
+    leat_line object = *line;
+    bool valid = line->fault == LEAT_LINE_GOOD &&
+                 leat_json_scan(line->data, line->size_bytes, &worker->json.names, &worker->fields);
+    if (valid && is_wrapped(worker)) {
+        const leat_json_slice inside = *get(worker, LEAT_MEMBER_SOURCE);
+        object.data = line->data + (inside.text - line->data);
+        object.size_bytes = inside.size_bytes;
+        valid =
+            leat_json_scan(inside.text, inside.size_bytes, &worker->json.names, &worker->fields);
     }
-    if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &cause);
-    code = LEAT_OK;
-    if (json_is_object(object)) code = take_object(worker, line, object, &why, err);
-    json_decref(object);
-    if (code != LEAT_OK || why == LEAT_REJECT_COUNT) return code;
-    const char *shown = replaced ? worker->head : line->data;
-    int64_t shown_bytes = line->size_bytes;
-    if (replaced && shown_bytes > LEAT_REJECT_TEXT_BYTES) shown_bytes = LEAT_REJECT_TEXT_BYTES;
-    return leat_text_reject(worker, line->number, why, shown, shown_bytes, err);
+    if (valid) LEAT_TRY(take_object(worker, &object, &why, err));
+    if (why == LEAT_REJECT_COUNT) return LEAT_OK;
+    return leat_text_reject(worker, line->number, why, line->data, line->size_bytes, err);
 }

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "base/json_scan.h"
 #include "base/lines.h"
 #include "ingest/probes/notes.h"
 #include "ingest/source.h"
@@ -60,13 +61,52 @@ typedef struct leat_csv_map {
     int8_t slot[LEAT_CSV_FIELDS_MAX];
 } leat_csv_map;
 
+/* The members of JSON objects that are read: those of the columns, and RIPE Atlas' own. */
+typedef enum leat_member {
+    LEAT_MEMBER_TIME, /* the columns, in their order, by the names that they have */
+    LEAT_MEMBER_SRC,
+    LEAT_MEMBER_DST,
+    LEAT_MEMBER_VERSION,
+    LEAT_MEMBER_RTT,
+    LEAT_MEMBER_TYPE,
+    LEAT_MEMBER_TIMESTAMP,
+    LEAT_MEMBER_FROM,
+    LEAT_MEMBER_SRC_ADDR,
+    LEAT_MEMBER_SRCADDR, /* until firmware 4460 */
+    LEAT_MEMBER_DST_ADDR,
+    LEAT_MEMBER_ADDR, /* the same */
+    LEAT_MEMBER_AF,
+    LEAT_MEMBER_AVG,
+    LEAT_MEMBER_RESULT,
+    LEAT_MEMBER_ERROR,
+    LEAT_MEMBER_PRB_ID,
+    LEAT_MEMBER_MSM_ID,
+    LEAT_MEMBER_START, /* scamper's own */
+    LEAT_MEMBER_RESPONSES,
+    LEAT_MEMBER_SOURCE, /* what Elasticsearch puts an object into */
+    LEAT_MEMBERS
+} leat_member;
+
+/* How the members of objects are found; different members may have one name. */
+typedef struct leat_ndjson_map {
+    leat_json_names names;
+    uint8_t slot[LEAT_MEMBERS]; /* of each member: its number in `names` */
+    uint32_t plain, atlas;      /* those that decide over a plain measurement, an Atlas result */
+    leat_json_names packet;     /* members of a packet: */
+    uint8_t packet_rtt, packet_dup, packet_mapped; /* Atlas' rtt; dup; the rtt that is read */
+    bool given[LEAT_COLUMNS];                      /* leat_source_is_mapped */
+} leat_ndjson_map;
+void leat_ndjson_map_make(leat_ndjson_map *map, const leat_source_options *options);
+
 /* What one worker parses with. */
 typedef struct leat_text_worker {
     leat_rows rows;
-    leat_csv_map map;                  /* of the current file */
+    leat_csv_map map; /* of the current file */
+    leat_ndjson_map json;
+    leat_json_fields fields, packet;   /* of the current object, and of one of its packets */
     leat_buf reject;                   /* values of a rejected record */
     leat_buf answers;                  /* rtts of a result's packets */
-    char *texts;                       /* addresses of NDJSON, LEAT_NDJSON_TEXTS bytes */
+    char *texts;                       /* addresses with escapes, LEAT_NDJSON_TEXTS bytes */
     int64_t text_bytes;                /* used */
     char head[LEAT_REJECT_TEXT_BYTES]; /* of a record that is unquoted in place */
     const char *path;                  /* of the current file; NULL: unknown */
@@ -96,15 +136,17 @@ bool leat_csv_is_header(const leat_line *line, const leat_source_columns *column
 /* Adds one record or line to the worker's rows, or rejects it. A header changes the map for what
  * follows; LEAT_ERR_INPUT if it has some of the columns, but not all. */
 LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err);
+/* The rows may refer to the bytes of the line until they are flushed. */
 LEAT_MUST_CHECK leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line,
                                            leat_error *err);
 
-LEAT_MUST_CHECK leat_code leat_text_check(const leat_input *input,
-                                          const leat_source_options *options, leat_error *err);
+/* Sets the input's unpack_bytes. */
+LEAT_MUST_CHECK leat_code leat_text_check(leat_input *input, const leat_source_options *options,
+                                          leat_error *err);
 LEAT_MUST_CHECK leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before,
                                          leat_error *err);
 /* Memory of a scan of text with the given number of threads. */
-int64_t leat_text_memory(int threads);
+int64_t leat_text_memory(const leat_input_list *inputs, int threads);
 
 /* ---- Parquet ---- */
 

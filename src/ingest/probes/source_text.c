@@ -1,6 +1,7 @@
 /* Reading CSV and NDJSON with several threads, block by block: see turns.h. */
 #include <string.h>
 
+#include "ingest/elements.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/turns.h"
 
@@ -8,9 +9,8 @@
 #define BLOCK_BYTES (INT64_C(256) << 10)
 #define BLOCK_ROOM (BLOCK_BYTES + LEAT_LINE_BYTES_MAX)
 enum { BLOCK_LINES = 8192 };
-/* The tree of one line of JSON (see VALUES_MAX in source_ndjson.c), and a worker's other memory. */
-#define JSON_BYTES (INT64_C(14) << 20)
-#define WORKER_BYTES (BLOCK_ROOM + JSON_BYTES + (INT64_C(1) << 20))
+/* A block, and a worker's other memory. */
+#define WORKER_BYTES (BLOCK_ROOM + (INT64_C(2) << 20))
 
 typedef struct text_block {
     int32_t file_index;
@@ -23,7 +23,9 @@ typedef struct text_block {
 
 typedef struct text_scan {
     leat_scan *scan;
-    leat_csv_map map;   /* of the input being read */
+    leat_csv_map map; /* of the input being read */
+    bool is_document; /* it is read by elements: */
+    leat_elements elements;
     leat_csv_map first; /* that of its first header */
     text_block **blocks;
 } text_scan;
@@ -72,11 +74,15 @@ leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject re
 
 /* ---- the reader ---- */
 
-/* Opens an input and, for CSV, reads its header. */
+/* Opens an input and, for CSV, reads its header. Unpacking takes what was found out about it, or
+ * before that all of the memory. */
 static leat_code open_input(const leat_input *input, const leat_source_options *options,
                             leat_lines **lines, leat_csv_map *map, leat_error *err) {
-    leat_lines_options reading = {.gzip = input->gzip, .quotes = input->format == LEAT_INPUT_CSV};
-    LEAT_TRY(leat_lines_open(lines, input->path, &reading, err));
+    leat_lines_options reading = {.coding = input->coding,
+                                  .unpack_bytes = input->unpack_bytes > 0 ? input->unpack_bytes
+                                                                          : options->memory_bytes,
+                                  .quotes = input->format == LEAT_INPUT_CSV};
+    LEAT_TRY(leat_input_lines_open(lines, input, &reading, err));
     if (input->format != LEAT_INPUT_CSV) return LEAT_OK;
     leat_line line;
     bool found = false;
@@ -95,13 +101,28 @@ static leat_code open_input(const leat_input *input, const leat_source_options *
     return code;
 }
 
-leat_code leat_text_check(const leat_input *input, const leat_source_options *options,
-                          leat_error *err) {
+/* What is set aside for unpacking a file whose first member required `bytes`: later ones may
+ * require more, up to what xz and zstd use unless they are told otherwise. */
+static int64_t unpack_share(leat_coding coding, int64_t bytes) {
+    const int64_t usual = INT64_C(10) << 20;
+    bool varies = coding == LEAT_CODING_XZ || coding == LEAT_CODING_ZSTD;
+    return varies && bytes < usual ? usual : bytes;
+}
+
+leat_code leat_text_check(leat_input *input, const leat_source_options *options, leat_error *err) {
     leat_lines *lines = NULL;
     leat_csv_map map;
+    char *text = NULL;
+    int64_t size = 0;
+    input->unpack_bytes = 0;
     LEAT_TRY(open_input(input, options, &lines, &map, err));
+    leat_code code = leat_lines_look(lines, 0, &text, &size, err);
+    if (code == LEAT_OK)
+        input->unpack_bytes = input->zip
+                                  ? LEAT_INPUT_ZIP_BYTES
+                                  : unpack_share(input->coding, leat_lines_unpack_bytes(lines));
     leat_lines_close(lines);
-    return LEAT_OK;
+    return code;
 }
 
 static bool is_text(void *context, const leat_input *input) {
@@ -114,7 +135,13 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
     const leat_scan *scan = text->scan;
     LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err));
     text->first = text->map;
-    return LEAT_OK;
+    text->elements = (leat_elements){0};
+    text->is_document = false;
+    if (scan->inputs->items[input].format == LEAT_INPUT_CSV) return LEAT_OK;
+    leat_code code =
+        leat_elements_detect(*lines, scan->options->columns.event_time, &text->is_document, err);
+    if (text->is_document) atomic_store(&scan->options->notes->files[input].elements, true);
+    return code;
 }
 
 /* A header within the input: its columns hold from the next line on. */
@@ -148,12 +175,14 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     while (block->used < BLOCK_BYTES && block->line_count < BLOCK_LINES) {
         leat_line line;
         bool found = false;
-        LEAT_TRY(leat_lines_next(turn->lines, &line, &found, err));
+        LEAT_TRY(text->is_document
+                     ? leat_elements_next(&text->elements, turn->lines, &line, &found, err)
+                     : leat_lines_next(turn->lines, &line, &found, err));
         if (!found) {
             turn->ended = true;
             break;
         }
-        if (line.size_bytes == 0) continue;
+        if (line.size_bytes == 0 && !text->is_document) continue;
         if (block->format == LEAT_INPUT_CSV &&
             leat_csv_is_header(&line, &text->scan->options->columns))
             LEAT_TRY(turn_map(text, turn->input, &line, err));
@@ -205,6 +234,7 @@ static leat_code make_block(text_block **out, const leat_source_options *options
     text_block *block = *out;
     block->worker.rows.options = options;
     block->worker.rows.worker = worker;
+    leat_ndjson_map_make(&block->worker.json, options);
     LEAT_TRY(leat_block_alloc((void **)&block->bytes, BLOCK_ROOM, err));
     return leat_block_alloc((void **)&block->worker.texts, LEAT_NDJSON_TEXTS, err);
 }
@@ -235,4 +265,9 @@ leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, lea
     return code;
 }
 
-int64_t leat_text_memory(int threads) { return LEAT_LINES_MEMORY_BYTES + threads * WORKER_BYTES; }
+int64_t leat_text_memory(const leat_input_list *inputs, int threads) {
+    int64_t unpack = 0; /* of one file at a time */
+    for (int64_t i = 0; i < inputs->count; i++)
+        if (inputs->items[i].unpack_bytes > unpack) unpack = inputs->items[i].unpack_bytes;
+    return LEAT_LINES_MEMORY_BYTES + unpack + threads * WORKER_BYTES;
+}

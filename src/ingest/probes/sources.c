@@ -15,7 +15,7 @@ static bool has_text(const leat_input_list *inputs) {
 
 static int64_t memory_for(const leat_input_list *inputs, int threads) {
     int64_t parquet = leat_parquet_memory(inputs, threads);
-    int64_t text = has_text(inputs) ? leat_text_memory(threads) : 0;
+    int64_t text = has_text(inputs) ? leat_text_memory(inputs, threads) : 0;
     return parquet > text ? parquet : text;
 }
 
@@ -59,11 +59,13 @@ leat_code leat_sources_check(const leat_input_list *inputs, const leat_source_op
 static leat_code scan_text(leat_scan *scan, leat_error *err) {
     const leat_source_options *options = scan->options;
     int threads = options->threads;
-    while (threads > 1 && leat_text_memory(threads) > options->memory_bytes) threads--;
-    if (leat_text_memory(threads) > options->memory_bytes) {
-        return leat_fail(
-            err, LEAT_ERR_LIMIT, "reading text takes %lld MiB of memory, but %lld MiB are left",
-            (long long)(leat_text_memory(1) >> 20) + 1, (long long)(options->memory_bytes >> 20));
+    while (threads > 1 && leat_text_memory(scan->inputs, threads) > options->memory_bytes)
+        threads--;
+    if (leat_text_memory(scan->inputs, threads) > options->memory_bytes) {
+        return leat_fail(err, LEAT_ERR_LIMIT,
+                         "reading text takes %lld MiB of memory, but %lld MiB are left",
+                         (long long)(leat_text_memory(scan->inputs, 1) >> 20) + 1,
+                         (long long)(options->memory_bytes >> 20));
     }
     int64_t bytes_before = 0;
     for (int64_t i = 0; i < scan->inputs->count; i++) {
@@ -77,7 +79,7 @@ static leat_code scan_all(const leat_input_list *inputs, const leat_source_optio
                           int64_t *rows_read, leat_error *err) {
     leat_scan scan = {.inputs = inputs, .options = options};
     leat_code code = leat_parquet_scan(&scan, err);
-    /* what zlib, jansson and DuckDB returned to the heap goes back to the system */
+    /* what zlib and DuckDB returned to the heap goes back to the system */
     malloc_trim(0);
     if (code == LEAT_OK && has_text(inputs)) {
         code = scan_text(&scan, err);
