@@ -9,7 +9,7 @@ function __leat_has --description 'whether the line has that many words'
 end
 complete -c leat -f -n '__leat_has 1' -a help
 complete -c leat -f -n '__leat_has 1' -a ingest
-complete -c leat -f -n '__leat_has 2; and __leat_is ingest' -a probes -d 'ping measurements (Parquet, CSV, RIPE Atlas NDJSON) to training rows'
+complete -c leat -f -n '__leat_has 2; and __leat_is ingest' -a probes -d 'ping measurements (Parquet, CSV, RIPE Atlas JSON) to training rows'
 complete -c leat -n '__leat_is ingest probes' -l output -s o -r -d 'folder to write the data set to; it holds one data set'
 complete -c leat -n '__leat_is ingest probes' -l column -r -d 'names of columns in the input, if different, and units: event_time=ts,rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is otherwise read by the size of the number, and s, ms and us of rtt, which is otherwise in ms'
 complete -c leat -n '__leat_is ingest probes' -l memory -x -d 'memory limit of the process'
