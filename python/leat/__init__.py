@@ -22,7 +22,7 @@ leat.torch graphs for PyTorch Geometric.
 Errors are leat.LeatError (leat.errors has one class per code); their text is the library's.
 """
 from leat._library import version as _version
-from leat.can import CanDataset, CanSplit, Graph, GraphBatch, GraphLoader
+from leat.can import CanDataset, CanSplit, Graph, GraphBatch, GraphLoader, attack_name
 from leat.dataset import ProbeDataset, ProbeRow, Shard
 from leat.errors import LeatError
 from leat.images import ImageBatch, ImageDataset, ImageLoader
@@ -33,4 +33,4 @@ __version__ = _version()
 __all__ = ["KEYS", "CanDataset", "CanSplit", "Checkpoint", "DLPack", "Explanation", "Graph",
            "GraphBatch", "GraphLoader", "ImageBatch", "ImageDataset", "ImageLoader", "LeatError",
            "Loader", "Metrics", "ProbeDataset", "ProbeRow", "Quarantined", "Run", "Segment",
-           "Shard", "__version__", "train", "words"]
+           "Shard", "__version__", "attack_name", "train", "words"]

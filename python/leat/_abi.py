@@ -522,6 +522,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_textbuf_finish": (c.c_int, (_handle, c.POINTER(c.c_char_p), c.POINTER(c.c_int64),
                                       _error)),
     "leat_textbuf_destroy": (None, (_handle,)),
+    "leat_can_attack_name": (c.c_char_p, (c.c_int,)),
     "leat_can_cache_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_can_cache_close": (None, (_handle,)),
     "leat_can_cache_get_facts": (None, (_handle, c.POINTER(CanFacts))),

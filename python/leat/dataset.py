@@ -98,12 +98,14 @@ def decode(handle: Handle, row: int) -> dict[str, npt.NDArray[Any]]:
             addresses = copy_of(found.addresses, found.address_count, _ADDRESS)
             width = max(1, addresses["text_bytes"].max(initial=0))
             texts = addresses["text"].astype(f"U{width}")
+            rtt = copy_of(found.rtt, count, np.float32)
             return {
                 "event_time": copy_of(found.time_us, count, "datetime64[us]"),
                 "src_addr": texts[copy_of(found.src, count, np.int32)],
                 "dst_addr": texts[copy_of(found.dst, count, np.int32)],
                 "ip_version": copy_of(found.ip_version, count, np.int8),
-                "rtt": copy_of(found.rtt, count, np.float32),
+                "rtt": rtt,
+                "failed": rtt < 0,
             }
         finally:
             lib.leat_measurements_free(c.byref(found))
@@ -137,8 +139,8 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
         """All measurements, in time order, as arrays of shape [n_measurements].
 
         "event_time" datetime64[us] (UTC), "src_addr" and "dst_addr" str, "ip_version" int8 (4 or
-        6), "rtt" float32 (milliseconds; -1: failed). The arrays are the caller's. The complete row
-        is verified; CorruptError names the file, record and byte of damage.
+        6), "rtt" float32 (milliseconds; -1: failed), "failed" bool. The arrays are the caller's.
+        The complete row is verified; CorruptError names the file, record and byte of damage.
         """
         return decode(self._handle, self.number)
 
