@@ -75,12 +75,14 @@ static bool find_stop(leat_elements *self, const char *text, int64_t size_bytes,
         if (letter == '"') {
             self->quoted = true;
         } else if (letter == '{' || letter == '[') {
+            if (depth == 0 && self->closed) self->joined = true;
             depth++;
         } else if (depth == 0 && (letter == stops[0] || letter == stops[1])) {
             found = true;
             break;
         } else if ((letter == '}' || letter == ']') && depth > 0) {
             depth--;
+            self->closed = depth == 0;
         }
         at++;
     }
@@ -111,7 +113,9 @@ static leat_code take_piece(leat_elements *self, leat_lines *lines, const char *
         LEAT_TRY(leat_lines_look(lines, before, &text, &size, err));
         bool more = size > before;
         before = size;
-        if (find_stop(self, text, size, stops)) break;
+        bool found = find_stop(self, text, size, stops);
+        if (self->joined) return damaged(self, lines, "a comma is missing", err);
+        if (found) break;
         if (self->scanned > LEAT_LINE_BYTES_MAX && !self->skipping) {
             piece->fault = LEAT_LINE_TOO_LONG;
             break;
@@ -149,12 +153,17 @@ static leat_code peek(leat_lines *lines, char *letter, leat_error *err) {
 
 static void begin_piece(leat_elements *self) {
     self->scanned = self->depth = 0;
-    self->quoted = self->skipping = false;
+    self->quoted = self->skipping = self->closed = self->joined = false;
 }
 
 static bool is_array_name(const char *key, int64_t size_bytes) {
     return (size_bytes == 6 && memcmp(key, "\"data\"", 6) == 0) ||
            (size_bytes == 9 && memcmp(key, "\"results\"", 9) == 0);
+}
+
+static bool is_key(const char *key, int64_t size_bytes, const char *name) {
+    const int64_t size = (int64_t)strlen(name);
+    return size_bytes == size + 2 && key[0] == '"' && memcmp(key + 1, name, (size_t)size) == 0;
 }
 
 /* A member of the object around the array: its key, and its value up to what follows it, or the
@@ -167,6 +176,12 @@ static leat_code take_member(leat_elements *self, leat_lines *lines, leat_error 
     bool array = is_array_name(piece.data, piece.size_bytes);
     char stop = piece.fault == LEAT_LINE_GOOD ? leat_lines_at(lines, self->scanned) : 0;
     if (stop == 0) return damaged(self, lines, "a key is too long", err);
+    if (self->time_name != NULL && is_key(piece.data, piece.size_bytes, self->time_name))
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "\"%s\": an object has \"%s\", as a measurement has, and an array of objects "
+            "as its data or results; remove the one or the other",
+            leat_lines_name(lines), self->time_name);
     leat_lines_skip(lines, self->scanned + 1);
     if (stop == ':') {
         LEAT_TRY(peek(lines, &letter, err));
@@ -262,35 +277,47 @@ leat_code leat_elements_next(leat_elements *self, leat_lines *lines, leat_line *
 
 typedef enum verdict { UNKNOWN, LINES, DOCUMENT } verdict;
 
-/* Whether a key, as written, decides that its object is a measurement. */
-static bool is_of_measurement(const char *key, int64_t size_bytes, const char *time_name) {
-    int64_t size = (int64_t)strlen(time_name);
-    if (size_bytes == 6 && memcmp(key, "\"type\"", 6) == 0) return true;
-    return size_bytes == size + 2 && memcmp(key + 1, time_name, (size_t)size) == 0;
+/* Whether a value is the type of a result of RIPE Atlas. */
+static bool is_atlas_type(const char *value, int64_t size_bytes) {
+    static const char *const types[] = {"ping", "traceroute", "dns", "sslcert",
+                                        "http", "ntp",        "wifi"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (is_key(value, size_bytes, types[i])) return true;
+    return false;
 }
 
-/* The object at the beginning of the text, after its bracket. */
-static verdict judge_object(const char *text, int64_t size_bytes, const char *time_name) {
+static int64_t without_blanks(const char *text, int64_t size_bytes) {
+    while (size_bytes > 0 && is_blank(text[size_bytes - 1])) size_bytes--;
+    return size_bytes;
+}
+
+/* The object at the beginning of the text, after its bracket: all members that are there, because
+ * one that makes it a measurement may follow its arrays. */
+static verdict judge_object(const char *text, int64_t size_bytes, const char *time_name,
+                            bool *has_array) {
+    *has_array = false;
     for (int64_t at = 1; at < size_bytes;) {
         leat_elements piece = {0};
         at = skip_blanks(text, size_bytes, at);
         if (!find_stop(&piece, text + at, size_bytes - at, ":}")) return UNKNOWN;
         const char *key = text + at;
-        int64_t key_bytes = piece.scanned;
+        const int64_t key_bytes = without_blanks(key, piece.scanned);
         at += piece.scanned;
-        if (text[at] == '}') return LINES;
-        while (key_bytes > 0 && is_blank(key[key_bytes - 1])) key_bytes--;
-        if (is_of_measurement(key, key_bytes, time_name)) return LINES;
+        if (text[at] == '}') return *has_array ? DOCUMENT : LINES;
+        if (is_key(key, key_bytes, time_name)) return LINES;
         at = skip_blanks(text, size_bytes, at + 1);
         if (at < size_bytes && text[at] == '[' && is_array_name(key, key_bytes)) {
             int64_t item = skip_blanks(text, size_bytes, at + 1);
             if (item == size_bytes) return UNKNOWN;
-            if (text[item] == '{' || text[item] == ']') return DOCUMENT;
+            if (text[item] == '{' || text[item] == ']') *has_array = true;
         }
         begin_piece(&piece);
         if (!find_stop(&piece, text + at, size_bytes - at, ",}")) return UNKNOWN;
+        if (is_key(key, key_bytes, "type") &&
+            is_atlas_type(text + at, without_blanks(text + at, piece.scanned)))
+            return LINES;
         at += piece.scanned;
-        if (text[at] == '}') return LINES;
+        if (text[at] == '}') return *has_array ? DOCUMENT : LINES;
         at++;
     }
     return UNKNOWN;
@@ -301,6 +328,7 @@ leat_code leat_elements_detect(leat_lines *lines, const char *time_name, bool *e
     char *text = NULL;
     int64_t size = 0, before;
     verdict verdict = UNKNOWN;
+    bool has_array = false;
     *elements = false;
     do {
         before = size;
@@ -309,8 +337,9 @@ leat_code leat_elements_detect(leat_lines *lines, const char *time_name, bool *e
         if (at == size) continue;
         if (text[at] == '[') verdict = DOCUMENT;
         else if (text[at] != '{') verdict = LINES;
-        else verdict = judge_object(text + at, size - at, time_name);
+        else verdict = judge_object(text + at, size - at, time_name, &has_array);
     } while (verdict == UNKNOWN && size > before);
-    *elements = verdict == DOCUMENT;
+    /* an array that is too long to be seen whole */
+    *elements = verdict == DOCUMENT || (verdict == UNKNOWN && has_array);
     return LEAT_OK;
 }

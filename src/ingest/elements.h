@@ -12,24 +12,28 @@
 
 #include "base/lines.h"
 
-/* Where a file is. All zero: at its beginning. */
+/* Where a file is. All zero but time_name: at its beginning. */
 typedef struct leat_elements {
+    /* The member that measurements have: an object around an array must not have it, or it would be
+     * a measurement that is passed over. */
+    const char *time_name;
     int64_t number; /* of the last element, from 1 */
     int place;      /* elements_place */
     bool wrapped;   /* the array is a member of an object */
     bool held;      /* that object has had an array */
     /* of the piece of text that is being read: */
     int64_t scanned, depth;
-    bool quoted, skipping;
+    bool quoted, skipping, closed; /* closed: after an object or array */
+    bool joined;                   /* another one follows without a comma */
     /* Bytes of the last element, with what follows it, which are kept until the next call; -1: the
      * rest of one that was too long comes first. */
     int64_t done;
 } leat_elements;
 
 /*
- * Whether the text is such a document, and not lines of objects. An object with a member `type` or
- * `time_name` before its array is a measurement. Reads ahead as far as it needs to, at most a
- * buffer, and leaves the text where it was.
+ * Whether the text is such a document, and not lines of objects. An object with a member
+ * `time_name`, or with the `type` of a result of RIPE Atlas, is a measurement, whatever else it
+ * has. Reads ahead as far as it needs to, at most a buffer, and leaves the text where it was.
  */
 LEAT_MUST_CHECK leat_code leat_elements_detect(leat_lines *lines, const char *time_name,
                                                bool *elements, leat_error *err);

@@ -310,6 +310,11 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is not a Parquet file: it does not begin with PAR1", input->path);
     }
+    if (input->facts.size_bytes == 0 && stem_bytes(input->path) < (int64_t)strlen(input->path)) {
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%s\" is empty, which no compressed file is; get it again, or remove it",
+                         input->path);
+    }
     input->zip = size >= 4 && memcmp(magic, "PK\3\4", 4) == 0;
     return detect_text(input, err);
 }

@@ -126,6 +126,13 @@ class Packed(unittest.TestCase):
                 changed[len(data) * 2 // 3] ^= 0x10
                 self.assertRegex(self.refused(self.write("packed", changed)), head)
 
+    def test_empty_files_are_not_packed(self):
+        """What a failed download leaves."""
+        for suffix in (*CODINGS, ".zip"):
+            path = self.write("a.ndjson" + suffix, b"")
+            self.assertRegex(self.refused(path), "is empty, which no compressed file is")
+            os.unlink(path)
+
     def test_a_document_must_end_with_its_file(self):
         text = json.dumps(objects(100)).encode()
         for name, pack in CODINGS.values():
@@ -154,6 +161,12 @@ class Packed(unittest.TestCase):
         with open(archive(one, method=zipfile.ZIP_STORED), "rb") as file:
             data = bytearray(file.read())
         self.assertRegex(self.refused(self.write("packed", data[:-30])), 'packed" cannot be read')
+        alone = "more than one zip archive, or has bytes before or after it"
+        for joined in (data + data, data + b"x", data + lines[:9000]):
+            self.assertRegex(self.refused(self.write("a.ndjson.zip", joined)), alone)
+        self.assertRegex(self.refused(self.write("a.ndjson.zip", data + 9 * lines)),
+                         "cannot be read as a zip archive")  # the end is not at its end
+        os.unlink(self.path("a.ndjson.zip"))
         data[len(data) // 2] ^= 1
         self.assertRegex(self.refused(self.write("packed", data)), 'packed": damaged zip archive: ')
         os.mkdir(self.path("folder"))

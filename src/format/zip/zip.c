@@ -166,32 +166,58 @@ static int64_t little_endian(const uint8_t *at, int count) {
     return value;
 }
 
-/*
- * The record at the end of an archive says where its directory is. If a program was put before an
- * archive without changing that, the directory is so many bytes later: the archive is then read
- * from there on. (APPNOTE.TXT, 4.3.16; not with the records of Zip64.) 0: there is nothing before
- * it, or no such record.
- */
-static leat_code find_base(leat_zip *zip, int64_t *base, leat_error *err) {
-    enum { RECORD_BYTES = 22, COMMENT_MAX = 65535 };
-    const int64_t most = RECORD_BYTES + COMMENT_MAX;
+/* The record at the end of an archive, which says where its directory is (APPNOTE.TXT, 4.3.16). */
+typedef struct end_record {
+    bool found;
+    bool zip64;        /* its numbers may be those of the records of Zip64 */
+    int64_t directory; /* where it is: in front of the record */
+    int64_t before;    /* bytes before the archive: where it is, less where it should be */
+    int64_t after;     /* bytes after the archive and its comment; below 0: the comment is cut */
+} end_record;
+
+static leat_code find_end(const leat_zip *zip, end_record *out, leat_error *err) {
+    enum { RECORD_BYTES = 22, COMMENT_MAX = 65535, LOCATOR_BYTES = 20 };
+    const int64_t most = LOCATOR_BYTES + RECORD_BYTES + COMMENT_MAX;
     const int64_t size = zip->file_bytes < most ? zip->file_bytes : most;
-    uint8_t *end = NULL, first[4] = {0};
-    *base = 0;
+    uint8_t *end = NULL;
+    *out = (end_record){0};
     if (size < RECORD_BYTES) return LEAT_OK;
     LEAT_TRY(LEAT_NEW(&end, size, err));
-    leat_code code = leat_file_pread(zip->file, end, size, zip->file_bytes - size, err);
+    leat_code code = leat_file_pread(zip->file, end, size, zip->base + zip->file_bytes - size, err);
     int64_t at = code == LEAT_OK ? size - RECORD_BYTES : -1;
     while (at >= 0 && memcmp(end + at, "PK\5\6", 4) != 0) at--;
     if (at >= 0) {
-        const int64_t directory = zip->file_bytes - size + at - little_endian(end + at + 12, 4);
-        const int64_t before = directory - little_endian(end + at + 16, 4);
-        if (directory >= 0 && before > 0)
-            code = leat_file_pread(zip->file, first, sizeof first, directory, err);
-        if (memcmp(first, "PK\1\2", 4) == 0) *base = before;
+        out->found = true;
+        out->zip64 = at >= LOCATOR_BYTES && memcmp(end + at - LOCATOR_BYTES, "PK\6\7", 4) == 0;
+        out->directory = zip->file_bytes - size + at - little_endian(end + at + 12, 4);
+        out->before = out->directory - little_endian(end + at + 16, 4);
+        out->after = size - at - RECORD_BYTES - little_endian(end + at + 20, 2);
     }
     leat_free(end);
     return code;
+}
+
+/*
+ * If a program was put before an archive without changing where its directory should be, the
+ * archive is read from where it begins. (Not with the records of Zip64.) 0: there is nothing before
+ * it, or no such record.
+ */
+static leat_code find_base(leat_zip *zip, int64_t *base, leat_error *err) {
+    end_record end;
+    uint8_t first[4] = {0};
+    *base = 0;
+    LEAT_TRY(find_end(zip, &end, err));
+    if (!end.found || end.directory < 0 || end.before <= 0) return LEAT_OK;
+    LEAT_TRY(leat_file_pread(zip->file, first, sizeof first, end.directory, err));
+    if (memcmp(first, "PK\1\2", 4) == 0) *base = end.before;
+    return LEAT_OK;
+}
+
+leat_code leat_zip_is_alone(const leat_zip *zip, bool *alone, leat_error *err) {
+    end_record end;
+    LEAT_TRY(find_end(zip, &end, err));
+    *alone = zip->base == 0 && end.found && end.after == 0 && (end.zip64 || end.before == 0);
+    return LEAT_OK;
 }
 
 /* Also an archive that follows a program. */

@@ -372,9 +372,9 @@ static leat_code add_average(leat_text_worker *worker, const leat_line *line, le
     const bool given = worker->json.given[LEAT_COLUMN_RTT];
     const leat_json_slice *average = get(worker, given ? LEAT_MEMBER_RTT : LEAT_MEMBER_AVG);
     *why = LEAT_REJECT_LINE;
-    if (!given && is_null(average)) {
+    if (!given && is_empty(average)) { /* NaN is empty */
         /* one that says nothing of its packets did not fail: it is not understood */
-        bool told = average->kind == LEAT_JSON_NULL || has(worker, LEAT_MEMBER_ERROR) ||
+        bool told = average->kind != LEAT_JSON_MISSING || has(worker, LEAT_MEMBER_ERROR) ||
                     get(worker, LEAT_MEMBER_RESULT)->kind == LEAT_JSON_ARRAY;
         if (!told || !average_packets(worker, &row->rtt)) return LEAT_OK;
     } else {
@@ -504,8 +504,9 @@ leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error
         const leat_json_slice inside = *get(worker, LEAT_MEMBER_SOURCE);
         object.data = line->data + (inside.text - line->data);
         object.size_bytes = inside.size_bytes;
-        valid =
-            leat_json_scan(inside.text, inside.size_bytes, &worker->json.names, &worker->fields);
+        const uint32_t twice = worker->fields.repeated >> worker->json.slot[LEAT_MEMBER_SOURCE];
+        valid = (twice & 1) == 0 && leat_json_scan(inside.text, inside.size_bytes,
+                                                   &worker->json.names, &worker->fields);
     }
     if (valid) LEAT_TRY(take_object(worker, &object, &why, err));
     if (why == LEAT_REJECT_COUNT) return LEAT_OK;

@@ -135,7 +135,7 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
     const leat_scan *scan = text->scan;
     LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err));
     text->first = text->map;
-    text->elements = (leat_elements){0};
+    text->elements = (leat_elements){.time_name = scan->options->columns.event_time};
     text->is_document = false;
     if (scan->inputs->items[input].format == LEAT_INPUT_CSV) return LEAT_OK;
     leat_code code =
