@@ -15,7 +15,7 @@ enum { OF_COORDINATOR = 2, CONNECTIONS_LEFT = 5, WORDS_BYTES = 512 };
 typedef struct connections {
     int64_t used, most, reserved;
     int64_t here, of_database;
-    int64_t of_login;
+    int64_t of_login, mine;        /* its limit, and its sessions */
     int64_t workers, coordinators; /* of `here` */
 } connections;
 
@@ -32,13 +32,15 @@ static bool ask_connections(leat_check *self, connections *of) {
             "(select numbackends from pg_stat_database where datname = current_database()), "
             "(select datconnlimit from pg_database where datname = current_database()), "
             "(select rolconnlimit from pg_roles where rolname = session_user), "
+            "(select count(*) from pg_stat_activity where usename = session_user), "
             "count(*) filter (where application_name = 'leat work'), "
             "count(*) filter (where application_name like 'leat coordinate%') "
             "from pg_stat_activity where datname = current_database()",
             NULL, 0))
         return false;
-    int64_t *const numbers[] = {&of->used,        &of->most,     &of->reserved, &of->here,
-                                &of->of_database, &of->of_login, &of->workers,  &of->coordinators};
+    int64_t *const numbers[] = {&of->used, &of->most,        &of->reserved,
+                                &of->here, &of->of_database, &of->of_login,
+                                &of->mine, &of->workers,     &of->coordinators};
     for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
         *numbers[i] = leat_pg_int(rows, 0, i);
     leat_pg_rows_destroy(rows);
@@ -47,21 +49,34 @@ static bool ask_connections(leat_check *self, connections *of) {
 
 static int64_t positive(int64_t number) { return number > 0 ? number : 0; }
 
-/* How many workers can still connect, and a coordinator; this connection ends. */
+/* Connections that are left besides this one, which ends: INT64_MAX if there is no limit. */
+static int64_t left_of(int64_t limit, int64_t used) {
+    return limit < 0 ? INT64_MAX : limit - used + 1;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* How many workers can still connect as this login, and a coordinator. */
 static int64_t find_fit(const connections *of) {
-    int64_t left = of->most - of->reserved - of->used + 1;
-    if (of->of_database >= 0 && of->of_database - of->here + 1 < left)
-        left = of->of_database - of->here + 1;
+    const int64_t left =
+        least(least(left_of(of->most - of->reserved, of->used), left_of(of->of_database, of->here)),
+              left_of(of->of_login, of->mine));
     return positive(left - positive(OF_COORDINATOR - of->coordinators));
 }
 
-/* What lets so many more workers in. */
+/* What lets so many more workers in: the lowest limit is the first to be raised. */
 static void write_todo(const leat_check *self, const connections *of, int64_t more,
                        char todo[WORDS_BYTES]) {
     const int64_t all = of->most + more;
-    const bool by_database =
-        of->of_database >= 0 && of->of_database - of->here < of->most - of->reserved - of->used;
-    if (by_database)
+    const int64_t server = left_of(of->most - of->reserved, of->used);
+    const int64_t database = left_of(of->of_database, of->here);
+    const int64_t login = left_of(of->of_login, of->mine);
+    if (login < least(server, database))
+        snprintf(todo, WORDS_BYTES,
+                 "raise the limit of this login, or give each worker its own: ALTER ROLE %s "
+                 "CONNECTION LIMIT %lld;",
+                 self->login, (long long)(of->of_login + more));
+    else if (database < server)
         snprintf(todo, WORDS_BYTES,
                  "its owner can raise the limit of this database: ALTER DATABASE "
                  "%s CONNECTION LIMIT %lld;",

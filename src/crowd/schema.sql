@@ -291,32 +291,39 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   median double precision;
+  tried integer[] := '{}';
+  locked bigint;
+  live bigint;
+  held boolean;
 begin
   kind := 'work';
   select u.unit into choose.unit from leat.unit u
   where u.run = r.id and u.step = r.step and u.state = 'ready'
   order by u.unit limit 1 for update skip locked;
   if found then return; end if;
-  select u.unit into choose.unit from leat.unit u
-  where u.run = r.id and u.step = r.step and u.state = 'out' and not exists (
-    select from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
-    and leat.is_held(l, r.lease_ms))
-  order by u.unit limit 1 for update skip locked;
-  if found then
-    -- judged again once they are locked: one may have been renewed meanwhile
-    perform from leat.lease l
-    where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live'
-    order by l.lease for update;
-    if exists (select from leat.lease l where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit)
-               and leat.is_held(l, r.lease_ms)) then
-      choose.unit := null;
-      kind := null;
+  loop
+    select u.unit into choose.unit from leat.unit u
+    where u.run = r.id and u.step = r.step and u.state = 'out' and not u.unit = any (tried)
+      and not exists (
+        select from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
+        and leat.is_held(l, r.lease_ms))
+    order by u.unit limit 1 for update skip locked;
+    exit when not found;
+    -- Judged again once they are locked: one may have been renewed meanwhile. Whoever has one of
+    -- them locked may be renewing it, and is not waited for.
+    select count(*) into locked from (
+      select from leat.lease l where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit)
+      and l.state = 'live' order by l.lease for update skip locked) ours;
+    select count(*), coalesce(bool_or(leat.is_held(l, r.lease_ms)), false) into live, held
+    from leat.lease l
+    where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live';
+    if locked = live and not held then
+      update leat.lease l set state = 'expired', ended_at = leat.clock()
+      where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live';
       return;
     end if;
-    update leat.lease l set state = 'expired', ended_at = leat.clock()
-    where (l.run, l.step, l.unit) = (r.id, r.step, choose.unit) and l.state = 'live';
-    return;
-  end if;
+    tried := tried || choose.unit;
+  end loop;
   kind := 'copy';
   median := leat.median_ms(r.id, r.step);
   select u.unit into choose.unit

@@ -384,6 +384,13 @@ class Doctor(unittest.TestCase):
         said = self.at(name, "few", can_work=True, pooler="unknown")
         self.finding(said, "pooler: not known", "note")
         self.assertIn("connections: this login may have 1", [f["what"] for f in said["findings"]])
+        self.server.sql("create role crew login connection limit 4")
+        said = self.at(name, "crew", workers=3, can_work=True, workers_fit=2)
+        found = self.finding(said, "connections: ", "note")
+        self.assertIn("ALTER ROLE crew CONNECTION LIMIT 5;", found["do"])
+        self.server.sql("alter role crew connection limit 5")
+        said = self.at(name, "crew", workers=3, can_work=True, workers_fit=3)
+        self.finding(said, "connections: ", "ok")
 
     # ---- snapshots
 
