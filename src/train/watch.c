@@ -18,7 +18,7 @@ static void observe(leat_watch *watch, leat_train_warning_kind kind, int64_t mos
 }
 
 void leat_watch_loss(leat_watch *watch, int64_t step, double loss_d) {
-    if (step < 1 || isnan(loss_d)) return;
+    if (step < 1 || !isfinite(loss_d)) return; /* read back, an infinite one is missing */
     observe(watch, LEAT_WARNING_WON, LEAT_WARNING_WON_STEPS, step, loss_d < LEAT_WARNING_WON_LOSS,
             true);
 }
