@@ -21,11 +21,11 @@ _SCALES = ("stored", "none")  # by leat_scale
 
 
 def attack_name(code: SupportsIndex) -> str:
-    """The name of an attack by its code in `attack_type`: "benign", "dos", ...; "unlabelled" for -1.
+    """The name of an attack by its code in `attack_type`: "benign", "dos", ..., "unlabelled" (-1).
 
     Raises OptionError for other numbers. docs/can.md lists them.
     """
-    number = integer(code)
+    number = integer("code", code)
     name = _text(lib.leat_can_attack_name(number)) if -1 <= number < 1000 else ""
     if not name:
         raise OptionError(f"attack code {number} does not exist")

@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -120,6 +121,16 @@ class Dataset(unittest.TestCase):
                 center, scale = self.data.scaler.edge_center, self.data.scaler.edge_scale
                 np.testing.assert_array_equal(
                     after.edge_attr, (graph.edge_attr - center.astype("f4")) / scale.astype("f4"))
+
+    def test_names_of_attacks(self):
+        """Those that docs/can.md lists."""
+        with open(os.path.join(support.ROOT, "docs", "can.md"), encoding="utf-8") as file:
+            listed = re.findall(r"^\| (-?\d+) \| ([a-z-]+) \|", file.read(), re.M)
+        self.assertEqual([int(code) for code, _ in listed], list(range(-1, len(listed) - 1)))
+        for code, name in listed:
+            self.assertEqual(leat.attack_name(int(code)), name)
+        for code in (-2, len(listed) - 1, 2 ** 40):
+            self.assertRaises(leat.errors.OptionError, leat.attack_name, code)
 
     def test_like_a_sequence(self):
         split = self.data["train"]

@@ -37,7 +37,9 @@ class Dataset(unittest.TestCase):
                                   for key, value in arrays.items()},
                                  {"event_time": ((len(row),), "M"),
                                   "src_addr": ((len(row),), "U"), "dst_addr": ((len(row),), "U"),
-                                  "ip_version": ((len(row),), "i"), "rtt": ((len(row),), "f")})
+                                  "ip_version": ((len(row),), "i"), "rtt": ((len(row),), "f"),
+                                  "failed": ((len(row),), "b")})
+                self.assertEqual(arrays["failed"].tolist(), (arrays["rtt"] == -1).tolist())
                 for i in range(len(row)):
                     said = wanted[at]
                     found = {key: value[i] for key, value in arrays.items()}
