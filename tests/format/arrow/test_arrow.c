@@ -249,64 +249,6 @@ static void test_decoded_limit(void **state) {
     }
 }
 
-/* Whole decoding and single reads of damaged bytes: no crash, and where both read, the same. */
-static void check_damaged(const char *name, const uint8_t *bytes, int64_t size,
-                          leat_measurements *out, probe_case *cases) {
-    leat_probe_read_options options = leat_probe_read_options_default();
-    uint8_t *exact = malloc((size_t)size + 1); /* + 1: malloc(0) */
-    uint8_t *begin = exact + 1;                /* odd, and its end is the block's end */
-    if (size > 0) memcpy(begin, bytes, (size_t)size);
-    leat_view view = leat_view_of(begin, size);
-    leat_code code = leat_probe_row_decode(&view, &options, out, NULL, NULL);
-    if (code != LEAT_OK) {
-        (void)!probe_read_singly(name, &view, &options, NULL, 0);
-    } else {
-        for (int64_t i = 0; i < out->count; i++) {
-            leat_measurement m;
-            leat_measurements_get(out, i, &m);
-            cases[i] = (probe_case){m.time_us, m.src, m.dst, m.ip_version, m.rtt};
-        }
-        assert_int_equal(probe_read_singly(name, &view, &options, cases, out->count), LEAT_OK);
-    }
-    (void)!leat_probe_table_decode(begin, size, &options, out, NULL);
-    free(exact);
-}
-
-static void test_damage(void **state) {
-    (void)state;
-    static const char *const names[] = {"plain",       "dictionary_int8", "string_view_v6",
-                                        "rtt_null",    "body_zstd_small", "several_batches",
-                                        "extra_union", "large_string",    "body_lz4_small"};
-    if (!ar_shared(GOLDEN)) skip();
-    probe_wrap_facts facts = {7, 6, 1556136000000000, 1556139600000000};
-    probe_case *cases = calloc(1 << 12, sizeof *cases);
-    leat_measurements out = {0};
-    for (size_t n = 0; n < sizeof names / sizeof *names - !LEAT_HAVE_LZ4; n++) {
-        char path[256];
-        snprintf(path, sizeof path, GOLDEN "/%s.arrows", names[n]);
-        ar_image image = ar_load(ar_shared(path));
-        ar_image record = probe_wrap(image.data, image.size_bytes, &facts);
-        leat_view view = leat_view_of(record.data, record.size_bytes);
-        assert_ok(leat_probe_row_decode(&view, NULL, &out, NULL, err));
-        for (int64_t i = 0; i < record.size_bytes; i++)
-            check_damaged(names[n], record.data, i, &out, cases);
-        for (int64_t i = 0; i < 8 * record.size_bytes; i++) {
-            record.data[i / 8] ^= (uint8_t)(1 << (i % 8));
-            check_damaged(names[n], record.data, record.size_bytes, &out, cases);
-            record.data[i / 8] ^= (uint8_t)(1 << (i % 8));
-        }
-        for (int64_t i = 0; i < 8 * image.size_bytes; i++) { /* as a table, by itself */
-            image.data[i / 8] ^= (uint8_t)(1 << (i % 8));
-            (void)!leat_probe_table_decode(image.data, image.size_bytes, NULL, &out, NULL);
-            image.data[i / 8] ^= (uint8_t)(1 << (i % 8));
-        }
-        free(record.data);
-        free(image.data);
-    }
-    leat_measurements_free(&out);
-    free(cases);
-}
-
 /* ---- streams put together of the golden ones' messages -------------------------------------- */
 
 typedef struct message_place {
@@ -657,11 +599,10 @@ static void test_ints(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_golden),        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_decoded_limit), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_splices),       cmocka_unit_test(test_null_count),
-        cmocka_unit_test(test_bodies),        cmocka_unit_test(test_schema_bounds),
-        cmocka_unit_test(test_times),         cmocka_unit_test(test_rtts),
-        cmocka_unit_test(test_ints),
+        cmocka_unit_test(test_decoded_limit), cmocka_unit_test(test_splices),
+        cmocka_unit_test(test_null_count),    cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_schema_bounds), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_rtts),          cmocka_unit_test(test_ints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
