@@ -57,13 +57,7 @@ static leat_code begin_only_member(const zipped *self, leat_error *err) {
                          "\"%s\": a zip archive of %lld files; one of a single file can be read: "
                          "unpack it (unzip), and give the folder with its files",
                          self->path, (long long)(count > MEMBERS_MAX ? count : files));
-    bool alone = false;
-    LEAT_TRY(leat_zip_is_alone(self->zip, &alone, err));
-    if (!alone)
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" is more than one zip archive, or has bytes before or after it, "
-                         "which would not be read: take it apart, and unpack it (unzip)",
-                         self->path);
+    LEAT_TRY(leat_zip_check_alone(self->zip, false, err));
     leat_error why = {0};
     leat_code code = leat_zip_begin(self->zip, index, &why);
     if (code == LEAT_OK || code == LEAT_ERR_IO || code == LEAT_ERR_MEMORY)

@@ -213,11 +213,19 @@ static leat_code find_base(leat_zip *zip, int64_t *base, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_zip_is_alone(const leat_zip *zip, bool *alone, leat_error *err) {
+leat_code leat_zip_check_alone(const leat_zip *zip, bool after_program, leat_error *err) {
     end_record end;
+    uint8_t first[2] = {0};
     LEAT_TRY(find_end(zip, &end, err));
-    *alone = zip->base == 0 && end.found && end.after == 0 && (end.zip64 || end.before == 0);
-    return LEAT_OK;
+    if (end.found) LEAT_TRY(leat_file_pread(zip->file, first, sizeof first, 0, err));
+    const bool begins = zip->base == 0 && (end.zip64 || end.before == 0);
+    const bool program = after_program && memcmp(first, "PK", sizeof first) != 0;
+    if (end.found && end.after == 0 && (begins || program)) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" is more than one zip archive, or has bytes before or after it, which "
+                     "would not be read: take it apart, unpack it (unzip), and give the folder "
+                     "with its files",
+                     leat_file_path(zip->file));
 }
 
 /* Also an archive that follows a program. */

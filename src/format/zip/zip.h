@@ -59,9 +59,11 @@ LEAT_MUST_CHECK leat_code leat_zip_peek(leat_zip *zip, int64_t index, uint8_t *o
 LEAT_MUST_CHECK leat_code leat_zip_begin(leat_zip *zip, int64_t index, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_zip_next(leat_zip *zip, void *bytes, int64_t size_bytes,
                                         int64_t *got, leat_error *err);
-/* Whether the file is this archive and nothing else. Otherwise it follows a program or another
- * archive, or something follows it: what is not in its directory is not read. */
-LEAT_MUST_CHECK leat_code leat_zip_is_alone(const leat_zip *zip, bool *alone, leat_error *err);
+/* LEAT_ERR_INPUT: the file is not this archive alone. It follows another archive or, unless
+ * after_program, something else, or something follows it: what is not in its directory would not be
+ * read. */
+LEAT_MUST_CHECK leat_code leat_zip_check_alone(const leat_zip *zip, bool after_program,
+                                               leat_error *err);
 /* Where in the file the last bytes were read from. */
 int64_t leat_zip_position(const leat_zip *zip);
 /* Memory that an open archive of this many members takes, with names_bytes of their names. */

@@ -244,6 +244,7 @@ static leat_code add_members(leat_image_list *list, leat_ticker *ticker, leat_er
                    ? leat_fail(err, why.code, "%.400s; give a folder of images or a zip archive",
                                why.message)
                    : leat_error_copy(err, &why);
+    LEAT_TRY(leat_zip_check_alone(list->zip, true, err));
     for (int64_t i = 0; i < leat_zip_count(list->zip); i++) {
         leat_zip_member member;
         if (i % 1024 == 0) LEAT_TRY(leat_ticker_check(ticker, err));

@@ -196,6 +196,29 @@ static void write_zip(const char *path, const char *const *names, int count) {
     leat_buf_free(&bytes);
 }
 
+/* Only the members of the last archive are in the directory that is read. (A program before it:
+ * tests/cli/test_ingest_images_names.py.) */
+static void archives_that_are_not_alone(void **state) {
+    (void)state;
+    static const char *const first[] = {"x.jpg"}, *const second[] = {"y.jpg"};
+    const leat_images_ingest_options options = image_files_options();
+    write_zip(core_path("first.zip"), first, 1);
+    write_zip(core_path("second.zip"), second, 1);
+    const core_image a = core_load(core_path("first.zip")), b = core_load(core_path("second.zip"));
+    const core_image text = {(uint8_t *)"a text", 6}, parts[][2] = {{a, b}, {b, a}, {a, text}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        leat_buf joined = {0};
+        for (int k = 0; k < 2; k++)
+            assert_ok(leat_buf_append(&joined, parts[i][k].data, parts[i][k].size_bytes, err));
+        core_save(core_path("joined.zip"), joined.data, joined.size);
+        leat_buf_free(&joined);
+        assert_fails(run(core_path("joined.zip"), core_path("refused"), &options, NULL, err),
+                     LEAT_ERR_INPUT, "joined.zip\" is more than one zip archive, or has bytes");
+    }
+    free(a.data);
+    free(b.data);
+}
+
 static void inputs_refused(void **state) {
     (void)state;
     static const char *const twice[] = {"x.jpg", "a/y.jpg", "x.jpg"};
@@ -347,13 +370,10 @@ static int setup(void **state) {
 int main(void) {
     if (image_libraries_missing()) return 77;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_decoded),
-        cmocka_unit_test(always_the_same),
-        cmocka_unit_test(strict),
-        cmocka_unit_test(inputs_refused),
-        cmocka_unit_test(loops_refused),
-        cmocka_unit_test(odd_files),
-        cmocka_unit_test(outputs_as_inputs),
+        cmocka_unit_test(as_decoded),     cmocka_unit_test(always_the_same),
+        cmocka_unit_test(strict),         cmocka_unit_test(archives_that_are_not_alone),
+        cmocka_unit_test(inputs_refused), cmocka_unit_test(loops_refused),
+        cmocka_unit_test(odd_files),      cmocka_unit_test(outputs_as_inputs),
         cmocka_unit_test(changed_inputs),
     };
     return cmocka_run_group_tests_name("ingest of images", tests, setup, core_teardown);
