@@ -18,9 +18,13 @@ typedef struct step_in_work {
     int64_t next; /* to be added */
 } step_in_work;
 
-static leat_code add(step_in_work *of, const leat_unit *unit, leat_error *err) {
-    (void)err;
-    leat_trainer_add(of->self->session.trainer, of->next, unit);
+/* The next unit, whose payload is in self->payload. */
+static leat_code add_next(step_in_work *of, leat_error *err) {
+    leat_coordinator *self = of->self;
+    leat_unit unit;
+    LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload, &unit,
+                                err));
+    leat_trainer_add(self->session.trainer, of->next, &unit);
     of->next++;
     return LEAT_OK;
 }
@@ -41,10 +45,11 @@ static leat_code own(step_in_work *of, int64_t unit, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Why a result does not count; "": it does. The payload is in self->payload, the unit in *unit. */
-static leat_code judge(step_in_work *of, const leat_store_result *result, leat_unit *unit,
-                       char why[256], bool *mismatch, leat_error *err) {
+/* Why a result, whose payload is in self->payload, does not count; "": it does. */
+static leat_code judge(step_in_work *of, const leat_store_result *result, char why[256],
+                       bool *mismatch, leat_error *err) {
     leat_coordinator *self = of->self;
+    leat_unit unit;
     leat_error said = {0};
     uint8_t digest[32];
     char hash[65];
@@ -57,32 +62,31 @@ static leat_code judge(step_in_work *of, const leat_store_result *result, leat_u
         snprintf(why, 256, "its bytes do not have its hash");
         return LEAT_OK;
     }
-    if (leat_exchange_read(self->exchange, result->unit, self->payload, self->sizes.payload, unit,
+    if (leat_exchange_read(self->exchange, result->unit, self->payload, self->sizes.payload, &unit,
                            &said) != LEAT_OK) {
         snprintf(why, 256, "%.250s", said.message);
         return LEAT_OK;
     }
-    if (leat_exchange_is_sound(self->exchange, unit, &what)) return LEAT_OK;
-    /* strange, but perhaps so is the unit */
+    if (leat_exchange_is_sound(self->exchange, &unit, &what)) return LEAT_OK;
+    /* strange, but perhaps so is the unit; the same hash means that these are the same bytes */
     LEAT_TRY(compute(self, result->unit, hash, err));
     *mismatch = strcmp(hash, result->hash) != 0;
     if (*mismatch) snprintf(why, 256, "%s is not finite, and the unit gives another result", what);
     return LEAT_OK;
 }
 
-/* Reads and judges one result, and adds it if it is the next. */
+/* Reads and judges one result, and adds it if it is next. */
 static leat_code receive(step_in_work *of, const leat_store_result *result, leat_error *err) {
     leat_coordinator *self = of->self;
     char why[256];
     bool mismatch = false, done = false;
-    leat_unit unit = {0};
     leat_error said = {0};
     leat_code code = leat_store_payload(self->pg, self->run, of->step, result->lease, self->payload,
                                         self->sizes.payload, self->part_bytes, &said);
     if (code == LEAT_ERR_NOT_FOUND || code == LEAT_ERR_CORRUPT)
         return leat_store_refuse(self->pg, &self->hold, of->step, result, false, "", &done, err);
     if (code != LEAT_OK) return leat_error_copy(err, &said);
-    LEAT_TRY(judge(of, result, &unit, why, &mismatch, err));
+    LEAT_TRY(judge(of, result, why, &mismatch, err));
     if (why[0] != 0) {
         leat_coordinator_say(self, "step %lld, unit %lld of %s is refused: %s",
                              (long long)of->step + 1, (long long)result->unit, result->account,
@@ -95,7 +99,9 @@ static leat_code receive(step_in_work *of, const leat_store_result *result, leat
     }
     LEAT_TRY(leat_store_confirm(self->pg, &self->hold, of->step, result, &done, err));
     self->result->arrived += done;
-    return LEAT_OK;
+    if (!done || result->unit != of->next) return LEAT_OK;
+    self->counted[of->next] = *result;
+    return add_next(of, err);
 }
 
 /* The payload of a confirmed result, which must still be what was confirmed: *same. If it is not,
@@ -129,16 +135,13 @@ static leat_code add_confirmed(step_in_work *of, leat_error *err) {
         bool there = false, same = true;
         leat_store_result *result = &self->counted[of->next];
         char own_hash[65];
-        leat_unit unit;
         LEAT_TRY(
             leat_store_confirmed(self->pg, self->run, of->step, of->next, &there, result, err));
         if (!there) return LEAT_OK;
         if (result->lease == 0) LEAT_TRY(compute(self, of->next, own_hash, err));
         else LEAT_TRY(read_again(of, result, &same, err));
         if (!same) return LEAT_OK;
-        LEAT_TRY(leat_exchange_read(self->exchange, of->next, self->payload, self->sizes.payload,
-                                    &unit, err));
-        LEAT_TRY(add(of, &unit, err));
+        LEAT_TRY(add_next(of, err));
     }
     return LEAT_OK;
 }
