@@ -203,6 +203,8 @@ static int run_doctor(leat_cli *cli) {
     leat_doctor doc = {.cli = cli};
     leat_error err = {0};
     const char *kernels = leat_cli_text(cli, "kernels");
+    if (leat_cli_flag(cli, "hash") && leat_cli_flag(cli, "json"))
+        return leat_cli_usage(cli, "--hash prints only a hash: omit --json");
     if (leat_cli_flag(cli, "hash")) return leat_doctor_hash(cli, kernels ? kernels : "all");
     if (kernels != NULL && leat_cli_text(cli, "db") != NULL)
         return leat_cli_usage(cli, "--db looks at a database, --kernels at this machine: run leat "

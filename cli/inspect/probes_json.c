@@ -11,9 +11,7 @@ static void put_part(leat_json *json, const char *name, const leat_summary_part 
     leat_json_key(json, name);
     leat_json_begin_object(json);
     leat_json_member_int(json, "shards", part->shards);
-    leat_json_key(json, "probes");
-    if (part->probes < 0) leat_json_null(json);
-    else leat_json_int(json, part->probes);
+    leat_json_member_int(json, "probes", part->probes);
     leat_json_member_int(json, "rows", part->rows);
     leat_json_member_int(json, "measurements", part->measurements);
     leat_json_member_int(json, "record_bytes", part->record_bytes);

@@ -150,7 +150,7 @@ typedef struct leat_duckdb_facts {
  * remedy. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, leat_error *err);
 
-/* ---- vehicle logs: formats of CAN frames (docs/can.md) -------------------------------------- */
+/* ---- vehicle logs: formats of CAN frames (docs/can-formats.md) ------------------------------ */
 
 /*
  * The formats and their names, which --format takes. New ones go at the end: the numbers are in the
@@ -383,7 +383,7 @@ LEAT_API const leat_setting_table *leat_images_ingest_options_table(void);
 
 /* Images in a folder of the input, with its folders. */
 typedef struct leat_images_folder {
-    char name[256]; /* the end of a longer one is "..."; "": beside the folders */
+    char name[256]; /* escaped, and cut if it is longer; "": beside the folders */
     int64_t images;
 } leat_images_folder;
 #define LEAT_IMAGES_FOLDERS 32
@@ -507,9 +507,10 @@ typedef struct leat_synth_can_result {
 
 /*
  * Writes the logs of synthetic vehicles to the folder out_dir, in the format and layout that `leat
- * ingest can` reads (docs/can.md): train_01_attack_free, train_02_with_attacks, test_01_<attack>,
- * ... with files of four columns, and attacks.csv, which lists the time of each attack. The bytes
- * are a function of vehicles, frames, attacks and seed. The folder appears only when complete.
+ * ingest can` reads (docs/can-synth.md): train_01_attack_free, train_02_with_attacks,
+ * test_01_<attack>, ... with files of four columns, and attacks.csv, which lists the time of each
+ * attack. The bytes are a function of vehicles, frames, attacks and seed. The folder appears only
+ * when complete.
  * LEAT_ERR_EXISTS: it exists and `replace` is not set, or it was not written by this function.
  * LEAT_ERR_OPTION: a value is out of range, or there are fewer than a hundred frames per file.
  */

@@ -54,6 +54,11 @@ class Kernels(unittest.TestCase):
             self.assertTrue(100 * low - 0.5 <= share <= 100 * high + 0.5, (speed, share, peak))
         print(f"\n    peak {peak} GFLOP/s; {', '.join(f'{share} %' for _, share in speeds)}")
 
+    def test_hash_is_no_document(self):
+        done = leat("doctor", "--hash", "--json")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--hash prints only a hash: omit --json", done.stderr)
+
     def test_unknown(self):
         done = leat("doctor", "--hash", "--kernels=sse9")
         self.assertEqual(done.returncode, 2)

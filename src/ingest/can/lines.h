@@ -1,6 +1,6 @@
 /*
- * Lines of vehicle logs as CAN frames: the formats that leat reads (docs/can.md), detected from the
- * contents, parsers for single lines, and a scan of complete files with several threads.
+ * Lines of vehicle logs as CAN frames: the formats that leat reads (docs/can-formats.md), detected
+ * from the contents, parsers for single lines, and a scan of complete files with several threads.
  */
 #ifndef LEAT_INGEST_CAN_LINES_H
 #define LEAT_INGEST_CAN_LINES_H
