@@ -13,12 +13,14 @@ from server import Server, find_server, skip
 
 import folder
 import image_set
+import json_schema
 from command import leat
 from runs import Command
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
 QUICK = ["--poll-ms", "5", "--part-bytes", "4096"]
+SCHEMAS = json_schema.Schemas()
 
 SERVER = None
 DATA = None  # a folder with `faces`, 40 images, and `others`
@@ -52,7 +54,10 @@ class Crowd(folder.Folder):
                        "--on-battery", "work", *words, **others)
 
     def status(self, *words, status=0):
-        return leat("status", "--db", SERVER.url(self.database), *words, status=status)
+        done = leat("status", "--db", SERVER.url(self.database), *words, status=status)
+        if "--json" in words:
+            SCHEMAS.check_text("status", done.stdout)
+        return done
 
     def alone(self, steps):
         """The state that leat train computes."""
@@ -73,8 +78,8 @@ class Crowd(folder.Folder):
             self.assertEqual(status["serves_data"], False)
             with self.work("--name", "x\x1b[31m<b>", "--json") as one, \
                  self.work("--json", login="bob") as two:
-                reports = [json.loads(one.end()), json.loads(two.end())]
-            report = json.loads(coordinator.end())
+                reports = [SCHEMAS.check_text("work", each.end()) for each in (one, two)]
+            report = SCHEMAS.check_text("coordinate", coordinator.end())
         self.assertEqual(report["state"], self.alone(4))
         self.assertEqual(report["last_step"], 4)
         self.assertEqual(report["units_refused"], 0)
@@ -86,6 +91,7 @@ class Crowd(folder.Folder):
         self.assertEqual(os.stat(self.at("keys", "machine.key")).st_mode & 0o77, 0)
         status = json.loads(self.status("--json").stdout)
         self.assertEqual((status["state"], status["step"]), ("finished", 4))
+        self.assertLessEqual({"loss_d", "loss_g", "step_seconds"}, status.keys())
         self.assertEqual(sum(worker["accepted"] for worker in status["workers"]),
                          report["units_counted"])
         text = self.status().stdout
@@ -110,7 +116,8 @@ class Crowd(folder.Folder):
             self.assertEqual(sum(line.get("machine") == worker["machine"] for line in units),
                              worker["accepted"])
         self.assertLessEqual({line["account"] for line in units}, {"ann", "bob"})
-        run = json.loads(leat("inspect", self.at("run"), "--json", status=0).stdout)
+        run = SCHEMAS.check_text("inspect-run", leat("inspect", self.at("run"), "--json",
+                                                     status=0).stdout)
         with open(self.at("repo", "config.json"), encoding="utf-8") as file:
             training = json.load(file)["training"]
         self.assertEqual((training["state"], training["ledger"]),

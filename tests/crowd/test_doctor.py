@@ -1,7 +1,6 @@
 """leat doctor --db: what it finds out about a database, each line that it prints to mend something,
 and the exit status. The server and what is wrong with it are the test's own.
 """
-import json
 import os
 import re
 import shutil
@@ -13,6 +12,7 @@ import unittest
 import server
 from server import Pooler, Proxy, Server
 import image_set
+import json_schema
 from command import LEAT, LIMIT, ROOT, leat
 
 server.require()
@@ -29,6 +29,7 @@ class Doctor(unittest.TestCase):
         cls.server.sql("create role boss login createdb", "create role ann login",
                        "create role carl login")
         cls.count = 0
+        cls.schemas = json_schema.Schemas()
 
     @classmethod
     def tearDownClass(cls):
@@ -50,7 +51,7 @@ class Doctor(unittest.TestCase):
         """Its findings and facts; those given must be so."""
         words = [] if workers is None else ["--workers", workers]
         done = leat("doctor", "--db", url, "--json", *words, status=status)
-        said = json.loads(done.stdout)
+        said = self.schemas.check_text("doctor", done.stdout)
         self.assertEqual(said["problems"] > 0, status == 1)
         self.assertEqual({key: said["database"][key] for key in facts}, facts)
         return said
