@@ -4,7 +4,10 @@
     leat ingest can logs -o cache
     python pytorch_geometric.py cache
 
-Needs torch and torch_geometric (pip install "./python[torch]", in a checkout).
+Accuracy alone says little where most windows are benign: beside it stand what a detector that never
+finds anything has, the share of alarms that are right (precision), the share of attacks that are
+found (recall), and the false alarms. docs/tutorial-can.md goes through it step by step. Needs torch
+and torch_geometric (pip install "./python[torch]", in a checkout).
 """
 import sys
 
@@ -49,14 +52,27 @@ def train(model, optimizer, batches):
 
 
 @torch.no_grad()
-def accuracy(model, batches):
-    """The share of a split's labelled graphs that are classified correctly."""
+def judge(model, batches):
+    """How many of a split's labelled graphs are [benign, attacks] and called [benign, attacks]."""
     model.eval()
-    right = count = 0
+    counts = torch.zeros(2, 2, dtype=torch.int64)
     for batch in batches:
-        right += (model(batch).argmax(dim=1) == batch.y).sum().item()
-        count += (batch.y >= 0).sum().item()
-    return right / max(count, 1)
+        labelled = batch.y >= 0
+        pairs = 2 * batch.y[labelled] + model(batch)[labelled].argmax(dim=1)
+        counts += torch.bincount(pairs, minlength=4).view(2, 2)
+    return counts.tolist()
+
+
+def share(part, whole):
+    return f"{part / whole:.3f}" if whole else "-"
+
+
+def describe(counts):
+    (quiet, false_alarms), (missed, found) = counts
+    benign, attacks = quiet + false_alarms, missed + found
+    return (f"{share(quiet + found, benign + attacks)} right (always benign: "
+            f"{share(benign, benign + attacks)}), precision {share(found, found + false_alarms)}, "
+            f"recall {share(found, attacks)}, {false_alarms} false alarms in {benign} windows")
 
 
 def main(path):
@@ -70,11 +86,11 @@ def main(path):
     validation = leat.torch.graph_loader(cache, "val", max_nodes=2000, oversize="alone")
     for epoch in range(EPOCHS):
         loss = train(model, optimizer, batches)
-        print(f"epoch {epoch}: loss {loss:.4f}, validation {accuracy(model, validation):.3f}")
+        print(f"epoch {epoch}: loss {loss:.4f}, validation {describe(judge(model, validation))}")
     for split in cache:
         if split.startswith("test"):
-            found = leat.torch.graph_loader(cache, split, max_nodes=2000, oversize="alone")
-            print(f"{split}: {accuracy(model, found):.3f}")
+            batches = leat.torch.graph_loader(cache, split, max_nodes=2000, oversize="alone")
+            print(f"{split}: {describe(judge(model, batches))}")
 
 
 if __name__ == "__main__":
