@@ -114,6 +114,7 @@ class Reach:
         self.changed = set(changed)
         self.nodes, self.folders = {}, set()
         self.own = set()  # changed files of the command: names of commands, or all of them
+        self.pages = set()  # how tests name the changed pages: by their file, or by its folder
         for path in changed:
             self.add(path)
         # the header of a room without a kind is that of any kind
@@ -137,6 +138,8 @@ class Reach:
             self.folders.add(top)
         else:
             self.folders.add("lint")
+        if top == "docs" or path.endswith(".md"):
+            self.pages.add(rest.split("/")[0] if "/" in rest else os.path.basename(path))
 
     def distance(self, test):
         """How far a change is from a test; None if it cannot break it."""
@@ -150,6 +153,8 @@ class Reach:
             return min((far for reached, far in self.nodes.items() if nodes & {
                 reached, reached.split("/")[0]}), default=None)
         text = read(os.path.join(self.home, source))
+        if any(re.search(rf"\b{re.escape(page)}\b", text) for page in self.pages):
+            return 0
         runs = any(re.search(rf"[\"']{words[0]}\b", text) and
                    all(re.search(rf"\b{word}\b", text) for word in words)
                    for words in self.commands)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs the benchmarks: scripts/bench.sh [NAME [OPTION...]]. Without a name, all of them at full size,
-# one after the other (docs/benchmarks.md); with "--quick" instead of a name, all of them at small
+# one after the other (docs/performance.md); with "--quick" instead of a name, all of them at small
 # sizes, only to show that they run. A name is that of a script in bench/, followed by its options.
 # Tables go to stdout as Markdown, samples to build/bench/NAME.json; no timing is a failure.
 set -u

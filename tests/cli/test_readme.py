@@ -1,73 +1,17 @@
-"""The commands of README.md and of docs/can.md, docs/images.md, run as they are printed: the output
-is what the page shows. Lines of times, rates and memory are compared without their numbers, and a
-line "..." stands for any lines.
+"""The commands of README.md and of docs/can.md, docs/images.md, run as they are printed; the
+figures of README.md and docs/benchmarks.md, and the links of all pages.
 """
+import glob
 import json
 import os
 import re
-import subprocess
 import unittest
 
 import command
-from folder import Folder
-
-MEASURED = re.compile(r"^(time|memory|stall|read  .*shards|in \d)")
-PROMPT = "    $ "
+from shown import Pages, read
 
 
-def read(*names):
-    with open(os.path.join(command.ROOT, *names), encoding="utf-8") as file:
-        return file.read()
-
-
-def examples(text):
-    """[(command, lines of output)] of the indented blocks that show a prompt."""
-    found, open_block = [], False
-    for line in text.splitlines():
-        if line.startswith(PROMPT):
-            found.append((line[len(PROMPT):], []))
-            open_block = True
-        elif open_block and line.startswith("    "):
-            found[-1][1].append(line[4:])
-        else:
-            open_block = False
-    return found
-
-
-def masked(line):
-    """Without numbers that differ between machines; how much is spilled depends on the threads."""
-    return re.sub(r"[\d.,]+", "#", line) if MEASURED.match(line) else \
-        re.sub(r"[\d.]+ MiB spilled", "# MiB spilled", line)
-
-
-def matches(shown, printed):
-    """Whether the lines of a page are those of the command, "..." being any number of them."""
-    if not shown:
-        return not printed
-    if shown[0] == "...":
-        return any(matches(shown[1:], printed[skip:]) for skip in range(len(printed) + 1))
-    return bool(printed) and masked(shown[0]) == masked(printed[0]) and \
-        matches(shown[1:], printed[1:])
-
-
-class Pages(Folder):
-    def run_page(self, *names):
-        """Runs its commands in one folder; how many there are."""
-        os.symlink(os.path.abspath(command.LEAT), self.at("leat"))
-        environment = {**os.environ, "PATH": self.top + os.pathsep + os.environ["PATH"]}
-        count = 0
-        for words, shown in examples(read(*names)):
-            done = subprocess.run(words, shell=True, cwd=self.top, env=environment, text=True,
-                                  capture_output=True, check=False, timeout=command.LIMIT)
-            with self.subTest(command=words):
-                printed = done.stdout.splitlines()
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertTrue(matches(shown + ([] if shown else ["..."]), printed),
-                                "the page shows\n" + "\n".join(shown) +
-                                "\nand the command prints\n" + "\n".join(printed))
-            count += 1
-        return count
-
+class Commands(Pages):
     def test_readme(self):
         if not json.loads(command.leat("version", "--json").stdout)["duckdb"]["available"]:
             self.skipTest("no DuckDB: Parquet is not written")
@@ -80,7 +24,52 @@ class Pages(Folder):
         self.assertEqual(self.run_page("docs", "images.md"), 2)
 
 
+def anchors(text):
+    """What can follow # in a link to a page, as GitHub makes it."""
+    heads = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    return {re.sub(r"[^a-z0-9_ -]", "", head.lower()).strip().replace(" ", "-")
+            for head in heads} | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+class Links(unittest.TestCase):
+    def test_they_lead_somewhere(self):
+        """Each link of a page to a file of the repository, and to a heading in it."""
+        pages = [os.path.relpath(path, command.ROOT) for pattern in ("*.md", "docs/*.md")
+                 for path in glob.glob(os.path.join(command.ROOT, pattern))]
+        self.assertGreater(len(pages), 25)
+        for page in pages:
+            for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+                name, _, heading = link.partition("#")
+                target = os.path.normpath(os.path.join(os.path.dirname(page), name))
+                target = target if name else page
+                if re.match("https?:", link):
+                    continue
+                with self.subTest(page=page, link=link):
+                    self.assertTrue(os.path.exists(os.path.join(command.ROOT, target)))
+                    if heading and target.endswith(".md"):
+                        self.assertIn(heading, anchors(read(target)))
+
+
 class Figures(unittest.TestCase):
+    def test_benchmarks_are_those_that_were_measured(self):
+        """Each figure of a table of docs/benchmarks.md is in a table of docs/performance.md."""
+        def figures(page):
+            rows = "\n".join(re.findall(r"^\|.*$", page, re.M))
+            return re.findall(r"(?<![\d.x])\d[\d,]*(?:\.\d+)? ?(?:[a-zA-Z%]+)?", rows)
+
+        measured = {one.replace(" ", "") for one in figures(read("docs", "performance.md"))}
+        bare = {re.match(r"[\d,.]+", one)[0] for one in measured}
+        shown = re.findall(r"^\| [^|]*\|(.*)\|$", read("docs", "benchmarks.md"), re.M)
+        count = 0
+        for figure in figures("|" + "|".join(shown)):
+            with self.subTest(figure=figure):
+                if re.fullmatch(r"[\d,.]+", figure):
+                    self.assertTrue(figure in bare)
+                elif not figure.endswith(("thread", "threads", "measurements")):
+                    self.assertTrue(figure.replace(" ", "") in measured)
+                count += 1
+        self.assertGreater(count, 40)
+
     def test_they_are_those_of_the_benchmarks(self):
         """Each figure of the README's table is in docs/benchmarks.md, with the digits it has."""
         text = read("README.md").split("## Get started")[0]

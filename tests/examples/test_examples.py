@@ -114,6 +114,21 @@ class Examples(unittest.TestCase):
     def leat(cls, *words):
         return cls.run_in(f"{cls.prefix}/bin/leat", *words)
 
+    def test_pages_are_installed(self):
+        """And what they link to, programs and schemas among them."""
+        doc = os.path.join(self.prefix, "share", "doc", "leat")
+        pages = [os.path.join(doc, "README.md"), *glob.glob(os.path.join(doc, "docs", "*.md"))]
+        self.assertGreater(len(pages), 20)
+        for page in pages:
+            with open(page, encoding="utf-8") as file:
+                links = re.findall(r"\]\((?!https?:)([^)#]+)", file.read())
+            for link in links:
+                at = os.path.join(os.path.dirname(page), link)
+                elsewhere = not os.path.relpath(at, doc).startswith(("docs", "examples"))
+                with self.subTest(page=os.path.basename(page), link=link):
+                    self.assertTrue(elsewhere or os.path.exists(at))
+        self.assertTrue(os.path.exists(os.path.join(doc, "examples", "batches.c")))
+
     def test_open_dataset(self):
         said = json.loads(self.leat("inspect", "probes", "--json"))
         self.assertEqual(self.run_in("./open_dataset", "probes"), "".join(

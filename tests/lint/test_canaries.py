@@ -116,6 +116,7 @@ CASES = [
     ("opening", "examples/bare.c", "int x;\n", "begins without a comment"),
     ("opening", "src/load/bare.c", "int leat_x;\n", "begins without a comment"),
     ("blanks", "src/load/blank.c", "/* x */ \n", "trailing blanks"),
+    ("pages", "docs/wide.md", "| " + 60 * "ab " + "|\n" + 60 * "ab " + "\n", "wide.md:2: 180"),
     ("blanks", "src/load/blank.c", "/* x */\n\tint x;\n", "a tab"),
     ("blanks", "docs/page.md", "no end", "no newline"),
     ("text", "docs/page.md", "see /wo" "rk/somewhere\n", "/wo" "rk/s"),

@@ -217,6 +217,8 @@ class Lists(unittest.TestCase):
                 ("src/load/probes/x.c", ["load_probes_test_loader", "cli_test_batches"],
                  ["load_can_test_loader"]),
                 ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
+                ("docs/can.md", ["cli_test_readme", "lint_test_gate"], ["cli_test_kernels"]),
+                ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),
                 ("scripts/x", ["lint_test_gate"], ["base_test_core", "cli_test_train"]),
                 ("tests/nn/test_conv.c", ["nn_test_conv"], ["nn_test_product"]),
                 ("tests/nn/reference.h", ["nn_test_conv", "nn_test_product"], ["train_test_run"])):
