@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ingest of images, compared with Pillow and with the decoder's own time; batches of images,
+"""Ingest of images, compared with Pillow, torchcodec and with the decoder's own time; batches of images,
 compared with NumPy and memcpy.
 
 Inputs: `faces`, synthetic images of 178 x 218 pixels in a zip archive, and `photos`, photographs of
@@ -8,6 +8,9 @@ leat     leat ingest images with one thread, until everything is on the disk
 all      the same with --threads
 pillow   open, convert, resize, crop, numpy in one thread, written without fsync: torchvision's
          Resize and CenterCrop, which call Pillow for all of it
+codec    the same on tensors, decoded by torchcodec, with --torchcodec PYTHON: an interpreter of an
+         environment that has torch and torchcodec (pip install torch==2.13.0 torchcodec==0.17.0
+         numpy; 3 GB, because PyPI's torchcodec needs the libraries of CUDA, also on the CPU)
 decoder  libjpeg-turbo alone through bench/images.c, files in memory; hashing and resizing beside it
 Then, for the data set of `faces`:
 batches  leat_image_loader_next, one thread, and memcpy, through bench/image_batches.c
@@ -31,7 +34,7 @@ SIZES = {
     "runs": (5, 2, "counted rounds"),
     "warmup": (1, 1, "rounds before them"),
 }
-SIDES = ("all", "pillow", "decoder", "batches", "numpy")
+SIDES = ("all", "pillow", "codec", "decoder", "batches", "numpy")
 SIZE = 64
 BYTES_AN_IMAGE = 21_000  # of disk: the file, the data set, and the part of it being replaced
 GOAL_PILLOW = 2.0
@@ -43,6 +46,7 @@ def options_of_command_line():
     measure.add_memory(made)
     made.add_argument("--photos", default=os.path.join(SHARED, "data", "images", "blood_cells"),
                       help="folder of photographs (default: blood cells of LEAT_SHARED)")
+    made.add_argument("--torchcodec", metavar="PYTHON", help="the interpreter of side `codec`")
     made.add_argument("--skip", action="append", default=[], choices=SIDES,
                       help="a side to leave out; may be repeated")
     made.add_argument("--large", action="store_true", help="one large archive alone")
@@ -86,11 +90,16 @@ class Sides:
     def all(self, _):
         return self.leat(self.options.threads)
 
-    def pillow(self, _):
-        out = os.path.join(self.fresh(), "images.npy")
-        sample = run(rival("pillow_images.py", self.path, SIZE, out))
+    def array(self, command):
+        sample = run([*command, self.path, str(SIZE), os.path.join(self.fresh(), "images.npy")])
         measure.remove(self.out)
         return sample
+
+    def pillow(self, _):
+        return self.array(rival("pillow_images.py"))
+
+    def codec(self, _):
+        return self.array([self.options.torchcodec, *rival("torchcodec_images.py")[1:]])
 
     def decoder(self, _):
         self.fresh()
@@ -142,6 +151,16 @@ def report_pillow(report, name, samples, rate):
                spread(samples["pillow"], "peak_bytes", 1 / MIB).text(" MiB", 0))
 
 
+def report_codec(report, name, samples, rate):
+    report.note(f"{name}: decoded with {samples['codec'][0]['decoder']}")
+    theirs = spread(samples["codec"], lambda s: s["images"] / s["seconds"])
+    report.row(f"{name}: images/s, one thread, compared with torchcodec", rate.text("", 0),
+               theirs.text("", 0), ratio(rate, theirs).text("x the speed"))
+    for words, key in (("decoding", "decode_seconds"), ("resizing", "resize_seconds")):
+        report.row(f"{name}: {words} with torchcodec and torch, milliseconds per image", "",
+                   per_image(samples["codec"], key).text(" ms", 3))
+
+
 def report_decoder(report, name, samples):
     """Each step of leat beside the same of Pillow, and the part that is the decoder's own."""
     pillow = samples.get("pillow")
@@ -161,9 +180,11 @@ def report_decoder(report, name, samples):
 def measure_input(options, report, name, path, pillow):
     sides = Sides(options, path)
     takes = {"leat": sides.one, "all": sides.all, "pillow": sides.pillow,
-             "decoder": sides.decoder}
+             "codec": sides.codec, "decoder": sides.decoder}
     if not pillow:
         del takes["pillow"]
+    if options.torchcodec is None:
+        del takes["codec"]
     names = [side for side in takes if side not in options.skip]
     if "pillow" in names:
         same = sides.compare()
@@ -178,6 +199,8 @@ def measure_input(options, report, name, path, pillow):
     if "pillow" in samples:
         report.note(f"{name}: Pillow decodes with {samples['pillow'][0]['decoder']}")
         report_pillow(report, name, samples, rate)
+    if "codec" in samples:
+        report_codec(report, name, samples, rate)
     if "decoder" in samples:
         report_decoder(report, name, samples)
 

@@ -7,38 +7,19 @@ torchvision itself is not needed: Resize and CenterCrop of a PIL image call Imag
 Image.crop with the sizes computed here, and nothing else. The clock starts after the imports.
 """
 import io
-import os
 import sys
 import time
-import zipfile
 
 import numpy as np
 from PIL import Image, features
 
 from common import answer, peak_bytes
-
-
-def files_of(path):
-    """(name, function that returns the bytes) of each file, by name."""
-    if os.path.isdir(path):
-        names = sorted(os.path.relpath(os.path.join(folder, name), path).encode()
-                       for folder, _, names in os.walk(path) for name in names)
-        for name in names:
-            with open(os.path.join(path.encode(), name), "rb") as file:
-                yield name, file.read()
-        return
-    with zipfile.ZipFile(path) as archive:
-        for name in sorted(archive.namelist(), key=str.encode):
-            if not name.endswith("/"):
-                yield name, archive.read(name)
+from image_files import box, files_of
 
 
 def resized(image, size):
-    width, height = image.size
-    short = min(width, height)
-    wide, high = width * size // short, height * size // short
+    wide, high, left, top = box(*image.size, size)
     image = image.resize((wide, high), Image.Resampling.BILINEAR)
-    left, top = int(round((wide - size) / 2.0)), int(round((high - size) / 2.0))
     return image.crop((left, top, left + size, top + size))
 
 

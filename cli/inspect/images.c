@@ -1,6 +1,8 @@
 /* `leat inspect` for an image data set: its options, and the text for a terminal. */
 #include "inspect/images.h"
 
+#include <string.h>
+
 #include "kinds.h"
 
 const char *leat_image_reason_words(int reason) {
@@ -81,6 +83,19 @@ static void put_verify(leat_cli *cli, const leat_images_verify_report *verify) {
     leat_found_terminal(cli, &found);
 }
 
+static void put_facts(leat_cli *cli, const leat_images_facts *facts) {
+    char words[LEAT_WORDS_BYTES];
+    if (facts->texts > 0)
+        leat_out(cli, "\n  skipped      %s\n", leat_things(words, facts->texts, "text"));
+    if (strcmp(facts->background, "drop") != 0)
+        leat_out(cli, "%s  background   %s, under transparent pixels\n",
+                 facts->texts > 0 ? "" : "\n", facts->background);
+    leat_out(cli, "\n  fingerprint  %s\n  decoded      %s\n", facts->fingerprint,
+             facts->decoded_sha256);
+    if (facts->sorted_sha256[0] != 0)
+        leat_out(cli, "  sorted       %s\n", facts->sorted_sha256);
+}
+
 void leat_images_report_terminal(leat_cli *cli, const void *of) {
     const leat_images_report *report = of;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
@@ -94,8 +109,7 @@ void leat_images_report_terminal(leat_cli *cli, const void *of) {
         put_originals(cli, report->summary, facts.size);
         put_levels(cli, report->summary);
         put_rejects(cli, report->summary);
-        leat_out(cli, "\n  fingerprint  %s\n  decoded      %s\n", facts.fingerprint,
-                 facts.decoded_sha256);
+        put_facts(cli, &facts);
     }
     if (report->verify != NULL) put_verify(cli, report->verify);
 }

@@ -78,10 +78,14 @@ static void put_summary(leat_json *json, const leat_images_report *report) {
     leat_json_member_string(json, "kind", "image data set");
     leat_json_member_string(json, "fingerprint", facts.fingerprint);
     leat_json_member_string(json, "decoded_sha256", facts.decoded_sha256);
+    if (facts.sorted_sha256[0] != 0)
+        leat_json_member_string(json, "sorted_sha256", facts.sorted_sha256);
+    leat_json_member_string(json, "background", facts.background);
     leat_json_member_int(json, "images", facts.count);
     leat_json_member_int(json, "size", facts.size);
     leat_json_member_int(json, "file_bytes", facts.file_bytes);
     leat_json_member_int(json, "rejected_files", facts.rejected);
+    leat_json_member_int(json, "texts", facts.texts);
     put_originals(json, report->summary);
     put_rejected(json, report->summary);
     put_values(json, report->summary);

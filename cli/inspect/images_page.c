@@ -16,6 +16,8 @@ static void put_header(leat_textbuf *out, const leat_images_report *report,
                         facts->size, facts->size);
     leat_page_card(out, "images", LEAT_UNIT_COUNT, (double)facts->count);
     leat_page_card(out, "rejected files", LEAT_UNIT_COUNT, (double)facts->rejected);
+    if (facts->texts > 0)
+        leat_page_card(out, "texts skipped", LEAT_UNIT_COUNT, (double)facts->texts);
     leat_page_card(out, "bytes in files", LEAT_UNIT_BYTES, (double)facts->file_bytes);
     leat_page_card(out, "enlarged", LEAT_UNIT_COUNT, (double)s->enlarged);
     if (s->read_images > 0)

@@ -331,7 +331,8 @@ class ImagesFacts(c.Structure):
     _fields_ = [
         ("path", c.c_char_p), ("fingerprint", c.c_char_p), ("decoded_sha256", c.c_char_p),
         ("count", c.c_int64), ("size", c.c_int32), ("image_bytes", c.c_int64),
-        ("rejected", c.c_int64), ("file_bytes", c.c_int64),
+        ("rejected", c.c_int64), ("file_bytes", c.c_int64), ("sorted_sha256", c.c_char_p),
+        ("texts", c.c_int64), ("background", c.c_char_p),
     ]
 
 

@@ -81,9 +81,13 @@ class ImageDataset(Sequence[npt.NDArray[np.uint8]]):
         self.fingerprint: str = found.fingerprint.decode("ascii")  #: SHA-256 of all pixels
         #: of the decoded originals: differs where another decoder gave other pixels
         self.decoded_sha256: str = found.decoded_sha256.decode("ascii")
+        #: the same, whatever the names are; "" if an older leat has made the data set
+        self.sorted_sha256: str = found.sorted_sha256.decode("ascii")
+        self.background: str = found.background.decode("ascii")  #: "#rrggbb", or "drop"
         self.size: int = found.size  #: S
         self.shape: tuple[int, int, int, int] = (found.count, found.size, found.size, 3)
         self.rejected: int = found.rejected  #: files that are not in it
+        self.texts: int = found.texts  #: files that were skipped because they are texts
         self.file_bytes: int = found.file_bytes
         self._names: tuple[str, ...] | None = None
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "crowd/check.h"
+#include "crowd/pooler.h"
 
 /* Connections that a coordinator has, and how many should be left for people who look. */
 enum { OF_COORDINATOR = 2, CONNECTIONS_LEFT = 5, WORDS_BYTES = 512 };
@@ -22,17 +23,23 @@ typedef struct connections {
 static bool ask_connections(leat_check *self, connections *of) {
     leat_pg_rows *rows = NULL;
     /* the sum of all databases is the only count that every login may see; the second kind of
-     * reserved connections came with version 16 */
+     * reserved connections came with version 16; the connection that looked for a pooler ends, and
+     * the server may not have noticed yet */
     if (!leat_check_ask(
             self, "connections", &rows,
-            "select (select sum(numbackends) from pg_stat_database where datid <> 0), "
+            "with ending as (select datname, usename from pg_stat_activity where application_name "
+            "= '" LEAT_POOLER_LOOKS "') "
+            "select (select sum(numbackends) from pg_stat_database where datid <> 0) - (select "
+            "count(*) from ending), "
             "current_setting('max_connections')::integer, "
             "current_setting('superuser_reserved_connections')::integer + "
             "coalesce(current_setting('reserved_connections', true)::integer, 0), "
-            "(select numbackends from pg_stat_database where datname = current_database()), "
+            "(select numbackends from pg_stat_database where datname = current_database()) - "
+            "(select count(*) from ending where datname = current_database()), "
             "(select datconnlimit from pg_database where datname = current_database()), "
             "(select rolconnlimit from pg_roles where rolname = session_user), "
-            "(select count(*) from pg_stat_activity where usename = session_user), "
+            "(select count(*) from pg_stat_activity where usename = session_user) - (select "
+            "count(*) from ending where usename = session_user), "
             "count(*) filter (where application_name = 'leat work'), "
             "count(*) filter (where application_name like 'leat coordinate%') "
             "from pg_stat_activity where datname = current_database()",

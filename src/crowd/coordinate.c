@@ -214,6 +214,7 @@ static leat_code connect_again(leat_coordinator *self, leat_error *err) {
     self->keeper.place = self->place;
     self->keeper.options = self->options;
     LEAT_TRY(leat_keeper_start(&self->keeper, err));
+    LEAT_TRY(leat_coordinator_list_data(self, err));
     LEAT_TRY(leat_coordinator_serve_data(self, err));
     LEAT_TRY(leat_coordinator_sync(self, err));
     LEAT_TRY(leat_coordinator_record_begin(self, err));

@@ -65,7 +65,7 @@ leat_code leat_pooler_look(leat_pg *pg, const leat_pg_place *place, const leat_s
     leat_pg *other = NULL;
     *found = LEAT_CROWD_POOLER_UNKNOWN;
     *why = (leat_error){0};
-    leat_code code = leat_pg_connect(&other, place, "leat (pooler check)", TIMEOUT_MS, stop, why);
+    leat_code code = leat_pg_connect(&other, place, LEAT_POOLER_LOOKS, TIMEOUT_MS, stop, why);
     if (code == LEAT_ERR_CANCELLED) return leat_error_copy(err, why);
     if (code == LEAT_OK) code = compare(pg, other, found, why, err);
     else code = LEAT_OK;

@@ -10,6 +10,9 @@
 #include "crowd/libpq.h"
 #include "leat/crowd.h"
 
+/* The application_name of that second connection. */
+#define LEAT_POOLER_LOOKS "leat (pooler check)"
+
 /*
  * Looks, by a second connection for the time of a few round trips. LEAT_CROWD_POOLER_UNKNOWN: there
  * was no second connection, and *why says why. LEAT_ERR_CONNECTION: the first one is broken.

@@ -1,5 +1,5 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
--- it. Version 2; installed by its owner in one transaction.
+-- it. Version 3; installed by its owner in one transaction.
 --
 -- Workers call functions and read views; they have no other right. The owner's coordinator reads the
 -- tables, and writes through functions too, each of which begins by locking the run and comparing the
@@ -12,7 +12,7 @@ create schema leat;
 grant usage on schema leat to public;
 
 create table leat.version (version integer not null);
-insert into leat.version values (2);
+insert into leat.version values (3);
 
 -- The only clock. The owner may replace it.
 create function leat.clock() returns timestamptz
@@ -55,6 +55,9 @@ create table leat.run (
   samples bigint not null,
   -- 0: workers have the data set; else leat.data_ID has or receives it
   sample_bytes bigint not null default 0 check (sample_bytes between 0 and 64 << 20),
+  -- of list_ID, which says what the samples are, for workers whose data set is another one; 0: it
+  -- is not here
+  list_bytes bigint not null default 0 check (list_bytes between 0 and 64 << 20),
   kernel_class text not null,
   leat_version text not null,
   units integer not null check (units between 1 and 100000),
@@ -228,7 +231,7 @@ returns table (run bigint, name text, model text, model_hash text, data text, da
                samples bigint, kernel_class text, identity text, settings text, leat_version text,
                payload_bytes bigint, weights_bytes bigint, part_bytes integer,
                memory_bytes bigint, lease_ms bigint, renew_ms bigint, state text,
-               sample_bytes bigint)
+               sample_bytes bigint, list_bytes bigint)
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 #variable_conflict use_column
 declare
@@ -263,7 +266,8 @@ begin
   perform leat.end_leases(r.id, p_machine, 0, 'released', 'the machine began anew');
   return query select r.id, r.name, r.model, r.model_hash, r.data, r.data_note, r.samples,
     r.kernel_class, r.identity, r.settings, r.leat_version, r.payload_bytes, r.weights_bytes,
-    r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state, r.sample_bytes;
+    r.part_bytes, r.memory_bytes, r.lease_ms, r.renew_ms, r.state, r.sample_bytes,
+    r.list_bytes;
 end $$;
 
 -- The median time of a finished unit of the open step, or of the one before, in milliseconds.
@@ -612,4 +616,16 @@ begin
                   from unnest($1) with ordinality a (sample, at) join leat.data_%s d using (sample)',
                  r.id) into bytes_, count_ using p_samples;
   return case when count_ = cardinality(p_samples) then bytes_ end;
+end $$;
+
+-- A part of the list of samples; null if it is not here.
+create function leat.fetch_list(p_run bigint, p_part integer) returns bytea
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  bytes_ bytea;
+begin
+  perform from leat.run where id = p_run and list_bytes > 0;
+  if not found then return null; end if;
+  execute format('select bytes from leat.list_%s where part = $1', p_run) into bytes_ using p_part;
+  return bytes_;
 end $$;

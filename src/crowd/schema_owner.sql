@@ -34,6 +34,7 @@ begin
     execute format('alter table leat.weights_%s_%s alter bytes set storage external', id_, slot_);
     execute format('alter table leat.state_%s_%s alter bytes set storage external', id_, slot_);
   end loop;
+  execute format('create table leat.list_%s (part integer primary key, bytes bytea not null)', id_);
   return id_;
 end $$;
 
@@ -55,7 +56,7 @@ begin
     execute format('drop table if exists leat.part_%s_%s, leat.weights_%s_%s, leat.state_%s_%s',
                    p_run, slot_, p_run, slot_, p_run, slot_);
   end loop;
-  execute format('drop table if exists leat.data_%s', p_run);
+  execute format('drop table if exists leat.data_%s, leat.list_%s', p_run, p_run);
   delete from leat.event where run = p_run;
   delete from leat.run where id = p_run;
 end $$;
@@ -195,6 +196,36 @@ begin
   execute format('insert into leat.data_%s select $1 + i, substring($2 from i * $3 + 1 for $3)
                   from generate_series(0, $4 - 1) i on conflict do nothing', p_run)
   using p_first, p_bytes, r.sample_bytes::integer, count_::integer;
+end $$;
+
+-- Stores part p_part of the list of samples; the first one takes the place of what is there.
+create function leat.put_list(p_run bigint, p_fence bigint, p_epoch bigint, p_part integer,
+                              p_bytes bytea) returns void
+language plpgsql as $$
+begin
+  perform leat.fenced(p_run, p_fence, p_epoch);
+  if p_part = 0 then
+    update leat.run set list_bytes = 0 where id = p_run;
+    execute format('delete from leat.list_%s', p_run);
+  end if;
+  execute format('insert into leat.list_%s values ($1, $2)', p_run) using p_part, p_bytes;
+end $$;
+
+-- The list of samples has p_bytes bytes, and all of them are here.
+create function leat.keep_list(p_run bigint, p_fence bigint, p_epoch bigint, p_bytes bigint)
+returns void
+language plpgsql as $$
+declare
+  bytes_ bigint;
+begin
+  perform leat.fenced(p_run, p_fence, p_epoch);
+  execute format('select coalesce(sum(octet_length(bytes)), 0) from leat.list_%s', p_run)
+  into bytes_;
+  if bytes_ <> p_bytes then
+    raise exception 'leat: % bytes of a list of % are here', bytes_, p_bytes
+      using errcode = 'invalid_parameter_value';
+  end if;
+  update leat.run set list_bytes = p_bytes where id = p_run;
 end $$;
 
 -- ---- Weights and state, in slots ---------------------------------------------------------------
@@ -547,4 +578,4 @@ grant execute on function leat.clock(), leat.holds(timestamptz, bigint),
   leat.release(bigint, bigint), leat.fail(bigint, bigint, text), leat.slow(bigint, text, text),
   leat.put(bigint, bigint, integer, bytea), leat.submit(bigint, bigint, text),
   leat.fetch(bigint, text, integer), leat.samples(bigint, bigint[]),
-  leat.claim_ahead(bigint, text, bigint) to public;
+  leat.claim_ahead(bigint, text, bigint), leat.fetch_list(bigint, integer) to public;

@@ -1,7 +1,8 @@
 /*
- * Storing the data set of a run in the database, for workers that do not have it: once a run,
- * before it is opened, a part at a time. The samples that are there are the first ones, so that a
- * coordinator that was interrupted, or its successor, continues after them.
+ * Storing the data set of a run in the database: the list of its samples, for workers whose data
+ * set is another one, and the samples, for workers that do not have it. Both once a run, before it
+ * is opened, a part at a time. The samples that are there are the first ones, so that a coordinator
+ * that was interrupted, or its successor, continues after them.
  */
 #include <stdio.h>
 
@@ -80,5 +81,21 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(LEAT_NEW(&of.bytes, of.most * size, err));
     const leat_code code = store(&of, err);
     leat_free(of.bytes);
+    return code;
+}
+
+leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
+    leat_buf list = {0};
+    if (self->at.list_bytes > 0) return LEAT_OK;
+    leat_code code = leat_data_list(&self->session.data, &list, err);
+    if (code == LEAT_OK && list.size > LEAT_STORE_LIST_BYTES_MAX)
+        leat_coordinator_say(self,
+                             "the list of the images has %.1f MB, more than the database keeps: a "
+                             "worker with another data set will not learn in what it differs",
+                             (double)list.size / 1e6);
+    else if (code == LEAT_OK)
+        code =
+            leat_store_put_list(self->pg, &self->hold, list.data, list.size, self->part_bytes, err);
+    leat_buf_free(&list);
     return code;
 }

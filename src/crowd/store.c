@@ -79,6 +79,30 @@ leat_code leat_store_take_text(leat_code code, leat_pg_rows *rows, char *out, si
     return code;
 }
 
+leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,
+                                int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+    for (int64_t i = 0; i < parts; i++) {
+        leat_pg_rows *rows = NULL;
+        const leat_pg_value values[] = {LEAT_PG_I(value), LEAT_PG_I(i)};
+        const int64_t first = i * part_bytes, left = size_bytes - first;
+        const int64_t want = left < part_bytes ? left : part_bytes;
+        int64_t got = 0;
+        LEAT_TRY(leat_store_call(pg, &rows, true, sql, values, 2, err));
+        const uint8_t *bytes = leat_pg_row_count(rows) == 1 ? leat_pg_bytes(rows, 0, &got) : NULL;
+        if (bytes != NULL && got == want) memcpy(out + first, bytes, (size_t)got);
+        leat_pg_rows_destroy(rows);
+        if (bytes == NULL)
+            return leat_fail(err, LEAT_ERR_NOT_FOUND, "part %lld of %lld is not in the database",
+                             (long long)i, (long long)parts);
+        if (got != want)
+            return leat_fail(err, LEAT_ERR_CORRUPT,
+                             "part %lld in the database has %lld bytes instead of %lld",
+                             (long long)i, (long long)got, (long long)want);
+    }
+    return LEAT_OK;
+}
+
 /* ---- waking --------------------------------------------------------------------------------- */
 
 static leat_code on_channel(leat_pg *pg, const char *verb, int64_t run, leat_error *err) {

@@ -12,7 +12,7 @@
 
 #include "crowd/libpq.h"
 
-#define LEAT_CROWD_SCHEMA_VERSION 2
+#define LEAT_CROWD_SCHEMA_VERSION 3
 #define LEAT_CROWD_WORDS_BYTES 512
 #define LEAT_CROWD_MACHINE_BYTES 33 /* 32 hexadecimal digits */
 /* Of a run. */
@@ -43,6 +43,7 @@ typedef struct leat_store_run {
     int64_t payload_bytes, weights_bytes, state_bytes, memory_bytes;
     int64_t part_bytes;   /* of everything that is stored in parts */
     int64_t sample_bytes; /* of a sample of the data set in the database; 0: it is not there */
+    int64_t list_bytes;   /* of the list of its samples in the database; 0: it is not there */
     int64_t lease_ms, renew_ms, silent_ms, hold_ms;
     const char *state; /* "open", "paused", "finished" */
 } leat_store_run;
@@ -107,6 +108,11 @@ LEAT_MUST_CHECK leat_code leat_store_samples(leat_pg *pg, int64_t run, const int
                                              int64_t count, uint8_t *out, int64_t size_bytes,
                                              leat_error *err);
 
+/* The list of samples, run->list_bytes of it. LEAT_ERR_NOT_FOUND: it is not here; LEAT_ERR_CORRUPT:
+ * it has another size. */
+LEAT_MUST_CHECK leat_code leat_store_list(leat_pg *pg, const leat_store_run *run, uint8_t *out,
+                                          leat_error *err);
+
 /* ---- The coordinator ------------------------------------------------------------------------ */
 
 /* Makes a run with its tables; leat_store_open_step opens it. LEAT_ERR_EXISTS: one of this name is
@@ -148,6 +154,12 @@ LEAT_MUST_CHECK leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold
                                               int64_t first, const uint8_t *bytes,
                                               int64_t size_bytes, leat_error *err);
 
+/* Stores the list of samples, at most LEAT_STORE_LIST_BYTES_MAX, in place of what is there. */
+#define LEAT_STORE_LIST_BYTES_MAX (INT64_C(64) << 20)
+LEAT_MUST_CHECK leat_code leat_store_put_list(leat_pg *pg, const leat_store_hold *hold,
+                                              const uint8_t *bytes, int64_t size_bytes,
+                                              int64_t part_bytes, leat_error *err);
+
 typedef enum leat_store_kind {
     LEAT_STORE_WEIGHTS,
     LEAT_STORE_STATE,
@@ -169,7 +181,7 @@ typedef struct leat_store_position {
     int64_t state_step;          /* -1: no state is here */
     char weights[65], state[65]; /* hashes */
     char run_state[16];
-    int64_t sample_bytes; /* as in leat_store_run */
+    int64_t sample_bytes, list_bytes; /* as in leat_store_run */
 } leat_store_position;
 LEAT_MUST_CHECK leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *position,
                                           leat_error *err);

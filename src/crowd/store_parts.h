@@ -21,6 +21,12 @@ LEAT_MUST_CHECK leat_code leat_store_take_text(leat_code code, leat_pg_rows *row
                                                size_t out_bytes);
 void leat_store_copy(char *out, size_t out_bytes, const char *text);
 
+/* Reads parts 0, 1, ... of what `sql` gives with the value and the number of a part.
+ * LEAT_ERR_NOT_FOUND: one is not there; LEAT_ERR_CORRUPT: it has another size. */
+LEAT_MUST_CHECK leat_code leat_store_read_parts(leat_pg *pg, const char *sql, int64_t value,
+                                                uint8_t *out, int64_t size_bytes,
+                                                int64_t part_bytes, leat_error *err);
+
 /* Number of parts. */
 static inline int64_t leat_store_parts(int64_t size_bytes, int64_t part_bytes) {
     return (size_bytes + part_bytes - 1) / part_bytes;

@@ -112,10 +112,11 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
                           leat_error *err) {
     leat_pg_rows *rows = NULL;
     *position = (leat_store_position){.step = -1, .state_step = -1};
-    LEAT_TRY(LEAT_STORE_CALL(pg, &rows,
-                             "select step, weights_slot, state_slot, state_step, weights_hash, "
-                             "state_hash, state, sample_bytes from leat.run where id = $1",
-                             err, LEAT_PG_I(run)));
+    LEAT_TRY(
+        LEAT_STORE_CALL(pg, &rows,
+                        "select step, weights_slot, state_slot, state_step, weights_hash, "
+                        "state_hash, state, sample_bytes, list_bytes from leat.run where id = $1",
+                        err, LEAT_PG_I(run)));
     leat_code code = LEAT_OK;
     if (leat_pg_row_count(rows) == 0) {
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "the run is no longer in the database");
@@ -128,6 +129,7 @@ leat_code leat_store_look(leat_pg *pg, int64_t run, leat_store_position *positio
         leat_store_copy(position->state, sizeof position->state, leat_pg_text(rows, 0, 5));
         leat_store_copy(position->run_state, sizeof position->run_state, leat_pg_text(rows, 0, 6));
         position->sample_bytes = leat_pg_int(rows, 0, 7);
+        position->list_bytes = leat_pg_int(rows, 0, 8);
     }
     leat_pg_rows_destroy(rows);
     return code;
@@ -150,6 +152,19 @@ leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold *hold, int64_t 
                               const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
     return LEAT_STORE_CALL(pg, NULL, "select leat.put_data($1, $2, $3, $4, $5)", err, HELD(hold),
                            LEAT_PG_I(first), LEAT_PG_B(bytes, size_bytes));
+}
+
+leat_code leat_store_put_list(leat_pg *pg, const leat_store_hold *hold, const uint8_t *bytes,
+                              int64_t size_bytes, int64_t part_bytes, leat_error *err) {
+    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
+    for (int64_t i = 0; i < parts; i++) {
+        const int64_t first = i * part_bytes, left = size_bytes - first;
+        LEAT_TRY(LEAT_STORE_CALL(pg, NULL, "select leat.put_list($1, $2, $3, $4, $5)", err,
+                                 HELD(hold), LEAT_PG_I(i),
+                                 LEAT_PG_B(bytes + first, left < part_bytes ? left : part_bytes)));
+    }
+    return LEAT_STORE_CALL(pg, NULL, "select leat.keep_list($1, $2, $3, $4)", err, HELD(hold),
+                           LEAT_PG_I(size_bytes));
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */
@@ -181,38 +196,13 @@ leat_code leat_store_write(leat_pg *pg, const leat_store_hold *hold, leat_store_
     return LEAT_OK;
 }
 
-/* Reads parts 0, 1, ... of what `sql` gives with the value and the number of a part. */
-static leat_code read_parts(leat_pg *pg, const char *sql, int64_t value, uint8_t *out,
-                            int64_t size_bytes, int64_t part_bytes, leat_error *err) {
-    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
-    for (int64_t i = 0; i < parts; i++) {
-        leat_pg_rows *rows = NULL;
-        const leat_pg_value values[] = {LEAT_PG_I(value), LEAT_PG_I(i)};
-        const int64_t first = i * part_bytes, left = size_bytes - first;
-        const int64_t want = left < part_bytes ? left : part_bytes;
-        int64_t got = 0;
-        LEAT_TRY(leat_store_call(pg, &rows, true, sql, values, 2, err));
-        const uint8_t *bytes = leat_pg_row_count(rows) == 1 ? leat_pg_bytes(rows, 0, &got) : NULL;
-        if (bytes != NULL && got == want) memcpy(out + first, bytes, (size_t)got);
-        leat_pg_rows_destroy(rows);
-        if (bytes == NULL)
-            return leat_fail(err, LEAT_ERR_NOT_FOUND, "part %lld of %lld is not in the database",
-                             (long long)i, (long long)parts);
-        if (got != want)
-            return leat_fail(err, LEAT_ERR_CORRUPT,
-                             "part %lld in the database has %lld bytes instead of %lld",
-                             (long long)i, (long long)got, (long long)want);
-    }
-    return LEAT_OK;
-}
-
 leat_code leat_store_read(leat_pg *pg, int64_t run, leat_store_kind kind, int slot, uint8_t *out,
                           int64_t size_bytes, int64_t part_bytes, leat_error *err) {
     char sql[128];
     snprintf(sql, sizeof sql,
              "select bytes from leat.%s_%lld_%d where $1::bigint > 0 and part = $2", kinds[kind],
              (long long)run, slot);
-    return read_parts(pg, sql, run, out, size_bytes, part_bytes, err);
+    return leat_store_read_parts(pg, sql, run, out, size_bytes, part_bytes, err);
 }
 
 leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lease, uint8_t *out,
@@ -220,7 +210,7 @@ leat_code leat_store_payload(leat_pg *pg, int64_t run, int64_t step, int64_t lea
     char sql[128];
     snprintf(sql, sizeof sql, "select bytes from leat.part_%lld_%d where lease = $1 and part = $2",
              (long long)run, (int)(step % 2));
-    return read_parts(pg, sql, lease, out, size_bytes, part_bytes, err);
+    return leat_store_read_parts(pg, sql, lease, out, size_bytes, part_bytes, err);
 }
 
 leat_code leat_store_keep_state(leat_pg *pg, const leat_store_hold *hold, int64_t step, int slot,

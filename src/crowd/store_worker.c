@@ -15,7 +15,7 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
         pg, rows,
         "select run, name, identity, settings, model, model_hash, data, data_note, kernel_class, "
         "leat_version, state, samples, payload_bytes, weights_bytes, memory_bytes, part_bytes, "
-        "lease_ms, renew_ms, sample_bytes from leat.register($1, $2, $3, $4)",
+        "lease_ms, renew_ms, sample_bytes, list_bytes from leat.register($1, $2, $3, $4)",
         &why, LEAT_PG_T(run_name), LEAT_PG_T(machine), LEAT_PG_T(name), LEAT_PG_T(hardware));
     if (code == LEAT_ERR_INPUT && strncmp(leat_pg_sqlstate(pg), "42", 2) == 0)
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
@@ -28,7 +28,7 @@ leat_code leat_store_register(leat_pg *pg, const char *run_name, const char *mac
         &run->data, &run->data_note, &run->kernel_class, &run->leat_version, &run->state};
     int64_t *const numbers[] = {&run->samples,      &run->payload_bytes, &run->weights_bytes,
                                 &run->memory_bytes, &run->part_bytes,    &run->lease_ms,
-                                &run->renew_ms,     &run->sample_bytes};
+                                &run->renew_ms,     &run->sample_bytes,  &run->list_bytes};
     int column = 0;
     run->id = leat_pg_int(*rows, 0, column++);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -174,4 +174,9 @@ leat_code leat_store_samples(leat_pg *pg, int64_t run, const int64_t *indices, i
     }
     leat_pg_rows_destroy(rows);
     return code;
+}
+
+leat_code leat_store_list(leat_pg *pg, const leat_store_run *run, uint8_t *out, leat_error *err) {
+    return leat_store_read_parts(pg, "select leat.fetch_list($1, $2)", run->id, out,
+                                 run->list_bytes, run->part_bytes, err);
 }

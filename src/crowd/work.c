@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/thread.h"
+#include "crowd/differ.h"
 #include "crowd/lag.h"
 #include "crowd/lend.h"
 #include "crowd/pause.h"
@@ -101,7 +102,7 @@ typedef struct worker {
 
 static void say(const worker *self, const char *format, ...) LEAT_PRINTF(2, 3);
 static void say(const worker *self, const char *format, ...) {
-    char line[LEAT_CROWD_WORDS_BYTES];
+    char line[LEAT_DATA_WORDS_BYTES + LEAT_CROWD_WORDS_BYTES];
     va_list args;
     if (self->options->say == NULL) return;
     va_start(args, format);
@@ -236,7 +237,28 @@ static leat_code open_samples(worker *self, const leat_store_run *run, leat_erro
     return leat_served_open(&self->served, run, err);
 }
 
-/* What the machine must have in common with the run. */
+/* Says in what the data set of this machine differs from the run's, if the database can tell. */
+static void say_difference(worker *self, const leat_store_run *run) {
+    leat_error why = {0};
+    char words[LEAT_DATA_WORDS_BYTES];
+    const leat_code code =
+        leat_differ(self->pg, run, &self->data, self->train.memory_bytes, words, &why);
+    if (code == LEAT_OK) say(self, "this data set is not the run's: %s", words);
+    else say(self, "in what this data set differs from the run's is not known: %s", why.message);
+}
+
+/* Before anything is allocated for the run. */
+static leat_code check_data(worker *self, const leat_store_run *run, leat_error *err) {
+    if (strcmp(self->samples->fingerprint, run->data) == 0) return LEAT_OK;
+    say_difference(self, run);
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "this machine cannot work on \"%.64s\": its data set (fingerprint) is %.64s, "
+                     "the run's is %.64s%s%.100s",
+                     run->name, self->samples->fingerprint, run->data,
+                     run->data_note[0] != 0 ? "; " : "", run->data_note);
+}
+
+/* What else the machine must have in common with the run. */
 static leat_code check_run(worker *self, const leat_store_run *run, leat_error *err) {
     leat_identity identity = {0};
     char version[32];
@@ -246,18 +268,15 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
     snprintf(version, sizeof version, "%s", leat_version());
     const struct {
         const char *what, *here, *there;
-    } facts[] = {{"data set (fingerprint)", identity.data, run->data},
-                 {"model (hash)", identity.model_hash, run->model_hash},
+    } facts[] = {{"model (hash)", identity.model_hash, run->model_hash},
                  {"kernel class", identity.kernel_class, run->kernel_class},
                  {"version of leat", version, run->leat_version}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         if (strcmp(facts[i].here, facts[i].there) == 0) continue;
         return leat_fail(err, LEAT_ERR_OPTION,
                          "this machine cannot work on \"%.64s\": its %s is %.64s, the run's is "
-                         "%.64s%s%.100s",
-                         run->name, facts[i].what, facts[i].here, facts[i].there,
-                         i == 0 && run->data_note[0] != 0 ? "; " : "",
-                         i == 0 ? run->data_note : "");
+                         "%.64s",
+                         run->name, facts[i].what, facts[i].here, facts[i].there);
     }
     if (self->sizes.payload != run->payload_bytes || self->sizes.weights != run->weights_bytes)
         return leat_fail(err, LEAT_ERR_OPTION, "the run's sizes are not those of its settings");
@@ -288,6 +307,7 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     self->train.memory_bytes = self->options->memory_bytes;
     self->train.kernels = self->options->kernels;
     LEAT_TRY(open_samples(self, run, err));
+    LEAT_TRY(check_data(self, run, err));
     LEAT_TRY(leat_plan_make(&self->plan, &self->train, self->samples->count, err));
     int64_t more = 0;
     LEAT_TRY(exchange_bytes(self, run->part_bytes, &more, err));

@@ -66,7 +66,8 @@ class Inspect(Case):
         self.assertRegex(text, r"levels, 0 to 255 +mean +deviation   from every image")
         self.assertRegex(text, r"\n  truncated +4   b/y.jpg, b/<i>.jpg, c.jpg, \.\.\.\n")
         self.assertRegex(text, r"\n  not an image +1   b/x.gif\n")
-        self.assertRegex(text, r"\n  fingerprint  [0-9a-f]{64}\n  decoded      [0-9a-f]{64}\n\Z")
+        self.assertRegex(text, (r"\n  fingerprint  [0-9a-f]{64}\n  decoded      [0-9a-f]{64}\n"
+                                r"  sorted       [0-9a-f]{64}\n\Z"))
 
     def test_json(self):
         document = json.loads(self.run_leat("inspect", SET, "--json"))

@@ -6,15 +6,17 @@ Only Python's standard library is needed.
 import hashlib
 import json
 import os
+import shutil
 import stat
 import struct
+import subprocess
 import sys
 import unittest
 import warnings
 import zipfile
 import zlib
 
-from command import LEAT
+from command import LEAT, leat
 from image_set import libraries_left_out
 from test_ingest_images import Images, content, png
 
@@ -48,6 +50,16 @@ class Case(Images):
     def names(self, out="set"):
         with open(self.at(out, "images.json"), encoding="utf-8") as file:
             return [entry[0] for entry in json.load(file)["images"]]
+
+    def inspect(self, out="set"):
+        """What leat inspect prints, as JSON and as text."""
+        return (json.loads(leat("inspect", self.at(out), "--json", status=0).stdout),
+                leat("inspect", self.at(out), status=0).stdout)
+
+    def page(self, out="set"):
+        leat("inspect", self.at(out), "--html", self.at("page.html"), status=0)
+        with open(self.at("page.html"), encoding="utf-8") as file:
+            return file.read()
 
     def rejected(self, out="set"):
         if not os.path.exists(self.at(out, "rejected.csv")):
@@ -212,6 +224,10 @@ class Skipped(Case):
         facts = self.facts(self.at("in"))
         self.assertEqual(self.rejected(), [[name, "not_an_image"] for name in sorted(rejected)])
         self.assertEqual(facts["not_read"]["count"], 2)
+        seen, text = self.inspect()
+        self.assertEqual(seen["texts"], 2)
+        self.assertIn("\n  skipped      2 texts\n", text)
+        self.assertIn("texts skipped", self.page())
 
     def test_pipes_are_not_opened(self):
         self.write("a.png", png(8, 8))
@@ -277,6 +293,12 @@ class Counts(Case):
         hashes = sorted(int(entry[3], 16) for entry in one["images"])
         raw = b"".join(value.to_bytes(8, "little") for value in hashes)
         self.assertEqual(one["sorted_sha256"], hashlib.sha256(raw).hexdigest())
+        seen, text = self.inspect("ab.set")
+        self.assertEqual(seen["sorted_sha256"], one["sorted_sha256"])
+        self.assertEqual((seen["background"], seen["texts"]), ("drop", 0))
+        self.assertIn(f"\n  sorted       {one['sorted_sha256']}\n", text)
+        self.assertNotIn("background", text)
+        self.assertNotIn("skipped", text)
 
     def test_max_rejected(self):
         """More than the share fails, with nothing published; half is not more than half."""
@@ -300,6 +322,25 @@ class Counts(Case):
         self.ingest(self.at("in"), "--max-rejected", "0", out="none", status=1)
         self.ingest(self.at("in"), "--max-rejected", "1.5", out="none", status=2)
 
+    def test_resume_with_another_decoder(self):
+        """libwebp is found when leat runs: another one than that of the interrupted run."""
+        if "libwebp" not in leat("version").stdout or shutil.which("cc") is None:
+            self.skipTest("leat was built without libwebp, or there is no cc")
+        self.write("a.png", png(8, 8))
+        for name in ("b.png", "c.png"):
+            self.write(name, b"\0")
+        self.ingest(self.at("in"), status=1)
+        with open(self.at("webp.c"), "w", encoding="ascii") as file:
+            file.write("int WebPGetDecoderVersion(void) { return 0x990102; }\n"
+                       "int WebPDecodeRGBAInto, WebPGetFeaturesInternal;\n")
+        os.mkdir(self.at("lib"))
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.at("lib", "libwebp.so.7"),
+                        self.at("webp.c")], check=True)
+        more = ["--resume", "--max-rejected", "1"]
+        done = leat("ingest", "images", self.at("in"), "-o", self.at("set"), *more, status=2,
+                    env={**os.environ, "LD_LIBRARY_PATH": self.at("lib")})
+        self.assertIn("another version of leat or of a decoder; use --replace", done.stderr)
+        self.assertIn("resumed", self.ingest(self.at("in"), *more).stdout)
 
     def test_max_rejected_ends_early(self):
         """Once even good files could not mend the share, the rest is not read; what was read is
@@ -334,6 +375,9 @@ class Background(Case):
             self.assertEqual(self.pixel(*words), want, words)
         with open(self.at("set", "images.json"), encoding="utf-8") as file:
             self.assertEqual(json.load(file)["background"], "#00ff0a")
+        seen, text = self.inspect()
+        self.assertEqual(seen["background"], "#00ff0a")
+        self.assertIn("\n  background   #00ff0a, under transparent pixels\n", text)
         done = self.ingest(self.at("in"), "--background", "#00ff0a", "--resume")
         self.assertIn("already holds the images", done.stdout)
         done = self.ingest(self.at("in"), "--resume", status=1)

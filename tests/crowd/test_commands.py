@@ -254,6 +254,17 @@ class Crowd(folder.Folder):
                 worker.end(2)
             self.assertIn("its data set (fingerprint) is", worker.said)
             self.assertIn("download the faces at example.org", worker.said)
+            self.assertIn("this data set is not the run's: 1 that should not be there: "
+                          "a/0040.jpg\n", worker.said)
+            with self.work("--memory", "1M", data="others") as worker:
+                worker.end(2)
+            self.assertIn("is not known: to compare the lists of images takes more than "
+                          "--memory 1M\n", worker.said)
+            SERVER.sql("update leat.run set list_bytes = 0", database=self.database)
+            with self.work(data="others") as worker:
+                worker.end(2)
+            self.assertIn("is not known: the database has no list of the run's images\n",
+                          worker.said)
             with self.work(more="&run=other") as worker:
                 worker.end(1)
             self.assertIn('there is no run "other"; open are: run', worker.said)

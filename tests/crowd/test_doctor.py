@@ -1,12 +1,14 @@
 """leat doctor --db: what it finds out about a database, each line that it prints to mend something,
 and the exit status. The server and what is wrong with it are the test's own.
 """
+import contextlib
 import os
 import re
 import shutil
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import server
@@ -25,7 +27,7 @@ class Doctor(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="leat-doctor-")
         cls.server = Server("max_prepared_transactions=5", "wal_level=logical",
-                            "max_connections=37")
+                            "max_connections=37", "autovacuum=off")  # its workers count
         cls.server.sql("create role boss login createdb", "create role ann login",
                        "create role carl login")
         cls.count = 0
@@ -215,10 +217,10 @@ class Doctor(unittest.TestCase):
 
     def test_schema(self):
         name = self.database()
-        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=2,
+        said = self.at(name, "boss", can_coordinate=True, can_work=True, schema_version=3,
                        open_runs=0)
         self.finding(said, "runs: none is open", "note")
-        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=2)
+        self.at(name, "ann", can_coordinate=False, can_work=True, schema_version=3)
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
@@ -228,7 +230,7 @@ class Doctor(unittest.TestCase):
         self.server.sql("update leat.version set version = 7", database=name)
         said = self.at(name, "boss", 1, schema_version=7, can_coordinate=False, can_work=False)
         found = self.finding(said, "schema: version 7", "problem")
-        self.assertIn("this leat needs 2", found["what"])
+        self.assertIn("this leat needs 3", found["what"])
 
     def test_incomplete(self):
         """Every table, view and function that is not there is named."""
@@ -262,7 +264,7 @@ class Doctor(unittest.TestCase):
         self.mend(rights["do"].split("for a coordinator")[0], "for a worker", name)
         said = self.at(name, "ann", can_work=True, schema_version=None)
         self.mend(views["do"], "GRANT", name)
-        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=2)
+        self.at(name, "ann", can_work=True, can_coordinate=False, schema_version=3)
         self.at(name, "carl", 1, can_work=False)
 
     def test_coordinator_rights(self):
@@ -317,40 +319,73 @@ class Doctor(unittest.TestCase):
             f"{units}, 100, 5, {payload}, {weights}, 1, 1048576, 1, 1, 1, 1, 1, 0)", database=name,
             login="boss")
 
+    @contextlib.contextmanager
+    def counting(self):
+        """Waits, when it is called, until there are so many connections besides its own: a
+        backend ends a moment after its client."""
+        with self.server.session("postgres", "owner") as watch:
+            def settle(others=0):
+                deadline, count = time.monotonic() + LIMIT, None
+                while count != 1 + others:
+                    self.assertLess(time.monotonic(), deadline, f"{count} connections")
+                    watch.stdin.write("select sum(numbackends) from pg_stat_database;\n")
+                    watch.stdin.flush()
+                    count = int(watch.stdout.readline())
+            yield settle
+            watch.stdin.close()
+            watch.wait(LIMIT)
+
+    @contextlib.contextmanager
+    def connected(self, name, login, application):
+        with self.server.session(name, login) as session:
+            session.stdin.write(f"set application_name = '{application}'; select 1;\n")
+            session.stdin.flush()
+            session.stdout.readline()
+            yield
+            session.stdin.close()
+            session.wait(LIMIT)
+
     def test_how_many_workers(self):
         """What is left, less a coordinator; and a number that is printed is enough."""
         name = self.database()
-        reserved = 3  # for superusers
-        said = self.at(name, "ann")
-        room = 37 - reserved - said["database"]["connections"] + 1 - 2
-        self.assertEqual(said["database"]["workers_fit"], room)
-        self.assertIn(f"room for {room} more workers (0 are connected)",
-                      self.finding(said, "connections: ", "ok")["what"])
-        self.at(name, "ann", workers=room, workers_fit=room)
-        self.finding(self.at(name, "ann", workers=room), "connections: ", "ok")
-        found = self.finding(self.at(name, "ann", workers=room + 4), "connections: ", "note")
-        self.assertIn("raise max_connections to 41 or more", found["do"])
-        # those that are there already
-        with self.server.session(name, "carl") as worker, \
-             self.server.session(name, "boss") as coordinator:
-            for session, what in ((worker, "work"), (coordinator, "coordinate")):
-                session.stdin.write(f"set application_name = 'leat {what}'; select 1;\n")
-                session.stdin.flush()
-                session.stdout.readline()
-            said = self.at(name, "ann", workers=room, workers_fit=room - 1)
-            self.assertIn(f"(1 are connected, and {room - 1} are to come)",
+        reserved, watching = 3, 1  # for superusers; the session that counts
+        room = 37 - reserved - watching - 2  # a coordinator
+        with self.counting() as settle:
+            def at(workers=None, others=0, **facts):
+                settle(others)
+                return self.at(name, "ann", workers=workers, **facts)
+
+            said = at(workers_fit=room)
+            self.assertIn(f"room for {room} more workers (0 are connected)",
                           self.finding(said, "connections: ", "ok")["what"])
-            for session in (worker, coordinator):
-                session.stdin.close()
-                session.wait(LIMIT)
+            self.finding(at(room, workers_fit=room), "connections: ", "ok")
+            found = self.finding(at(room + 4), "connections: ", "note")
+            self.assertIn("raise max_connections to 41 or more", found["do"])
+            # those that are there already
+            with self.connected(name, "carl", "leat work"), \
+                 self.connected(name, "boss", "leat coordinate"):
+                said = at(room, others=2, workers_fit=room - 1)
+                self.assertIn(f"(1 are connected, and {room - 1} are to come)",
+                              self.finding(said, "connections: ", "ok")["what"])
+            # one of leat's own that the server has not ended yet
+            with self.connected(name, "ann", "leat (pooler check)"):
+                at(others=1, workers_fit=room)
+
+    def test_how_many_workers_of_a_database(self):
+        name = self.database()
         self.server.sql(f"alter database {name} connection limit 6")
-        said = self.at(name, "ann", workers_fit=4)
-        found = self.finding(self.at(name, "ann", workers=9), "connections: ", "note")
-        self.mend(found["do"], "its owner", name)
-        said = self.at(name, "ann", workers=9, workers_fit=9)
-        self.finding(said, "connections: ", "ok")
-        self.assertIn("connections: this database may have 11",
-                      [f["what"] for f in said["findings"]])
+        with self.counting() as settle:
+            def at(workers=None, **facts):
+                settle()
+                return self.at(name, "ann", workers=workers, **facts)
+
+            at(workers_fit=4)
+            found = self.finding(at(9), "connections: ", "note")
+            self.mend(found["do"], "its owner", name)
+            said = at(9, workers_fit=9)
+            self.finding(said, "connections: ", "ok")
+            self.assertIn("connections: this database may have 11",
+                          [f["what"] for f in said["findings"]])
 
     def test_what_it_costs(self):
         name = self.database()

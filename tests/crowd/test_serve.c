@@ -137,6 +137,46 @@ static void fetched_as_asked(void **state) {
     assert_int_equal(fetch(of, some, 1, &err), LEAT_ERR_NOT_FOUND);
 }
 
+static leat_code put_list(world *of, const uint8_t *bytes, int64_t size) {
+    leat_error err = {0};
+    return leat_store_put_list(of->owner, &of->hold, bytes, size, PART, &err);
+}
+
+/* The list of the samples, in parts; another one takes its place. */
+static void listed(void **state) {
+    world *of = *state;
+    uint8_t list[3 * PART], got[sizeof list];
+    leat_store_position at;
+    leat_store_run run = {.id = of->hold.run, .part_bytes = PART, .list_bytes = sizeof list};
+    leat_error err = {0};
+    for (size_t i = 0; i < sizeof list; i++) list[i] = (uint8_t)(i * 7 >> 3);
+    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
+    for (int64_t parts = 3; parts >= 2; parts--) {
+        run.list_bytes = parts * PART - (parts == 3);
+        assert_int_equal(put_list(of, list + 3 - parts, run.list_bytes), LEAT_OK);
+        must(leat_store_look(of->owner, of->hold.run, &at, &err), &err);
+        assert_int_equal(at.list_bytes, run.list_bytes);
+        must(leat_store_list(of->ann, &run, got, &err), &err);
+        assert_memory_equal(got, list + 3 - parts, run.list_bytes);
+    }
+    run.list_bytes--;
+    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_CORRUPT);
+    run.list_bytes += 2;
+    assert_int_equal(leat_store_list(of->ann, &run, got, &err), LEAT_ERR_NOT_FOUND);
+    /* not complete: not there */
+    tell(of->owner, "select leat.put_list(1, fence, epoch, 0, 'abc') from leat.run");
+    refused(of->owner, "select leat.keep_list(1, fence, epoch, 4) from leat.run", "3 bytes");
+    assert_string_equal(ask(of->ann, "select leat.fetch_list(1, 0) is null"), "t");
+    assert_string_equal(ask(of->ann, "select leat.fetch_list(7, 0) is null"), "t");
+    refused(of->ann, "select * from leat.list_1", "permission denied");
+    refused(of->ann, "select leat.put_list(1, 1, 1, 0, '')", "permission denied");
+    refused(of->ann, "select leat.keep_list(1, 1, 1, 0)", "permission denied");
+    of->hold.fence--;
+    assert_int_equal(put_list(of, list, 5), LEAT_ERR_BUSY);
+    tell(of->owner, "select leat.drop_run(1)");
+    assert_string_equal(ask(of->owner, "select to_regclass('leat.list_1') is null"), "t");
+}
+
 /* One that is larger than a part travels alone. */
 static void samples_larger_than_parts(void **state) {
     world *of = *state;
@@ -439,6 +479,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(stored_in_order),
         TEST(fetched_as_asked),
+        TEST(listed),
         TEST(samples_larger_than_parts),
         TEST(units_ahead),
         cmocka_unit_test_setup(the_same_weights, local_setup),

@@ -86,6 +86,8 @@ bool leat_image_is_text(const uint8_t *bytes, int64_t size_bytes);
 
 /* LEAT_ERR_UNSUPPORTED names the library that this build of leat lacks. */
 LEAT_MUST_CHECK leat_code leat_image_check_libraries(leat_error *err);
+/* Version of the libwebp that is found when leat runs, 0xMMmmrr; 0: none. */
+int leat_webp_version(void);
 
 /* Appends a JPEG of this quality (1..100) with subsampled colours (4:2:0) to `out`. The bytes are
  * the same for the same pixels and version of libjpeg-turbo. LEAT_ERR_OPTION: a size or quality

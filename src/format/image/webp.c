@@ -1,5 +1,5 @@
 /*
- * WebP through libwebp, the only file that knows it. The library is opened with the first WebP, so
+ * WebP through libwebp, the only file that knows it. The library is opened when images are read, so
  * that leat runs without it; the header is read by leat itself (RIFF container, RFC 9649), so a
  * picture's size and memory are known without the library, and the same on every machine.
  *
@@ -132,6 +132,7 @@ typedef struct webp_library {
     void *handle; /* NULL: it is not installed here */
     __typeof__(&WebPDecodeRGBAInto) decode;
     __typeof__(&WebPGetFeaturesInternal) features;
+    __typeof__(&WebPGetDecoderVersion) version;
 } webp_library;
 
 /* Opened once for all threads and files, and never closed. */
@@ -143,8 +144,14 @@ static void open_library(void) {
     if (handle == NULL) return;
     *(void **)&webp.decode = dlsym(handle, "WebPDecodeRGBAInto");
     *(void **)&webp.features = dlsym(handle, "WebPGetFeaturesInternal");
-    if (webp.decode != NULL && webp.features != NULL) webp.handle = handle;
+    *(void **)&webp.version = dlsym(handle, "WebPGetDecoderVersion");
+    if (webp.decode != NULL && webp.features != NULL && webp.version != NULL) webp.handle = handle;
     else dlclose(handle);
+}
+
+int leat_webp_version(void) {
+    pthread_once(&webp_once, open_library);
+    return webp.handle != NULL ? webp.version() : 0;
 }
 
 static leat_code load(const webp_library **library, leat_image_reason *reason, leat_error *err) {
@@ -198,5 +205,7 @@ leat_code leat_webp_look(const uint8_t *bytes, int64_t size_bytes, leat_image_he
 leat_code leat_webp_decode(const leat_image_job *job, leat_error *err) {
     return leat_image_reject(job->reason, LEAT_IMAGE_NOT_AN_IMAGE, err, "a WebP");
 }
+
+int leat_webp_version(void) { return 0; }
 
 #endif

@@ -194,6 +194,24 @@ static void say(const difference *self, char words[LEAT_IMAGES_DIFFERENCE_BYTES]
     put(words, text);
 }
 
+/* The same pictures, of which the tensor holds other values. */
+static void say_scaled(const leat_image_set *wanted, const leat_image_set *mine,
+                       char words[LEAT_IMAGES_DIFFERENCE_BYTES]) {
+    char text[160];
+    if (wanted->size != mine->size) {
+        snprintf(text, sizeof text, "the same pictures at %d x %d instead of %d x %d (--size)",
+                 mine->size, mine->size, wanted->size, wanted->size);
+        put(words, text);
+    } else if (strcmp(wanted->background, mine->background) != 0) {
+        snprintf(text, sizeof text, "the same pictures with --background %s instead of %s",
+                 mine->background[0] != 0 ? mine->background : "drop",
+                 wanted->background[0] != 0 ? wanted->background : "drop");
+        put(words, text);
+    } else if (strcmp(wanted->fingerprint, mine->fingerprint) != 0) {
+        put(words, "the same pictures, but other values of their pixels after scaling");
+    }
+}
+
 leat_code leat_image_set_difference(const leat_image_set *wanted, const leat_image_set *mine,
                                     bool *same, char words[LEAT_IMAGES_DIFFERENCE_BYTES],
                                     leat_error *err) {
@@ -205,6 +223,7 @@ leat_code leat_image_set_difference(const leat_image_set *wanted, const leat_ima
     if (code == LEAT_OK) {
         compare(&self);
         say(&self, words);
+        if (words[0] == 0) say_scaled(wanted, mine, words);
         *same = words[0] == 0;
     }
     leat_free(self.wanted_hashes);

@@ -95,7 +95,8 @@ LEAT_MUST_CHECK leat_code leat_image_set_duplicates(const leat_image_set *set, i
 /*
  * In what the images of `mine` differ from those of `wanted`, for the owner of `mine`, in words
  * that follow a colon; *same and "" if they do not: "the same pictures in another order", "12
- * missing: a.jpg, b.jpg, c.jpg and 9 more", "2 decoded differently: ...", or several of these.
+ * missing: a.jpg, b.jpg, c.jpg and 9 more", "2 decoded differently: ...", or several of these; "the
+ * same pictures at 32 x 32 instead of 64 x 64".
  * LEAT_ERR_MEMORY.
  */
 #define LEAT_IMAGES_DIFFERENCE_BYTES 1024

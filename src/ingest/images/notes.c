@@ -62,6 +62,7 @@ void leat_image_setting_of(const leat_image_list *list, int32_t size, int32_t ba
     for (int i = 0; leat_build_info(i, &item); i++)
         if (strcmp(item.group, "library") == 0 && strncmp(item.name, "lib", 3) == 0)
             add_text(&versions, item.value);
+    add_number(&versions, leat_webp_version()); /* the one found here, which decodes */
     leat_sha256_final(&versions, out->versions);
 }
 

@@ -108,6 +108,9 @@ void leat_images_get_facts(const leat_images *images, leat_images_facts *facts) 
         .image_bytes = leat_image_bytes(set->size),
         .rejected = set->rejected,
         .file_bytes = set->file_bytes,
+        .sorted_sha256 = set->sorted_sha256,
+        .texts = set->texts,
+        .background = set->background[0] != 0 ? set->background : "drop",
     };
 }
 

@@ -68,6 +68,35 @@ static void differences(void **state) {
     }
 }
 
+/* The same pictures, in tensors of other sizes or values. */
+static void scaled(void **state) {
+    (void)state;
+    static const image one[] = {{"a", 8, 1}, {0}};
+    static const struct {
+        int32_t size;
+        const char *background, *fingerprint, *words;
+    } cases[] = {{8, "", "f", ""},
+                 {16, "", "g", "the same pictures at 16 x 16 instead of 8 x 8 (--size)"},
+                 {8, "#ffffff", "g", "the same pictures with --background #ffffff instead of drop"},
+                 {8, "", "g", "the same pictures, but other values of their pixels after scaling"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_image_set wanted, mine;
+        char words[LEAT_IMAGES_DIFFERENCE_BYTES];
+        bool same = false;
+        fill(&wanted, one);
+        fill(&mine, one);
+        mine.size = cases[i].size;
+        strcpy(wanted.fingerprint, "f");
+        strcpy(mine.fingerprint, cases[i].fingerprint);
+        strcpy(mine.background, cases[i].background);
+        assert_ok(leat_image_set_difference(&wanted, &mine, &same, words, err));
+        assert_string_equal(words, cases[i].words);
+        assert_int_equal(same, i == 0);
+        leat_image_set_free(&wanted);
+        leat_image_set_free(&mine);
+    }
+}
+
 static void duplicates(void **state) {
     (void)state;
     static const struct {
@@ -114,6 +143,7 @@ static void sorted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(differences),
+        cmocka_unit_test(scaled),
         cmocka_unit_test(duplicates),
         cmocka_unit_test(sorted),
     };

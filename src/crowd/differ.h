@@ -1,0 +1,17 @@
+/* Why a worker's data set is not the run's: the images that differ, by name. */
+#ifndef LEAT_CROWD_DIFFER_H
+#define LEAT_CROWD_DIFFER_H
+
+#include "crowd/store.h"
+#include "train/data.h"
+
+/*
+ * Fetches the list of the run's samples, and compares this machine's data with it; at most
+ * memory_bytes (0: no limit) for the process. LEAT_ERR_NOT_FOUND: the database has no list;
+ * LEAT_ERR_LIMIT: it does not fit into memory; others as leat_data_difference.
+ */
+LEAT_MUST_CHECK leat_code leat_differ(leat_pg *pg, const leat_store_run *run, const leat_data *data,
+                                      int64_t memory_bytes, char words[LEAT_DATA_WORDS_BYTES],
+                                      leat_error *err);
+
+#endif
