@@ -20,7 +20,7 @@ class LeastLimit(test_memory.LeastLimit):
 
 class ManyIdentifiers(test_memory.ManyIdentifiers):
     command, threads, logs, frames = LEAT, "8", 8, 75000
-    little, enough = 60, 140
+    little, enough, bound = 60, 140, 220
 
 
 class Large(test_memory.Promise):
