@@ -149,7 +149,7 @@ static void write_costs(leat_cli *cli, int64_t memory_bytes, const leat_can_inge
              leat_words_bytes(b, result->bytes_spilled));
     leat_out(cli, "time    %s (scanned after %s), %s frames/s\n", leat_words_seconds(a, total),
              leat_words_seconds(b, result->seconds_scan),
-             leat_words_count(c, (int64_t)((double)result->frames / total)));
+             leat_words_rate(c, (double)result->frames / total));
     leat_out(cli, "memory  peak %s, limit %s\n", leat_words_bytes(a, result->memory_peak_bytes),
              leat_words_bytes(b, memory_bytes));
 }

@@ -84,8 +84,8 @@ static void write_costs(leat_cli *cli, const char *out, const leat_images_ingest
     leat_out_name(cli, out);
     leat_out(cli, ", from %s\n", leat_words_bytes(b, result->bytes_read));
     leat_out(cli, "time    %s, %s files/s, %s pixels/s\n", leat_words_seconds(a, seconds),
-             leat_words_count(b, (int64_t)(files / seconds)),
-             leat_words_count(c, (int64_t)((double)result->pixels_read / seconds)));
+             leat_words_rate(b, files / seconds),
+             leat_words_rate(c, (double)result->pixels_read / seconds));
     leat_out(cli, "memory  peak %s, limit %s\n", leat_words_bytes(a, result->memory_peak_bytes),
              leat_words_bytes(b, options->memory_bytes));
 }

@@ -143,7 +143,7 @@ static void write_costs(leat_cli *cli, const char *out, int64_t memory_bytes,
              leat_words_seconds(a, result->seconds_total),
              leat_words_seconds(b, result->seconds_scan),
              leat_words_seconds(c, result->seconds_written),
-             leat_words_count(d, (int64_t)((double)result->rows_read / seconds)));
+             leat_words_rate(d, (double)result->rows_read / seconds));
     leat_out(cli, "memory  peak %s, limit %s\n", leat_words_bytes(a, result->memory_peak_bytes),
              leat_words_bytes(b, memory_bytes));
 }

@@ -49,8 +49,7 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_can_r
     leat_out(cli, ": %lld files, %s\n", (long long)result->files,
              leat_words_bytes(bytes, result->bytes_written));
     leat_out(cli, "in %s: %s frames/s, peak memory %s\n", leat_words_seconds(time, result->seconds),
-             leat_words_count(rate, (int64_t)per_second),
-             leat_words_bytes(peak, result->memory_peak_bytes));
+             leat_words_rate(rate, per_second), leat_words_bytes(peak, result->memory_peak_bytes));
 }
 
 typedef struct json_source {

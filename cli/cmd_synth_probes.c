@@ -15,7 +15,7 @@ static void write_summary(leat_cli *cli, const char *out, const leat_synth_probe
     leat_out(cli, ": %lld %s, %s\n", (long long)result->files,
              result->files == 1 ? "file" : "files", leat_words_bytes(bytes, result->bytes_written));
     leat_out(cli, "in %s: %s measurements/s, peak memory %s\n",
-             leat_words_seconds(time, result->seconds), leat_words_count(rate, (int64_t)per_second),
+             leat_words_seconds(time, result->seconds), leat_words_rate(rate, per_second),
              leat_words_bytes(peak, result->memory_peak_bytes));
 }
 

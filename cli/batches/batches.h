@@ -53,8 +53,10 @@ int batches_asked_steps(batches_run *run, bool epochs);
 /* For loaders whose place is a step: reads --steps of a loader at step `first`, with `count` steps,
  * -1 without end. The same result. */
 int batches_read_steps(batches_run *run, int64_t first, int64_t count);
-/* The share of the time that was spent waiting, after the line of rates. */
-void batches_write_stall(batches_run *run, int64_t stall_ns);
+/* With --time: rates of `count` tokens, graphs or images, and the share of the time that the
+ * command waited for batches. */
+void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
+                        int64_t stall_ns);
 
 /* ---- Probe rows --------------------------------------------------------------------------- */
 

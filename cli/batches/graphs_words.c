@@ -104,18 +104,6 @@ static void write_epoch(graphs_job *job) {
     leat_out(job->run.cli, "\n");
 }
 
-static void write_time(graphs_job *job, const leat_graph_loader_counters *counters) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
-    double seconds = (double)wall_ns * 1e-9, work = (double)counters->work_ns * 1e-9;
-    double graphs = (double)counters->graphs;
-    leat_out(job->run.cli, "time       %s, %s graphs/s, %s graphs/s per busy thread\n",
-             leat_words_seconds(a, seconds),
-             leat_words_count(b, seconds > 0 ? (int64_t)(graphs / seconds) : 0),
-             leat_words_count(c, work > 0 ? (int64_t)(graphs / work) : 0));
-    batches_write_stall(&job->run, counters->stall_ns);
-}
-
 void graphs_write_summary(graphs_job *job) {
     leat_graph_loader_counters counters;
     leat_cli *cli = job->run.cli;
@@ -130,9 +118,11 @@ void graphs_write_summary(graphs_job *job) {
         leat_out(cli, "steps      none: the epochs are over, or --steps is empty\n");
         return;
     }
-    leat_out(cli, "steps      %s, epoch %lld batch %lld to epoch %lld batch %lld\n",
-             leat_words_count(a, job->run.done - job->run.first), (long long)job->first.epoch,
-             (long long)job->first.batch, (long long)job->last.epoch, (long long)job->last.batch);
+    leat_out(
+        cli,
+        "steps      %lld:%lld, the first epoch %lld batch %lld, the last epoch %lld batch %lld\n",
+        (long long)job->run.first, (long long)job->run.done, (long long)job->first.epoch,
+        (long long)job->first.batch, (long long)job->last.epoch, (long long)job->last.batch);
     write_epoch(job);
     leat_out(cli, "batches    %s graphs, %s nodes, %s edges each\n",
              leat_words_count(a, (int64_t)(leat_ratio(counters.graphs, counters.batches) + 0.5)),
@@ -142,7 +132,9 @@ void graphs_write_summary(graphs_job *job) {
     leat_out(cli, "read       %s of the split; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times) write_time(job, &counters);
+    if (job->run.times)
+        batches_write_time(&job->run, counters.graphs, "graphs", counters.work_ns,
+                           counters.stall_ns);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

@@ -2,18 +2,6 @@
 #include "batches/images.h"
 #include "page/page.h"
 
-static void write_time(images_job *job, const leat_image_loader_counters *counters) {
-    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
-    double seconds = (double)wall_ns * 1e-9, work = (double)counters->work_ns * 1e-9;
-    double images = (double)counters->images;
-    leat_out(job->run.cli, "time       %s, %s images/s, %s images/s per busy thread\n",
-             leat_words_seconds(a, seconds),
-             leat_words_count(b, seconds > 0 ? (int64_t)(images / seconds) : 0),
-             leat_words_count(c, work > 0 ? (int64_t)(images / work) : 0));
-    batches_write_stall(&job->run, counters->stall_ns);
-}
-
 void images_write_summary(images_job *job) {
     leat_image_loader_counters counters;
     leat_cli *cli = job->run.cli;
@@ -24,14 +12,16 @@ void images_write_summary(images_job *job) {
         leat_out(cli, "steps      none: the next is %lld\n", (long long)job->run.first);
         return;
     }
-    leat_out(cli, "steps      %lld to %lld, %s of %d x %d as %s", (long long)job->run.first,
-             (long long)job->run.done - 1, leat_things(a, counters.images, "image"),
-             job->facts.size, job->facts.size, as);
+    leat_out(cli, "steps      %lld:%lld, %s of %d x %d as %s", (long long)job->run.first,
+             (long long)job->run.done, leat_things(a, counters.images, "image"), job->facts.size,
+             job->facts.size, as);
     leat_out(cli, " (an epoch has %s)\n", leat_words_count(a, job->facts.count));
     leat_out(cli, "read       %s of the file; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times) write_time(job, &counters);
+    if (job->run.times)
+        batches_write_time(&job->run, counters.images, "images", counters.work_ns,
+                           counters.stall_ns);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

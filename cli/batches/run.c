@@ -133,9 +133,17 @@ static leat_code make_steps(batches_run *run, leat_error *err) {
     return code;
 }
 
-void batches_write_stall(batches_run *run, int64_t stall_ns) {
+void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
+                        int64_t stall_ns) {
+    char time[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES];
+    const double seconds = (double)(run->ended_ns - run->begun_ns) * 1e-9;
+    const double work = (double)work_ns * 1e-9;
+    leat_out(run->cli, "time       %s, %s %s/s, %s %s/s per busy thread\n",
+             leat_words_seconds(time, seconds),
+             leat_words_rate(rate, seconds > 0 ? (double)count / seconds : 0), things,
+             leat_words_rate(one, work > 0 ? (double)count / work : 0), things);
     leat_out(run->cli,
-             "stall      %.1f %% of the time waiting for a batch (the run does nothing else)\n",
+             "waiting    %.1f %% of the time for the next batch: this command does nothing else\n",
              100 * leat_ratio(stall_ns, run->ended_ns - run->begun_ns));
 }
 
@@ -162,8 +170,7 @@ static int write_results(batches_run *run) {
 static int write_stopped(batches_run *run, const char *state) {
     char asked[64] = "";
     if (run->end >= 0 && !run->relative)
-        snprintf(asked, sizeof asked, " of %lld to %lld", (long long)run->first,
-                 (long long)run->end - 1);
+        snprintf(asked, sizeof asked, " of %lld:%lld", (long long)run->first, (long long)run->end);
     char made[64];
     if (run->relative)
         snprintf(made, sizeof made, "after %lld steps", (long long)(run->done - run->first));

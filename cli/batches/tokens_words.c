@@ -2,18 +2,6 @@
 #include "batches/batches.h"
 #include "page/page.h"
 
-static void write_time(batches_job *job, const leat_loader_counters *counters) {
-    char rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES], time[LEAT_WORDS_BYTES];
-    int64_t wall_ns = job->run.ended_ns - job->run.begun_ns;
-    int64_t places = counters->tokens + counters->padding;
-    double seconds = (double)wall_ns * 1e-9, work = (double)counters->work_ns * 1e-9;
-    leat_out(job->run.cli, "time       %s, %s tokens/s, %s tokens/s per busy thread\n",
-             leat_words_seconds(time, seconds),
-             leat_words_count(rate, seconds > 0 ? (int64_t)((double)places / seconds) : 0),
-             leat_words_count(one, work > 0 ? (int64_t)((double)places / work) : 0));
-    batches_write_stall(&job->run, counters->stall_ns);
-}
-
 void batches_write_summary(batches_job *job) {
     leat_loader_counters counters;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
@@ -23,8 +11,8 @@ void batches_write_summary(batches_job *job) {
         leat_out(job->run.cli, "steps      none: the next is %lld\n", (long long)job->run.first);
         return;
     }
-    leat_out(job->run.cli, "steps      %lld to %lld, %s sequences of %s tokens",
-             (long long)job->run.first, (long long)job->run.done - 1,
+    leat_out(job->run.cli, "steps      %lld:%lld, %s sequences of %s tokens",
+             (long long)job->run.first, (long long)job->run.done,
              leat_words_count(a, counters.sequences),
              leat_words_count(b, job->options.sample.length));
     if (epoch >= 0) leat_out(job->run.cli, " (an epoch has %s)", leat_words_count(c, epoch));
@@ -42,7 +30,9 @@ void batches_write_summary(batches_job *job) {
     leat_out(job->run.cli, "read       %s of shards; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times) write_time(job, &counters);
+    if (job->run.times)
+        batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
+                           counters.work_ns, counters.stall_ns);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

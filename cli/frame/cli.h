@@ -162,6 +162,8 @@ int64_t leat_cli_clock_ns(void);
 #define LEAT_WORDS_BYTES LEAT_TIME_TEXT_BYTES
 const char *leat_words_bytes(char text[LEAT_WORDS_BYTES], int64_t size_bytes); /* 1024 based */
 const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count);
+/* Three digits of a rate, without "/s": "51.9 M", "408 k", "7.25". */
+const char *leat_words_rate(char text[LEAT_WORDS_BYTES], double per_second);
 /* "1 row", "2,345 rows". */
 const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing);
 /* A text from data as part of a line: unprintable bytes and line breaks are escaped; what does not

@@ -34,6 +34,19 @@ const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count) {
     return text;
 }
 
+const char *leat_words_rate(char text[LEAT_WORDS_BYTES], double per_second) {
+    static const char *const units[] = {"", " k", " M", " G", " T"};
+    double value = per_second > 0 ? per_second : 0;
+    int unit = 0;
+    for (; value >= 999.5 && unit < 4; unit++) value /= 1000;
+    snprintf(text, LEAT_WORDS_BYTES, "%.*f%s",
+             value < 9.995   ? 2
+             : value < 99.95 ? 1
+                             : 0,
+             value, units[unit]);
+    return text;
+}
+
 const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing) {
     char words[LEAT_WORDS_BYTES];
     snprintf(text, LEAT_WORDS_BYTES, "%s %s%s", leat_words_count(words, count), thing,

@@ -11,7 +11,7 @@ import command
 from folder import Folder
 
 MEASURED = re.compile(
-    r"^(time|memory|stall|read  .*shards|in \d|epoch \d|step \d+: loss|test\w*: )")
+    r"^(time|memory|waiting|read  .*shards|in \d|epoch \d|step \d+: loss|test\w*: )")
 PROMPT = "    $ "
 
 
@@ -36,7 +36,7 @@ def examples(text):
 
 def masked(line):
     """Without numbers that differ between machines; how much is spilled depends on the threads."""
-    return re.sub(r"[\d.,]+", "#", line) if MEASURED.match(line) else \
+    return re.sub(r"[\d.,]+( [kM](?= \w+/s))?", "#", line) if MEASURED.match(line) else \
         re.sub(r"[\d.]+ MiB spilled", "# MiB spilled", line)
 
 

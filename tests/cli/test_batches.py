@@ -197,8 +197,8 @@ class States(unittest.TestCase):
                 out, err = made.communicate(timeout=LIMIT)
             self.assertEqual(os.path.exists(state), number == signal.SIGTERM)
         self.assertEqual(made.returncode, 1)  # not all steps that were asked for
-        self.assertIn(b"steps      0 to ", out)
-        self.assertRegex(err.decode(), r"\Aleat: stopped before step \d+ of 0 to 999999999; "
+        self.assertIn(b"steps      0:", out)
+        self.assertRegex(err.decode(), r"\Aleat: stopped before step \d+ of 0:1000000000; "
                                        rf"use --resume to continue from the state in {state}\n\Z")
         with open(state, encoding="utf-8") as file:
             step = json.load(file)["step"]
@@ -237,12 +237,12 @@ class States(unittest.TestCase):
 class Words(unittest.TestCase):
     def test_summary(self):
         text = batches("--epochs", 1)
-        self.assertRegex(text, r"\Asteps +0 to \d+, [\d,]+ sequences of 128 tokens "
+        self.assertRegex(text, r"\Asteps +0:\d+, [\d,]+ sequences of 128 tokens "
                                r"\(an epoch has [\d,]+\)\n")
         self.assertIn("padding    0 %", text)
         text = batches("--epochs", 1, "--packing", "none", "--time")
         self.assertRegex(text, r"padding    [1-9]")
-        self.assertRegex(text, r"time +[\d.]+ s, [\d,]+ tokens/s")
+        self.assertRegex(text, r"time +[\d.]+ s, [\d.]+ [kMG] tokens/s")
 
     def test_epochs_end(self):
         told = json.loads(batches("--epochs", 2, "--batch", 7, "--json"))

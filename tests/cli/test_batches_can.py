@@ -193,7 +193,7 @@ class States(Case):
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=LIMIT)
         self.assertEqual(process.returncode, 1)
-        found = re.fullmatch(r"leat: stopped before step (\d+) of 0 to 99999998; use --resume to "
+        found = re.fullmatch(r"leat: stopped before step (\d+) of 0:99999999; use --resume to "
                              rf"continue from the state in {re.escape(state)}\n", err)
         self.assertTrue(found, err)
         step = int(found[1])
@@ -240,7 +240,7 @@ class Contents(Case):
         counters = document["counters"]
         text = batches(*SMALL, "--steps", "0:4")
         for pattern in (rf"\Asplit      train: {document['split_graphs']:,} graphs of ",
-                        r"(?m)^steps      4, epoch 0 batch 0 to epoch 0 batch 3$",
+                        r"(?m)^steps      0:4, the first epoch 0 batch 0, the last epoch 0 batch 3$",
                         rf"(?m)^epoch      0 has {document['epoch']['batches']} batches of "
                         rf"{document['epoch']['graphs']:,} graphs$",
                         rf"(?m)^filled     {counters['nodes'] / 40:.3g} % of 1,000 nodes, "

@@ -301,8 +301,8 @@ class Batches(Case):
 
     def test_words(self):
         text = self.run_leat("batches", SET, "--steps", "0:3", "--time")
-        self.assertRegex(text, r"\Asteps      0 to 2, 192 images of 24 x 24 as levels \(an epoch "
-                               r"has 90\)\nread .*\ntime .*images/s.*\nstall ")
+        self.assertRegex(text, r"\Asteps      0:3, 192 images of 24 x 24 as levels \(an epoch "
+                               r"has 90\)\nread .*\ntime .*images/s.*\nwaiting ")
         line = self.run_leat("batches", SET, "--explain", "2", "7").strip()
         self.assertRegex(line, r"\Astep 2 row 7: epoch 1, position 45, image \d+, a/\d{4}.jpg, "
                                r"original \d+ x \d+\Z")
