@@ -24,6 +24,8 @@ int leat_cat_read_range(leat_cli *cli, const char *option, const char *things, i
         if (last < out->end) out->end = last;
     }
     if (good && out->first <= out->end) return 0;
+    if (count == 0)
+        return leat_cli_usage(cli, "--%s %.100s: there are no %ss", option, text, things);
     return leat_cli_usage(cli,
                           "--%s: \"%.100s\" is not accepted; it takes FIRST:END (END excluded) or "
                           "one number, and there are %ss 0 to %lld",
@@ -60,7 +62,8 @@ static const leat_cli_option options[] = {
     {.own.name = "graph",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "I",
-     .own.help = "graph of the split to write, counted from 0, or graphs FIRST:END, END excluded",
+     .own.help = "graph of the split to write, counted from 0, or graphs FIRST:END, END excluded; "
+                 ": writes all; without it the first",
      .of = LEAT_CLI_CAN},
     {.own.name = "split",
      .own.kind = LEAT_SETTING_TEXT,

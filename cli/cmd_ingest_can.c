@@ -127,8 +127,12 @@ static void write_labels(leat_cli *cli, const leat_can_ingest_result *result,
 
 static void write_splits(leat_cli *cli, const leat_can_ingest_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
+    int width = 7; /* of the labels of all lines */
+    for (int i = 0; i < result->split_count; i++)
+        leat_column_fit(&width, leat_plain(name, result->split_name[i]));
     for (int i = 0; i < result->split_count; i++) {
-        leat_out(cli, "%-7s %s, %s with an attack", leat_plain(name, result->split_name[i]),
+        leat_out(cli, "%s %s, %s with an attack",
+                 leat_column_pad(name, width, leat_plain(name, result->split_name[i])),
                  leat_things(a, result->split_graphs[i], "graph"),
                  leat_words_count(b, result->split_attacks[i]));
         if (result->split_unlabelled[i] > 0)

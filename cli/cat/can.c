@@ -202,6 +202,15 @@ static leat_code write_graphs(const cat_graphs *job, leat_can_reader *reader, le
     return LEAT_OK;
 }
 
+/* One graph is 20 KB of JSON: without --graph the first one shows what they are. */
+static void say_others(const cat_graphs *job, int64_t count) {
+    char a[LEAT_WORDS_BYTES];
+    if (count > 1)
+        leat_cli_note(job->cli,
+                      "the first of %s of %s; --graph I writes another one, --graph : all",
+                      leat_things(a, count, "graph"), job->split);
+}
+
 static int cat_cache(cat_graphs *job) {
     leat_can_reader *reader = NULL;
     leat_can_split split;
@@ -211,9 +220,17 @@ static int cat_cache(cat_graphs *job) {
         leat_can_reader_create(&reader, job->cache, job->split,
                                job->scaled ? LEAT_SCALE_STORED : LEAT_SCALE_NONE, &err) != LEAT_OK)
         return leat_cli_fail(job->cli, &err);
+    if (split.graph_count == 0) {
+        leat_can_reader_destroy(reader);
+        leat_cli_note(job->cli, "the split %s has no graphs; use --split for another one",
+                      job->split);
+        return 1;
+    }
     int status = leat_cat_read_range(job->cli, "graph", "graph", split.graph_count, &job->range);
+    if (!leat_cli_given(job->cli, "graph")) job->range.end = 1;
     if (status == 0 && write_graphs(job, reader, &err) != LEAT_OK)
         status = leat_cli_fail(job->cli, &err);
+    if (status == 0 && !leat_cli_given(job->cli, "graph")) say_others(job, split.graph_count);
     leat_can_reader_destroy(reader);
     return status;
 }

@@ -170,6 +170,10 @@ const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *
  * fit is truncated. */
 #define LEAT_PLAIN_BYTES 512
 const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from);
+/* Widens a column for a text. Widths are characters. */
+void leat_column_fit(int *width, const char *text);
+/* `from`, which may be `text`, with blanks behind it up to a width. */
+const char *leat_column_pad(char text[LEAT_PLAIN_BYTES], int width, const char *from);
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds);
 /* Microseconds since 1970 as "2025-07-01T12:00:00.000000Z". */
 const char *leat_words_time(char text[LEAT_WORDS_BYTES], int64_t time_us);

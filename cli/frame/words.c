@@ -59,6 +59,27 @@ const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from) {
     return text;
 }
 
+/* Characters of UTF-8. */
+static int width_of(const char *text) {
+    int width = 0;
+    for (; *text != 0; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
+    return width;
+}
+
+void leat_column_fit(int *width, const char *text) {
+    const int needed = width_of(text);
+    if (needed > *width) *width = needed;
+}
+
+const char *leat_column_pad(char text[LEAT_PLAIN_BYTES], int width, const char *from) {
+    size_t size = strlen(from);
+    int blanks = width - width_of(from);
+    if (from != text) memcpy(text, from, size + 1);
+    for (; blanks > 0 && size + 1 < LEAT_PLAIN_BYTES; blanks--) text[size++] = ' ';
+    text[size] = 0;
+    return text;
+}
+
 const char *leat_words_seconds(char text[LEAT_WORDS_BYTES], double seconds) {
     if (!(seconds >= 0) || seconds > 1e9) seconds = 1e9;
     long long whole = (long long)(seconds + 0.5);

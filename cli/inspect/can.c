@@ -39,16 +39,37 @@ const char *leat_can_inputs_words(char text[LEAT_PLAIN_BYTES],
     return text;
 }
 
+/* Columns of names: of splits, captures, and the folders of these. */
+typedef struct columns {
+    int split, file, folder;
+} columns;
+
+enum { CAPTURES_LISTED = 12 };
+
+static columns fit_columns(const leat_can_summary *s) {
+    char text[LEAT_PLAIN_BYTES];
+    columns of = {24, 24, 28};
+    for (int i = 0; i < s->split_count; i++)
+        leat_column_fit(&of.split, leat_plain(text, s->splits[i].facts.name));
+    for (int64_t i = 0; i < s->capture_count && i < CAPTURES_LISTED; i++) {
+        const leat_can_capture_facts *facts = &s->captures[i].facts;
+        leat_column_fit(&of.file, leat_can_capture_words(text, facts));
+        leat_column_fit(&of.folder, leat_plain(text, facts->folder));
+    }
+    return of;
+}
+
 /* ---- splits ------------------------------------------------------------------------------ */
 
-static void put_splits(leat_cli *cli, const leat_can_summary *s) {
+static void put_splits(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     char e[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-24s %12s %12s %8s %12s %12s %14s %14s %10s\n", "split", "graphs",
+    leat_out(cli, "\n  %-*s %12s %12s %8s %12s %12s %14s %14s %10s\n", of->split, "split", "graphs",
              "with attack", "", "benign", "unlabelled", "nodes", "edges", "file");
     for (int i = 0; i < s->split_count; i++) {
         const leat_can_summary_split *split = &s->splits[i];
-        leat_out(cli, "  %-24s %12s %12s %8s", leat_plain(name, split->facts.name),
+        leat_out(cli, "  %s %12s %12s %8s",
+                 leat_column_pad(name, of->split, leat_plain(name, split->facts.name)),
                  leat_words_count(a, split->facts.graph_count),
                  leat_words_count(b, split->attack_count),
                  leat_unit_words(c, LEAT_UNIT_SHARE,
@@ -61,15 +82,16 @@ static void put_splits(leat_cli *cli, const leat_can_summary *s) {
     }
 }
 
-static void put_nodes(leat_cli *cli, const leat_can_summary *s) {
+static void put_nodes(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     bool sparks = leat_terminal_has_sparks();
     char name[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-24s %8s %8s %8s %8s %8s%s\n", "nodes of a graph", "min", "mean", "p95",
-             "p99", "max", sparks ? "  log scale" : "");
+    leat_out(cli, "\n  %-*s %8s %8s %8s %8s %8s%s\n", of->split, "nodes of a graph", "min", "mean",
+             "p95", "p99", "max", sparks ? "  log scale" : "");
     for (int i = 0; i < s->split_count; i++) {
         const leat_can_summary_split *split = &s->splits[i];
         const leat_can_sizes_facts *nodes = &split->facts.nodes;
-        leat_out(cli, "  %-24s %8lld %8.1f %8.1f %8.1f %8lld", leat_plain(name, split->facts.name),
+        leat_out(cli, "  %s %8lld %8.1f %8.1f %8.1f %8lld",
+                 leat_column_pad(name, of->split, leat_plain(name, split->facts.name)),
                  (long long)nodes->min, nodes->mean, nodes->p95, nodes->p99, (long long)nodes->max);
         if (sparks) {
             leat_out(cli, "  ");
@@ -79,31 +101,33 @@ static void put_nodes(leat_cli *cli, const leat_can_summary *s) {
     }
 }
 
-static void put_attacks(leat_cli *cli, const leat_can_summary *s) {
+static void put_attacks(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES], d[LEAT_WORDS_BYTES];
     char name[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-24s %-18s %12s %8s %16s\n", "attacks", "type", "graphs", "",
+    leat_out(cli, "\n  %-*s %-18s %12s %8s %16s\n", of->split, "attacks", "type", "graphs", "",
              "attack frames");
     for (int i = 0; i < s->split_count; i++) {
         const leat_can_summary_split *split = &s->splits[i];
         for (int k = 0; k < split->attack_types; k++) {
             const leat_can_summary_attack *attack = &split->attacks[k];
-            leat_out(cli, "  %-24s %-18s %12s %8s %16s\n",
-                     k == 0 ? leat_plain(name, split->facts.name) : "",
-                     leat_can_attack_words(a, attack), leat_words_count(b, attack->graphs),
-                     leat_unit_words(c, LEAT_UNIT_SHARE,
-                                     leat_ratio(attack->graphs, split->facts.graph_count)),
-                     leat_words_count(d, attack->frames));
+            leat_out(
+                cli, "  %s %-18s %12s %8s %16s\n",
+                leat_column_pad(name, of->split, k == 0 ? leat_plain(name, split->facts.name) : ""),
+                leat_can_attack_words(a, attack), leat_words_count(b, attack->graphs),
+                leat_unit_words(c, LEAT_UNIT_SHARE,
+                                leat_ratio(attack->graphs, split->facts.graph_count)),
+                leat_words_count(d, attack->frames));
         }
     }
 }
 
 /* ---- identifiers, captures --------------------------------------------------------------- */
 
-static void put_unknown(leat_cli *cli, const leat_can_summary_split *split) {
+static void put_unknown(leat_cli *cli, const leat_can_summary_split *split, int width) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
-    leat_out(cli, "    %-24s %s without a number, %s of its frames",
-             leat_plain(name, split->facts.name), leat_things(a, split->unknown_ids, "identifier"),
+    leat_out(cli, "    %s %s without a number, %s of its frames",
+             leat_column_pad(name, width, leat_plain(name, split->facts.name)),
+             leat_things(a, split->unknown_ids, "identifier"),
              leat_unit_words(b, LEAT_UNIT_SHARE,
                              leat_ratio(split->unknown_frames, split->facts.frames)));
     if (split->read_nodes > 0)
@@ -117,31 +141,32 @@ static void put_unknown(leat_cli *cli, const leat_can_summary_split *split) {
     leat_out(cli, "%s\n", split->unknown_ids > 4 ? ", ..." : "");
 }
 
-static void put_identifiers(leat_cli *cli, const leat_can_summary *s, const leat_can_facts *facts) {
+static void put_identifiers(leat_cli *cli, const leat_can_summary *s, const leat_can_facts *facts,
+                            const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     leat_out(cli, "\n  identifiers  %s in the vocabulary, %s without a number (node_id 0)\n",
              leat_words_count(a, facts->vocab_count),
              leat_words_count(b, facts->id_count - facts->vocab_count));
     for (int i = 0; i < s->split_count; i++)
-        if (s->splits[i].unknown_ids > 0) put_unknown(cli, &s->splits[i]);
+        if (s->splits[i].unknown_ids > 0) put_unknown(cli, &s->splits[i], of->split);
 }
 
-enum { CAPTURES_LISTED = 12 };
-
-static void put_captures(leat_cli *cli, const leat_can_summary *s) {
+static void put_captures(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     char file[LEAT_PLAIN_BYTES], folder[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-24s %-28s %4s %8s %12s %10s %12s %12s %12s\n", "captures", "of", "bus",
-             "vehicle", "frames", "windows", "with attack", "unlabelled", "time");
+    leat_out(cli, "\n  %-*s %-*s %4s %8s %12s %10s %12s %12s %12s\n", of->file, "captures",
+             of->folder, "of", "bus", "vehicle", "frames", "windows", "with attack", "unlabelled",
+             "time");
     for (int64_t i = 0; i < s->capture_count && i < CAPTURES_LISTED; i++) {
         const leat_can_summary_capture *capture = &s->captures[i];
         const leat_can_capture_facts *facts = &capture->facts;
         char bus[16] = "all", vehicle[16] = "?";
         if (facts->bus >= 0) snprintf(bus, sizeof bus, "%d", facts->bus);
         if (facts->vehicle > 0) snprintf(vehicle, sizeof vehicle, "%d", facts->vehicle);
-        leat_out(cli, "  %-24s %-28s %4s %8s %12s %10s", leat_can_capture_words(file, facts),
-                 leat_plain(folder, facts->folder), bus, vehicle,
-                 leat_words_count(a, facts->frames), leat_words_count(b, facts->windows));
+        leat_out(cli, "  %s %s %4s %8s %12s %10s",
+                 leat_column_pad(file, of->file, leat_can_capture_words(file, facts)),
+                 leat_column_pad(folder, of->folder, leat_plain(folder, facts->folder)), bus,
+                 vehicle, leat_words_count(a, facts->frames), leat_words_count(b, facts->windows));
         leat_out(cli, " %12s %12s %12s\n", leat_words_count(a, capture->attack_graphs),
                  leat_words_count(b, capture->unlabelled_graphs),
                  leat_words_seconds(c, facts->last_s - facts->first_s));
@@ -254,12 +279,13 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
         leat_out(cli, ": a CAN cache, windows of %lld frames, stride %lld, %s stored\n",
                  (long long)facts.window, (long long)facts.stride,
                  facts.frames ? "frames" : "features");
-        put_splits(cli, s);
-        put_nodes(cli, s);
-        put_attacks(cli, s);
-        put_captures(cli, s);
+        const columns widths = fit_columns(s);
+        put_splits(cli, s, &widths);
+        put_nodes(cli, s, &widths);
+        put_attacks(cli, s, &widths);
+        put_captures(cli, s, &widths);
         put_left(cli, s, &facts, leat_can_cache_frames_cut(report->cache));
-        put_identifiers(cli, s, &facts);
+        put_identifiers(cli, s, &facts, &widths);
         leat_out(cli, "  settings     preset %s%s", leat_plain(text, facts.preset),
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));

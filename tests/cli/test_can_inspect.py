@@ -359,6 +359,29 @@ class Verification(unittest.TestCase):
         self.assertEqual(told["notes"], 2)
 
 
+class LongNames(unittest.TestCase):
+    def test_columns_stay_aligned(self):
+        logs, out = os.path.join(DATA, "long"), os.path.join(DATA, "long-cache")
+        for name in ("train_a", "test_" + "very_" * 9 + "long"):
+            os.makedirs(os.path.join(logs, name))
+            with open(os.path.join(logs, name, name + ".csv"), "w", encoding="ascii") as file:
+                file.write("timestamp,arbitration_id,data_field,attack\n")
+                file.writelines(f"{i * 1e-3:.3f},{i % 7:03X},00,{i % 2}\n" for i in range(4000))
+        told = leat("ingest", "can", logs, "-o", out, status=0).stdout
+        labels = re.findall(r"(?m)^((?:train|val|test_\w+) +)\d+ graphs?, ", told)
+        self.assertEqual((len(labels), len({len(label) for label in labels})), (3, 1), told)
+        tables = re.split(r"\n\n", leat("inspect", out, status=0).stdout)
+        for head in ("split ", "nodes of a graph ", "attacks ", "captures "):
+            table, = (t.split("\n") for t in tables if t.startswith("  " + head))
+            ends = {re.match(r"  \S+(?: of a graph)? +", line).end() for line in table
+                    if line[2] != " "}
+            if head in ("attacks ", "captures "):  # the next column is aligned left
+                self.assertEqual(len(ends), 1, table)
+            else:
+                self.assertEqual(len({len(line.rstrip("▁▂▃▄▅▆▇█ ")) for line in table[1:]}), 1,
+                                 table)
+
+
 class Cat(unittest.TestCase):
     def graphs(self, *words, store="features"):
         done = leat("cat", CACHES[store]["cache"], *words)
@@ -367,10 +390,10 @@ class Cat(unittest.TestCase):
 
     def test_all_graphs_and_some(self):
         for split, facts in CACHES["features"]["splits"].items():
-            found = self.graphs("--split", split)
+            found = self.graphs("--split", split, "--graph", ":")
             self.assertEqual([graph["graph"] for graph in found], list(range(facts["graphs"])))
             self.assertEqual(sum(graph["y"] for graph in found), facts["attacks"])
-        every = self.graphs("--split", "val")
+        every = self.graphs("--split", "val", "--graph", ":")
         self.assertEqual(self.graphs("--split", "val", "--graph", "3"), every[3:4])
         self.assertEqual(self.graphs("--split", "val", "--graph", "3:9"), every[3:9])
         self.assertEqual(self.graphs("--split", "val", "--graph", "5:"), every[5:])
@@ -384,7 +407,7 @@ class Cat(unittest.TestCase):
                              [number == 0 for number in graph["node_id"]])
 
     def test_stores_print_the_same(self):
-        for words in (("--split", "test_02_fuzzing"), ("--scale", "stored", "--graph", ":9"),
+        for words in (("--split", "test_02_fuzzing", "--graph", ":"), ("--scale", "stored", "--graph", ":9"),
                       ("--format", "words", "--graph", "7")):
             texts = {leat("cat", CACHES[store]["cache"], *words).stdout for store in CACHES}
             self.assertEqual(len(texts), 1, words)
@@ -408,6 +431,16 @@ class Cat(unittest.TestCase):
                 wanted = (value - scaler["x_center"][k]) / scaler["x_scale"][k]
                 self.assertAlmostEqual(scaled["x"][i][k], wanted, delta=1e-4 * max(1, abs(wanted)))
 
+    def test_first_graph(self):
+        """Without --graph: one graph, and how to get others."""
+        cache = CACHES["features"]["cache"]
+        for words, what in (((), "graph"), (("--format", "words"), "words")):
+            done = leat("cat", cache, *words, status=0)
+            self.assertEqual(done.stdout, leat("cat", cache, "--graph", "0", *words).stdout, what)
+            count = CACHES["features"]["splits"]["train"]["graphs"]
+            self.assertEqual(done.stderr, f"leat: the first of {count} graphs of train; --graph I "
+                                          "writes another one, --graph : all\n")
+
     def test_bad_words(self):
         cache = CACHES["features"]["cache"]
         count = CACHES["features"]["splits"]["train"]["graphs"]
@@ -425,7 +458,7 @@ class Cat(unittest.TestCase):
             header = json.loads(file.read(size))
         at = 8 + size + header["x"]["data_offsets"][0]
         flip(os.path.join(cache, "train.safetensors"), at + 8192)
-        done = leat("cat", cache)
+        done = leat("cat", cache, "--graph", ":")
         self.assertEqual(done.returncode, 1)
         self.assertIn("hash mismatch", done.stderr)
 
