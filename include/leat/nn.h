@@ -34,7 +34,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_kernels_verify(const char *variant, uint
                                                        leat_error *err);
 
 /* Speeds in GFLOP/s of one thread: the peak of the processor, from fused multiply-adds between
- * registers, and some products and convolutions. */
+ * registers, and some products and convolutions, whose taps outside the image are not counted. */
 #define LEAT_KERNEL_SHAPES 6
 typedef struct leat_kernel_speed {
     const char *name;
