@@ -34,7 +34,8 @@ typedef struct exporting {
     leat_trainer *trainer;
     leat_model *model;
     const char *dir;
-    float *running; /* the state's, but G's recomputed */
+    float *running;     /* the state's, but G's recomputed */
+    char sha256[2][65]; /* of the files of G and D */
     double deviation;
 } exporting;
 
@@ -43,11 +44,11 @@ typedef struct exporting {
 enum { ROWS_MAX = 64 };
 
 static leat_code save_network(const exporting *self, const char *prefix, const char *name,
-                              leat_error *err) {
+                              char sha256[65], leat_error *err) {
     static const char *const metadata[] = {"format", "pt"};
     const size_t skip = strlen(prefix);
     float *parameters = leat_trainer_state(self->trainer)->parameters;
-    char path[LEAT_PATH_BYTES], sha256[65];
+    char path[LEAT_PATH_BYTES];
     leat_weight_row *rows = NULL;
     leat_parameter parameter;
     leat_running_tensor running;
@@ -102,6 +103,8 @@ static leat_code save_config(const exporting *self, leat_error *err) {
     leat_json_begin_object(json);
     leat_json_member_int(json, "step", self->checkpoint->step);
     leat_json_member_string(json, "state", self->checkpoint->state);
+    leat_json_member_string(json, "generator_sha256", self->sha256[0]);
+    leat_json_member_string(json, "discriminator_sha256", self->sha256[1]);
     leat_json_member_string(json, "run", run->identity.run);
     leat_json_member_string(json, "data", run->identity.data);
     leat_json_member_int(json, "images", run->identity.samples);
@@ -249,8 +252,8 @@ static leat_code save_all(exporting *self, leat_error *err) {
     LEAT_TRY(leat_model_statistics(self->model, state->parameters, self->running, err));
     LEAT_TRY(leat_path_make_dir(self->dir, err));
     LEAT_TRY(save_samples(self, err));
-    LEAT_TRY(save_network(self, "G.", LEAT_EXPORT_G, err));
-    LEAT_TRY(save_network(self, "D.", LEAT_EXPORT_D, err));
+    LEAT_TRY(save_network(self, "G.", LEAT_EXPORT_G, self->sha256[0], err));
+    LEAT_TRY(save_network(self, "D.", LEAT_EXPORT_D, self->sha256[1], err));
     LEAT_TRY(save_config(self, err));
     return save_card(self, err);
 }

@@ -622,6 +622,13 @@ class Train(folder.Folder):
             card = file.read()
         self.assertIn("- dcgan\n", card)
         self.assertNotIn(DATA, card)
+        with open(f"{model}/config.json", encoding="utf-8") as file:
+            receipt = json.load(file)["training"]
+        for name in ("generator", "discriminator"):
+            with open(f"{model}/{name}.safetensors", "rb") as file:
+                self.assertEqual(receipt[f"{name}_sha256"], hashlib.sha256(file.read()).hexdigest())
+        self.good("export", run, "-o", self.at("again"), "--step", "5")
+        self.assertEqual(tree(self.at("again")), tree(model))
         self.good("import", model, "-o", back)
         for path, out in ((run, "one.png"), (back, "two.png")):
             self.good("sample", path, "-o", self.at(out), "--seed", "3", "--count", "8")
