@@ -60,7 +60,7 @@ typedef struct json_source {
 /* The steps built, and the epoch and batch of the first and the last. */
 static void put_steps(leat_json *json, const json_source *source) {
     const graphs_job *job = source->job;
-    leat_json_member_int(json, "step_count", job->run.done - job->run.first);
+    batches_json_steps(json, &job->run);
     leat_json_key(json, "batches");
     leat_json_begin_array(json);
     if (job->run.done > job->run.first) {
@@ -108,7 +108,7 @@ static void put_summary(leat_json *json, const void *of) {
     const graphs_job *job = source->job;
     char state[LEAT_LOADER_STATE_BYTES], hash[65];
     leat_graph_loader_state(job->loader, state);
-    leat_json_member_string(json, "cache", job->facts.path);
+    leat_json_member_string(json, "path", job->facts.path);
     if (job->staged.path[0] != 0) leat_json_member_bool(json, "staged_before", job->staged.reused);
     graphs_json_options(json, job);
     leat_json_member_int(json, "split_graphs", job->split.graph_count);

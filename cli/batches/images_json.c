@@ -35,16 +35,12 @@ static void put_summary(leat_json *json, const void *of) {
     const images_job *job = source->job;
     char state[LEAT_LOADER_STATE_BYTES], hash[65];
     leat_image_loader_state(job->loader, state);
-    leat_json_member_string(json, "data", job->facts.path);
+    leat_json_member_string(json, "path", job->facts.path);
     leat_json_key(json, "options");
     leat_json_begin_object(json);
     leat_cli_json_settings(json, leat_image_loader_options_table(), &job->options);
     leat_json_end_object(json);
-    leat_json_key(json, "steps");
-    leat_json_begin_array(json);
-    leat_json_int(json, job->run.first);
-    leat_json_int(json, job->run.done);
-    leat_json_end_array(json);
+    batches_json_steps(json, &job->run);
     leat_json_member_int(json, "epoch_images", job->facts.count);
     leat_json_member_int(json, "step_count", leat_image_loader_step_count(job->loader));
     leat_json_member_string(json, "state", state);

@@ -133,6 +133,14 @@ static leat_code make_steps(batches_run *run, leat_error *err) {
     return code;
 }
 
+void batches_json_steps(leat_json *json, const batches_run *run) {
+    leat_json_key(json, "steps");
+    leat_json_begin_array(json);
+    leat_json_int(json, run->first);
+    leat_json_int(json, run->done);
+    leat_json_end_array(json);
+}
+
 void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
                         int64_t stall_ns) {
     char time[LEAT_WORDS_BYTES], rate[LEAT_WORDS_BYTES], one[LEAT_WORDS_BYTES];

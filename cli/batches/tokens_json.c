@@ -54,16 +54,27 @@ typedef struct summary_source {
     int64_t item_count;
 } summary_source;
 
+static void put_paths(leat_json *json, const batches_job *job) {
+    const char *const *paths = leat_cli_arguments(job->run.cli);
+    leat_json_key(json, "paths");
+    leat_json_begin_array(json);
+    for (int i = 0; i < leat_cli_argument_count(job->run.cli); i++)
+        leat_json_string(json, paths[i]);
+    leat_json_end_array(json);
+}
+
 static void put_summary(leat_json *json, const void *of) {
     const summary_source *source = of;
     const batches_job *job = source->job;
     char state[LEAT_LOADER_STATE_BYTES], hash[65];
     leat_loader_state(job->loader, state);
-    leat_json_key(json, "steps");
-    leat_json_begin_array(json);
-    leat_json_int(json, job->run.first);
-    leat_json_int(json, job->run.done);
-    leat_json_end_array(json);
+    put_paths(json, job);
+    leat_json_key(json, "options");
+    leat_json_begin_object(json);
+    leat_cli_json_settings(json, leat_loader_options_table(), &job->options);
+    leat_cli_json_settings(json, leat_sample_options_table(), &job->options.sample);
+    leat_json_end_object(json);
+    batches_json_steps(json, &job->run);
     leat_json_member_int(json, "epoch_sequences", leat_loader_epoch_sequences(job->loader));
     leat_json_member_int(json, "step_count", leat_loader_step_count(job->loader));
     leat_json_member_string(json, "state", state);

@@ -268,8 +268,8 @@ int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options) 
 void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, const void *options) {
     for (const leat_setting *row = table->rows; row->name != NULL; row++) {
         char text[LEAT_SETTING_BYTES];
-        if (!row->neutral)
-            leat_json_member_string(json, row->name, leat_setting_get(row, options, text));
+        const char *value = leat_setting_get(row, options, text);
+        if (!row->neutral && value != NULL) leat_json_member_string(json, row->name, value);
     }
 }
 

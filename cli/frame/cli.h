@@ -99,7 +99,8 @@ bool leat_cli_given(const leat_cli *cli, const char *name);
 /* Stores the options that the user typed and that are in the library's table in its struct. Returns
  * 0, or 2 after reporting an error. */
 int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options);
-/* One member per option that determines bytes: its name, and its value as typed by a user. */
+/* One member per option that determines bytes and is set: its name, and its value as typed by a
+ * user. */
 void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, const void *options);
 
 int leat_cli_argument_count(const leat_cli *cli);

@@ -141,9 +141,10 @@ static void json_run(leat_json *json, const void *of) {
     const leat_run_facts *facts = &self->facts;
     leat_run_checkpoint checkpoint;
     const char *name, *value;
-    leat_json_member_string(json, "kind", "run");
+    leat_json_member_string(json, "path", facts->path);
+    leat_json_member_string(json, "kind", "training run");
     leat_json_member_string(json, "model", facts->model);
-    leat_json_member_string(json, "run", facts->run);
+    leat_json_member_string(json, "run_hash", facts->run);
     leat_json_member_string(json, "data", facts->data);
     leat_json_member_int(json, "images", facts->images);
     if (facts->init[0] != 0) leat_json_member_string(json, "init", facts->init);
@@ -171,7 +172,11 @@ static void json_run(leat_json *json, const void *of) {
     for (int i = 0; leat_run_setting_at(self->run, i, &name, &value); i++)
         leat_json_member_string(json, name, value);
     leat_json_end_object(json);
-    if (self->verified) leat_json_member_string(json, "verification", "ok");
+    if (!self->verified) return;
+    leat_json_key(json, "verification");
+    leat_json_begin_object(json);
+    leat_json_member_bool(json, "ok", true);
+    leat_json_end_object(json);
 }
 
 static int show(leat_cli *cli, inspected *self) {

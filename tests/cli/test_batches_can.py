@@ -91,7 +91,7 @@ class Hashes(Case):
                          hashlib.sha256(lines.encode()).hexdigest() + "\n")
         document = told(*self.STEPS, "--hash=rows", "--time")
         self.assertEqual(document["text"], lines)
-        self.assertEqual(document["step_count"], len(places))
+        self.assertEqual(document["steps"], [0, len(places)])
         self.assertEqual(document["batches"], [places[0], places[-1]])
         self.assertEqual(document["counters"]["batches"], len(places))
         self.assertGreater(document["time"]["graphs_per_second"], 0)
@@ -569,7 +569,7 @@ class Reports(Case):
         document, _, _ = self.report(*SMALL, "--steps", "3:")
         self.assertEqual((document["first"], document["last"]), ([0, 3], [0, epoch - 1]))
         run = (*SMALL, "--curriculum", "random", "--epochs", 5)
-        steps = told(*run, "--hash")["step_count"]
+        steps = told(*run, "--hash")["steps"][1]
         for text, count in (("0:", steps), (f"{epoch + 2}:", steps - epoch - 2), (":7", 7)):
             document, _, _ = self.report(*run, "--steps", text)
             self.assertEqual(document["batches"], count, text)
@@ -677,7 +677,7 @@ class Usage(Case):
             self.assertFalse(os.path.exists(copies), option)
 
     def test_steps_behind_the_last(self):
-        steps = told(*SMALL, "--epochs", 2, "--hash")["step_count"]
+        steps = told(*SMALL, "--epochs", 2, "--hash")["steps"][1]
         told(*SMALL, "--epochs", 2, "--explain", steps - 1)
         self.refused(f"step {steps} is after the last step, {steps - 1}, of --epochs 2", *SMALL,
                      "--epochs", 2, "--explain", steps)
@@ -722,7 +722,7 @@ class Staging(Case):
         text = batches(*SMALL, "--stage", fast)
         self.assertRegex(text, rf"\Astaged     {re.escape(copy)}, .*, already there\n")
         document = told(*SMALL, "--stage", fast)
-        self.assertEqual((document["cache"], document["staged_before"]), (copy, True))
+        self.assertEqual((document["path"], document["staged_before"]), (copy, True))
         self.assertEqual(os.stat(os.path.join(copy, "train.safetensors")).st_mtime_ns, age)
 
     def test_several_at_once(self):

@@ -595,7 +595,7 @@ class Train(folder.Folder):
         self.assertIn("2 checkpoints", shown)
         found = json.loads(self.good("inspect", run, "--verify", "--json").stdout)
         self.assertEqual([of["step"] for of in found["checkpoints"]], [2, 4])
-        self.assertEqual((found["last_step"], found["verification"]), (4, "ok"))
+        self.assertEqual((found["last_step"], found["verification"]), (4, {"ok": True}))
         self.assertEqual(found["settings"]["width"], "4")
         self.assertIn("2 checkpoints, all with their hashes", leat("doctor", run).stdout)
         self.bad(leat("cat", run), 2, "metrics.jsonl")
