@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ingest of images, compared with Pillow, torchcodec and with the decoder's own time; batches of images,
+"""Ingest of images, compared with Pillow, torchcodec and the decoder's own time; batches of images,
 compared with NumPy and memcpy.
 
 Inputs: `faces`, synthetic images of 178 x 218 pixels in a zip archive, and `photos`, photographs of

@@ -92,8 +92,7 @@ static void put_facts(leat_cli *cli, const leat_images_facts *facts) {
                  facts->texts > 0 ? "" : "\n", facts->background);
     leat_out(cli, "\n  fingerprint  %s\n  decoded      %s\n", facts->fingerprint,
              facts->decoded_sha256);
-    if (facts->sorted_sha256[0] != 0)
-        leat_out(cli, "  sorted       %s\n", facts->sorted_sha256);
+    if (facts->sorted_sha256[0] != 0) leat_out(cli, "  sorted       %s\n", facts->sorted_sha256);
 }
 
 void leat_images_report_terminal(leat_cli *cli, const void *of) {

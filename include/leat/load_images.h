@@ -43,7 +43,8 @@ typedef struct leat_images_facts {
     int64_t rejected;           /* files that are not in it: DIR/rejected.csv */
     int64_t file_bytes;         /* of the pixels' file */
     const char *sorted_sha256;  /* of the hashes of the decoded originals in ascending order: equal
-                                   if the pictures are, whatever their names; "": of an older leat */
+                                   if the pictures are, whatever their names; "": by an older
+                                   leat */
     int64_t texts;              /* files that were skipped because they are texts */
     const char *background;     /* "#rrggbb" under transparent pixels; "drop": alpha was dropped */
 } leat_images_facts;

@@ -240,7 +240,8 @@ class Contents(Case):
         counters = document["counters"]
         text = batches(*SMALL, "--steps", "0:4")
         for pattern in (rf"\Asplit      train: {document['split_graphs']:,} graphs of ",
-                        r"(?m)^steps      0:4, the first epoch 0 batch 0, the last epoch 0 batch 3$",
+                        r"(?m)^steps      0:4, the first epoch 0 batch 0, the last epoch 0 "
+                        r"batch 3$",
                         rf"(?m)^epoch      0 has {document['epoch']['batches']} batches of "
                         rf"{document['epoch']['graphs']:,} graphs$",
                         rf"(?m)^filled     {counters['nodes'] / 40:.3g} % of 1,000 nodes, "

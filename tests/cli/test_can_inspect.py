@@ -407,7 +407,8 @@ class Cat(unittest.TestCase):
                              [number == 0 for number in graph["node_id"]])
 
     def test_stores_print_the_same(self):
-        for words in (("--split", "test_02_fuzzing", "--graph", ":"), ("--scale", "stored", "--graph", ":9"),
+        for words in (("--split", "test_02_fuzzing", "--graph", ":"),
+                      ("--scale", "stored", "--graph", ":9"),
                       ("--format", "words", "--graph", "7")):
             texts = {leat("cat", CACHES[store]["cache"], *words).stdout for store in CACHES}
             self.assertEqual(len(texts), 1, words)
