@@ -80,6 +80,76 @@ class Rejects(unittest.TestCase):
         self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
                       self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
 
+    def test_the_first_value_is_shown(self):
+        """And what it is instead of an address."""
+        for value, words in (("17", "numbers are not addresses"), ("192.0.2.0/24", "a prefix is"),
+                             ("192.0.2.1:80", "must not have a port"), ("[2001:db8::1]:80", "port"),
+                             ("ping.example.org", "host names are not addresses"),
+                             ("192.0.2.256", "use --strict")):
+            for row, reason in ((f"{value},192.0.2.1", "src_addr"),
+                                (f"192.0.2.1,{value}", "dst_addr")):
+                status, _, said = self.ingest(f"{HEADER}1600000000,{row},5\n1600000001,{row},5\n")
+                self.assertEqual(status, 1)
+                self.assertIn(f"none of 2 rows is a measurement ({reason}_unparsable: 2); the first "
+                              f'is row 2 of "{self.folder.name}/x.csv": "{value}"; ', said)
+                self.assertIn(words, said)
+        said = self.ingest(f"{HEADER}x,192.0.2.1,192.0.2.2,5\n")[2]
+        self.assertIn('none of 1 row is a measurement (malformed_line: 1); the first is row 2 of '
+                      f'"{self.folder.name}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must', said)
+        self.assertIn('x.csv": empty; ', self.ingest(f"{HEADER}1600000000,,192.0.2.1,5\n")[2])
+        path = os.path.join(self.folder.name, "x.ndjson")
+        with open(path, "w", encoding="ascii") as file:
+            file.write('{"event_time": "no", "src_addr": "192.0.2.1", "dst_addr": "192.0.2.2", '
+                       '"rtt": 1}\n')
+        said = leat("ingest", "probes", path, "-o", self.out, "--replace", status=1).stderr
+        self.assertIn("each must be a JSON object with a valid time", said)
+        self.assertNotIn("header", said)
+
+    def test_before_the_header(self):
+        """Comments, a line for spreadsheets and titles are skipped, and counted."""
+        records = "1600000000,192.0.2.1,192.0.2.2,5\n1600000001,192.0.2.1,192.0.2.2,6\n"
+        plain = leat("cat", self.data(HEADER + records)).stdout
+        self.assertEqual(plain.count("\n"), 2)
+        for before, count in (("# a, comment\n#\n", 2), ("sep=,\n", 1), ("\nSEP=,\n\n", 1),
+                              ("Pings of May\n\n  # x\n", 2), ("#\n" * 99, 99), ("\n\n", 0)):
+            text = before + HEADER + records
+            self.assertEqual(leat("cat", self.data(text)).stdout, plain, before)
+            said = self.ingest(text)[2]
+            self.assertEqual("before the header" in said, count > 0, before)
+            if count:
+                self.assertIn(f'x.csv": {count} line{"s" * (count > 1)} before the header w', said)
+        self.assertEqual(leat("cat", self.data("# " + HEADER + records)).stdout, plain)
+        for text, words in (("# a\n# b\n", "its columns are: # a "), ("a\nb\n", "columns are: a "),
+                            ("#\n" * 100 + HEADER + records, "its columns are: # "),
+                            ("sep=;\n" + HEADER.replace(",", ";"), "separated by semicolons"),
+                            ("5 May, 2024\n" + HEADER + records, "its columns are: 5 May, 2024 "),
+                            ((HEADER + records).replace("\n", "\r"), "tr '\\r' '\\n' < FILE")):
+            status, _, said = self.ingest(text)
+            self.assertEqual(status, 1, text)
+            self.assertIn(words, said)
+
+    def test_blanks(self):
+        """Blanks around the names of the header are no part of them, nor of fields."""
+        records = "1600000000,192.0.2.1,192.0.2.2,5\n1600000001,192.0.2.1,192.0.2.2,\n"
+        plain = leat("cat", self.data(HEADER + records)).stdout
+        for comma in (", ", " ,", " \t, "):
+            for end in ("", " "):
+                spaced = (HEADER + records).replace(",", comma).replace("\n", end + "\n")
+                self.assertEqual(leat("cat", self.data(spaced)).stdout, plain, repr(comma))
+        quoted = HEADER.replace(",", ", ") + '1600000000, "192.0.2.1", 192.0.2.2, "5"\n'
+        self.assertEqual(leat("cat", self.data(quoted)).stdout, plain.splitlines(True)[0])
+        again = HEADER.replace(",", ", ")
+        stacked = again + records.replace(",", ", ") + again
+        self.assertEqual(leat("cat", self.data(stacked)).stdout, plain)
+        # a header without blanks: fields are what is between the commas
+        self.assertIn("none of 1 row", self.ingest(HEADER + "1600000000, 192.0.2.1,192.0.2.2,5\n")[2])
+
+    def data(self, text):
+        """The data set of a text."""
+        status, _, said = self.ingest(text)
+        self.assertEqual(status, 0, said)
+        return self.out
+
     def stop(self, wanted):
         """What a run says that is stopped once a file that `wanted` names is there."""
         source = os.path.join(self.folder.name, "synthetic.csv")

@@ -21,9 +21,14 @@ static leat_code take(void *context, int worker, const leat_raw_batch *batch, le
 
 static leat_code parse(leat_text_worker *worker, leat_lines *lines, bool csv, leat_error *err) {
     leat_line line;
-    bool found = false, header = false;
+    bool found = false;
     int64_t number = 0;
     leat_source_columns columns = worker->rows.options->columns;
+    if (csv) {
+        LEAT_TRY(leat_csv_find_header(lines, "x.csv", &columns, &worker->map, &number, err));
+        LEAT_ASSERT(number >= 0 && number <= LEAT_CSV_PREAMBLE_MAX);
+        number = 0;
+    }
     for (;;) {
         LEAT_TRY(leat_lines_next(lines, &line, &found, err));
         if (!found) break;
@@ -34,9 +39,7 @@ static leat_code parse(leat_text_worker *worker, leat_lines *lines, bool csv, le
             LEAT_ASSERT(csv || line.data[i] != '\n');
         }
         if (!csv || line.size_bytes == 0) continue;
-        if (!header) LEAT_TRY(leat_csv_read_header(&line, "x.csv", &columns, &worker->map, err));
-        else LEAT_TRY(leat_csv_take(worker, &line, err));
-        header = true;
+        LEAT_TRY(leat_csv_take(worker, &line, err));
     }
     return leat_rows_flush(&worker->rows, err);
 }

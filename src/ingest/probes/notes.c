@@ -194,6 +194,15 @@ static bool warn_without(const writing *to, const leat_file_notes *file, const c
     return true;
 }
 
+static bool warn_preamble(const writing *to, const leat_file_notes *file, const char *name) {
+    const long long count = (long long)atomic_load(&file->preamble);
+    if (count == 0) return false;
+    if (name != NULL)
+        leat_warnings_add(to->warnings, "\"%s\": %lld line%s before the header %s skipped", name,
+                          count, count == 1 ? "" : "s", count == 1 ? "was" : "were");
+    return true;
+}
+
 static bool warn_turned(const writing *to, const leat_file_notes *file, const char *name) {
     if (!atomic_load(&file->turned)) return false;
     if (name != NULL)
@@ -342,8 +351,8 @@ static void warn_words(const writing *to) {
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
-    static const file_warning kinds[] = {warn_without, warn_turned, warn_headers,
-                                         warn_units,   warn_times,  warn_rtts};
+    static const file_warning kinds[] = {warn_without, warn_preamble, warn_turned, warn_headers,
+                                         warn_units,   warn_times,    warn_rtts};
     const char *rtt = options->columns.rtt, *time = options->columns.event_time;
     writing to = {.notes = notes, .now_us = now_us, .warnings = warnings};
     leat_text_show(to.rtt, sizeof to.rtt, rtt, (int64_t)strlen(rtt));

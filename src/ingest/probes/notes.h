@@ -17,6 +17,7 @@ typedef struct leat_file_notes {
     atomic_int_least64_t answered, fast, slow; /* measurements: with an rtt, < 0.05 ms, > 10 s */
     atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
     atomic_uint units;                      /* see leat_time_read */
+    atomic_int_least64_t preamble;          /* lines before the header that say something else */
     atomic_bool turned;                     /* a later header has the columns in another order */
     atomic_bool elements;                   /* its rows are elements of an array, not lines */
     /* lines that look like a header with names of its own, and the first of them */

@@ -1,8 +1,19 @@
 /* What is said of inputs of which most rows, or all, were rejected: the commonest reason, and what
  * to do about it. */
+#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/escape.h"
+#include "base/lines.h"
 #include "ingest/probes/job.h"
+
+enum { VALUE_BYTES = 64, PLACE_BYTES = 200 };
+
+/* A row as an example: where it is, and the value that it was rejected for. */
+typedef struct example {
+    char row[24], file[PLACE_BYTES], value[VALUE_BYTES];
+} example;
 
 static int commonest(const leat_job_state *state) {
     int most = 0;
@@ -12,8 +23,15 @@ static int commonest(const leat_job_state *state) {
     return most;
 }
 
+static bool has_csv(const leat_job *job) {
+    for (int64_t i = 0; i < job->inputs.count; i++)
+        if (job->inputs.items[i].format == LEAT_INPUT_CSV) return true;
+    return false;
+}
+
 /* A reason may have a cause that all of its rows share. */
-static const char *cause(const leat_job_state *state, int reason) {
+static const char *cause(const leat_job *job, int reason) {
+    const leat_job_state *state = &job->state;
     int64_t half = state->rejected[reason] / 2;
     switch (reason) {
     case LEAT_REJECT_TIME_RANGE:
@@ -25,8 +43,10 @@ static const char *cause(const leat_job_state *state, int reason) {
                    "1970 or ISO 8601; convert them";
         return "times must be seconds since 1970 or ISO 8601";
     case LEAT_REJECT_LINE:
-        return "lines must have as many fields as the header, and valid times and numbers; use "
-               "--strict to stop at the first that does not";
+        return has_csv(job) ? "lines must have as many fields as the header, and valid times and "
+                              "numbers; use --strict to stop at the first that does not"
+                            : "each must be a JSON object with a valid time and numbers; use "
+                              "--strict to stop at the first that is not";
     case LEAT_REJECT_RTT_BAD:
         return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
                "first that is not";
@@ -34,6 +54,100 @@ static const char *cause(const leat_job_state *state, int reason) {
         return "they are not results of ping, which are the only ones that leat reads";
     default: return "use --strict to stop at the first";
     }
+}
+
+/* The columns of rejected.csv. */
+enum { FILE_AT, ROW_AT, REASON_AT, TIME_AT, SRC_AT, DST_AT, VERSION_AT, RTT_AT, LINE_AT, COLUMNS };
+
+static int column_of(int reason) {
+    switch (reason) {
+    case LEAT_REJECT_SRC_BAD: return SRC_AT;
+    case LEAT_REJECT_DST_BAD: return DST_AT;
+    case LEAT_REJECT_TIME_RANGE: return TIME_AT;
+    case LEAT_REJECT_VERSION: return VERSION_AT;
+    case LEAT_REJECT_RTT:
+    case LEAT_REJECT_RTT_BAD: return RTT_AT;
+    default: return LINE_AT;
+    }
+}
+
+static void show(char *out, int64_t out_bytes, const leat_text *field) {
+    leat_text_show(out, out_bytes, field->data, field->size_bytes);
+}
+
+/* Whether a line of rejected.csv is of this reason; then *out is it. */
+static bool take_example(leat_line *line, int reason, example *out) {
+    leat_text fields[COLUMNS] = {{NULL, 0}};
+    char *at = line->data, *end = line->data + line->size_bytes;
+    int count = 0;
+    while (at != NULL && count < COLUMNS && leat_line_field(&at, end, &fields[count])) count++;
+    const char *wanted = leat_reject_text((leat_reject)reason);
+    const leat_text *found = &fields[REASON_AT];
+    if (count != COLUMNS || found->size_bytes != (int32_t)strlen(wanted) ||
+        memcmp(found->data, wanted, strlen(wanted)) != 0)
+        return false;
+    const leat_text *value = &fields[column_of(reason)];
+    if (value->size_bytes == 0) value = &fields[LINE_AT]; /* a line that was not taken apart */
+    show(out->row, sizeof out->row, &fields[ROW_AT]);
+    show(out->file, sizeof out->file, &fields[FILE_AT]);
+    show(out->value, sizeof out->value, value);
+    return true;
+}
+
+/* The first row of a reason, in the log that the scan has written. */
+static leat_code find_example(const leat_job *job, int reason, example *out, leat_error *err) {
+    const leat_lines_options options = {.quotes = true};
+    char path[LEAT_PATH_BYTES];
+    leat_lines *lines = NULL;
+    leat_line line;
+    bool found = true;
+    *out = (example){.row = ""};
+    LEAT_TRY(leat_path_join(path, sizeof path, job->folder.stage, LEAT_REJECTED_NAME, err));
+    LEAT_TRY(leat_lines_open(&lines, path, &options, err));
+    leat_code code = LEAT_OK;
+    while (code == LEAT_OK && found) {
+        code = leat_lines_next(lines, &line, &found, err);
+        if (code == LEAT_OK && found && line.fault == LEAT_LINE_GOOD &&
+            take_example(&line, reason, out))
+            break;
+    }
+    leat_lines_close(lines);
+    return code;
+}
+
+/* What something that is not an address is, and what to do about it; "": that is not known. */
+static const char *what_is(const char *value) {
+    const size_t size = strlen(value), digits = strspn(value, "0123456789");
+    const char *colon = strrchr(value, ':');
+    if (size > 0 && digits == size)
+        return "numbers are not addresses; if they identify hosts, join them with a table of the "
+               "hosts' addresses first";
+    if (strchr(value, '/') != NULL) return "a prefix is not an address; remove what follows the /";
+    if (value[0] == '[' || (colon != NULL && strchr(value, ':') == colon &&
+                            strspn(colon + 1, "0123456789") == strlen(colon + 1)))
+        return "an address must not have a port; remove it";
+    if (strstr(value, "\\x") != NULL)
+        return "it looks like the bytes of an address; write addresses as text";
+    for (const char *at = value; *at != 0; at++)
+        if (isalpha((unsigned char)*at) && strchr("abcdefABCDEF", *at) == NULL)
+            return "host names are not addresses; resolve them first";
+    return "";
+}
+
+static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
+    const leat_job_state *state = &job->state;
+    const bool is_address = reason == LEAT_REJECT_SRC_BAD || reason == LEAT_REJECT_DST_BAD;
+    example first;
+    LEAT_TRY(find_example(job, reason, &first, err));
+    const char *why = is_address ? what_is(first.value) : "";
+    if (why[0] == 0) why = cause(job, reason);
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "none of %lld row%s is a measurement (%s: %lld); the first is row %s of "
+                     "\"%s\": %s%s%s; %s",
+                     (long long)state->rows_read, state->rows_read == 1 ? "" : "s",
+                     leat_reject_text((leat_reject)reason), (long long)state->rejected[reason],
+                     first.row, first.file, first.value[0] != 0 ? "\"" : "empty", first.value,
+                     first.value[0] != 0 ? "\"" : "", why);
 }
 
 leat_code leat_job_check_not_empty(const leat_job *job, leat_error *err) {
@@ -44,10 +158,7 @@ leat_code leat_job_check_not_empty(const leat_job *job, leat_error *err) {
                          (long long)job->inputs.count, job->inputs.count == 1 ? "" : "s",
                          job->inputs.items[0].path);
     }
-    int most = commonest(state);
-    return leat_fail(err, LEAT_ERR_INPUT, "none of %lld rows is a measurement (%s: %lld); %s",
-                     (long long)state->rows_read, leat_reject_text(most),
-                     (long long)state->rejected[most], cause(state, most));
+    return refuse_all(job, commonest(state), err);
 }
 
 void leat_job_warn_rejected(const leat_job *job, char *text, int64_t size_bytes) {
@@ -60,5 +171,5 @@ void leat_job_warn_rejected(const leat_job *job, char *text, int64_t size_bytes)
     snprintf(text, (size_t)size_bytes,
              "%lld of %lld rows were rejected, %lld of them as %s: %s; see \"%.200s/rejected.csv\"",
              (long long)all, (long long)state->rows_read, (long long)state->rejected[most],
-             leat_reject_text(most), cause(state, most), job->folder.out);
+             leat_reject_text(most), cause(job, most), job->folder.out);
 }

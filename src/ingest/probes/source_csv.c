@@ -67,6 +67,33 @@ static leat_code refuse_header(const char *path, const char *name, const char *l
                      path, name, list);
 }
 
+static leat_code refuse_cr(const char *path, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": its lines end in CR alone; convert it: tr '\\r' '\\n' < FILE > NEW",
+                     path);
+}
+
+/* ---- blanks ---- */
+
+static bool is_blank(char byte) { return byte == ' ' || byte == '\t'; }
+
+/* Moves `at` behind blanks; whether there were any. */
+static bool skip_blanks(char **at, const char *end) {
+    const char *begin = *at;
+    while (*at < end && is_blank(**at)) ++*at;
+    return *at > begin;
+}
+
+/* Removes blanks at the end; whether there were any. */
+static bool cut_blanks(leat_text *field) {
+    const int32_t size = field->size_bytes;
+    while (field->size_bytes > 0 && is_blank(field->data[field->size_bytes - 1]))
+        field->size_bytes--;
+    return field->size_bytes < size;
+}
+
+/* ---- the header ---- */
+
 leat_code leat_csv_read_header(leat_line *line, const char *path,
                                const leat_source_columns *columns, leat_csv_map *map,
                                leat_error *err) {
@@ -83,16 +110,20 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
                          path, (long long)line->number, (long long)LEAT_LINE_BYTES_MAX);
     }
     char *at = line->data, *end = line->data + line->size_bytes;
+    const bool has_cr = memchr(at, '\r', (size_t)line->size_bytes) != NULL;
     while (at != NULL) {
         if (map->field_count == LEAT_CSV_FIELDS_MAX) {
+            if (has_cr) return refuse_cr(path, err);
             return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\": the header has more than %d columns",
                              path, LEAT_CSV_FIELDS_MAX);
         }
+        if (skip_blanks(&at, end)) map->blanks = true;
         if (!leat_line_field(&at, end, &field)) {
             return leat_fail(err, LEAT_ERR_INPUT,
                              "\"%s\": line %lld: invalid quoting in the header", path,
                              (long long)line->number);
         }
+        if (cut_blanks(&field)) map->blanks = true;
         list_name(list, sizeof list, &field);
         if (leat_address_parse(field.data, field.size_bytes, NULL) != 0) has_address = true;
         int slot = -1;
@@ -111,6 +142,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     map->has_version = seen[LEAT_COLUMN_VERSION];
     for (int k = 0; k < LEAT_COLUMNS; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
+        if (has_cr) return refuse_cr(path, err);
         return refuse_header(path, names[k], list, map->field_count == 1 ? &field : NULL,
                              has_address, err);
     }
@@ -123,14 +155,16 @@ static bool split(const leat_csv_map *map, leat_line *line, leat_text fields[LEA
     int32_t count = 0;
     while (at != NULL) {
         leat_text field;
+        if (map->blanks) (void)skip_blanks(&at, end);
         if (count == map->field_count || !leat_line_field(&at, end, &field)) return false;
+        if (map->blanks) (void)cut_blanks(&field);
         int slot = map->slot[count++];
         if (slot >= 0) fields[slot] = field;
     }
     return count == map->field_count;
 }
 
-/* ---- headers after the first ---- */
+/* ---- lines that name columns ---- */
 
 /* A line of a file, without the byte order mark that another part may begin with. */
 static leat_line without_mark(const leat_line *line) {
@@ -152,8 +186,10 @@ static int count_names(const leat_line *line, const leat_source_columns *columns
     while (at != NULL) {
         const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
         const char *stop = comma != NULL ? comma : end;
+        while (at < stop && is_blank(*at)) at++;
         leat_text field = {at, (int32_t)(stop - at)};
-        bool quoted = field.size_bytes > 1 && at[0] == '"' && stop[-1] == '"';
+        (void)cut_blanks(&field);
+        bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
         if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
         for (int k = 0; k < LEAT_COLUMNS; k++) {
             exact[k] = exact[k] || is_name(&field, names[k]);
@@ -178,6 +214,57 @@ bool leat_csv_is_header(const leat_line *line, const leat_source_columns *column
                strlen(columns->event_time)) == NULL)
         return false;
     return count_names(line, columns, &all) > 0 && all;
+}
+
+/* Whether a line before the header is something else: a comment, a line sep=, for a spreadsheet, or
+ * a title, which has no separators. *header: it is the header, as a comment. */
+static bool is_preamble(leat_line *line, const leat_source_columns *columns, bool *header) {
+    char *at = line->data, *end = at + line->size_bytes;
+    *header = false;
+    if (line->fault != LEAT_LINE_GOOD) return false;
+    (void)skip_blanks(&at, end);
+    const int64_t size = end - at;
+    if (size > 0 && at[0] == '#') {
+        leat_line rest = *line;
+        at++;
+        (void)skip_blanks(&at, end);
+        rest.data = at;
+        rest.size_bytes = end - at;
+        *header = leat_csv_is_header(&rest, columns);
+        if (*header) *line = rest;
+        return true;
+    }
+    if (size >= 4 && size <= 6 && strncasecmp(at, "sep=", 4) == 0) return true;
+    for (int64_t i = 0; i < size; i++)
+        if (strchr(",;|\t", at[i]) != NULL) return false;
+    return true;
+}
+
+leat_code leat_csv_find_header(leat_lines *lines, const char *path,
+                               const leat_source_columns *columns, leat_csv_map *map,
+                               int64_t *preamble, leat_error *err) {
+    leat_buf first = {0}; /* the first line, about which to complain */
+    leat_line line, shown = {0};
+    bool found = false, header = false;
+    *preamble = 0;
+    leat_code code = leat_lines_first(lines, &line, &found, err);
+    if (code == LEAT_OK && !found)
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is empty; CSV requires a header line", path);
+    while (code == LEAT_OK && found && *preamble < LEAT_CSV_PREAMBLE_MAX &&
+           is_preamble(&line, columns, &header) && !header) {
+        if (++*preamble == 1) {
+            shown = line;
+            code = leat_buf_append(&first, line.data, line.size_bytes, err);
+        }
+        if (code == LEAT_OK) code = leat_lines_first(lines, &line, &found, err);
+    }
+    if (code == LEAT_OK && (!found || *preamble == LEAT_CSV_PREAMBLE_MAX)) {
+        shown.data = (char *)first.data;
+        line = shown;
+    }
+    if (code == LEAT_OK) code = leat_csv_read_header(&line, path, columns, map, err);
+    leat_buf_free(&first);
+    return code;
 }
 
 /* Whether a line has as many words as there are columns, like a header with names of its own.

@@ -58,6 +58,7 @@ enum { LEAT_COLUMN_TIME, LEAT_COLUMN_SRC, LEAT_COLUMN_DST, LEAT_COLUMN_VERSION, 
 typedef struct leat_csv_map {
     int32_t field_count;
     bool has_version;
+    bool blanks; /* around names of the header, so also around fields: they do not count */
     int8_t slot[LEAT_CSV_FIELDS_MAX];
 } leat_csv_map;
 
@@ -130,6 +131,13 @@ LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row
 LEAT_MUST_CHECK leat_code leat_csv_read_header(leat_line *line, const char *path,
                                                const leat_source_columns *columns,
                                                leat_csv_map *map, leat_error *err);
+/* Reads the header from the beginning of a file, after lines of other things: comments, sep=,
+ * titles. LEAT_ERR_INPUT: there is none, or it lacks a column. */
+#define LEAT_CSV_PREAMBLE_MAX 100
+LEAT_MUST_CHECK leat_code leat_csv_find_header(leat_lines *lines, const char *path,
+                                               const leat_source_columns *columns,
+                                               leat_csv_map *map, int64_t *preamble,
+                                               leat_error *err);
 /* Whether a line in a file is another header, with all of the columns: stacked files have one for
  * each part. */
 bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns);

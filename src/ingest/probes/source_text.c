@@ -74,26 +74,20 @@ leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject re
 
 /* ---- the reader ---- */
 
-/* Opens an input and, for CSV, reads its header. Unpacking takes what was found out about it, or
- * before that all of the memory. */
+/* Opens an input and, for CSV, reads its header, after `preamble` lines of other things. Unpacking
+ * takes what was found out about it, or before that all of the memory. */
 static leat_code open_input(const leat_input *input, const leat_source_options *options,
-                            leat_lines **lines, leat_csv_map *map, leat_error *err) {
+                            leat_lines **lines, leat_csv_map *map, int64_t *preamble,
+                            leat_error *err) {
     leat_lines_options reading = {.coding = input->coding,
                                   .unpack_bytes = input->unpack_bytes > 0 ? input->unpack_bytes
                                                                           : options->memory_bytes,
                                   .quotes = input->format == LEAT_INPUT_CSV};
     LEAT_TRY(leat_input_lines_open(lines, input, &reading, err));
+    *preamble = 0;
     if (input->format != LEAT_INPUT_CSV) return LEAT_OK;
-    leat_line line;
-    bool found = false;
-    leat_code code = leat_lines_first(*lines, &line, &found, err);
-    if (code == LEAT_OK && !found) {
-        code = leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is empty; CSV requires a header line",
-                         input->path);
-    }
-    if (code == LEAT_OK) {
-        code = leat_csv_read_header(&line, input->path, &options->columns, map, err);
-    }
+    leat_code code =
+        leat_csv_find_header(*lines, input->path, &options->columns, map, preamble, err);
     if (code != LEAT_OK) {
         leat_lines_close(*lines);
         *lines = NULL;
@@ -113,9 +107,9 @@ leat_code leat_text_check(leat_input *input, const leat_source_options *options,
     leat_lines *lines = NULL;
     leat_csv_map map;
     char *text = NULL;
-    int64_t size = 0;
+    int64_t size = 0, preamble = 0;
     input->unpack_bytes = 0;
-    LEAT_TRY(open_input(input, options, &lines, &map, err));
+    LEAT_TRY(open_input(input, options, &lines, &map, &preamble, err));
     leat_code code = leat_lines_look(lines, 0, &text, &size, err);
     if (code == LEAT_OK)
         input->unpack_bytes = input->zip
@@ -133,7 +127,10 @@ static bool is_text(void *context, const leat_input *input) {
 static leat_code open_next(void *context, int32_t input, leat_lines **lines, leat_error *err) {
     text_scan *text = context;
     const leat_scan *scan = text->scan;
-    LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, lines, &text->map, err));
+    int64_t preamble = 0;
+    LEAT_TRY(
+        open_input(&scan->inputs->items[input], scan->options, lines, &text->map, &preamble, err));
+    atomic_store(&scan->options->notes->files[input].preamble, preamble);
     text->first = text->map;
     text->elements = (leat_elements){.time_name = scan->options->columns.event_time};
     text->is_document = false;
