@@ -260,11 +260,30 @@ class Marks(Third):
                  ((lambda i: (1, 0, int(i % 20 == 0))), 380, 10, 1),
                  ((lambda i: (1 + i % 2, 0, 0)), 400, 10, 2))
         for marks, frames, ids, captures in cases:
-            result = self.read(self.save("CAN.csv", self.frames(marks)), *NAMED)[0]
-            self.assertEqual((result["frames"], result["identifiers"], result["captures"]),
-                             (frames, ids, captures))
-            self.assertEqual(result["warnings"], [])
-            self.assertEqual(self.settings(result)["reader"], "2")
+            read = []
+            for words in NAMED, ():  # its header is known
+                result, *contents = self.read(self.save("CAN.csv", self.frames(marks)), *words)
+                read.append(contents)
+                self.assertEqual((result["frames"], result["identifiers"], result["captures"]),
+                                 (frames, ids, captures))
+                self.assertEqual(result["warnings"], [])
+                self.assertEqual(self.settings(result)["reader"], "2")
+            self.assertEqual(read[0], read[1])
+
+    def test_canedge_fd(self):
+        """The DLC of a CAN-FD frame is a code; the number of bytes stands beside it."""
+        lines = [line.replace(";8;2;", ";13;32;") + "00" * 30 if i > 200 else line
+                 for i, line in enumerate(self.frames(lambda i: (1, 0, 0)))]
+        result = self.read(self.save("CAN.csv", lines))[0]
+        self.assertEqual((result["frames"], result["rejected"], result["frames_cut"]), (400, 0, 200))
+
+    def test_nearly_canedge(self):
+        """Another header, though similar, is not taken for it."""
+        for old, new in (("TimestampEpoch", "Timestamp_Epoch"), (";ESI", ""), ("DataBytes", "x")):
+            lines = list(self.frames(lambda i: (1, 0, 0)))
+            lines[0] = lines[0].replace(old, new)
+            said = self.ingest(self.save("CAN.csv", lines), out=f"x{len(new)}", status=1)
+            self.assertIn("--column", said)
 
     # ---- the number of the rules ----
 

@@ -342,3 +342,33 @@ bool leat_can_may_be_decimal_name(leat_text name) {
     }
     return false;
 }
+
+/* ---- headers that are always the same -------------------------------------------------------- */
+
+void leat_can_name_canedge(const leat_text *cells, int count, leat_can_layout *layout) {
+    static const struct {
+        const char *name;
+        int8_t column;
+    } header[] = {{"TimestampEpoch", LEAT_CAN_COLUMN_TIME},
+                  {"BusChannel", LEAT_CAN_COLUMN_OTHER},
+                  {"ID", LEAT_CAN_COLUMN_ID},
+                  {"IDE", LEAT_CAN_COLUMN_OTHER},
+                  {"DLC", LEAT_CAN_COLUMN_OTHER},
+                  {"DataLength", LEAT_CAN_COLUMN_DLC},
+                  {"Dir", LEAT_CAN_COLUMN_OTHER},
+                  {"EDL", LEAT_CAN_COLUMN_OTHER},
+                  {"BRS", LEAT_CAN_COLUMN_OTHER},
+                  {"ESI", LEAT_CAN_COLUMN_OTHER},
+                  {"RTR", LEAT_CAN_COLUMN_OTHER},
+                  {"DataBytes", LEAT_CAN_COLUMN_PAYLOAD}};
+    const int columns = sizeof header / sizeof *header;
+    if (count != columns) return;
+    for (int i = 0; i < columns; i++) {
+        const size_t size = strlen(header[i].name);
+        if (layout->column[i] != LEAT_CAN_COLUMN_OTHER || (size_t)cells[i].size_bytes != size ||
+            memcmp(cells[i].data, header[i].name, size) != 0)
+            return;
+    }
+    for (int i = 0; i < columns; i++) layout->column[i] = header[i].column;
+    layout->dlc_unit = LEAT_CAN_UNIT_BYTES;
+}

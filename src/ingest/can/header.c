@@ -606,6 +606,7 @@ static bool resolve(const header *head, leat_can_layout *layout) {
     memset(layout->column, LEAT_CAN_COLUMN_OTHER, sizeof layout->column);
     if (!map_columns(head, layout)) return false;
     if (head->named) {
+        leat_can_name_canedge(head->cells, head->count, layout);
         if (!name_columns(head, layout) || !name_label(head, layout) || !name_bytes(head, layout))
             return false;
         leat_can_name_marks(head->lines, head->line_count, head->cells, head->options->reader,

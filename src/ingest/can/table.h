@@ -131,6 +131,9 @@ void leat_can_hint_numbers(const leat_can_mapping *mapping, char *out, size_t ou
 
 /* The column of a name that decides alone: extended, remote, error, bus; else ..._OTHER. */
 int8_t leat_can_mark_column(leat_text name);
+/* Names the columns of a csv with exactly the header of CANedge's converters and webCAN, unless
+ * some are named: "DLC" is the code of a CAN-FD frame there, "DataLength" the number of bytes. */
+void leat_can_name_canedge(const leat_text *cells, int count, leat_can_layout *layout);
 /* Whether a name is that of a mark or a bus; that of one only if its values say so; that of
  * anything that cannot be a label. */
 bool leat_can_is_mark(leat_text name);
