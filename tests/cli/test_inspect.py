@@ -57,6 +57,12 @@ class Words(unittest.TestCase):
         done = leat("inspect", os.path.join(DATA, "set"), env=dict(os.environ, LC_ALL="C.UTF-8"))
         self.assertIn("\u2588", done.stdout)
 
+    def test_any_name_of_a_folder(self):
+        for name in ("x.csv", "manifest.json"):
+            path = copied(name)
+            done = leat("inspect", path, status=0)
+            self.assertIn(f"{path}: a data set written by leat", done.stdout)
+
     def test_other_inputs_are_explained(self):
         done = leat("inspect", os.path.join(DATA, "pings.csv"))
         self.assertEqual(done.returncode, 2)

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/escape.h"
 #include "format/arrow/arrow.h"
 
 enum { MESSAGE_VERSION, MESSAGE_KIND, MESSAGE_HEADER, MESSAGE_BODY_BYTES };
@@ -41,6 +42,22 @@ static leat_code get_bytes(leat_arrow_stream *stream, int64_t at, int64_t size,
     return leat_view_bytes(stream->view, at, size, scratch, bytes, err);
 }
 
+/* The first message has a size that cannot be: records of third-party files are often something
+ * else. */
+static leat_code refuse_first(const leat_arrow_stream *stream, const uint8_t bytes[4],
+                              leat_error *err) {
+    char shown[32];
+    if (bytes[0] == '{' || bytes[0] == '[') {
+        leat_text_show(shown, sizeof shown, (const char *)bytes, 4);
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s: not Arrow: it begins like JSON, with %s",
+                         stream->name, shown);
+    }
+    return leat_fail(err, LEAT_ERR_CORRUPT,
+                     "%s: not Arrow: it begins with the bytes %02x %02x %02x %02x, as a protobuf "
+                     "message or something else does",
+                     stream->name, bytes[0], bytes[1], bytes[2], bytes[3]);
+}
+
 /* Reads the prefix at stream->position: metadata size (0: end mark) and where metadata begin. */
 static leat_code read_prefix(leat_arrow_stream *stream, int64_t *size, int64_t *metadata,
                              leat_error *err) {
@@ -58,6 +75,8 @@ static leat_code read_prefix(leat_arrow_stream *stream, int64_t *size, int64_t *
     }
     *size = word;
     *metadata = at + prefix;
+    if (prefix == 4 && at == stream->begin && *size > left - prefix)
+        return refuse_first(stream, bytes, err);
     if (*size > LEAT_ARROW_METADATA_MAX || *size > left - prefix)
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "%s: message at byte %lld: %lld bytes of metadata, but %lld are left",

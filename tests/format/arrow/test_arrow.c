@@ -223,6 +223,27 @@ static void test_choices(void **state) {
     }
 }
 
+/* Records of third-party files that are something else are told as that. */
+static void test_other_contents(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {{"{\"a\": 1}", "not Arrow: it begins like JSON, with {\"a\""},
+                 {"[1, 2, 3]", "not Arrow: it begins like JSON, with [1, "},
+                 {"\x0a\x03"
+                  "abc\x10\x01",
+                  "not Arrow: it begins with the bytes 0a 03 61 62"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_measurements out = {0};
+        leat_error err = {0};
+        const char *text = cases[i].text;
+        assert_int_equal(
+            leat_probe_table_decode((const uint8_t *)text, (int64_t)strlen(text), NULL, &out, &err),
+            LEAT_ERR_CORRUPT);
+        if (strstr(err.message, cases[i].words) == NULL) fail_msg("%s", err.message);
+    }
+}
+
 /* The caller's limit on decoded bytes holds for all buffers together. */
 static void test_decoded_limit(void **state) {
     (void)state;
@@ -598,11 +619,12 @@ static void test_ints(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),        cmocka_unit_test(test_choices),
-        cmocka_unit_test(test_decoded_limit), cmocka_unit_test(test_splices),
-        cmocka_unit_test(test_null_count),    cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_schema_bounds), cmocka_unit_test(test_times),
-        cmocka_unit_test(test_rtts),          cmocka_unit_test(test_ints),
+        cmocka_unit_test(test_golden),         cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_other_contents), cmocka_unit_test(test_decoded_limit),
+        cmocka_unit_test(test_splices),        cmocka_unit_test(test_null_count),
+        cmocka_unit_test(test_bodies),         cmocka_unit_test(test_schema_bounds),
+        cmocka_unit_test(test_times),          cmocka_unit_test(test_rtts),
+        cmocka_unit_test(test_ints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
