@@ -234,6 +234,8 @@ class Lists(unittest.TestCase):
                 ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
                 ("docs/can.md", ["cli_test_readme", "lint_test_gate"], ["cli_test_kernels"]),
                 ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),
+                ("tests/golden/reference/x", ["nn_test_conv", "cli_test_golden_files"],
+                 ["base_test_core"]),
                 ("scripts/x", ["lint_test_gate"], ["base_test_core", "cli_test_train"]),
                 ("tests/nn/test_conv.c", ["nn_test_conv"], ["nn_test_product"]),
                 ("tests/nn/reference.h", ["nn_test_conv", "nn_test_product"], ["train_test_run"])):
