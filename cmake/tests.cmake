@@ -2,6 +2,7 @@
 # with the rooms it tests: those of the folder's name and below, or all of them where the folder is
 # not a room; so they reach hidden functions. The folder's other .c files are its support library,
 # tests_<folder>; programs of tests/fault, tests/fuzz and tests/load use that of rooms as well.
+# tests_golden, tests/golden_files.c, is for all of them.
 # tests/<folder>/test_*.py and .sh run with LEAT (the command) and LEAT_BUILD in the environment;
 # exit status 77 means skipped.
 # tests/<folder>/tool_*.c: programs that these call, tests/<folder>_tool_* in LEAT_BUILD.
@@ -138,6 +139,11 @@ set(LEAT_SUPPORT_crowd train format)
 set(LEAT_SUPPORT_fuzz ingest load format)
 # Rooms that a room does not see, but its tests do, to read the golden files with.
 set(LEAT_TESTS_SEE_nn format)
+add_library(tests_golden STATIC tests/golden_files.c)
+target_compile_definitions(tests_golden PRIVATE LEAT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+target_compile_options(tests_golden PRIVATE ${LEAT_TEST_FLAGS})
+target_link_libraries(tests_golden PRIVATE leat_flags leat_lib_JANSSON leat_lib_ZLIB
+  PkgConfig::CMOCKA)
 function(leat_link_support target folder)
   foreach(of ${folder} ${LEAT_SUPPORT_${folder}})
     file(GLOB sources CONFIGURE_DEPENDS tests/${of}/*.c)
@@ -154,6 +160,7 @@ function(leat_link_support target folder)
       target_link_libraries(${target} PRIVATE tests_${of})
     endif()
   endforeach()
+  target_link_libraries(${target} PRIVATE tests_golden)
 endfunction()
 
 file(GLOB test_sources CONFIGURE_DEPENDS tests/*/test_*.c tests/*/*/test_*.c)

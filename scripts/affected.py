@@ -3,7 +3,8 @@
 The graph of rooms (scripts/rooms.txt) says it for tests in C: a changed file reaches its own room,
 or its kind of it, and all that see that. Tests of the command are reached through the commands that
 they run: a command uses the rooms whose public headers its files include. Tests of examples and of
-scripts are reached by changes in those folders, and so are examples by the commands that they run.
+scripts are reached by changes in those folders, and so are examples by the commands that they run;
+tests that name golden files, by changes of these.
 What would take too long is left out, the farthest and the longest first, and named.
 """
 import collections
@@ -114,6 +115,7 @@ class Reach:
         self.changed = set(changed)
         self.nodes, self.folders = {}, set()
         self.own = set()  # changed files of the command: names of commands, or all of them
+        self.golden = False  # what tests compare with, or how they find it
         self.pages = set()  # how tests name the changed pages: by their file, or by its folder
         for path in changed:
             self.add(path)
@@ -132,7 +134,9 @@ class Reach:
             match = re.match(r"cmd_(\w+)\.c$|(\w+)/", rest)
             self.own.add(match.group(1) or match.group(2) if match else "*")
         elif top == "tests":
-            if not re.search(r"/test_\w+\.(c|py|sh)$", path):
+            if rest.startswith("golden"):
+                self.golden = True
+            elif not re.search(r"/test_\w+\.(c|py|sh)$", path):
                 self.folders.add(rest.split("/")[0])  # what several tests of a folder share
         elif top in ("python", "examples"):
             self.folders.add(top)
@@ -145,14 +149,14 @@ class Reach:
         """How far a change is from a test; None if it cannot break it."""
         source = source_of(self.home, test)
         folder = source.split("/")[1] if "/" in source else ""
-        if source in self.changed or folder in self.folders:
+        text = read(os.path.join(self.home, source))
+        if source in self.changed or folder in self.folders or self.golden and "golden" in text:
             return 0
         if source.endswith(".c"):
             node = self.rooms.of(source[len("tests/"):])
             nodes = {node} if node else included(self.home, source, self.rooms)
             return min((far for reached, far in self.nodes.items() if nodes & {
                 reached, reached.split("/")[0]}), default=None)
-        text = read(os.path.join(self.home, source))
         if any(re.search(rf"\b{re.escape(page)}\b", text) for page in self.pages):
             return 0
         runs = any(re.search(rf"[\"']{words[0]}\b", text) and

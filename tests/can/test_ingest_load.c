@@ -16,16 +16,12 @@
 
 #include "base/file.h"
 #include "check.h"
+#include "golden_files.h"
 #include "leat/ingest.h"
 #include "leat/load_can.h"
 
 static char top[] = "/tmp/leat_can_XXXXXX";
 static char logs[64];
-
-static const char *shared(void) {
-    const char *set = getenv("LEAT_SHARED");
-    return set != NULL ? set : LEAT_SOURCE_DIR "/../shared";
-}
 
 typedef struct run_counts {
     int64_t graphs, attacks, unlabelled;
@@ -144,17 +140,11 @@ static void real(void **state) {
     (void)state;
     static const char *const names[] = {"v40", "gvret", "candump"};
     for (int i = 0; i < 3; i++) {
-        char path[400];
+        char name[64];
         way how = ways[0];
-        leat_path_facts facts;
         how.name = names[i];
-        snprintf(path, sizeof path, "%s/data/can/%s", shared(), names[i]);
-        assert_ok(leat_path_stat(path, &facts, err));
-        if (facts.kind != LEAT_PATH_DIR) {
-            print_message("skipped: no samples at %s (set LEAT_SHARED)\n", path);
-            skip();
-        }
-        expect_way(path, &how);
+        snprintf(name, sizeof name, "data/can/%s", names[i]);
+        expect_way(golden_path(name), &how);
     }
 }
 

@@ -14,11 +14,10 @@ import subprocess
 import tempfile
 import unittest
 
+import golden_files
 import pings
 from command import LEAT, LIMIT, ROOT, leat as run, wait_for_output
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-ROWS = os.path.join(SHARED, "golden", "latency", "rows")
 SLOW = bool(os.environ.get("LEAT_SANITIZE"))  # a process takes ten times as long
 
 DATA = None
@@ -362,19 +361,21 @@ class Damage(unittest.TestCase):
         self.assertIn("zeros: ", told)
 
 
-@unittest.skipUnless(os.path.isdir(ROWS), "the Python system's files are not here")
 class Others(unittest.TestCase):
     """Rows that PyArrow and array_record wrote, in every compression: one and the same batches."""
 
+    def rows(self, name):
+        return golden_files.path(f"golden/latency/rows/{name}.arrayrecord")
+
     def test_rows_of_others(self):
-        hashes = {run("batches", os.path.join(ROWS, name + ".arrayrecord"), "--hash").stdout
+        hashes = {run("batches", self.rows(name), "--hash").stdout
                   for name in ("g1_none", "g1_zstd", "g1_brotli6", "g1_snappy", "g4_none",
                                "g4_zstd", "g4_brotli6", "g4_snappy")}
         self.assertEqual(len(hashes), 1)
         self.assertRegex(hashes.pop(), r"\A[0-9a-f]{64}\n\Z")
-        both = run("batches", os.path.join(ROWS, "train.arrayrecord"),
-                   os.path.join(ROWS, "test.arrayrecord"), "--split", "test", "--hash").stdout
-        one = run("batches", os.path.join(ROWS, "test.arrayrecord"), "--hash").stdout
+        both = run("batches", self.rows("train"), self.rows("test"), "--split", "test",
+                   "--hash").stdout
+        one = run("batches", self.rows("test"), "--hash").stdout
         self.assertEqual(both, one)
 
 

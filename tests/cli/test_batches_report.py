@@ -12,11 +12,9 @@ import shutil
 import tempfile
 import unittest
 
+import golden_files
 import pages
-from command import ROOT, leat
-
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-ROWS = os.path.join(SHARED, "golden", "latency", "rows")
+from command import leat
 
 TYPES = ["MEASUREMENT_START", "SRC_IPV4", "SRC_IPV6", "DST_IPV4", "DST_IPV6", "TIMESTAMP_ABS",
          "TIMESTAMP_DELTA1", "TIMESTAMP_DELTA4", "RTT_START", "THROUGHPUT_START", "FAILED", "BYTE"]
@@ -346,9 +344,8 @@ class Html(unittest.TestCase):
             self.assertIn(hostile, "".join(page.texts))
 
     def test_files_of_others(self):
-        if not os.path.isdir(ROWS):
-            self.skipTest(f"no golden files at {ROWS}")
-        _, text, _ = self.page(data=os.path.join(ROWS, "test.arrayrecord"))
+        _, text, _ = self.page(
+            data=golden_files.path("golden/latency/rows/test.arrayrecord"))
         pages.check_stands_alone(self, text)
 
     def test_chromium_draws_it(self):

@@ -10,12 +10,11 @@ import struct
 import tempfile
 import unittest
 
+import golden_files
 import hostile
 import pages
-from command import ROOT, leat
+from command import leat
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-GOLDEN = os.path.join(SHARED, "golden", "can")
 
 DATA = None  # a folder with `logs`, `features`, `frames` and what the tests put beside them
 CACHES = {}  # the caches of stored features and of stored frames
@@ -465,16 +464,15 @@ class Cat(unittest.TestCase):
 
     def test_the_reference_systems_graph(self):
         """The window of the golden page example, node by node and edge by edge."""
-        if not os.path.isdir(GOLDEN):
-            self.skipTest(f"no {GOLDEN} with the golden files")
         out = os.path.join(DATA, "golden")
-        done = leat("ingest", "can", os.path.join(GOLDEN, "input", "page_example"), "-o", out,
+        done = leat("ingest", "can", golden_files.path("golden/can/input/page_example"), "-o", out,
                     "--preset", "reference", "--window", "10", "--stride", "10")
         self.assertEqual(done.returncode, 0, done.stderr)
         graph, = (json.loads(line) for line in leat("cat", out).stdout.splitlines())
         self.assertEqual(graph["identifiers"], ["0C1", "0C9", "316", "7DF"])
         self.assertEqual(graph["node_id"], [1, 2, 3, 4])
-        with open(os.path.join(GOLDEN, "features_page_example_ref.safetensors"), "rb") as file:
+        with open(golden_files.path("golden/can/features_page_example_ref.safetensors"),
+                  "rb") as file:
             data = file.read()
         size, = struct.unpack_from("<Q", data)
         header = json.loads(data[8:8 + size])

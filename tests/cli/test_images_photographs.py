@@ -1,4 +1,4 @@
-"""The whole path of images: photographs and other files (shared/data/images, shared/golden/nn) are
+"""The whole path of images: photographs and other files (data/images, golden/nn) are
 ingested, inspected, listed, written as PNG and read in batches, and at every place they are the
 golden pixels within one level. Runs the command named by LEAT (default: build/leat)."""
 import hashlib
@@ -9,18 +9,17 @@ import struct
 import tempfile
 import unittest
 
+import golden_files
 import pages
-from command import ROOT, leat
+from command import leat
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-GOLDEN = os.path.join(SHARED, "golden", "nn")
 SIZE = 64
 
 
 def golden():
     """{name: u8 pixels} of the reference, by the names that `leat ingest images` gives. An image
     with an EXIF orientation is wanted upright."""
-    with open(os.path.join(GOLDEN, "images.safetensors"), "rb") as file:
+    with open(golden_files.path("golden/nn/images.safetensors"), "rb") as file:
         size, = struct.unpack("<Q", file.read(8))
         header, data = json.loads(file.read(size)), file.read()
     out = {}
@@ -30,7 +29,6 @@ def golden():
     return out
 
 
-@unittest.skipUnless(os.path.isdir(GOLDEN), "no shared/golden/nn")
 class Photographs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -41,8 +39,8 @@ class Photographs(unittest.TestCase):
         source, cls.set = os.path.join(cls.top, "source"), os.path.join(cls.top, "set")
         for name in cls.names:
             os.makedirs(os.path.join(source, os.path.dirname(name)), exist_ok=True)
-            under = os.path.join(SHARED, "data", "images") if name.startswith("blood") else GOLDEN
-            shutil.copy(os.path.join(under, name), os.path.join(source, name))
+            under = "data/images" if name.startswith("blood") else "golden/nn"
+            shutil.copy(golden_files.path(f"{under}/{name}"), os.path.join(source, name))
         with open(os.path.join(source, cls.names[0]), "rb") as file:
             photograph = file.read()
         for name, content in (("cut.jpg", photograph[:9000]), ("notes.jpg", b"not an image\n")):
@@ -92,7 +90,7 @@ class Photographs(unittest.TestCase):
         """The sizes are those of the files, upright, and the hashes those of other pixels."""
         entries = [json.loads(line) for line in self.run_leat("cat", self.set).splitlines()]
         self.assertEqual([entry["name"] for entry in entries], self.names)
-        with open(os.path.join(GOLDEN, "images.json"), encoding="utf-8") as file:
+        with open(golden_files.path("golden/nn/images.json"), encoding="utf-8") as file:
             images = json.load(file)["images"]
         for entry in entries:
             size = images[entry["name"]]["size"]

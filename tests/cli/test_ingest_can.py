@@ -11,19 +11,21 @@ import sys
 import tempfile
 import unittest
 
-from command import BUILD, LEAT, LIMIT, ROOT, leat
+import golden_files
+from command import BUILD, LEAT, LIMIT, leat
 from held import Held
 
 COUNTED = os.path.join(BUILD, "tests", "leat_counted")
 MIB = 1 << 20
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-GOLDEN = os.path.join(SHARED, "golden", "can")
-SAMPLES = os.path.join(SHARED, "data", "can")
 KINDS = {"F32": ("f", 4), "F64": ("d", 8), "I64": ("q", 8), "I32": ("i", 4), "U32": ("I", 4),
          "I16": ("h", 2)}
 SANITIZED = bool(os.environ.get("LEAT_SANITIZE"))
 FIRST_HALF = 29  # column of x
 CALLS = (1, 16, 40, 80, 120, 180, 250)  # of a run, into the file system: it makes some 600
+
+
+def golden(name):
+    return golden_files.path(f"golden/can/{name}")
 
 
 def read_tensors(path):
@@ -99,11 +101,6 @@ class Case(unittest.TestCase):
 
 class Numbers(Case):
     """Beside the reference system."""
-    def setUp(self):
-        super().setUp()
-        if not os.path.isdir(SHARED):
-            self.skipTest(f"no {SHARED} with the golden files")
-
     def compare(self, ours, golden, labels=True, skip=()):
         self.assertEqual(sorted(ours), sorted(golden))
         for start, wanted in golden.items():
@@ -117,11 +114,11 @@ class Numbers(Case):
                     self.assertLessEqual(abs(a - b), 1e-6 * max(abs(b), 1e-3), (start, i % 35))
 
     def check(self, case, name, *words, labels=True, skip=()):
-        result = self.ingest(os.path.join(GOLDEN, "input", case), "--preset", "reference", *words)
+        result = self.ingest(golden("input/" + case), "--preset", "reference", *words)
         ours = {}
         for split in ("train", "val"):
             graphs_of(read_tensors(os.path.join(result["cache"], f"{split}.safetensors")), ours)
-        tensors = read_tensors(os.path.join(GOLDEN, f"{name}.safetensors"))
+        tensors = read_tensors(golden(f"{name}.safetensors"))
         self.compare(ours, graphs_of({key: value for key, value in tensors.items()
                                       if "/" not in key}, {}), labels, skip)
         return result, tensors
@@ -131,20 +128,20 @@ class Numbers(Case):
         test = read_tensors(os.path.join(result["cache"], "test_02_fuzzing.safetensors"))
         self.compare(graphs_of(test, {}), graphs_of(
             {key[5:]: value for key, value in tensors.items() if key.startswith("test/")}, {}))
-        with open(os.path.join(GOLDEN, "features_ref.json"), encoding="utf-8") as file:
+        with open(golden("features_ref.json"), encoding="utf-8") as file:
             split = json.load(file)["split"]
         val = read_tensors(os.path.join(result["cache"], "val.safetensors"))["window_start"][1]
         starts = tensors["window_start"][1]
         self.assertEqual(sorted(val), sorted(starts[i] for i in split["val"]))
         with open(os.path.join(result["cache"], "vocab.json"), "rb") as ours, \
-                open(os.path.join(GOLDEN, "cache", "vocab.json"), "rb") as theirs:
+                open(golden("cache/vocab.json"), "rb") as theirs:
             self.assertEqual(ours.read(), theirs.read())
 
     def test_scalers(self):
-        wanted = read_tensors(os.path.join(GOLDEN, "features_scaled_ref.safetensors"))
+        wanted = read_tensors(golden("features_scaled_ref.safetensors"))
         for strategy, center, scale in (("z_benign", "mean", "scale"),
                                         ("robust_benign", "robust_center", "robust_scale")):
-            result = self.ingest(os.path.join(GOLDEN, "input", "v40_cut"), "--preset", "reference",
+            result = self.ingest(golden("input/v40_cut"), "--preset", "reference",
                                  "--scaler", strategy)
             with open(os.path.join(result["cache"], "scaler.json"), encoding="utf-8") as file:
                 found = json.load(file)
@@ -172,7 +169,7 @@ class Numbers(Case):
         lines = {"candump/truck_15s.log": 1, "gvret/kona_no_key.csv.gz": 1,
                  "gvret/outlander_parking_brake.csv.gz": 1, "v40": 3}
         for sample in lines:
-            result = self.ingest(os.path.join(SAMPLES, sample))
+            result = self.ingest(golden_files.path(f"data/can/{sample}"))
             self.assertEqual(result["frames"], sum(result[f"frames_{what}"] for what in (
                 "windowed", "between", "tail", "dropped", "left_out")), sample)
             self.assertGreater(result["splits"]["train"]["graphs"], 50, sample)

@@ -8,16 +8,15 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import unittest
 
+import golden_files
 import pages
 import pings
-from command import ROOT, leat
+from command import leat
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-ROWS = os.path.join(SHARED, "golden", "latency", "rows")
+ROWS = "golden/latency/rows/"
 
 DATA = None  # a folder with `set` (a data set) and what the tests put beside it
 
@@ -33,6 +32,21 @@ def setUpModule():
 
 def tearDownModule():
     shutil.rmtree(DATA)
+
+
+def damaged(data, what, at, more=None):
+    """What a row of golden/latency/rows/damage.json makes of a file."""
+    if what == "append":
+        return data + bytes.fromhex(at)
+    if what == "truncate":
+        return data[:at]
+    out = bytearray(data)
+    if what == "flip":
+        out[at] ^= 1 << more
+    else:
+        assert what == "zero", what
+        out[at:at + more] = bytes(more)
+    return bytes(out)
 
 
 def copied(name):
@@ -143,19 +157,12 @@ class Verification(unittest.TestCase):
         self.assertIn("index.bin", {finding["file"] for finding in verdict["findings"]})
 
     def test_the_98_damaged_files(self):
-        if not os.path.isdir(ROWS):
-            self.skipTest(f"no golden files at {ROWS}")
-        sys.path.insert(0, ROWS)
-        try:
-            import damage
-        finally:
-            sys.path.remove(ROWS)
-        with open(os.path.join(ROWS, "damage.json"), encoding="utf-8") as file:
+        with open(golden_files.path(ROWS + "damage.json"), encoding="utf-8") as file:
             variants = json.load(file)["variants"]
         self.assertEqual(len(variants), 98)
         said = {}
         for base in sorted({variant["base"] for variant in variants}):
-            with open(os.path.join(ROWS, base), "rb") as file:
+            with open(golden_files.path(ROWS + base), "rb") as file:
                 data = file.read()
             path = os.path.join(DATA, "golden.arrayrecord")
             # The records of these files are no probe rows: what is said of the whole file is said
@@ -166,7 +173,7 @@ class Verification(unittest.TestCase):
                           for finding in self.verdict(path)[1]["findings"]}
             for variant in (v for v in variants if v["base"] == base):
                 with open(path, "wb") as out:
-                    out.write(damage.damage(data, variant["op"]))
+                    out.write(damaged(data, *variant["op"]))
                 done, verdict = self.verdict(path)
                 self.assertEqual(done.returncode, 1, variant["name"])
                 new = {(finding.get("record"), finding["reason"])
@@ -205,10 +212,8 @@ class Html(unittest.TestCase):
         pages.check_labels(self, text)
 
     def test_odd_data_sets(self):
-        if not os.path.isdir(ROWS):
-            self.skipTest(f"no golden files at {ROWS}")
         for name in ("empty.arrayrecord", "test.arrayrecord"):
-            _, text = self.page(os.path.join(ROWS, name))
+            _, text = self.page(golden_files.path(ROWS + name))
             pages.Page(text)
             self.assertNotRegex(text, r"[\" ]-?(nan|inf)")
 

@@ -133,18 +133,3 @@ int64_t ar_findings(const ar_image *image) {
     assert_int_equal(code == LEAT_OK, check.findings == 0);
     return check.findings;
 }
-
-const char *ar_shared(const char *name) {
-    static char path[512];
-    const char *root = getenv("LEAT_SHARED");
-    struct stat facts;
-    if (root != NULL) snprintf(path, sizeof path, "%s", root);
-    else snprintf(path, sizeof path, "%s/../shared", LEAT_SOURCE_DIR);
-    if (stat(path, &facts) != 0) {
-        printf("# skipped: there is no folder %s\n", path);
-        return NULL;
-    }
-    size_t length = strlen(path);
-    snprintf(path + length, sizeof path - length, "/%s", name);
-    return path;
-}

@@ -1,4 +1,4 @@
-/* What the tests of ArrayRecord share: records, files in memory, the shared folder. */
+/* What the tests of ArrayRecord share: records, files in memory. */
 #ifndef LEAT_TESTS_AR_SUPPORT_H
 #define LEAT_TESTS_AR_SUPPORT_H
 
@@ -14,6 +14,7 @@
 
 #include "check.h"
 #include "format/arrayrecord/internal.h"
+#include "golden_files.h"
 
 /* Byte i = 7 i + 3 mod 256. */
 uint8_t *ar_pattern(int64_t size_bytes);
@@ -57,8 +58,5 @@ ar_image ar_bench_close(ar_bench *bench);
 void ar_check_records(const ar_image *image, const ar_rec *records, int64_t count);
 /* Findings of verify, and that its result agrees with their number. */
 int64_t ar_findings(const ar_image *image);
-
-/* "<shared>/<name>", or NULL with a line on stdout if there is no such folder. */
-const char *ar_shared(const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-"""Graphs of leat_graph_make beside those of the reference system (shared/golden/can): every node
+"""Graphs of leat_graph_make beside those of the reference system (golden/can): every node
 feature, edge and edge feature of every window. The logs are parsed here, as docs/can-graphs.md
 says, and the golden files read without their library, so that nothing but Python is needed."""
 import csv
@@ -14,15 +14,13 @@ import sys
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BUILD = os.environ.get("LEAT_BUILD", os.path.join(ROOT, "build"))
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-GOLDEN = os.path.join(SHARED, "golden", "can")
+sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import golden_files  # noqa: E402
+from command import BUILD  # noqa: E402
+
 
 if os.environ.get("LEAT_SANITIZE"):
     print("skipped: a sanitizer's library needs its runtime first")
-    sys.exit(77)
-if not os.path.isdir(SHARED):
-    print(f"skipped: no {SHARED} with the golden files")
     sys.exit(77)
 
 X, EDGE, BYTES = 35, 11, 8
@@ -61,7 +59,7 @@ for of in (LIBRARY.leat_node_feature_name, LIBRARY.leat_edge_feature_name):
 
 def read_golden(name):
     """Tensors as flat lists, and what the header tells of how they were made."""
-    with open(os.path.join(GOLDEN, name), "rb") as file:
+    with open(golden_files.path(f"golden/can/{name}"), "rb") as file:
         data = file.read()
     size, = struct.unpack_from("<Q", data)
     header = json.loads(data[8:8 + size])
@@ -157,8 +155,8 @@ class Golden(unittest.TestCase):
                 tensors, about = read_golden(f"{name}.safetensors")
                 tensors = {key[len(prefix):]: tensor for key, tensor in tensors.items()
                            if key.startswith(prefix)}
-                folder = os.path.join(GOLDEN, "input",
-                                      os.path.basename(about["input"].split(",")[0]))
+                folder = golden_files.path(
+                    "golden/can/input/" + os.path.basename(about["input"].split(",")[0]))
                 vocabulary = sorted({frame[1] for path in logs_of(folder)
                                      for frame in read_log(path)})
                 paths = glob.glob(os.path.join(folder, pattern)) if pattern.endswith(".csv") \
@@ -200,7 +198,7 @@ class Golden(unittest.TestCase):
                 self.fail(f"window at {start}, node {at // X}: {name} is {a}, not {b}")
 
     def test_names(self):
-        with open(os.path.join(GOLDEN, "features_ref.json"), encoding="utf-8") as file:
+        with open(golden_files.path("golden/can/features_ref.json"), encoding="utf-8") as file:
             names = json.load(file)
         self.assertEqual([LIBRARY.leat_node_feature_name(k).decode() for k in range(X)],
                          names["node_columns"])

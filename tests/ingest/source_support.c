@@ -186,18 +186,3 @@ const char *source_gzip(const char *name, const void *bytes, int64_t size_bytes,
     assert_int_equal(fclose(out), 0);
     return path;
 }
-
-const char *source_shared(const char *name) {
-    static char path[4096];
-    const char *shared = getenv("LEAT_SHARED");
-    snprintf(path, sizeof path, "%s/%s", shared != NULL ? shared : LEAT_SOURCE_DIR "/../shared",
-             "");
-    struct stat facts;
-    if (stat(path, &facts) != 0) {
-        print_message("skipped: no folder %s\n", path);
-        return NULL;
-    }
-    size_t used = strlen(path);
-    snprintf(path + used, sizeof path - used, "%s", name);
-    return path;
-}

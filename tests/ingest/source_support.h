@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "core_support.h"
+#include "golden_files.h"
 #include "ingest/source.h"
 
 /* A scan from end to end. Rows are texts "file row time_us src dst version rtt", "-" for a missing
@@ -41,8 +42,5 @@ void source_expect_rejects(const source_run *run, const char *const *rows, int64
 /* Writes a text into a file of the test's folder, and as gzip in `members` members. */
 const char *source_text(const char *name, const char *text);
 const char *source_gzip(const char *name, const void *bytes, int64_t size_bytes, int members);
-
-/* "<shared>/<name>", NULL (with a line) where there is no such folder. */
-const char *source_shared(const char *name);
 
 #endif

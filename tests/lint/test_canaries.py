@@ -122,6 +122,7 @@ CASES = [
     ("text", "docs/page.md", "see /wo" "rk/somewhere\n", "/wo" "rk/s"),
     ("text", "src/base/count.c", "/* TO" "DO: more */\n", "count.c:10: TO" "DO"),
     ("text", "src/base/count.c", "/* FIX" "ME */\n", "FIX" "ME"),
+    ("bytes", "tests/golden/big.json", "[1]\n" * 250001, "big.json: 1,000,004 bytes, at most"),
     ("results", "src/base/try.h", "/* x */\nleat_code leat_try(int a);\n", "leat_try() returns"),
     ("results", "include/leat/format.h", "/* x */\nLEAT_API leat_code leat_open(void);\n",
      "leat_open() returns"),
@@ -214,6 +215,12 @@ class Canaries(unittest.TestCase):
                               check=True)
         rules = set(re.findall(r"^(\w+) ", done.stdout, re.M))
         self.assertEqual(rules, {case[0] for case in CASES + BUILT_CASES})
+
+    def test_all_golden_files_together(self):
+        for name in range(6):
+            write(self.root, f"tests/golden/{name}", "[1]\n" * 250000)
+        self.assertEqual(lint(self.root, "bytes")[0], 0)
+        self.must_find("bytes", "tests/golden/6", "1", "golden: 6,000,001 bytes, at most", False)
 
     def test_allow_lists_need_a_reason(self):
         write(self.root, "src/base/count.c", "int f(char *a) { return atoi(a); }\n")

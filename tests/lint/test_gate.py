@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 from check_script import HOME, check, numbers, write_suite
 
@@ -98,6 +99,20 @@ class Gate(unittest.TestCase):
         write_suite(self.folder, {"slow": self.once("slow")})
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(numbers(check.run_ctest(check.Run(), self.folder)), (0, 1, 0))
+
+    def test_golden_files(self):
+        """A run passes the folder with whole ones on; what the caller has set takes precedence."""
+        suite = {"shared": f'echo 1..1; test "$LEAT_SHARED" = {self.folder} && echo ok 1 - a'}
+        write_suite(self.folder, suite)
+        others = {name: value for name, value in os.environ.items() if name != "LEAT_SHARED"}
+        for shared, set_to, passed in ((self.folder, None, 1), (None, None, 0),
+                                       ("/nowhere", self.folder, 1), (self.folder, "/nowhere", 0)):
+            here = {**others, **({"LEAT_SHARED": set_to} if set_to else {})}
+            with self.subTest(shared=shared, set_to=set_to), \
+                    contextlib.redirect_stdout(io.StringIO()), \
+                    unittest.mock.patch.dict(os.environ, here, clear=True):
+                tally = check.run_ctest(check.Run(shared=shared), self.folder)
+                self.assertEqual(numbers(tally), (passed, 1 - passed, 0))
 
     def close(self, names):
         """(exit status, last lines) of a gate with one passed test and tests run twice."""
@@ -219,6 +234,8 @@ class Lists(unittest.TestCase):
                 ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
                 ("docs/can.md", ["cli_test_readme", "lint_test_gate"], ["cli_test_kernels"]),
                 ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),
+                ("tests/golden/reference/x", ["nn_test_conv", "cli_test_golden_files"],
+                 ["base_test_core"]),
                 ("scripts/x", ["lint_test_gate"], ["base_test_core", "cli_test_train"]),
                 ("tests/nn/test_conv.c", ["nn_test_conv"], ["nn_test_product"]),
                 ("tests/nn/reference.h", ["nn_test_conv", "nn_test_product"], ["train_test_run"])):

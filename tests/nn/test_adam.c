@@ -1,4 +1,4 @@
-/* Adam and AdamW against PyTorch (shared/golden/nn), the same bits for all kernels and threads. */
+/* Adam and AdamW against PyTorch (golden/nn), the same bits for all kernels and threads. */
 #include "nn/ops/adam.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * Batch normalisation with its activation against plain loops, bit for bit, and against PyTorch
- * (shared/golden/nn); the loops' gradients against finite differences in double.
+ * (golden/nn); the loops' gradients against finite differences in double.
  */
 /* TSan: pieces of a sum on a pool. */
 #include "nn/ops/batchnorm.h"
@@ -133,7 +133,7 @@ static void test_golden(void **state) {
     const float eps = 1e-5f;
     check_golden("train.8x6x5x5", (leat_batchnorm){25, 6, 8, eps, 1, true}, 2e-6, 2e-6);
     check_golden("train.4x3x1x1", (leat_batchnorm){1, 3, 4, eps, 1, true}, 2e-6, 2e-6);
-    /* the share is of the deviation, which the mean is 1,000 times: shared/golden/nn/README.md */
+    /* the share is of the deviation, which the mean is 1,000 times: the README of golden/nn */
     check_golden("train.offset.16x4x6x6", (leat_batchnorm){36, 4, 16, eps, 1, true}, 6e-5, 6e-5);
     check_golden("train.constant.4x3x2x2", (leat_batchnorm){4, 3, 4, eps, 1, true}, 1e-5, 2e-6);
     check_golden("eval.8x6x5x5", (leat_batchnorm){25, 6, 8, eps, 1, false}, 2e-6, 2e-6);

@@ -1,6 +1,6 @@
 /*
  * Convolutions against plain loops, bit for bit, for all kernels and numbers of threads; against
- * PyTorch (shared/golden/nn); and the loops' gradients against finite differences in double.
+ * PyTorch (golden/nn); and the loops' gradients against finite differences in double.
  */
 /* TSan: parts of an op on a pool. */
 #include "nn_support.h"

@@ -1,6 +1,6 @@
 /*
  * The DCGAN's unit and steps against PyTorch's float64 run of the public reference
- * (shared/golden/nn/dcgan_small), and the same bits for all kernels and numbers of threads.
+ * (golden/nn/dcgan_small), and the same bits for all kernels and numbers of threads.
  */
 /* TSan: micro-batches on a pool. */
 #include "nn/models/dcgan.h"
@@ -44,6 +44,7 @@ static void open_fixture(fixture *f) {
     f->noise = nn_golden_floats(f->golden, "noise", &count);
     assert_int_equal(count, STEPS * MICROS * MICRO * LATENT);
     const float *levels = nn_golden_floats(f->golden, "images_u8", &count);
+    assert_int_equal(count, MICROS * MICRO * LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS);
     f->images = (uint8_t *)nn_zeros(count / 4);
     for (int64_t i = 0; i < count; i++) f->images[i] = (uint8_t)levels[i];
     const int64_t values = (int64_t)LEAT_DCGAN_PIXELS * LEAT_IMAGE_COLORS * MICRO * MICROS;
@@ -95,7 +96,10 @@ static void check_unit(fixture *f, const leat_dcgan *work) {
         mean[i] = f->result.gradient[i] / (float)f->result.weight;
     for (int i = 0; i < f->model.param_count; i++) {
         const leat_param *param = &f->model.params[i];
+        int64_t whole;
         snprintf(name, sizeof name, "unit/grad/%s.f64", param->name);
+        (void)nn_golden_every(f->golden, name, &whole);
+        assert_int_equal(whole, param->count);
         nn_assert_golden(mean + param->offset, f->golden, name, 2e-5);
     }
     nn_assert_golden(f->result.logits_images, f->golden, "unit/d_real.f64", 2e-5);
@@ -211,18 +215,20 @@ static void test_one_processor(void **state) {
     close_fixture(&f);
 }
 
-/* How far a step's result is from PyTorch's: shared/golden/nn/README.md says how far is right. */
+/* How far a step's result is from PyTorch's: the README of golden/nn says how far is right. */
 static void check_near(const fixture *f, const char *group, const float *values) {
     for (int i = 0; i < f->model.param_count; i++) {
         const leat_param *param = &f->model.params[i];
         char name[100];
-        int64_t count, off = 0;
+        int64_t count, whole, off = 0;
         snprintf(name, sizeof name, "%s/%s", group, param->name);
         const double *want = nn_golden_doubles(f->golden, name, &count);
+        const int64_t every = nn_golden_every(f->golden, name, &whole);
+        assert_int_equal(whole, param->count);
         double largest = 0, difference = 0, norm = 0;
         for (int64_t j = 0; j < count; j++) largest = fmax(largest, fabs(want[j]));
         for (int64_t j = 0; j < count; j++) {
-            const double by = fabs(values[param->offset + j] - want[j]);
+            const double by = fabs(values[param->offset + j * every] - want[j]);
             difference += by * by;
             norm += want[j] * want[j];
             if (by > 2e-5 * largest) off++;

@@ -1,6 +1,6 @@
 /*
  * A unit of the DCGAN at full width, 32 images, against PyTorch's float64 run
- * (shared/golden/nn/dcgan_full.json), whose inputs come from integer formulas; and its bits, which
+ * (golden/nn/dcgan_full.json), whose inputs come from integer formulas; and its bits, which
  * are the same for all fast kernels and any number of threads.
  */
 /* No TSan: minutes for the same threads as in test_dcgan.c, whose units are small. */
@@ -111,10 +111,7 @@ static void make_noise(fixture *f) {
 }
 
 static void open_fixture(fixture *f) {
-    json_error_t reason;
-    f->golden = json_load_file(LEAT_SOURCE_DIR "/../shared/golden/nn/dcgan_full.json", 0, &reason);
-    if (f->golden == NULL && json_error_code(&reason) == json_error_cannot_open_file) skip();
-    if (f->golden == NULL) fail_msg("line %d: %s", reason.line, reason.text);
+    f->golden = golden_json("golden/nn/dcgan_full.json");
     f->want = json_object_get(f->golden, "f64");
     assert_ok(leat_dcgan_model_set(&f->model, WIDTH, LATENT, err));
     make_parameters(f);

@@ -1,4 +1,4 @@
-/* Activations and binary cross-entropy against PyTorch (shared/golden/nn), for all kernels. */
+/* Activations and binary cross-entropy against PyTorch (golden/nn), for all kernels. */
 #include "nn/ops/each.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * Matrix products in every form against plain loops, bit for bit, with every edge of the tiles; and
- * against PyTorch (shared/golden/nn).
+ * against PyTorch (golden/nn).
  */
 /* TSan: parts of a product on a pool. */
 #include "nn/ops/product.h"

@@ -1,6 +1,6 @@
 """Images as leat decodes and resizes them, compared with Pillow: the pipeline of torchvision's
 Resize and CenterCrop in all its steps, on pictures of drawn sizes, modes and encodings; and the
-golden results of shared/golden/nn."""
+golden results of golden/nn."""
 import hashlib
 import io
 import json
@@ -21,10 +21,10 @@ except ImportError as reason:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import golden_files  # noqa: E402
 from command import BUILD, LEAT, leat  # noqa: E402
 
 COUNTED = os.path.join(BUILD, "tests", "leat_counted")
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 Image.MAX_IMAGE_PIXELS = None
 
 
@@ -227,16 +227,15 @@ class Memory(Folder):
         self.assertLessEqual(np.abs(images[0].astype(int) - expected.astype(int)).max(), 1)
 
 
-@unittest.skipUnless(os.path.isdir(os.path.join(SHARED, "golden", "nn", "images")),
-                     "no shared/golden")
 class Golden(Folder):
     def test_golden_files(self):
         """The committed results of Pillow 13, and the decoded pixels of another decoder."""
-        with open(os.path.join(SHARED, "golden", "nn", "images.json"), encoding="utf-8") as file:
+        with open(golden_files.path("golden/nn/images.json"), encoding="utf-8") as file:
             golden = json.load(file)["images"]
+        compared = 0
         for folder, source in (("images", "golden/nn/images"), ("blood_cells", "data/images/"
                                                                  "blood_cells")):
-            images, names = self.ingest(64, source=os.path.join(SHARED, source))
+            images, names = self.ingest(64, source=golden_files.path(source))
             for image, name in zip(images, names):
                 key = f"{folder}/{name}"
                 wanted = golden.get(f"{key}|upright", golden.get(key))
@@ -244,6 +243,8 @@ class Golden(Folder):
                     continue
                 self.assertEqual(hashlib.sha256(image.tobytes()).hexdigest(),
                                  wanted["result_sha256"], key)
+                compared += 1
+        self.assertEqual(compared, 19)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,9 @@ except ImportError as error:
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
+import golden_files  # noqa: E402
 from command import leat  # noqa: E402
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
-TRUCK = os.path.join(SHARED, "data", "can", "candump", "truck_15s.log")
 WINDOW = 50
 FORMATS = {"F64": "d", "U32": "I", "I16": "h", "I32": "i"}
 
@@ -126,11 +125,10 @@ class PythonCan(unittest.TestCase):
             self.assertEqual({each["bus"]: each["frames"] for each in captures}, counts)
 
     def test_a_log_of_can_utils(self):
-        if not os.path.exists(TRUCK):
-            self.skipTest(f"{TRUCK} is not here")
-        with can.LogReader(TRUCK) as reader:
+        truck = golden_files.path("data/can/candump/truck_15s.log")
+        with can.LogReader(truck) as reader:
             wanted = [expected(each, 6) for each in reader]
-        result = self.ingest(TRUCK, "--bus", "merge")
+        result = self.ingest(truck, "--bus", "merge")
         self.assertEqual((result["frames"], result["rejected"]), (len(wanted), 0))
         found = read_frames(result, "train")
         self.assertEqual(found, wanted[:len(found)])

@@ -12,10 +12,10 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
 import command  # noqa: E402
+import golden_files  # noqa: E402, F401
 import image_set  # noqa: E402
 from command import BUILD, LEAT, LIMIT  # noqa: E402, F401
 
-SHARED = os.environ.get("LEAT_SHARED", os.path.join(ROOT, "..", "shared"))
 SKIPPED = 77
 
 

@@ -27,7 +27,6 @@ import leat.images  # noqa: E402
 
 COUNT, SIZE = 70, 16
 SMALL = {"batch": 24, "seed": 7}
-GOLDEN = os.path.join(support.SHARED, "golden", "nn", "dcgan_small.safetensors")
 
 
 def stored(image):
@@ -184,10 +183,10 @@ class Batches(unittest.TestCase):
                 np.testing.assert_array_equal(batch.images,
                                               table[plain.images].transpose(0, 3, 1, 2))
 
-    @unittest.skipUnless(os.path.exists(GOLDEN), "no golden files")
     def test_golden_values(self):
         """The table is that of the golden files: torchvision's ToTensor and Normalize."""
-        with open(GOLDEN, "rb") as file:
+        with open(support.golden_files.path("golden/nn/dcgan_small.safetensors"),
+                  "rb") as file:
             data = file.read()
         size = int.from_bytes(data[:8], "little")
         begin, end = json.loads(data[8:8 + size])["normalise_table"]["data_offsets"]

@@ -2,36 +2,9 @@
 #include "sample_support.h"
 
 #include <math.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include "base/address.h"
-#include "base/json.h"
 #include "base/rng.h"
-
-json_t *load_shared_golden(const char *name) {
-    const char *shared = getenv("LEAT_SHARED");
-    char folder[700], path[800];
-    struct stat facts;
-    json_t *out = NULL;
-    snprintf(folder, sizeof(folder), "%s/golden",
-             shared != NULL ? shared : LEAT_SOURCE_DIR "/../shared");
-    if (stat(folder, &facts) != 0) {
-        printf("skipped: no golden files in %s\n", folder);
-        return NULL;
-    }
-    enum { TEXT_BYTES = 16 << 20 };
-    char *text = malloc(TEXT_BYTES);
-    snprintf(path, sizeof(path), "%s/%s", folder, name);
-    gzFile file = gzopen(path, "rb");
-    int size = file == NULL ? -1 : gzread(file, text, TEXT_BYTES);
-    if (file != NULL) gzclose(file);
-    if (size <= 0 || leat_json_parse(text, size, path, &out, NULL) != LEAT_OK) {
-        fail_msg("cannot read %s", path);
-    }
-    free(text);
-    return out;
-}
 
 /* ---- rows ---- */
 

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "golden_files.h"
 #include "sample/tokens/anchors.h"
 #include "sample/tokens/context.h"
 #include "sample/tokens/sequence.h"
@@ -28,9 +29,6 @@
         leat_error *err = &fine_err_;                                                              \
         if ((call) != LEAT_OK) fail_msg("%s: %s", #call, fine_err_.message);                       \
     } while (0)
-
-/* A JSON file (plain or .gz) of the shared golden folder; NULL if that folder is not there. */
-json_t *load_shared_golden(const char *name);
 
 typedef enum row_kind {
     ROWS_FIELD,  /* measurements 60 to 300 s apart, 3.5 % failed, as in the field */

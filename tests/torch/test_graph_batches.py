@@ -169,10 +169,8 @@ class Equal(Case):
 
     def test_reference(self):
         """The layout of the reference system's own batch: names, types, slices, increments."""
-        path = os.path.join(support.SHARED, "golden", "can", "batch_ref.safetensors")
-        if not os.path.exists(path):
-            self.skipTest("no shared/golden")
-        golden = safetensors.torch.load_file(path)
+        golden = safetensors.torch.load_file(
+            support.golden_files.path("golden/can/batch_ref.safetensors"))
         batch = next(iter(loader(**FIXED, batch=8)))
         for key in ("x", "edge_index", "edge_attr", "node_id", "y", "attack_type", "batch", "ptr"):
             self.assertEqual((batch[key].dtype, batch[key].shape[1:] if key != "edge_index" else 0),

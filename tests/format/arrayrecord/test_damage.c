@@ -64,7 +64,7 @@ static int outcome(const ar_image *image, const ar_rec *records, int count) {
     return bad;
 }
 
-/* ---- the list of the shared folder ---- */
+/* ---- the golden list ---- */
 
 #define BASE_RECORDS 5
 static void base_records(ar_rec *records) {
@@ -114,13 +114,7 @@ static int expected_outcome(const char *text) {
 
 static void test_listed_damage(void **state) {
     (void)state;
-    const char *shared = ar_shared("golden/latency/rows");
-    if (shared == NULL) skip();
-    char path[600];
-    json_error_t json_err;
-    snprintf(path, sizeof path, "%s/damage.json", shared);
-    json_t *root = json_load_file(path, 0, &json_err);
-    assert_non_null(root);
+    json_t *root = golden_json("golden/latency/rows/damage.json");
     const json_t *variants = json_object_get(root, "variants");
     assert_int_equal(json_array_size(variants), 98);
     ar_rec records[BASE_RECORDS];
@@ -128,9 +122,10 @@ static void test_listed_damage(void **state) {
     for (size_t i = 0; i < json_array_size(variants); i++) {
         const json_t *variant = json_array_get(variants, i);
         const char *name = json_string_value(json_object_get(variant, "name"));
-        snprintf(path, sizeof path, "%s/%s", shared,
+        char base[100];
+        snprintf(base, sizeof base, "golden/latency/rows/%s",
                  json_string_value(json_object_get(variant, "base")));
-        ar_image image = ar_load(path);
+        ar_image image = ar_load(golden_path(base));
         apply(&image, json_object_get(variant, "op"));
         int expected = expected_outcome(json_string_value(json_object_get(variant, "expect")));
         int found = outcome(&image, records, BASE_RECORDS);

@@ -1,6 +1,6 @@
 /*
  * Against files that Google's writer made: files known by their SHA-256, one of them byte by byte,
- * and the golden files of the shared folder, read and written again.
+ * and golden files of every option, read and written again.
  */
 #include "ar_support.h"
 
@@ -155,14 +155,7 @@ static void test_first_file_byte_by_byte(void **state) {
     free_image(&image);
 }
 
-/* ---- the shared folder ---- */
-
-static json_t *load_json(const char *path) {
-    json_error_t err;
-    json_t *root = json_load_file(path, 0, &err);
-    if (root == NULL) fail_msg("%s: %s", path, err.text);
-    return root;
-}
+/* ---- golden files ---- */
 
 static int64_t json_int(const json_t *object, const char *key) {
     return json_integer_value(json_object_get(object, key));
@@ -238,18 +231,15 @@ static void check_refused(const ar_image *image) {
 
 static void test_golden_files(void **state) {
     (void)state;
-    const char *shared = ar_shared("golden/latency/rows");
-    if (shared == NULL) skip();
-    char path[600];
-    snprintf(path, sizeof path, "%s/files.json", shared);
-    json_t *root = load_json(path);
+    json_t *root = golden_json("golden/latency/rows/files.json");
     const char *name = NULL;
     json_t *entry = NULL;
     int identical = 0;
     json_object_foreach(json_object_get(root, "files"), name, entry) {
         leat_ar_options options;
-        snprintf(path, sizeof path, "%s/%s", shared, name);
-        ar_image image = ar_load(path);
+        char path[100];
+        snprintf(path, sizeof path, "golden/latency/rows/%s", name);
+        ar_image image = ar_load(golden_path(path));
         const char *text = json_string_value(json_object_get(entry, "writer_options"));
         check_sha256(image.data, image.size_bytes,
                      json_string_value(json_object_get(entry, "file_sha256")));

@@ -1,5 +1,5 @@
 /*
- * Arrow streams against ../shared/golden/latency/arrow: 255 streams with what they hold or why they
+ * Arrow streams against golden/latency/arrow: 255 streams with what they hold or why they
  * must be refused. Each is decoded as it is and, tables wrapped into a row, decoded as a row and
  * read a measurement at a time, from one piece of memory and from many.
  */
@@ -26,15 +26,6 @@ typedef struct golden {
     int64_t count;
 } golden;
 
-static json_t *load_expected(void) {
-    const char *path = ar_shared(GOLDEN "/expected.json");
-    if (!path) return NULL;
-    json_error_t error;
-    json_t *all = json_load_file(path, 0, &error);
-    if (!all) fail_msg("%s: %s", path, error.text);
-    return all;
-}
-
 static void load_rows(golden *g, json_t *rows) {
     g->count = (int64_t)json_array_size(rows);
     g->cases = calloc((size_t)g->count + 1, sizeof *g->cases);
@@ -57,7 +48,7 @@ static golden load_golden(json_t *files, const char *name, json_t *entry) {
     golden g = {.name = name};
     char path[256];
     snprintf(path, sizeof path, GOLDEN "/%s.arrows", name);
-    g.image = ar_load(ar_shared(path));
+    g.image = ar_load(golden_path(path));
     assert_int_equal(g.image.size_bytes, json_integer_value(json_object_get(entry, "bytes")));
     g.expect = json_string_value(json_object_get(entry, "expect"));
     const char *level = json_string_value(json_object_get(entry, "level"));
@@ -152,8 +143,7 @@ static void check_as_row(const golden *g) {
 
 static void test_golden(void **state) {
     (void)state;
-    json_t *all = load_expected();
-    if (!all) skip();
+    json_t *all = golden_json(GOLDEN "/expected.json");
     json_t *files = json_object_get(all, "files"), *entry;
     const char *name;
     int count = 0;
@@ -209,11 +199,10 @@ static void test_choices(void **state) {
         {"no_src_addr", LEAT_ERR_INPUT},
         {"time_s_overflow", LEAT_ERR_INPUT},
     };
-    if (!ar_shared(GOLDEN)) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[256];
         snprintf(path, sizeof path, GOLDEN "/%s.arrows", cases[i].name);
-        ar_image image = ar_load(ar_shared(path));
+        ar_image image = ar_load(golden_path(path));
         leat_measurements out = {0};
         leat_error err = {0};
         leat_code code = leat_probe_table_decode(image.data, image.size_bytes, NULL, &out, &err);
@@ -248,11 +237,10 @@ static void test_other_contents(void **state) {
 static void test_decoded_limit(void **state) {
     (void)state;
     static const char *const names[] = {"body_zstd", "body_zstd_dictionary", "body_lz4"};
-    if (!ar_shared(GOLDEN)) skip();
     for (int i = 0; i < 2 + LEAT_HAVE_LZ4; i++) {
         char path[256];
         snprintf(path, sizeof path, GOLDEN "/%s.arrows", names[i]);
-        ar_image image = ar_load(ar_shared(path));
+        ar_image image = ar_load(golden_path(path));
         leat_measurements out = {0};
         leat_probe_read_options options = leat_probe_read_options_default();
         int64_t low = 1, high = 1 << 20; /* low is refused, high is read */
@@ -310,7 +298,7 @@ static ar_image splice(const ar_image *a, const ar_image *b, const char *recipe)
 static ar_image load_stream(const char *name) {
     char path[256];
     snprintf(path, sizeof path, GOLDEN "/%s.arrows", name);
-    return ar_load(ar_shared(path));
+    return ar_load(golden_path(path));
 }
 
 static void test_splices(void **state) {
@@ -334,7 +322,6 @@ static void test_splices(void **state) {
         {"dictionary_delta", "plain", "a0 a1 a3", LEAT_OK, 0},
         {"dictionary_replaced", "plain", "a0 a1 a3 a4", LEAT_OK, 2},
     };
-    if (!ar_shared(GOLDEN)) skip();
     leat_measurements out = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ar_image a = load_stream(cases[i].a), b = load_stream(cases[i].b);
@@ -366,7 +353,6 @@ static void test_splices(void **state) {
 /* A null count that the validity bits do not bear out. */
 static void test_null_count(void **state) {
     (void)state;
-    if (!ar_shared(GOLDEN)) skip();
     ar_image image = load_stream("rtt_null");
     message_place places[16];
     assert_int_equal(find_messages(&image, places), 2);

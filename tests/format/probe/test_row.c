@@ -1,16 +1,15 @@
 /*
  * Probe rows: ours are PyArrow's bytes (tests/golden/probe_rows), read back in every way; the
- * reference's own rows (../shared/golden/latency/rows) are read, and written again to the byte.
+ * reference's own rows (tests/golden/reference) are read, and written again to the byte.
  */
 #include <jansson.h>
-#include <zlib.h>
 
 #include "base/address.h"
 #include "format/probe/read.h"
 #include "format/probe/template.h"
 #include "probe_support.h"
 
-#define SHARED "golden/latency/rows/"
+#define ROWS "golden/latency/rows/"
 
 /* Measurement i of the golden records, as tests/golden/probe_rows/make.py makes it. */
 static probe_case row_of(int64_t i, int version, char dst[32]) {
@@ -436,21 +435,6 @@ static void test_known_schemas(void **state) {
 
 /* ---- the reference's rows ------------------------------------------------------------------- */
 
-static json_t *load_gzip_json(const char *path) {
-    gzFile file = gzopen(path, "rb");
-    if (!file) fail_msg("cannot open %s", path);
-    size_t capacity = 1 << 24, size = 0;
-    char *text = malloc(capacity);
-    for (int got; (got = gzread(file, text + size, (unsigned)(capacity - size))) > 0;)
-        size += (size_t)got;
-    gzclose(file);
-    json_error_t error;
-    json_t *json = json_loadb(text, size, 0, &error);
-    if (!json) fail_msg("%s: %s", path, error.text);
-    free(text);
-    return json;
-}
-
 /* One record of rows.json.gz as cases; free(the result). */
 static probe_case *expected_cases(json_t *record, json_t *addresses, int64_t *count) {
     json_t *rows = json_object_get(record, "measurements");
@@ -493,9 +477,7 @@ static void check_reference_record(json_t *entry, json_t *addresses, const ar_im
 
 static void test_reference_rows(void **state) {
     (void)state;
-    const char *path = ar_shared(SHARED "rows.json.gz");
-    if (!path) skip();
-    json_t *all = load_gzip_json(path), *entry;
+    json_t *all = golden_json(ROWS "rows.json.gz"), *entry;
     size_t index;
     int checked = 0;
     const char *open_file = "";
@@ -507,8 +489,8 @@ static void test_reference_rows(void **state) {
             char name[128];
             leat_ar_record_free(&record);
             leat_ar_reader_close(reader);
-            snprintf(name, sizeof name, SHARED "%s", file);
-            assert_ok(leat_ar_reader_open(&reader, ar_shared(name), NULL, err));
+            snprintf(name, sizeof name, ROWS "%s", file);
+            assert_ok(leat_ar_reader_open(&reader, golden_path(name), NULL, err));
             open_file = file;
         }
         int64_t number = json_integer_value(json_object_get(entry, "record"));

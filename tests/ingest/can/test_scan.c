@@ -579,6 +579,8 @@ static void test_failures(void **state) {
 
 /* ---- the real samples ---- */
 
+enum { CUT_ROWS = 5000 };
+
 static void test_samples(void **state) {
     (void)state;
     static const struct {
@@ -598,14 +600,15 @@ static void test_samples(void **state) {
         {"data/can/candump/truck_15s.log", LEAT_CAN_CANDUMP, 9950, 0, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *path = source_shared(cases[i].name);
-        if (path == NULL) return;
+        const char *path = golden_path(cases[i].name);
+        const bool is_cut = !golden_whole() && strstr(cases[i].name, "/v40/") != NULL;
+        const int64_t frames = is_cut ? CUT_ROWS : cases[i].frames;
         can_run run;
         run_init(&run, 2);
         assert_ok(run_file(&run, path, err));
         assert_int_equal(run.files[0].format, cases[i].format);
-        assert_int_equal(run.frames, cases[i].frames);
-        assert_int_equal(run.files[0].lines, cases[i].frames);
+        assert_int_equal(run.frames, frames);
+        assert_int_equal(run.files[0].lines, frames);
         leat_can_line *all = all_frames(&run);
         int64_t attacks = 0;
         bool bus[65536] = {false};

@@ -716,8 +716,7 @@ static void test_pages(void **state) {
 
 static void test_sample(void **state) {
     (void)state;
-    const char *path = source_shared("data/latency/atlas_builtin_masked.parquet");
-    if (path == NULL) return;
+    const char *path = golden_left_out("data/latency/atlas_builtin_masked.parquet");
     source_run run;
     source_run_init(&run);
     run.options.threads = 2;

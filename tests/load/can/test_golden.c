@@ -1,8 +1,9 @@
 /*
  * A batch of graphs against that of torch_geometric, out of the reference system's own graphs and
- * scaler (shared/golden/can): every tensor bit for bit. The golden files' graphs are put into a
+ * scaler (golden/can): every tensor bit for bit. The golden files' graphs are put into a
  * cache; the batch's eight graphs are one split.
  */
+#include "golden_files.h"
 #include "graph_support.h"
 
 typedef struct golden {
@@ -10,18 +11,12 @@ typedef struct golden {
     leat_safetensors *tensors;
 } golden;
 
-static bool load_golden(const char *name, golden *file) {
-    const char *shared = getenv("LEAT_SHARED");
-    char path[500];
+static void load_golden(const char *name, golden *file) {
+    const char *path = golden_path(name);
     int64_t size = 0;
     leat_error err = {0};
-    snprintf(path, sizeof path, "%s/golden/can/%s.safetensors",
-             shared != NULL ? shared : LEAT_SOURCE_DIR "/../shared", name);
-    leat_code code = leat_file_load(path, INT64_C(1) << 26, &file->bytes, &size, &err);
-    if (code == LEAT_ERR_NOT_FOUND) return false;
-    must(code, &err);
+    must(leat_file_load(path, INT64_C(1) << 26, &file->bytes, &size, &err), &err);
     must(leat_safetensors_parse(&file->tensors, file->bytes, size, size, path, &err), &err);
-    return true;
 }
 
 static void free_golden(golden *file) {
@@ -151,12 +146,9 @@ static void batch_of_reference(void **state) {
     (void)state;
     golden features = {0}, scaled = {0}, theirs = {0};
     char dir[256];
-    if (!load_golden("features_ref", &features)) {
-        print_message("skipped: no golden files (set LEAT_SHARED)\n");
-        skip();
-    }
-    assert_true(load_golden("features_scaled_ref", &scaled));
-    assert_true(load_golden("batch_ref", &theirs));
+    load_golden("golden/can/features_ref.safetensors", &features);
+    load_golden("golden/can/features_scaled_ref.safetensors", &scaled);
+    load_golden("golden/can/batch_ref.safetensors", &theirs);
     make_golden_cache(&features, &scaled, &theirs, dir);
     leat_can_cache *cache = graphs_open(dir);
     leat_graph_loader_options options = graphs_options();

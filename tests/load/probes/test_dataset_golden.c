@@ -1,6 +1,6 @@
 /*
  * Files of others: the reference's own ArrayRecord files, and its nine records under every other
- * compression and group size, must give the rows that PyArrow decoded (shared/golden/latency/rows).
+ * compression and group size, must give the rows that PyArrow decoded (golden/latency/rows).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,37 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include <cmocka.h>
 
 #include "base/hash.h"
 #include "base/json.h"
+#include "golden_files.h"
 #include "leat/load.h"
 
 static json_t *golden;
-static char rows_dir[600];
-
-/* Whether the golden files are there; 1 with `golden` loaded. */
-static int load_golden(void) {
-    const char *shared = getenv("LEAT_SHARED");
-    char path[700];
-    struct stat facts;
-    snprintf(rows_dir, sizeof(rows_dir), "%s/golden/latency/rows",
-             shared != NULL ? shared : LEAT_SOURCE_DIR "/../shared");
-    if (stat(rows_dir, &facts) != 0) return 0;
-    snprintf(path, sizeof(path), "%s/rows.json.gz", rows_dir);
-    gzFile file = gzopen(path, "rb");
-    static char text[64 << 20];
-    int size = file == NULL ? -1 : gzread(file, text, sizeof(text));
-    if (file != NULL) gzclose(file);
-    if (size <= 0 || leat_json_parse(text, size, path, &golden, NULL) != LEAT_OK) {
-        printf("cannot read %s\n", path);
-        exit(1);
-    }
-    return 1;
-}
 
 static int64_t number(const json_t *object, const char *key) {
     const json_t *value = json_object_get(object, key);
@@ -131,11 +109,11 @@ static void files(void **state) {
         {"empty", "none", LEAT_SPLIT_NONE, 0},
     };
     enum { CASES = sizeof(cases) / sizeof(cases[0]) };
-    char names[CASES][700];
     const char *paths[CASES];
     for (int c = 0; c < CASES; c++) {
-        snprintf(names[c], sizeof(names[c]), "%s/%s.arrayrecord", rows_dir, cases[c].name);
-        paths[c] = names[c];
+        char name[100];
+        snprintf(name, sizeof(name), "golden/latency/rows/%s.arrayrecord", cases[c].name);
+        paths[c] = golden_path(name);
     }
     leat_dataset *dataset = NULL;
     leat_row *cursor = NULL;
@@ -166,10 +144,7 @@ static void files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files)};
-    if (!load_golden()) {
-        printf("skipped: no golden files at %s (set LEAT_SHARED)\n", rows_dir);
-        return 77;
-    }
+    golden = golden_json("golden/latency/rows/rows.json.gz");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     json_decref(golden);
     return failed;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/lock.h"
+#include "golden_files.h"
 #include "leat/load.h"
 #include "plant.h"
 
@@ -454,24 +455,10 @@ static void test_flips(void **state) {
 
 /* ---- Others ------------------------------------------------------------------------------- */
 
-static const char *shared_dir(void) {
-    const char *stated = getenv("LEAT_SHARED");
-    return stated != NULL ? stated : LEAT_SOURCE_DIR "/../shared";
-}
-
 static void test_golden(void **state) {
     (void)state;
-    char folder[512], train[600], test[600];
-    snprintf(folder, sizeof folder, "%s/golden/latency/rows", shared_dir());
-    snprintf(train, sizeof train, "%s/train.arrayrecord", folder);
-    snprintf(test, sizeof test, "%s/test.arrayrecord", folder);
-    leat_path_facts facts;
-    assert_int_equal(leat_path_stat(folder, &facts, NULL), LEAT_OK);
-    if (facts.kind == LEAT_PATH_NONE) {
-        print_message("skipped: no golden files at %s\n", folder);
-        skip();
-    }
-    const char *both[] = {train, test};
+    const char *both[] = {golden_path("golden/latency/rows/train.arrayrecord"),
+                          golden_path("golden/latency/rows/test.arrayrecord")};
     leat_verify_report *report = NULL;
     leat_error err = {0};
     assert_int_equal(leat_verify(both, 2, NULL, &report, &err), LEAT_OK);

@@ -4,11 +4,10 @@
 #include "graph_support.h"
 #include "sample/graphs/tiers.h"
 
-static json_t *golden; /* NULL: not there */
+static json_t *golden;
 
 static void golden_active_tiers(void **state) {
     (void)state;
-    if (golden == NULL) skip();
     const json_t *cases = json_object_get(json_object_get(golden, "curriculum"), "active_tiers");
     assert_int_equal(json_array_size(cases), 4);
     for (size_t c = 0; c < 4; c++) {
@@ -46,7 +45,6 @@ static void ends_of_the_ramp(void **state) {
 /* Tiers of 47 scores, some equal, in order of the scores: those of the stable sort. */
 static void golden_tiers(void **state) {
     (void)state;
-    if (golden == NULL) skip();
     const json_t *all = json_object_get(golden, "curriculum");
     const json_t *scores = json_object_get(all, "bucket_scores"), *tiers = NULL;
     enum { COUNT = 47 };
@@ -121,7 +119,6 @@ static leat_graph_batch_options one_by_one(int64_t count) {
 /* Of graphs without attack alone; those with one stand between them. */
 static void golden_random(void **state) {
     (void)state;
-    if (golden == NULL) skip();
     json_t *list = json_object_get(json_object_get(golden, "curriculum"), "random_scorer");
     const json_t *scores = NULL;
     const char *name = NULL;
@@ -206,7 +203,7 @@ int main(void) {
         cmocka_unit_test(golden_random),    cmocka_unit_test(ranked),
         cmocka_unit_test(tiers_apart),
     };
-    golden = load_shared_golden("can/batches_ref.json");
+    golden = golden_json("golden/can/batches_ref.json");
     int failed = cmocka_run_group_tests_name("graph tiers", tests, NULL, NULL);
     json_decref(golden);
     return failed;

@@ -1,6 +1,6 @@
 /*
  * plan3 with --packing none against what the Python system's sampler does
- * (shared/golden/latency/plan3_ref.json): every number within 4 standard errors, both sides' errors
+ * (golden/latency/plan3_ref.json): every number within 4 standard errors, both sides' errors
  * counted. Of IPv6 rows of 34 measurements and more, and of the real sample, only what stands
  * before its cut is compared.
  */
@@ -136,8 +136,7 @@ static void check_cell(const char *name, const json_t *cell, const cell_numbers 
 
 static void cells(void **state) {
     (void)state;
-    json_t *golden = load_shared_golden("latency/plan3_ref.json");
-    if (golden == NULL) skip();
+    json_t *golden = golden_json("golden/latency/plan3_ref.json");
     static cell_numbers ours;
     const char *name = NULL;
     json_t *cell = NULL;
@@ -161,7 +160,7 @@ typedef struct row_sizes { /* so many rows have n measurements */
     int64_t n, rows;
 } row_sizes;
 
-/* Measurements per src_addr of shared/data/latency/atlas_builtin_masked.parquet, whose splits are
+/* Measurements per src_addr of data/latency/atlas_builtin_masked.parquet, whose splits are
  * those of its addresses in byte order; checked against the golden file's own numbers. */
 static const row_sizes real_train[] = {{10, 1},   {32, 1},   {48, 1},  {138, 1}, {165, 1},
                                        {180, 27}, {181, 1},  {360, 7}, {361, 1}, {511, 1},
@@ -228,8 +227,7 @@ static void real_sample(void **state) {
         const char *split;
         const row_sizes *sizes;
     } splits[] = {{"train", real_train}, {"test", real_test}};
-    json_t *golden = load_shared_golden("latency/plan3_ref.json");
-    if (golden == NULL) skip();
+    json_t *golden = golden_json("golden/latency/plan3_ref.json");
     static cell_numbers ours;
     for (int i = 0; i < 2; i++) {
         const char *name = splits[i].split;
