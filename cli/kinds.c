@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "frame/frame.h"
 #include "leat/load_can.h"
@@ -103,8 +102,7 @@ static bool is_listed(const char *path, const char *const *list) {
 static int refuse_raw(leat_cli *cli, const char *path) {
     char ingests[160] = "";
     size_t used = 0;
-    struct stat facts;
-    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) return 0;
+    if (leat_cli_is_folder(path)) return 0;
     for (int i = FIRST_KIND; i < LEAT_CLI_DATA_KINDS; i++) {
         if (is_listed(path, kinds[i].parts))
             return leat_cli_usage(

@@ -132,6 +132,7 @@ typedef void leat_out_members_fn(leat_json *json, const void *of);
 int leat_out_object(leat_cli *cli, leat_out_members_fn *members, const void *of);
 /* Whether stdout is a regular file: a progress line then does not mix with the output. */
 bool leat_out_is_file(void);
+bool leat_cli_is_folder(const char *path);
 /* Whether writing to stdout has failed (reader gone, disk full): more output is useless. */
 bool leat_out_broken(const leat_cli *cli);
 

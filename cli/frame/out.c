@@ -174,6 +174,11 @@ bool leat_out_is_file(void) {
     return fstat(STDOUT_FILENO, &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
+bool leat_cli_is_folder(const char *path) {
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
 bool leat_out_broken(const leat_cli *cli) { return cli->out_errno != 0; }
 
 static void write_note(leat_cli *cli, const char *format, va_list arguments, const char *more) {

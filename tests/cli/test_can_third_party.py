@@ -275,7 +275,8 @@ class Marks(Third):
         lines = [line.replace(";8;2;", ";13;32;") + "00" * 30 if i > 200 else line
                  for i, line in enumerate(self.frames(lambda i: (1, 0, 0)))]
         result = self.read(self.save("CAN.csv", lines))[0]
-        self.assertEqual((result["frames"], result["rejected"], result["frames_cut"]), (400, 0, 200))
+        self.assertEqual((result["frames"], result["rejected"], result["frames_cut"]),
+                         (400, 0, 200))
 
     def test_nearly_canedge(self):
         """Another header, though similar, is not taken for it."""
