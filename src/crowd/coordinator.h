@@ -86,8 +86,8 @@ void leat_coordinator_say_line(leat_coordinator *self);
 /* Stores the data set in the database, as far as it is not there, if this run keeps it there
  * (serve.c). LEAT_ERR_CANCELLED: stopped between two parts. */
 LEAT_MUST_CHECK leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err);
-/* Stores the list of the data set's samples, unless the database has it. LEAT_ERR_CANCELLED:
- * stopped. */
+/* Stores the list of the data set's samples, unless the database has it (serve.c).
+ * LEAT_ERR_CANCELLED: stopped between two parts. */
 LEAT_MUST_CHECK leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err);
 /*
  * Makes the database and the state in memory the same step, with its weights in the database

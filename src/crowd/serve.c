@@ -84,6 +84,23 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
     return code;
 }
 
+/* In parts, between which the caller may want an end. */
+static leat_code store_list(leat_coordinator *self, const leat_buf *list, leat_error *err) {
+    const leat_train_options *train = &self->options->train;
+    for (int64_t first = 0; first < list->size; first += self->part_bytes) {
+        const int64_t left = list->size - first;
+        const leat_progress progress = {"storing the list of images", "bytes", first, list->size};
+        if (!self->stopped && train->progress != NULL)
+            self->stopped = !train->progress(train->user, &progress);
+        if (self->stopped)
+            return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while storing the list of images");
+        LEAT_TRY(leat_store_put_list(self->pg, &self->hold, first / self->part_bytes,
+                                     list->data + first,
+                                     left < self->part_bytes ? left : self->part_bytes, err));
+    }
+    return leat_store_keep_list(self->pg, &self->hold, list->size, err);
+}
+
 leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
     leat_buf list = {0};
     if (self->at.list_bytes > 0) return LEAT_OK;
@@ -93,9 +110,7 @@ leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
                              "the list of the images has %.1f MB, more than the database keeps: a "
                              "worker with another data set will not learn in what it differs",
                              (double)list.size / 1e6);
-    else if (code == LEAT_OK)
-        code =
-            leat_store_put_list(self->pg, &self->hold, list.data, list.size, self->part_bytes, err);
+    else if (code == LEAT_OK) code = store_list(self, &list, err);
     leat_buf_free(&list);
     return code;
 }

@@ -154,11 +154,15 @@ LEAT_MUST_CHECK leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold
                                               int64_t first, const uint8_t *bytes,
                                               int64_t size_bytes, leat_error *err);
 
-/* Stores the list of samples, at most LEAT_STORE_LIST_BYTES_MAX, in place of what is there. */
+/* Stores a part of the list of samples, all but the last of part_bytes; the first one takes the
+ * place of what is there. Once all are stored, the list is kept: at most LEAT_STORE_LIST_BYTES_MAX.
+ */
 #define LEAT_STORE_LIST_BYTES_MAX (INT64_C(64) << 20)
 LEAT_MUST_CHECK leat_code leat_store_put_list(leat_pg *pg, const leat_store_hold *hold,
-                                              const uint8_t *bytes, int64_t size_bytes,
-                                              int64_t part_bytes, leat_error *err);
+                                              int64_t part, const uint8_t *bytes,
+                                              int64_t size_bytes, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_store_keep_list(leat_pg *pg, const leat_store_hold *hold,
+                                               int64_t list_bytes, leat_error *err);
 
 typedef enum leat_store_kind {
     LEAT_STORE_WEIGHTS,

@@ -154,17 +154,16 @@ leat_code leat_store_put_data(leat_pg *pg, const leat_store_hold *hold, int64_t 
                            LEAT_PG_I(first), LEAT_PG_B(bytes, size_bytes));
 }
 
-leat_code leat_store_put_list(leat_pg *pg, const leat_store_hold *hold, const uint8_t *bytes,
-                              int64_t size_bytes, int64_t part_bytes, leat_error *err) {
-    const int64_t parts = leat_store_parts(size_bytes, part_bytes);
-    for (int64_t i = 0; i < parts; i++) {
-        const int64_t first = i * part_bytes, left = size_bytes - first;
-        LEAT_TRY(LEAT_STORE_CALL(pg, NULL, "select leat.put_list($1, $2, $3, $4, $5)", err,
-                                 HELD(hold), LEAT_PG_I(i),
-                                 LEAT_PG_B(bytes + first, left < part_bytes ? left : part_bytes)));
-    }
+leat_code leat_store_put_list(leat_pg *pg, const leat_store_hold *hold, int64_t part,
+                              const uint8_t *bytes, int64_t size_bytes, leat_error *err) {
+    return LEAT_STORE_CALL(pg, NULL, "select leat.put_list($1, $2, $3, $4, $5)", err, HELD(hold),
+                           LEAT_PG_I(part), LEAT_PG_B(bytes, size_bytes));
+}
+
+leat_code leat_store_keep_list(leat_pg *pg, const leat_store_hold *hold, int64_t list_bytes,
+                               leat_error *err) {
     return LEAT_STORE_CALL(pg, NULL, "select leat.keep_list($1, $2, $3, $4)", err, HELD(hold),
-                           LEAT_PG_I(size_bytes));
+                           LEAT_PG_I(list_bytes));
 }
 
 /* ---- slots ---------------------------------------------------------------------------------- */

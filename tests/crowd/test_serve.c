@@ -139,7 +139,11 @@ static void fetched_as_asked(void **state) {
 
 static leat_code put_list(world *of, const uint8_t *bytes, int64_t size) {
     leat_error err = {0};
-    return leat_store_put_list(of->owner, &of->hold, bytes, size, PART, &err);
+    leat_code code = LEAT_OK;
+    for (int64_t first = 0; code == LEAT_OK && first < size; first += PART)
+        code = leat_store_put_list(of->owner, &of->hold, first / PART, bytes + first,
+                                   size - first < PART ? size - first : PART, &err);
+    return code == LEAT_OK ? leat_store_keep_list(of->owner, &of->hold, size, &err) : code;
 }
 
 /* The list of the samples, in parts; another one takes its place. */
