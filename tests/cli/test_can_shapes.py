@@ -6,7 +6,8 @@ import random
 import sys
 import unittest
 
-from test_ingest_can import Case, ROOT, read_tensors
+from command import ROOT
+from test_ingest_can import Case, read_tensors
 
 SHAPES = os.path.join(ROOT, "tests", "golden", "can_shapes")
 PAYLOADS = ["01ff0a", "7d8778877f7722b3", "02ff0b", "8090a0b0c0d0e0f0",

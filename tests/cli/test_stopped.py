@@ -52,9 +52,9 @@ class Stopped(Folder):
                 (f"ingest can logs -o {out}", "while hashing inputs; there is no complete scan"),
                 (f"ingest images photos -o {out}", "while reading after 0 of 80 files"),
                 (f"train dcgan faces -o {out} --epochs 1", "while measuring images"),
-                ("batches set --hash", "before step 0 of 0 to 9"),
-                ("batches cache --hash", "before step 0 of 0 to 9"),
-                ("batches faces --hash", "before step 0 of 0 to 9"),
+                ("batches set --hash", "before step 0 of 0:10"),
+                ("batches cache --hash", "before step 0 of 0:10"),
+                ("batches faces --hash", "before step 0 of 0:10"),
                 (f"batches cache --stage {out}", "while staging"),
                 (f"batches set --report {out}", "while counting"),
                 (f"batches cache --report {out}", "while counting batches"),
@@ -73,7 +73,7 @@ class Stopped(Folder):
             told, said = self.stopped("batches", source, "--steps", "0:10", "--save-state", state,
                                       number=signal.SIGTERM)
             self.assertRegex(told, "(?m)^steps      ")
-            self.assertEqual(said, "leat: stopped before step 0 of 0 to 9; use --resume to "
+            self.assertEqual(said, "leat: stopped before step 0 of 0:10; use --resume to "
                                    f"continue from the state in {state}\n")
             self.assertEqual(leat("batches", source, "--resume", state, "--steps", ":3", "--hash",
                                   cwd=DATA, status=0).stdout,
@@ -86,7 +86,7 @@ class Stopped(Folder):
                 told, said = self.stopped("batches", source, "--steps", "0:1000000000", "--hash",
                                           *more)
                 self.assertEqual(told, "")
-                self.assertRegex(said, r"\Aleat: stopped before step \d+ of 0 to 999999999\n\Z")
+                self.assertRegex(said, r"\Aleat: stopped before step \d+ of 0:1000000000\n\Z")
 
     def test_an_ingest_says_how_to_go_on(self):
         out = self.at("data")
