@@ -230,6 +230,7 @@ static void test_other_contents(void **state) {
             leat_probe_table_decode((const uint8_t *)text, (int64_t)strlen(text), NULL, &out, &err),
             LEAT_ERR_CORRUPT);
         if (strstr(err.message, cases[i].words) == NULL) fail_msg("%s", err.message);
+        leat_measurements_free(&out);
     }
 }
 
