@@ -62,8 +62,8 @@ static const leat_cli_option options[] = {
     {.own.name = "graph",
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "I",
-     .own.help = "graph of the split to write, counted from 0, or graphs FIRST:END, END excluded; "
-                 ": writes all; without it the first",
+     .own.help = "graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, "
+                 "and : for all; without this option the first",
      .of = LEAT_CLI_CAN},
     {.own.name = "split",
      .own.kind = LEAT_SETTING_TEXT,

@@ -8,13 +8,11 @@ Image.crop with the sizes computed here, and nothing else. The clock starts afte
 """
 import io
 import sys
-import time
 
 import numpy as np
 from PIL import Image, features
 
-from common import answer, peak_bytes
-from image_files import box, files_of
+from image_files import box, convert
 
 
 def resized(image, size):
@@ -24,19 +22,9 @@ def resized(image, size):
 
 
 def main(path, size, out):
-    size, images, spent = int(size), [], [0.0, 0.0]
-    begun = time.monotonic()
-    for _, data in files_of(path):
-        start = time.monotonic()
-        image = Image.open(io.BytesIO(data)).convert("RGB")
-        decoded = time.monotonic()
-        images.append(np.array(resized(image, size)))
-        spent[0] += decoded - start
-        spent[1] += time.monotonic() - decoded
-    np.save(out, np.stack(images))
-    answer(images=len(images), seconds=time.monotonic() - begun, decode_seconds=spent[0],
-           resize_seconds=spent[1], peak_bytes=peak_bytes(),
-           decoder=f"libjpeg-turbo {features.version('libjpeg_turbo')}")
+    convert(path, out, lambda data: Image.open(io.BytesIO(data)).convert("RGB"),
+            lambda image: np.array(resized(image, int(size))),
+            f"libjpeg-turbo {features.version('libjpeg_turbo')}")
 
 
 if __name__ == "__main__":

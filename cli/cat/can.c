@@ -207,7 +207,7 @@ static void say_others(const cat_graphs *job, int64_t count) {
     char a[LEAT_WORDS_BYTES];
     if (count > 1)
         leat_cli_note(job->cli,
-                      "the first of %s of %s; --graph I writes another one, --graph : all",
+                      "the first of %s of %s; use --graph I for another one, --graph : for all",
                       leat_things(a, count, "graph"), job->split);
 }
 

@@ -99,7 +99,7 @@ complete -c leat -f -n '__leat_has 1' -a cat -d 'the measurements, graphs or ima
 complete -c leat -n '__leat_is cat' -l format -s f -x -a 'ndjson csv words' -d 'ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading'
 complete -c leat -n '__leat_is cat' -l rows -r -d 'rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row'
 complete -c leat -n '__leat_is cat' -l src -r -d 'write only the probe with this address, spelled as in the input'
-complete -c leat -n '__leat_is cat' -l graph -r -d 'graph of the split to write, counted from 0, or graphs FIRST:END, END excluded; : writes all; without it the first'
+complete -c leat -n '__leat_is cat' -l graph -r -d 'graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, and : for all; without this option the first'
 complete -c leat -n '__leat_is cat' -l split -r -d 'split to write: train, val or a test split; leat inspect lists them'
 complete -c leat -n '__leat_is cat' -l scale -x -a 'none stored' -d 'none: features as stored; stored: scaled by the cache\'s scaler, as in loading'
 complete -c leat -n '__leat_is cat' -l image -r -d 'image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them'

@@ -125,7 +125,7 @@ _leat() {
       '-f[ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading]:format:(ndjson csv words)' \
       '--rows[rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row]:rows:_files' \
       '--src[write only the probe with this address, spelled as in the input]:src:_files' \
-      '--graph[graph of the split to write, counted from 0, or graphs FIRST:END, END excluded; : writes all; without it the first]:graph:_files' \
+      '--graph[graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, and : for all; without this option the first]:graph:_files' \
       '--split[split to write: train, val or a test split; leat inspect lists them]:split:_files' \
       '--scale[none: features as stored; stored: scaled by the cache'\''s scaler, as in loading]:scale:(none stored)' \
       '--image[image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them]:image:_files' \

@@ -10,7 +10,7 @@ static leat_code check_memory(const leat_store_run *run, int64_t memory_bytes, l
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "the database has no list of the run's images");
     if (memory_bytes == 0 || rss + TIMES_LIST * run->list_bytes <= memory_bytes) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_LIMIT,
-                     "to compare the lists of images takes more than --memory %lldM",
+                     "comparing the lists of images takes more than --memory %lldM",
                      (long long)(memory_bytes >> 20));
 }
 

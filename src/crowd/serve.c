@@ -21,22 +21,26 @@ typedef struct upload {
     int64_t most;
 } upload;
 
-/* False: the caller wants an end. */
-static bool reports(upload *of) {
-    leat_coordinator *self = of->self;
+/* Between two parts. False: the caller wants an end. */
+static bool goes_on(leat_coordinator *self, const char *stage, int64_t done, int64_t all) {
     const leat_train_options *train = &self->options->train;
-    const leat_samples *samples = of->samples;
-    const leat_progress progress = {"storing the data set", "bytes",
-                                    of->stored * samples->sample_bytes,
-                                    samples->count * samples->sample_bytes};
+    const leat_progress progress = {stage, "bytes", done, all};
     if (!self->stopped && train->progress != NULL)
         self->stopped = !train->progress(train->user, &progress);
+    return !self->stopped;
+}
+
+static bool reports(upload *of) {
+    leat_coordinator *self = of->self;
+    const leat_samples *samples = of->samples;
+    const bool on = goes_on(self, "storing the data set", of->stored * samples->sample_bytes,
+                            samples->count * samples->sample_bytes);
     if (leat_clock_ns() - of->said_ns >= SAY_EVERY_NS) {
         leat_coordinator_say(self, "%lld of %lld images are stored", (long long)of->stored,
                              (long long)samples->count);
         of->said_ns = leat_clock_ns();
     }
-    return !self->stopped;
+    return on;
 }
 
 static leat_code store_part(upload *of, leat_error *err) {
@@ -84,15 +88,10 @@ leat_code leat_coordinator_serve_data(leat_coordinator *self, leat_error *err) {
     return code;
 }
 
-/* In parts, between which the caller may want an end. */
 static leat_code store_list(leat_coordinator *self, const leat_buf *list, leat_error *err) {
-    const leat_train_options *train = &self->options->train;
     for (int64_t first = 0; first < list->size; first += self->part_bytes) {
         const int64_t left = list->size - first;
-        const leat_progress progress = {"storing the list of images", "bytes", first, list->size};
-        if (!self->stopped && train->progress != NULL)
-            self->stopped = !train->progress(train->user, &progress);
-        if (self->stopped)
+        if (!goes_on(self, "storing the list of images", first, list->size))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped while storing the list of images");
         LEAT_TRY(leat_store_put_list(self->pg, &self->hold, first / self->part_bytes,
                                      list->data + first,
@@ -108,7 +107,7 @@ leat_code leat_coordinator_list_data(leat_coordinator *self, leat_error *err) {
     if (code == LEAT_OK && list.size > LEAT_STORE_LIST_BYTES_MAX)
         leat_coordinator_say(self,
                              "the list of the images has %.1f MB, more than the database keeps: a "
-                             "worker with another data set will not learn in what it differs",
+                             "worker with another data set will not be told how it differs",
                              (double)list.size / 1e6);
     else if (code == LEAT_OK) code = store_list(self, &list, err);
     leat_buf_free(&list);

@@ -237,14 +237,14 @@ static leat_code open_samples(worker *self, const leat_store_run *run, leat_erro
     return leat_served_open(&self->served, run, err);
 }
 
-/* Says in what the data set of this machine differs from the run's, if the database can tell. */
+/* Says how the data set of this machine differs from the run's, if the database can tell. */
 static void say_difference(worker *self, const leat_store_run *run) {
     leat_error why = {0};
     char words[LEAT_DATA_WORDS_BYTES];
     const leat_code code =
         leat_differ(self->pg, run, &self->data, self->train.memory_bytes, words, &why);
     if (code == LEAT_OK) say(self, "this data set is not the run's: %s", words);
-    else say(self, "in what this data set differs from the run's is not known: %s", why.message);
+    else say(self, "how this data set differs from the run's is not known: %s", why.message);
 }
 
 /* Before anything is allocated for the run. */

@@ -438,8 +438,8 @@ class Cat(unittest.TestCase):
             done = leat("cat", cache, *words, status=0)
             self.assertEqual(done.stdout, leat("cat", cache, "--graph", "0", *words).stdout, what)
             count = CACHES["features"]["splits"]["train"]["graphs"]
-            self.assertEqual(done.stderr, f"leat: the first of {count} graphs of train; --graph I "
-                                          "writes another one, --graph : all\n")
+            self.assertEqual(done.stderr, f"leat: the first of {count} graphs of train; use "
+                                          "--graph I for another one, --graph : for all\n")
 
     def test_bad_words(self):
         cache = CACHES["features"]["cache"]

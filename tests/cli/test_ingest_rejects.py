@@ -85,7 +85,7 @@ class Rejects(unittest.TestCase):
         for value, words in (("17", "numbers are not addresses"), ("192.0.2.0/24", "a prefix is"),
                              ("192.0.2.1:80", "must not have a port"), ("[2001:db8::1]:80", "port"),
                              ("ping.example.org", "host names are not addresses"),
-                             ("192.0.2.256", "use --strict")):
+                             ("192.0.2.256", "use --strict"), ("2001:db8::x", "use --strict")):
             for row, reason in ((f"{value},192.0.2.1", "src_addr"),
                                 (f"192.0.2.1,{value}", "dst_addr")):
                 status, _, said = self.ingest(f"{HEADER}1600000000,{row},5\n1600000001,{row},5\n")

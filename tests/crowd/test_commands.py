@@ -258,7 +258,7 @@ class Crowd(folder.Folder):
                           "a/0040.jpg\n", worker.said)
             with self.work("--memory", "1M", data="others") as worker:
                 worker.end(2)
-            self.assertIn("is not known: to compare the lists of images takes more than "
+            self.assertIn("is not known: comparing the lists of images takes more than "
                           "--memory 1M\n", worker.said)
             SERVER.sql("update leat.run set list_bytes = 0", database=self.database)
             with self.work(data="others") as worker:

@@ -53,8 +53,8 @@ static leat_code refuse_first(const leat_arrow_stream *stream, const uint8_t byt
                          stream->name, shown);
     }
     return leat_fail(err, LEAT_ERR_CORRUPT,
-                     "%s: not Arrow: it begins with the bytes %02x %02x %02x %02x, as a protobuf "
-                     "message or something else does",
+                     "%s: not Arrow: it begins with the bytes %02x %02x %02x %02x; it may be a "
+                     "protobuf message",
                      stream->name, bytes[0], bytes[1], bytes[2], bytes[3]);
 }
 

@@ -128,7 +128,7 @@ static const char *what_is(const char *value) {
         return "an address must not have a port; remove it";
     if (strstr(value, "\\x") != NULL)
         return "it looks like the bytes of an address; write addresses as text";
-    for (const char *at = value; *at != 0; at++)
+    for (const char *at = value; colon == NULL && *at != 0; at++)
         if (isalpha((unsigned char)*at) && strchr("abcdefABCDEF", *at) == NULL)
             return "host names are not addresses; resolve them first";
     return "";

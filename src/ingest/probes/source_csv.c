@@ -69,7 +69,7 @@ static leat_code refuse_header(const char *path, const char *name, const char *l
 
 static leat_code refuse_cr(const char *path, leat_error *err) {
     return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\": its lines end in CR alone; convert it: tr '\\r' '\\n' < FILE > NEW",
+                     "\"%s\": its lines end in CR alone; convert them: tr '\\r' '\\n' < FILE > NEW",
                      path);
 }
 
