@@ -268,6 +268,8 @@ static const leat_cli_example examples[] = {
      "write the data set to the folder data, within 512 MiB of memory"},
     {"leat ingest probes 'logs/*.json.gz' --per-packet --memory 4G -o data",
      "RIPE Atlas results, one measurement per packet"},
+    {"leat ingest probes 'logs/*.json.gz' --probe prb_id -o data",
+     "RIPE Atlas probes by their numbers, whatever addresses they have"},
     {"leat ingest probes day.csv --column event_time=ts,rtt=latency_ms -o data",
      "a file with different column names"},
     {"leat ingest probes day.csv --column rtt=seconds:s -o data",

@@ -76,8 +76,15 @@ static void write_words(leat_cli *cli, const leat_measurement *measurement) {
 
 /* ---- Rows -------------------------------------------------------------------------------- */
 
+static bool has_source(const cat_job *job, const leat_measurement *measurement) {
+    return strlen(job->source) == (size_t)measurement->src_size &&
+           memcmp(job->source, measurement->src, (size_t)measurement->src_size) == 0;
+}
+
+/* Where probes have names, the source selects measurements; else is_wanted has selected the row. */
 static leat_code write_row(cat_job *job, int64_t row, leat_error *err) {
     const leat_row_facts *facts = leat_row_get_facts(job->cursor);
+    const bool selects = job->source != NULL && job->facts.probe != NULL;
     if (job->words) {
         char count[LEAT_WORDS_BYTES];
         leat_out(job->cli, "row %lld: probe %lld, %s %s\n", (long long)row,
@@ -88,6 +95,8 @@ static leat_code write_row(cat_job *job, int64_t row, leat_error *err) {
         leat_measurement measurement;
         leat_code code = leat_row_measurement(job->cursor, i, &measurement, err);
         if (code != LEAT_OK) return code;
+        if (selects && !has_source(job, &measurement)) continue;
+        job->found = job->found || selects;
         job->write(job->cli, &measurement);
     }
     return LEAT_OK;
@@ -99,17 +108,18 @@ static void tell_progress(cat_job *job, int64_t row) {
     if (job->to_file) leat_cli_progress(job->cli, &progress);
 }
 
-/* Whether the open row belongs to the requested source. A row has one source, so its first
- * measurement is enough. */
+/* Whether the open row belongs to the requested source. As a rule a row has one source, so its
+ * first measurement is enough. */
 static leat_code is_wanted(cat_job *job, bool *wanted, leat_error *err) {
     const leat_row_facts *facts = leat_row_get_facts(job->cursor);
     leat_measurement measurement;
     *wanted = false;
     if (facts->n_measurements == 0) return LEAT_OK;
+    *wanted = job->facts.probe != NULL;
+    if (*wanted) return LEAT_OK;
     leat_code code = leat_row_measurement(job->cursor, 0, &measurement, err);
     if (code != LEAT_OK) return code;
-    *wanted = strlen(job->source) == (size_t)measurement.src_size &&
-              memcmp(job->source, measurement.src, (size_t)measurement.src_size) == 0;
+    *wanted = has_source(job, &measurement);
     if (*wanted) job->found_id = facts->src_id;
     job->found = job->found || *wanted;
     return LEAT_OK;
@@ -120,7 +130,8 @@ static leat_code write_rows(cat_job *job, leat_error *err) {
     for (int64_t row = job->first; row < job->end && !leat_out_broken(job->cli); row++) {
         bool wanted = true;
         tell_progress(job, row);
-        if (job->found && job->facts.indexed) { /* rows of a probe are adjacent */
+        if (job->found && job->facts.indexed &&
+            job->facts.probe == NULL) { /* rows of a probe are adjacent */
             leat_row_facts facts;
             code = leat_dataset_row(job->dataset, row, &facts, err);
             if (code != LEAT_OK || facts.src_id != job->found_id) return code;

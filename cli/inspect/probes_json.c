@@ -173,6 +173,7 @@ void leat_report_json(leat_json *json, const void *of) {
                                 s->ours ? "probe rows, data set of leat"
                                         : "probe rows, ArrayRecord files");
         leat_json_member_string(json, "fingerprint", s->fingerprint);
+        if (s->probe[0] != 0) leat_json_member_string(json, "probe", s->probe);
         put_part(json, "all", &s->all);
         for (int split = 0; split <= LEAT_SPLITS; split++)
             if (s->split[split].shards > 0)

@@ -142,11 +142,17 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
 
 static void put_top(leat_textbuf *out, const leat_summary *s) {
     if (s->top_count == 0) return;
-    leat_textbuf_put(out,
-                     "<h2>Largest probes</h2>\n<div class=\"panel scroll\"><table>\n<thead><tr>"
-                     "<th>address</th><th>src_id</th><th>split</th><th>measurements</th>"
-                     "<th>share</th><th>rows</th><th>bytes</th><th>from</th><th>to</th></tr>"
-                     "</thead>\n<tbody>\n");
+    leat_textbuf_put(out, "<h2>Largest probes</h2>\n");
+    if (s->probe[0] != 0) {
+        leat_textbuf_put(out, "<p class=\"note\">Probes are told apart by <code>");
+        leat_html_text(out, s->probe);
+        leat_textbuf_put(out,
+                         "</code>; the addresses are those of their first measurements.</p>\n");
+    }
+    leat_textbuf_put(out, "<div class=\"panel scroll\"><table>\n<thead><tr>"
+                          "<th>address</th><th>src_id</th><th>split</th><th>measurements</th>"
+                          "<th>share</th><th>rows</th><th>bytes</th><th>from</th><th>to</th></tr>"
+                          "</thead>\n<tbody>\n");
     for (int i = 0; i < s->top_count; i++) {
         const leat_summary_probe *probe = &s->top[i];
         leat_textbuf_put(out, "<tr><td class=\"mono\">");

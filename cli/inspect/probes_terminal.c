@@ -92,6 +92,13 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
         leat_out(cli, "%s UTC (%s)\n", leat_time_words(a, s->last_us),
                  leat_unit_words(b, LEAT_UNIT_DURATION_US, (double)(s->last_us - s->first_us)));
     }
+    if (s->probe[0] != 0) {
+        char text[LEAT_PLAIN_BYTES];
+        leat_out(cli,
+                 "  probes       by \"%s\"; their addresses below are those of their first "
+                 "measurements\n",
+                 leat_plain(text, s->probe));
+    }
     leat_out(cli, "  versions     IPv4 %s, IPv6 %s of the measurements",
              leat_unit_words(a, LEAT_UNIT_SHARE,
                              leat_ratio(s->measurements_by_version[0], s->all.measurements)),

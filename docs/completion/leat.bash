@@ -11,7 +11,7 @@ _leat() {
   fi
   case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
   'ingest probes')
-    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --per-packet --duplicates --strict --temp --resume --replace --verify --json'
+    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --per-packet --duplicates --strict --temp --resume --replace --verify --json'
     case $before in
     -o | --output) values=file ;;
     --column) values=file ;;
@@ -25,6 +25,7 @@ _leat() {
     --probes-per-shard) values=number ;;
     --compression) values=file ;;
     --address) values='auto written canonical' ;;
+    --probe) values=file ;;
     --duplicates) values='keep drop' ;;
     --temp) values=file ;;
     esac ;;

@@ -35,6 +35,7 @@ _leat() {
       '--dictionary-src[store the source address once per row: about 30 % smaller]' \
       '--zero-address[keep rows whose address is empty, as 0.0.0.0 or ::]' \
       '--address[auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; written: all as written; canonical: all in the form of RFC 5952, so that each address is one probe]:address:(auto written canonical)' \
+      '--probe[what a probe is, which decides its split and its rows: an address, or a value of this column or JSON member, such as prb_id of RIPE Atlas]:probe:_files' \
       '--per-packet[RIPE Atlas: one measurement per packet instead of the average of each result]' \
       '--duplicates[measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates]:duplicates:(keep drop)' \
       '--strict[fail on the first row that is rejected]' \
@@ -124,7 +125,7 @@ _leat() {
       '--format[ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading]:format:(ndjson csv words)' \
       '-f[ndjson: one measurement, graph or image per line; csv: measurements only (both of measurements are complete and can be ingested again); words: for reading]:format:(ndjson csv words)' \
       '--rows[rows to write, counted from 0, END excluded; either may be omitted, and a single number selects that row]:rows:_files' \
-      '--src[write only the probe with this address, spelled as in the input]:src:_files' \
+      '--src[write only measurements of the source with this address, spelled as in the input]:src:_files' \
       '--graph[graph of the split to write, counted from 0; or graphs FIRST:END, END excluded, and : for all; without this option the first]:graph:_files' \
       '--split[split to write: train, val or a test split; leat inspect lists them]:split:_files' \
       '--scale[none: features as stored; stored: scaled by the cache'\''s scaler, as in loading]:scale:(none stored)' \

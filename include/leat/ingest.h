@@ -79,9 +79,13 @@ typedef struct leat_probes_ingest_options {
     leat_time_unit event_time_unit;
     leat_rtt_unit rtt_unit;
     leat_address_rule address;
+    const char *probe; /* the column (or member of JSON objects) whose values are the probes:
+                          src_id, split and rows go by it, and each measurement keeps its own
+                          source. NULL or "address": a probe is a source address */
 } leat_probes_ingest_options;
 
-/* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard. */
+/* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard, probes
+ * by address. */
 LEAT_API leat_probes_ingest_options leat_probes_ingest_options_default(void);
 /* The options by name, except column names: "memory", "train-ratio", "compression", ... */
 LEAT_API const leat_setting_table *leat_probes_ingest_options_table(void);

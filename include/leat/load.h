@@ -73,6 +73,9 @@ typedef struct leat_dataset_facts {
     /* [LEAT_SPLIT_TRAIN, TEST, NONE]; the rows of a split are consecutive in a data set written by
      * leat */
     int64_t split_shards[3], split_rows[3];
+    /* The column of the inputs whose values the probes are; NULL: a probe is a source address, as
+     * far as is known. Lives as long as the data set. */
+    const char *probe;
 } leat_dataset_facts;
 
 LEAT_API void leat_dataset_get_facts(const leat_dataset *dataset, leat_dataset_facts *facts);
@@ -223,8 +226,9 @@ typedef struct leat_summary_row {
 
 typedef struct leat_summary {
     /* From the index (or the footers and facts of third-party files): exact, for every row. */
-    bool ours;                                     /* a folder with manifest and index */
-    char fingerprint[65];                          /* hexadecimal */
+    bool ours;            /* a folder with manifest and index */
+    char fingerprint[65]; /* hexadecimal */
+    char probe[256];      /* the column whose values the probes are; "": source addresses */
     leat_summary_part all, split[LEAT_SPLITS + 1]; /* by leat_split */
     int64_t rows_by_version[3];                    /* IPv4 only, IPv6 only, both */
     int64_t measurements_by_version[3];            /* of those rows */

@@ -47,6 +47,7 @@ class DatasetFacts(c.Structure):
         ("shard_count", c.c_int64), ("row_count", c.c_int64), ("measurement_count", c.c_int64),
         ("file_bytes", c.c_int64), ("first_us", c.c_int64), ("last_us", c.c_int64),
         ("split_shards", c.c_int64 * 3), ("split_rows", c.c_int64 * 3),
+        ("probe", c.c_char_p),
     ]
 
 

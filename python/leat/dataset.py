@@ -126,7 +126,7 @@ class ProbeRow(Sequence[Mapping[str, Any]]):
              number, c.byref(facts))
         self._handle = handle
         self.number = number  #: in the data set
-        self.src_id: int = facts.src_id  #: first 15 hexadecimal digits of MD5(address)
+        self.src_id: int = facts.src_id  #: first 15 hexadecimal digits of MD5(address or name)
         self.n_measurements: int = facts.n_measurements
         self.ip_version: int = facts.ip_version  #: 4, 6, or 0 if the row has both
         self.first_us: int = facts.first_us  #: first time, microseconds since 1970 UTC

@@ -32,6 +32,9 @@ typedef struct leat_raw_batch {
     const uint32_t *twin;
     /* The number of a RIPE Atlas probe (probes/identity.h), 0 if it is unknown. NULL: all are. */
     const uint32_t *probe;
+    /* The name of the probe, of any length, by which probes are told apart, where a column has it
+     * (leat_source_columns.probe); NULL: by the address. */
+    const leat_text *name;
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
 
@@ -49,7 +52,8 @@ typedef struct leat_raw_batch {
     X(LEAT_REJECT_TIME_RANGE, "event_time_out_of_range")                                           \
     X(LEAT_REJECT_RTT, "rtt_infinite")                                                             \
     X(LEAT_REJECT_DUPLICATES, "only_duplicate_packets")                                            \
-    X(LEAT_REJECT_RTT_BAD, "rtt_unparsable")
+    X(LEAT_REJECT_RTT_BAD, "rtt_unparsable")                                                       \
+    X(LEAT_REJECT_PROBE_MISSING, "probe_missing")
 
 #define LEAT_REJECT_ENUM(name, text) name,
 typedef enum leat_reject { LEAT_REJECTS(LEAT_REJECT_ENUM) LEAT_REJECT_COUNT } leat_reject;
@@ -87,7 +91,7 @@ typedef struct leat_parquet_facts {
     int64_t metadata_bytes; /* of the footer */
     int64_t group_bytes;    /* the most memory that decoding one row group takes */
     uint64_t schema;        /* equal for files that one query may read */
-    int time_type, version_type;
+    int time_type, version_type, probe_type;
     bool rtt_double;
 } leat_parquet_facts;
 
@@ -109,9 +113,10 @@ typedef struct leat_input_list {
     leat_ingest_skipped skipped; /* in the folders that were searched */
 } leat_input_list;
 
-/* Names of the five columns in the input, NULL-terminated texts ("event_time", ...). */
+/* Names of the five columns in the input, NULL-terminated texts ("event_time", ...); and of the one
+ * with the names of the probes, NULL if probes are addresses. */
 typedef struct leat_source_columns {
-    const char *event_time, *src_addr, *dst_addr, *ip_version, *rtt;
+    const char *event_time, *src_addr, *dst_addr, *ip_version, *rtt, *probe;
 } leat_source_columns;
 
 struct leat_notes;

@@ -88,12 +88,16 @@ def ingest_probes():
     take("ingest-probes", "ingest", "probes", write("bad.csv", (
         "event_time,src_addr,dst_addr,ip_version,rtt\n1556136000,192.0.2.1,198.51.100.7,4,3\n" +
         "x,192.0.2.1,198.51.100.7,4,3\n" * 9)), "-o", at("bad"))
+    take("ingest-probes", "ingest", "probes", write("named.csv", (
+        "event_time,src_addr,dst_addr,rtt,prb_id\n1556136000,192.0.2.1,198.51.100.7,3,7\n" +
+        "1556136000,192.0.2.1,198.51.100.7,3,\n")), "-o", at("named"), "--probe", "prb_id")
 
 
 def inspect_probes():
     for words in (["--verify"], ["--rows", 0], ["--read", 0], ["--read", "100K"]):
         take("inspect-probes", "inspect", at("set"), *words)
     take("inspect-probes", "inspect", at("small"))
+    take("inspect-probes", "inspect", at("named"))
     shards = sorted(glob.glob(at("set", "*", "*.arrayrecord")))
     for number, shard in enumerate(shards[:2]):
         shutil.copy(shard, at(f"{number}.arrayrecord"))

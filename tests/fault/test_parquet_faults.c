@@ -56,7 +56,7 @@ static void make(const char *name, bool times) {
 
 static leat_code work(const void *of, leat_error *err) {
     leat_source_options options = {
-        .columns = {"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+        .columns = {"event_time", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
         .threads = *(const int *)of,
         .memory_bytes = INT64_C(256) << 20,
         .temp_dir = core_dir(),

@@ -95,6 +95,7 @@ int core_row_compare(const void *a, const void *b) {
     if (order != 0) return order;
     if (x->time_us != y->time_us) return x->time_us < y->time_us ? -1 : 1;
     order = strcmp(x->dst, y->dst);
+    if (order == 0) order = strcmp(x->own, y->own);
     if (order != 0) return order;
     return (x->rtt > y->rtt) - (x->rtt < y->rtt);
 }
@@ -120,7 +121,14 @@ core_row *core_rows(const core_shape *shape) {
         bool heavy = core_below(&rng, 100) < shape->heavy;
         int64_t source = heavy ? 0 : core_below(&rng, shape->sources);
         int version = source % 3 == 1 ? 6 : 4;
-        core_address((uint64_t)source, version, row->src);
+        if (shape->own > 0) {
+            int64_t which = core_below(&rng, shape->own);
+            version = (source + which) % 3 == 1 ? 6 : 4;
+            snprintf(row->src, sizeof row->src, "probe %lld", (long long)source);
+            core_address((uint64_t)(source * 8 + which), version, row->own);
+        } else {
+            core_address((uint64_t)source, version, row->src);
+        }
         core_address(1000000 + (uint64_t)core_below(&rng, shape->targets), version, row->dst);
         row->src_id = core_src_id(row->src);
         int64_t time = i * shape->times / shape->rows;
@@ -142,13 +150,22 @@ uint32_t core_define(leat_spill *spill, int bucket, int64_t src_id, const char *
 
 void core_measure(leat_spill *spill, int bucket, uint32_t source, const core_row *row) {
     uint8_t *at = NULL;
-    int32_t size = (int32_t)strlen(row->dst);
-    assert_ok(leat_spill_room(spill, bucket, LEAT_SPILL_MEASUREMENT_BYTES + size, &at, err));
+    int32_t size = (int32_t)strlen(row->dst), own = (int32_t)strlen(row->own);
+    int32_t more = own > 0 ? LEAT_SPILL_MORE_BYTES + 1 + own : 0;
+    assert_ok(leat_spill_room(spill, bucket, LEAT_SPILL_MEASUREMENT_BYTES + size + more, &at, err));
     memcpy(at, &row->time_us, 8);
     memcpy(at + 8, &source, 4);
     memcpy(at + LEAT_SPILL_RTT_AT, &row->rtt, 4);
     at[LEAT_SPILL_FACTS_AT] = (uint8_t)(size | (core_version(row->dst) == 6 ? LEAT_SPILL_V6 : 0));
     memcpy(at + LEAT_SPILL_TEXT_AT, row->dst, (size_t)size);
+    if (more > 0) {
+        const uint32_t word = LEAT_SPILL_OWN_SOURCE;
+        at[LEAT_SPILL_FACTS_AT] |= LEAT_SPILL_MORE;
+        at += LEAT_SPILL_TEXT_AT + size;
+        memcpy(at, &word, sizeof word);
+        at[sizeof word] = (uint8_t)own;
+        memcpy(at + sizeof word + 1, row->own, (size_t)own);
+    }
     leat_spill_count(spill, bucket);
 }
 

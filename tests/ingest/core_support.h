@@ -49,11 +49,12 @@ int64_t core_below(core_rng *rng, int64_t bound);
 typedef struct core_row {
     int64_t src_id, time_us;
     char src[46], dst[46];
-    float rtt; /* -1: failed */
+    char own[46]; /* src is a name, and this the address of the measurement's source; "": src is */
+    float rtt;    /* -1: failed */
 } core_row;
 int core_version(const char *address);
 int64_t core_src_id(const char *address);
-/* The reference order: src_id, source, time, destination, rtt. For qsort. */
+/* The reference order: src_id, source, time, destination, own source, rtt. For qsort. */
 int core_row_compare(const void *a, const void *b);
 
 /* An address; `number` decides it, some numbers give IPv6, some texts are prefixes of others. */
@@ -69,6 +70,7 @@ typedef struct core_shape {
     uint64_t seed;
     int64_t rows, sources; /* rows go to source 0 with `heavy` percent, else to any */
     int heavy;
+    int own;                /* probes have names, and so many sources each; 0: they are sources */
     int64_t times, targets; /* so many different times and destinations: few make ties */
     core_order order;
 } core_shape;

@@ -10,7 +10,7 @@
 void source_run_init(source_run *run) {
     *run = (source_run){0};
     run->options = (leat_source_options){
-        .columns = {"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+        .columns = {"event_time", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
         .threads = 1,
         .memory_bytes = INT64_C(1) << 30,
     };

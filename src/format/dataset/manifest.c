@@ -22,6 +22,11 @@ const leat_manifest_option *leat_manifest_find(const leat_manifest *manifest, co
     return NULL;
 }
 
+const char *leat_manifest_probe(const leat_manifest *manifest) {
+    const leat_manifest_option *option = leat_manifest_find(manifest, "probe");
+    return option != NULL && option->type == LEAT_VALUE_TEXT ? option->text : NULL;
+}
+
 static bool key_is_good(const char *key) {
     size_t size = strlen(key);
     if (size == 0 || size >= LEAT_MANIFEST_KEY_BYTES) return false;

@@ -80,6 +80,9 @@ LEAT_MUST_CHECK leat_code leat_manifest_add_bool(leat_manifest *manifest, const 
                                                  bool value, leat_error *err);
 /* NULL if there is none. */
 const leat_manifest_option *leat_manifest_find(const leat_manifest *manifest, const char *key);
+/* The option "probe": the column of the inputs whose values the probes are, so that the
+ * measurements of a row may have different sources. NULL: a probe is a source address. */
+const char *leat_manifest_probe(const leat_manifest *manifest);
 
 /* Appends a shard; they must come in order (train 0.., test 0..), else LEAT_ERR_INPUT. */
 LEAT_MUST_CHECK leat_code leat_manifest_add_shard(leat_manifest *manifest,

@@ -10,7 +10,8 @@
 #include "format/dataset/manifest.h"
 
 #define FORMAT_NAME "leat.probes"
-#define FORMAT_VERSION 1
+/* 2: what readers of 1 take for granted, that a row has one source, does not hold. */
+enum { FORMAT_VERSION = 1, FORMAT_VERSION_PROBE = 2 };
 #define MANIFEST_BYTES_MAX (INT64_C(1) << 30)
 /* Text of one shard, and of all that is not shards. */
 #define SHARD_BYTES_MAX (INT64_C(1) << 16)
@@ -78,10 +79,14 @@ static void put_shard(leat_json *json, const leat_shard_info *info) {
     leat_json_end_object(json);
 }
 
+static int version_of(const leat_manifest *manifest) {
+    return leat_manifest_probe(manifest) != NULL ? FORMAT_VERSION_PROBE : FORMAT_VERSION;
+}
+
 static void put_manifest(leat_json *json, const leat_manifest *manifest) {
     leat_json_begin_object(json);
     leat_json_member_string(json, "format", FORMAT_NAME);
-    leat_json_member_int(json, "version", FORMAT_VERSION);
+    leat_json_member_int(json, "version", version_of(manifest));
     put_options(json, manifest);
     put_totals(json, "total", &manifest->total);
     put_totals(json, "train", &manifest->split[LEAT_SPLIT_TRAIN]);
@@ -317,12 +322,16 @@ static leat_code get_manifest(const json_t *root, leat_json_span list, leat_mani
     int64_t version = 0;
     LEAT_TRY(leat_json_expect_string(root, "format", FORMAT_NAME, what, err));
     LEAT_TRY(leat_json_get_int(root, "version", 1, INT32_MAX, &version, what, err));
-    if (version != FORMAT_VERSION) {
+    if (version > FORMAT_VERSION_PROBE) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
                          "%s has version %lld, but this version of leat reads %d; use a newer leat",
-                         what, (long long)version, FORMAT_VERSION);
+                         what, (long long)version, FORMAT_VERSION_PROBE);
     }
     LEAT_TRY(get_options(root, manifest, what, err));
+    if (version != version_of(manifest)) {
+        return leat_fail(err, LEAT_ERR_CORRUPT, "%s has version %lld, but its options imply %d",
+                         what, (long long)version, version_of(manifest));
+    }
     LEAT_TRY(leat_json_get_object(root, "index", &index, what, err));
     LEAT_TRY(leat_json_expect_string(index, "file", LEAT_INDEX_NAME, what, err));
     LEAT_TRY(leat_json_get_int(index, "bytes", 1, INT64_MAX, &manifest->index_bytes, what, err));

@@ -107,7 +107,9 @@ static void put_inner_head(builder *to, const leat_probe_facts *facts, bool code
     const int64_t bytes[LEAT_PROBE_COLUMNS] = {
         [LEAT_PROBE_EVENT_TIME] = 8 * n,
         [LEAT_PROBE_SRC_OFFSETS] = coded ? n : offsets,
-        [LEAT_PROBE_SRC_DATA] = coded ? 0 : n * facts->src_size,
+        [LEAT_PROBE_SRC_DATA] = coded                ? 0
+                                : facts->own_sources ? facts->src_bytes
+                                                     : n * facts->src_size,
         [LEAT_PROBE_DST_OFFSETS] = offsets,
         [LEAT_PROBE_DST_DATA] = facts->dst_bytes,
         [LEAT_PROBE_IP_VERSION] = n,
@@ -155,7 +157,7 @@ leat_code leat_probe_plan_row(const leat_probe_facts *facts, bool dictionary_src
     plan->record_bytes = plan->measurements_bytes = 0;
     plan->piece_count = 0;
     if (facts->n_measurements < 0 || facts->src_size < 0 ||
-        facts->src_size > LEAT_PROBE_SRC_BYTES || facts->dst_bytes < 0 ||
+        facts->src_size > LEAT_PROBE_SRC_BYTES || facts->src_bytes < 0 || facts->dst_bytes < 0 ||
         facts->last_us < facts->first_us || facts->first_us < 0)
         return leat_fail(err, LEAT_ERR_INPUT,
                          "planning a probe row: impossible facts: %lld measurements, source of %d "
@@ -163,10 +165,13 @@ leat_code leat_probe_plan_row(const leat_probe_facts *facts, bool dictionary_src
                          (long long)facts->n_measurements, (int)facts->src_size,
                          (long long)facts->dst_bytes, (long long)facts->first_us,
                          (long long)facts->last_us);
+    LEAT_ASSERT(!facts->own_sources || !dictionary_src);
     int64_t n = facts->n_measurements, src_copies = n > 0 || !dictionary_src ? n : 1;
-    int64_t bytes = n > INT32_MAX ? INT64_MAX
-                                  : leat_probe_measurements_bytes(n, src_copies * facts->src_size,
-                                                                  facts->dst_bytes, dictionary_src);
+    int64_t bytes = INT64_MAX;
+    if (n <= INT32_MAX) {
+        int64_t sources = facts->own_sources ? facts->src_bytes : src_copies * facts->src_size;
+        bytes = leat_probe_measurements_bytes(n, sources, facts->dst_bytes, dictionary_src);
+    }
     if (bytes > LEAT_PROBE_MEASUREMENTS_MAX)
         return leat_fail(err, LEAT_ERR_LIMIT,
                          "planning a probe row: %lld measurements with %lld bytes of destinations "

@@ -16,7 +16,7 @@
 typedef enum leat_probe_column {
     LEAT_PROBE_EVENT_TIME,  /* int64 microseconds, n */
     LEAT_PROBE_SRC_OFFSETS, /* int32, n + 1 (plain) ; with dictionary: int8 indices, n, all 0 */
-    LEAT_PROBE_SRC_DATA,    /* text, n times the source; with dictionary: absent, size 0 */
+    LEAT_PROBE_SRC_DATA,    /* text, as a rule n times one; with dictionary: absent, size 0 */
     LEAT_PROBE_DST_OFFSETS, /* int32, n + 1 */
     LEAT_PROBE_DST_DATA,    /* text */
     LEAT_PROBE_IP_VERSION,  /* int8, n */
@@ -52,6 +52,8 @@ typedef struct leat_probe_facts {
     int64_t dst_bytes;              /* of all destination texts together */
     char src[LEAT_PROBE_SRC_BYTES]; /* source address text, not NUL-terminated */
     int32_t src_size;
+    bool own_sources;  /* measurements may have different sources, and src is not read */
+    int64_t src_bytes; /* of all source texts together, if own_sources */
 } leat_probe_facts;
 
 typedef struct leat_probe_plan {
@@ -66,15 +68,16 @@ typedef struct leat_probe_plan {
 
 /*
  * Bytes of the inner stream for n measurements: what --max-row-size limits. Cheap (no plan made).
- * src_bytes_total is n times the source's text in both forms. INT64_MAX for what no row can hold
- * (n past 2^31 - 1, negative counts).
+ * src_bytes_total is of all source texts; with a dictionary, n times the one. INT64_MAX for what no
+ * row can hold (n past 2^31 - 1, negative counts).
  */
 int64_t leat_probe_measurements_bytes(int64_t n, int64_t src_bytes_total, int64_t dst_bytes,
                                       bool dictionary_src);
 /* The largest inner stream that a row may have: 2 GiB - 64 KiB. */
 #define LEAT_PROBE_MEASUREMENTS_MAX ((INT64_C(1) << 31) - 65536)
 
-/* Plans a row. LEAT_ERR_LIMIT if it would pass LEAT_PROBE_MEASUREMENTS_MAX. */
+/* Plans a row. LEAT_ERR_LIMIT if it would pass LEAT_PROBE_MEASUREMENTS_MAX. A dictionary has one
+ * source: own_sources excludes it. */
 LEAT_MUST_CHECK leat_code leat_probe_plan_row(const leat_probe_facts *facts, bool dictionary_src,
                                               leat_probe_plan *plan, leat_error *err);
 /* Copies frame bytes and padding into record (plan->record_bytes); the columns stay the caller's.

@@ -1,6 +1,7 @@
 /*
- * Source addresses seen by one worker of the scan: text -> bucket and number in the stream, so that
- * an address is checked and hashed to its src_id once, not once per measurement.
+ * Probes seen by one worker of the scan: their addresses, or their names -> bucket and number in
+ * the stream, so that an address is checked and hashed to its src_id once, not once per
+ * measurement.
  *
  * One cache line per address, open addressing. The table never exceeds its limit: when it is full
  * it is emptied (a new generation), and addresses that occur again are defined again. So memory is

@@ -101,6 +101,8 @@ LEAT_MUST_CHECK leat_code leat_job_state_load(leat_job *job, leat_error *err);
 /* options.c */
 LEAT_MUST_CHECK leat_code leat_probes_options_check(const leat_probes_ingest_options *o,
                                                     leat_error *err);
+/* The column whose values are the probes; NULL: addresses are. */
+const char *leat_probes_column(const leat_probes_ingest_options *o);
 /* Adds everything that decides the contents of the data set to the manifest. */
 LEAT_MUST_CHECK leat_code leat_probes_options_describe(const leat_probes_ingest_options *o,
                                                        leat_manifest *manifest, leat_error *err);

@@ -126,17 +126,16 @@ static leat_code refuse_scamper(const leat_notes *notes, const leat_input_list *
 
 leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
                            const leat_source_options *options, leat_error *err) {
-    static const char *const fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
-                                                     "ip_version", "rtt"};
     const char *names[LEAT_COLUMNS];
-    leat_source_names(&options->columns, names);
+    (void)leat_source_names(&options->columns, names);
     int64_t with = 0, without = 0, atlas = atomic_load(&notes->atlas);
     for (int k = 0; k < LEAT_COLUMNS && atlas > 0; k++) {
         if (!leat_source_is_mapped(options, k) || atomic_load(&notes->atlas_has[k]) > 0) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
                          "--column %s=%.60s: none of %lld RIPE Atlas results has the member "
                          "\"%.60s\"; the first has: %s",
-                         fields[k], names[k], (long long)atlas, names[k], notes->atlas_first.names);
+                         leat_source_fields[k], names[k], (long long)atlas, names[k],
+                         notes->atlas_first.names);
     }
     for (int64_t i = 0; i < notes->file_count; i++) {
         with += atomic_load(&notes->files[i].with);

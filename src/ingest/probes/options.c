@@ -15,6 +15,7 @@ leat_probes_ingest_options leat_probes_ingest_options_default(void) {
         .split = LEAT_SPLIT_HASH,
         .max_row_bytes = INT64_C(8) << 20,
         .probes_per_shard = 1000,
+        .probe = "address",
         .record = leat_ar_options_default(),
     };
 }
@@ -98,6 +99,13 @@ static const leat_setting rows[] = {
      .help = "auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; "
              "written: all as written; canonical: all in the form of RFC 5952, so that each "
              "address is one probe"},
+    {.name = "probe",
+     .kind = LEAT_SETTING_TEXT,
+     AT(probe),
+     .value = "address|COLUMN",
+     .help =
+         "what a probe is, which decides its split and its rows: an address, or a value of this "
+         "column or JSON member, such as prb_id of RIPE Atlas"},
     {FLAG("per-packet", per_packet),
      .help = "RIPE Atlas: one measurement per packet instead of the average of each result"},
     {.name = "duplicates",
@@ -124,6 +132,10 @@ const leat_setting_table *leat_probes_ingest_options_table(void) {
     static const leat_setting_table table = {"an ingest of probes", rows, sizeof(probes),
                                              set_defaults};
     return &table;
+}
+
+const char *leat_probes_column(const leat_probes_ingest_options *o) {
+    return o->probe == NULL || strcmp(o->probe, "address") == 0 ? NULL : o->probe;
 }
 
 leat_code leat_probes_options_check(const leat_probes_ingest_options *o, leat_error *err) {
@@ -172,6 +184,7 @@ leat_code leat_probes_options_describe(const leat_probes_ingest_options *o, leat
         /* the default is not recorded: the manifest is that of versions without the option */
         if (row->place == offsetof(probes, duplicates) && o->duplicates == LEAT_DUPLICATES_KEEP)
             continue;
+        if (row->place == offsetof(probes, probe) && leat_probes_column(o) == NULL) continue;
         if (row->place == offsetof(probes, address) && o->address == LEAT_ADDRESS_AUTO) continue;
         LEAT_TRY(add_setting(manifest, row, o, err));
     }

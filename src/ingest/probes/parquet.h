@@ -24,6 +24,15 @@ int leat_time_type_plain(int64_t ticks_per_second);
 
 /* leat_parquet_facts.version_type */
 enum { LEAT_PARQUET_VERSION_ABSENT, LEAT_PARQUET_VERSION_NARROW, LEAT_PARQUET_VERSION_WIDE };
+/* leat_parquet_facts.probe_type: no names of probes; texts; what is a text in decimal digits. */
+enum { LEAT_PARQUET_PROBE_ABSENT, LEAT_PARQUET_PROBE_TEXT, LEAT_PARQUET_PROBE_NUMBER };
+/* Whether files have the two columns that they may lack. */
+static inline bool leat_parquet_has_version(const leat_parquet_facts *facts) {
+    return facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
+}
+static inline bool leat_parquet_is_named(const leat_parquet_facts *facts) {
+    return facts->probe_type != LEAT_PARQUET_PROBE_ABSENT;
+}
 
 /* The query column that holds the path of the file; a name that no input uses. */
 #define LEAT_PARQUET_PATH_COLUMN "leat_input_path"

@@ -121,6 +121,7 @@ static leat_code look_at_columns(look *self, const leat_parquet_facts **before, 
             facts->time_type = (*before)->time_type;
             facts->version_type = (*before)->version_type;
             facts->rtt_double = (*before)->rtt_double;
+            facts->probe_type = (*before)->probe_type;
         } else {
             LEAT_TRY(leat_parquet_columns(self->db, self->inputs[i], self->options, err));
         }
@@ -191,8 +192,8 @@ static leat_code check_column(look *self, const leat_parquet_chunk *chunk,
                               const leat_duckdb_value *name, leat_error *err) {
     const char *path = self->inputs[self->current]->path, *names[LEAT_COLUMNS];
     int name_bytes = (int)name->text.size_bytes;
-    leat_source_names(&self->options->columns, names);
-    for (int k = 0; k < LEAT_COLUMNS; k++) {
+    const int count = leat_source_names(&self->options->columns, names);
+    for (int k = 0; k < count; k++) {
         if ((int)strlen(names[k]) != name_bytes ||
             memcmp(names[k], name->text.data, (size_t)name_bytes) != 0)
             continue;
@@ -243,14 +244,14 @@ static leat_code take_chunk(void *context, const leat_duckdb_value *values, leat
 static leat_code look_at_groups(look *self, leat_error *err) {
     const char *names[LEAT_COLUMNS];
     leat_buf sql = {0};
-    leat_source_names(&self->options->columns, names);
+    const int count = leat_source_names(&self->options->columns, names);
     leat_code code = leat_buf_printf(
         &sql, err,
         "SELECT file_name, row_group_id, row_group_num_rows, CASE WHEN dictionary_page_offset "
         "BETWEEN 4 AND data_page_offset THEN dictionary_page_offset ELSE data_page_offset END, "
         "total_compressed_size, total_uncompressed_size, num_values, CAST(CASE WHEN "
         "path_in_schema IN (");
-    for (int k = 0; k < LEAT_COLUMNS && code == LEAT_OK; k++) {
+    for (int k = 0; k < count && code == LEAT_OK; k++) {
         if (k > 0) code = leat_buf_append(&sql, ",", 1, err);
         if (code == LEAT_OK) code = leat_parquet_quote(&sql, '\'', names[k], err);
     }

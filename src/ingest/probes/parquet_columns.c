@@ -104,6 +104,7 @@ leat_code leat_parquet_context(leat_error *err, leat_code code, const char *path
 typedef struct columns {
     leat_input *input;
     const char *names[LEAT_COLUMNS];
+    int name_count;
     char types[LEAT_COLUMNS][48];
     bool seen[LEAT_COLUMNS];
     char list[256];
@@ -179,7 +180,7 @@ static bool may_become(const char *name, const char *wanted) {
 /* Which of the wanted columns the file has, by its own names. */
 static leat_code judge_names(columns *found, leat_error *err) {
     const char *begin = (const char *)found->own.data, *end = begin + found->own.size;
-    for (int k = 0; k < LEAT_COLUMNS; k++) {
+    for (int k = 0; k < found->name_count; k++) {
         const char *wanted = found->names[k];
         for (const char *at = begin; at < end; at += strlen(at) + 1) {
             bool same = strcmp(at, wanted) == 0;
@@ -200,7 +201,7 @@ static leat_code take_column(void *context, const leat_duckdb_value *values, lea
     columns *found = context;
     const char *name = values[0].text.data;
     int name_bytes = (int)values[0].text.size_bytes, type_bytes = (int)values[1].text.size_bytes;
-    for (int k = 0; k < LEAT_COLUMNS; k++) {
+    for (int k = 0; k < found->name_count; k++) {
         if (!found->seen[k] || !is_name(name, name_bytes, found->names[k])) continue;
         snprintf(found->types[k], sizeof found->types[k], "%.*s", type_bytes, values[1].text.data);
     }
@@ -220,9 +221,23 @@ static bool is_type(const char *type, const char *const *types, int count) {
     return false;
 }
 
+static const char *const narrow[] = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT"};
+static const char *const wide[] = {"BIGINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"};
+
+/* Names of probes: numbers are their decimal digits. */
+static leat_code judge_probe(columns *found, leat_error *err) {
+    leat_parquet_facts *facts = &found->input->parquet;
+    const char *type = found->types[LEAT_COLUMN_PROBE];
+    facts->probe_type = LEAT_PARQUET_PROBE_ABSENT;
+    if (found->name_count <= LEAT_COLUMN_PROBE) return LEAT_OK;
+    if (strcmp(type, "VARCHAR") == 0) facts->probe_type = LEAT_PARQUET_PROBE_TEXT;
+    else if (is_type(type, narrow, 5) || is_type(type, wide, 5) || strcmp(type, "UUID") == 0)
+        facts->probe_type = LEAT_PARQUET_PROBE_NUMBER;
+    else return wrong_type(found, LEAT_COLUMN_PROBE, "text, an integer or a UUID", err);
+    return LEAT_OK;
+}
+
 static leat_code judge_types(columns *found, leat_error *err) {
-    static const char *const narrow[] = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT"};
-    static const char *const wide[] = {"BIGINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"};
     leat_parquet_facts *facts = &found->input->parquet;
     const char *time = found->types[LEAT_COLUMN_TIME];
     facts->time_type = leat_time_type_find(time, (int64_t)strlen(time));
@@ -241,11 +256,11 @@ static leat_code judge_types(columns *found, leat_error *err) {
     if (!facts->rtt_double && strcmp(found->types[LEAT_COLUMN_RTT], "FLOAT") != 0) {
         return wrong_type(found, LEAT_COLUMN_RTT, "float or double", err);
     }
-    return LEAT_OK;
+    return judge_probe(found, err);
 }
 
 static leat_code judge_columns(columns *found, leat_error *err) {
-    for (int k = 0; k < LEAT_COLUMNS; k++) {
+    for (int k = 0; k < found->name_count; k++) {
         if (found->seen[k] || k == LEAT_COLUMN_VERSION) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
@@ -261,7 +276,7 @@ leat_code leat_parquet_columns(leat_duckdb *db, leat_input *input,
     leat_buf sql = {0};
     LEAT_TRY(LEAT_NEW(&found, 1, err));
     found->input = input;
-    leat_source_names(&options->columns, found->names);
+    found->name_count = leat_source_names(&options->columns, found->names);
     const leat_input *one = input;
     leat_code code = read_names(db, found, err);
     if (code != LEAT_OK) code = leat_parquet_context(err, code, input->path);

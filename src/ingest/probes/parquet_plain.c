@@ -43,6 +43,8 @@ typedef struct element {
 typedef struct schema {
     leat_thrift in;
     const char *names[LEAT_COLUMNS];
+    int name_count;
+    bool probe_text; /* the names of probes are texts too */
     patch patches[PATCHES_MAX];
     int patch_count;
     int64_t ticks_per_second;
@@ -142,13 +144,14 @@ static void hide(schema *self, const element *found) {
 
 static bool is_column(const schema *self, const element *found, int column) {
     const char *name = self->names[column];
-    return (int64_t)strlen(name) == found->name_bytes &&
+    return column < self->name_count && (int64_t)strlen(name) == found->name_bytes &&
            memcmp(name, found->name, (size_t)found->name_bytes) == 0;
 }
 
 static void judge_element(schema *self, const element *found) {
     static const int64_t ticks[] = {0, 1000, 1000000, 1000000000};
-    if (is_column(self, found, LEAT_COLUMN_SRC) || is_column(self, found, LEAT_COLUMN_DST)) {
+    if (is_column(self, found, LEAT_COLUMN_SRC) || is_column(self, found, LEAT_COLUMN_DST) ||
+        (self->probe_text && is_column(self, found, LEAT_COLUMN_PROBE))) {
         hide(self, found);
     }
     if (!is_column(self, found, LEAT_COLUMN_TIME)) return;
@@ -249,7 +252,8 @@ leat_code leat_parquet_plain_make(leat_parquet_plain *plain, int64_t number,
     schema *self = NULL;
     leat_file *from = NULL;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
-    leat_source_names(&options->columns, self->names);
+    self->name_count = leat_source_names(&options->columns, self->names);
+    self->probe_text = input->parquet.probe_type == LEAT_PARQUET_PROBE_TEXT;
     leat_code code = leat_path_join(plain->path, sizeof plain->path, options->temp_dir, name, err);
     if (code != LEAT_OK) plain->path[0] = 0;
     if (code == LEAT_OK) code = leat_file_open(&from, input->path, LEAT_FILE_READ, err);

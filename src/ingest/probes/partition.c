@@ -1,10 +1,11 @@
 /*
- * The hot loop of the scan: see partition.h. A batch is hashed first and the slots of its sources
- * are prefetched; a known source costs one cache line, a new one its parsing and MD5.
+ * The hot loop of the scan: see partition.h. A batch is hashed first and the slots of its probes
+ * are prefetched; a known probe costs one cache line, a new one its parsing and MD5.
  */
 #include "ingest/probes/partition.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "ingest/probes/identity.h"
 #include "ingest/probes/spelling.h"
@@ -50,8 +51,11 @@ static inline leat_spill *spill_of(const leat_partition *plan, leat_partition_wo
 
 /* One measurement while it is checked. */
 typedef struct judged {
-    leat_text src, dst;           /* as written */
-    leat_spelling source, target; /* `source` is set only if its slot is new */
+    leat_text src, dst; /* as written */
+    leat_text name;     /* of the probe; the source if probes are addresses */
+    leat_spelling source,
+        target;    /* `source` is set only if its slot is new, or probes have names */
+    uint64_t hash; /* of the name */
     int version;
     bool mapped; /* one of the addresses is */
     leat_intern_slot *slot;
@@ -75,12 +79,25 @@ static bool fill_zero(const leat_partition *plan, judged *row, int32_t ip_versio
     return true;
 }
 
-/* Finds or creates the slot of the row's source; a new one has size 0 but version and text set. */
-static int source_version(const leat_partition *plan, leat_partition_worker *self, judged *row,
-                          uint64_t hash) {
+/*
+ * What stands for a probe's name: the name itself if it is no longer than an address, else its
+ * beginning and its src_id in hexadecimal digits.
+ */
+static leat_text short_name(const leat_text *name, char room[LEAT_ADDRESS_TEXT_BYTES + 1]) {
+    enum { DIGITS = 15, BEGINNING = LEAT_ADDRESS_TEXT_BYTES - DIGITS };
+    if (name->size_bytes <= LEAT_ADDRESS_TEXT_BYTES) return *name;
+    memcpy(room, name->data, BEGINNING);
+    snprintf(room + BEGINNING, DIGITS + 1, "%015llx",
+             (unsigned long long)leat_address_src_id(name->data, name->size_bytes));
+    return (leat_text){room, LEAT_ADDRESS_TEXT_BYTES};
+}
+
+/* Finds the slot of the row's source, which has its version, or one for it, then of size 0. */
+static int source_version(const leat_partition *plan, leat_partition_worker *self, judged *row) {
     if (row->src.size_bytes > LEAT_ADDRESS_TEXT_BYTES) return 0;
-    row->slot = leat_intern_find(&self->table, hash, row->src.data, row->src.size_bytes);
-    if (row->slot->size != 0) {
+    if (!plan->named)
+        row->slot = leat_intern_find(&self->table, row->hash, row->src.data, row->src.size_bytes);
+    if (!plan->named && row->slot->size != 0) {
         row->mapped = row->slot->mapped;
         return row->slot->version;
     }
@@ -96,14 +113,14 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
     row->mapped = false;
     row->src = batch->src[i];
     row->dst = batch->dst[i];
-    uint64_t hash = self->hashes[i];
+    row->hash = self->hashes[i];
     if (row->src.size_bytes <= 0 || row->dst.size_bytes <= 0) {
         bool filled = plan->zero_address && fill_zero(plan, row, said);
         if (!filled && row->src.size_bytes <= 0) return LEAT_REJECT_SRC_MISSING;
         if (!filled) return LEAT_REJECT_DST_MISSING;
-        hash = leat_intern_hash(row->src.data, row->src.size_bytes);
+        if (!plan->named) row->hash = leat_intern_hash(row->src.data, row->src.size_bytes);
     }
-    row->version = source_version(plan, self, row, hash);
+    row->version = source_version(plan, self, row);
     if (row->version == 0) return LEAT_REJECT_SRC_BAD;
     leat_spelling_make(&row->target, plan->address, &row->dst);
     if (row->target.version == 0) return LEAT_REJECT_DST_BAD;
@@ -118,13 +135,23 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
     if (isinf(rtt)) return LEAT_REJECT_RTT;
     /* Negative and not-a-number mean that the measurement failed; -0 is 0. */
     row->rtt = rtt > 0 ? rtt : rtt == 0 ? 0 : -1;
+    row->name = plan->named ? batch->name[i] : row->src;
+    if (row->name.size_bytes <= 0) return LEAT_REJECT_PROBE_MISSING;
+    if (!plan->named) return LEAT_REJECT_COUNT;
+    char room[LEAT_ADDRESS_TEXT_BYTES + 1];
+    leat_text name = short_name(&row->name, room);
+    row->slot = leat_intern_find(&self->table, row->hash, name.data, name.size_bytes);
     return LEAT_REJECT_COUNT;
 }
 
-static leat_code define_source(const leat_partition *plan, leat_partition_worker *self, judged *row,
-                               uint64_t hash, leat_error *err) {
-    leat_text text = leat_spelling_text(&row->source, &row->src);
-    int64_t src_id = leat_address_src_id(text.data, text.size_bytes);
+/* Fills the slot of a probe that is new in the table. */
+static leat_code define_probe(const leat_partition *plan, leat_partition_worker *self, judged *row,
+                              leat_error *err) {
+    char room[LEAT_ADDRESS_TEXT_BYTES + 1];
+    leat_text key = short_name(&row->name, room); /* an address is short */
+    leat_text text = plan->named ? key : leat_spelling_text(&row->source, &row->src);
+    leat_text whole = plan->named ? row->name : text;
+    int64_t src_id = leat_address_src_id(whole.data, whole.size_bytes);
     leat_split split = plan->separate_splits
                            ? leat_layout_hash_split(plan->seed, plan->train_ratio, src_id)
                            : LEAT_SPLIT_TRAIN;
@@ -135,14 +162,14 @@ static leat_code define_source(const leat_partition *plan, leat_partition_worker
     LEAT_TRY(leat_spill_define(spill, local, src_id, text.data, text.size_bytes, &number, err));
     LEAT_TRY(leat_census_log_add(&self->log, src_id, split, text.data, text.size_bytes, err));
     leat_intern_slot *slot = row->slot;
-    slot->tag = (uint32_t)(hash >> 32);
+    slot->tag = (uint32_t)(row->hash >> 32);
     slot->source = number;
     slot->bucket = (uint16_t)bucket;
-    slot->size = (uint8_t)row->src.size_bytes;
+    slot->size = (uint8_t)key.size_bytes;
     slot->version = (uint8_t)row->version;
     slot->mapped = row->source.mapped;
     slot->probe = 0;
-    memcpy(slot->text, row->src.data, (size_t)row->src.size_bytes);
+    memcpy(slot->text, key.data, (size_t)key.size_bytes);
     self->table.used++;
     return LEAT_OK;
 }
@@ -193,7 +220,10 @@ static leat_code append(const leat_partition *plan, leat_partition_worker *self,
     leat_text dst = leat_spelling_text(&row->target, &row->dst);
     int32_t size = dst.size_bytes;
     uint8_t *at = NULL;
-    int32_t more = row->twin > 0 ? LEAT_SPILL_TWIN_BYTES : 0;
+    leat_text own = {NULL, 0}; /* a name does not say what its source is */
+    if (plan->named) own = leat_spelling_text(&row->source, &row->src);
+    int32_t more = row->twin > 0 ? LEAT_SPILL_MORE_BYTES : 0;
+    if (plan->named) more = LEAT_SPILL_MORE_BYTES + 1 + own.size_bytes;
     LEAT_TRY(leat_spill_room(spill, bucket, LEAT_SPILL_MEASUREMENT_BYTES + size + more, &at, err));
     memcpy(at, &time_us, 8);
     memcpy(at + 8, &row->slot->source, 4);
@@ -201,8 +231,14 @@ static leat_code append(const leat_partition *plan, leat_partition_worker *self,
     at[LEAT_SPILL_FACTS_AT] = (uint8_t)(size | (row->version == 6 ? LEAT_SPILL_V6 : 0));
     copy_text(at + LEAT_SPILL_TEXT_AT, dst.data, size);
     if (more > 0) {
-        at[LEAT_SPILL_FACTS_AT] |= LEAT_SPILL_TWIN;
-        memcpy(at + LEAT_SPILL_TEXT_AT + size, &row->twin, LEAT_SPILL_TWIN_BYTES);
+        uint32_t word = row->twin | (plan->named ? LEAT_SPILL_OWN_SOURCE : 0);
+        at[LEAT_SPILL_FACTS_AT] |= LEAT_SPILL_MORE;
+        at += LEAT_SPILL_TEXT_AT + size;
+        memcpy(at, &word, LEAT_SPILL_MORE_BYTES);
+        if (plan->named) {
+            at[LEAT_SPILL_MORE_BYTES] = (uint8_t)own.size_bytes;
+            memcpy(at + LEAT_SPILL_MORE_BYTES + 1, own.data, (size_t)own.size_bytes);
+        }
     }
     leat_spill_count(spill, bucket);
     note(&self->noted, time_us, row->rtt);
@@ -242,15 +278,17 @@ static leat_code set_aside(const leat_partition *plan, leat_partition_worker *se
  * written: thousands of open blocks do not fit in the cache. */
 #define STEP_ROWS 32
 
-/* Hashes the sources of the following rows and prefetches their slots, so that the next step finds
- * them in the cache. */
+/* Hashes the probes' names of the following rows and prefetches their slots, so that the next step
+ * finds them in the cache. */
 static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, int64_t first) {
+    const leat_text *names = batch->name != NULL ? batch->name : batch->src;
     uint64_t mask = (uint64_t)self->table.slot_count - 1;
     int64_t end = first + STEP_ROWS < batch->count ? first + STEP_ROWS : batch->count;
     for (int64_t i = first; i < end; i++) {
-        int32_t size = batch->src[i].size_bytes;
-        if (size <= 0) continue;
-        self->hashes[i] = leat_intern_hash(batch->src[i].data, size);
+        char room[LEAT_ADDRESS_TEXT_BYTES + 1];
+        leat_text name = short_name(&names[i], room);
+        if (name.size_bytes <= 0) continue;
+        self->hashes[i] = leat_intern_hash(name.data, name.size_bytes);
         __builtin_prefetch(&self->table.slots[self->hashes[i] & mask], 0, 3);
     }
 }
@@ -266,11 +304,8 @@ static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, in
             LEAT_TRY(set_aside(plan, self, worker, batch, first + i, reasons[i], err));
             continue;
         }
-        if (rows[i].slot->size == 0) {
-            uint64_t hash = leat_intern_hash(rows[i].src.data, rows[i].src.size_bytes);
-            LEAT_TRY(define_source(plan, self, &rows[i], hash, err));
-        }
-        uint32_t probe = batch->probe != NULL ? batch->probe[first + i] : 0;
+        if (rows[i].slot->size == 0) LEAT_TRY(define_probe(plan, self, &rows[i], err));
+        uint32_t probe = batch->probe != NULL && !plan->named ? batch->probe[first + i] : 0;
         if (probe != 0 && probe != rows[i].slot->probe)
             LEAT_TRY(log_probe(plan, self, &rows[i], probe, err));
         int bucket = rows[i].slot->bucket;
@@ -289,6 +324,7 @@ leat_code leat_partition_batch(void *context, int worker, const leat_raw_batch *
     leat_partition *plan = context;
     leat_partition_worker *self = &plan->workers[worker];
     LEAT_ASSERT(worker < plan->worker_count && batch->count <= LEAT_BATCH_ROWS);
+    LEAT_ASSERT(plan->named == (batch->name != NULL));
     int64_t generations = self->table.generations;
     LEAT_TRY(leat_intern_make_room(&self->table, batch->count, err));
     for (int g = 0; self->table.generations > generations && g < plan->buckets.group_count; g++) {

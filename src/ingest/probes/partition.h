@@ -1,7 +1,7 @@
 /*
  * From raw batches to buckets: checks each measurement, rejects bad ones, and appends the rest to
- * the bucket of its source. Buckets are ranges of src_id, one set for each split, so that any
- * number of them can later be sorted and written at once.
+ * the bucket of its probe: of its source, or of its probe's name. Buckets are ranges of src_id, one
+ * set for each split, so that any number of them can later be sorted and written at once.
  */
 #ifndef LEAT_INGEST_PROBES_PARTITION_H
 #define LEAT_INGEST_PROBES_PARTITION_H
@@ -56,6 +56,7 @@ typedef struct leat_partition {
     uint64_t seed;
     double train_ratio;
     bool separate_splits, zero_address;
+    bool named; /* probes are told apart by names, not by addresses */
     leat_address_rule address;
     leat_reject_log *rejects;
     leat_notes *notes;

@@ -50,6 +50,8 @@ static const char *cause(const leat_job *job, int reason) {
     case LEAT_REJECT_RTT_BAD:
         return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
                "first that is not";
+    case LEAT_REJECT_PROBE_MISSING:
+        return "they do not have the column or member that --probe names";
     case LEAT_REJECT_NOT_PING:
         return "they are not results of ping, which are the only ones that leat reads";
     default: return "use --strict to stop at the first";

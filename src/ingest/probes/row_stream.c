@@ -1,7 +1,8 @@
 /*
  * Rows that do not fit in memory: see rows.h. The columns that differ between measurements are
- * collected separately; those that can be computed (source, version) are not stored. A full row is
- * produced from them piece by piece, as often as the shard's writer requests it.
+ * collected separately; those that can be computed (source and version, unless each measurement has
+ * its own) are not stored. A full row is produced from them piece by piece, as often as the shard's
+ * writer requests it.
  */
 #include <stdio.h>
 
@@ -16,15 +17,16 @@ leat_code leat_row_stream_begin(leat_row_stream *stream, leat_row_maker *maker,
         return leat_fail(err, LEAT_ERR_LIMIT, "no memory left for the columns of a row");
     }
     /* The last part of the block is scratch space for reading the files back. */
-    stream->column_bytes = (maker->record_bytes - SCRATCH_BYTES) / LEAT_STREAM_COLUMNS;
-    for (int i = 0; i < LEAT_STREAM_COLUMNS; i++) {
+    stream->column_count = maker->named ? LEAT_STREAM_COLUMNS : LEAT_STREAM_SRC_OFFSETS;
+    stream->column_bytes = (maker->record_bytes - SCRATCH_BYTES) / stream->column_count;
+    for (int i = 0; i < stream->column_count; i++) {
         stream->column[i] = maker->record + i * stream->column_bytes;
     }
     return LEAT_OK;
 }
 
 static uint8_t *scratch_of(const leat_row_stream *stream) {
-    return stream->maker->record + LEAT_STREAM_COLUMNS * stream->column_bytes;
+    return stream->maker->record + stream->column_count * stream->column_bytes;
 }
 
 static leat_code spill_column(leat_row_stream *stream, int column, leat_error *err) {
@@ -48,28 +50,55 @@ static leat_code column_add(leat_row_stream *stream, int column, const void *byt
     return LEAT_OK;
 }
 
-leat_code leat_row_stream_add(leat_row_stream *stream, const leat_bucket_source *source,
+/* The source of a measurement, and its version, which differ from those before. */
+static leat_code add_own(leat_row_stream *stream, const leat_text *src, int version,
+                         leat_error *err) {
+    int32_t offset = (int32_t)stream->src_bytes;
+    uint8_t stored = (uint8_t)version;
+    if (!stream->maker->dictionary_src) {
+        LEAT_TRY(column_add(stream, LEAT_STREAM_SRC_OFFSETS, &offset, 4, err));
+        LEAT_TRY(column_add(stream, LEAT_STREAM_SRC_DATA, src->data, src->size_bytes, err));
+    }
+    return column_add(stream, LEAT_STREAM_VERSION, &stored, 1, err);
+}
+
+static void begin_row(leat_row_stream *stream, const leat_bucket_source *probe,
+                      const leat_text *src, int version, int64_t time_us) {
+    stream->probe = *probe;
+    stream->source = (leat_text){stream->source_text, src->size_bytes};
+    memcpy(stream->source_text, src->data, (size_t)src->size_bytes);
+    stream->version = version;
+    stream->first_us = time_us;
+}
+
+leat_code leat_row_stream_add(leat_row_stream *stream, const leat_bucket_source *probe,
                               const uint8_t *record, leat_error *err) {
     const leat_row_maker *maker = stream->maker;
     int64_t time_us = 0;
     memcpy(&time_us, record, 8);
     int32_t size = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH;
+    int version = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_V6 ? 6 : 4;
+    leat_text src = leat_rows_source(probe, record);
     int64_t n = stream->count + 1;
-    if (n > 1 && leat_probe_measurements_bytes(n, n * source->size, stream->dst_bytes + size,
+    if (n > 1 && leat_probe_measurements_bytes(n, stream->src_bytes + src.size_bytes,
+                                               stream->dst_bytes + size,
                                                maker->dictionary_src) > maker->limit_bytes) {
         LEAT_TRY(leat_row_stream_flush(stream, err));
     }
-    if (stream->count == 0) {
-        stream->source = *source;
-        stream->version = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_V6 ? 6 : 4;
-        stream->first_us = time_us;
-    }
+    if (stream->count == 0) begin_row(stream, probe, &src, version, time_us);
+    if (stream->version != version) stream->version = 0;
+    if (maker->named && maker->dictionary_src &&
+        leat_text_compare(src.data, src.size_bytes, stream->source.data,
+                          stream->source.size_bytes) != 0)
+        return leat_rows_two_sources(probe, &stream->source, &src, err);
     int32_t offset = (int32_t)stream->dst_bytes;
     LEAT_TRY(column_add(stream, LEAT_STREAM_TIME, record, 8, err));
     LEAT_TRY(column_add(stream, LEAT_STREAM_DST_OFFSETS, &offset, 4, err));
     LEAT_TRY(column_add(stream, LEAT_STREAM_DST_DATA, record + LEAT_SPILL_TEXT_AT, size, err));
     LEAT_TRY(column_add(stream, LEAT_STREAM_RTT, record + LEAT_SPILL_RTT_AT, 4, err));
+    if (maker->named) LEAT_TRY(add_own(stream, &src, version, err));
     stream->count++;
+    stream->src_bytes += src.size_bytes;
     stream->dst_bytes += size;
     stream->last_us = time_us;
     return LEAT_OK;
@@ -113,7 +142,7 @@ static leat_code put_src_offsets(const output *out, leat_error *err) {
     uint8_t *scratch = scratch_of(stream);
     int64_t filled = 0;
     for (int64_t i = 0; i <= stream->count; i++) {
-        int32_t offset = (int32_t)(i * stream->source.size);
+        int32_t offset = (int32_t)(i * stream->source.size_bytes);
         memcpy(scratch + filled, &offset, 4);
         filled += 4;
         if (filled == SCRATCH_BYTES || i == stream->count) {
@@ -126,19 +155,25 @@ static leat_code put_src_offsets(const output *out, leat_error *err) {
 
 static leat_code put_column(const output *out, int column, leat_error *err) {
     const leat_row_stream *stream = out->stream;
+    const leat_row_maker *maker = stream->maker;
     uint8_t version = (uint8_t)stream->version, zero = 0;
     switch (column) {
     case LEAT_PROBE_EVENT_TIME: return put_stored(out, LEAT_STREAM_TIME, err);
     case LEAT_PROBE_DST_OFFSETS: return put_stored(out, LEAT_STREAM_DST_OFFSETS, err);
     case LEAT_PROBE_DST_DATA: return put_stored(out, LEAT_STREAM_DST_DATA, err);
     case LEAT_PROBE_RTT: return put_stored(out, LEAT_STREAM_RTT, err);
-    case LEAT_PROBE_IP_VERSION: return put_repeated(out, &version, 1, stream->count, err);
+    case LEAT_PROBE_IP_VERSION:
+        if (maker->named) return put_stored(out, LEAT_STREAM_VERSION, err);
+        return put_repeated(out, &version, 1, stream->count, err);
     case LEAT_PROBE_SRC_OFFSETS:
-        if (stream->maker->dictionary_src) return put_repeated(out, &zero, 1, stream->count, err);
+        if (maker->dictionary_src) return put_repeated(out, &zero, 1, stream->count, err);
+        if (maker->named) return put_stored(out, LEAT_STREAM_SRC_OFFSETS, err);
         return put_src_offsets(out, err);
     default:
-        if (stream->maker->dictionary_src) return LEAT_OK;
-        return put_repeated(out, stream->source.text, stream->source.size, stream->count, err);
+        if (maker->dictionary_src) return LEAT_OK;
+        if (maker->named) return put_stored(out, LEAT_STREAM_SRC_DATA, err);
+        return put_repeated(out, stream->source.data, stream->source.size_bytes, stream->count,
+                            err);
     }
 }
 
@@ -163,23 +198,27 @@ static leat_code produce_row(void *context, leat_ar_put_fn put, void *put_contex
 
 leat_code leat_row_stream_flush(leat_row_stream *stream, leat_error *err) {
     if (stream->count == 0) return LEAT_OK;
-    int32_t end = (int32_t)stream->dst_bytes;
-    LEAT_TRY(column_add(stream, LEAT_STREAM_DST_OFFSETS, &end, 4, err));
     leat_row_maker *maker = stream->maker;
+    const bool own_sources = maker->named && !maker->dictionary_src;
+    int32_t end = (int32_t)stream->dst_bytes, src_end = (int32_t)stream->src_bytes;
+    LEAT_TRY(column_add(stream, LEAT_STREAM_DST_OFFSETS, &end, 4, err));
+    if (own_sources) LEAT_TRY(column_add(stream, LEAT_STREAM_SRC_OFFSETS, &src_end, 4, err));
     leat_probe_facts facts = {
-        .src_id = stream->source.src_id,
+        .src_id = stream->probe.src_id,
         .n_measurements = stream->count,
         .first_us = stream->first_us,
         .last_us = stream->last_us,
         .dst_bytes = stream->dst_bytes,
-        .src_size = stream->source.size,
+        .src_size = stream->source.size_bytes,
+        .own_sources = own_sources,
+        .src_bytes = stream->src_bytes,
     };
-    memcpy(facts.src, stream->source.text, stream->source.size);
+    memcpy(facts.src, stream->source.data, (size_t)stream->source.size_bytes);
     LEAT_TRY(leat_probe_plan_row(&facts, maker->dictionary_src, &maker->plan, err));
     LEAT_TRY(leat_shard_writer_append_stream(maker->shards, &facts, stream->version,
                                              maker->plan.record_bytes, produce_row, stream, err));
     stream->count = 0;
-    stream->dst_bytes = 0;
+    stream->src_bytes = stream->dst_bytes = 0;
     memset(stream->filled, 0, sizeof stream->filled);
     memset(stream->spilled, 0, sizeof stream->spilled);
     return LEAT_OK;

@@ -22,24 +22,45 @@ static int64_t dst_size_of(const uint8_t *record) {
     return record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH;
 }
 
-/* How many of `count` items fit one row (at least one), and the bytes of their destinations. */
-static int64_t count_fitting(const leat_row_maker *maker, const leat_bucket *bucket,
-                             const leat_bucket_item *items, int64_t count, int64_t src_size,
-                             int64_t *dst_bytes) {
-    int64_t n = 0, dst = 0, step = FIXED_BYTES + (maker->dictionary_src ? 0 : src_size);
-    while (n < count) {
-        int64_t more = dst + dst_size_of(leat_bucket_record(bucket, &items[n]));
+leat_code leat_rows_two_sources(const leat_bucket_source *probe, const leat_text *a,
+                                const leat_text *b, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "probe \"%.*s\" has measurements from \"%.*s\" and from \"%.*s\"; a row that "
+                     "stores its source once (--dictionary-src) cannot have both: leave the option "
+                     "out",
+                     probe->size, probe->text, a->size_bytes, a->data, b->size_bytes, b->data);
+}
+
+/* Items of one row while they are counted. */
+typedef struct fitting {
+    int64_t count, src_bytes, dst_bytes;
+    bool v4, v6;
+} fitting;
+
+/* How many of `count` items fit one row, at least one. */
+static leat_code count_fitting(const leat_row_maker *maker, const leat_bucket *bucket,
+                               const leat_bucket_source *source, const leat_bucket_item *items,
+                               int64_t count, fitting *out, leat_error *err) {
+    const leat_text first = leat_rows_source(source, leat_bucket_record(bucket, &items[0]));
+    fitting fit = {0};
+    while (fit.count < count) {
+        const uint8_t *record = leat_bucket_record(bucket, &items[fit.count]);
+        leat_text src = maker->named ? leat_rows_source(source, record) : first;
+        int64_t n = fit.count + 1, dst = fit.dst_bytes + dst_size_of(record);
+        int64_t all = fit.src_bytes + src.size_bytes;
+        if (maker->named && maker->dictionary_src &&
+            leat_text_compare(src.data, src.size_bytes, first.data, first.size_bytes) != 0)
+            return leat_rows_two_sources(source, &first, &src, err);
         /* Far from the limit this bound is enough; near it the exact size is computed. */
-        if ((n + 1) * step + more + FRAME_SLACK_BYTES > maker->limit_bytes && n > 0 &&
-            leat_probe_measurements_bytes(n + 1, (n + 1) * src_size, more, maker->dictionary_src) >
-                maker->limit_bytes) {
+        int64_t bound = n * FIXED_BYTES + (maker->dictionary_src ? 0 : all) + dst;
+        if (bound + FRAME_SLACK_BYTES > maker->limit_bytes && n > 1 &&
+            leat_probe_measurements_bytes(n, all, dst, maker->dictionary_src) > maker->limit_bytes)
             break;
-        }
-        dst = more;
-        n++;
+        bool v6 = (record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_V6) != 0;
+        fit = (fitting){n, all, dst, fit.v4 || !v6, fit.v6 || v6};
     }
-    *dst_bytes = dst;
-    return n;
+    *out = fit;
+    return LEAT_OK;
 }
 
 static void fill_src(const leat_row_maker *maker, const leat_probe_facts *facts) {
@@ -75,9 +96,31 @@ static inline void copy_text(uint8_t *to, const uint8_t *from, int32_t size, int
     }
 }
 
+/* Sources and versions that may differ from measurement to measurement. */
+static void fill_own(const leat_row_maker *maker, const leat_bucket *bucket,
+                     const leat_bucket_source *source, const leat_bucket_item *items,
+                     const leat_probe_facts *facts) {
+    const leat_probe_plan *plan = &maker->plan;
+    uint8_t *offsets = maker->record + plan->column_offset[LEAT_PROBE_SRC_OFFSETS];
+    uint8_t *data = maker->record + plan->column_offset[LEAT_PROBE_SRC_DATA];
+    uint8_t *version = maker->record + plan->column_offset[LEAT_PROBE_IP_VERSION];
+    int32_t at = 0;
+    for (int64_t i = 0; i < facts->n_measurements; i++) {
+        const uint8_t *record = leat_bucket_record(bucket, &items[i]);
+        version[i] = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_V6 ? 6 : 4;
+        if (!facts->own_sources) continue;
+        leat_text src = leat_rows_source(source, record);
+        memcpy(offsets + 4 * i, &at, 4);
+        memcpy(data + at, src.data, (size_t)src.size_bytes);
+        at += src.size_bytes;
+    }
+    if (facts->own_sources) memcpy(offsets + 4 * facts->n_measurements, &at, 4);
+    else fill_src(maker, facts);
+}
+
 static void fill_columns(const leat_row_maker *maker, const leat_bucket *bucket,
-                         const leat_bucket_item *items, const leat_probe_facts *facts,
-                         int version) {
+                         const leat_bucket_source *source, const leat_bucket_item *items,
+                         const leat_probe_facts *facts, int version) {
     const leat_probe_plan *plan = &maker->plan;
     uint8_t *time = maker->record + plan->column_offset[LEAT_PROBE_EVENT_TIME];
     uint8_t *offsets = maker->record + plan->column_offset[LEAT_PROBE_DST_OFFSETS];
@@ -94,6 +137,10 @@ static void fill_columns(const leat_row_maker *maker, const leat_bucket *bucket,
         at += size;
     }
     memcpy(offsets + 4 * facts->n_measurements, &at, 4);
+    if (maker->named) {
+        fill_own(maker, bucket, source, items, facts);
+        return;
+    }
     memset(maker->record + plan->column_offset[LEAT_PROBE_IP_VERSION], version,
            (size_t)facts->n_measurements);
     fill_src(maker, facts);
@@ -102,21 +149,26 @@ static void fill_columns(const leat_row_maker *maker, const leat_bucket *bucket,
 leat_code leat_rows_write_group(leat_row_maker *maker, const leat_bucket *bucket,
                                 const leat_bucket_group *group, leat_error *err) {
     const leat_bucket_source *source = group->source;
-    leat_probe_facts facts = {.src_id = source->src_id, .src_size = source->size};
-    memcpy(facts.src, source->text, source->size);
+    leat_probe_facts facts = {.src_id = source->src_id,
+                              .own_sources = maker->named && !maker->dictionary_src};
     int64_t done = 0;
     while (done < group->count) {
         const leat_bucket_item *items = bucket->items + group->first + done;
-        facts.n_measurements = count_fitting(maker, bucket, items, group->count - done,
-                                             source->size, &facts.dst_bytes);
+        fitting fit = {0};
+        LEAT_TRY(count_fitting(maker, bucket, source, items, group->count - done, &fit, err));
+        leat_text first = leat_rows_source(source, leat_bucket_record(bucket, &items[0]));
+        facts.src_size = first.size_bytes;
+        memcpy(facts.src, first.data, (size_t)first.size_bytes);
+        facts.n_measurements = fit.count;
+        facts.src_bytes = fit.src_bytes;
+        facts.dst_bytes = fit.dst_bytes;
         facts.first_us = items[0].time_us;
         facts.last_us = items[facts.n_measurements - 1].time_us;
         LEAT_TRY(leat_probe_plan_row(&facts, maker->dictionary_src, &maker->plan, err));
         LEAT_ASSERT(maker->plan.record_bytes <= maker->record_bytes);
-        uint8_t said = leat_bucket_record(bucket, items)[LEAT_SPILL_FACTS_AT];
-        int version = said & LEAT_SPILL_V6 ? 6 : 4;
+        int version = fit.v4 && fit.v6 ? 0 : fit.v6 ? 6 : 4;
         leat_probe_plan_put_frame(&maker->plan, maker->record);
-        fill_columns(maker, bucket, items, &facts, version);
+        fill_columns(maker, bucket, source, items, &facts, version);
         LEAT_TRY(leat_shard_writer_append(maker->shards, &facts, version, maker->record,
                                           maker->plan.record_bytes, err));
         done += facts.n_measurements;

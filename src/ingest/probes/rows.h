@@ -5,12 +5,14 @@
 #ifndef LEAT_INGEST_PROBES_ROWS_H
 #define LEAT_INGEST_PROBES_ROWS_H
 
+#include "base/lines.h"
 #include "ingest/probes/bucket.h"
 #include "ingest/probes/shard.h"
 
 typedef struct leat_row_maker {
     int64_t limit_bytes; /* of a row's serialised measurements */
     bool dictionary_src;
+    bool named; /* probes have names, and each measurement its own source */
     leat_shard_writer *shards;
     uint8_t *record; /* the caller's block: a complete record, or the columns of a stream */
     int64_t record_bytes;
@@ -21,6 +23,17 @@ typedef struct leat_row_maker {
 int64_t leat_rows_record_bytes(int64_t limit_bytes);
 /* The maximum record size of any row of a bucket in an arena of the given size. */
 int64_t leat_rows_record_bytes_of_arena(int64_t arena_bytes);
+
+/* The source of a measurement: its own, or that of the definition. */
+static inline leat_text leat_rows_source(const leat_bucket_source *source, const uint8_t *record) {
+    int32_t size;
+    const uint8_t *own = leat_spill_own_source(record, &size);
+    return own != NULL ? (leat_text){(const char *)own, size}
+                       : (leat_text){source->text, source->size};
+}
+/* LEAT_ERR_OPTION: a row that stores its source once has measurements of two. */
+LEAT_MUST_CHECK leat_code leat_rows_two_sources(const leat_bucket_source *probe, const leat_text *a,
+                                                const leat_text *b, leat_error *err);
 
 /* Writes a group of a loaded bucket to the open shard. */
 LEAT_MUST_CHECK leat_code leat_rows_write_group(leat_row_maker *maker, const leat_bucket *bucket,
@@ -35,19 +48,25 @@ typedef enum leat_stream_column {
     LEAT_STREAM_DST_OFFSETS,
     LEAT_STREAM_DST_DATA,
     LEAT_STREAM_RTT,
+    LEAT_STREAM_SRC_OFFSETS, /* these only where measurements have their own sources */
+    LEAT_STREAM_SRC_DATA,
+    LEAT_STREAM_VERSION,
     LEAT_STREAM_COLUMNS
 } leat_stream_column;
 
 /* The minimum leat_row_maker.record_bytes for a stream. */
-#define LEAT_ROW_STREAM_BYTES_MIN (65536 + LEAT_STREAM_COLUMNS * 4096)
+#define LEAT_ROW_STREAM_BYTES_MIN (65536 + LEAT_STREAM_SRC_OFFSETS * 4096)
 
 typedef struct leat_row_stream {
     leat_row_maker *maker;
     const char *temp_dir;
-    leat_bucket_source source;
-    int version;
-    int64_t count, dst_bytes, first_us, last_us;
+    leat_bucket_source probe;
+    leat_text source; /* of the first measurement, in `source_text` */
+    char source_text[LEAT_ADDRESS_TEXT_BYTES];
+    int version; /* 0: measurements of both */
+    int64_t count, src_bytes, dst_bytes, first_us, last_us;
     uint8_t *column[LEAT_STREAM_COLUMNS]; /* parts of maker->record */
+    int column_count;                     /* in use */
     int64_t column_bytes;                 /* of each */
     int64_t filled[LEAT_STREAM_COLUMNS];
     leat_file *file[LEAT_STREAM_COLUMNS];
@@ -56,7 +75,7 @@ typedef struct leat_row_stream {
 
 LEAT_MUST_CHECK leat_code leat_row_stream_begin(leat_row_stream *stream, leat_row_maker *maker,
                                                 const char *temp_dir, leat_error *err);
-/* One measurement, as its spill record; the source must be the same until leat_row_stream_flush. */
+/* One measurement, as its spill record; the probe must be the same until leat_row_stream_flush. */
 LEAT_MUST_CHECK leat_code leat_row_stream_add(leat_row_stream *stream,
                                               const leat_bucket_source *source,
                                               const uint8_t *record, leat_error *err);

@@ -24,7 +24,7 @@ static leat_source_options source_options(scan *self, leat_reject_log *rejects) 
                     o->column_src_addr != NULL ? o->column_src_addr : "src_addr",
                     o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr",
                     o->column_ip_version != NULL ? o->column_ip_version : "ip_version",
-                    o->column_rtt != NULL ? o->column_rtt : "rtt"},
+                    o->column_rtt != NULL ? o->column_rtt : "rtt", leat_probes_column(o)},
         .mapped = {o->column_event_time != NULL, o->column_src_addr != NULL,
                    o->column_dst_addr != NULL, o->column_ip_version != NULL, o->column_rtt != NULL},
         .time_unit = o->event_time_unit,
@@ -243,7 +243,8 @@ static leat_code count_identities(scan *self, leat_error *err) {
                       "a probe is one source address, but the results of RIPE Atlas are of %lld "
                       "probes (prb_id) with %lld addresses: of %lld probes in test, %lld are also "
                       "in train with another address; %lld private addresses are from src_addr, "
-                      "because \"from\" is empty, and may be several probes each",
+                      "because \"from\" is empty, and may be several probes each; --probe prb_id "
+                      "makes each prb_id one probe",
                       (long long)found.probes, (long long)found.addresses, (long long)found.test,
                       (long long)found.shared, (long long)found.merged);
     return LEAT_OK;
@@ -291,9 +292,9 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);
+    if (leat_probes_column(job->options) != NULL) return LEAT_OK;
     if (job->options->address != LEAT_ADDRESS_CANONICAL) LEAT_TRY(count_spellings(self, err));
-    LEAT_TRY(count_identities(self, err));
-    return LEAT_OK;
+    return count_identities(self, err);
 }
 
 static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
@@ -314,6 +315,7 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
         .train_ratio = o->train_ratio,
         .separate_splits = separate,
         .zero_address = o->zero_address,
+        .named = leat_probes_column(o) != NULL,
         .address = o->address,
         .notes = notes,
         .temp_dir = job->folder.workdir.temp,

@@ -11,21 +11,24 @@
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
-void leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]) {
+const char *const leat_source_fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
+                                                      "ip_version", "rtt",      "probe"};
+
+int leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]) {
     names[LEAT_COLUMN_TIME] = columns->event_time;
     names[LEAT_COLUMN_SRC] = columns->src_addr;
     names[LEAT_COLUMN_DST] = columns->dst_addr;
     names[LEAT_COLUMN_VERSION] = columns->ip_version;
     names[LEAT_COLUMN_RTT] = columns->rtt;
+    names[LEAT_COLUMN_PROBE] = columns->probe;
+    return columns->probe != NULL ? LEAT_COLUMNS : LEAT_COLUMN_PROBE;
 }
 
 bool leat_source_is_mapped(const leat_source_options *options, int column) {
-    static const leat_source_columns usual = {"event_time", "src_addr", "dst_addr", "ip_version",
-                                              "rtt"};
-    const char *names[LEAT_COLUMNS], *usually[LEAT_COLUMNS];
-    leat_source_names(&options->columns, names);
-    leat_source_names(&usual, usually);
-    return options->mapped[column] || strcmp(names[column], usually[column]) != 0;
+    const char *names[LEAT_COLUMNS];
+    if (column == LEAT_COLUMN_PROBE) return false; /* it is a name of the input in any case */
+    (void)leat_source_names(&options->columns, names);
+    return options->mapped[column] || strcmp(names[column], leat_source_fields[column]) != 0;
 }
 
 static bool is_name(const leat_text *field, const char *name) {
@@ -98,7 +101,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
                                const leat_source_columns *columns, leat_csv_map *map,
                                leat_error *err) {
     const char *names[LEAT_COLUMNS];
-    leat_source_names(columns, names);
+    const int count = leat_source_names(columns, names);
     bool seen[LEAT_COLUMNS] = {false}, has_address = false;
     leat_text field = {NULL, 0};
     char list[256] = "";
@@ -127,7 +130,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
         list_name(list, sizeof list, &field);
         if (leat_address_parse(field.data, field.size_bytes, NULL) != 0) has_address = true;
         int slot = -1;
-        for (int k = 0; k < LEAT_COLUMNS; k++) {
+        for (int k = 0; k < count; k++) {
             if (!is_name(&field, names[k])) continue;
             if (seen[k]) {
                 return leat_fail(err, LEAT_ERR_INPUT,
@@ -140,7 +143,7 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
         map->slot[map->field_count++] = (int8_t)slot;
     }
     map->has_version = seen[LEAT_COLUMN_VERSION];
-    for (int k = 0; k < LEAT_COLUMNS; k++) {
+    for (int k = 0; k < count; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
         if (has_cr) return refuse_cr(path, err);
         return refuse_header(path, names[k], list, map->field_count == 1 ? &field : NULL,
@@ -182,7 +185,7 @@ static int count_names(const leat_line *line, const leat_source_columns *columns
     bool exact[LEAT_COLUMNS] = {false}, similar[LEAT_COLUMNS] = {false};
     leat_line plain = without_mark(line);
     const char *at = plain.data, *end = at + plain.size_bytes;
-    leat_source_names(columns, names);
+    const int name_count = leat_source_names(columns, names);
     while (at != NULL) {
         const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
         const char *stop = comma != NULL ? comma : end;
@@ -191,7 +194,7 @@ static int count_names(const leat_line *line, const leat_source_columns *columns
         (void)cut_blanks(&field);
         bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
         if (quoted) field = (leat_text){at + 1, field.size_bytes - 2};
-        for (int k = 0; k < LEAT_COLUMNS; k++) {
+        for (int k = 0; k < name_count; k++) {
             exact[k] = exact[k] || is_name(&field, names[k]);
             similar[k] =
                 similar[k] || (field.size_bytes == (int32_t)strlen(names[k]) &&
@@ -200,7 +203,7 @@ static int count_names(const leat_line *line, const leat_source_columns *columns
         at = comma != NULL ? comma + 1 : NULL;
     }
     *all = exact[LEAT_COLUMN_TIME] && exact[LEAT_COLUMN_SRC] && exact[LEAT_COLUMN_DST] &&
-           exact[LEAT_COLUMN_RTT];
+           exact[LEAT_COLUMN_RTT] && (columns->probe == NULL || exact[LEAT_COLUMN_PROBE]);
     int count = 0;
     for (int k = 0; k < LEAT_COLUMNS; k++) count += similar[k];
     return count;
@@ -348,5 +351,6 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     }
     row.src = fields[LEAT_COLUMN_SRC];
     row.dst = fields[LEAT_COLUMN_DST];
+    row.name = fields[LEAT_COLUMN_PROBE];
     return leat_rows_add(&worker->rows, &row, err);
 }

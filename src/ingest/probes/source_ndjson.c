@@ -38,16 +38,17 @@ void leat_ndjson_map_make(leat_ndjson_map *map, const leat_source_options *optio
                                                   [LEAT_MEMBER_RESPONSES] = "responses",
                                                   [LEAT_MEMBER_SOURCE] = "_source"};
     const char *columns[LEAT_COLUMNS];
-    leat_source_names(&options->columns, columns);
     *map = (leat_ndjson_map){0};
+    map->named = leat_source_names(&options->columns, columns) > LEAT_COLUMN_PROBE;
     for (int k = 0; k < LEAT_MEMBERS; k++) {
         const bool column = k < LEAT_COLUMNS;
+        if (k == LEAT_MEMBER_PROBE && !map->named) continue;
         const int number = leat_json_names_add(&map->names, column ? columns[k] : own[k]);
         const uint32_t bit = UINT32_C(1) << number;
         map->slot[k] = (uint8_t)number;
         if (column) map->given[k] = leat_source_is_mapped(options, k);
         if (column) map->plain |= bit;
-        if (!column || map->given[k]) map->atlas |= bit;
+        if (!column || map->given[k] || k == LEAT_MEMBER_PROBE) map->atlas |= bit;
     }
     if (map->given[LEAT_COLUMN_TIME]) map->plain |= map->atlas; /* is_atlas */
     map->packet_rtt = (uint8_t)leat_json_names_add(&map->packet, "rtt");
@@ -102,6 +103,19 @@ static bool keep_text(leat_text_worker *worker, const leat_json_slice *value, le
     if (size < 0) return false;
     worker->text_bytes += size;
     *out = (leat_text){copy, (int32_t)size};
+    return true;
+}
+
+/* The name of the object's probe: a text, or a number as it is written; absent if there is none.
+ * False if the value is neither. */
+static bool get_name(leat_text_worker *worker, leat_text *name) {
+    if (!worker->json.named) return true;
+    const leat_json_slice value = unwrap(get(worker, LEAT_MEMBER_PROBE));
+    if (value.kind != LEAT_JSON_INTEGER && value.kind != LEAT_JSON_REAL) {
+        /* of a text that is longer, not all would count */
+        return keep_text(worker, &value, name) && name->size_bytes < ADDRESS_KEPT;
+    }
+    *name = (leat_text){value.text, value.size_bytes};
     return true;
 }
 
@@ -248,6 +262,7 @@ static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat
     if (!get_time(worker, get(worker, LEAT_MEMBER_TIME), &row->time_us) ||
         !keep_text(worker, get(worker, LEAT_MEMBER_SRC), &row->src) ||
         !keep_text(worker, get(worker, LEAT_MEMBER_DST), &row->dst) ||
+        !get_name(worker, &row->name) ||
         !get_version(get(worker, LEAT_MEMBER_VERSION), &row->ip_version))
         return LEAT_OK;
     *why = get_rtt(rtt, worker->rows.options->rtt_unit, &row->rtt);
@@ -297,7 +312,7 @@ static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
         return false;
     return get_time(worker, time, &row->time_us) &&
            keep_text(worker, get(worker, from), &row->src) &&
-           keep_text(worker, get(worker, to), &row->dst) &&
+           keep_text(worker, get(worker, to), &row->dst) && get_name(worker, &row->name) &&
            get_version(get(worker, version), &row->ip_version);
 }
 
@@ -492,7 +507,7 @@ static bool is_wrapped(const leat_text_worker *worker) {
 
 leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
     worker->records++;
-    if (worker->text_bytes + 2 * ADDRESS_KEPT > LEAT_NDJSON_TEXTS) {
+    if (worker->text_bytes + 3 * ADDRESS_KEPT > LEAT_NDJSON_TEXTS) {
         LEAT_TRY(leat_rows_flush(&worker->rows, err));
         worker->text_bytes = 0;
     }

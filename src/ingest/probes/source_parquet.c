@@ -41,6 +41,7 @@ typedef struct slot {
     leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
     int32_t ip_version[LEAT_BATCH_ROWS];
     float rtt[LEAT_BATCH_ROWS];
+    leat_text name[LEAT_BATCH_ROWS];
     char pad[64]; /* padded: slots must not share a cache line */
 } slot;
 
@@ -68,7 +69,7 @@ typedef struct parquet_scan {
     int64_t query_rows, query_bytes;
     atomic_int_least64_t rows;
     leat_buf passed; /* row_range, sorted: by the attempts before the current one */
-    bool registered[64][8];
+    bool registered[64][24];
 
     pthread_mutex_t lock; /* for the error */
     atomic_bool failed;
@@ -256,7 +257,8 @@ static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_
                             .src = slot->src + first,
                             .dst = slot->dst + first,
                             .ip_version = slot->ip_version + first,
-                            .rtt = slot->rtt + first};
+                            .rtt = slot->rtt + first,
+                            .name = leat_parquet_is_named(self->facts) ? slot->name + first : NULL};
     atomic_fetch_add(&self->files[file].rows, count);
     atomic_fetch_add(&self->scan->rows, count);
     int64_t rows = atomic_fetch_add(&self->rows, count) + count;
@@ -297,19 +299,22 @@ static leat_code give_rows(parquet_scan *self, int worker, const duckdb_string_t
 static leat_code take_rows(parquet_scan *self, int worker, const chunk_columns *columns,
                            int64_t count, leat_error *err) {
     slot *slot = &self->slots[worker];
-    bool version = self->facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
     take_times(self, columns->data[0], columns->valid[0], count, slot);
     take_texts(columns->data[1], columns->valid[1], count, slot->src);
     take_texts(columns->data[2], columns->valid[2], count, slot->dst);
     take_rtts(self, columns->data[3], columns->valid[3], count, slot->rtt);
     for (int64_t i = 0; i < count; i++) slot->row[i] = columns->row[i] + 1;
-    if (version) {
+    if (leat_parquet_has_version(self->facts)) {
         const int32_t *versions = columns->data[6];
         for (int64_t i = 0; i < count; i++) {
             slot->ip_version[i] = is_valid(columns->valid[6], i) ? versions[i] : 0;
         }
     } else {
         memset(slot->ip_version, 0, sizeof slot->ip_version);
+    }
+    if (leat_parquet_is_named(self->facts)) {
+        int last = leat_parquet_has_version(self->facts) ? 7 : 6;
+        take_texts(columns->data[last], columns->valid[last], count, slot->name);
     }
     return give_rows(self, worker, columns->path, count, err);
 }
@@ -334,7 +339,8 @@ static leat_code take_chunk(parquet_scan *self, int worker, duckdb_data_chunk ch
     const leat_duckdb_api *api = &self->db.api;
     chunk_columns columns = {0};
     int64_t count = (int64_t)api->data_chunk_get_size(chunk);
-    int column_count = self->facts->version_type != LEAT_PARQUET_VERSION_ABSENT ? 7 : 6;
+    int column_count =
+        6 + leat_parquet_has_version(self->facts) + leat_parquet_is_named(self->facts);
     if (count == 0) return LEAT_OK;
     if (count > LEAT_BATCH_ROWS) {
         return leat_fail(err, LEAT_ERR_UNSUPPORTED,
@@ -352,8 +358,8 @@ static leat_code take_chunk(parquet_scan *self, int worker, duckdb_data_chunk ch
     return take_rows(self, worker, &columns, count, err);
 }
 
-/* The scalar function: arguments time, src, dst, rtt, row, path[, version]; DuckDB has flattened
- * them. Its values are only counted. */
+/* The scalar function: arguments time, src, dst, rtt, row, path[, version][, probe]; DuckDB has
+ * flattened them. Its values are only counted. */
 static void sink(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_vector output) {
     parquet_scan *self = atomic_load(&get_extra_info)(info);
     const leat_duckdb_api *api = &self->db.api;
@@ -376,27 +382,31 @@ static void sink(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_vect
 
 /* The function's name encodes its argument types, so that each variant is registered once. */
 static void sink_name(const leat_parquet_facts *facts, char name[64]) {
-    snprintf(name, 64, "leat_sink_%d_%d_%d_%d", facts->time_type,
-             facts->version_type != LEAT_PARQUET_VERSION_ABSENT, facts->rtt_double, facts->plain);
+    snprintf(name, 64, "leat_sink_%d_%d_%d_%d_%d", facts->time_type,
+             leat_parquet_has_version(facts), facts->rtt_double, facts->plain, facts->probe_type);
 }
 
 static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *facts,
                                leat_error *err) {
     const leat_duckdb_api *api = &self->db.api;
     duckdb_type address = facts->plain ? DUCKDB_TYPE_BLOB : DUCKDB_TYPE_VARCHAR;
-    const duckdb_type types[] = {
+    duckdb_type types[8] = {
         leat_time_type_at(facts->time_type)->type,
         address,
         address,
         facts->rtt_double ? DUCKDB_TYPE_DOUBLE : DUCKDB_TYPE_FLOAT,
         DUCKDB_TYPE_BIGINT,
         DUCKDB_TYPE_VARCHAR,
-        DUCKDB_TYPE_INTEGER,
     };
-    int count = facts->version_type != LEAT_PARQUET_VERSION_ABSENT ? 7 : 6;
+    int count = 6;
+    if (leat_parquet_has_version(facts)) types[count++] = DUCKDB_TYPE_INTEGER;
+    if (leat_parquet_is_named(facts))
+        types[count++] =
+            facts->probe_type == LEAT_PARQUET_PROBE_TEXT ? address : DUCKDB_TYPE_VARCHAR;
     char name[64];
-    bool *known = &self->registered[facts->time_type]
-                                   [facts->plain * 4 + (count == 7) * 2 + facts->rtt_double];
+    bool *known = &self->registered[facts->time_type][facts->plain * 12 + facts->probe_type * 4 +
+                                                      leat_parquet_has_version(facts) * 2 +
+                                                      facts->rtt_double];
     if (*known) return LEAT_OK;
     sink_name(facts, name);
     duckdb_scalar_function function = api->create_scalar_function();
@@ -503,11 +513,18 @@ static leat_code build_query(leat_buf *sql, const query *query, const leat_sourc
     LEAT_TRY(leat_parquet_quote(sql, '"', columns->rtt, err));
     LEAT_TRY(leat_buf_printf(sql, err, ",file_row_number,"));
     LEAT_TRY(add_path(sql, query, err));
-    if (facts->version_type != LEAT_PARQUET_VERSION_ABSENT) {
+    if (leat_parquet_has_version(facts)) {
         LEAT_TRY(leat_buf_append(sql, ",", 1, err));
         LEAT_TRY(add_integer(sql, columns->ip_version,
                              facts->version_type == LEAT_PARQUET_VERSION_WIDE, "-2147483648",
                              "2147483647", "INTEGER", err));
+    }
+    if (facts->probe_type == LEAT_PARQUET_PROBE_TEXT) {
+        LEAT_TRY(add_text(sql, columns->probe, facts->plain, err));
+    } else if (leat_parquet_is_named(facts)) {
+        LEAT_TRY(leat_buf_printf(sql, err, ",CAST("));
+        LEAT_TRY(leat_parquet_quote(sql, '"', columns->probe, err));
+        LEAT_TRY(leat_buf_printf(sql, err, " AS VARCHAR)"));
     }
     LEAT_TRY(leat_buf_printf(sql, err, ")) FROM "));
     return add_from(sql, query, err);

@@ -34,11 +34,12 @@ typedef struct leat_rows {
     int32_t ip_version[LEAT_BATCH_ROWS];
     float rtt[LEAT_BATCH_ROWS];
     uint32_t twin[LEAT_BATCH_ROWS], probe[LEAT_BATCH_ROWS];
+    leat_text name[LEAT_BATCH_ROWS];
 } leat_rows;
 
 typedef struct leat_source_row {
     int64_t row, time_us;
-    leat_text src, dst; /* the bytes stay valid until the rows are flushed */
+    leat_text src, dst, name; /* the bytes stay valid until the rows are flushed */
     int32_t ip_version;
     float rtt;
     uint32_t twin, probe; /* see leat_raw_batch */
@@ -51,8 +52,15 @@ LEAT_MUST_CHECK leat_code leat_rows_add(leat_rows *rows, const leat_source_row *
 /* ---- text: CSV and NDJSON ---- */
 
 #define LEAT_CSV_FIELDS_MAX 1024
-enum { LEAT_COLUMN_TIME, LEAT_COLUMN_SRC, LEAT_COLUMN_DST, LEAT_COLUMN_VERSION, LEAT_COLUMN_RTT };
-#define LEAT_COLUMNS 5
+enum {
+    LEAT_COLUMN_TIME,
+    LEAT_COLUMN_SRC,
+    LEAT_COLUMN_DST,
+    LEAT_COLUMN_VERSION,
+    LEAT_COLUMN_RTT,
+    LEAT_COLUMN_PROBE, /* only where probes have names */
+    LEAT_COLUMNS
+};
 
 /* Which fields of a record are used: by position, the LEAT_FIELD, or -1. */
 typedef struct leat_csv_map {
@@ -69,6 +77,7 @@ typedef enum leat_member {
     LEAT_MEMBER_DST,
     LEAT_MEMBER_VERSION,
     LEAT_MEMBER_RTT,
+    LEAT_MEMBER_PROBE, /* only where probes have names */
     LEAT_MEMBER_TYPE,
     LEAT_MEMBER_TIMESTAMP,
     LEAT_MEMBER_FROM,
@@ -92,6 +101,7 @@ typedef enum leat_member {
 typedef struct leat_ndjson_map {
     leat_json_names names;
     uint8_t slot[LEAT_MEMBERS]; /* of each member: its number in `names` */
+    bool named;                 /* probes have names */
     uint32_t plain, atlas;      /* those that decide over a plain measurement, an Atlas result */
     leat_json_names packet;     /* members of a packet: */
     uint8_t packet_rtt, packet_dup, packet_mapped; /* Atlas' rtt; dup; the rtt that is read */
@@ -117,8 +127,11 @@ typedef struct leat_text_worker {
 } leat_text_worker;
 #define LEAT_NDJSON_TEXTS (INT64_C(256) << 10)
 
-/* The names of the columns in the order of LEAT_FIELD. */
-void leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]);
+/* The names of the columns in the order of LEAT_COLUMN; returns how many there are: without names
+ * of probes, the last is missing. */
+int leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]);
+/* What the columns are called in options and messages. */
+extern const char *const leat_source_fields[LEAT_COLUMNS];
 /* Whether the name of the column was given, so that it holds for Atlas results too. */
 bool leat_source_is_mapped(const leat_source_options *options, int column);
 

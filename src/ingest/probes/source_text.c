@@ -43,7 +43,8 @@ leat_code leat_rows_flush(leat_rows *rows, leat_error *err) {
                             .ip_version = rows->ip_version,
                             .rtt = rows->rtt,
                             .twin = rows->twin,
-                            .probe = rows->probe};
+                            .probe = rows->probe,
+                            .name = rows->options->columns.probe != NULL ? rows->name : NULL};
     rows->count = 0;
     return rows->options->batch(rows->options->batch_context, rows->worker, &batch, err);
 }
@@ -58,6 +59,7 @@ leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row, leat_error 
     rows->rtt[i] = row->rtt;
     rows->twin[i] = row->twin;
     rows->probe[i] = row->probe;
+    rows->name[i] = row->name;
     return rows->count == LEAT_BATCH_ROWS ? leat_rows_flush(rows, err) : LEAT_OK;
 }
 

@@ -30,17 +30,20 @@ int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads) {
 
 /* Renaming one column to the name of another would hide the other. */
 static leat_code check_names(const leat_source_columns *columns, leat_error *err) {
-    static const char *const fields[LEAT_COLUMNS] = {"event_time", "src_addr", "dst_addr",
-                                                     "ip_version", "rtt"};
     const char *names[LEAT_COLUMNS];
-    leat_source_names(columns, names);
-    for (int a = 0; a < LEAT_COLUMNS; a++) {
-        for (int b = a + 1; b < LEAT_COLUMNS; b++) {
+    const int count = leat_source_names(columns, names);
+    for (int a = 0; a < count; a++) {
+        for (int b = a + 1; b < count; b++) {
             if (strcmp(names[a], names[b]) != 0) continue;
+            if (b == LEAT_COLUMN_PROBE)
+                return leat_fail(err, LEAT_ERR_OPTION,
+                                 "--probe %.100s: that column is read as %s; use another one, or "
+                                 "--probe address",
+                                 names[b], leat_source_fields[a]);
             return leat_fail(
                 err, LEAT_ERR_OPTION,
                 "columns %s and %s would both be read from \"%s\"; rename the other one as well",
-                fields[a], fields[b], names[a]);
+                leat_source_fields[a], leat_source_fields[b], names[a]);
         }
     }
     return LEAT_OK;

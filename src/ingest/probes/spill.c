@@ -145,13 +145,13 @@ leat_code leat_spill_finish(leat_spill *spill, leat_error *err) {
     return leat_file_truncate(spill->file, spill->file_bytes, err);
 }
 
-/* The number among the equal answers of one result. */
-static uint32_t twin_of(const uint8_t *record) {
-    uint32_t twin = 0;
-    uint8_t facts = record[LEAT_SPILL_FACTS_AT];
-    if (facts & LEAT_SPILL_TWIN)
-        memcpy(&twin, record + LEAT_SPILL_TEXT_AT + (facts & LEAT_SPILL_LENGTH), 4);
-    return twin;
+/* The texts of two measurements' own sources. */
+static int compare_sources(const uint8_t *a, const uint8_t *b) {
+    int32_t a_bytes, b_bytes;
+    const uint8_t *own_a = leat_spill_own_source(a, &a_bytes);
+    const uint8_t *own_b = leat_spill_own_source(b, &b_bytes);
+    if (own_a == NULL || own_b == NULL) return 0;
+    return leat_text_compare((const char *)own_a, a_bytes, (const char *)own_b, b_bytes);
 }
 
 int leat_spill_compare(const uint8_t *a, const uint8_t *b) {
@@ -163,14 +163,16 @@ int leat_spill_compare(const uint8_t *a, const uint8_t *b) {
         (const char *)a + LEAT_SPILL_TEXT_AT, a[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH,
         (const char *)b + LEAT_SPILL_TEXT_AT, b[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
     if (order != 0) return order;
+    bool more = ((a[LEAT_SPILL_FACTS_AT] | b[LEAT_SPILL_FACTS_AT]) & LEAT_SPILL_MORE) != 0;
+    if (more) order = compare_sources(a, b);
+    if (order != 0) return order;
     float rtt_a, rtt_b;
     memcpy(&rtt_a, a + LEAT_SPILL_RTT_AT, 4);
     memcpy(&rtt_b, b + LEAT_SPILL_RTT_AT, 4);
     order = (rtt_a > rtt_b) - (rtt_a < rtt_b);
-    if (order != 0 || ((a[LEAT_SPILL_FACTS_AT] | b[LEAT_SPILL_FACTS_AT]) & LEAT_SPILL_TWIN) == 0)
-        return order;
-    uint32_t twin_a = twin_of(a), twin_b = twin_of(b);
-    return (twin_a > twin_b) - (twin_a < twin_b);
+    if (order != 0 || !more) return order;
+    uint32_t more_a = leat_spill_more(a), more_b = leat_spill_more(b);
+    return (more_a > more_b) - (more_a < more_b);
 }
 
 leat_code leat_temp_damaged(const leat_file *file, leat_error *err) {

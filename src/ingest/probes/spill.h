@@ -11,9 +11,10 @@
  * `source` counts the definitions of its generation, which come before their first use. A
  * generation begins with a definition that has LEAT_SPILL_FIRST: earlier definitions are not
  * referenced after it, so a reader keeps the definitions of one generation, however long the
- * stream. facts = length of the text, plus LEAT_SPILL_V6 for IP version 6, plus LEAT_SPILL_TWIN if
- * a u32 follows the text: the number of the answer among the equal answers of one result, if it is
- * not the first. No record crosses a block.
+ * stream. facts = length of the text, plus LEAT_SPILL_V6 for IP version 6, plus LEAT_SPILL_MORE if
+ * a u32 follows the text: the number of the answer among the equal answers of one result, plus
+ * LEAT_SPILL_OWN_SOURCE if a u8 length and the address of the measurement's source follow, because
+ * the definition is the name of a probe. No record crosses a block.
  */
 #ifndef LEAT_INGEST_PROBES_SPILL_H
 #define LEAT_INGEST_PROBES_SPILL_H
@@ -27,8 +28,9 @@
 #define LEAT_SPILL_DEFINITION UINT32_C(0x80000000)
 #define LEAT_SPILL_FIRST UINT32_C(0x40000000)
 #define LEAT_SPILL_V6 0x40
-#define LEAT_SPILL_TWIN 0x80
-#define LEAT_SPILL_TWIN_BYTES 4
+#define LEAT_SPILL_MORE 0x80
+#define LEAT_SPILL_MORE_BYTES 4
+#define LEAT_SPILL_OWN_SOURCE UINT32_C(0x80000000)
 #define LEAT_SPILL_LENGTH 0x3f
 #define LEAT_SPILL_DEFINITION_BYTES 12
 #define LEAT_SPILL_MEASUREMENT_BYTES 17
@@ -109,27 +111,49 @@ LEAT_MUST_CHECK leat_code leat_spill_define(leat_spill *spill, int bucket, int64
 void leat_spill_forget(leat_spill *spill);
 
 /*
- * The order of two measurements of one source: time, destination text, rtt. That is everything that
- * is written, so equal in these means equal bytes. Then the number among equal answers of a result:
- * equal in this order means that one is a duplicate of the other.
+ * The order of two measurements of one probe: time, destination text, their own sources' texts if
+ * they have them, rtt. That is everything that is written, so equal in these means equal bytes.
+ * Then the number among equal answers of a result: equal in this order means that one is a
+ * duplicate of the other.
  */
 int leat_spill_compare(const uint8_t *a, const uint8_t *b);
+
+/* The word after a measurement's text; 0 if there is none. */
+static inline uint32_t leat_spill_more(const uint8_t *record) {
+    uint32_t more = 0;
+    uint8_t facts = record[LEAT_SPILL_FACTS_AT];
+    if (facts & LEAT_SPILL_MORE)
+        memcpy(&more, record + LEAT_SPILL_TEXT_AT + (facts & LEAT_SPILL_LENGTH), sizeof more);
+    return more;
+}
+/* The address of the measurement's own source; NULL with size 0 if the definition is its source. */
+static inline const uint8_t *leat_spill_own_source(const uint8_t *record, int32_t *size_bytes) {
+    *size_bytes = 0;
+    if ((leat_spill_more(record) & LEAT_SPILL_OWN_SOURCE) == 0) return NULL;
+    const uint8_t *at = record + LEAT_SPILL_TEXT_AT + LEAT_SPILL_MORE_BYTES +
+                        (record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
+    *size_bytes = *at;
+    return at + 1;
+}
 
 /* The size of a measurement. */
 static inline int32_t leat_spill_record_bytes(const uint8_t *record) {
     uint8_t facts = record[LEAT_SPILL_FACTS_AT];
-    return LEAT_SPILL_MEASUREMENT_BYTES + (facts & LEAT_SPILL_LENGTH) +
-           (facts & LEAT_SPILL_TWIN ? LEAT_SPILL_TWIN_BYTES : 0);
+    int32_t size = LEAT_SPILL_MEASUREMENT_BYTES + (facts & LEAT_SPILL_LENGTH), own;
+    if ((facts & LEAT_SPILL_MORE) == 0) return size;
+    size += LEAT_SPILL_MORE_BYTES;
+    return leat_spill_own_source(record, &own) != NULL ? size + 1 + own : size;
 }
 /* The longest measurement. */
 #define LEAT_SPILL_RECORD_MAX                                                                      \
-    (LEAT_SPILL_MEASUREMENT_BYTES + LEAT_SPILL_LENGTH + LEAT_SPILL_TWIN_BYTES)
+    (LEAT_SPILL_MEASUREMENT_BYTES + LEAT_SPILL_LENGTH + LEAT_SPILL_MORE_BYTES + 1 +                \
+     LEAT_ADDRESS_TEXT_BYTES)
 
 /* LEAT_ERR_CORRUPT: a temporary file does not contain what was written to it. */
 LEAT_MUST_CHECK leat_code leat_temp_damaged(const leat_file *file, leat_error *err);
 
-/* Whether the record at `at` lies within `left` bytes, and its text has a valid length; *size_bytes
- * is its size. */
+/* Whether the record at `at` lies within `left` bytes, and its texts have valid lengths;
+ * *size_bytes is its size. */
 static inline bool leat_spill_record_fits(const uint8_t *at, int64_t left, int32_t *size_bytes) {
     uint32_t word = 0;
     *size_bytes = LEAT_SPILL_DEFINITION_BYTES;
@@ -140,10 +164,15 @@ static inline bool leat_spill_record_fits(const uint8_t *at, int64_t left, int32
         if (left < LEAT_SPILL_MEASUREMENT_BYTES) return false;
         text = at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH;
         *size_bytes = LEAT_SPILL_MEASUREMENT_BYTES +
-                      (at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_TWIN ? LEAT_SPILL_TWIN_BYTES : 0);
+                      (at[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_MORE ? LEAT_SPILL_MORE_BYTES : 0);
     }
     *size_bytes += text;
-    return text <= LEAT_ADDRESS_TEXT_BYTES && *size_bytes <= left;
+    if (text > LEAT_ADDRESS_TEXT_BYTES || *size_bytes > left) return false;
+    if ((word & LEAT_SPILL_DEFINITION) != 0 || (leat_spill_more(at) & LEAT_SPILL_OWN_SOURCE) == 0)
+        return true;
+    if (*size_bytes == left || at[*size_bytes] > LEAT_ADDRESS_TEXT_BYTES) return false;
+    *size_bytes += 1 + at[*size_bytes];
+    return *size_bytes <= left;
 }
 
 /* The last record written is a measurement. */

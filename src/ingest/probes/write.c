@@ -226,7 +226,7 @@ static bool is_duplicate(worker *self, const leat_bucket_source *source, const u
 static leat_code stream_measurement(void *context, const leat_bucket_source *source,
                                     const uint8_t *record, leat_error *err) {
     worker *self = context;
-    if (self->stream.count > 0 && self->stream.source.src_id != source->src_id) {
+    if (self->stream.count > 0 && self->stream.probe.src_id != source->src_id) {
         LEAT_TRY(leat_row_stream_flush(&self->stream, err));
     }
     if (self->stream.count == 0) {
@@ -319,6 +319,7 @@ static leat_code open_worker(write_job *write, worker *self, leat_error *err) {
     self->rows = (leat_row_maker){
         .limit_bytes = leat_job_row_limit(o),
         .dictionary_src = o->dictionary_src,
+        .named = leat_probes_column(o) != NULL,
         .shards = &self->shards,
         .record_bytes = write->memory.record_bytes,
     };

@@ -96,6 +96,7 @@ static leat_code open_at(leat_dataset *dataset, const leat_places *places, leat_
         facts->split_shards[s] = manifest->split[s].shard_count;
         facts->split_rows[s] = manifest->split[s].row_count;
     }
+    facts->probe = leat_manifest_probe(manifest);
     leat_sha256_hex(manifest->fingerprint, dataset->fingerprint);
     dataset->has_fingerprint = true;
     return LEAT_OK;

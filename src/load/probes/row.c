@@ -87,7 +87,7 @@ static leat_code open_probe(leat_row *cursor, leat_error *err) {
     int64_t needed = 0;
     leat_probe_read_options options =
         leat_dataset_read_options(cursor->dataset, cursor->facts.src_id, &needed);
-    options.trusted = cursor->dataset->index != NULL;
+    options.trusted = cursor->dataset->index != NULL && cursor->dataset->facts.probe == NULL;
     leat_code code = leat_probe_row_open(&cursor->probe, &cursor->view, &options, err);
     if (code == LEAT_ERR_LIMIT) code = leat_dataset_row_too_large(cursor->dataset, needed, err);
     cursor->is_open = code == LEAT_OK;
@@ -100,6 +100,8 @@ static bool open_known(leat_row *cursor) {
                               .n_measurements = facts->n_measurements,
                               .first_us = facts->first_us,
                               .last_us = facts->last_us};
+    /* which takes the source of the first measurement for that of all */
+    if (cursor->dataset->facts.probe != NULL) return false;
     cursor->is_open = cursor->view.size_bytes == facts->record_bytes &&
                       leat_probe_row_open_known(&cursor->probe, &cursor->view, &known);
     return cursor->is_open;

@@ -10,6 +10,7 @@
  */
 #include "load/subset.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,6 +391,7 @@ static bool sample_has_a_row(const job *work) {
 static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_error *err) {
     leat_summary *summary = work->summary;
     summary->ours = facts->indexed;
+    if (facts->probe != NULL) snprintf(summary->probe, sizeof summary->probe, "%s", facts->probe);
     LEAT_TRY(leat_dataset_fingerprint(work->dataset, summary->fingerprint, err));
     LEAT_TRY(list_shards(summary, work->dataset, facts, err));
     if (!summary->ours) LEAT_TRY(run_pass(work, true, err));

@@ -24,6 +24,7 @@ typedef struct leat_verify_rules {
     bool knows_rows;
     int64_t max_row_bytes; /* 0: one row a probe, up to the format's limit */
     bool dictionary_src;
+    bool named; /* src_id is of the probe's name, and its measurements may have several sources */
     int64_t shard_count[LEAT_SPLITS];
     int64_t probes_per_shard, shards; /* 0: not stated */
 } leat_verify_rules;

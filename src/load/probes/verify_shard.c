@@ -116,14 +116,14 @@ typedef struct record_check {
     leat_verify_shard *shard;
     leat_measurements values;
     leat_probe_row_info row;
-    int ip_version;    /* of the row: 4, 6, 0 both */
-    int64_t dst_bytes; /* of the row's destination texts */
+    int ip_version;               /* of the row: 4, 6, 0 both */
+    int64_t dst_bytes, src_bytes; /* of the row's texts */
     leat_sha256 sha;
     int64_t first_us, last_us; /* of the shard */
     /* The row before: */
     bool any;
-    int64_t src_id, n, n_dst_bytes;
-    leat_probe_address src, last_dst;
+    int64_t src_id, n, n_src_bytes, n_dst_bytes;
+    leat_probe_address src, last_src, last_dst; /* of its first and its last measurement */
     int64_t last_time_us;
     float last_rtt;
     int64_t foreign_ids, backward_rows; /* third-party rows, counted */
@@ -135,48 +135,61 @@ static void record_problem(record_check *check, int64_t record, const char *word
     LEAT_PROBLEM(&check->shard->findings, check->shard->name, record, "%s", words);
 }
 
-/* The total order of measurements: time, destination text, rtt as stored. */
-static int compare_measurements(int64_t time_a, const leat_probe_address *dst_a, float rtt_a,
-                                int64_t time_b, const leat_probe_address *dst_b, float rtt_b) {
-    if (time_a != time_b) return time_a < time_b ? -1 : 1;
-    int order = leat_verify_compare_text(dst_a, dst_b);
+/* What measurements are sorted by. */
+typedef struct sort_key {
+    int64_t time_us;
+    const leat_probe_address *dst, *src;
+    float rtt;
+} sort_key;
+
+static sort_key key_of(const leat_measurements *m, int64_t i) {
+    return (sort_key){m->time_us[i], &m->addresses[m->dst[i]], &m->addresses[m->src[i]], m->rtt[i]};
+}
+
+/* The total order of measurements: time, destination text, source text, rtt as stored. */
+static int compare_measurements(sort_key a, sort_key b) {
+    if (a.time_us != b.time_us) return a.time_us < b.time_us ? -1 : 1;
+    int order = leat_verify_compare_text(a.dst, b.dst);
+    if (order == 0) order = leat_verify_compare_text(a.src, b.src);
     if (order != 0) return order;
-    return rtt_a < rtt_b ? -1 : rtt_a > rtt_b;
+    return a.rtt < b.rtt ? -1 : a.rtt > b.rtt;
 }
 
 /* One pass over the values: order, version, bytes of the texts. */
 static void look_at_values(record_check *check, int64_t record) {
     const leat_measurements *m = &check->values;
-    bool ours = check->shard->rules != NULL, sources_differ = false, backward = false;
+    const leat_verify_rules *rules = check->shard->rules;
+    bool ours = rules != NULL, sources_differ = false, backward = false;
     int64_t disorder = -1;
     int versions = 0;
-    check->dst_bytes = 0;
+    check->dst_bytes = check->src_bytes = 0;
     for (int64_t i = 0; i < m->count; i++) {
         const leat_probe_address *dst = &m->addresses[m->dst[i]];
         check->dst_bytes += dst->text_bytes;
+        check->src_bytes += m->addresses[m->src[i]].text_bytes;
         versions |= m->ip_version[i] == 6 ? 2 : 1;
         if (i == 0) continue;
         if (leat_verify_compare_text(&m->addresses[m->src[i]], &m->addresses[m->src[0]]) != 0)
             sources_differ = true;
         if (m->time_us[i] < m->time_us[i - 1]) backward = true;
-        if (disorder < 0 && compare_measurements(m->time_us[i - 1], &m->addresses[m->dst[i - 1]],
-                                                 m->rtt[i - 1], m->time_us[i], dst, m->rtt[i]) > 0)
-            disorder = i;
+        if (disorder < 0 && compare_measurements(key_of(m, i - 1), key_of(m, i)) > 0) disorder = i;
     }
     check->ip_version = versions == 1 ? 4 : versions == 2 ? 6 : 0;
-    if (sources_differ) record_problem(check, record, "its measurements have different sources");
+    if (sources_differ && (!ours || !rules->named || rules->dictionary_src))
+        record_problem(check, record, "its measurements have different sources");
     if (backward && !ours) check->backward_rows++;
     if (disorder >= 0 && ours)
         LEAT_PROBLEM(&check->shard->findings, check->shard->name, record,
                      "measurement %lld is out of order: measurements are sorted by (event_time, "
-                     "dst_addr, rtt)",
-                     (long long)disorder);
+                     "dst_addr, %srtt)",
+                     (long long)disorder, rules->named ? "src_addr, " : "");
 }
 
 /* What the writer of leat would have written for these facts: its frame must be this record's. */
 static leat_code check_frame(record_check *check, const leat_ar_record *record, int64_t index,
                              leat_error *err) {
     const leat_measurements *m = &check->values;
+    const leat_verify_rules *rules = check->shard->rules;
     leat_probe_plan plan;
     leat_error cause = {0};
     if (m->count == 0) return LEAT_OK;
@@ -184,12 +197,13 @@ static leat_code check_frame(record_check *check, const leat_ar_record *record, 
                               .n_measurements = m->count,
                               .first_us = check->row.first_us,
                               .last_us = check->row.last_us,
-                              .dst_bytes = check->dst_bytes};
+                              .dst_bytes = check->dst_bytes,
+                              .src_bytes = check->src_bytes,
+                              .own_sources = rules->named && !rules->dictionary_src};
     const leat_probe_address *src = &m->addresses[m->src[0]];
     facts.src_size = src->text_bytes;
     memcpy(facts.src, src->text, src->text_bytes);
-    leat_code code =
-        leat_probe_plan_row(&facts, check->shard->rules->dictionary_src, &plan, &cause);
+    leat_code code = leat_probe_plan_row(&facts, rules->dictionary_src, &plan, &cause);
     if (code == LEAT_ERR_MEMORY) return leat_error_copy(err, &cause);
     bool same = code == LEAT_OK && plan.record_bytes == record->size_bytes;
     for (int i = 0; same && i < plan.piece_count; i++) {
@@ -205,9 +219,9 @@ static leat_code check_frame(record_check *check, const leat_ar_record *record, 
     return LEAT_OK;
 }
 
-static int64_t inner_bytes(const record_check *check, int64_t n, int64_t src_size,
+static int64_t inner_bytes(const record_check *check, int64_t n, int64_t src_bytes,
                            int64_t dst_bytes) {
-    return leat_probe_measurements_bytes(n, n * src_size, dst_bytes,
+    return leat_probe_measurements_bytes(n, src_bytes, dst_bytes,
                                          check->shard->rules->dictionary_src);
 }
 
@@ -218,13 +232,13 @@ static void check_cut(record_check *check, int64_t record, bool goes_on) {
     if (!rules->knows_rows || m->count == 0) return;
     int64_t limit = rules->max_row_bytes > 0 ? rules->max_row_bytes : LEAT_PROBE_MEASUREMENTS_MAX;
     int64_t src_size = m->addresses[m->src[0]].text_bytes;
-    int64_t size = inner_bytes(check, m->count, src_size, check->dst_bytes);
+    int64_t size = inner_bytes(check, m->count, check->src_bytes, check->dst_bytes);
     if (size > limit && m->count > 1)
         LEAT_PROBLEM(&check->shard->findings, check->shard->name, record,
                      "its measurements take %lld bytes, more than the row limit of %lld",
                      (long long)size, (long long)limit);
     if (!goes_on) return;
-    int64_t with_next = inner_bytes(check, check->n + 1, src_size,
+    int64_t with_next = inner_bytes(check, check->n + 1, check->n_src_bytes + src_size,
                                     check->n_dst_bytes + m->addresses[m->dst[0]].text_bytes);
     if (with_next <= limit)
         record_problem(
@@ -252,13 +266,12 @@ static void check_place(record_check *check, int64_t record, bool goes_on) {
     int64_t src_id = check->row.src_id;
     if (check->any && src_id < check->src_id)
         record_problem(check, record, "its src_id is smaller than that of the previous row");
-    if (goes_on && m->count > 0 &&
-        compare_measurements(check->last_time_us, &check->last_dst, check->last_rtt, m->time_us[0],
-                             &m->addresses[m->dst[0]], m->rtt[0]) > 0)
+    sort_key last = {check->last_time_us, &check->last_dst, &check->last_src, check->last_rtt};
+    if (goes_on && m->count > 0 && compare_measurements(last, key_of(m, 0)) > 0)
         record_problem(check, record,
                        "its first measurement is earlier than the last one of the previous row, of "
                        "the same probe");
-    if (goes_on && m->count > 0 &&
+    if (goes_on && m->count > 0 && !rules->named &&
         leat_verify_compare_text(&check->src, &m->addresses[m->src[0]]) != 0)
         record_problem(check, record, "two addresses have the same src_id");
     int64_t place = src_id < 0 || src_id >= LEAT_SRC_ID_END
@@ -311,9 +324,11 @@ static void remember_row(record_check *check) {
     check->any = true;
     check->src_id = check->row.src_id;
     check->n = m->count;
+    check->n_src_bytes = check->src_bytes;
     check->n_dst_bytes = check->dst_bytes;
     if (m->count == 0) return;
     check->src = m->addresses[m->src[0]];
+    check->last_src = m->addresses[m->src[m->count - 1]];
     check->last_dst = m->addresses[m->dst[m->count - 1]];
     check->last_time_us = m->time_us[m->count - 1];
     check->last_rtt = m->rtt[m->count - 1];
@@ -338,7 +353,7 @@ static leat_code check_row(record_check *check, const leat_ar_record *record, in
     leat_probe_read_options options = leat_probe_read_options_default();
     leat_error cause = {0};
     int64_t needed = 0;
-    options.verify = shard->rules != NULL;
+    options.verify = shard->rules != NULL && !shard->rules->named;
     options.needed_bytes = &needed;
     if (shard->rules == NULL) options.max_decoded_bytes = check->job->reading.table_max;
     leat_code code = leat_probe_record_decode(record->data, record->size_bytes, &options,

@@ -134,7 +134,9 @@ static const struct {
     leat_code code;
 } hostile_cases[] = {
     {"leat.probes", "leat.graphs", LEAT_ERR_CORRUPT},
-    {"\"version\": 1", "\"version\": 2", LEAT_ERR_UNSUPPORTED},
+    {"\"version\": 1", "\"version\": 3", LEAT_ERR_UNSUPPORTED},
+    {"\"version\": 1", "\"version\": 2", LEAT_ERR_CORRUPT},
+    {"\"seed\": 7,", "\"probe\": \"p\", \"seed\": 7,", LEAT_ERR_CORRUPT},
     {"\"version\": 1", "\"version\": 0", LEAT_ERR_CORRUPT},
     {"\"version\": 1", "\"version\": \"1\"", LEAT_ERR_CORRUPT},
     {"\"version\": 1,", "\"version\": 1, \"version\": 1,", LEAT_ERR_CORRUPT},

@@ -25,10 +25,14 @@ static leat_code compare_next(void *context, const leat_bucket_source *source,
     memcpy(&rtt, record + LEAT_SPILL_RTT_AT, 4);
     size_t size = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH;
     int version = record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_V6 ? 6 : 4;
+    int32_t own_size;
+    const uint8_t *own = leat_spill_own_source(record, &own_size);
     bool same = source->src_id == row->src_id && source->size == strlen(row->src) &&
                 memcmp(source->text, row->src, source->size) == 0 && time_us == row->time_us &&
                 rtt == row->rtt && size == strlen(row->dst) &&
                 memcmp(record + LEAT_SPILL_TEXT_AT, row->dst, size) == 0 &&
+                own_size == (int32_t)strlen(row->own) &&
+                (own == NULL || memcmp(own, row->own, (size_t)own_size) == 0) &&
                 version == core_version(row->dst);
     if (same) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_INPUT, "measurement %lld differs", (long long)self->got - 1);
@@ -118,6 +122,18 @@ static void against_qsort(void **state) {
          true},
         {{.rows = 30000, .sources = 1, .times = 30000, .targets = 4}, 1, 0, 1 << 17, 900, true},
         {{.rows = 30000, .sources = 3, .times = 5, .targets = 2}, 2, 500, 8 << 20, 900, false},
+        {{.rows = 9000, .sources = 7, .own = 5, .times = 5, .targets = 2},
+         2,
+         500,
+         8 << 20,
+         900,
+         false},
+        {{.rows = 30000, .sources = 9, .heavy = 90, .own = 3, .times = 1000, .targets = 4},
+         3,
+         0,
+         1 << 17,
+         900,
+         true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (int order = 0; order < CORE_ORDERS; order++) {

@@ -524,7 +524,7 @@ static void other_manifests(void **state) {
     leat_probes_ingest_result result;
     assert_ok(run(out, &options, &result, err));
     core_image image = core_load(path);
-    static const char newer[] = "{\"format\": \"leat.probes\", \"version\": 2}";
+    static const char newer[] = "{\"format\": \"leat.probes\", \"version\": 3}";
     for (int replace = 0; replace < 2; replace++) {
         options.replace = replace;
         core_save(path, newer, (int64_t)sizeof newer - 1);

@@ -178,7 +178,8 @@ static void test_renamed(void **state) {
                             "");
     source_run run;
     source_run_init(&run);
-    run.options.columns = (leat_source_columns){"the \"time\"", "from", "a'b", "select", "ms, or"};
+    run.options.columns =
+        (leat_source_columns){"the \"time\"", "from", "a'b", "select", "ms, or", NULL};
     assert_ok(source_run_file(&run, path, err));
     static const char *const rows[] = {"0 1 1000000 <s> <d> 6 2"};
     source_expect(&run, SOURCE_ROWS(rows));

@@ -9,6 +9,7 @@
 /* A loaded bucket. */
 typedef struct loaded {
     core_row *rows; /* sorted */
+    bool named;     /* each row has its own source */
     int64_t row_count;
     core_spills spills;
     uint8_t *arena;
@@ -18,7 +19,7 @@ typedef struct loaded {
 enum { ARENA_BYTES = 4 << 20 };
 
 static loaded load(const core_shape *shape) {
-    loaded self = {.rows = core_rows(shape), .row_count = shape->rows};
+    loaded self = {.rows = core_rows(shape), .row_count = shape->rows, .named = shape->own > 0};
     self.spills = core_spread(self.rows, shape->rows, 2, 4096, 0);
     qsort(self.rows, (size_t)shape->rows, sizeof *self.rows, core_row_compare);
     leat_bucket_filter filter = {.src_id_end = LEAT_SRC_ID_END};
@@ -84,6 +85,7 @@ static written write_rows(const loaded *from, const setting *how) {
     leat_row_maker *maker = calloc(1, sizeof *maker);
     maker->limit_bytes = how->limit_bytes;
     maker->dictionary_src = how->dictionary;
+    maker->named = from->named;
     maker->shards = &shards;
     maker->record_bytes = how->record_bytes;
     maker->record = malloc((size_t)how->record_bytes);
@@ -111,19 +113,23 @@ static void written_free(written *self) {
     leat_shard_part_free(&self->part);
 }
 
+/* The source that is written. */
+static const char *source_of(const core_row *row) { return row->own[0] != 0 ? row->own : row->src; }
+
 /* Where the greedy rule cuts: one measurement after the other, asking for the exact size. */
 static int64_t reference_cuts(const loaded *from, const setting *how, int64_t *cuts) {
-    int64_t count = 0, n = 0, dst = 0;
+    int64_t count = 0, n = 0, src = 0, dst = 0;
     for (int64_t i = 0; i < from->row_count; i++) {
         const core_row *row = &from->rows[i];
         bool other = i > 0 && strcmp(row->src, row[-1].src) != 0;
-        int64_t src = (int64_t)strlen(row->src), more = (int64_t)strlen(row->dst);
-        if (n > 0 && (other || leat_probe_measurements_bytes(n + 1, (n + 1) * src, dst + more,
+        int64_t own = (int64_t)strlen(source_of(row)), more = (int64_t)strlen(row->dst);
+        if (n > 0 && (other || leat_probe_measurements_bytes(n + 1, src + own, dst + more,
                                                              how->dictionary) > how->limit_bytes)) {
             cuts[count++] = n;
-            n = dst = 0;
+            n = src = dst = 0;
         }
         n++;
+        src += own;
         dst += more;
     }
     if (n > 0) cuts[count++] = n;
@@ -142,7 +148,10 @@ static void check_part(const loaded *from, const written *got, const int64_t *cu
         assert_int_equal(index->src_id, row->src_id);
         assert_int_equal(index->first_us, row->time_us);
         assert_int_equal(index->last_us, row[cuts[i] - 1].time_us);
-        assert_int_equal(index->ip_version, core_version(row->src));
+        int version = core_version(source_of(row));
+        for (int64_t k = 1; k < cuts[i]; k++)
+            if (core_version(source_of(&row[k])) != version) version = 0;
+        assert_int_equal(index->ip_version, version);
         row += cuts[i];
     }
 }
@@ -151,6 +160,7 @@ static const core_shape shapes[] = {
     {.seed = 1, .rows = 1, .sources = 1, .times = 5, .targets = 1},
     {.seed = 2, .rows = 3000, .sources = 60, .heavy = 50, .times = 900, .targets = 30},
     {.seed = 3, .rows = 20000, .sources = 2, .heavy = 70, .times = 20000, .targets = 400},
+    {.seed = 4, .rows = 3000, .sources = 20, .heavy = 50, .own = 4, .times = 900, .targets = 30},
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
@@ -161,7 +171,7 @@ static void cuts(void **state) {
     for (size_t s = 0; s < SHAPES; s++) {
         loaded from = load(&shapes[s]);
         for (size_t l = 0; l < sizeof limits / sizeof *limits; l++) {
-            for (int dictionary = 0; dictionary < 2; dictionary++) {
+            for (int dictionary = 0; dictionary < (from.named ? 1 : 2); dictionary++) {
                 setting how = {.limit_bytes = limits[l],
                                .record_bytes = leat_rows_record_bytes(limits[l]),
                                .dictionary = dictionary,
@@ -213,7 +223,7 @@ static void streamed(void **state) {
     for (size_t s = 0; s < SHAPES; s++) {
         loaded from = load(&shapes[s]);
         for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-            for (int dictionary = 0; dictionary < 2; dictionary++) {
+            for (int dictionary = 0; dictionary < (from.named ? 1 : 2); dictionary++) {
                 setting how = {.limit_bytes = cases[c].limit_bytes,
                                .record_bytes = leat_rows_record_bytes(cases[c].limit_bytes),
                                .dictionary = dictionary,
@@ -257,10 +267,9 @@ static void no_room(void **state) {
 }
 
 /* A decoded record has the measurements of the reference. */
-static void decoded(void **state) {
-    (void)state;
-    loaded from = load(&shapes[1]);
-    for (int dictionary = 0; dictionary < 2; dictionary++) {
+static void check_decoded(const core_shape *shape) {
+    loaded from = load(shape);
+    for (int dictionary = 0; dictionary < (from.named ? 1 : 2); dictionary++) {
         setting how = {.limit_bytes = 3000,
                        .record_bytes = leat_rows_record_bytes(3000),
                        .dictionary = dictionary,
@@ -284,11 +293,11 @@ static void decoded(void **state) {
                 leat_measurement one;
                 leat_measurements_get(&all, k, &one);
                 assert_int_equal(one.time_us, row->time_us);
-                assert_int_equal(one.src_size, strlen(row->src));
-                assert_memory_equal(one.src, row->src, strlen(row->src));
+                assert_int_equal(one.src_size, strlen(source_of(row)));
+                assert_memory_equal(one.src, source_of(row), strlen(source_of(row)));
                 assert_int_equal(one.dst_size, strlen(row->dst));
                 assert_memory_equal(one.dst, row->dst, strlen(row->dst));
-                assert_int_equal(one.ip_version, core_version(row->src));
+                assert_int_equal(one.ip_version, core_version(source_of(row)));
                 assert_true(one.rtt == row->rtt);
             }
         }
@@ -301,11 +310,64 @@ static void decoded(void **state) {
     unload(&from);
 }
 
+static void decoded(void **state) {
+    (void)state;
+    check_decoded(&shapes[1]);
+    check_decoded(&shapes[3]);
+}
+
+/* Rows that store their source once: a probe of one source is written, one of two is refused. */
+static void one_source(void **state) {
+    (void)state;
+    for (int streamed = 0; streamed < 2; streamed++) {
+        for (int own = 1; own <= 2; own++) {
+            core_shape shape = {
+                .seed = 9, .rows = 50, .sources = 1, .own = own, .times = 50, .targets = 3};
+            loaded from = load(&shape);
+            const leat_bucket_group *group = &from.bucket.groups[0];
+            const int64_t limit = 1 << 20;
+            setting how = {.limit_bytes = limit,
+                           .record_bytes = leat_rows_record_bytes(limit),
+                           .dictionary = true,
+                           .streamed = streamed,
+                           .record = leat_ar_options_default()};
+            if (own == 1) {
+                written got = write_rows(&from, &how);
+                assert_int_equal(got.part.info.row_count, 1);
+                written_free(&got);
+                unload(&from);
+                continue;
+            }
+            leat_row_maker *maker = calloc(1, sizeof *maker);
+            *maker = (leat_row_maker){.limit_bytes = limit,
+                                      .dictionary_src = true,
+                                      .named = true,
+                                      .record_bytes = how.record_bytes,
+                                      .record = malloc((size_t)how.record_bytes)};
+            leat_error error = {0};
+            leat_code code = LEAT_OK;
+            leat_row_stream stream;
+            assert_ok(leat_row_stream_begin(&stream, maker, core_dir(), err));
+            for (int64_t i = 0; streamed && code == LEAT_OK && i < group->count; i++)
+                code = leat_row_stream_add(
+                    &stream, group->source,
+                    leat_bucket_record(&from.bucket, &from.bucket.items[group->first + i]), &error);
+            leat_row_stream_end(&stream);
+            if (!streamed) code = leat_rows_write_group(maker, &from.bucket, group, &error);
+            assert_int_equal(code, LEAT_ERR_OPTION);
+            assert_non_null(strstr(error.message, "probe \"probe 0\" has measurements from"));
+            free(maker->record);
+            free(maker);
+            unload(&from);
+        }
+    }
+}
+
 int main(void) {
     core_in_memory(INT64_C(64) << 20);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts),    cmocka_unit_test(every_limit), cmocka_unit_test(streamed),
-        cmocka_unit_test(no_room), cmocka_unit_test(decoded),
+        cmocka_unit_test(no_room), cmocka_unit_test(decoded),     cmocka_unit_test(one_source),
     };
     int failed = cmocka_run_group_tests_name("rows", tests, NULL, NULL);
     core_dir_remove();

@@ -285,7 +285,7 @@ static void test_renamed(void **state) {
         source_text("b.ndjson", "{\"ts\":3,\"from\":\"s\",\"to\":\"d\",\"ms\":4}\n")};
     source_run run;
     source_run_init(&run);
-    run.options.columns = (leat_source_columns){"ts", "from", "to", "version", "ms"};
+    run.options.columns = (leat_source_columns){"ts", "from", "to", "version", "ms", NULL};
     assert_ok(source_run_paths(&run, paths, 2, err));
     static const char *const rows[] = {"0 2 1000000 <s> <d> 0 2", "1 1 3000000 <s> <d> 0 4"};
     source_expect(&run, SOURCE_ROWS(rows));
@@ -298,53 +298,53 @@ static const struct {
     bool per_packet;
     const char *row, *refusal;
 } atlas_cases[] = {
-    {{"timestamp", "src_addr", "dst_addr", "ip_version", "rtt"},
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
      -1,
      false,
      "0 1 " T0 " <f> <d> 4 3",
      NULL},
-    {{"timestamp", "src_addr", "dst_addr", "ip_version", "min"},
+    {{"timestamp", "src_addr", "dst_addr", "ip_version", "min", NULL},
      -1,
      false,
      "0 1 " T0 " <f> <d> 4 2",
      NULL},
-    {{"event_time", "src_addr", "dst_addr", "ip_version", "min"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "min", NULL},
      -1,
      false,
      "0 1 " T0 " <f> <d> 4 2",
      NULL},
-    {{"stored_timestamp", "src_addr", "dst_addr", "msm_id", "min"},
+    {{"stored_timestamp", "src_addr", "dst_addr", "msm_id", "min", NULL},
      -1,
      false,
      "0 1 9000000 <f> <d> 1 2",
      NULL},
-    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
      1,
      false,
      "0 1 " T0 " <t> <d> 4 3",
      NULL},
-    {{"event_time", "src_addr", "from", "ip_version", "rtt"},
+    {{"event_time", "src_addr", "from", "ip_version", "rtt", NULL},
      -1,
      false,
      "0 1 " T0 " <f> <f> 4 3",
      NULL},
-    {{"event_time", "src_addr", "dst_addr", "ip_version", "nonsense"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "nonsense", NULL},
      -1,
      false,
      NULL,
      "--column rtt=nonsense: none of 1 RIPE Atlas results has the member \"nonsense\"; the "
      "first has: type, timestamp, src_addr, from"},
-    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
      4,
      false,
      NULL,
      "--column rtt=rtt: none"},
-    {{"ts", "src_addr", "dst_addr", "ip_version", "rtt"},
+    {{"ts", "src_addr", "dst_addr", "ip_version", "rtt", NULL},
      -1,
      false,
      NULL,
      "--column event_time=ts: none"},
-    {{"event_time", "src_addr", "dst_addr", "ip_version", "avg"},
+    {{"event_time", "src_addr", "dst_addr", "ip_version", "avg", NULL},
      -1,
      true,
      NULL,
