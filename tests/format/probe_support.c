@@ -15,7 +15,11 @@ ar_image probe_write(const probe_case *cases, int64_t count, bool dictionary_src
         facts.first_us = cases[0].time_us;
         facts.last_us = cases[count - 1].time_us;
     }
-    for (int64_t i = 0; i < count; i++) facts.dst_bytes += (int64_t)strlen(cases[i].dst);
+    for (int64_t i = 0; i < count; i++) {
+        facts.dst_bytes += (int64_t)strlen(cases[i].dst);
+        facts.src_bytes += (int64_t)strlen(cases[i].src);
+        facts.own_sources = facts.own_sources || strcmp(cases[i].src, src) != 0;
+    }
     leat_probe_plan plan;
     assert_ok(leat_probe_plan_row(&facts, dictionary_src, &plan, err));
     ar_image image = {malloc((size_t)plan.record_bytes), plan.record_bytes};
@@ -29,14 +33,14 @@ ar_image probe_write(const probe_case *cases, int64_t count, bool dictionary_src
         memcpy(column[LEAT_PROBE_DST_OFFSETS] + 4 * i, &dst_at, 4);
         if (i == count) break;
         const probe_case *from = &cases[i];
-        size_t dst_size = strlen(from->dst);
+        size_t dst_size = strlen(from->dst), src_size = strlen(from->src);
         memcpy(column[LEAT_PROBE_EVENT_TIME] + 8 * i, &from->time_us, 8);
         memcpy(column[LEAT_PROBE_DST_DATA] + dst_at, from->dst, dst_size);
         column[LEAT_PROBE_IP_VERSION][i] = (uint8_t)from->ip_version;
         memcpy(column[LEAT_PROBE_RTT] + 4 * i, &from->rtt, 4);
         if (dictionary_src) column[LEAT_PROBE_SRC_OFFSETS][i] = 0;
-        else memcpy(column[LEAT_PROBE_SRC_DATA] + src_at, src, strlen(src));
-        src_at += facts.src_size;
+        else memcpy(column[LEAT_PROBE_SRC_DATA] + src_at, from->src, src_size);
+        src_at += (int32_t)src_size;
         dst_at += (int32_t)dst_size;
     }
     return image;

@@ -14,20 +14,27 @@
 #include "base/address.h"
 #include "format/probe/read.h"
 
-#define PART 64        /* three pages of fixed-width values each, in two halves at worst */
+#define PART 64        /* four pages of fixed-width values each, in two halves at worst */
 #define TRIES_MAX 1000 /* each follows the failure of one more page */
-_Static_assert(3 * 2 * PART <= LEAT_LOOK_PAGES, "a part's pages fit in a look");
+_Static_assert(4 * 2 * PART <= LEAT_LOOK_PAGES, "a part's pages fit in a look");
+
+/* Texts of a part: positions in place.data of their offsets, then their own. */
+typedef struct part_texts {
+    int64_t offsets_at[PART], at[PART];
+    int32_t bytes[PART]; /* -1: out of the ordinary */
+} part_texts;
 
 typedef struct gathering {
     leat_probe_row *row;
+    bool own; /* each measurement has its own source */
     leat_place place;
     leat_look look;
     const int64_t *indices;
     leat_measurement *points;
     char *texts;
     /* positions in place.data of a part's values */
-    int64_t time_at[PART], offsets_at[PART], rtt_at[PART], text_at[PART];
-    int32_t text_bytes[PART]; /* -1: out of the ordinary */
+    int64_t time_at[PART], rtt_at[PART];
+    part_texts dst, src; /* src: only if `own` */
 } gathering;
 
 static bool is_fixed(const leat_arrow_array *array, int kind, int bytes) {
@@ -37,7 +44,9 @@ static bool is_fixed(const leat_arrow_array *array, int kind, int bytes) {
 /* Whether the columns are as leat writes them, whatever surrounds them. */
 static bool is_simple(const leat_probe_row *row) {
     const leat_arrow_array *time = &row->columns[LEAT_PROBE_FIELD_TIME],
-                           *dst = &row->columns[LEAT_PROBE_FIELD_DST];
+                           *dst = &row->columns[LEAT_PROBE_FIELD_DST],
+                           *src = &row->columns[LEAT_PROBE_FIELD_SRC];
+    if (row->own_sources && (row->is_coded[0] || !is_fixed(src, LEAT_ARROW_UTF8, 4))) return false;
     return row->is_direct && row->is_trusted && !row->is_coded[1] &&
            is_fixed(time, LEAT_ARROW_TIMESTAMP, 8) && time->type.unit == 2 &&
            is_fixed(dst, LEAT_ARROW_UTF8, 4) &&
@@ -71,45 +80,78 @@ static void find_values(gathering *g, const int64_t *indices, int count) {
     const leat_arrow_array *columns = g->row->columns;
     int64_t time = columns[LEAT_PROBE_FIELD_TIME].values.offset;
     int64_t offsets = columns[LEAT_PROBE_FIELD_DST].values.offset;
+    int64_t src_offsets = columns[LEAT_PROBE_FIELD_SRC].values.offset;
     int64_t rtt = columns[LEAT_PROBE_FIELD_RTT].values.offset;
     for (int i = 0; i < count; i++) {
-        g->offsets_at[i] = leat_place_at(&g->place, offsets + 4 * indices[i]);
-        fetch(g, g->offsets_at[i]);
+        g->dst.offsets_at[i] = leat_place_at(&g->place, offsets + 4 * indices[i]);
+        fetch(g, g->dst.offsets_at[i]);
         g->time_at[i] = leat_place_at(&g->place, time + 8 * indices[i]);
         fetch(g, g->time_at[i]);
         g->rtt_at[i] = leat_place_at(&g->place, rtt + 4 * indices[i]);
         fetch(g, g->rtt_at[i]);
     }
+    for (int i = 0; g->own && i < count; i++) {
+        g->src.offsets_at[i] = leat_place_at(&g->place, src_offsets + 4 * indices[i]);
+        fetch(g, g->src.offsets_at[i]);
+    }
+}
+
+static void want(gathering *g, const int64_t *at, int count, int64_t size_bytes) {
+    for (int i = 0; i < count; i++) leat_place_want(&g->place, &g->look, at[i], size_bytes);
 }
 
 static leat_code check_values(gathering *g, int count, leat_error *err) {
     if (g->place.paged == NULL) return LEAT_OK;
-    for (int i = 0; i < count; i++) leat_place_want(&g->place, &g->look, g->time_at[i], 8);
-    for (int i = 0; i < count; i++) leat_place_want(&g->place, &g->look, g->offsets_at[i], 8);
-    for (int i = 0; i < count; i++) leat_place_want(&g->place, &g->look, g->rtt_at[i], 4);
+    want(g, g->time_at, count, 8);
+    want(g, g->dst.offsets_at, count, 8);
+    want(g, g->rtt_at, count, 4);
+    if (g->own) want(g, g->src.offsets_at, count, 8);
     return leat_look_check(&g->look, err);
 }
 
-/* Finds the texts from their offsets, and fetches them; then checks their pages. */
-static leat_code find_texts(gathering *g, int count, leat_error *err) {
-    const leat_arrow_array *dst = &g->row->columns[LEAT_PROBE_FIELD_DST];
+/* Finds the texts of a column from their offsets, and fetches them. */
+static void find_column(const gathering *g, const leat_arrow_array *column, part_texts *texts,
+                        int count) {
     for (int i = 0; i < count; i++) {
         uint8_t scratch[8];
         int32_t ends[2];
-        memcpy(ends, leat_place_bytes(&g->place, g->offsets_at[i], 8, scratch), 8);
-        bool usual = ends[0] >= 0 && ends[1] > ends[0] && ends[1] <= dst->data.size_bytes &&
+        memcpy(ends, leat_place_bytes(&g->place, texts->offsets_at[i], 8, scratch), 8);
+        bool usual = ends[0] >= 0 && ends[1] > ends[0] && ends[1] <= column->data.size_bytes &&
                      ends[1] - ends[0] <= LEAT_ADDRESS_TEXT_BYTES;
-        g->text_bytes[i] = usual ? ends[1] - ends[0] : -1;
+        texts->bytes[i] = usual ? ends[1] - ends[0] : -1;
         if (!usual) continue;
-        g->text_at[i] = leat_place_at(&g->place, dst->data.offset + ends[0]);
-        fetch(g, g->text_at[i]);
+        texts->at[i] = leat_place_at(&g->place, column->data.offset + ends[0]);
+        fetch(g, texts->at[i]);
     }
-    if (g->place.paged == NULL) return LEAT_OK;
+}
+
+static void want_column(gathering *g, const part_texts *texts, int count) {
     for (int i = 0; i < count; i++) {
-        if (g->text_bytes[i] < 0) continue;
-        leat_place_want(&g->place, &g->look, g->text_at[i], g->text_bytes[i]);
+        if (texts->bytes[i] < 0) continue;
+        leat_place_want(&g->place, &g->look, texts->at[i], texts->bytes[i]);
     }
+}
+
+static leat_code find_texts(gathering *g, int count, leat_error *err) {
+    const leat_arrow_array *columns = g->row->columns;
+    find_column(g, &columns[LEAT_PROBE_FIELD_DST], &g->dst, count);
+    if (g->own) find_column(g, &columns[LEAT_PROBE_FIELD_SRC], &g->src, count);
+    if (g->place.paged == NULL) return LEAT_OK;
+    want_column(g, &g->dst, count);
+    if (g->own) want_column(g, &g->src, count);
     return leat_look_check(&g->look, err);
+}
+
+/* Makes row->source that of measurement i of its part; false if it is out of the ordinary. */
+static bool read_source(gathering *g, int i) {
+    leat_probe_address *source = &g->row->source;
+    uint8_t scratch[LEAT_ADDRESS_TEXT_BYTES];
+    int32_t size = g->src.bytes[i];
+    if (size < 0) return false;
+    const uint8_t *text = leat_place_bytes(&g->place, g->src.at[i], size, scratch);
+    /* neighbours have the same one as a rule */
+    if (source->text_bytes == size && memcmp(source->text, text, (size_t)size) == 0) return true;
+    return leat_probe_address_read(source, (const char *)text, size);
 }
 
 /* Everything of measurement k, i of its part. False: it is out of the ordinary. */
@@ -121,15 +163,15 @@ static bool read_point(gathering *g, int64_t k, int i) {
     const uint8_t *text;
     int64_t index = g->indices[k], time_us;
     float rtt;
-    if (g->text_bytes[i] < 0) return false;
+    if (g->dst.bytes[i] < 0 || (g->own && !read_source(g, i))) return false;
     memcpy(&time_us, leat_place_bytes(&g->place, g->time_at[i], 8, scratch), 8);
     memcpy(&rtt, leat_place_bytes(&g->place, g->rtt_at[i], 4, scratch), 4);
     if (time_us < 0 || isinf(rtt) || (index == 0 && time_us != info->first_us) ||
         (index == info->n_measurements - 1 && time_us != info->last_us))
         return false;
     memset(point->dst_bytes, 0, sizeof point->dst_bytes);
-    text = leat_place_bytes(&g->place, g->text_at[i], g->text_bytes[i], scratch);
-    int version = leat_address_parse((const char *)text, g->text_bytes[i], point->dst_bytes);
+    text = leat_place_bytes(&g->place, g->dst.at[i], g->dst.bytes[i], scratch);
+    int version = leat_address_parse((const char *)text, g->dst.bytes[i], point->dst_bytes);
     if (version == 0 || version != source->version) return false;
     point->time_us = time_us;
     point->ip_version = version;
@@ -144,16 +186,16 @@ static bool read_point(gathering *g, int64_t k, int i) {
     memcpy(room, source->text, source->text_bytes + (size_t)1);
     room += LEAT_PROBE_TEXTS_BYTES / 2;
     point->dst = room;
-    point->dst_size = g->text_bytes[i];
-    memcpy(room, text, (size_t)g->text_bytes[i]);
-    room[g->text_bytes[i]] = 0;
+    point->dst_size = g->dst.bytes[i];
+    memcpy(room, text, (size_t)g->dst.bytes[i]);
+    room[g->dst.bytes[i]] = 0;
     return true;
 }
 
 /* Measurements [begin, begin + count) of those wanted. */
 static leat_code gather_part(gathering *g, int64_t begin, int count, leat_error *err) {
     find_values(g, g->indices + begin, count);
-    LEAT_TRY(leat_probe_source_at(g->row, g->indices[begin], err));
+    if (!g->own) LEAT_TRY(leat_probe_source_at(g->row, g->indices[begin], err));
     LEAT_TRY(check_values(g, count, err));
     LEAT_TRY(find_texts(g, count, err));
     for (int i = 0; i < count; i++) {
@@ -174,6 +216,7 @@ leat_code leat_probe_row_gather(leat_probe_row *row, const int64_t *indices, int
                                 leat_measurement *points, char *texts, leat_error *err) {
     gathering g; /* not zeroed: room for a part */
     g.row = row;
+    g.own = row->own_sources;
     g.indices = indices;
     g.points = points;
     g.texts = texts;

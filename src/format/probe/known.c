@@ -68,6 +68,7 @@ static bool read_sizes(const leat_place *place, int64_t record_bytes, leat_probe
     *coded = number_at(place, INNER + SCHEMA_BYTES, 4) != plain_schema;
     int64_t n = facts->n_measurements, src_bytes;
     if (*coded) {
+        facts->own_sources = false; /* the dictionary has one */
         src_bytes = number_at(place, CODED_VALUES + LEAT_TEMPLATE_VALUES_TEXT, 8);
         if (src_bytes < 0 || src_bytes > LEAT_PROBE_SRC_BYTES) return false;
         int64_t batch = CODED_FIXED + ((src_bytes + 7) & ~INT64_C(7));
@@ -79,8 +80,11 @@ static bool read_sizes(const leat_place *place, int64_t record_bytes, leat_probe
                (size_t)src_bytes);
     } else {
         int64_t all = number_at(place, BUFFER_SIZE(PLAIN_BATCH, PLAIN_SRC_DATA), 8);
-        src_bytes = all / n;
-        if (src_bytes < 0 || src_bytes > LEAT_PROBE_SRC_BYTES || src_bytes * n != all) return false;
+        if (all < 0) return false;
+        facts->src_bytes = all;
+        src_bytes = facts->own_sources ? 0 : all / n;
+        if (!facts->own_sources && (src_bytes > LEAT_PROBE_SRC_BYTES || src_bytes * n != all))
+            return false;
         facts->dst_bytes = number_at(place, BUFFER_SIZE(PLAIN_BATCH, PLAIN_DST_DATA), 8);
     }
     facts->src_size = (int32_t)src_bytes;
@@ -168,6 +172,7 @@ static void fill_row(leat_probe_row *row, const leat_probe_facts *facts,
                                          plan->column_bytes[LEAT_PROBE_SRC_DATA]};
     }
     row->is_direct = row->is_trusted = true;
+    row->own_sources = facts->own_sources;
 }
 
 bool leat_probe_row_open_known(leat_probe_row *row, const leat_view *view,

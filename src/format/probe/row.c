@@ -377,7 +377,8 @@ static leat_code address_at(leat_probe_row *row, leat_probe_field field, int64_t
 }
 
 leat_code leat_probe_source_at(leat_probe_row *row, int64_t index, leat_error *err) {
-    if (!row->info.has_src_addr || (row->is_trusted && row->has_source)) return LEAT_OK;
+    bool has = row->is_trusted && row->has_source && !row->own_sources;
+    if (!row->info.has_src_addr || has) return LEAT_OK;
     row->has_source = false;
     LEAT_TRY(address_at(row, LEAT_PROBE_FIELD_SRC, index, &row->source, err));
     row->has_source = true;

@@ -95,6 +95,7 @@ typedef struct leat_probe_row {
     leat_probe_row_info info;
     /* the rest is private */
     bool is_direct, is_trusted;
+    bool own_sources; /* measurements have different sources, although the row is trusted */
     leat_view view;
     leat_arrow_array columns[LEAT_PROBE_FIELDS]; /* kind LEAT_ARROW_NULL: not there */
     leat_arrow_array values[2];                  /* dictionaries of src_addr and dst_addr */
@@ -109,11 +110,11 @@ LEAT_MUST_CHECK leat_code leat_probe_row_open(leat_probe_row *row, const leat_vi
                                               const leat_probe_read_options *options,
                                               leat_error *err);
 /*
- * The same for a record that leat wrote, from what its index says (n, src_id, first and last time;
- * the rest of *facts is ignored), as a trusted row: compares the frame with what the writer makes
- * of these facts, in a tenth of the time. For a place in a mapped file the chunk's head is part of
- * that. False, with *row closed, for any other record, and where bytes cannot be read or trusted:
- * leat_probe_row_open then reports why.
+ * The same for a record that leat wrote, from what its index says (n, src_id, first and last time)
+ * and own_sources (the rest of *facts is ignored), as a trusted row: compares the frame with what
+ * the writer makes of these facts, in a tenth of the time. For a place in a mapped file the chunk's
+ * head is part of that. False, with *row closed, for any other record, and where bytes cannot be
+ * read or trusted: leat_probe_row_open then reports why.
  */
 LEAT_MUST_CHECK bool leat_probe_row_open_known(leat_probe_row *row, const leat_view *view,
                                                const leat_probe_facts *facts);

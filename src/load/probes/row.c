@@ -82,15 +82,20 @@ static leat_code find_record(leat_row *cursor, int64_t *size_bytes, leat_error *
     return leat_ar_chunk_record(&bytes, &chunk, 0, &place->first, size_bytes, err);
 }
 
+/* Whether measurements of a row may have different sources: where probes have names. */
+static bool has_own_sources(const leat_row *cursor) { return cursor->dataset->facts.probe != NULL; }
+
 /* Opens the record that the view is on: one written by leat without parsing it. */
 static leat_code open_probe(leat_row *cursor, leat_error *err) {
     int64_t needed = 0;
     leat_probe_read_options options =
         leat_dataset_read_options(cursor->dataset, cursor->facts.src_id, &needed);
-    options.trusted = cursor->dataset->index != NULL && cursor->dataset->facts.probe == NULL;
+    options.trusted = cursor->dataset->index != NULL;
     leat_code code = leat_probe_row_open(&cursor->probe, &cursor->view, &options, err);
     if (code == LEAT_ERR_LIMIT) code = leat_dataset_row_too_large(cursor->dataset, needed, err);
     cursor->is_open = code == LEAT_OK;
+    /* a dictionary has one source */
+    cursor->probe.own_sources = has_own_sources(cursor) && !cursor->probe.is_coded[0];
     return code;
 }
 
@@ -99,9 +104,8 @@ static bool open_known(leat_row *cursor) {
     leat_probe_facts known = {.src_id = facts->src_id,
                               .n_measurements = facts->n_measurements,
                               .first_us = facts->first_us,
-                              .last_us = facts->last_us};
-    /* which takes the source of the first measurement for that of all */
-    if (cursor->dataset->facts.probe != NULL) return false;
+                              .last_us = facts->last_us,
+                              .own_sources = has_own_sources(cursor)};
     cursor->is_open = cursor->view.size_bytes == facts->record_bytes &&
                       leat_probe_row_open_known(&cursor->probe, &cursor->view, &known);
     return cursor->is_open;

@@ -87,6 +87,46 @@ static void test_known(void **state) {
     }
 }
 
+/* Measurements that have their own sources, of both versions, and as long together as equal ones.
+ */
+static void test_own_sources(void **state) {
+    (void)state;
+    static const char *const v4[] = {"192.0.2.17", "192.0.2.18", "10.1.0.200", "203.0.113.255"};
+    static const char *const v6[] = {"2001:db8:1::17", "fe80::1"};
+    static const int64_t counts[] = {1, 2, 8, 26, 63, 64, 65, 300};
+    leat_probe_read_options options = leat_probe_read_options_default();
+    options.trusted = true;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        for (int k = 0; k < 3; k++) {
+            made_row made, six;
+            make_row(&made, counts[i], 4);
+            make_row(&six, counts[i], 6);
+            for (int64_t j = 0; j < counts[i]; j++) {
+                if (k == 2 && j % 5 == 3) made.cases[j] = six.cases[j];
+                if (k == 2 && j % 5 == 3) made.cases[j].src = v6[j % 2];
+                else made.cases[j].src = v4[j % (k == 0 ? 3 : 4)];
+            }
+            ar_image record = probe_write(made.cases, made.count, false);
+            leat_view view = leat_view_of(record.data, record.size_bytes);
+            leat_probe_row known, parsed;
+            made.facts.own_sources = true;
+            assert_true(leat_probe_row_open_known(&known, &view, &made.facts));
+            assert_true(known.own_sources);
+            assert_ok(leat_probe_row_open(&parsed, &view, &options, err));
+            assert_same_row(&known, &parsed);
+            probe_check_gather("own sources", &known);
+            for (int64_t j = 0; j < made.count; j++) {
+                leat_measurement one;
+                assert_ok(leat_probe_row_get(&known, j, &one, err));
+                probe_check_measurement("own sources", j, &one, &made.cases[j]);
+            }
+            leat_probe_row_close(&known);
+            leat_probe_row_close(&parsed);
+            free(record.data);
+        }
+    }
+}
+
 /* One byte of the frame that is another, one fact that is another, one byte too few: parsed. */
 static void test_not_known(void **state) {
     (void)state;
@@ -267,7 +307,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known),      cmocka_unit_test(test_wanted_pages),
         cmocka_unit_test(test_not_known),  cmocka_unit_test(test_out_of_the_ordinary),
-        cmocka_unit_test(test_bad_values),
+        cmocka_unit_test(test_bad_values), cmocka_unit_test(test_own_sources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
