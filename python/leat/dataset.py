@@ -224,6 +224,8 @@ class ProbeDataset(Sequence[ProbeRow]):
         self.indexed: bool = facts.indexed  #: has leat's manifest and index
         self.compressed: bool = facts.compressed  #: some shard is; False for third-party files
         self.file_bytes: int = facts.file_bytes  #: of all shards
+        #: the column whose values the probes are; None: a probe is a source address
+        self.probe: str | None = None if facts.probe is None else facts.probe.decode()
         #: in all rows; None for third-party files
         self.measurement_count: int | None = (
             facts.measurement_count if facts.measurement_count >= 0 else None)

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -80,6 +81,24 @@ class Dataset(unittest.TestCase):
         self.assertEqual(sum(len(row) for row in data), data.measurement_count)
         self.assertEqual(data.indexed, True)
         self.assertEqual(len(data.fingerprint), 64)
+
+    def test_probes_by_name(self):
+        self.assertIsNone(leat.ProbeDataset(self.path).probe)
+        with tempfile.TemporaryDirectory() as folder:
+            text, out = os.path.join(folder, "a.csv"), os.path.join(folder, "data")
+            with open(text, "w", encoding="utf-8") as file:
+                file.write("event_time,src_addr,dst_addr,rtt,prb_id\n"
+                           "1600000000,192.0.2.1,198.51.100.1,5,17\n"
+                           "1600000001,2001:db8::1,2001:db8::2,6,17\n")
+            support.run("ingest", "probes", text, "-o", out, "--probe", "prb_id")
+            data = leat.ProbeDataset(out)
+            self.assertEqual((data.probe, len(data)), ("prb_id", 1))
+            row = data[0]
+            self.assertEqual(row.src_id, int(hashlib.md5(b"17").hexdigest()[:15], 16))
+            self.assertEqual(row.ip_version, 0)
+            self.assertEqual(row.measurements()["src_addr"].tolist(),
+                             ["192.0.2.1", "2001:db8::1"])
+            self.assertEqual([one["src_addr"] for one in row], ["192.0.2.1", "2001:db8::1"])
 
     def test_splits(self):
         data = leat.ProbeDataset(self.path)
