@@ -32,8 +32,9 @@ typedef struct leat_raw_batch {
     const uint32_t *twin;
     /* The number of a RIPE Atlas probe (probes/identity.h), 0 if it is unknown. NULL: all are. */
     const uint32_t *probe;
-    /* The name of the probe, of any length, by which probes are told apart, where a column has it
-     * (leat_source_columns.probe); NULL: by the address. */
+    /* The name of the probe, by which probes are told apart, where a column has it
+     * (leat_source_columns.probe); NULL: by the address. Of one that is longer than
+     * LEAT_NAME_BYTES_MAX, a source may pass on the beginning. */
     const leat_text *name;
 } leat_raw_batch;
 #define LEAT_BATCH_ROWS 2048
@@ -69,6 +70,7 @@ LEAT_MUST_CHECK leat_code leat_reject_format(leat_buf *buf, const leat_raw_batch
 LEAT_MUST_CHECK leat_code leat_reject_format_line(leat_buf *buf, const char *line,
                                                   int64_t size_bytes, leat_error *err);
 #define LEAT_REJECT_TEXT_BYTES 1024
+#define LEAT_NAME_BYTES_MAX LEAT_REJECT_TEXT_BYTES
 
 /* `worker` < the number of workers; calls of one worker do not overlap, those of different workers
  * do.

@@ -185,9 +185,27 @@ class ProbeNames(unittest.TestCase):
             self.assertEqual(result["rejected_reasons"], {"probe_missing": 30})
             self.check([row for row in odd if row["prb_id"] is not None])
         bad = [{**row, "prb_id": [1]} if i % 10 == 0 else row for i, row in enumerate(rows)]
-        bad[1]["prb_id"] = "x" * 1025  # no more than 1024 bytes of a text are kept
         self.assertEqual(self.ingest(self.ndjson(bad))["rejected_reasons"],
-                         {"malformed_line": 31})
+                         {"malformed_line": 30})
+        # no more than 1024 bytes of a text are kept
+        long = [{**row, "prb_id": "x" * (1024 + i % 2)} for i, row in enumerate(rows)]
+        for path in (self.csv(long), self.ndjson(long)):
+            self.assertEqual(self.ingest(path)["rejected_reasons"], {"malformed_line": 150})
+            self.check(long[::2])
+
+    def test_stacked_files(self):
+        rows = pings(11, count=20)
+        path = self.csv(rows[:10])
+        with open(self.csv(rows[10:], ("prb_id",) + COLUMNS, "b.csv"), encoding="utf-8") as file:
+            second = file.read()
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(second)
+        self.ingest(path)
+        self.check(rows)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("event_time,src_addr,dst_addr,rtt,probe\n")
+        self.assertIn("does not have all of the columns event_time, src_addr, dst_addr, prb_id "
+                      "and rtt", self.ingest(path, status=1))
 
     def test_duplicates_and_packets(self):
         row = {"event_time": T0, "src_addr": "10.0.0.1", "dst_addr": "192.0.2.1", "rtt": 5,

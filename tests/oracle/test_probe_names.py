@@ -81,6 +81,14 @@ class ProbeNames(unittest.TestCase):
         self.ingest(self.parquet(names))
         self.assertEqual(self.probes(), 4)
 
+    def test_long_names(self):
+        names = ["x" * 1024, "x" * 1025, "\u00e9" * 512, "\u00e9" * 513, "x" * 5000]
+        names = pa.array([names[i % 5] for i in range(COUNT)])
+        said = leat("ingest", "probes", self.parquet(names), "-o", self.out, "--replace",
+                    "--probe", "who", status=0).stdout
+        self.assertIn("rejected: 3,000 malformed_line", said)
+        self.assertEqual(self.probes(), 2)
+
     def probes(self):
         text = leat("cat", self.out, "--format", "words", status=0).stdout
         return len({line.split()[3] for line in text.splitlines() if line.startswith("row ")})

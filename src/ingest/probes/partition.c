@@ -137,6 +137,7 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
     row->rtt = rtt > 0 ? rtt : rtt == 0 ? 0 : -1;
     row->name = plan->named ? batch->name[i] : row->src;
     if (row->name.size_bytes <= 0) return LEAT_REJECT_PROBE_MISSING;
+    if (row->name.size_bytes > LEAT_NAME_BYTES_MAX) return LEAT_REJECT_LINE;
     if (!plan->named) return LEAT_REJECT_COUNT;
     char room[LEAT_ADDRESS_TEXT_BYTES + 1];
     leat_text name = short_name(&row->name, room);

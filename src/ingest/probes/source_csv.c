@@ -299,6 +299,7 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
                                      const char *text, int64_t text_bytes, bool time_read,
                                      leat_error *err) {
     const leat_source_options *options = worker->rows.options;
+    const char *probe = options->columns.probe;
     leat_line shown = *line;
     bool all = false;
     shown.data = (char *)(uintptr_t)text;
@@ -311,10 +312,11 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
     }
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": line %lld is another header, which does not have all of the columns "
-                     "%s, %s, %s and %s: \"%.*s\"; split the file there, or correct the line",
+                     "%s, %s, %s%s%s and %s: \"%.*s\"; split the file there, or correct the line",
                      worker->path != NULL ? worker->path : "", (long long)line->number,
                      options->columns.event_time, options->columns.src_addr,
-                     options->columns.dst_addr, options->columns.rtt,
+                     options->columns.dst_addr, probe != NULL ? ", " : "",
+                     probe != NULL ? probe : "", options->columns.rtt,
                      (int)(text_bytes < 100 ? text_bytes : 100), text);
 }
 

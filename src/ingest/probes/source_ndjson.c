@@ -111,10 +111,8 @@ static bool keep_text(leat_text_worker *worker, const leat_json_slice *value, le
 static bool get_name(leat_text_worker *worker, leat_text *name) {
     if (!worker->json.named) return true;
     const leat_json_slice value = unwrap(get(worker, LEAT_MEMBER_PROBE));
-    if (value.kind != LEAT_JSON_INTEGER && value.kind != LEAT_JSON_REAL) {
-        /* of a text that is longer, not all would count */
-        return keep_text(worker, &value, name) && name->size_bytes < ADDRESS_KEPT;
-    }
+    if (value.kind != LEAT_JSON_INTEGER && value.kind != LEAT_JSON_REAL)
+        return keep_text(worker, &value, name);
     *name = (leat_text){value.text, value.size_bytes};
     return true;
 }
