@@ -1,5 +1,5 @@
 # Rooms: scripts/rooms.txt has a line for each room, "name: rooms it sees", above those that see it.
-# A room's sources are in its folder and the folders of its kinds.
+# A room's sources are in its folder, the folders of its kinds, and the folders of a kind's parts.
 
 function(leat_read_rooms path)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
@@ -55,7 +55,7 @@ function(leat_add_rooms)
   set(libraries leat_libraries)
   foreach(room ${LEAT_ROOMS})
     set(target leat_${room})
-    file(GLOB sources CONFIGURE_DEPENDS src/${room}/*.c src/${room}/*/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS src/${room}/*.c src/${room}/*/*.c src/${room}/*/*/*.c)
     set(below "")
     foreach(seen ${LEAT_SEES_${room}})
       if(TARGET leat_${seen})

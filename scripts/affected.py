@@ -25,7 +25,7 @@ def read(path):
 
 
 class Rooms:
-    """The graph: rooms, and the kinds in their folders, "room/kind"."""
+    """The graph: rooms, the kinds in their folders, "room/kind", and parts of these."""
 
     def __init__(self, home):
         self.sees = {}
@@ -37,10 +37,8 @@ class Rooms:
     def of(self, path):
         """The node of a path below src/ or tests/, without that folder; None if it has none."""
         parts = path.split("/")
-        for node in ("/".join(parts[:2]), parts[0]):
-            if node in self.sees:
-                return node
-        return None
+        nodes = ("/".join(parts[:depth]) for depth in range(3, 0, -1))
+        return next((node for node in nodes if node in self.sees), None)
 
     def above(self, node):
         """{node: distance} of all that a change of this one can break, itself included."""

@@ -15,7 +15,9 @@ FORMATTER = subprocess.run([sys.executable, LINT, "--formatter"], capture_output
                            check=False).returncode == 0
 
 CLEAN = {
-    "scripts/rooms.txt": "base:\nformat: base\nformat/tar:\nformat/zip: format/tar\n"
+    "scripts/rooms.txt": "base:\nformat: base\nformat/tar:\n"
+                         "format/zip/read:\nformat/zip/list: format/zip/read\n"
+                         "format/zip: format/tar format/zip/list\n"
                          "ingest: base format\nload: base format\nnn: base\nnn/kernels:\n",
     "scripts/libraries.txt": "zstd.h: src/format/zip.c\n",
     "scripts/allowed-calls.txt": "",
@@ -32,8 +34,14 @@ CLEAN = {
                         "int leat_base_count(void) { return 2; /* not malloc(2) */ }\n",
     "src/format/zip.c": "/* The door to zstd. */\n#include <zstd.h>\n\n#include \"base/count.h\"\n",
     "src/format/tar/tar.h": "/* Archives. */\nint leat_tar_count(void);\n",
+    "src/format/names.h": "/* Names of all. */\nint leat_names_count(void);\n",
+    "src/format/zip/zip.h": "/* Archives, packed. */\nint leat_zip_count(void);\n",
     "src/format/zip/zip.c": "/* Archives, packed. */\n#include \"base/count.h\"\n"
-                            "#include \"format/tar/tar.h\"\n",
+                            "#include \"format/tar/tar.h\"\n"
+                            "#include \"format/zip/list/list.h\"\n",
+    "src/format/zip/read/read.h": "/* Their bytes. */\n#include \"base/count.h\"\n",
+    "src/format/zip/list/list.h": "/* Their names. */\n#include \"format/names.h\"\n"
+                                  "#include \"format/zip/read/read.h\"\n",
     "src/nn/kernels/add.h": "/* Adding. */\n#include <immintrin.h>\n"
                             "#include <stdint.h> /* int */\n",
     "src/nn/kernels/add.c": "/* Sums. */\n#include \"add.h\"\n\n#include <math.h>\n",
@@ -64,6 +72,21 @@ CASES = [
     ("rooms", "src/format/names.c", '#include "format/tar/tar.h"\n',
      "format may not see format/tar"),
     ("rooms", "src/format/rar/read.c", "/* x */\n", "format/rar is not in scripts/rooms.txt"),
+    ("rooms", "src/format/zip/read/more.c", '#include "format/zip/list/list.h"\n',
+     "format/zip/read may not see format/zip/list"),
+    ("rooms", "src/format/zip/list/more.c", '#include "format/zip/zip.h"\n',
+     "format/zip/list may not see format/zip"),
+    ("rooms", "src/format/zip/list/more.c", '#include "format/tar/tar.h"\n',
+     "format/zip/list may not see format/tar"),
+    ("rooms", "src/format/zip/zip.h", '#include "format/zip/read/read.h"\n',
+     "format/zip may not see format/zip/read"),
+    ("rooms", "src/format/tar/read.c", '#include "format/zip/read/read.h"\n',
+     "format/tar may not see format/zip/read"),
+    ("rooms", "src/format/names.h", '#include "format/zip/read/read.h"\n',
+     "format may not see format/zip/read"),
+    ("rooms", "src/format/zip/rest/more.c", "/* x */\n", "format/zip/rest is not in scripts/"),
+    ("rooms", "scripts/rooms.txt", "format/zip/read: format/zip/late\n",
+     "format/zip/read sees format/zip/late, which is not listed above it"),
     ("rooms", "src/base/count.c", '#include "../format/zip.h"\n', "leads out of its folder"),
     ("rooms", "src/attic/old.c", "/* x */\n", "attic is not in"),
     ("rooms", "cli/main.c", '#include "base/count.h"\n', "public headers only"),
