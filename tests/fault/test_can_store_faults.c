@@ -6,7 +6,7 @@
 #include "ingest/can_frames.h"
 #include "ingest/core_support.h"
 
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 #include "points.h"
 
 #define POINTS_MAX 20000

@@ -5,7 +5,7 @@
 #ifndef LEAT_TESTS_CAN_FRAMES_H
 #define LEAT_TESTS_CAN_FRAMES_H
 
-#include "ingest/can/store.h"
+#include "ingest/can/store/store.h"
 
 /* How times go on from line to line of a file. */
 typedef enum can_order {

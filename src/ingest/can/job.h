@@ -16,7 +16,7 @@
 #include "base/ticker.h"
 #include "format/can_cache/can_cache.h"
 #include "ingest/can/lines.h"
-#include "ingest/can/store.h"
+#include "ingest/can/store/store.h"
 #include "ingest/source.h"
 #include "leat/ingest.h"
 

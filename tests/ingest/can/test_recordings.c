@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 #define MIB (INT64_C(1) << 20)
 

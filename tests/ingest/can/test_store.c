@@ -7,7 +7,7 @@
 #include "can_frames.h"
 #include "core_support.h"
 
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 #include "threads.h"
 
 #define MIB (INT64_C(1) << 20)

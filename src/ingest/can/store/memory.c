@@ -2,7 +2,7 @@
  * The memory of a frame store: all tables and buffers are counted before they are allocated, by any
  * thread, so that exceeding the limit is an error with a number in it and never a larger process.
  */
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 leat_code leat_can_room_fail(leat_can_store *store, int64_t need_bytes, leat_error *err) {
     atomic_store(&store->is_short, true);

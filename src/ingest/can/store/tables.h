@@ -6,8 +6,8 @@
  * lines, in time order, as rows. An order file (one per thread of leat_can_store_order) holds
  * merged rows. A stream is a list of segments of both.
  */
-#ifndef LEAT_INGEST_CAN_STORE_PARTS_H
-#define LEAT_INGEST_CAN_STORE_PARTS_H
+#ifndef LEAT_INGEST_CAN_STORE_TABLES_H
+#define LEAT_INGEST_CAN_STORE_TABLES_H
 
 #include <stdatomic.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "ingest/can/store.h"
+#include "ingest/can/store/store.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "rows are packed by words: little-endian machines only"
@@ -126,7 +126,7 @@ typedef struct leat_can_lane {
 } leat_can_lane;
 
 /* What decides how much memory the store takes, counted without storing it: see
- * store_census.c. */
+ * census.c. */
 #define LEAT_CAN_REGISTER_BITS 12
 #define LEAT_CAN_REGISTERS (1 << LEAT_CAN_REGISTER_BITS)
 typedef struct leat_can_census {
@@ -190,7 +190,7 @@ struct leat_can_store {
     int64_t merged_bytes; /* written by the order */
 };
 
-/* ---- memory: every table and buffer is counted (store_scratch.c) ---------------------------- */
+/* ---- memory: every table and buffer is counted (memory.c) ---------------------------- */
 
 /* Counts bytes about to be allocated; LEAT_ERR_LIMIT if the limit is exceeded. */
 LEAT_MUST_CHECK leat_code leat_can_room_take(leat_can_store *store, int64_t size_bytes,
@@ -238,20 +238,20 @@ LEAT_MUST_CHECK leat_code leat_can_store_make_captures(leat_can_store *store, le
 /* Discards an order. */
 void leat_can_store_clear_order(leat_can_store *store);
 
-/* store_take.c; the file is created at `path`. */
+/* spill.c; the file is created at `path`. */
 LEAT_MUST_CHECK leat_code leat_can_worker_create(leat_can_worker **out, leat_can_store *store,
                                                  const char *path, leat_error *err);
 void leat_can_worker_destroy(leat_can_store *store, leat_can_worker *worker);
 /* Frees what only leat_can_store_take needs. */
 void leat_can_worker_rest(leat_can_store *store, leat_can_worker *worker);
 
-/* store_census.c: counts an identifier, its occurrence in a file, a batch that is not stored. */
+/* census.c: counts an identifier, its occurrence in a file, a batch that is not stored. */
 void leat_can_census_id(leat_can_census *census, uint64_t id_hash);
 void leat_can_census_met(leat_can_census *census, uint64_t id_hash, uint32_t meeting);
 void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch, bool split_falls);
 void leat_can_census_add(leat_can_census *to, const leat_can_census *from);
 
-/* store_ids.c. The number of an identifier that is not known yet. */
+/* ids.c. The number of an identifier that is not known yet. */
 LEAT_MUST_CHECK leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
                                               leat_can_census *census,
                                               const char text[LEAT_CAN_ID_BYTES], uint16_t bus,

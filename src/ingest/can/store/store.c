@@ -1,10 +1,10 @@
 /* The frame store's life: see store.h. */
-#include "ingest/can/store.h"
+#include "ingest/can/store/store.h"
 
 #include <stdio.h>
 
 #include "base/thread.h"
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 leat_code leat_can_store_spill_path(const leat_can_store *store, int number,
                                     char path[LEAT_PATH_BYTES], leat_error *err) {

@@ -5,7 +5,7 @@
  * are merged to one stream are a single task, for one thread.
  */
 #include "base/pool.h"
-#include "ingest/can/store_merge.h"
+#include "ingest/can/store/merge.h"
 
 /* A task ends at the first possible point after this many blocks. */
 #define TASK_BLOCKS 64

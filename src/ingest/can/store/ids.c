@@ -3,7 +3,7 @@
  * after the scan the tables are merged into one list by bus and text, which does not depend on the
  * scheduling of workers, and rows keep their worker's number, translated when they are read.
  */
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 #define SLOTS_MIN 256
 

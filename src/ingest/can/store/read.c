@@ -1,5 +1,5 @@
 /* Frames of a stream: rows of its segments, read piece by piece and split into columns. */
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 /* Read at once, to the stack. */
 #define PIECE_ROWS 512

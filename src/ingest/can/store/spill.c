@@ -4,7 +4,7 @@
  * result is appended to the worker's file in one write.
  */
 #include "base/hash.h"
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 #define BUSES 65536
 /* Rows sorted by insertion before runs are merged. */

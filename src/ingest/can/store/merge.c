@@ -1,5 +1,5 @@
 /*
- * The merge of runs: see store_merge.h.
+ * The merge of runs: see merge.h.
  *
  * A run is a block, or blocks that an earlier pass has merged. Runs are swept in the order of their
  * first rows. A run is opened, and takes a buffer, only when the sweep reaches its first row; the
@@ -10,7 +10,7 @@
  * If more runs are open at once than there are buffers for, they are divided into groups by the
  * order of equal times, each group is merged to one run in a temporary file, and those are swept.
  */
-#include "ingest/can/store_merge.h"
+#include "ingest/can/store/merge.h"
 
 #include <stdio.h>
 

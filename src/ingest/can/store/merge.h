@@ -5,7 +5,7 @@
 #ifndef LEAT_INGEST_CAN_STORE_MERGE_H
 #define LEAT_INGEST_CAN_STORE_MERGE_H
 
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 /* Consecutive blocks of the table that share no time with any other block. */
 typedef struct leat_can_task {

@@ -7,7 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/thread.h"
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/tables.h"
 
 #define STATE_MAGIC "leatcan" /* and its NUL */
 #define STATE_VERSION 3

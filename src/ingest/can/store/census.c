@@ -8,8 +8,8 @@
  */
 #include <math.h>
 
-#include "ingest/can/store_merge.h"
-#include "ingest/can/store_parts.h"
+#include "ingest/can/store/merge.h"
+#include "ingest/can/store/tables.h"
 
 /* The census of one worker, created with the worker. */
 #define BUSES 65536

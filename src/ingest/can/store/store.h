@@ -9,11 +9,11 @@
  * After a failure of any of these except read, only destroy may be called; after a failure of
  * order, order may also be called again.
  */
-#ifndef LEAT_INGEST_CAN_STORE_H
-#define LEAT_INGEST_CAN_STORE_H
+#ifndef LEAT_INGEST_CAN_STORE_STORE_H
+#define LEAT_INGEST_CAN_STORE_STORE_H
 
 #include "base/ticker.h"
-#include "ingest/can/lines.h"
+#include "ingest/can/store/frame.h"
 
 /* The limits of a store: files, lines of a block, blocks of a file, identifiers of a worker. */
 #define LEAT_CAN_FILES_MAX (1 << 24)
