@@ -1,6 +1,6 @@
 /*
  * The folder DIR that an ingest turns into a data set, for the kinds that are the folder itself:
- * probes and images. (CAN caches lie in folders of their own: ingest/can/folder.h.)
+ * probes and images. (CAN caches lie in folders of their own: ingest/can/cache/folder.h.)
  *
  * The output is written to DIR/.leat/out, in the work folder DIR/.leat (base/workdir.h), under the
  * lock DIR/.leat.lock, and moved into place at the end. Third-party files are never touched, and

@@ -2,7 +2,8 @@
  * Which files are read, and in which format. File names can be wrong (".txt", ".parquet" for a
  * CSV), so the format is detected from the contents: Parquet and packed files by their magic,
  * what is packed like a plain file, JSON by its first bracket; the rest is CSV, whose header is
- * checked later. The formats of vehicle logs are detected from their lines (ingest/can/detect.c).
+ * checked later. The formats of vehicle logs are detected from their lines
+ * (ingest/can/read/detect.c).
  */
 #include <ctype.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "ingest/can/lines.h"
+#include "ingest/can/read/lines.h"
 #include "points.h"
 
 enum { LINES = 20000, BAD = 40 };

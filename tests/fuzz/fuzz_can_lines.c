@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/can/table.h"
+#include "ingest/can/read/table.h"
 
 static void check_frame(const leat_can_line *line, const leat_can_line_options *options) {
     LEAT_ASSERT(isfinite(line->time));

@@ -231,6 +231,8 @@ class Lists(unittest.TestCase):
                  ["lint_test_gate"]),
                 ("src/load/probes/x.c", ["load_probes_test_loader", "cli_test_batches"],
                  ["load_can_test_loader"]),
+                ("src/ingest/can/read/x.c", ["ingest_can_test_lines", "cli_test_ingest_can"],
+                 ["load_can_test_loader", "ingest_probes_test_bucket"]),
                 ("cli/cmd_cat.c", ["cli_test_outputs"], ["base_test_core", "cli_test_memory"]),
                 ("docs/can.md", ["cli_test_readme", "lint_test_gate"], ["cli_test_kernels"]),
                 ("docs/schema/x.json", ["cli_test_json_schema"], ["cli_test_readme"]),

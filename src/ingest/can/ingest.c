@@ -1,5 +1,5 @@
 /* `leat ingest can` as a function: checks the options, runs the steps in order, one exit path. See
- * job.h. */
+ * cache/job.h. */
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,11 +7,12 @@
 #include "base/hash.h"
 #include "base/thread.h"
 #include "format/dataset/manifest.h"
-#include "ingest/can/describe.h"
-#include "ingest/can/folder.h"
-#include "ingest/can/table.h"
-#include "ingest/can/vocab.h"
-#include "ingest/can/write.h"
+#include "ingest/can/cache/describe.h"
+#include "ingest/can/cache/folder.h"
+#include "ingest/can/cache/vocab.h"
+#include "ingest/can/cache/write.h"
+#include "ingest/can/read/rules.h"
+#include "ingest/can/read/table.h"
 #include "ingest/options.h"
 
 /* What the process takes in addition to the parts that are planned: at least, for each thread, and

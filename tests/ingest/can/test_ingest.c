@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/workdir.h"
-#include "ingest/can/lines.h"
+#include "ingest/can/read/lines.h"
 
 static can_digest want;
 

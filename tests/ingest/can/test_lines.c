@@ -2,7 +2,7 @@
  * a file has. */
 #include "source_support.h"
 
-#include "ingest/can/lines.h"
+#include "ingest/can/read/lines.h"
 
 /* Options, as letters: w identifiers as written, l lenient payloads, r CAN-FD refused. */
 static leat_can_line_options options_of(const char *letters) {

@@ -7,7 +7,7 @@
 #include "../check.h"
 #include "base/mem.h"
 #include "base/rng.h"
-#include "ingest/can/scaler.h"
+#include "ingest/can/cache/scaler.h"
 
 enum { ROWS = 1237 };
 

@@ -2,7 +2,7 @@
  * other text formats with labels at the end. Each shape is a file of a few lines. */
 #include "source_support.h"
 
-#include "ingest/can/table.h"
+#include "ingest/can/read/table.h"
 
 /* What the lines of a file become: "time bus id bytes label" each, or why they are rejected. */
 typedef struct shape {

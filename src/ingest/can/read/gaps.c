@@ -1,0 +1,71 @@
+/*
+ * Times that are gaps from one frame to the next, as candump -td and the relative columns of other
+ * tools write them. Read as times of a clock they would be sorted, and a recording of minutes would
+ * become one of a second. So a log whose times go back at more than a quarter of its frames is
+ * refused, unless all of them are far from 0, where gaps begin; what buses and buffers of loggers
+ * do stays under a tenth.
+ *
+ * Gaps are added up in whole nanoseconds, over all lines that have one: also those of remote and
+ * error frames and of rejected lines, during which time passes as well. A line that is rejected
+ * before its time is parsed is searched for it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "ingest/can/read/table.h"
+
+enum { FRAMES_ENOUGH = 16 };
+#define NS_PER_S INT64_C(1000000000)
+
+leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
+                                   const leat_can_line_options *options, const char *text,
+                                   int64_t size_bytes, int64_t *elapsed_ns, leat_can_line *line) {
+    line->time = NAN;
+    leat_can_reject reason = leat_can_parse_line(layout, options, text, size_bytes, line);
+    if (reason == LEAT_CAN_REJECT_TIME) return reason;
+    if (isnan(line->time)) {
+        double gap = -1;
+        if (!leat_can_find_time(layout, text, size_bytes, &gap)) return reason;
+        if (gap < 0 || gap > LEAT_CAN_GAP_MAX_S) return reason;
+        line->time = gap;
+    }
+    bool good = line->time >= 0 && line->time <= LEAT_CAN_GAP_MAX_S;
+    int64_t sum_ns = *elapsed_ns + (good ? llround(line->time * NS_PER_S) : 0);
+    if (!good || sum_ns > (int64_t)LEAT_CAN_GAP_MAX_S * NS_PER_S) return LEAT_CAN_REJECT_TIME;
+    *elapsed_ns = sum_ns;
+    line->time = (double)sum_ns / NS_PER_S;
+    return reason;
+}
+
+void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file) {
+    file->gaps = layout->gaps;
+    file->id_may_be_decimal = layout->id_may_be_decimal;
+    memcpy(file->time_name, layout->time_name, sizeof file->time_name);
+    memcpy(file->unused, layout->unused, sizeof file->unused);
+}
+
+bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options) {
+    if (options->times != LEAT_TIMES_AUTO || file->gaps || file->no_time) return false;
+    if (file->frames < FRAMES_ENOUGH || 4 * file->earlier_times <= file->frames) return false;
+    /* times that are farther from 0 than from each other: those of a clock, and logged in parallel
+     */
+    if (file->first_s > file->last_s - file->first_s) return false;
+    /* a log that is said to be in no order of time, unless its bus had a frame a second at most */
+    return !options->any_order || 4 * file->short_times > 3 * file->frames;
+}
+
+leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path, bool any_order,
+                               leat_error *err) {
+    char how[96] = "--times gap";
+    const char *order = any_order ? "--times clock" : "--clock-steps sort";
+    if (file->format == LEAT_CAN_CSV && file->time_name[0] != 0)
+        snprintf(how, sizeof how, "--column time=%s:gap", file->time_name);
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "\"%s\": %lld of its %lld times are earlier than the one before, so they seem "
+        "to be gaps between frames; use %s to add them up, or %s if they are times of a "
+        "clock in no order",
+        path, (long long)file->earlier_times, (long long)file->frames, how, order);
+}

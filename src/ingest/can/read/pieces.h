@@ -1,0 +1,123 @@
+/*
+ * Pieces of a line of a vehicle log: what its parsers share.
+ */
+#ifndef LEAT_INGEST_CAN_READ_PIECES_H
+#define LEAT_INGEST_CAN_READ_PIECES_H
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "ingest/can/read/lines.h"
+
+#define LEAT_CAN_FD_BYTES 64 /* the maximum of a CAN-FD frame */
+
+static inline bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
+
+static inline leat_text text_between(const char *at, const char *end) {
+    return (leat_text){at, (int32_t)(end - at)};
+}
+
+static inline leat_text trim(leat_text text) {
+    while (text.size_bytes > 0 && is_blank(*text.data)) {
+        text.data++;
+        text.size_bytes--;
+    }
+    while (text.size_bytes > 0 && is_blank(text.data[text.size_bytes - 1])) text.size_bytes--;
+    return text;
+}
+
+/* The text up to the next comma or the end; *at moves past the comma, or to NULL. */
+static inline leat_text until_comma(const char **at, const char *end) {
+    const char *begin = *at, *comma = memchr(begin, ',', (size_t)(end - begin));
+    *at = comma != NULL ? comma + 1 : NULL;
+    return text_between(begin, comma != NULL ? comma : end);
+}
+
+/* The next word of a text separated by blanks; empty at its end. */
+static inline leat_text next_word(const char **at, const char *end) {
+    while (*at < end && is_blank(**at)) (*at)++;
+    const char *begin = *at;
+    while (*at < end && !is_blank(**at)) (*at)++;
+    return text_between(begin, *at);
+}
+
+static inline bool is_word(leat_text text, const char *word) {
+    return (size_t)text.size_bytes == strlen(word) &&
+           memcmp(text.data, word, (size_t)text.size_bytes) == 0;
+}
+
+static inline bool is_word_of_any_case(leat_text text, const char *word) {
+    if ((size_t)text.size_bytes != strlen(word)) return false;
+    for (int i = 0; i < text.size_bytes; i++) {
+        char letter = text.data[i];
+        if (letter >= 'A' && letter <= 'Z') letter = (char)(letter | 0x20);
+        if (letter != word[i]) return false;
+    }
+    return true;
+}
+
+/* An unsigned integer, up to `max`. */
+static inline bool read_count(leat_text text, int max, int *count) {
+    if (text.size_bytes < 1 || text.size_bytes > 5) return false;
+    *count = 0;
+    for (int i = 0; i < text.size_bytes; i++) {
+        unsigned digit = (unsigned)(uint8_t)text.data[i] - '0';
+        if (digit > 9) return false;
+        *count = *count * 10 + (int)digit;
+    }
+    return *count <= max;
+}
+
+/* Beyond the limit a double cannot distinguish two frames, and gaps overflow the features' float.
+ */
+static inline bool read_time(leat_text text, int shift, double *time) {
+    return leat_decimal_parse(text.data, text.size_bytes, shift, time) &&
+           fabs(*time) <= LEAT_CAN_TIME_MAX_S;
+}
+
+/* The digit's value plus one, 0 if it is not a digit. */
+static const uint8_t digit_values[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+    ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
+static inline int digit_of(char letter) { return (int)digit_values[(uint8_t)letter] - 1; }
+
+/* A column's name without case, blanks and punctuation: "Time Stamp" is "timestamp". Truncated. */
+#define LEAT_CAN_PLAIN_BYTES 40
+static inline void plain_name(leat_text name, char plain[LEAT_CAN_PLAIN_BYTES]) {
+    int size = 0;
+    for (int i = 0; i < name.size_bytes && size + 1 < LEAT_CAN_PLAIN_BYTES; i++) {
+        char letter = name.data[i];
+        if (letter >= 'A' && letter <= 'Z') letter = (char)(letter | 0x20);
+        bool kept = (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
+        if (kept) plain[size++] = letter;
+    }
+    plain[size] = 0;
+}
+
+/* The field at *at, up to `part`; *at moves past that, or to NULL after the last. Quotes are
+ * removed, as leat_can_field says. */
+static inline bool take_field(const char **at, const char *end, char part, leat_text *field) {
+    const char *begin = *at;
+    if (begin == end || *begin != '"') {
+        const char *stop = memchr(begin, part, (size_t)(end - begin));
+        *at = stop != NULL ? stop + 1 : NULL;
+        *field = text_between(begin, stop != NULL ? stop : end);
+        return true;
+    }
+    const char *quote = begin + 1;
+    for (;;) {
+        quote = memchr(quote, '"', (size_t)(end - quote));
+        if (quote == NULL) return false;
+        if (quote + 1 == end || quote[1] != '"') break;
+        quote += 2;
+    }
+    *field = text_between(begin + 1, quote);
+    if (quote + 1 != end && quote[1] != part) return false;
+    *at = quote + 1 != end ? quote + 2 : NULL;
+    return true;
+}
+
+#endif

@@ -1,0 +1,411 @@
+/*
+ * A line of a csv with any columns: cells are split and trimmed, then each column is read in the
+ * notation that the header or --column gives it. The payload's length must agree with the DLC, if
+ * there is one: a payload in another notation than the expected one is then not taken for bytes.
+ */
+#include "ingest/can/read/table.h"
+
+#include "ingest/can/read/pieces.h"
+
+/* A payload of words separated by blanks may add cells. */
+enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
+
+int leat_can_split_cells(const char *at, const char *end, char part, leat_text *cells, int most) {
+    int count = 0;
+    while (at != NULL) {
+        leat_text cell;
+        if (part == ' ') {
+            cell = next_word(&at, end);
+            if (cell.size_bytes == 0) return count;
+        } else if (!take_field(&at, end, part, &cell)) {
+            return -1;
+        }
+        if (count == most) return -1;
+        cells[count++] = part == ' ' ? cell : trim(cell);
+    }
+    return count;
+}
+
+/* The cells of one frame by the meaning of their columns. */
+typedef struct row {
+    leat_text cell[LEAT_CAN_COLUMN_KINDS]; /* data NULL: no such column */
+    leat_text bytes[LEAT_CAN_COLUMNS_MAX];
+    int byte_count;
+} row;
+
+/* With blanks between cells, a payload takes the cells that are too many. */
+static bool read_row(const leat_can_layout *layout, const char *at, const char *end, row *out) {
+    leat_text cells[CELLS_MAX];
+    int count = leat_can_split_cells(at, end, layout->part, cells, CELLS_MAX);
+    int more = count - layout->column_count, next = 0;
+    if (count < 0 || (more > 0 && layout->part != ' ')) return false;
+    memset(out->cell, 0, sizeof out->cell);
+    out->byte_count = 0;
+    for (int i = 0; i < layout->column_count; i++) {
+        int column = layout->column[i];
+        if (next == count) { /* short frames may end before the last bytes */
+            if (column != LEAT_CAN_COLUMN_BYTE) return false;
+            out->bytes[layout->byte[i]] = (leat_text){end, 0};
+            out->byte_count++;
+            continue;
+        }
+        leat_text cell = cells[next++];
+        if (column == LEAT_CAN_COLUMN_BYTE) {
+            out->bytes[layout->byte[i]] = cell;
+            out->byte_count++;
+            continue;
+        }
+        if (column == LEAT_CAN_COLUMN_PAYLOAD && more > 0) {
+            next += more;
+            cell = text_between(cell.data, cells[next - 1].data + cells[next - 1].size_bytes);
+        }
+        out->cell[column] = cell;
+    }
+    return next == count;
+}
+
+/* ---- payloads ---- */
+
+/* Bytes and how many there are, before they are checked against the DLC. */
+typedef struct payload {
+    int16_t bytes[LEAT_CAN_FD_BYTES];
+    int count;
+    bool good; /* all of it was read */
+} payload;
+
+static bool add_byte(payload *out, int value) {
+    if (out->count == LEAT_CAN_FD_BYTES) return false;
+    out->bytes[out->count++] = (int16_t)value;
+    return true;
+}
+
+/* One byte, in hex also as 0x1F. */
+static bool read_byte(leat_text text, leat_can_unit unit, bool strict, int16_t *byte) {
+    int value = 0;
+    *byte = 0;
+    if (unit == LEAT_CAN_UNIT_DEC) {
+        if (text.size_bytes > 3 || !read_count(text, 255, &value)) return false;
+        *byte = (int16_t)value;
+        return true;
+    }
+    if (text.size_bytes > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x')
+        text = (leat_text){text.data + 2, text.size_bytes - 2};
+    return leat_can_take_byte(text, strict, byte);
+}
+
+static inline bool is_separator(char letter) {
+    return is_blank(letter) || (letter != 0 && strchr("-:.,;[]", letter) != NULL);
+}
+
+static void read_words(leat_text data, leat_can_unit unit, bool strict, payload *out) {
+    const char *at = data.data, *end = at + data.size_bytes;
+    for (;;) {
+        while (at < end && is_separator(*at)) at++;
+        if (at == end) return;
+        const char *begin = at;
+        while (at < end && !is_separator(*at)) at++;
+        int16_t byte = 0;
+        out->good = read_byte(text_between(begin, at), unit, strict, &byte) && out->good;
+        if (!add_byte(out, byte)) {
+            out->good = false;
+            return;
+        }
+    }
+}
+
+static void read_bits(leat_text data, payload *out) {
+    int value = 0, bits = 0;
+    for (int i = 0; i < data.size_bytes; i++) {
+        char letter = data.data[i];
+        if (is_separator(letter)) continue;
+        out->good = out->good && (letter == '0' || letter == '1');
+        value = value << 1 | (letter == '1');
+        if (++bits % 8 != 0) continue;
+        out->good = out->good && add_byte(out, value);
+        value = 0;
+    }
+    out->good = out->good && bits % 8 == 0;
+}
+
+static int base64_digit(char letter) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = letter != 0 ? strchr(digits, letter) : NULL;
+    return at != NULL ? (int)(at - digits) : -1;
+}
+
+static void read_base64(leat_text data, payload *out) {
+    int padding = 0, size = data.size_bytes;
+    while (padding < 2 && padding < size && data.data[size - 1 - padding] == '=') padding++;
+    out->good = size % 4 == 0;
+    for (int i = 0; out->good && i < size; i += 4) {
+        unsigned group = 0;
+        int kept = i + 4 == size ? 3 - padding : 3;
+        for (int k = 0; k < 4; k++) {
+            int digit = k <= kept ? base64_digit(data.data[i + k]) : 0;
+            out->good = out->good && digit >= 0;
+            group = group << 6 | (unsigned)(digit & 63);
+        }
+        for (int k = 0; k < kept; k++)
+            out->good = out->good && add_byte(out, (int)(group >> (16 - 8 * k) & 255));
+    }
+}
+
+static bool has_separator(leat_text data, bool strict) {
+    for (int i = 0; i < data.size_bytes; i++) {
+        if (strict ? is_separator(data.data[i]) : is_blank(data.data[i])) return true;
+    }
+    return false;
+}
+
+static bool is_nothing(leat_text cell) {
+    return cell.size_bytes == 0 || is_word_of_any_case(cell, "nan") ||
+           is_word_of_any_case(cell, "none") || is_word_of_any_case(cell, "null");
+}
+
+/* A mark of a frame: extended, remote, error. False: a word of unknown meaning. */
+bool leat_can_take_mark(leat_text cell, bool *set) {
+    static const char *const marked[] = {"1", "1.0", "true", "yes", "y", "t"};
+    static const char *const unmarked[] = {"0", "0.0", "false", "no", "n", "f"};
+    *set = false;
+    if (cell.data == NULL || is_nothing(cell)) return true;
+    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++) {
+        if (is_word_of_any_case(cell, unmarked[i])) return true;
+        *set = is_word_of_any_case(cell, marked[i]);
+        if (*set) return true;
+    }
+    return false;
+}
+
+/* What may follow the last byte of a frame: an empty cell, or a zero. */
+static bool is_padding(leat_text cell) {
+    if (is_nothing(cell)) return true;
+    for (int i = 0; i < cell.size_bytes; i++) {
+        bool prefix = i == 1 && (cell.data[i] | 0x20) == 'x' && cell.size_bytes > 2;
+        if (cell.data[i] != '0' && !prefix) return false;
+    }
+    return true;
+}
+
+/* Bytes in columns of their own: the first `count`, or with -1 those before the first empty cell.
+ * A byte after them is never dropped. */
+static leat_can_reject read_columns(const leat_can_layout *layout, const row *in, int count,
+                                    bool strict, payload *out) {
+    int filled = 0;
+    while (filled < in->byte_count && !is_nothing(in->bytes[filled])) filled++;
+    for (int i = filled; count < 0 && i < in->byte_count; i++) {
+        if (!is_nothing(in->bytes[i])) return LEAT_CAN_REJECT_LINE;
+    }
+    if (count > LEAT_CAN_BYTES && leat_can_fd_length(count) <= filled)
+        count = leat_can_fd_length(count);
+    if (count > filled) return LEAT_CAN_REJECT_LINE;
+    if (count < 0) count = filled;
+    for (int i = count; i < in->byte_count; i++) {
+        if (!is_padding(in->bytes[i])) return LEAT_CAN_REJECT_LINE;
+    }
+    for (int i = 0; i < count; i++) {
+        int16_t byte = 0;
+        out->good = read_byte(in->bytes[i], layout->data_unit, strict, &byte) && out->good;
+        if (!add_byte(out, byte)) return LEAT_CAN_REJECT_LINE;
+    }
+    return LEAT_CAN_TAKEN;
+}
+
+/* A payload in one cell. True: *reason is final, for a run of hex digits in line->bytes. */
+static bool read_cell(const leat_can_layout *layout, const leat_can_line_options *options,
+                      leat_text data, leat_can_line *line, payload *out, leat_can_reject *reason) {
+    switch (layout->data_unit) {
+    case LEAT_CAN_UNIT_DEC: read_words(data, LEAT_CAN_UNIT_DEC, true, out); return false;
+    case LEAT_CAN_UNIT_BITS: read_bits(data, out); return false;
+    case LEAT_CAN_UNIT_BASE64: read_base64(data, out); return false;
+    default: break;
+    }
+    if (has_separator(data, options->strict)) {
+        read_words(data, LEAT_CAN_UNIT_HEX, options->strict, out);
+        return false;
+    }
+    if (data.size_bytes >= 2 && data.data[0] == '0' && (data.data[1] | 0x20) == 'x')
+        data = (leat_text){data.data + 2, data.size_bytes - 2};
+    *reason = leat_can_take_run(data, options, line);
+    out->count = (data.size_bytes + 1) / 2;
+    return true;
+}
+
+/* The number of bytes that the DLC gives; -1: there is no such column. */
+static bool read_dlc(const leat_can_layout *layout, const row *in, int *dlc) {
+    leat_text cell = in->cell[LEAT_CAN_COLUMN_DLC];
+    *dlc = -1;
+    if (cell.data == NULL) return true;
+    if (cell.size_bytes > 2 &&
+        is_word(text_between(cell.data + cell.size_bytes - 2, cell.data + cell.size_bytes), ".0")) {
+        cell.size_bytes -= 2; /* as tables with gaps write it */
+    }
+    bool bits = layout->dlc_unit == LEAT_CAN_UNIT_BITS;
+    if (!read_count(cell, bits ? 8 * LEAT_CAN_FD_BYTES : LEAT_CAN_FD_BYTES, dlc)) return false;
+    if (!bits) return true;
+    bool whole = *dlc % 8 == 0;
+    *dlc /= 8;
+    return whole;
+}
+
+static leat_can_reject take_payload(const leat_can_layout *layout,
+                                    const leat_can_line_options *options, const row *in,
+                                    leat_can_line *line) {
+    payload found = {.good = true};
+    leat_can_reject reason = LEAT_CAN_TAKEN;
+    int dlc = -1;
+    bool done = false;
+    memset(line->bytes, 0, sizeof line->bytes);
+    if (!read_dlc(layout, in, &dlc)) return LEAT_CAN_REJECT_LINE;
+    leat_text data = in->cell[LEAT_CAN_COLUMN_PAYLOAD];
+    if (data.data == NULL) {
+        reason = read_columns(layout, in, dlc, options->strict, &found);
+        if (reason == LEAT_CAN_REJECT_LINE) return reason;
+    } else {
+        done = read_cell(layout, options, data, line, &found, &reason);
+        if (dlc >= 0 && reason == LEAT_CAN_TAKEN && found.good && found.count != dlc &&
+            found.count != leat_can_fd_length(dlc))
+            return LEAT_CAN_REJECT_LINE;
+    }
+    if (done) return reason;
+    bool loose = !options->strict && layout->data_unit != LEAT_CAN_UNIT_BASE64;
+    if (!found.good && !loose) return LEAT_CAN_REJECT_PAYLOAD;
+    int used = found.count < LEAT_CAN_BYTES ? found.count : LEAT_CAN_BYTES;
+    memcpy(line->bytes, found.bytes, (size_t)used * sizeof *found.bytes);
+    if (found.count > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
+    return found.count > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
+}
+
+/* ---- the other columns ---- */
+
+static bool take_time(const leat_can_layout *layout, leat_text cell, double *time) {
+    *time = 0;
+    if (layout->no_time) return true;
+    int shift = layout->time_unit == LEAT_CAN_UNIT_MS   ? -3
+                : layout->time_unit == LEAT_CAN_UNIT_US ? -6
+                : layout->time_unit == LEAT_CAN_UNIT_NS ? -9
+                                                        : 0;
+    return read_time(cell, shift, time);
+}
+
+bool leat_can_find_table_time(const leat_can_layout *layout, const char *at, const char *end,
+                              double *time) {
+    leat_text cells[CELLS_MAX] = {{NULL, 0}}; /* those before invalid quotes are filled */
+    int count = leat_can_split_cells(at, end, layout->part, cells, CELLS_MAX), column = 0, more = 0;
+    while (column < layout->column_count && layout->column[column] != LEAT_CAN_COLUMN_TIME) {
+        bool payload = layout->column[column++] == LEAT_CAN_COLUMN_PAYLOAD;
+        if (payload && layout->part == ' ' && count > layout->column_count)
+            more = count - layout->column_count;
+    }
+    if (column == layout->column_count || cells[column + more].data == NULL) return false;
+    return take_time(layout, cells[column + more], time);
+}
+
+static bool take_id(const leat_can_layout *layout, const row *in,
+                    const leat_can_line_options *options, bool extended, leat_can_line *line) {
+    leat_text cell = in->cell[LEAT_CAN_COLUMN_ID];
+    if (layout->id_unit != LEAT_CAN_UNIT_DEC || !options->canonical)
+        return leat_can_take_id(cell, extended, options, line);
+    uint32_t value = 0;
+    if (cell.size_bytes < 1 || cell.size_bytes > 9) return false;
+    for (int i = 0; i < cell.size_bytes; i++) {
+        unsigned digit = (unsigned)(uint8_t)cell.data[i] - '0';
+        if (digit > 9) return false;
+        value = value * 10 + digit;
+    }
+    return leat_can_put_id(value, extended, line);
+}
+
+/* How many digits a name ends with, up to `most`. */
+static int count_digits(leat_text name, int most) {
+    int digits = 0;
+    while (digits < name.size_bytes && digits < most) {
+        char letter = name.data[name.size_bytes - 1 - digits];
+        if (letter < '0' || letter > '9') break;
+        digits++;
+    }
+    return digits;
+}
+
+static bool is_bus_taken(const leat_can_buses *buses, int number) {
+    for (int i = 0; i < buses->count; i++) {
+        if (buses->names[i].number == number) return true;
+    }
+    return false;
+}
+
+static bool find_bus(const leat_can_buses *buses, leat_text name, uint16_t *number) {
+    for (int i = 0; i < buses->count; i++) {
+        leat_text known = {buses->names[i].text, buses->names[i].size_bytes};
+        if (known.size_bytes != name.size_bytes ||
+            memcmp(known.data, name.data, (size_t)name.size_bytes) != 0)
+            continue;
+        *number = buses->names[i].number;
+        return true;
+    }
+    return false;
+}
+
+/* The number that a name ends with. */
+static bool read_last(leat_text name, int *number) {
+    int digits = count_digits(name, 6);
+    leat_text last = {name.data + name.size_bytes - digits, digits};
+    return read_count(last, UINT16_MAX, number);
+}
+
+void leat_can_note_bus(leat_can_buses *buses, leat_text name) {
+    uint16_t known = 0;
+    int number = 0;
+    if (name.size_bytes < 1 || name.size_bytes > LEAT_CAN_BUS_NAME_MAX) return;
+    if (buses->count == LEAT_CAN_BUSES_MAX || find_bus(buses, name, &known)) return;
+    if (!read_last(name, &number) || is_bus_taken(buses, number)) {
+        for (number = 0; is_bus_taken(buses, number); number++) continue;
+    }
+    memcpy(buses->names[buses->count].text, name.data, (size_t)name.size_bytes);
+    buses->names[buses->count].size_bytes = (uint8_t)name.size_bytes;
+    buses->names[buses->count++].number = (uint16_t)number;
+}
+
+/* A number, or where the first lines have names, one of those. A name that only later lines have
+ * must differ from the first one in its digits alone, so that no two share a number. */
+static bool take_bus(const leat_can_buses *buses, leat_text cell, uint16_t *bus) {
+    int number = 0;
+    *bus = 0;
+    if (cell.data == NULL || find_bus(buses, cell, bus)) return true;
+    int digits = count_digits(cell, cell.size_bytes), letters = cell.size_bytes - digits;
+    if (!read_last(cell, &number) || (digits > 5)) return false;
+    *bus = (uint16_t)number;
+    if (buses->count == 0) return letters == 0;
+    leat_text first = {buses->names[0].text, buses->names[0].size_bytes};
+    bool same = first.size_bytes - count_digits(first, first.size_bytes) == letters &&
+                memcmp(first.data, cell.data, (size_t)letters) == 0;
+    return same && (digits == 1 || cell.data[letters] != '0') && !is_bus_taken(buses, number);
+}
+
+leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
+                                     const leat_can_line_options *options, const char *at,
+                                     const char *end, leat_can_line *line) {
+    row in;
+    bool extended = false, remote = false, error = false;
+    line->marks = 0;
+    if (!read_row(layout, at, end, &in)) return LEAT_CAN_REJECT_LINE;
+    if (!leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
+        !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||
+        !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_ERROR], &error))
+        return LEAT_CAN_REJECT_LINE;
+    if (!take_time(layout, in.cell[LEAT_CAN_COLUMN_TIME], &line->time)) return LEAT_CAN_REJECT_TIME;
+    if (error) return LEAT_CAN_REJECT_ERROR;
+    if (!take_id(layout, &in, options, extended, line)) return LEAT_CAN_REJECT_ID;
+    leat_text id = in.cell[LEAT_CAN_COLUMN_ID];
+    if (id.size_bytes > 1 && id.data[0] == '0') line->marks |= LEAT_CAN_MARK_PADDED;
+    line->attack = false;
+    leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
+    if (layout->labelled && !(layout->label_inverted ? leat_can_take_inverted
+                                                     : leat_can_take_label)(label, &line->attack))
+        return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
+    if (layout->labelled && !layout->label_inverted)
+        line->marks |= leat_can_label_mark(label, line->attack);
+    if (!take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
+        return LEAT_CAN_REJECT_BUS;
+    if (remote) return LEAT_CAN_REJECT_REMOTE;
+    return take_payload(layout, options, &in, line);
+}

@@ -1,0 +1,137 @@
+/*
+ * Columns of a csv that are not used, but may be labels: whatever their names, if all of their
+ * values are 0 and 1, and both occur. Attacks may begin late, so the whole file decides. In a log
+ * with labels, only columns whose names say so are watched, for words that name attacks: they count
+ * if no frame of the log is labelled as one.
+ *
+ * A column Type may mark identifiers of 29 bits as well. It is named as unused, as if the first
+ * lines had both of its values, unless another column is more like a label.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ingest/can/read/pieces.h"
+#include "ingest/can/read/table.h"
+
+static uint8_t look_at(leat_text cell) {
+    static const char *const zeros[] = {"0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "nan"};
+    static const char *const ones[] = {"1", "1.0", "true", "t", "yes", "y"};
+    bool attack = false;
+    uint8_t seen = 0;
+    if (cell.size_bytes == 0) return LEAT_CAN_SEEN_ZERO;
+    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
+        if (is_word_of_any_case(cell, zeros[i])) return LEAT_CAN_SEEN_ZERO;
+    }
+    for (size_t i = 0; i < sizeof ones / sizeof *ones && seen == 0; i++) {
+        if (is_word_of_any_case(cell, ones[i])) seen = LEAT_CAN_SEEN_ONE;
+    }
+    if (seen == 0) seen = LEAT_CAN_SEEN_OTHER;
+    return leat_can_label_word(cell, &attack) && attack ? seen | LEAT_CAN_SEEN_ATTACK : seen;
+}
+
+static int split(const leat_can_layout *layout, leat_text line,
+                 leat_text cells[LEAT_CAN_COLUMNS_MAX]) {
+    return leat_can_split_cells(line.data, line.data + line.size_bytes, layout->part, cells,
+                                LEAT_CAN_COLUMNS_MAX);
+}
+
+/* What a column of the first lines has. */
+static int look_at_column(const leat_text *lines, int count, int first,
+                          const leat_can_layout *layout, int column) {
+    int seen = 0;
+    for (int i = first; i < count; i++) {
+        leat_text cells[LEAT_CAN_COLUMNS_MAX];
+        if (column < split(layout, lines[i], cells)) seen |= look_at(cells[column]);
+    }
+    return seen;
+}
+
+/* ---- by name, or by the values of the first lines -------------------------------------------- */
+
+/* Whether the values of a column look like labels: all of them, or some in words that little else
+ * has. */
+static bool has_label_values(const leat_text *lines, int count, int first,
+                             const leat_can_layout *layout, int column) {
+    enum { SHORT_WORD = 5 }; /* R, T, yes, no, true, false */
+    int words = 0, long_words = 0, seen = 0;
+    for (int i = first; i < count; i++) {
+        bool attack = false;
+        leat_text cells[LEAT_CAN_COLUMNS_MAX];
+        if (column >= split(layout, lines[i], cells)) continue;
+        seen++;
+        if (!leat_can_label_word(cells[column], &attack)) continue;
+        words++;
+        long_words += cells[column].size_bytes > SHORT_WORD;
+    }
+    return long_words > 0 || (words > 0 && words == seen);
+}
+
+void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
+                              leat_can_layout *layout) {
+    if (layout->label_like[0] != 0 || layout->labelled) return;
+    for (int k = 0; k < layout->column_count; k++) {
+        if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
+        if (names != NULL && leat_can_is_mark(names[k])) continue;
+        bool named =
+            names != NULL && leat_can_label_like(names[k]) && !leat_can_may_be_mark(names[k]);
+        if (!named && !has_label_values(lines, count, names != NULL ? 1 : 0, layout, k)) continue;
+        if (names == NULL) snprintf(layout->label_like, sizeof layout->label_like, "%d", k + 1);
+        else
+            leat_text_show(layout->label_like, sizeof layout->label_like, names[k].data,
+                           names[k].size_bytes);
+        return;
+    }
+}
+
+/* ---- by the values of the complete file ------------------------------------------------------ */
+
+void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *names,
+                            leat_can_layout *layout) {
+    layout->watch_count = 0;
+    for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
+        if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
+        bool named = names != NULL && leat_can_label_like(names[k]);
+        bool mark = names != NULL && !layout->labelled && leat_can_may_be_mark(names[k]);
+        bool none = names != NULL && !mark && leat_can_says_no_label(names[k]);
+        if (layout->labelled ? !named : none) continue;
+        int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);
+        if (!layout->labelled && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
+        layout->watch[layout->watch_count].column = k;
+        layout->watch[layout->watch_count].may_be_mark = mark;
+        char *name = layout->watch[layout->watch_count++].name;
+        if (names == NULL) snprintf(name, LEAT_CAN_LABEL_NAME_BYTES, "%d", k + 1);
+        else leat_text_show(name, LEAT_CAN_LABEL_NAME_BYTES, names[k].data, names[k].size_bytes);
+    }
+}
+
+void leat_can_watch_line(const leat_can_layout *layout, leat_text line,
+                         uint8_t seen[LEAT_CAN_WATCH_MAX]) {
+    leat_text cells[LEAT_CAN_COLUMNS_MAX];
+    int count = split(layout, line, cells);
+    for (int i = 0; i < layout->watch_count; i++) {
+        if (layout->watch[i].column < count) seen[i] |= look_at(cells[layout->watch[i].column]);
+    }
+}
+
+void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_CAN_WATCH_MAX],
+                        leat_can_file *file) {
+    enum { BOTH = LEAT_CAN_SEEN_ZERO | LEAT_CAN_SEEN_ONE };
+    const int attacks = LEAT_CAN_MARK_ATTACK | LEAT_CAN_MARK_MORE;
+    if (layout->watch_count == 0) return;
+    if (file->watched) file->label_like[0] = 0;
+    file->watched = false;
+    file->doubts &= ~LEAT_CAN_DOUBT_MARK;
+    for (int i = 0; i < layout->watch_count; i++) {
+        file->seen[i] |= seen[i];
+        bool two = !layout->labelled && (file->seen[i] & BOTH) == BOTH &&
+                   (file->seen[i] & LEAT_CAN_SEEN_OTHER) == 0;
+        bool attack = layout->labelled && (file->marks & attacks) == 0 &&
+                      (file->seen[i] & LEAT_CAN_SEEN_ATTACK) != 0;
+        bool mark = layout->watch[i].may_be_mark, vague = (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
+        if (!(two || attack) || (file->watched && (mark || !vague))) continue;
+        memcpy(file->label_like, layout->watch[i].name, sizeof file->label_like);
+        file->watched = true;
+        file->doubts &= ~LEAT_CAN_DOUBT_MARK;
+        if (mark) file->doubts |= LEAT_CAN_DOUBT_MARK;
+    }
+}
