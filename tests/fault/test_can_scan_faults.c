@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/scan.h"
 #include "points.h"
 
 enum { LINES = 20000, BAD = 40 };

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/column_option.h"
+#include "ingest/can/read/formats.h"
 
 static void check_frame(const leat_can_line *line, const leat_can_line_options *options) {
     LEAT_ASSERT(isfinite(line->time));

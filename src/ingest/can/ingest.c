@@ -11,8 +11,8 @@
 #include "ingest/can/cache/folder.h"
 #include "ingest/can/cache/vocab.h"
 #include "ingest/can/cache/write.h"
+#include "ingest/can/read/column_option.h"
 #include "ingest/can/read/rules.h"
-#include "ingest/can/read/table.h"
 #include "ingest/options.h"
 
 /* What the process takes in addition to the parts that are planned: at least, for each thread, and

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/workdir.h"
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/scan.h"
 
 static can_digest want;
 

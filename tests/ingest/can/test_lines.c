@@ -2,7 +2,7 @@
  * a file has. */
 #include "source_support.h"
 
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/known.h"
 
 /* Options, as letters: w identifiers as written, l lenient payloads, r CAN-FD refused. */
 static leat_can_line_options options_of(const char *letters) {
@@ -668,6 +668,12 @@ static void test_names(void **state) {
         assert_string_equal(leat_can_format_name((leat_can_format)i), names[i]);
         assert_ok(leat_settings_set(table, &settings, "format", names[i], err));
         assert_int_equal(settings.format, i);
+    }
+    assert_null(leat_can_formats[LEAT_CAN_AUTO].lines);
+    for (int i = LEAT_CAN_CSV; i < LEAT_CAN_FORMATS; i++) { /* each has a row, which can read */
+        assert_non_null(leat_can_formats[i].lines);
+        assert_non_null(leat_can_formats[i].lines->parse);
+        assert_non_null(leat_can_formats[i].lines->find_time);
     }
     assert_string_equal(leat_can_format_name((leat_can_format)99), "");
     assert_fails(leat_settings_set(table, &settings, "format", "asc", err), LEAT_ERR_OPTION,

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/scan.h"
 
 /* A scan whose frames are kept, block by block. */
 typedef struct kept_block {

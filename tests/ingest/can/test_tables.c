@@ -2,7 +2,8 @@
  * other text formats with labels at the end. Each shape is a file of a few lines. */
 #include "source_support.h"
 
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/column_option.h"
+#include "ingest/can/read/formats.h"
 
 /* What the lines of a file become: "time bus id bytes label" each, or why they are rejected. */
 typedef struct shape {

@@ -15,7 +15,7 @@
 
 #include "base/ticker.h"
 #include "format/can_cache/can_cache.h"
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/scan.h"
 #include "ingest/can/store/store.h"
 #include "ingest/source.h"
 #include "leat/ingest.h"

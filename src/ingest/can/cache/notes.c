@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "ingest/can/cache/job.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/csv.h"
+#include "ingest/can/read/known.h"
+#include "ingest/can/read/labels.h"
 
 typedef struct notes {
     const leat_can_splits *splits; /* NULL: no files are named */
@@ -43,7 +45,7 @@ static void add_files(notes *to, int64_t first, int64_t count) {
  * all digits are decimal, and some are too large for 11 bits only as hexadecimal numbers, or their
  * column has a name that is also that of decimal ones, and none begins with 0. */
 static bool may_be_decimal(const leat_can_file *file) {
-    bool hex = file->format == LEAT_CAN_GVRET || file->format == LEAT_CAN_CANDUMP;
+    bool hex = leat_can_formats[file->format].is_hex;
     bool decided = (file->ids & (LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED)) != 0;
     if (hex || decided || file->frames == 0) return false;
     if ((file->ids & LEAT_CAN_IDS_NAMED_DEC) != 0) return true;
@@ -193,7 +195,7 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
             : files[first].watched ? ", and no frame is labelled as an attack"
                                    : "",
             files[first].label_like,
-            leat_can_is_benign_name(leat_text_of(files[first].label_like))
+            leat_can_is_benign_name(text_of(files[first].label_like))
                 ? " inverted: 1 is then benign, and 0 an attack"
                 : "");
     }

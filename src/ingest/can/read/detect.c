@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/read/pieces.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/known.h"
+#include "ingest/can/read/remedies.h"
 
 /* The number of lines examined. */
 enum { SAMPLE_LINES = 256 };
@@ -16,101 +16,7 @@ typedef struct sample {
     leat_text lines[SAMPLE_LINES]; /* not blank */
 } sample;
 
-#define NAME(format, name) [format] = (name),
-static const char *const names[LEAT_CAN_FORMATS] = {[LEAT_CAN_AUTO] = "auto",
-                                                    LEAT_CAN_FORMAT_TABLE(NAME)};
-#undef NAME
-
-const char *leat_can_format_name(leat_can_format format) {
-    return (unsigned)format < LEAT_CAN_FORMATS ? names[format] : "";
-}
-
-#define TEXT(name, text) [name] = (text),
-static const char *const reject_texts[LEAT_CAN_REJECT_COUNT] = {LEAT_CAN_REJECTS(TEXT)};
-#undef TEXT
-const leat_reject_kind leat_can_rejects = {
-    .columns = "file,line,reason,text",
-    .row = "line",
-    .reasons = reject_texts,
-    .reason_count = LEAT_CAN_REJECT_COUNT,
-};
-
-/* ---- headers ---- */
-
-/* "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,...", in any case, with blanks around names, with or
- * without Dir. */
-static bool read_gvret_header(leat_text header, leat_can_layout *layout) {
-    static const char *const wanted[] = {"timestamp", "id", "extended", "dir", "bus", "len", "d1"};
-    const char *at = header.data, *end = at + header.size_bytes;
-    for (int i = 0; i < 7; i++) {
-        char name[16] = "";
-        size_t size = 0;
-        for (; at < end && *at != ','; at++) {
-            if (*at == ' ' || *at == '\t') continue;
-            if (size + 1 == sizeof name) return false;
-            name[size++] = (char)(*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at);
-        }
-        if (i == 3) {
-            layout->direction = strcmp(name, "dir") == 0;
-            if (!layout->direction) i++;
-        }
-        if (strcmp(name, wanted[i]) != 0) return false;
-        if (at < end) at++;
-    }
-    return true;
-}
-
-/* A label behind the data would be skipped like padding: the columns have to be named. */
-static leat_code check_gvret(leat_text header, const char *path, leat_error *err) {
-    leat_can_layout layout;
-    leat_text cells[LEAT_CAN_COLUMNS_MAX];
-    char text[64];
-    if (!read_gvret_header(header, &layout)) return LEAT_OK;
-    int count = leat_can_split_cells(header.data, header.data + header.size_bytes, ',', cells,
-                                     LEAT_CAN_COLUMNS_MAX);
-    for (int i = layout.direction ? 7 : 6; i < count; i++) {
-        if (leat_can_label_rank(cells[i]) < 0 && !leat_can_label_like(cells[i])) continue;
-        leat_text_show(text, sizeof text, cells[i].data, cells[i].size_bytes);
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\": column \"%s\" looks like a label, but gvret logs have none; read "
-                         "it with --column \"time=1:us,label=%s\"",
-                         path, text, text);
-    }
-    return LEAT_OK;
-}
-
 /* ---- formats ---- */
-
-/* Whether any line ends with a flag. */
-static bool has_flags(const sample *lines) {
-    for (int i = 0; i < lines->count; i++) {
-        const char *at = lines->lines[i].data, *end = at + lines->lines[i].size_bytes;
-        while (end > at && (end[-1] == ' ' || end[-1] == '\t')) end--;
-        if (end - at >= 2 && end[-2] == ',' && (end[-1] == 'R' || end[-1] == 'T')) return true;
-    }
-    return false;
-}
-
-/* The label columns at the end of lines, if most have them, by the number that most of these have.
- * Words of different numbers behind a payload of CrySyS may as well be its padding. */
-static void note_labels(const sample *lines, leat_can_layout *layout) {
-    int seen[LEAT_CAN_TRAILING_LABELS_MAX + 1] = {0}, complete = 0, most = 1;
-    for (int i = 0; i < lines->count; i++) {
-        int count = leat_can_trailing_labels(layout->format, lines->lines[i].data,
-                                             lines->lines[i].size_bytes);
-        if (count < 0) continue;
-        complete++;
-        seen[count]++;
-    }
-    for (int i = 2; i <= LEAT_CAN_TRAILING_LABELS_MAX; i++) {
-        if (seen[i] > seen[most]) most = i;
-    }
-    int with = complete - seen[0];
-    bool same = seen[most] == with || layout->format != LEAT_CAN_CRYSYS;
-    if (with == 0 || seen[0] > with || !same) return;
-    layout->trailing_labels = most;
-    layout->labelled = true;
-}
 
 /* The layout of a file of this format with these lines; *first: the line after its header. False if
  * the header belongs to another format; `why`, of LEAT_CAN_WHY_BYTES, then says what a csv lacks.
@@ -118,27 +24,11 @@ static void note_labels(const sample *lines, leat_can_layout *layout) {
 static bool make_layout(leat_can_format format, const sample *lines,
                         const leat_can_line_options *options, leat_can_layout *layout, int *first,
                         char *why) {
+    const leat_can_first_lines of = {lines->lines, lines->count};
+    const leat_can_format_lines *known = leat_can_formats[format].lines;
     *layout = (leat_can_layout){.format = format};
     *first = 0;
-    leat_can_layout gvret = {.format = LEAT_CAN_GVRET};
-    if (format == LEAT_CAN_CSV) {
-        why[0] = 0;
-        if (options->columns == NULL && read_gvret_header(lines->lines[0], &gvret)) return false;
-        return leat_can_read_header(lines->lines, lines->count, options, layout, first, why);
-    }
-    switch (format) {
-    case LEAT_CAN_GVRET: *first = 1; return read_gvret_header(lines->lines[0], layout);
-    case LEAT_CAN_HCRL: layout->labelled = true; return true;
-    case LEAT_CAN_SURVIVAL: layout->labelled = has_flags(lines); return true;
-    case LEAT_CAN_CRYSYS: note_labels(lines, layout); return true;
-    case LEAT_CAN_CANDUMP:
-        note_labels(lines, layout);
-        for (int i = 0; i < lines->count; i++) {
-            leat_can_note_buses(layout, lines->lines[i].data, lines->lines[i].size_bytes);
-        }
-        return true;
-    default: return true;
-    }
+    return known->lay_out == NULL || known->lay_out(&of, options, layout, first, why);
 }
 
 /* How many of the lines match the format, including its header. */
@@ -215,15 +105,17 @@ static leat_code refuse(const sample *lines, const char *path, leat_can_format w
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\": its first lines do not match format %s; the file looks like %s "
                          "(use --format %s or auto): %s",
-                         path, names[wanted], names[looks], names[looks], text);
+                         path, leat_can_format_name(wanted), leat_can_format_name(looks),
+                         leat_can_format_name(looks), text);
     }
     if (wanted != LEAT_CAN_AUTO && wanted != LEAT_CAN_CSV) {
         return leat_fail(err, LEAT_ERR_INPUT,
                          "\"%s\": its first lines match neither format %s nor any other: %s", path,
-                         names[wanted], text);
+                         leat_can_format_name(wanted), text);
     }
     show_cells(lines->lines[0], cells);
-    if (leat_can_hint_line(lines->lines[0])[0] != 0) why = leat_can_hint_line(lines->lines[0]);
+    if (leat_can_remedy_first(lines->lines[0])[0] != 0)
+        why = leat_can_remedy_first(lines->lines[0]);
     return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" begins with %s: %s (formats: %s)", path, cells,
                      why[0] != 0 ? why
                                  : "not a vehicle log format; for a csv, name its columns with "
@@ -262,7 +154,11 @@ leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path
     take_sample(text, size_bytes, &lines);
     *found = lines.count > 0;
     if (!*found) return LEAT_OK;
-    if (options->columns == NULL) LEAT_TRY(check_gvret(lines.lines[0], path, err));
+    for (int i = 0; i < LEAT_CAN_FORMATS && options->columns == NULL; i++) {
+        const leat_can_format_lines *known = leat_can_formats[i].lines;
+        if (known != NULL && known->check != NULL)
+            LEAT_TRY(known->check(lines.lines[0], path, err));
+    }
     int counts[LEAT_CAN_FORMATS] = {0}, first;
     *looks = best_format(&lines, options, counts, why);
     leat_can_format format = wanted != LEAT_CAN_AUTO ? wanted : *looks;

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/formats.h"
+#include "ingest/can/read/scan.h"
 
 enum { FRAMES_ENOUGH = 16 };
 #define NS_PER_S INT64_C(1000000000)
@@ -37,13 +38,6 @@ leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
     *elapsed_ns = sum_ns;
     line->time = (double)sum_ns / NS_PER_S;
     return reason;
-}
-
-void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file) {
-    file->gaps = layout->gaps;
-    file->id_may_be_decimal = layout->id_may_be_decimal;
-    memcpy(file->time_name, layout->time_name, sizeof file->time_name);
-    memcpy(file->unused, layout->unused, sizeof file->unused);
 }
 
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options) {

@@ -1,35 +1,11 @@
-/* Labels of frames: the words they are written in, and the names of their columns. */
-#include <stdio.h>
-#include <string.h>
+/* Labels of frames: what their words and numbers mean. */
+#include "ingest/can/read/labels.h"
 
-#include "ingest/can/read/pieces.h"
-#include "ingest/can/read/table.h"
+#include <stdio.h>
+
+#include "ingest/can/read/known.h"
 
 /* ---- words ---- */
-
-static const struct {
-    const char *word;
-    bool attack;
-} words[] = {
-    {"r", false},          {"t", true},           {"normal", false},  {"attack", true},
-    {"false", false},      {"true", true},        {"benign", false},  {"anomaly", true},
-    {"no", false},         {"yes", true},         {"regular", false}, {"malicious", true},
-    {"legit", false},      {"legitimate", false}, {"genuine", false}, {"attack_free", false},
-    {"anomalous", true},   {"abnormal", true},    {"injected", true}, {"intrusion", true},
-    {"y", true},           {"n", false},          {"ok", false},      {"attacked", true},
-    {"attackfree", false}, {"no_attack", false},
-};
-
-/* Types of attacks: such a label says that there is one. */
-static const char *const types[] = {
-    "dos",           "ddos",         "fuzzy",          "fuzzing",      "fuzz",
-    "gear",          "rpm",          "speed",          "flooding",     "flood",
-    "malfunction",   "double",       "triple",         "interval",     "forceneutral",
-    "standstill",    "systematic",   "suppress",       "suppression",  "masquerade",
-    "replay",        "spoof",        "spoofing",       "gearspoofing", "rpmspoofing",
-    "speedspoofing", "rpmaccessory", "speedaccessory", "injection",    "fabrication",
-    "impersonation",
-};
 
 /* "DoS", "attack_dos", "Fuzzing Attack", "gear-spoofing" */
 static bool is_type(leat_text text) {
@@ -44,16 +20,13 @@ static bool is_type(leat_text text) {
     size_t size = strlen(name);
     if (size > 6 && strncmp(name, "attack", 6) == 0) name += 6;
     else if (size > 6 && strcmp(name + size - 6, "attack") == 0) name[size - 6] = 0;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (strcmp(name, types[i]) == 0) return true;
-    }
-    return false;
+    return is_listed(name, leat_can_attack_types);
 }
 
 bool leat_can_label_word(leat_text text, bool *attack) {
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (!is_word_of_any_case(text, words[i].word)) continue;
-        *attack = words[i].attack;
+    for (const leat_can_label_row *row = leat_can_label_words; row->word != NULL; row++) {
+        if (!is_word_of_any_case(text, row->word)) continue;
+        *attack = row->attack;
         return true;
     }
     *attack = is_type(text);
@@ -62,52 +35,60 @@ bool leat_can_label_word(leat_text text, bool *attack) {
 
 bool leat_can_label_missing(leat_text text) {
     text = trim(text);
-    return text.size_bytes == 0 || is_word_of_any_case(text, "nan") ||
-           is_word_of_any_case(text, "none") || is_word_of_any_case(text, "null");
+    return text.size_bytes == 0 || is_listed_word(text, leat_can_nothing_words);
 }
 
-/* ---- rejected labels ---- */
+/* ---- numbers and words ---- */
 
-/* The label of a csv: columns after a payload of several words are counted from the end. */
-static leat_text label_cell(const leat_can_layout *layout, const char *at, const char *end) {
-    enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
-    leat_text cells[CELLS_MAX];
-    char part = layout->part != 0 ? layout->part : ',';
-    int count = leat_can_split_cells(at, end, part, cells, CELLS_MAX);
-    int more = 0;
-    for (int i = 0; i < layout->column_count; i++) {
-        if (layout->column[i] == LEAT_CAN_COLUMN_PAYLOAD && count > layout->column_count)
-            more = count - layout->column_count;
-        if (layout->column[i] == LEAT_CAN_COLUMN_LABEL && i + more < count) return cells[i + more];
-    }
-    return text_between(at, end);
+/* An integer, also with zeros after a decimal point, as tables with gaps write it; above 0: attack.
+ */
+static bool take_number_label(leat_text text, bool *attack) {
+    const char *at = text.data, *end = at + text.size_bytes;
+    bool negative = at < end && *at == '-', above = false;
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    const char *begin = at;
+    while (at < end && *at >= '0' && *at <= '9') above = *at++ != '0' || above;
+    if (at == begin) return false;
+    bool point = at < end && *at == '.';
+    if (point) at++;
+    while (point && at < end && *at == '0') at++;
+    *attack = above && !negative;
+    return at == end;
 }
 
-leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *text,
-                                  int64_t size_bytes) {
-    const char *end = text + size_bytes;
-    bool attack = false;
-    if (layout->format == LEAT_CAN_CSV) return label_cell(layout, text, end);
-    if (layout->format == LEAT_CAN_HCRL || layout->format == LEAT_CAN_SURVIVAL) {
-        const char *comma = memrchr(text, ',', (size_t)size_bytes);
-        return trim(text_between(comma != NULL ? comma + 1 : text, end));
-    }
-    /* labels that the first lines lack: all of them, else the first that is not known */
-    bool late = layout->trailing_labels == 0;
-    int count =
-        late ? leat_can_trailing_labels(layout->format, text, size_bytes) : layout->trailing_labels;
-    leat_text found = {text, 0};
-    const char *last = NULL;
-    for (int i = 0; i < count; i++) {
-        while (end > text && is_blank(end[-1])) end--;
-        const char *stop = end;
-        if (last == NULL) last = end;
-        while (end > text && !is_blank(end[-1])) end--;
-        leat_text word = text_between(end, late ? last : stop);
-        if (late || !leat_can_take_label(word, &attack)) found = word;
-    }
-    return found;
+bool leat_can_take_label(leat_text text, bool *attack) {
+    return take_number_label(text, attack) || leat_can_label_word(text, attack);
 }
+
+static bool is_number(leat_text text) {
+    char letter = text.size_bytes > 0 ? text.data[0] : 0;
+    if (text.size_bytes > 1 && (letter == '-' || letter == '+')) letter = text.data[1];
+    return letter >= '0' && letter <= '9';
+}
+
+bool leat_can_take_inverted(leat_text text, bool *attack) {
+    *attack = is_listed_word(text, leat_can_no_words);
+    if (*attack || is_listed_word(text, leat_can_yes_words)) return true;
+    if (!leat_can_take_label(text, attack)) return false;
+    if (is_number(text)) *attack = !*attack;
+    return true;
+}
+
+uint8_t leat_can_label_mark(leat_text text, bool attack) {
+    int digits = 0;
+    if (!attack && text.data[0] == '-') {
+        while (digits < text.size_bytes && strchr("-0.", text.data[digits]) != NULL) digits++;
+        return digits < text.size_bytes ? LEAT_CAN_MARK_NEGATIVE : LEAT_CAN_MARK_BENIGN;
+    }
+    if (!attack) return LEAT_CAN_MARK_BENIGN;
+    if (!is_number(text)) return LEAT_CAN_MARK_ATTACK;
+    while (digits < text.size_bytes && strchr("+0", text.data[digits]) != NULL) digits++;
+    bool one = digits < text.size_bytes && text.data[digits] == '1' &&
+               (digits + 1 == text.size_bytes || text.data[digits + 1] == '.');
+    return one ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_MORE;
+}
+
+/* ---- labels that are not known ---- */
 
 void leat_can_labels_add(leat_can_label_list *list, leat_text label, int64_t line) {
     char text[LEAT_CAN_LABEL_BYTES];
@@ -147,96 +128,4 @@ void leat_can_labels_show(leat_can_label_list *list, bool counts, char *text, si
     int more = list->count - LEAT_CAN_LABELS_SHOWN;
     if (more > 0 && used < text_bytes)
         snprintf(text + used, text_bytes - used, ", and %d%s more", more, list->more ? " or" : "");
-}
-
-/* ---- columns ---- */
-
-int leat_can_label_rank(leat_text name) {
-    static const char *const names[] = {
-        "attack",   "label",     "labels",      "class",     "flag",      "anomaly",
-        "isattack", "isanomaly", "attacklabel", "malicious", "intrusion",
-    };
-    char plain[LEAT_CAN_PLAIN_BYTES];
-    plain_name(name, plain);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(plain, names[i]) == 0) return (int)i;
-    }
-    return -1;
-}
-
-bool leat_can_label_like(leat_text name) {
-    static const char *const parts[] = {
-        "label",  "attack", "class", "anomal",  "malic", "intrus", "inject",   "benign",
-        "normal", "spoof",  "legit", "genuine", "fraud", "infect", "groundtr", "threat"};
-    static const char *const names[] = {
-        "flags", "target", "tag",    "verdict", "truth",  "type",  "category",   "scenario",
-        "gt",    "ytrue",  "lbl",    "outcome", "alarm",  "alert", "annotation", "event",
-        "mal",   "fake",   "result", "ygt",     "isgood", "isbad", "tampered"};
-    char plain[LEAT_CAN_PLAIN_BYTES];
-    plain_name(name, plain);
-    if (strncmp(plain, "normali", 7) == 0) return false; /* normalized_time */
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strstr(plain, parts[i]) != NULL) return true;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(plain, names[i]) == 0) return true;
-    }
-    return false;
-}
-
-bool leat_can_is_benign_name(leat_text name) {
-    static const char *const names[] = {"benign",     "normal",    "legit",        "legitimate",
-                                        "genuine",    "regular",   "attackfree",   "noattack",
-                                        "notattack",  "nonattack", "nonmalicious", "notmalicious",
-                                        "notanomaly", "good"};
-    static const char *const before[] = {"is", "label", "class", "type"};
-    static const char *const after[] = {"flag", "label", "class", "frame", "message", "traffic"};
-    char plain[LEAT_CAN_PLAIN_BYTES], *at = plain;
-    plain_name(name, plain);
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
-        size_t size = strlen(before[i]);
-        if (strlen(at) > size && strncmp(at, before[i], size) == 0) at += size;
-    }
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
-        size_t size = strlen(after[i]), all = strlen(at);
-        if (all > size && strcmp(at + all - size, after[i]) == 0) at[all - size] = 0;
-    }
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(at, names[i]) == 0) return true;
-    }
-    return false;
-}
-
-/* ---- the values of labels ---- */
-
-static bool is_number(leat_text text) {
-    char letter = text.size_bytes > 0 ? text.data[0] : 0;
-    if (text.size_bytes > 1 && (letter == '-' || letter == '+')) letter = text.data[1];
-    return letter >= '0' && letter <= '9';
-}
-
-bool leat_can_take_inverted(leat_text text, bool *attack) {
-    static const char *const yes[] = {"true", "yes", "y", "t"};
-    static const char *const no[] = {"false", "no", "n", "f"};
-    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        *attack = is_word_of_any_case(text, no[i]);
-        if (*attack || is_word_of_any_case(text, yes[i])) return true;
-    }
-    if (!leat_can_take_label(text, attack)) return false;
-    if (is_number(text)) *attack = !*attack;
-    return true;
-}
-
-uint8_t leat_can_label_mark(leat_text text, bool attack) {
-    int digits = 0;
-    if (!attack && text.data[0] == '-') {
-        while (digits < text.size_bytes && strchr("-0.", text.data[digits]) != NULL) digits++;
-        return digits < text.size_bytes ? LEAT_CAN_MARK_NEGATIVE : LEAT_CAN_MARK_BENIGN;
-    }
-    if (!attack) return LEAT_CAN_MARK_BENIGN;
-    if (!is_number(text)) return LEAT_CAN_MARK_ATTACK;
-    while (digits < text.size_bytes && strchr("+0", text.data[digits]) != NULL) digits++;
-    bool one = digits < text.size_bytes && text.data[digits] == '1' &&
-               (digits + 1 == text.size_bytes || text.data[digits + 1] == '.');
-    return one ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_MORE;
 }

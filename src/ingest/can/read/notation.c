@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/read/pieces.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/csv.h"
 
 /* What the payloads have. */
 typedef struct look {

@@ -15,8 +15,9 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "ingest/can/read/column_option.h"
+#include "ingest/can/read/known.h"
 #include "ingest/can/read/rules.h"
-#include "ingest/can/read/table.h"
 
 #define BLOCK_BYTES (INT64_C(256) << 10)
 #define TEXT_BYTES (BLOCK_BYTES + LEAT_LINE_RUN_ROOM)
@@ -116,7 +117,7 @@ static bool has_bus(const leat_can_layout *layout) {
 
 /* By the first rules. */
 static bool has_buses(const leat_can_layout *layout) {
-    return layout->format == LEAT_CAN_CANDUMP || layout->format == LEAT_CAN_GVRET ||
+    return leat_can_formats[layout->format].has_bus ||
            (layout->format == LEAT_CAN_CSV && has_bus(layout));
 }
 

@@ -2,7 +2,7 @@
 #ifndef LEAT_INGEST_CAN_READ_RULES_H
 #define LEAT_INGEST_CAN_READ_RULES_H
 
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/scan.h"
 
 /* The number of the rules that the digest of these inputs names: LEAT_CAN_READER_FIRST if the first
  * rules made the same frames of them. Reads little of most files; if `complete`, all of those whose

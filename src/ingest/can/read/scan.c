@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/read/lines.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/formats.h"
+#include "ingest/can/read/labels.h"
+#include "ingest/can/read/remedies.h"
+#include "ingest/can/read/scan.h"
 #include "ingest/turns.h"
 #include "ingest/values.h"
 
@@ -55,6 +57,13 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     self->detected = false;
     self->elapsed_ns = 0;
     return leat_lines_open(lines, item->path, &reading, err);
+}
+
+void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file) {
+    file->gaps = layout->gaps;
+    file->id_may_be_decimal = layout->id_may_be_decimal;
+    memcpy(file->time_name, layout->time_name, sizeof file->time_name);
+    memcpy(file->unused, layout->unused, sizeof file->unused);
 }
 
 static void note_columns(const leat_can_layout *layout, leat_can_file *file) {
@@ -264,7 +273,7 @@ typedef struct shown_lines {
     leat_can_label_list words;
     bool late; /* the first lines do not have such labels */
     char header[1024],
-        hint[200]; /* the file's first line; what helps with the first rejected one */
+        remedy[200]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
@@ -278,7 +287,7 @@ static void show_line(shown_lines *shown, const leat_can_layout *layout, int64_t
                       leat_can_reject reason, leat_text line) {
     leat_text header = {shown->header, (int32_t)strlen(shown->header)};
     if (shown->count == 0)
-        leat_can_hint(layout, header, line, reason, shown->hint, sizeof shown->hint);
+        leat_can_remedy(layout, header, line, reason, shown->remedy, sizeof shown->remedy);
     char text[52];
     size_t used = strlen(shown->text), size = sizeof shown->text;
     int64_t taken = leat_text_show(text, 49, line.data, line.size_bytes);
@@ -378,8 +387,9 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));
     bool other = copy.looks != copy.format && copy.looks != LEAT_CAN_AUTO;
-    char help[sizeof shown.hint] = "if the file is intact, tell leat how to read it with --column";
-    if (shown.hint[0] != 0) memcpy(help, shown.hint, sizeof help);
+    char help[sizeof shown.remedy] =
+        "if the file is intact, tell leat how to read it with --column";
+    if (shown.remedy[0] != 0) memcpy(help, shown.remedy, sizeof help);
     const char *looks = leat_can_format_name(copy.looks);
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);
     double share = ceil(1000.0 * (double)rejected / (double)copy.lines) / 1000.0;

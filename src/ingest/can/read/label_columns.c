@@ -1,31 +1,68 @@
 /*
- * Columns of a csv that are not used, but may be labels: whatever their names, if all of their
- * values are 0 and 1, and both occur. Attacks may begin late, so the whole file decides. In a log
- * with labels, only columns whose names say so are watched, for words that name attacks: they count
- * if no frame of the log is labelled as one.
+ * Columns of a csv that are labels, by their names; and those that are not used, but may be labels:
+ * whatever their names, if all of their values are 0 and 1, and both occur. Attacks may begin late,
+ * so the whole file decides. In a log with labels, only columns whose names say so are watched, for
+ * words that name attacks: they count if no frame of the log is labelled as one.
  *
  * A column Type may mark identifiers of 29 bits as well. It is named as unused, as if the first
  * lines had both of its values, unless another column is more like a label.
  */
 #include <stdio.h>
-#include <string.h>
 
-#include "ingest/can/read/pieces.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/csv.h"
+#include "ingest/can/read/known.h"
+#include "ingest/can/read/labels.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+int leat_can_label_rank(leat_text name) {
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    plain_name(name, plain);
+    for (int i = 0; leat_can_label_names[i] != NULL; i++) {
+        if (strcmp(plain, leat_can_label_names[i]) == 0) return i;
+    }
+    return -1;
+}
+
+static bool begins_with(const char *plain, const char *begin) {
+    return strncmp(plain, begin, strlen(begin)) == 0;
+}
+
+bool leat_can_label_like(leat_text name) {
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    plain_name(name, plain);
+    for (const char *const *begin = leat_can_unlabel_begins; *begin != NULL; begin++) {
+        if (begins_with(plain, *begin)) return false;
+    }
+    for (const char *const *part = leat_can_label_parts; *part != NULL; part++) {
+        if (strstr(plain, *part) != NULL) return true;
+    }
+    return is_listed(plain, leat_can_maybe_label_names);
+}
+
+bool leat_can_is_benign_name(leat_text name) {
+    char plain[LEAT_CAN_PLAIN_BYTES], *at = plain;
+    plain_name(name, plain);
+    for (const char *const *begin = leat_can_benign_begins; *begin != NULL; begin++) {
+        size_t size = strlen(*begin);
+        if (strlen(at) > size && begins_with(at, *begin)) at += size;
+    }
+    for (const char *const *end = leat_can_benign_ends; *end != NULL; end++) {
+        size_t size = strlen(*end), all = strlen(at);
+        if (all > size && strcmp(at + all - size, *end) == 0) at[all - size] = 0;
+    }
+    return is_listed(at, leat_can_benign_names);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
 
 static uint8_t look_at(leat_text cell) {
-    static const char *const zeros[] = {"0", "0.0", "-1", "-1.0", "false", "f", "no", "n", "nan"};
-    static const char *const ones[] = {"1", "1.0", "true", "t", "yes", "y"};
-    bool attack = false;
-    uint8_t seen = 0;
-    if (cell.size_bytes == 0) return LEAT_CAN_SEEN_ZERO;
-    for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++) {
-        if (is_word_of_any_case(cell, zeros[i])) return LEAT_CAN_SEEN_ZERO;
-    }
-    for (size_t i = 0; i < sizeof ones / sizeof *ones && seen == 0; i++) {
-        if (is_word_of_any_case(cell, ones[i])) seen = LEAT_CAN_SEEN_ONE;
-    }
-    if (seen == 0) seen = LEAT_CAN_SEEN_OTHER;
+    bool attack = false, zero = is_listed_word(cell, leat_can_zero_words) ||
+                                is_listed_word(cell, leat_can_minus_words) ||
+                                is_listed_word(cell, leat_can_no_words);
+    if (cell.size_bytes == 0 || zero) return LEAT_CAN_SEEN_ZERO;
+    bool one = is_listed_word(cell, leat_can_one_words) || is_listed_word(cell, leat_can_yes_words);
+    uint8_t seen = one ? LEAT_CAN_SEEN_ONE : LEAT_CAN_SEEN_OTHER;
     return leat_can_label_word(cell, &attack) && attack ? seen | LEAT_CAN_SEEN_ATTACK : seen;
 }
 

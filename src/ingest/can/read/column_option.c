@@ -1,9 +1,9 @@
-/* --column time=NAME,id=NAME:dec,...: see table.h. */
+/* --column time=NAME,id=NAME:dec,...: see column_option.h. */
 #include <string.h>
 
 #include "base/error.h"
 #include "format/can_cache/can_cache.h"
-#include "ingest/can/read/table.h"
+#include "ingest/can/read/column_option.h"
 
 #define ROLE_NAME(role, text) [role] = (text),
 const char *const leat_can_role_names[LEAT_CAN_ROLE_COUNT] = {LEAT_CAN_ROLES(ROLE_NAME)};

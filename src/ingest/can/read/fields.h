@@ -1,18 +1,32 @@
 /*
- * Pieces of a line of a vehicle log: what its parsers share.
+ * Fields of a line: words, numbers, identifiers and payloads, as the parsers of all formats read
+ * them. Nothing is allocated, and a line is parsed in place.
  */
-#ifndef LEAT_INGEST_CAN_READ_PIECES_H
-#define LEAT_INGEST_CAN_READ_PIECES_H
+#ifndef LEAT_INGEST_CAN_READ_FIELDS_H
+#define LEAT_INGEST_CAN_READ_FIELDS_H
 
 #include <math.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "ingest/can/read/lines.h"
+#include "ingest/can/read/layout.h"
 
 #define LEAT_CAN_FD_BYTES 64 /* the maximum of a CAN-FD frame */
 
+/* Identifiers of 11 and 29 bits; the bit above these marks an error frame. */
+enum {
+    LEAT_CAN_ID_11_MAX = 0x7ff,
+    LEAT_CAN_ID_29_MAX = 0x1fffffff,
+    LEAT_CAN_ID_ERROR = 0x20000000
+};
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
 static inline bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
+
+static inline leat_text text_of(const char *text) {
+    return (leat_text){text, (int32_t)strlen(text)};
+}
 
 static inline leat_text text_between(const char *at, const char *end) {
     return (leat_text){at, (int32_t)(end - at)};
@@ -76,6 +90,8 @@ static inline bool read_time(leat_text text, int shift, double *time) {
            fabs(*time) <= LEAT_CAN_TIME_MAX_S;
 }
 
+/* ---- hexadecimal digits ---------------------------------------------------------------------- */
+
 /* The digit's value plus one, 0 if it is not a digit. */
 static const uint8_t digit_values[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
@@ -83,6 +99,35 @@ static const uint8_t digit_values[256] = {
     ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
 };
 static inline int digit_of(char letter) { return (int)digit_values[(uint8_t)letter] - 1; }
+
+/* The value of two digits, negative if they are not digits. */
+static inline int pair_of(const char *text) {
+    int high = digit_of(text[0]), low = digit_of(text[1]);
+    return (high | low) < 0 ? -1 : high << 4 | low;
+}
+
+static inline bool are_digits(const char *text, int64_t size_bytes) {
+    for (int64_t i = 0; i < size_bytes; i++) {
+        if (digit_of(text[i]) < 0) return false;
+    }
+    return true;
+}
+
+/* Up to eight digits. */
+static inline bool read_hex(leat_text text, uint32_t *value) {
+    if (text.size_bytes < 1 || text.size_bytes > 8) return false;
+    uint32_t found = 0;
+    int all = 0;
+    for (int i = 0; i < text.size_bytes; i++) {
+        int digit = digit_of(text.data[i]);
+        all |= digit;
+        found = found << 4 | ((uint32_t)digit & 15);
+    }
+    *value = found;
+    return all >= 0;
+}
+
+/* ---- names and fields ------------------------------------------------------------------------ */
 
 /* A column's name without case, blanks and punctuation: "Time Stamp" is "timestamp". Truncated. */
 #define LEAT_CAN_PLAIN_BYTES 40
@@ -97,8 +142,9 @@ static inline void plain_name(leat_text name, char plain[LEAT_CAN_PLAIN_BYTES]) 
     plain[size] = 0;
 }
 
-/* The field at *at, up to `part`; *at moves past that, or to NULL after the last. Quotes are
- * removed, as leat_can_field says. */
+/* The field at *at, up to `part`; *at moves past that, or to NULL after the last. Quotes around a
+ * field are removed, doubled ones in it stay: no name or value in these formats contains any. False
+ * if the quoting is invalid. */
 static inline bool take_field(const char **at, const char *end, char part, leat_text *field) {
     const char *begin = *at;
     if (begin == end || *begin != '"') {
@@ -119,5 +165,26 @@ static inline bool take_field(const char **at, const char *end, char part, leat_
     *at = quote + 1 != end ? quote + 2 : NULL;
     return true;
 }
+
+/* ---- identifiers and payloads (fields.c) ----------------------------------------------------- */
+
+/* An identifier in hexadecimal digits, also with 0x. */
+bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options *options,
+                      leat_can_line *line);
+/* One that was written in another notation. */
+bool leat_can_put_id(uint32_t value, bool extended, leat_can_line *line);
+
+/* A payload as a run of hexadecimal digits without separators. `fd`: marked as CAN-FD. */
+leat_can_reject leat_can_take_run(leat_text run, bool fd, const leat_can_line_options *options,
+                                  leat_can_line *line);
+/* `count` bytes separated by `part`, a comma or blanks; with `more` other text may follow them,
+ * else nothing may. LEAT_CAN_REJECT_LINE if there are fewer or more. */
+leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, int count,
+                                    bool more, const leat_can_line_options *options,
+                                    leat_can_line *line);
+/* One byte: a single digit is valid too. */
+bool leat_can_take_byte(leat_text text, bool strict, int16_t *byte);
+/* The length that a DLC stands for: some logs of CAN-FD have the DLC, some the length. */
+int leat_can_fd_length(int dlc);
 
 #endif

@@ -1,21 +1,18 @@
 /*
- * Lines of vehicle logs as CAN frames: the formats that leat reads (docs/can-formats.md), detected
- * from the contents, parsers for single lines, and a scan of complete files with several threads.
+ * How the lines of a vehicle log are read: the options of a job, and the layout of a file, which
+ * its first lines decide. And what is said of a line that is not a frame.
  */
-#ifndef LEAT_INGEST_CAN_READ_LINES_H
-#define LEAT_INGEST_CAN_READ_LINES_H
+#ifndef LEAT_INGEST_CAN_READ_LAYOUT_H
+#define LEAT_INGEST_CAN_READ_LAYOUT_H
 
 #include "base/lines.h"
 #include "ingest/can/store/frame.h"
-#include "ingest/source.h"
-#include "leat/graph.h"
+#include "ingest/reject.h"
 #include "leat/ingest.h"
 
-/* ---- lines ---- */
+/* ---- options -------------------------------------------------------------------------------- */
 
-#define LEAT_CAN_GAP_MAX_S 4e9 /* of gaps, and of their sum: about 127 years */
-
-struct leat_can_mapping; /* of --column: table.h */
+struct leat_can_mapping; /* of --column: column_option.h */
 typedef struct leat_can_line_options {
     bool canonical; /* identifiers: upper-case hex, 3 digits up to 7FF, else 8; or as written, up to
                        LEAT_CAN_ID_BYTES printable characters */
@@ -31,6 +28,8 @@ typedef struct leat_can_line_options {
 
 /* Rules of reading: those of leat's first caches, and the present ones (rules.c). */
 enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER = 2 };
+
+/* ---- lines that are not frames --------------------------------------------------------------- */
 
 /* Why a line is not a frame: name, and text as shown in rejected.csv. The first are malformed
  * lines, which may indicate the wrong format; the others are valid lines whose frame is not usable.
@@ -56,7 +55,7 @@ typedef enum leat_can_reject {
 /* Columns file,line,reason,text: the line's beginning. */
 extern const leat_reject_kind leat_can_rejects;
 
-/* ---- the layout of a file's lines ---- */
+/* ---- layouts --------------------------------------------------------------------------------- */
 
 /* The interfaces of a candump log in order of appearance. An interface's number is formed by the
  * last digits of its name ("can1" is 1) if no other has it, else it is the smallest free number. */
@@ -146,7 +145,7 @@ typedef struct leat_can_layout {
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
     bool label_inverted;                /* its column is named for benign frames */
-    int watch_count;                    /* columns to watch: watch.c */
+    int watch_count;                    /* columns to watch: label_columns.c */
     struct {
         int column;
         bool may_be_mark; /* its name does not say whether it is a label */
@@ -154,97 +153,5 @@ typedef struct leat_can_layout {
     } watch[LEAT_CAN_WATCH_MAX];
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;
-
-/*
- * Detects the layout of a file from its first lines in `text`: of the format `wanted`, or with
- * LEAT_CAN_AUTO of the one that most of them parse as. The first *skip_bytes of the text are blank
- * lines and a header, not frames. *looks: the detected format, whatever `wanted` is; LEAT_CAN_AUTO
- * for none. If the text has only blank lines, *found is false. LEAT_ERR_INPUT reports what the file
- * (`path`) looks like instead.
- */
-LEAT_MUST_CHECK leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path,
-                                          leat_can_format wanted,
-                                          const leat_can_line_options *options,
-                                          leat_can_layout *layout, leat_can_format *looks,
-                                          int64_t *skip_bytes, bool *found, leat_error *err);
-/* Numbers the interfaces that appear in the lines of the text, in their order, before those lines
- * are parsed. A name beyond LEAT_CAN_BUSES_MAX gets no number. Does nothing for other formats. */
-void leat_can_note_buses(leat_can_layout *layout, const char *text, int64_t size_bytes);
-
-/* One line without its end, not empty. Fills *line if it is accepted. */
-leat_can_reject leat_can_parse_line(const leat_can_layout *layout,
-                                    const leat_can_line_options *options, const char *text,
-                                    int64_t size_bytes, leat_can_line *line);
-
-/* The fields of a CSV header or line, in place: *at moves past the comma, or to NULL after the
- * last. Quotes around a field are removed, doubled ones in it stay: no name or value in these
- * formats contains any. False if the quoting is invalid. */
-bool leat_can_field(const char **at, const char *end, leat_text *field);
-
-/* ---- complete files ---- */
-
-typedef struct leat_can_scan_options {
-    leat_can_format format; /* of all files; LEAT_CAN_AUTO: detected for each from its contents */
-    leat_can_line_options lines;
-    double max_rejected;      /* the share of a file's lines that may be rejected in any case */
-    int threads;              /* workers 0..threads-1 */
-    leat_reject_log *rejects; /* of leat_can_rejects; may be NULL */
-    leat_can_batch_fn batch;
-    void *batch_context;
-    leat_ticker *ticker; /* counts bytes of the files; may be NULL */
-} leat_can_scan_options;
-
-/* What the identifiers of a file look like, as bits: see notes.c. */
-enum {
-    LEAT_CAN_IDS_LETTERS = 1,   /* one has a digit from A to F */
-    LEAT_CAN_IDS_LONG = 2,      /* one above 7FF, whose digits are a decimal number up to 2047 */
-    LEAT_CAN_IDS_BEYOND = 4,    /* one whose digits are a larger decimal number */
-    LEAT_CAN_IDS_NAMED_DEC = 8, /* the name of their column says that they are decimal, or their
-                                  payloads are */
-    LEAT_CAN_IDS_DECIDED = 16,  /* --column says how they are written */
-};
-
-/* What a scan found in a file. */
-typedef struct leat_can_file {
-    leat_can_format format; /* LEAT_CAN_AUTO: it has no lines */
-    leat_can_format looks;
-    bool labelled;
-    int64_t lines, frames; /* lines = frames + rejected; neither header nor blank lines count */
-    int64_t rejected[LEAT_CAN_REJECT_COUNT];
-    int64_t first_malformed;                    /* number of that line, or 0 */
-    bool no_time;                               /* its times were invented */
-    bool gaps;                                  /* its times were added up */
-    bool id_may_be_decimal;                     /* as in the layout */
-    double first_s, last_s;                     /* the smallest and the largest time of a frame */
-    int ids;                                    /* LEAT_CAN_IDS_... */
-    int doubts;                                 /* LEAT_CAN_DOUBT_... */
-    char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
-    char unused[LEAT_CAN_UNUSED_BYTES];         /* unused ones that may be marks or buses; "" */
-    int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
-    /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
-    uint8_t time_column, id_column, data_column;
-    int64_t frames_cut;    /* with LEAT_CAN_MARK_CUT */
-    int64_t equal_times;   /* frames with the time of the one before, within blocks */
-    int64_t earlier_times; /* frames with an earlier one, within blocks */
-    int64_t short_times;   /* frames with a time of 0 to 1 s */
-    char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, for --column; "": unknown */
-    bool watched;                              /* label_like is what the watched columns give */
-    uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
-} leat_can_file;
-
-/*
- * Reads all inputs once, each with its format, and fills files[inputs->count]. The block
- * boundaries, and so every batch, depend only on the files; which worker passes it does not.
- * LEAT_ERR_INPUT: a file is of no known format, or not of the wanted one; or more than 1 % of its
- * lines and at least 100, or more than half of them, are rejected, and more than max_rejected: the
- * message shows three of them. Remote, error and refused CAN-FD frames are not counted. It is also
- * refused if any of its labels cannot be read (label_unparsable), unless max_rejected allows them.
- */
-LEAT_MUST_CHECK leat_code leat_can_scan(const leat_input_list *inputs,
-                                        const leat_can_scan_options *options, leat_can_file *files,
-                                        leat_error *err);
-/* The maximum memory of a scan with the given number of threads, excluding the reject log and the
- * batch function. */
-int64_t leat_can_scan_memory(int threads);
 
 #endif

@@ -3,9 +3,9 @@
  * notation that the header or --column gives it. The payload's length must agree with the DLC, if
  * there is one: a payload in another notation than the expected one is then not taken for bytes.
  */
-#include "ingest/can/read/table.h"
-
-#include "ingest/can/read/pieces.h"
+#include "ingest/can/read/csv.h"
+#include "ingest/can/read/known.h"
+#include "ingest/can/read/labels.h"
 
 /* A payload of words separated by blanks may add cells. */
 enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
@@ -158,22 +158,17 @@ static bool has_separator(leat_text data, bool strict) {
 }
 
 static bool is_nothing(leat_text cell) {
-    return cell.size_bytes == 0 || is_word_of_any_case(cell, "nan") ||
-           is_word_of_any_case(cell, "none") || is_word_of_any_case(cell, "null");
+    return cell.size_bytes == 0 || is_listed_word(cell, leat_can_nothing_words);
 }
 
 /* A mark of a frame: extended, remote, error. False: a word of unknown meaning. */
 bool leat_can_take_mark(leat_text cell, bool *set) {
-    static const char *const marked[] = {"1", "1.0", "true", "yes", "y", "t"};
-    static const char *const unmarked[] = {"0", "0.0", "false", "no", "n", "f"};
     *set = false;
     if (cell.data == NULL || is_nothing(cell)) return true;
-    for (size_t i = 0; i < sizeof marked / sizeof *marked; i++) {
-        if (is_word_of_any_case(cell, unmarked[i])) return true;
-        *set = is_word_of_any_case(cell, marked[i]);
-        if (*set) return true;
-    }
-    return false;
+    if (is_listed_word(cell, leat_can_zero_words) || is_listed_word(cell, leat_can_no_words))
+        return true;
+    *set = is_listed_word(cell, leat_can_one_words) || is_listed_word(cell, leat_can_yes_words);
+    return *set;
 }
 
 /* What may follow the last byte of a frame: an empty cell, or a zero. */
@@ -225,7 +220,7 @@ static bool read_cell(const leat_can_layout *layout, const leat_can_line_options
     }
     if (data.size_bytes >= 2 && data.data[0] == '0' && (data.data[1] | 0x20) == 'x')
         data = (leat_text){data.data + 2, data.size_bytes - 2};
-    *reason = leat_can_take_run(data, options, line);
+    *reason = leat_can_take_run(data, false, options, line);
     out->count = (data.size_bytes + 1) / 2;
     return true;
 }

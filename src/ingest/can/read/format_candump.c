@@ -1,0 +1,170 @@
+/* candump -l, also with the direction of -x, and with label columns at the end. Interfaces are
+ * numbered in the order in which they appear. */
+#include "ingest/can/read/fields.h"
+#include "ingest/can/read/formats.h"
+
+/* (time) interface frame [direction]: the text of *at up to a blank; candump does not use tabs. */
+static inline leat_text until_blank(const char **at, const char *end) {
+    while (*at < end && **at == ' ') (*at)++;
+    const char *begin = *at, *blank = memchr(begin, ' ', (size_t)(end - begin));
+    *at = blank != NULL ? blank : end;
+    return text_between(begin, *at);
+}
+
+/* Its time and interface; *at moves past them. */
+static inline bool read_candump(const char **at, const char *end, leat_text *time,
+                                leat_text *name) {
+    const char *begin = *at;
+    if (begin == end || *begin != '(') return false;
+    const char *close = memchr(begin, ')', (size_t)(end - begin));
+    if (close == NULL) return false;
+    *time = text_between(begin + 1, close);
+    *at = close + 1;
+    *name = until_blank(at, end);
+    return name->size_bytes > 0;
+}
+
+static int32_t find_bus(const leat_can_buses *buses, leat_text name) {
+    for (int32_t i = 0; i < buses->count; i++) {
+        if (buses->names[i].size_bytes == name.size_bytes &&
+            memcmp(buses->names[i].text, name.data, (size_t)name.size_bytes) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static bool is_taken(const leat_can_buses *buses, int number) {
+    for (int32_t i = 0; i < buses->count; i++) {
+        if (buses->names[i].number == number) return true;
+    }
+    return false;
+}
+
+static void add_bus(leat_can_buses *buses, leat_text name) {
+    if (buses->count == LEAT_CAN_BUSES_MAX || name.size_bytes > LEAT_CAN_BUS_NAME_MAX) return;
+    int digits = 0, number = 0;
+    while (digits < name.size_bytes && digits < 5) {
+        char letter = name.data[name.size_bytes - 1 - digits];
+        if (letter < '0' || letter > '9') break;
+        digits++;
+    }
+    leat_text last = {name.data + name.size_bytes - digits, digits};
+    if (!read_count(last, UINT16_MAX, &number) || is_taken(buses, number)) {
+        for (number = 0; is_taken(buses, number); number++) continue;
+    }
+    memcpy(buses->names[buses->count].text, name.data, (size_t)name.size_bytes);
+    buses->names[buses->count].size_bytes = (uint8_t)name.size_bytes;
+    buses->names[buses->count].number = (uint16_t)number;
+    buses->count++;
+}
+
+static void note_buses(leat_can_layout *layout, const char *text, const char *end) {
+    for (const char *at = text; at < end;) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
+        leat_text time, name;
+        if (read_candump(&at, stop, &time, &name) && find_bus(&layout->buses, name) < 0) {
+            add_bus(&layout->buses, name);
+        }
+        at = stop + 1;
+    }
+}
+
+static leat_text rest_of(const char *at, const char *end) {
+    leat_text time, name;
+    if (!read_candump(&at, end, &time, &name)) return (leat_text){NULL, 0};
+    leat_text frame = until_blank(&at, end);
+    if (memchr(frame.data, '#', (size_t)frame.size_bytes) == NULL) return (leat_text){NULL, 0};
+    return text_between(at, end);
+}
+
+static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
+                    leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
+    (void)first;
+    (void)why;
+    leat_can_note_trailing(of, rest_of, true, false, layout);
+    for (int i = 0; i < of->count; i++)
+        note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
+    return true;
+}
+
+/* Data bytes: pairs, optionally separated by full stops, as cansend accepts them; after eight of
+ * them a DLC above 8 may be written as "_9".."_F". */
+static leat_can_reject take_data(leat_text data, bool fd, const leat_can_line_options *options,
+                                 leat_can_line *line) {
+    char pairs[2 * LEAT_CAN_FD_BYTES];
+    if (!fd && data.size_bytes > 2 && data.data[data.size_bytes - 2] == '_' &&
+        digit_of(data.data[data.size_bytes - 1]) > 8) {
+        data.size_bytes -= 2;
+    }
+    bool stops = data.size_bytes > 2 && data.size_bytes % 3 == 2 &&
+                 data.size_bytes < 3 * LEAT_CAN_FD_BYTES && data.data[2] == '.';
+    for (int i = 2; stops && i < data.size_bytes; i += 3) stops = data.data[i] == '.';
+    if (stops) {
+        int count = (data.size_bytes + 1) / 3;
+        for (int i = 0; i < count; i++) memcpy(pairs + 2 * i, data.data + 3 * i, 2);
+        data = (leat_text){pairs, 2 * count};
+    }
+    return leat_can_take_run(data, fd, options, line);
+}
+
+/* identifier#data, identifier##flags data (CAN-FD), identifier#R (a remote frame) */
+static leat_can_reject take_frame(leat_text frame, const leat_can_line_options *options,
+                                  leat_can_line *line) {
+    const char *end = frame.data + frame.size_bytes;
+    const char *sharp = memchr(frame.data, '#', (size_t)frame.size_bytes);
+    if (sharp == NULL) return LEAT_CAN_REJECT_LINE;
+    leat_text id = text_between(frame.data, sharp);
+    uint32_t value = 0;
+    if ((id.size_bytes != 3 && id.size_bytes != 8) || !read_hex(id, &value)) {
+        return LEAT_CAN_REJECT_ID;
+    }
+    if (value > LEAT_CAN_ID_29_MAX && value <= (LEAT_CAN_ID_ERROR | LEAT_CAN_ID_29_MAX))
+        return LEAT_CAN_REJECT_ERROR;
+    if (!leat_can_take_id(id, id.size_bytes == 8, options, line)) return LEAT_CAN_REJECT_ID;
+    const char *at = sharp + 1;
+    if (at < end && (*at == 'R' || *at == 'r')) return LEAT_CAN_REJECT_REMOTE;
+    bool fd = at < end && *at == '#';
+    if (fd) {
+        if (end - at < 2 || digit_of(at[1]) < 0) return LEAT_CAN_REJECT_LINE;
+        at += 2;
+    }
+    return take_data(text_between(at, end), fd, options, line);
+}
+
+static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_options *options,
+                             const char *at, const char *end, leat_can_line *line) {
+    leat_text time, name;
+    if (!read_candump(&at, end, &time, &name)) return LEAT_CAN_REJECT_LINE;
+    leat_text frame = until_blank(&at, end);
+    /* candump -x adds the direction */
+    leat_text rest = trim(text_between(at, end));
+    leat_can_reject label =
+        leat_can_take_trailing(rest, layout->trailing_labels, true, &line->attack);
+    if (label == LEAT_CAN_REJECT_LINE) return label;
+    if (!read_time(time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
+    int32_t bus = find_bus(&layout->buses, name);
+    if (bus < 0) return LEAT_CAN_REJECT_BUS;
+    line->bus = layout->buses.names[bus].number;
+    leat_can_reject reason = take_frame(frame, options, line);
+    return reason == LEAT_CAN_TAKEN ? label : reason;
+}
+
+static bool find_time(const leat_can_layout *layout, const char *at, const char *end,
+                      double *time) {
+    (void)layout;
+    leat_text cell = {NULL, 0}, name;
+    (void)read_candump(&at, end, &cell, &name);
+    return cell.data != NULL && read_time(cell, 0, time);
+}
+
+static leat_text find_label(const leat_can_layout *layout, const char *at, const char *end) {
+    return leat_can_find_trailing(layout, at, end, rest_of, true);
+}
+
+const leat_can_format_lines leat_can_candump = {.lay_out = lay_out,
+                                                .parse = parse,
+                                                .find_time = find_time,
+                                                .find_label = find_label,
+                                                .note_buses = note_buses};

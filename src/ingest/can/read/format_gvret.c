@@ -1,0 +1,97 @@
+/* SavvyCAN's GVRET: a csv with a header of its own, times in microseconds, and padding after the
+ * bytes of a frame. */
+#include "base/error.h"
+#include "ingest/can/read/csv.h"
+#include "ingest/can/read/formats.h"
+#include "ingest/can/read/labels.h"
+
+/* "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,...", in any case, with blanks around names, with or
+ * without Dir. */
+static bool read_header(leat_text header, leat_can_layout *layout) {
+    static const char *const wanted[] = {"timestamp", "id", "extended", "dir", "bus", "len", "d1"};
+    const char *at = header.data, *end = at + header.size_bytes;
+    for (int i = 0; i < 7; i++) {
+        char name[16] = "";
+        size_t size = 0;
+        for (; at < end && *at != ','; at++) {
+            if (*at == ' ' || *at == '\t') continue;
+            if (size + 1 == sizeof name) return false;
+            name[size++] = (char)(*at >= 'A' && *at <= 'Z' ? *at | 0x20 : *at);
+        }
+        if (i == 3) {
+            layout->direction = strcmp(name, "dir") == 0;
+            if (!layout->direction) i++;
+        }
+        if (strcmp(name, wanted[i]) != 0) return false;
+        if (at < end) at++;
+    }
+    return true;
+}
+
+bool leat_can_is_gvret_header(leat_text line) {
+    leat_can_layout layout;
+    return read_header(line, &layout);
+}
+
+static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
+                    leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
+    (void)why;
+    *first = 1;
+    return read_header(of->lines[0], layout);
+}
+
+/* A label behind the data would be skipped like padding: the columns have to be named. */
+static leat_code check(leat_text header, const char *path, leat_error *err) {
+    leat_can_layout layout;
+    leat_text cells[LEAT_CAN_COLUMNS_MAX];
+    char text[64];
+    if (!read_header(header, &layout)) return LEAT_OK;
+    int count = leat_can_split_cells(header.data, header.data + header.size_bytes, ',', cells,
+                                     LEAT_CAN_COLUMNS_MAX);
+    for (int i = layout.direction ? 7 : 6; i < count; i++) {
+        if (leat_can_label_rank(cells[i]) < 0 && !leat_can_label_like(cells[i])) continue;
+        leat_text_show(text, sizeof text, cells[i].data, cells[i].size_bytes);
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\": column \"%s\" looks like a label, but gvret logs have none; read "
+                         "it with --column \"time=1:us,label=%s\"",
+                         path, text, text);
+    }
+    return LEAT_OK;
+}
+
+/* Time Stamp,ID,Extended,[Dir,]Bus,LEN,D1,... ; text after LEN bytes is padding. */
+static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_options *options,
+                             const char *at, const char *end, leat_can_line *line) {
+    leat_text fields[6];
+    int wanted = layout->direction ? 6 : 5;
+    for (int i = 0; i < wanted; i++) {
+        if (at == NULL) return LEAT_CAN_REJECT_LINE;
+        fields[i] = trim(until_comma(&at, end));
+    }
+    int count = 0, bus = 0;
+    bool extended = is_word_of_any_case(fields[2], "true");
+    if (!extended && !is_word_of_any_case(fields[2], "false")) return LEAT_CAN_REJECT_LINE;
+    if (layout->direction && !is_word_of_any_case(fields[3], "rx") &&
+        !is_word_of_any_case(fields[3], "tx")) {
+        return LEAT_CAN_REJECT_LINE;
+    }
+    if (!read_count(fields[wanted - 1], LEAT_CAN_FD_BYTES, &count)) return LEAT_CAN_REJECT_LINE;
+    if (!read_time(fields[0], -6, &line->time)) return LEAT_CAN_REJECT_TIME;
+    if (!leat_can_take_id(fields[1], extended, options, line)) return LEAT_CAN_REJECT_ID;
+    if (!read_count(fields[wanted - 2], UINT16_MAX, &bus)) return LEAT_CAN_REJECT_BUS;
+    line->bus = (uint16_t)bus;
+    line->attack = false;
+    if (count > 0 && at == NULL) return LEAT_CAN_REJECT_LINE;
+    if (count == 0) at = end;
+    return leat_can_take_bytes(at, end, ',', count, true, options, line);
+}
+
+static bool find_time(const leat_can_layout *layout, const char *at, const char *end,
+                      double *time) {
+    (void)layout;
+    return read_time(trim(until_comma(&at, end)), -6, time);
+}
+
+const leat_can_format_lines leat_can_gvret = {
+    .lay_out = lay_out, .parse = parse, .find_time = find_time, .check = check};

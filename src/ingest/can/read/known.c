@@ -1,0 +1,237 @@
+/* What is known about logs, as tables: see known.h. */
+#include "ingest/can/read/known.h"
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+/* Their names and numbers are in leat/ingest.h, LEAT_CAN_FORMAT_TABLE. */
+const leat_can_format_row leat_can_formats[LEAT_CAN_FORMATS] = {
+    [LEAT_CAN_CSV] = {.lines = &leat_can_csv},
+    [LEAT_CAN_HCRL] = {.lines = &leat_can_hcrl},
+    [LEAT_CAN_HCRL_TEXT] = {.lines = &leat_can_hcrl_text},
+    [LEAT_CAN_SURVIVAL] = {.lines = &leat_can_survival},
+    [LEAT_CAN_GVRET] = {.lines = &leat_can_gvret, .has_bus = true, .is_hex = true},
+    [LEAT_CAN_CANDUMP] = {.lines = &leat_can_candump, .has_bus = true, .is_hex = true},
+    [LEAT_CAN_CRYSYS] = {.lines = &leat_can_crysys},
+};
+
+const leat_can_binary_row leat_can_binary_files[] = {
+    {"LOGG", 4, "a BLF file of Vector", "blf", false},
+    {"MDF     ", 8, "an MDF file of ASAM", "mf4", false},
+    {"UnFinMF ", 8, "an unfinished MDF file of ASAM", "mf4", false},
+    {"SQLite format 3", 16, "an SQLite database", "db", false},
+    {"\xd4\xc3\xb2\xa1", 4, "a pcap file", "pcap", true},
+    {"\xa1\xb2\xc3\xd4", 4, "a pcap file", "pcap", true},
+    {"\x4d\x3c\xb2\xa1", 4, "a pcap file", "pcap", true},
+    {"\xa1\xb2\x3c\x4d", 4, "a pcap file", "pcap", true},
+    {"\x0a\x0d\x0d\x0a", 4, "a pcapng file", "pcapng", true},
+    {NULL, 0, NULL, NULL, false},
+};
+
+const leat_can_packed_row leat_can_packed_files[] = {
+    {"PK\3\4", "zip"},     {"\x28\xb5\x2f\xfd", "zstd"}, {"BZh", "bzip2"},
+    {"\xfd\x37zXZ", "xz"}, {"7z\xbc\xaf", "7z"},         {NULL, NULL},
+};
+
+/* ---- names of columns ------------------------------------------------------------------------ */
+
+const leat_can_column_row leat_can_column_names[] = {
+    {"timestamp", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_NONE},
+    {"timestamps", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_NONE},
+    {"time", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_NONE},
+    {"times", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_S},
+    {"timems", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_MS},
+    {"timestampms", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_MS},
+    {"timeus", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_US},
+    {"timestampus", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_US},
+    {"timens", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_NS},
+    {"timestampns", LEAT_CAN_COLUMN_TIME, LEAT_CAN_UNIT_NS},
+    {"arbitrationid", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"arbid", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"canid", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"messageid", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"identifier", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"id", LEAT_CAN_COLUMN_ID, LEAT_CAN_UNIT_NONE},
+    {"datafield", LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_UNIT_NONE},
+    {"payload", LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_UNIT_NONE},
+    {"payloadhex", LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_UNIT_HEX},
+    {"data", LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_UNIT_NONE},
+    {"datahex", LEAT_CAN_COLUMN_PAYLOAD, LEAT_CAN_UNIT_HEX},
+    {"dlc", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
+    {"len", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
+    {"length", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
+    {"datalength", LEAT_CAN_COLUMN_DLC, LEAT_CAN_UNIT_NONE},
+    {NULL, LEAT_CAN_COLUMN_OTHER, LEAT_CAN_UNIT_NONE},
+};
+
+const char *const leat_can_byte_names[] = {"data", "d", "byte", "b", "databyte", "payload", NULL};
+const char leat_can_signal_name[] = "signal";
+
+const char *const leat_can_maybe_decimal_names[] = {"addr",    "address",    "id", "intid",
+                                                    "canaddr", "canaddress", NULL};
+
+const leat_can_mark_row leat_can_mark_names[] = {
+    {"bus", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_ALONE},
+    {"channel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_ALONE},
+    {"interface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"iface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"canbus", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"canchannel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"busid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"buschannel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"network", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"busname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"busnumber", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"busno", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"channelid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"channelname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"channelnumber", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"networkname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"canbusid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"caninterface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"interfaceid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"interfacename", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"ifname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"chn", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"extended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
+    {"isextended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
+    {"isextendedid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
+    {"ide", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"iside", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"xtd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"isxtd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"ext", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"isext", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"extd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"eff", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"extid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"extendedid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"extendedframe", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"isextendedframe", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"is29bit", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    {"remote", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_ALONE},
+    {"isremoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_ALONE},
+    {"rtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"isrtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"isremote", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"remoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"remoterequest", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"error", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_ALONE},
+    {"iserrorframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_ALONE},
+    {"iserror", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"iserr", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"err", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"errorframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"errframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"srr", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"fd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"isfd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"canfd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"fdf", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"isfdframe", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"edl", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"brs", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"bitrateswitch", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"esi", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"errorstateindicator", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"isrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"istx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"rx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"tx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"dir", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"direction", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"rxtx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"txrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"ack", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"r0", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"r1", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {NULL, LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+};
+
+const char *const leat_can_counter_names[] = {"error", "err", NULL};
+const char *const leat_can_maybe_mark_names[] = {"type", NULL};
+const char *const leat_can_no_label_names[] = {"port", NULL};
+
+const char *const leat_can_label_names[] = {
+    "attack",   "label",     "labels",      "class",     "flag",      "anomaly",
+    "isattack", "isanomaly", "attacklabel", "malicious", "intrusion", NULL,
+};
+
+const char *const leat_can_label_parts[] = {
+    "label", "attack", "class",   "anomal", "malic",  "intrus",   "inject", "benign", "normal",
+    "spoof", "legit",  "genuine", "fraud",  "infect", "groundtr", "threat", NULL,
+};
+const char *const leat_can_maybe_label_names[] = {
+    "flags", "target", "tag",    "verdict", "truth",  "type",  "category",   "scenario",
+    "gt",    "ytrue",  "lbl",    "outcome", "alarm",  "alert", "annotation", "event",
+    "mal",   "fake",   "result", "ygt",     "isgood", "isbad", "tampered",   NULL,
+};
+const char *const leat_can_unlabel_begins[] = {"normali", NULL}; /* normalized_time */
+
+const char *const leat_can_benign_names[] = {
+    "benign",       "normal",       "legit",      "legitimate", "genuine",
+    "regular",      "attackfree",   "noattack",   "notattack",  "nonattack",
+    "nonmalicious", "notmalicious", "notanomaly", "good",       NULL,
+};
+const char *const leat_can_benign_begins[] = {
+    "is", "label", "class", "type", NULL,
+};
+const char *const leat_can_benign_ends[] = {
+    "flag", "label", "class", "frame", "message", "traffic", NULL,
+};
+
+const leat_can_header_row leat_can_canedge_header[] = {
+    {"TimestampEpoch", LEAT_CAN_COLUMN_TIME},
+    {"BusChannel", LEAT_CAN_COLUMN_OTHER},
+    {"ID", LEAT_CAN_COLUMN_ID},
+    {"IDE", LEAT_CAN_COLUMN_OTHER},
+    {"DLC", LEAT_CAN_COLUMN_OTHER},
+    {"DataLength", LEAT_CAN_COLUMN_DLC},
+    {"Dir", LEAT_CAN_COLUMN_OTHER},
+    {"EDL", LEAT_CAN_COLUMN_OTHER},
+    {"BRS", LEAT_CAN_COLUMN_OTHER},
+    {"ESI", LEAT_CAN_COLUMN_OTHER},
+    {"RTR", LEAT_CAN_COLUMN_OTHER},
+    {"DataBytes", LEAT_CAN_COLUMN_PAYLOAD},
+    {NULL, LEAT_CAN_COLUMN_OTHER},
+};
+
+const char *const leat_can_ciciov_header[] = {
+    "id",    "data0", "data1", "data2",    "data3",         "data4", "data5",
+    "data6", "data7", "label", "category", "specificclass", NULL,
+};
+const char *const leat_can_gvret_header[] = {
+    "timestamp", "id", "extended", "bus", "len", "d1", NULL,
+};
+const char *const leat_can_python_can_header[] = {
+    "timestamp", "arbitration_id", "extended", "remote", "error", "dlc", "data", NULL,
+};
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+const leat_can_label_row leat_can_label_words[] = {
+    {"r", false},          {"t", true},           {"normal", false},  {"attack", true},
+    {"false", false},      {"true", true},        {"benign", false},  {"anomaly", true},
+    {"no", false},         {"yes", true},         {"regular", false}, {"malicious", true},
+    {"legit", false},      {"legitimate", false}, {"genuine", false}, {"attack_free", false},
+    {"anomalous", true},   {"abnormal", true},    {"injected", true}, {"intrusion", true},
+    {"y", true},           {"n", false},          {"ok", false},      {"attacked", true},
+    {"attackfree", false}, {"no_attack", false},  {NULL, false},
+};
+
+const char *const leat_can_attack_types[] = {
+    "dos",           "ddos",         "fuzzy",          "fuzzing",      "fuzz",
+    "gear",          "rpm",          "speed",          "flooding",     "flood",
+    "malfunction",   "double",       "triple",         "interval",     "forceneutral",
+    "standstill",    "systematic",   "suppress",       "suppression",  "masquerade",
+    "replay",        "spoof",        "spoofing",       "gearspoofing", "rpmspoofing",
+    "speedspoofing", "rpmaccessory", "speedaccessory", "injection",    "fabrication",
+    "impersonation", NULL,
+};
+
+const char *const leat_can_nothing_words[] = {"nan", "none", "null", NULL};
+
+const char *const leat_can_yes_words[] = {"true", "yes", "y", "t", NULL};
+const char *const leat_can_no_words[] = {"false", "no", "n", "f", NULL};
+const char *const leat_can_one_words[] = {"1", "1.0", NULL};
+const char *const leat_can_zero_words[] = {"0", "0.0", NULL};
+const char *const leat_can_minus_words[] = {"-1", "-1.0", "nan", NULL};

@@ -1,0 +1,140 @@
+/* What helps with a csv whose lines are rejected: the option that says how its values are written,
+ * or that they are not read. From the first rejected line, whose reason is known. And what helps
+ * with a file whose first line no format has. */
+#include "ingest/can/read/remedies.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "ingest/can/read/column_option.h"
+#include "ingest/can/read/csv.h"
+
+static int64_t count_of(leat_text text, const char *letters) {
+    int64_t count = 0;
+    for (int i = 0; i < text.size_bytes; i++)
+        count += text.data[i] != 0 && strchr(letters, text.data[i]) != NULL;
+    return count;
+}
+
+static bool is_decimal(leat_text text) {
+    return text.size_bytes > 0 && count_of(text, "0123456789") == text.size_bytes;
+}
+
+/* 1600000000000: too large for seconds. */
+static void remedy_time(leat_text cell, const char *name, char *remedy, size_t size) {
+    int64_t digits = 0;
+    while (digits < cell.size_bytes && cell.data[digits] >= '0' && cell.data[digits] <= '9')
+        digits++;
+    const char *unit = digits >= 18 ? "ns" : digits >= 15 ? "us" : "ms";
+    bool number = digits == cell.size_bytes || cell.data[digits] == '.';
+    if (number && digits >= 12)
+        snprintf(remedy, size, "if its times are not seconds, use --column time=%s:%s", name, unit);
+    else if (digits > 0 && digits < cell.size_bytes && cell.data[digits] == ',')
+        snprintf(remedy, size, "times with a decimal comma are not read; write points");
+    else if (count_of(cell, ":") > 0 || count_of(cell, "-/") > 1)
+        snprintf(remedy, size, "dates are not read; convert times to seconds");
+}
+
+/* 217056561, 131x, 131h, 305.0 */
+static void remedy_id(leat_text cell, const char *name, char *remedy, size_t size) {
+    int64_t value = 0;
+    for (int i = 0; i < cell.size_bytes && i < 12; i++) value = 10 * value + (cell.data[i] - '0');
+    if (is_decimal(cell) && value <= LEAT_CAN_ID_29_MAX)
+        snprintf(remedy, size, "if its identifiers are decimal, use --column id=%s:dec", name);
+    else if (!is_decimal(cell) && cell.size_bytes > 0)
+        snprintf(remedy, size,
+                 "identifiers are hexadecimal digits, also with 0x, or with --column id=%s:dec "
+                 "decimal ones; convert them",
+                 name);
+}
+
+/* "202 24 37" */
+static bool has_decimal_bytes(leat_text cell) {
+    const char *at = cell.data, *end = at + cell.size_bytes;
+    int words = 0, value = 0;
+    for (leat_text word; (word = next_word(&at, end)).size_bytes > 0; words++) {
+        if (word.size_bytes > 3 || !read_count(word, 255, &value)) return false;
+    }
+    return words > 1;
+}
+
+static void remedy_payload(leat_text cell, const char *name, char *remedy, size_t size) {
+    if (has_decimal_bytes(cell))
+        snprintf(remedy, size, "if its bytes are decimal, use --column data=%s:dec", name);
+    else if (cell.size_bytes >= 8 && count_of(cell, "01") == cell.size_bytes)
+        snprintf(remedy, size, "if its payloads are bits, use --column data=%s:bits", name);
+    else if (cell.size_bytes > 1 && (cell.data[0] == 'b' || cell.data[0] == 'B') &&
+             cell.data[1] == '\'')
+        snprintf(remedy, size, "payloads like b'...' are not read; write hexadecimal digits");
+}
+
+/* The column of this kind, and its name or number. */
+static int find_column(const leat_can_layout *layout, const leat_text *names, int kind,
+                       char name[48]) {
+    for (int i = 0; i < layout->column_count; i++) {
+        if (layout->column[i] != kind) continue;
+        if (names != NULL) leat_text_show(name, 48, names[i].data, names[i].size_bytes);
+        else snprintf(name, 48, "%d", i + 1);
+        return i;
+    }
+    return -1;
+}
+
+void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text line,
+                     leat_can_reject reason, char *remedy, size_t remedy_bytes) {
+    enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
+    leat_text names[LEAT_CAN_COLUMNS_MAX], cells[CELLS_MAX];
+    char name[48] = "";
+    remedy[0] = 0;
+    int kind = reason == LEAT_CAN_REJECT_TIME ? LEAT_CAN_COLUMN_TIME
+               : reason == LEAT_CAN_REJECT_ID ? LEAT_CAN_COLUMN_ID
+                                              : LEAT_CAN_COLUMN_PAYLOAD;
+    if (layout->format != LEAT_CAN_CSV || reason == LEAT_CAN_REJECT_BUS) return;
+    if (reason == LEAT_CAN_REJECT_NO_LABEL) {
+        snprintf(remedy, remedy_bytes,
+                 "an empty label is not taken for benign; if it is, write 0 there");
+        return;
+    }
+    int count = leat_can_split_cells(header.data, header.data + header.size_bytes, layout->part,
+                                     names, LEAT_CAN_COLUMNS_MAX);
+    bool named = layout->named && count == layout->column_count;
+    int column = find_column(layout, named ? names : NULL, kind, name);
+    count = leat_can_split_cells(line.data, line.data + line.size_bytes, layout->part, cells,
+                                 CELLS_MAX);
+    if (column < 0 || column >= count) return;
+    if (kind == LEAT_CAN_COLUMN_TIME) remedy_time(cells[column], name, remedy, remedy_bytes);
+    else if (kind == LEAT_CAN_COLUMN_ID) remedy_id(cells[column], name, remedy, remedy_bytes);
+    else remedy_payload(cells[column], name, remedy, remedy_bytes);
+}
+
+const char *leat_can_remedy_first(leat_text line) {
+    const char *at = line.data, *end = at + line.size_bytes;
+    leat_text word = next_word(&at, end);
+    if (word.size_bytes == 0) return "";
+    bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
+    if (word.data[0] == '#' || separator || is_word(word, "//"))
+        return "its first line is neither a header nor a frame; remove it";
+    if (is_word(word, "Timestamp:") && memmem(at, (size_t)(end - at), "DLC:", 4) != NULL)
+        return "hcrl-text has no labels; if the last column is one, use --column "
+               "time=2,id=4,dlc=7,data=8..15,label=16";
+    if (word.data[0] == '(' && memchr(at, '[', (size_t)(end - at)) != NULL)
+        return "candump wrote it for the screen; record logs with candump -l or -L";
+    return "";
+}
+
+void leat_can_remedy_numbers(const leat_can_mapping *mapping, char *out, size_t out_bytes) {
+    static const struct {
+        leat_can_role role;
+        const char *usual;
+    } roles[] = {{LEAT_CAN_ROLE_TIME, "1"}, {LEAT_CAN_ROLE_ID, "2"}, {LEAT_CAN_ROLE_DATA, "3"}};
+    size_t used = 0;
+    out[0] = 0;
+    for (size_t i = 0; i < sizeof roles / sizeof *roles && used < out_bytes; i++) {
+        const leat_can_mapped *given = mapping != NULL ? &mapping->roles[roles[i].role] : NULL;
+        bool is = given != NULL && given->name[0] != 0;
+        used +=
+            (size_t)snprintf(out + used, out_bytes - used, "%s%s=%.20s%s%.20s", i > 0 ? "," : "",
+                             leat_can_role_names[roles[i].role], is ? given->name : roles[i].usual,
+                             is && given->last[0] != 0 ? ".." : "", is ? given->last : "");
+    }
+}
