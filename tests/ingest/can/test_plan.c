@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/plan.h"
 
 static int chosen(const leat_can_cuts *cuts) {
     int count = 0;

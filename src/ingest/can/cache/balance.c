@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/balance.h"
 
 /* Fewer windows than this per block may be divided unevenly by chance. */
 enum { BLOCK_WINDOWS = 5 };
@@ -140,10 +140,10 @@ static void warn_tests(const char *name, int64_t graphs, const leat_can_settings
            name, (long long)settings->window);
 }
 
-leat_code leat_can_sides_check(const leat_can_plan *plan, const leat_can_splits *splits,
-                               const leat_can_capture *captures, int64_t capture_count,
-                               int64_t clock_steps, char *warning, int64_t warning_bytes,
-                               leat_error *err) {
+leat_code leat_can_balance_check(const leat_can_plan *plan, const leat_can_splits *splits,
+                                 const leat_can_capture *captures, int64_t capture_count,
+                                 int64_t clock_steps, char *warning, int64_t warning_bytes,
+                                 leat_error *err) {
     const leat_can_settings *settings = plan->settings;
     const leat_can_sides sides = sides_of(plan);
     can_span widest = {0};
@@ -172,8 +172,8 @@ leat_code leat_can_sides_check(const leat_can_plan *plan, const leat_can_splits 
 
 /* ---- of an existing cache ------------------------------------------------------------------- */
 
-void leat_can_sides_warn(const leat_can_meta *meta, const leat_can_settings *settings,
-                         char *warning, int64_t warning_bytes) {
+void leat_can_balance_warn(const leat_can_meta *meta, const leat_can_settings *settings,
+                           char *warning, int64_t warning_bytes) {
     const leat_can_sides sides = {.train = meta->splits[0].graphs,
                                   .val = meta->splits[1].graphs,
                                   .dropped = meta->windows_dropped};

@@ -2,7 +2,7 @@
 #ifndef LEAT_INGEST_CAN_CACHE_DESCRIBE_H
 #define LEAT_INGEST_CAN_CACHE_DESCRIBE_H
 
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/plan.h"
 #include "ingest/can/cache/vocab.h"
 
 typedef struct leat_can_description {

@@ -1,5 +1,6 @@
 /* Caches by their contents: see folder.h. */
 #include "ingest/can/cache/folder.h"
+#include "ingest/can/cache/settings.h"
 #include "ingest/can/read/rules.h"
 
 #include <ctype.h>

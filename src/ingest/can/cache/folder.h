@@ -11,7 +11,7 @@
 
 #include "base/lock.h"
 #include "base/workdir.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/splits.h"
 
 typedef struct leat_can_folder {
     const char *parent;          /* the folder of caches, as given */

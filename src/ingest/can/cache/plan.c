@@ -7,7 +7,7 @@
 
 #include "base/mt19937.h"
 #include "base/pool.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/plan.h"
 
 /* Windows that a thread takes at a time; frames that it reads at a time if it needs all of them. */
 enum { STEP_WINDOWS = 256, STEP_FRAMES = 4096 };

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/settings.h"
 #include "ingest/options.h"
 
 #define AT(field) .place = offsetof(leat_can_settings, field)

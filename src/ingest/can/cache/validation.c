@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/plan.h"
 
 /* The stream of random numbers for the choice. */
 #define CHOICE_STREAM 0x63616e2076616cULL

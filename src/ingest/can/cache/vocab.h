@@ -5,7 +5,8 @@
 #ifndef LEAT_INGEST_CAN_CACHE_VOCAB_H
 #define LEAT_INGEST_CAN_CACHE_VOCAB_H
 
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/splits.h"
+#include "ingest/can/store/store.h"
 
 /* "65535:" and the text of an identifier, and a NUL. */
 enum { LEAT_CAN_ID_NAME_BYTES = LEAT_CAN_ID_BYTES + 8 };

@@ -3,7 +3,7 @@
 #define LEAT_INGEST_CAN_CACHE_WRITE_H
 
 #include "base/pool.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/cache/plan.h"
 #include "ingest/can/cache/scaler.h"
 
 typedef struct leat_can_write {

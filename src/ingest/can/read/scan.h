@@ -18,7 +18,7 @@ typedef struct leat_can_scan_options {
     leat_ticker *ticker; /* counts bytes of the files; may be NULL */
 } leat_can_scan_options;
 
-/* What the identifiers of a file look like, as bits: see cache/notes.c. */
+/* What the identifiers of a file look like, as bits: see warnings.c. */
 enum {
     LEAT_CAN_IDS_LETTERS = 1,   /* one has a digit from A to F */
     LEAT_CAN_IDS_LONG = 2,      /* one above 7FF, whose digits are a decimal number up to 2047 */

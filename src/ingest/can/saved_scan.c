@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/json.h"
-#include "ingest/can/cache/job.h"
+#include "ingest/can/job.h"
 
 #define COUNTS_BYTES_MAX (INT64_C(256) << 20)
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
@@ -73,7 +73,7 @@ static int64_t hash_of(const int64_t *numbers, int64_t count) {
     return (int64_t)(leat_xxh3(numbers, count * (int64_t)sizeof *numbers) >> 1);
 }
 
-leat_code leat_can_counts_save(const leat_can_file *files, int64_t count, const char *path,
+leat_code leat_can_saved_write(const leat_can_file *files, int64_t count, const char *path,
                                leat_error *err) {
     leat_json *json = NULL;
     int64_t *numbers = NULL;
@@ -134,8 +134,8 @@ static bool read_numbers(const json_t *root, int64_t *numbers, int64_t count) {
     return json_integer_value(json_array_get(root, (size_t)count)) == hash_of(numbers, count);
 }
 
-leat_code leat_can_counts_load(leat_can_file *files, int64_t count, const leat_can_store *store,
-                               const char *path, leat_error *err) {
+leat_code leat_can_saved_read(leat_can_file *files, int64_t count, const leat_can_store *store,
+                              const char *path, leat_error *err) {
     uint8_t *text = NULL;
     int64_t size = 0, *numbers = NULL;
     json_t *root = NULL;

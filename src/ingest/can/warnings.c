@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/can/cache/job.h"
+#include "ingest/can/job.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
@@ -327,7 +327,7 @@ static leat_code note_copies(notes *to, const leat_can_file *files, leat_error *
     return LEAT_OK;
 }
 
-leat_code leat_can_note_files(const leat_can_file *files, const leat_can_splits *splits,
+leat_code leat_can_warn_files(const leat_can_file *files, const leat_can_splits *splits,
                               const leat_can_settings *settings, char *warning,
                               size_t warning_bytes, leat_error *err) {
     notes to = {splits, warning, warning_bytes};
@@ -342,7 +342,7 @@ leat_code leat_can_note_files(const leat_can_file *files, const leat_can_splits 
     return LEAT_OK;
 }
 
-void leat_can_note_attacks(const leat_can_ingest_result *result, char *warning,
+void leat_can_warn_attacks(const leat_can_ingest_result *result, char *warning,
                            size_t warning_bytes) {
     enum { GRAPHS_ENOUGH = 20, PER_CENT = 90 };
     notes to = {NULL, warning, warning_bytes};
