@@ -1,9 +1,10 @@
 /* The metadata of a cache: see describe.h. */
 #include "ingest/can/cache/describe.h"
-#include "ingest/can/cache/settings.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "ingest/can/cache/settings.h"
 
 /* ---- settings ------------------------------------------------------------------------------- */
 

@@ -1,7 +1,5 @@
 /* Caches by their contents: see folder.h. */
 #include "ingest/can/cache/folder.h"
-#include "ingest/can/cache/settings.h"
-#include "ingest/can/read/rules.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -9,14 +7,14 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/json.h"
 #include "format/dataset/manifest.h"
+#include "ingest/can/cache/identity.h"
+#include "ingest/can/read/rules.h"
 
 /* Digits of the digest in the names of folders. */
 enum { DIGEST_LETTERS = 16 };
 /* Of a work folder, before the digest. */
 #define WORK_PREFIX LEAT_CAN_WORK_PREFIX
-#define INPUTS_BYTES_MAX (INT64_C(256) << 20)
 
 /* Everything that a run keeps in its work folder; the contents of temp/ may be elsewhere. */
 static const char *const work_names[] = {
@@ -32,154 +30,6 @@ static const char *const work_names[] = {
 };
 /* What --replace removes of a cache. */
 static const char *const cache_names[] = {LEAT_CAN_CACHE_NAMES(""), NULL};
-
-/* ---- what decides a cache's contents -------------------------------------------------------- */
-
-/* Everything but the inputs, one line each. The first rules of reading are not named: caches that
- * were made before there were others keep their digests. */
-static leat_code settings_text(const leat_can_settings *settings, int reader, leat_buf *text,
-                               leat_error *err) {
-    LEAT_TRY(leat_buf_printf(text, err, "leat %s can cache %d\n", leat_version(),
-                             LEAT_CAN_CACHE_VERSION));
-    for (const leat_setting *row = leat_can_settings_table()->rows; row->name != NULL; row++) {
-        char bytes[LEAT_SETTING_BYTES];
-        const char *value = leat_can_setting_text(row, settings, bytes);
-        if (value == NULL) continue;
-        LEAT_TRY(leat_buf_printf(text, err, "%s %s\n", row->name, value));
-    }
-    if (reader != LEAT_CAN_READER_FIRST)
-        LEAT_TRY(leat_buf_printf(text, err, "reader %d\n", reader));
-    return leat_buf_append(text, "", 1, err); /* ends like a text */
-}
-
-/* Files by split, folder, name (which decide attack types and vehicles) and contents. */
-static leat_code digest_of(const leat_can_splits *splits, const leat_can_settings *settings,
-                           int reader, char digest[65], leat_error *err) {
-    leat_buf text = {0};
-    leat_sha256 sha;
-    leat_code code = settings_text(settings, reader, &text, err);
-    if (code == LEAT_OK) leat_can_digest_begin(&sha, (const char *)text.data);
-    for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
-        const leat_can_source *file = &splits->files[i];
-        char content[65];
-        leat_sha256_hex(splits->inputs.items[i].sha256, content);
-        leat_can_digest_file(&sha, splits->name[file->split], file->folder, file->name, content);
-    }
-    if (code == LEAT_OK) leat_can_digest_end(&sha, digest);
-    leat_buf_free(&text);
-    return code;
-}
-
-/* ---- inputs.json ---------------------------------------------------------------------------- */
-
-static void write_inputs(leat_json *json, const leat_can_splits *splits, const char *settings) {
-    leat_json_begin_object(json);
-    leat_json_member_string(json, "settings", settings);
-    leat_json_member_int(json, "reader", LEAT_CAN_READER); /* the rules that decided */
-    leat_json_key(json, "files");
-    leat_json_begin_array(json);
-    for (int64_t i = 0; i < splits->inputs.count; i++) {
-        const leat_input *input = &splits->inputs.items[i];
-        char content[65];
-        leat_sha256_hex(input->sha256, content);
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "split", splits->name[splits->files[i].split]);
-        leat_json_member_string(json, "path", input->path);
-        leat_json_member_int(json, "size_bytes", input->facts.size_bytes);
-        leat_json_member_int(json, "mtime_ns", input->facts.mtime_ns);
-        leat_json_member_string(json, "sha256", content);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-    leat_json_end_object(json);
-}
-
-static leat_code save_inputs(const char *dir, const leat_can_splits *splits,
-                             const leat_can_settings *settings, int reader, leat_error *err) {
-    char path[LEAT_PATH_BYTES];
-    leat_buf text = {0};
-    leat_json *json = NULL;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, err));
-    leat_code code = settings_text(settings, reader, &text, err);
-    if (code == LEAT_OK) code = leat_json_create(&json, false, err);
-    if (code == LEAT_OK) {
-        write_inputs(json, splits, (const char *)text.data);
-        code = leat_json_save(json, path, err);
-    }
-    leat_buf_free(&text);
-    return code;
-}
-
-/* Whether this is the file that was read, according to its path, size and time; if so, its hash is
- * filled in. */
-static bool is_same_file(const json_t *item, leat_can_splits *splits, int64_t i) {
-    static const char what[] = LEAT_CAN_INPUTS_NAME;
-    const char *split = NULL, *path = NULL, *content = NULL;
-    int64_t size = 0, mtime = 0;
-    leat_input *input = &splits->inputs.items[i];
-    if (leat_json_get_string(item, "split", &split, what, NULL) != LEAT_OK) return false;
-    if (leat_json_get_string(item, "path", &path, what, NULL) != LEAT_OK) return false;
-    if (leat_json_get_string(item, "sha256", &content, what, NULL) != LEAT_OK) return false;
-    if (leat_json_get_int(item, "size_bytes", 0, INT64_MAX, &size, what, NULL) != LEAT_OK ||
-        leat_json_get_int(item, "mtime_ns", INT64_MIN, INT64_MAX, &mtime, what, NULL) != LEAT_OK)
-        return false;
-    return strcmp(split, splits->name[splits->files[i].split]) == 0 &&
-           strcmp(path, input->path) == 0 && size == input->facts.size_bytes &&
-           mtime == input->facts.mtime_ns && leat_sha256_parse(content, input->sha256);
-}
-
-static leat_code load_inputs(const char *dir, json_t **root) {
-    char path[LEAT_PATH_BYTES];
-    uint8_t *text = NULL;
-    int64_t size = 0;
-    *root = NULL;
-    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, NULL));
-    LEAT_TRY(leat_file_load(path, INPUTS_BYTES_MAX, &text, &size, NULL));
-    leat_code code = leat_json_parse((const char *)text, size, path, root, NULL);
-    leat_free(text);
-    return code;
-}
-
-/* Whether the text names these settings, and the rules that it names. */
-static bool has_same_settings(const char *said, const leat_can_settings *settings, int *reader) {
-    for (*reader = LEAT_CAN_READER_FIRST; *reader <= LEAT_CAN_READER; ++*reader) {
-        leat_buf text = {0};
-        bool same = settings_text(settings, *reader, &text, NULL) == LEAT_OK &&
-                    strcmp(said, (const char *)text.data) == 0;
-        leat_buf_free(&text);
-        if (same) return true;
-    }
-    return false;
-}
-
-/* Whether the present rules decided by which an inputs.json was read. */
-static bool is_decided(const json_t *root) {
-    int64_t rules = 0;
-    return leat_json_get_int(root, "reader", 0, LEAT_CAN_READER, &rules, LEAT_CAN_INPUTS_NAME,
-                             NULL) == LEAT_OK &&
-           rules == LEAT_CAN_READER;
-}
-
-/* Whether inputs.json in `dir` lists these inputs and settings; if so, their hashes are filled in.
- * *reader: the rules that it names; *decided: the present rules decided which. */
-static bool has_same_inputs(const char *dir, leat_can_splits *splits,
-                            const leat_can_settings *settings, int *reader, bool *decided) {
-    static const char what[] = LEAT_CAN_INPUTS_NAME;
-    json_t *root = NULL;
-    const char *said = NULL;
-    const json_t *files = NULL;
-    bool same = load_inputs(dir, &root) == LEAT_OK &&
-                leat_json_get_string(root, "settings", &said, what, NULL) == LEAT_OK &&
-                leat_json_get_array(root, "files", &files, what, NULL) == LEAT_OK &&
-                has_same_settings(said, settings, reader) &&
-                json_array_size(files) == (size_t)splits->inputs.count;
-    for (int64_t i = 0; same && i < splits->inputs.count; i++) {
-        same = is_same_file(json_array_get(files, (size_t)i), splits, i);
-    }
-    *decided = is_decided(root);
-    json_decref(root);
-    return same;
-}
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -249,10 +99,11 @@ static leat_code is_known(leat_can_folder *folder, const char *digest, leat_can_
                           const leat_can_settings *settings, leat_error *err) {
     int reader = 0;
     bool decided = false;
-    if (!has_same_inputs(folder->cache, splits, settings, &reader, &decided)) return LEAT_OK;
+    if (!leat_can_identity_matches(folder->cache, splits, settings, &reader, &decided))
+        return LEAT_OK;
     if (!decided) LEAT_TRY(find_reader(folder, splits, settings, true, err));
     if (!decided && folder->reader != reader) return LEAT_OK;
-    LEAT_TRY(digest_of(splits, settings, reader, folder->digest, err));
+    LEAT_TRY(leat_can_identity_digest(splits, settings, reader, folder->digest, err));
     folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
     if (!folder->found) return LEAT_OK;
     folder->reader = reader;
@@ -319,7 +170,7 @@ static leat_code check_work(const leat_can_folder *folder, const char *name,
     bool decided = false;
     leat_lock lock = {0};
     LEAT_TRY(join(dir, folder->parent, err, "%s/out", name));
-    if (!has_same_inputs(dir, splits, settings, &reader, &decided)) return LEAT_OK;
+    if (!leat_can_identity_matches(dir, splits, settings, &reader, &decided)) return LEAT_OK;
     LEAT_TRY(join(dir, folder->parent, err, "%s.lock", name));
     leat_code code = leat_lock_try(&lock, dir, NULL);
     leat_lock_release(&lock);
@@ -391,11 +242,11 @@ static void settle_found(leat_can_folder *folder) {
 static void remember(leat_can_folder *folder, const leat_can_splits *splits,
                      const leat_can_settings *settings) {
     leat_lock lock = {0};
-    json_t *root = NULL;
+    bool decided = false;
     if (leat_lock_try(&lock, folder->lock_path, NULL) != LEAT_OK) return;
-    leat_code code = load_inputs(folder->cache, &root);
-    json_decref(root);
-    bool saved = save_inputs(folder->cache, splits, settings, folder->reader, NULL) == LEAT_OK;
+    leat_code code = leat_can_identity_check(folder->cache, &decided);
+    bool saved =
+        leat_can_identity_save(folder->cache, splits, settings, folder->reader, NULL) == LEAT_OK;
     if (saved && code != LEAT_OK && folder->warning[0] == 0)
         snprintf(folder->warning, sizeof folder->warning,
                  LEAT_CAN_INPUTS_NAME " of the cache was %s; it has been written again",
@@ -412,7 +263,7 @@ static leat_code begin(leat_can_folder *folder, leat_error *err) {
 leat_code leat_can_folder_clear(leat_can_folder *folder, const leat_can_splits *splits,
                                 const leat_can_settings *settings, leat_error *err) {
     LEAT_TRY(begin(folder, err));
-    return save_inputs(folder->out, splits, settings, folder->reader, err);
+    return leat_can_identity_save(folder->out, splits, settings, folder->reader, err);
 }
 
 /* An interrupted run is resumed where it has spilled: another --temp starts over. */
@@ -490,20 +341,17 @@ static leat_code settle_digest(leat_can_folder *folder, lookout *self,
                                const leat_can_splits *splits,
                                const leat_can_ingest_options *options, leat_error *err) {
     const leat_can_settings *settings = &options->settings;
-    bool complete = options->verify || folder->reader != 0, found = false;
-    json_t *root = NULL;
+    bool complete = options->verify || folder->reader != 0, found = false, decided = false;
     LEAT_TRY(find_reader(folder, splits, settings, complete, err));
-    LEAT_TRY(digest_of(splits, settings, folder->reader, folder->digest, err));
+    LEAT_TRY(leat_can_identity_digest(splits, settings, folder->reader, folder->digest, err));
     if (folder->reader != LEAT_CAN_READER_FIRST || complete || folder->created) return LEAT_OK;
     LEAT_TRY(look_out(self, &found, err));
     folder->found = false;
     if (!found) return LEAT_OK;
-    bool decided = load_inputs(folder->cache, &root) == LEAT_OK && is_decided(root);
-    json_decref(root);
-    if (decided) return LEAT_OK;
+    if (leat_can_identity_check(folder->cache, &decided) == LEAT_OK && decided) return LEAT_OK;
     folder->reader = 0;
     LEAT_TRY(find_reader(folder, splits, settings, true, err));
-    return digest_of(splits, settings, folder->reader, folder->digest, err);
+    return leat_can_identity_digest(splits, settings, folder->reader, folder->digest, err);
 }
 
 /* A cache in its folder would hide a data set of probe rows or images. */
@@ -559,7 +407,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     code = check_place(folder, options->replace, err);
     if (code == LEAT_OK) code = prepare(folder, options, err);
     if (code == LEAT_OK)
-        code = save_inputs(folder->out, splits, &options->settings, folder->reader, err);
+        code = leat_can_identity_save(folder->out, splits, &options->settings, folder->reader, err);
     if (code != LEAT_OK) leat_can_folder_close(folder, options->resume);
     return code;
 }

@@ -1,0 +1,27 @@
+/*
+ * Which cache inputs and settings make: a digest of all that decides its contents; and inputs.json,
+ * by which they are recognised from paths, sizes and times without being read.
+ */
+#ifndef LEAT_INGEST_CAN_CACHE_IDENTITY_H
+#define LEAT_INGEST_CAN_CACHE_IDENTITY_H
+
+#include "ingest/can/cache/splits.h"
+
+/* Of files by split, folder, name (which decide attack types and vehicles) and contents, of the
+ * settings, and of the rules by which the inputs are read. */
+LEAT_MUST_CHECK leat_code leat_can_identity_digest(const leat_can_splits *splits,
+                                                   const leat_can_settings *settings, int reader,
+                                                   char digest[65], leat_error *err);
+/* Writes inputs.json in `dir`. */
+LEAT_MUST_CHECK leat_code leat_can_identity_save(const char *dir, const leat_can_splits *splits,
+                                                 const leat_can_settings *settings, int reader,
+                                                 leat_error *err);
+/* Whether inputs.json in `dir` lists these inputs and settings; if so, their hashes are filled in.
+ * *reader: the rules that it names; *decided: the present rules decided which. */
+bool leat_can_identity_matches(const char *dir, leat_can_splits *splits,
+                               const leat_can_settings *settings, int *reader, bool *decided);
+/* Whether inputs.json in `dir` can be read; *decided as above. LEAT_ERR_NOT_FOUND: there is none.
+ */
+LEAT_MUST_CHECK leat_code leat_can_identity_check(const char *dir, bool *decided);
+
+#endif
