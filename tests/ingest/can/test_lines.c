@@ -404,9 +404,50 @@ static const line_case candump_cases[] = {
     {"(1.5) can1 123#010203040506070809101112", FD, "r"},
 };
 
+/* What candump shows on a terminal, with times. */
+static const line_case shown_cases[] = {
+    {" (1.5)  can0  123   [3]  01 0A FF", "1.5 0 123 1.10.255.0.0.0.0.0 0", NULL},
+    {"(1.5)  can1  00000123   [1]  01", "1.5 1 00000123 1.0.0.0.0.0.0.0 0", NULL},
+    {" (1.5)  can0  123   [0] ", "1.5 0 123 0.0.0.0.0.0.0.0 0", NULL},
+    {" (1.5)  can0  123   [2]  31 27   '1''", "1.5 0 123 49.39.0.0.0.0.0.0 0", NULL},
+    {" (1.5)  can0  TX B E  123   [1]  01", "1.5 0 123 1.0.0.0.0.0.0.0 0", NULL},
+    {" (1.5)  can0  RX - -  123   [1]  01", "1.5 0 123 1.0.0.0.0.0.0.0 0", NULL},
+    {" (1.5)  can0  123  [12]  01 02 03 04 05 06 07 08 09 0A 0B 0C", "1.5 0 123 1.2.3.4.5.6.7.8 0",
+     NULL},
+    {" (1.5)  can0  123  [08]  01 02 03 04 05 06 07 08", FD, "r"},
+    {" (1.5)  can0  123   [0]  remote request", REMOTE, NULL},
+    {" (1.5)  can0  20000004   [8]  00 04 00 00 00 00 00 5F   ERRORFRAME", BROKEN, NULL},
+    {"\tcontroller-problem{rx-error-passive}", LINE, NULL},
+    {" (1.5)  can0  123   [3]  01 0A", LINE, NULL},
+    {" (1.5)  can0  123   [1]  01 0A", LINE, NULL},
+    {" (1.5)  can0  123   [1]  0G", PAYLOAD, NULL},
+    {" (1.5)  can0  123   [x]  01", LINE, NULL},
+    {" (1.5)  can0  123   [65]  01", LINE, NULL},
+    {" (1.5)  can0  12345   [1]  01", ID, NULL},
+    {" (x)  can0  123   [1]  01", TIME, NULL},
+    {" (1.5)  can9  123   [1]  01", BUS, NULL},
+    {" (1.5)  can0  123", LINE, NULL},
+    {" (1970-01-01 00:00:01.500000)  can0  123   [1]  01", "1.5 0 123 1.0.0.0.0.0.0.0 0", NULL},
+    {"(2023-10-19 11:31:44.000372) can0 123#01", "1.6977151e+09 0 123 1.0.0.0.0.0.0.0 0", NULL},
+    {"(2024-02-29T23:59:60) can0 123#01", "1.7092512e+09 0 123 1.0.0.0.0.0.0.0 0", NULL},
+    {"(2023-02-29 11:31:44.000372) can0 123#01", TIME, NULL},
+    {"(2023-10-19 24:31:44.000372) can0 123#01", TIME, NULL},
+    {"(2023-10-19 11:31:44.) can0 123#01", TIME, NULL},
+    {"(2023-10-19 11:31:44.x) can0 123#01", TIME, NULL},
+    {"(2023-10-19) can0 123#01", TIME, NULL},
+};
+
 static void test_candump(void **state) {
     (void)state;
     CHECK(LEAT_CAN_CANDUMP, "(1.5) can0 123#01\n(1.6) can1 123#01\n", candump_cases);
+    CHECK(LEAT_CAN_CANDUMP, " (1.5)  can0  123   [0]\n (1.6)  can1  123   [1]  01\n", shown_cases);
+    double time = 0; /* the nearest number to the decimal one */
+    assert_true(leat_can_read_date(text_of("2023-10-19 11:31:44.000372"), &time));
+    assert_true(time == 1697715104.000372);
+    assert_true(leat_can_read_date(text_of("1969-12-31 23:59:59"), &time));
+    assert_true(time == -1);
+    assert_true(leat_can_read_date(text_of("1969-12-31 23:59:59.25"), &time));
+    assert_true(time == -0.75);
     char longest[260] = "(1.5) can0 123##0";
     int size = (int)strlen(longest);
     for (int i = 0; i < 64; i++) size += sprintf(longest + size, "%s%02x", i > 0 ? "." : "", i);

@@ -2,6 +2,10 @@
  * have a fast path. */
 #include "ingest/can/read/fields.h"
 
+#include <stdio.h>
+
+#include "base/time.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "pairs of hex digits are little endian");
 
 /* Up to 16 digits at once, in pairs; bytes after them are 0. False if one is not a digit. */
@@ -24,6 +28,46 @@ static inline bool read_pairs(const char *text, int64_t size_bytes, int16_t out[
     lane8 pairs = (lane8)((digit & is_digit) | ((six + 10) & is_six));
     pairs = (pairs << 4 | pairs >> 8) & 0xff;
     memcpy(out, &pairs, sizeof pairs);
+    return true;
+}
+
+/* ---- dates ---- */
+
+/* Decimal digits as a number, -1 if one is not. */
+static int read_digits(const char *text, int count) {
+    int value = 0;
+    for (int i = 0; i < count; i++) {
+        if (text[i] < '0' || text[i] > '9') return -1;
+        value = value * 10 + (text[i] - '0');
+    }
+    return value;
+}
+
+bool leat_can_read_date(leat_text text, double *time) {
+    enum { DATE_BYTES = 19 };
+    static const char form[DATE_BYTES + 1] = "....-..-.. ..:..:..";
+    if (text.size_bytes < DATE_BYTES) return false;
+    for (int i = 0; i < DATE_BYTES; i++) {
+        char wanted = form[i], got = text.data[i];
+        if (wanted != '.' && got != wanted && !(wanted == ' ' && got == 'T')) return false;
+    }
+    const char *at = text.data;
+    int year = read_digits(at, 4), month = read_digits(at + 5, 2), day = read_digits(at + 8, 2);
+    int hour = read_digits(at + 11, 2), minute = read_digits(at + 14, 2);
+    int second = read_digits(at + 17, 2);
+    bool good = year >= 0 && month >= 1 && month <= 12 && day >= 1 &&
+                day <= leat_time_month_days(year, month) && hour >= 0 && hour < 24 && minute >= 0 &&
+                minute < 60 && second >= 0 && second <= 60;
+    if (!good) return false;
+    int64_t whole = leat_time_days(year, month, day) * 86400 + hour * 3600 + minute * 60 + second;
+    int rest = text.size_bytes - DATE_BYTES;
+    if (rest == 1 || rest > 10 || (rest > 0 && text.data[DATE_BYTES] != '.')) return false;
+    /* the fraction stays decimal: the sum is the nearest number to what is written */
+    char digits[40];
+    int64_t shown = whole < 0 ? 0 : whole;
+    int size = snprintf(digits, sizeof digits, "%lld%.*s", (long long)shown, rest, at + DATE_BYTES);
+    if (!read_time((leat_text){digits, size}, 0, time)) return false;
+    *time += (double)(whole - shown);
     return true;
 }
 

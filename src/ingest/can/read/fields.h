@@ -90,6 +90,9 @@ static inline bool read_time(leat_text text, int shift, double *time) {
            fabs(*time) <= LEAT_CAN_TIME_MAX_S;
 }
 
+/* A date and time, "2023-10-19 11:31:44.000372" or with a T, taken as UTC: seconds since 1970. */
+bool leat_can_read_date(leat_text text, double *time);
+
 /* ---- hexadecimal digits ---------------------------------------------------------------------- */
 
 /* The digit's value plus one, 0 if it is not a digit. */

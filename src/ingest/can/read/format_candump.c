@@ -1,5 +1,6 @@
-/* candump -l, also with the direction of -x, and with label columns at the end. Interfaces are
- * numbered in the order in which they appear. */
+/* candump: the logs of -l, also with the direction of -x, and with label columns at the end; and
+ * what it shows on a terminal with a time (-ta, -tA, -tz, -td). Interfaces are numbered in the
+ * order in which they appear. */
 #include "ingest/can/read/fields.h"
 #include "ingest/can/read/formats.h"
 
@@ -15,6 +16,7 @@ static inline leat_text until_blank(const char **at, const char *end) {
 static inline bool read_candump(const char **at, const char *end, leat_text *time,
                                 leat_text *name) {
     const char *begin = *at;
+    while (begin < end && *begin == ' ') begin++; /* as on a terminal */
     if (begin == end || *begin != '(') return false;
     const char *close = memchr(begin, ')', (size_t)(end - begin));
     if (close == NULL) return false;
@@ -89,6 +91,50 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     return true;
 }
 
+/* Seconds, or a date and time (-tA). */
+static inline bool take_time(leat_text text, double *time) {
+    bool date = text.size_bytes > 5 && text.data[4] == '-';
+    return date ? leat_can_read_date(text, time) : read_time(text, 0, time);
+}
+
+/* On a terminal: [RX|TX flags flags] identifier [count] bytes ['letters'|remote request], where the
+ * count has two digits for CAN-FD. `word` is the first of these words. False: it is none. */
+static bool take_shown(leat_text word, const char *at, const char *end,
+                       const leat_can_line_options *options, leat_can_line *line,
+                       leat_can_reject *reason) {
+    if (is_word(word, "RX") || is_word(word, "TX")) {
+        until_blank(&at, end);
+        until_blank(&at, end);
+        word = until_blank(&at, end);
+    }
+    leat_text length = until_blank(&at, end);
+    int count = 0, size = length.size_bytes;
+    uint32_t value = 0;
+    if (size < 3 || length.data[0] != '[' || length.data[size - 1] != ']') return false;
+    if (!read_count((leat_text){length.data + 1, size - 2}, LEAT_CAN_FD_BYTES, &count))
+        return false;
+    const bool fd = size == 4, wide = word.size_bytes == 8;
+    *reason = LEAT_CAN_REJECT_ID;
+    if ((word.size_bytes != 3 && !wide) || !read_hex(word, &value)) return true;
+    *reason = LEAT_CAN_REJECT_ERROR;
+    if (value > LEAT_CAN_ID_29_MAX && value <= (LEAT_CAN_ID_ERROR | LEAT_CAN_ID_29_MAX))
+        return true;
+    *reason = LEAT_CAN_REJECT_ID;
+    if (!leat_can_take_id(word, wide, options, line)) return true;
+    while (at < end && *at == ' ') at++;
+    leat_text rest = trim(text_between(at, end));
+    *reason = LEAT_CAN_REJECT_REMOTE;
+    if (is_word(rest, "remote request")) return true;
+    *reason = LEAT_CAN_REJECT_FD;
+    if (fd && options->fd_refuse) return true;
+    /* letters (-a) stand between apostrophes, and may contain any */
+    const char *quote = memchr(rest.data, '\'', (size_t)rest.size_bytes);
+    if (quote != NULL) rest = trim(text_between(rest.data, quote));
+    *reason = leat_can_take_bytes(rest.data, rest.data + rest.size_bytes, ' ', count, false,
+                                  options, line);
+    return true;
+}
+
 /* Data bytes: pairs, optionally separated by full stops, as cansend accepts them; after eight of
  * them a DLC above 8 may be written as "_9".."_F". */
 static leat_can_reject take_data(leat_text data, bool fd, const leat_can_line_options *options,
@@ -138,15 +184,22 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     leat_text time, name;
     if (!read_candump(&at, end, &time, &name)) return LEAT_CAN_REJECT_LINE;
     leat_text frame = until_blank(&at, end);
-    /* candump -x adds the direction */
-    leat_text rest = trim(text_between(at, end));
-    leat_can_reject label =
-        leat_can_take_trailing(rest, layout->trailing_labels, true, &line->attack);
-    if (label == LEAT_CAN_REJECT_LINE) return label;
-    if (!read_time(time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
+    leat_can_reject label = LEAT_CAN_TAKEN, shown = LEAT_CAN_TAKEN;
+    const bool logged = memchr(frame.data, '#', (size_t)frame.size_bytes) != NULL;
+    if (logged) {
+        leat_text rest = trim(text_between(at, end)); /* candump -x adds the direction */
+        label = leat_can_take_trailing(rest, layout->trailing_labels, true, &line->attack);
+        if (label == LEAT_CAN_REJECT_LINE) return label;
+    } else {
+        line->attack = false;
+        if (options->reader == LEAT_CAN_READER_FIRST) return LEAT_CAN_REJECT_LINE;
+        if (!take_shown(frame, at, end, options, line, &shown)) return LEAT_CAN_REJECT_LINE;
+    }
+    if (!take_time(time, &line->time)) return LEAT_CAN_REJECT_TIME;
     int32_t bus = find_bus(&layout->buses, name);
     if (bus < 0) return LEAT_CAN_REJECT_BUS;
     line->bus = layout->buses.names[bus].number;
+    if (!logged) return shown;
     leat_can_reject reason = take_frame(frame, options, line);
     return reason == LEAT_CAN_TAKEN ? label : reason;
 }
@@ -156,7 +209,7 @@ static bool find_time(const leat_can_layout *layout, const char *at, const char 
     (void)layout;
     leat_text cell = {NULL, 0}, name;
     (void)read_candump(&at, end, &cell, &name);
-    return cell.data != NULL && read_time(cell, 0, time);
+    return cell.data != NULL && take_time(cell, time);
 }
 
 static leat_text find_label(const leat_can_layout *layout, const char *at, const char *end) {
