@@ -338,7 +338,7 @@ class Hints(Doubts):
     def test_files(self):
         lines = "".join(f"{i * 0.001:.3f},0F5,0A0B,0\n" for i in range(300))
         text = f"{HEADER},attack\n{lines}"
-        screen = "".join(f" ({i * 0.001:.3f})  can0  0F5   [2]  0A 0B\n" for i in range(300))
+        screen = "".join("  can0  0F5   [2]  0A 0B\n" for i in range(300))
         hcrl = "".join(f"Timestamp: {i * 0.001:.3f}        ID: 0350    000    DLC: 8    "
                        f"{' '.join(['0a'] * 8)} {'TR'[i < 290]}\n" for i in range(300))
         cases = (("utf-16.csv", text.encode("utf-16"), "is UTF-16; convert it: iconv"),
@@ -348,7 +348,7 @@ class Hints(Doubts):
                  ("x.log", b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 9, "is a zstd file"),
                  ("comment.csv", "# recorded by me\n" + text, "neither a header nor a frame"),
                  ("sep.csv", "sep=,\n" + text, "neither a header nor a frame"),
-                 ("screen.log", screen, "candump wrote it for the screen"),
+                 ("screen.log", screen, "candump wrote it for the screen, without times"),
                  ("labels.txt", hcrl, "--column time=2,id=4,dlc=7,data=8..15,label=16"),
                  ("notes.txt", "some notes\nand more\n", "whose name begins with _ is not read"))
         for name, data, wanted in cases:

@@ -14,12 +14,12 @@ class Files(Case):
     def test_other_files_are_named(self):
         folder = self.make("logs")
         write_log(os.path.join(folder, "B.CSV"), 300)
-        for name in ("README.txt", "a.asc", "b.log.zst", "c.zip", "\N{DEGREE SIGN}.blf"):
+        for name in ("README.txt", "a.arxml", "b.log.zst", "c.zip", "\N{DEGREE SIGN}.blf"):
             with open(os.path.join(folder, name), "w", encoding="ascii") as file:
                 file.write("neither a log nor CSV\n")
         write_log(os.path.join(self.make("logs", "_temporary"), "part.csv"), 300)
         others = [os.path.join(folder, name) for name in
-                  ("README.txt", "_temporary", "a.asc", "b.log.zst", "c.zip",
+                  ("README.txt", "_temporary", "a.arxml", "b.log.zst", "c.zip",
                    "\N{DEGREE SIGN}.blf")]
         result = self.ingest(folder)
         self.assertEqual((result["files"], result["frames"]), (1, 300))

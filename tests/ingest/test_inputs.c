@@ -127,7 +127,8 @@ static void test_passed_over(void **state) {
         "other/README.txt", "other/_committed", "other/_part.csv", "other/_temporary",
         "other/a.asc",      "other/a.zip",      "other/a.zst",     "other/deep/Readme-first.TXT",
         "other/readmes.txt"};
-    static const char *const logs[] = {"other/B.CSV", "other/C.Csv.GZ", "other/readmes.txt", NULL};
+    static const char *const logs[] = {"other/B.CSV", "other/C.Csv.GZ", "other/a.asc",
+                                       "other/readmes.txt", NULL};
     static const char *const all[] = {"other/B.CSV", "other/_part.csv", NULL};
     add_files(files);
     source_text("other/deep/E.PARQUET", "PAR1....");
@@ -159,7 +160,7 @@ static void test_passed_over(void **state) {
     paths[0] = core_path("other/?temporary");
     assert_fails(leat_inputs_find(paths, 1, &leat_probe_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
                  "a wildcard does not match names that begin with");
-    add_files((const char *const[]){"asc/", "asc/a.asc", "asc/b.zst", NULL});
+    add_files((const char *const[]){"asc/", "asc/a.arxml", "asc/b.zst", NULL});
     paths[0] = core_path("asc");
     assert_fails(leat_inputs_find(paths, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
                  "it contains 2 others");
@@ -243,7 +244,7 @@ static void test_can(void **state) {
     leat_input_list_free(&inputs);
     path = core_path("logs/.leat-x/..//cache");
     assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
-                 "does not contain any *.csv, *.log, *.txt (or .gz)");
+                 "does not contain any *.csv, *.log, *.txt, *.asc (or .gz)");
     path = source_text("parquet.log", "PAR1....");
     assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_INPUT,
                  "parquet.log\" is a Parquet file");

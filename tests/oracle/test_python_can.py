@@ -124,6 +124,72 @@ class PythonCan(unittest.TestCase):
                                not each.is_remote_frame for each in sent) for bus in range(3)}
             self.assertEqual({each["bus"]: each["frames"] for each in captures}, counts)
 
+    def test_asc(self):
+        """As python-can writes it, read by both; and what Vector's programs write, read by leat."""
+        for seed in range(4):
+            path = self.path(f"{seed}.asc")
+            with can.Logger(path) as writer:
+                for message in self.messages(seed, 20 * WINDOW):
+                    writer.on_message_received(message)
+            with can.LogReader(path) as reader:
+                read = [each for each in reader if not each.is_error_frame]
+            frames = [each for each in read if not each.is_remote_frame]
+            wanted = [expected(each, 6) for each in frames]
+            result = self.ingest(path, "--bus", "merge")
+            self.assertEqual(read_frames(result, "train"), wanted)
+            self.assertEqual(result["frames"], len(wanted))
+            again = self.path(f"again{seed}.asc")
+            for decimal, relative in ((False, False), (True, False), (False, True), (True, True)):
+                sums = self.write_asc(again, read, decimal, relative)
+                result = self.ingest(again, "--bus", "merge")
+                times = [each for each in sums if each is not None] if relative else \
+                    [time for time, _, _ in wanted]
+                self.assertEqual(read_frames(result, "train"),
+                                 [(time, name, data) for time, (_, name, data)
+                                  in zip(times, wanted)])
+
+    @staticmethod
+    def write_asc(path, messages, decimal, relative):
+        """With events between the frames; the times of the data frames as sums of whole
+        microseconds, None for remote ones."""
+        number = (lambda value, width: f"{value:>{width}}") if decimal else \
+            (lambda value, width: f"{value:0{width}X}")
+        last, times = 0, []
+        with open(path, "w", encoding="latin-1") as file:
+            file.write("date Fr M\xe4r 29 16:20:30.951 2019\n"
+                       f"base {'dec' if decimal else 'hex'}  timestamps "
+                       f"{'relative' if relative else 'absolute'}\nno internal events logged\n"
+                       "// version 13.0.0\nBegin Triggerblock Fr M\xe4r 29 16:20:30.951 2019\n")
+
+            def put(micros, text):
+                nonlocal last
+                shown = micros - last if relative else micros
+                last = micros
+                file.write(f"{shown // 10**6:>4}.{shown % 10**6:06} {text}\n")
+
+            put(0, "Start der Messung")
+            for i, each in enumerate(messages):
+                micros = round(each.timestamp * 1e6)
+                name = number(each.arbitration_id, 1) + ("x" if each.is_extended_id else "")
+                data = " ".join(number(byte, 2) for byte in each.data)
+                way = "Rx" if each.is_rx else "Tx"
+                if i % 7 == 0:
+                    put(micros, "1  Statistic: D 3 R 0 XD 1 XR 0 E 0 O 0 B 1.62%")
+                if i % 11 == 0:
+                    put(micros, f"1  {name:<15} TxRq d 1 01")
+                if each.is_remote_frame:
+                    put(micros, f"1  {name:<15} {way}   r")
+                elif each.is_fd:
+                    label = "EngineData" if i % 2 else ""
+                    put(micros, f"CANFD   2 {way:<4} {name:>9} {label:>33} 1 0 "
+                                f"{can.util.len2dlc(each.dlc):x} {each.dlc:>2} {data} 0 0 1000 0 0")
+                else:
+                    put(micros, f"1  {name:<15} {way}   d {each.dlc} {data}  Length = 239910 "
+                                "BitCount = 124 ID = 901")
+                times.append(None if each.is_remote_frame else micros / 1e6)
+            file.write("End TriggerBlock\n")
+        return times
+
     def test_a_log_of_can_utils(self):
         truck = golden_files.path("data/can/candump/truck_15s.log")
         with can.LogReader(truck) as reader:

@@ -1,80 +1,6 @@
 /* Lines of vehicle logs, format by format: what a line becomes, or why it is none; and which format
  * a file has. */
-#include "source_support.h"
-
-#include "ingest/can/read/known.h"
-
-/* Options, as letters: w identifiers as written, l lenient payloads, r CAN-FD refused. */
-static leat_can_line_options options_of(const char *letters) {
-    return (leat_can_line_options){.canonical = strchr(letters, 'w') == NULL,
-                                   .strict = strchr(letters, 'l') == NULL,
-                                   .fd_refuse = strchr(letters, 'r') != NULL};
-}
-
-/* "time bus id bytes attack", bytes parted by full stops. */
-static void frame_text(const leat_can_line *line, char text[256]) {
-    int size = sprintf(text, "%.9g %d %.16s ", line->time, line->bus, line->id);
-    for (int i = 0; i < LEAT_CAN_BYTES; i++) {
-        size += sprintf(text + size, "%s%d", i > 0 ? "." : "", line->bytes[i]);
-    }
-    sprintf(text + size, " %d", line->attack);
-}
-
-/* What the line gives, in a block of exactly its size, so that a sanitizer sees one byte too many.
- */
-static const char *parse(const leat_can_layout *layout, const char *letters, const char *text,
-                         int64_t size) {
-    static char result[256];
-    leat_can_line_options options = options_of(letters);
-    char *exact = malloc((size_t)size + (size == 0));
-    memcpy(exact, text, (size_t)size);
-    leat_can_line line;
-    memset(&line, 0x5a, sizeof line);
-    leat_can_reject reason = leat_can_parse_line(layout, &options, exact, size, &line);
-    free(exact);
-    if (reason == LEAT_CAN_TAKEN) frame_text(&line, result);
-    else snprintf(result, sizeof result, "%s", leat_can_rejects.reasons[reason]);
-    return result;
-}
-
-typedef struct line_case {
-    const char *line, *want;
-    const char *letters; /* NULL: none */
-} line_case;
-
-static void check_lines(leat_can_format format, const char *first, const line_case *cases,
-                        size_t count) {
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
-    leat_can_line_options options = options_of("");
-    assert_ok(leat_can_detect(first, (int64_t)strlen(first), "x", format, &options, &layout, &looks,
-                              &skip, &found, err));
-    assert_true(found);
-    assert_int_equal(layout.format, format);
-    for (size_t i = 0; i < count; i++) {
-        const char *letters = cases[i].letters != NULL ? cases[i].letters : "";
-        const char *got = parse(&layout, letters, cases[i].line, (int64_t)strlen(cases[i].line));
-        if (strcmp(got, cases[i].want) != 0) {
-            fail_msg("%s <%s> %s:\n  %s\n  wanted %s", leat_can_format_name(format), cases[i].line,
-                     letters, got, cases[i].want);
-        }
-    }
-}
-#define CHECK(format, first, cases)                                                                \
-    check_lines(format, first, cases, sizeof(cases) / sizeof *(cases))
-
-#define LINE "malformed_line"
-#define TIME "timestamp_unparsable"
-#define ID "identifier_unparsable"
-#define LABEL "label_unparsable"
-#define NO_LABEL "label_missing"
-#define BUS "bus_unparsable"
-#define PAYLOAD "payload_unparsable"
-#define FD "can_fd_frame"
-#define REMOTE "remote_frame"
-#define BROKEN "error_frame"
+#include "can_line_cases.h"
 
 /* ---- csv ---- */
 
@@ -631,7 +557,7 @@ static const struct {
      "\"x.log\" begins with \"what\\xff is\", \"this\": not a vehicle log format; for a csv, name "
      "its columns with --column time=NAME,id=NAME,data=NAME, or number them if it has no header: "
      "time=1,id=2,data=3; a file whose name begins with _ is not read (formats: csv, hcrl, "
-     "hcrl-text, survival, gvret, candump, crysys)"},
+     "hcrl-text, survival, gvret, candump, crysys, asc)"},
     {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "1,2,00\n", NULL},
     {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
      "columns \"arb_id\" and \"arbitration_id\" may both be the identifier; choose one with "
@@ -700,8 +626,8 @@ static void test_detect_nothing(void **state) {
 /* --format takes the names that messages have. */
 static void test_names(void **state) {
     (void)state;
-    static const char *const names[] = {"auto",     "csv",   "hcrl",    "hcrl-text",
-                                        "survival", "gvret", "candump", "crysys"};
+    static const char *const names[] = {"auto",  "csv",     "hcrl",   "hcrl-text", "survival",
+                                        "gvret", "candump", "crysys", "asc"};
     const leat_setting_table *table = leat_can_settings_table();
     leat_can_settings settings = leat_can_ingest_options_default().settings;
     assert_int_equal(sizeof names / sizeof *names, LEAT_CAN_FORMATS);
@@ -717,8 +643,8 @@ static void test_names(void **state) {
         assert_non_null(leat_can_formats[i].lines->find_time);
     }
     assert_string_equal(leat_can_format_name((leat_can_format)99), "");
-    assert_fails(leat_settings_set(table, &settings, "format", "asc", err), LEAT_ERR_OPTION,
-                 "auto, csv, hcrl, hcrl-text, survival, gvret, candump or crysys");
+    assert_fails(leat_settings_set(table, &settings, "format", "blf", err), LEAT_ERR_OPTION,
+                 "auto, csv, hcrl, hcrl-text, survival, gvret, candump, crysys or asc");
 }
 
 /* Times of every format against strtod, bit for bit. */

@@ -44,7 +44,8 @@ enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER = 2 };
     X(LEAT_CAN_REJECT_PAYLOAD, "payload_unparsable")                                               \
     X(LEAT_CAN_REJECT_FD, "can_fd_frame")                                                          \
     X(LEAT_CAN_REJECT_REMOTE, "remote_frame")                                                      \
-    X(LEAT_CAN_REJECT_ERROR, "error_frame")
+    X(LEAT_CAN_REJECT_ERROR, "error_frame")                                                        \
+    X(LEAT_CAN_REJECT_EVENT, "not_a_frame")
 #define LEAT_CAN_REJECT_ENUM(name, text) name,
 typedef enum leat_can_reject {
     LEAT_CAN_REJECTS(LEAT_CAN_REJECT_ENUM) LEAT_CAN_REJECT_COUNT,

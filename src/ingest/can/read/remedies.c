@@ -117,8 +117,11 @@ const char *leat_can_remedy_first(leat_text line) {
     if (is_word(word, "Timestamp:") && memmem(at, (size_t)(end - at), "DLC:", 4) != NULL)
         return "hcrl-text has no labels; if the last column is one, use --column "
                "time=2,id=4,dlc=7,data=8..15,label=16";
-    if (word.data[0] == '(' && memchr(at, '[', (size_t)(end - at)) != NULL)
-        return "candump wrote it for the screen; record logs with candump -l or -L";
+    next_word(&at, end); /* interface identifier [length] */
+    leat_text length = next_word(&at, end);
+    if (length.size_bytes > 2 && length.data[0] == '[' && length.data[length.size_bytes - 1] == ']')
+        return "candump wrote it for the screen, without times; record logs with candump -l or -L, "
+               "or with -ta";
     return "";
 }
 

@@ -1,0 +1,84 @@
+/*
+ * Cases of lines of vehicle logs: what a line becomes in a file with given first lines, as a text,
+ * or why it is no frame.
+ */
+#ifndef LEAT_TESTS_CAN_LINE_CASES_H
+#define LEAT_TESTS_CAN_LINE_CASES_H
+
+#include "source_support.h"
+
+#include "ingest/can/read/known.h"
+
+/* Options, as letters: w identifiers as written, l lenient payloads, r CAN-FD refused. */
+static leat_can_line_options options_of(const char *letters) {
+    return (leat_can_line_options){.canonical = strchr(letters, 'w') == NULL,
+                                   .strict = strchr(letters, 'l') == NULL,
+                                   .fd_refuse = strchr(letters, 'r') != NULL};
+}
+
+/* "time bus id bytes attack", bytes parted by full stops. */
+static void frame_text(const leat_can_line *line, char text[256]) {
+    int size = sprintf(text, "%.9g %d %.16s ", line->time, line->bus, line->id);
+    for (int i = 0; i < LEAT_CAN_BYTES; i++) {
+        size += sprintf(text + size, "%s%d", i > 0 ? "." : "", line->bytes[i]);
+    }
+    sprintf(text + size, " %d", line->attack);
+}
+
+/* What the line gives, in a block of exactly its size, so that a sanitizer sees one byte too many.
+ */
+static const char *parse(const leat_can_layout *layout, const char *letters, const char *text,
+                         int64_t size) {
+    static char result[256];
+    leat_can_line_options options = options_of(letters);
+    char *exact = malloc((size_t)size + (size == 0));
+    memcpy(exact, text, (size_t)size);
+    leat_can_line line;
+    memset(&line, 0x5a, sizeof line);
+    leat_can_reject reason = leat_can_parse_line(layout, &options, exact, size, &line);
+    free(exact);
+    if (reason == LEAT_CAN_TAKEN) frame_text(&line, result);
+    else snprintf(result, sizeof result, "%s", leat_can_rejects.reasons[reason]);
+    return result;
+}
+
+typedef struct line_case {
+    const char *line, *want;
+    const char *letters; /* NULL: none */
+} line_case;
+
+static void check_lines(leat_can_format format, const char *first, const line_case *cases,
+                        size_t count) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_ok(leat_can_detect(first, (int64_t)strlen(first), "x", format, &options, &layout, &looks,
+                              &skip, &found, err));
+    assert_true(found);
+    assert_int_equal(layout.format, format);
+    for (size_t i = 0; i < count; i++) {
+        const char *letters = cases[i].letters != NULL ? cases[i].letters : "";
+        const char *got = parse(&layout, letters, cases[i].line, (int64_t)strlen(cases[i].line));
+        if (strcmp(got, cases[i].want) != 0) {
+            fail_msg("%s <%s> %s:\n  %s\n  wanted %s", leat_can_format_name(format), cases[i].line,
+                     letters, got, cases[i].want);
+        }
+    }
+}
+#define CHECK(format, first, cases)                                                                \
+    check_lines(format, first, cases, sizeof(cases) / sizeof *(cases))
+
+#define LINE "malformed_line"
+#define TIME "timestamp_unparsable"
+#define ID "identifier_unparsable"
+#define LABEL "label_unparsable"
+#define NO_LABEL "label_missing"
+#define BUS "bus_unparsable"
+#define PAYLOAD "payload_unparsable"
+#define FD "can_fd_frame"
+#define REMOTE "remote_frame"
+#define BROKEN "error_frame"
+
+#endif
