@@ -8,6 +8,7 @@ leat_f32      the same with f32 both ways, the rival's precision
 python        bench/rivals/psycopg_crowd.py: PyTorch, psycopg2, tensors pickled into bytea rows,
               with the pauses of the public reference (2 s and 5 s)
 python_eager  the same with pauses of a twentieth
+Each sample is also added to WORK/crowd-samples.jsonl as soon as it is taken.
 Neither side evaluates or samples. All processes run on this machine, one thread each for a worker
 and for the coordinator; there is no network, so the bytes cost next to nothing here.
 
@@ -54,6 +55,7 @@ TIMES = {"leat": "select extract(epoch from committed_at) from leat.step order b
 READY = {"leat": ("leat.run", "select exists (select from leat.run where step >= 0)"),
          "python": ("training_state", "select exists (select from training_state)")}
 LOOK_S = 0.5
+LINES_SHOWN = 20  # of the server's log, if a side fails
 
 
 class Counter(Proxy):
@@ -200,6 +202,9 @@ class Sides:
         try:
             sample = Sample(self.options, server, kind, out)
             return sample.take(*commands(sample, out))
+        except (RuntimeError, AssertionError) as failed:
+            raise RuntimeError(f"{failed}\nthe server's last lines:\n"
+                               + "".join(server.lines[-LINES_SHOWN:])) from failed
         finally:
             server.stop()
 
@@ -282,7 +287,8 @@ def body():
         takes |= {side: lambda _, p=pauses: sides.take_python(p)
                   for side, pauses in PYTHON_SIDES.items()}
     report = table(takes)("crowd", options)
-    report.samples = samples = rounds(list(takes.items()), options.runs, options.warmup)
+    report.samples = samples = rounds(list(takes.items()), options.runs, options.warmup,
+                                      os.path.join(options.work, "crowd-samples.jsonl"))
     measure.remove(os.path.join(options.work, "crowd-out"))
     server = subprocess.run([os.path.join(find_server(), "postgres"), "--version"],
                             capture_output=True, text=True, check=True).stdout.split()

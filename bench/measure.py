@@ -170,8 +170,14 @@ def read_through(path):
                 pass
 
 
-def rounds(sides, runs, warmup):
-    """sides: (name, function of the round's number that returns a sample). name -> samples."""
+def rounds(sides, runs, warmup, kept=None):
+    """sides: (name, function of the round's number that returns a sample). name -> samples.
+
+    kept: a file that gets a line for each sample as soon as it is taken; it is emptied first. For
+    rounds so long that what went well must outlast what fails after it.
+    """
+    if kept:
+        open(kept, "w", encoding="utf-8").close()
     samples = {name: [] for name, _ in sides}
     for index in range(-warmup, runs):
         for name, take in sides:
@@ -181,6 +187,9 @@ def rounds(sides, runs, warmup):
             sample = take(index)
             if index >= 0:
                 samples[name].append(sample)
+            if kept:
+                with open(kept, "a", encoding="utf-8") as file:
+                    file.write(json.dumps({"round": index, "side": name, **sample}) + "\n")
     return samples
 
 

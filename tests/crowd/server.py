@@ -19,6 +19,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 from command import LIMIT, leat  # pylint: disable=wrong-import-position
 
 STARTS = 5  # tries to get a port that another program does not take at the same moment
+LINES_KEPT = 50  # of a program's messages
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -83,7 +84,7 @@ class Program:
         for line in self.process.stderr:
             self.lines.append(line)
             if ready in line:
-                threading.Thread(target=self.drain, args=[self.process.stderr],
+                threading.Thread(target=self.drain, args=[self.process.stderr, self.lines],
                                  daemon=True).start()
                 return True
         self.process.stderr.close()
@@ -91,10 +92,12 @@ class Program:
         return False
 
     @staticmethod
-    def drain(pipe):
+    def drain(pipe, lines):
+        """Reads on, so that the program never waits for us; the last lines are kept."""
         with pipe:
-            for _ in pipe:
-                pass
+            for line in pipe:
+                lines.append(line)
+                del lines[:-LINES_KEPT]
 
     def stop(self):
         if self.process:
@@ -218,7 +221,8 @@ class Proxy:
         self.lock, self.open = threading.Lock(), []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.accepting = threading.Thread(target=self.accept, daemon=True)
+        self.accepting.start()
 
     def accept(self):
         while True:
@@ -226,7 +230,11 @@ class Proxy:
                 client = self.listener.accept()[0]
             except OSError:
                 return
-            server = socket.create_connection(("127.0.0.1", self.to))
+            try:
+                server = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:  # the server is down: its client hears so, as without a proxy
+                client.close()
+                continue
             for each in (client, server):  # as libpq and the server do: nothing waits to be sent
                 each.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with self.lock:
@@ -263,6 +271,8 @@ class Proxy:
         return f"postgresql://{login}@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
     def stop(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # close alone does not end an accept() under way
+        self.accepting.join(LIMIT)
         self.listener.close()
         with self.lock:
             for each in self.open:
