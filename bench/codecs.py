@@ -23,9 +23,11 @@ import math
 import os
 import statistics
 import struct
+import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import measure
-from measure import Report, Spread, parse, parser, program, rounds, run
+from measure import Report, Spread, parse, parser, program, run
 
 SIZES = {
     "steps": (600, 8, "steps of a training"),
@@ -35,13 +37,14 @@ SIZES = {
     "unit_size": (16, 8, "images a unit, which are normalised together"),
     "width": (16, 4, "of the networks"),
     "gradients": (4, 2, "sets of images that gradients are computed of"),
-    "threads": (2, 2, "which the results do not depend on"),
+    "threads": (2, 2, "of a training; the results do not depend on it"),
+    "jobs": (1, 1, "trainings at a time; the results do not depend on it"),
     "runs": (3, 1, "seeds"),
     "warmup": (0, 0, "rounds before them"),
 }
 CODECS = {"f32": ("f32", "f32"), "bf16": ("bf16", "bf16"), "int8": ("int8", "bf16")}
 COLOURS = {"f32": "#444444", "bf16": "#0072b2", "int8": "#d55e00"}
-LEARNING_RATE = 0.001  # that of make demo-images: so short a run needs a high one
+LEARNING_RATE = 0.001  # that of make demo-images: short runs of narrow networks need a high one
 DEFAULT_UNITS = ["--units", "3", "--unit-size", "320", "--micro-batch", "32"]
 
 
@@ -58,6 +61,8 @@ def options_of_command_line():
     made = parser(__doc__, SIZES)
     made.add_argument("--skip", action="append", default=[], choices=[*CODECS][1:],
                       help="a codec to leave out; may be repeated")
+    made.add_argument("--learning-rate", type=float, default=LEARNING_RATE, metavar="RATE",
+                      help=f"of the trainings (default: {LEARNING_RATE})")
     made.add_argument("--svg", metavar="FILE", help="draw the curves into FILE")
     options = parse(made, SIZES)
     if options.gradients < 2:
@@ -80,6 +85,20 @@ def codec_words(codec):
     return ["--codec-up", up, "--codec-down", down]
 
 
+def trainings(options, data):
+    """name -> samples, as measure.rounds; several at a time, since nothing here is a time."""
+    tasks = [(codec, seed) for seed in range(options.runs) for codec in CODECS
+             if codec not in options.skip]
+
+    def take(task):
+        print("  {}: seed {}".format(*task), file=sys.stderr, flush=True)
+        return train(options, data, *task)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        taken = dict(zip(tasks, pool.map(take, tasks), strict=True))
+    return {codec: [taken[codec, seed] for seed in range(options.runs)] for codec in CODECS
+            if codec not in options.skip}
+
+
 def train(options, data, codec, seed):
     """A training from its beginning, and its metrics. The first one of f32 stays there."""
     out = os.path.join(options.work, f"codecs-{codec}-{seed}")
@@ -87,8 +106,9 @@ def train(options, data, codec, seed):
     sample = run([program(options, "leat"), "train", "dcgan", data, "-o", out, "--json",
                   "--steps", str(options.steps), "--width", str(options.width),
                   "--units", str(options.units), "--unit-size", str(options.unit_size),
-                  "--micro-batch", str(options.unit_size), "--learning-rate", str(LEARNING_RATE),
-                  "--sample-every", str(options.score_every), "--threads", str(options.threads),
+                  "--micro-batch", str(options.unit_size),
+                  "--learning-rate", str(options.learning_rate), "--sample-every",
+                  str(options.score_every), "--threads", str(options.threads),
                   "--seed", str(seed), *codec_words(codec)])
     with open(os.path.join(out, "metrics.jsonl"), encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
@@ -271,9 +291,7 @@ def draw(samples, path):
 def body():
     options = options_of_command_line()
     report, data = Codecs("codecs", options), data_set(options)
-    samples = rounds([(codec, lambda seed, c=codec: train(options, data, c, seed))
-                      for codec in CODECS if codec not in options.skip],
-                     options.runs, options.warmup)
+    samples = trainings(options, data)
     report.samples = dict(samples)
     tell(report, samples, options, data)
     measure.remove(os.path.join(options.work, "codecs-f32-0"))
