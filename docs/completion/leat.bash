@@ -37,7 +37,7 @@ _leat() {
     --train) values=file ;;
     --test) values=file ;;
     --preset) values='default reference' ;;
-    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys asc' ;;
+    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys asc vehicle-spy openxc' ;;
     --window) values=number ;;
     --stride) values=number ;;
     --captures) values='separate merged' ;;
@@ -52,7 +52,7 @@ _leat() {
     --self-loops) values='count ignore' ;;
     --attack-type) values='frame file' ;;
     --attack-codes) values='long short' ;;
-    --unlabelled) values='by-name benign unknown' ;;
+    --unlabelled) values='by-name benign unknown benign-lines' ;;
     --vocab) values='train all benign' ;;
     --scaler) values='z_benign z_all robust_benign none' ;;
     --store) values='features frames' ;;

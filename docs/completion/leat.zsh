@@ -55,7 +55,7 @@ _leat() {
       '--train[patterns of folders or files in PATH to train on]:train:_files' \
       '--test[patterns of folders or files to test on, each a separate split]:test:_files' \
       '--preset[reference: all settings below as in the reference system]:preset:(default reference)' \
-      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc)' \
+      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc vehicle-spy openxc)' \
       '--window[frames per window]:window:' \
       '--stride[frames from one window to the next]:stride:' \
       '--captures[windows never span two captures, or the captures of a split are merged by time]:captures:(separate merged)' \
@@ -70,7 +70,7 @@ _leat() {
       '--self-loops[count or ignore self-loops in the clustering coefficient]:self-loops:(count ignore)' \
       '--attack-type[label frames individually, or all frames of a file by its name]:attack-type:(frame file)' \
       '--attack-codes[19 attack types, or the 7 of the reference system]:attack-codes:(long short)' \
-      '--unlabelled[logs without labels: by-name: benign if their names say so; benign: always benign; unknown: unlabelled]:unlabelled:(by-name benign unknown)' \
+      '--unlabelled[logs without labels: by-name: benign if their names say so; benign: always benign; unknown: unlabelled; benign-lines: always benign, and so is every line without a label in a log with labels]:unlabelled:(by-name benign unknown benign-lines)' \
       '--vocab[number identifiers seen in training, or those of tests as well, or only those of training frames that are not labelled as attacks]:vocab:(train all benign)' \
       '--scaler[how features are scaled while loading]:scaler:(z_benign z_all robust_benign none)' \
       '--store[store features, or store frames (a quarter of the size) and compute features while loading]:store:(features frames)' \

@@ -168,6 +168,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
  *   candump    candump -l, also with label columns at the end
  *   crysys     CrySyS, TANGOCAN: time identifier 000 DLC bytes
  *   asc        Vector's ASC
+ *   vehicle-spy  Vehicle Spy's csv, with its preamble
+ *   openxc     OpenXC's raw CAN messages, one JSON object a line
  */
 #define LEAT_CAN_FORMAT_TABLE(X)                                                                   \
     X(LEAT_CAN_CSV, "csv")                                                                         \
@@ -177,7 +179,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
     X(LEAT_CAN_GVRET, "gvret")                                                                     \
     X(LEAT_CAN_CANDUMP, "candump")                                                                 \
     X(LEAT_CAN_CRYSYS, "crysys")                                                                   \
-    X(LEAT_CAN_ASC, "asc")
+    X(LEAT_CAN_ASC, "asc")                                                                         \
+    X(LEAT_CAN_VEHICLE_SPY, "vehicle-spy")                                                         \
+    X(LEAT_CAN_OPENXC, "openxc")
 #define LEAT_CAN_FORMAT_ENUM(format, name) format,
 typedef enum leat_can_format {
     LEAT_CAN_AUTO, /* detected from the contents */
@@ -219,7 +223,8 @@ typedef enum leat_can_attack_codes { LEAT_CODES_LONG, LEAT_CODES_SHORT } leat_ca
 typedef enum leat_can_unlabelled {
     LEAT_UNLABELLED_BY_NAME,
     LEAT_UNLABELLED_BENIGN,
-    LEAT_UNLABELLED_UNKNOWN
+    LEAT_UNLABELLED_UNKNOWN,
+    LEAT_UNLABELLED_BENIGN_LINES
 } leat_can_unlabelled;
 /* Identifiers with a number of their own: those of training, of tests as well, or of the frames of
  * training that are not labelled as attacks. */

@@ -117,7 +117,7 @@ class States(Case):
             self.assertEqual(found.count(self.UNLABELLED), 77 - benign)
         done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"), "--unlabelled", "no")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("by-name, benign or unknown", done.stderr)
+        self.assertIn("by-name, benign, unknown or benign-lines", done.stderr)
 
     def test_reference(self):
         result = self.ingest("--preset", "reference", "--val-fraction", "0")

@@ -39,6 +39,43 @@ class Third(Case):
             return json.load(file)["settings"]
 
 
+class Sparse(Third):
+    """Labels on the lines of attacks alone."""
+
+    def log(self, attack, label=" 1", benign=""):
+        return self.save("trip.log", [
+            f"({1700000000 + i / 1000:.3f}) can0 {0x100 + i % 7:03X}#{i % 256:02X}00"
+            f"{label if attack(i) else benign}" for i in range(2000)])
+
+    def attacks(self, result):
+        return result["splits"]["train"]["attacks"]
+
+    def test_the_option_decides(self):
+        for attack, frames in ((lambda i: 1000 <= i < 1200), 50), ((lambda i: i < 100), 25):
+            log = self.log(attack)
+            self.assertIn("--unlabelled benign-lines", self.ingest(log, status=1))
+            for word in "benign", "by-name", "unknown":
+                self.assertIn("--unlabelled benign-lines",
+                              self.ingest(log, "--unlabelled", word, status=1))
+            result = self.read(log, "--unlabelled", "benign-lines")[0]
+            self.assertEqual((result["frames"], result["rejected"]), (2000, 0))
+            self.assertEqual(self.attacks(result), frames)
+            count = 2000 - 4 * frames
+            self.assertEqual(len(result["warnings"]), 1)
+            self.assertIn(f'trip.log": {count} of 2000 frames have no label, and count as benign '
+                          "(--unlabelled benign-lines)", result["warnings"][0])
+            self.assertEqual(result["splits"]["train"]["unlabelled"], 0)
+
+    def test_tables(self):
+        for empty in "", "NaN":
+            log = self.save("trip.csv", ["timestamp,arbitration_id,data_field,attack"] + [
+                f"{i / 1000:.3f},{0x100 + i % 7:03X},{i % 256:02X},{'1' if i < 40 else empty}"
+                for i in range(400)])
+            self.assertIn("--unlabelled benign-lines", self.ingest(log, status=1))
+            result = self.read(log, "--unlabelled", "benign-lines")[0]
+            self.assertEqual((result["frames"], self.attacks(result)), (400, 10))
+
+
 class Gaps(Third):
     def gaps(self, count):
         return [0] + [(i * i * 7919 % 997 + 3) / 1e6 for i in range(1, count)]
@@ -315,7 +352,7 @@ class Marks(Third):
         path = os.path.join(result["cache"], "inputs.json")
         with open(path, encoding="utf-8") as file:
             inputs = json.load(file)
-        self.assertEqual(inputs.pop("reader"), 2)
+        self.assertEqual(inputs.pop("reader"), 3)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(inputs, file)
         return path, inputs
@@ -327,7 +364,7 @@ class Marks(Third):
         again = self.ingest(log, *SMALL, *NAMED)
         self.assertEqual((again["found"], again["cache"]), (True, result["cache"]))
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["reader"], 2)  # is not decided again
+            self.assertEqual(json.load(file)["reader"], 3)  # is not decided again
 
     def test_an_older_cache_that_is_wrong(self):
         log = self.save("CAN.csv", self.frames(lambda i: (1, int(i % 20 == 0), 0)))
@@ -343,6 +380,39 @@ class Marks(Third):
         self.assertFalse(again["found"])
         self.assertEqual(again["cache"], result["cache"])
         self.assertTrue(os.path.exists(wrong))
+
+    def hcrl(self, short, tail=",,,,"):
+        """HCRL's rows as pandas saves them: with 4 bytes the flag is in the cell of the fifth."""
+        yield "Timestamp,CAN_ID,DLC,DATA0,DATA1,DATA2,DATA3,DATA4,DATA5,DATA6,DATA7,Flag"
+        for i in range(10_000):
+            flag = "T" if i % 50 == 7 else "R"
+            data = f"4,{i % 256:02x},00,01,02,{flag}{tail}" if short(i) else \
+                f"8,{i % 256:02x},00,01,02,03,04,05,ff,{flag}"
+            yield f"{1478198376 + i / 1000:.3f},{0x130 + i % 5:04x},{data}"
+
+    def test_shifted_labels(self):
+        wanted = None
+        for tail in ",,,,", "":
+            log = self.save("DoS.csv", self.hcrl(lambda i: i % 20 == 7, tail))
+            result = self.ingest(log, *SMALL, out=f"shift{len(tail)}")
+            self.assertEqual((result["frames"], result["rejected"], result["warnings"]),
+                             (10_000, 0, []))
+            self.assertEqual(result["splits"]["train"]["attacks"], 200)
+            self.assertEqual(result["digest"], self.digest(result, log, 3))
+            self.assertEqual(self.settings(result)["reader"], "3")
+            with open(os.path.join(result["cache"], "train.safetensors"), "rb") as file:
+                data = file.read()
+            wanted = wanted or data
+            self.assertEqual(data, wanted)
+
+    def test_shifted_labels_that_come_late(self):
+        """After the first block: only reading all of the log finds the rules."""
+        log = self.save("late.csv", self.hcrl(lambda i: i == 9_999))
+        result = self.ingest(log, *SMALL)
+        self.assertEqual((result["frames"], self.settings(result)["reader"]), (10_000, "3"))
+        log = self.save("none.csv", self.hcrl(lambda i: False))
+        result = self.ingest(log, *SMALL)
+        self.assertEqual(result["digest"], self.digest(result, log, 1))
 
     def test_an_older_cache_of_gaps(self):
         """Gaps that show only after the first block, of 8,192 lines."""

@@ -318,7 +318,8 @@ class Hints(Doubts):
 
     def test_labels(self):
         said = self.says(lambda i, t, n, d, a: f"{t},{n},{d},{'attack' if a else ''}")
-        self.assertIn("an empty label is not taken for benign", said)
+        self.assertIn("a line without a label is not taken for benign", said)
+        self.assertIn("--unlabelled benign-lines", said)
         self.assertNotIn("--max-rejected", said)
         for other in ("hacked", "odd"):
             said = self.says(lambda i, t, n, d, a, other=other:

@@ -8,11 +8,12 @@
 #define COUNTS_BYTES_MAX (INT64_C(256) << 20)
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
  * invented, what identifiers look like, what is not sure, marks, frames cut, equal times, columns,
- * the name of a label column in numbers of seven characters, then the rejected. */
+ * frames taken for benign because they have no label, the name of a label column in numbers of
+ * seven characters, then the rejected. */
 enum {
     NAME_LETTERS = 7,
     NAME_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + NAME_LETTERS - 1) / NAME_LETTERS,
-    FIRST_NAME = 13,
+    FIRST_NAME = 14,
     IDS_MAX = 2 * LEAT_CAN_IDS_DECIDED - 1,
     FIRST_REJECTED = FIRST_NAME + NAME_NUMBERS,
     NUMBERS = FIRST_REJECTED + LEAT_CAN_REJECT_COUNT
@@ -35,6 +36,7 @@ static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[10] = file->frames_cut;
     numbers[11] = file->equal_times;
     numbers[12] = file->time_column | file->id_column << 8 | file->data_column << 16;
+    numbers[13] = file->frames_sparse;
     memset(numbers + FIRST_NAME, 0, NAME_NUMBERS * sizeof *numbers);
     for (int i = 0; i < LEAT_CAN_LABEL_NAME_BYTES; i++) {
         int64_t letter = (uint8_t)file->label_like[i];
@@ -60,6 +62,7 @@ static void put_together(const int64_t numbers[NUMBERS], leat_can_file *file) {
         .time_column = (uint8_t)(numbers[12] & 255),
         .id_column = (uint8_t)(numbers[12] >> 8 & 255),
         .data_column = (uint8_t)(numbers[12] >> 16 & 255),
+        .frames_sparse = numbers[13],
     };
     for (int i = 0; i + 1 < LEAT_CAN_LABEL_NAME_BYTES; i++) {
         int64_t letters = numbers[FIRST_NAME + i / NAME_LETTERS];
@@ -99,7 +102,7 @@ static bool file_fits(const int64_t numbers[NUMBERS]) {
     if (numbers[0] >= LEAT_CAN_FORMATS || numbers[1] >= LEAT_CAN_FORMATS || numbers[2] > 1 ||
         numbers[6] > 1 || numbers[7] > IDS_MAX || numbers[8] >= LEAT_CAN_DOUBTS_END ||
         numbers[9] >= LEAT_CAN_MARKS_END || numbers[10] > frames || numbers[11] > frames ||
-        numbers[12] >> 24 != 0 || lines > LINES_MAX || frames > lines) {
+        numbers[12] >> 24 != 0 || numbers[13] > frames || lines > LINES_MAX || frames > lines) {
         return false;
     }
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {

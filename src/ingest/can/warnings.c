@@ -79,6 +79,10 @@ static bool has_bad_labels(const leat_can_file *file) {
 static bool has_missing_labels(const leat_can_file *file) {
     return file->rejected[LEAT_CAN_REJECT_NO_LABEL] > 0;
 }
+/* Some of its lines; a log without any is counted as such. */
+static bool has_sparse_labels(const leat_can_file *file) {
+    return file->labelled && file->frames_sparse > 0;
+}
 static bool has_doubtful_bytes(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_BYTES) != 0 && file->frames > 0;
 }
@@ -134,7 +138,16 @@ static void note_labels(notes *to, const leat_can_file *files) {
     if (first >= 0) {
         add_files(to, first, count);
         add_rejected(to, files[first].rejected[LEAT_CAN_REJECT_NO_LABEL], "without a label");
-        add(to, ", though the log has labels");
+        add(to, ", though the log has labels; if such frames are benign, use --unlabelled "
+                "benign-lines");
+    }
+    first = find_files(to, files, has_sparse_labels, &count);
+    if (first >= 0) {
+        add_files(to, first, count);
+        add(to,
+            ": %lld of %lld frames have no label, and count as benign (--unlabelled "
+            "benign-lines)",
+            (long long)files[first].frames_sparse, (long long)files[first].frames);
     }
     first = find_files(to, files, has_bad_labels, &count);
     if (first >= 0) {

@@ -162,6 +162,7 @@ enum {
     CUT,
     EQUAL,
     COLUMNS,
+    SPARSE,
     LABEL_NAME
 };
 enum { REJECTS = LABEL_NAME + 6 };
@@ -212,6 +213,7 @@ static void edited(void **state) {
         {"a doubt that is none", {{0, DOUBTS, LEAT_CAN_DOUBTS_END, false}}},
         {"a mark that is none", {{0, MARKS, LEAT_CAN_MARKS_END, false}}},
         {"more frames cut than there are", {{0, CUT, 1000000, false}}},
+        {"more frames without labels", {{0, SPARSE, INT64_C(1) << 30, false}}},
         {"more columns than there are", {{0, COLUMNS, INT64_C(1) << 24, false}}},
         {"more equal times than there are frames", {{0, EQUAL, 1000000, false}}},
         {"a line more", {{2, LINES, 1, true}}},

@@ -81,9 +81,93 @@ static void test_asc(void **state) {
     }
 }
 
+/* ---- vehicle-spy ---- */
+
+#define SPY_NETWORKS                                                                               \
+    "File Format,1\nSave Date,6/30/2018\nNotes,\n"                                                 \
+    "Network Description,Hardware,Network,Protocol,Baud Rate\n"                                    \
+    "HS CAN,x,HS CAN,CAN,500000,\nLIN 1,x,LIN 1,LIN,19200,\n\n"
+#define SPY_CAN                                                                                    \
+    "Line,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,Arb ID,Remote,Xtd,"   \
+    "B1,B2,B3,B4,B5,B6,B7,B8,Value,Trigger,Signals\n"
+#define SPY_OTHER                                                                                  \
+    "Line,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,PT,Trgt,Src,"         \
+    "B1,B2,B3,B4,B5,B6,B7,B8,Value,Trigger,Signals\n"
+#define SPY_ROWS                                                                                   \
+    "1,2550.25,0.000000,67371008,F,F,HS $2CC,HS CAN,,2CC,F,F,59,00,00,00,06,7F,FF,00,,,\n"         \
+    "2,2550.50,0.250000,67371008,F,F,MS $2CC,MS CAN,,2CC,F,F,59,00,00,00,06,7F,FF,00,,,\n"
+
+static const line_case spy_cases[] = {
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,2CC,F,F,59,00,00,00,06,7F,FF,AA,,,",
+     "2550.75 0 2CC 89.0.0.0.6.127.255.170 0", NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,MS CAN,,110,F,T,0A,0B,,,,,,,,,",
+     "2550.75 1 00000110 10.11.0.0.0.0.0.0 0", NULL},
+    {"3,2550.75,0.25,67371008,F,F,\"a, b\",MS CAN,,CF00400,F,T,0A,,,,,,,,,,a,b,c",
+     "2550.75 1 0CF00400 10.0.0.0.0.0.0.0 0", NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,2CC,T,F,,,,,,,,,,,", REMOTE, NULL},
+    {"3,2550.75,0.25,67371008,T,F,x,HS CAN,,2CC,F,F,,,,,,,,,,,", BROKEN, NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,LIN 1,,2C,F,F,01,,,,,,,,,,", EVENT, NULL},
+    {",,,,,", EVENT, NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,2CC,F,F,59,,00,,,,,,,,", LINE, NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,2CC,F,F,5G,,,,,,,,,,", PAYLOAD, NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,Gear,F,F,50,,,,,,,,,,", ID, NULL},
+    {"3,2550.75,0.25,67371008,F,F,x,HS CAN,,2CC,F,what,50,,,,,,,,,,", LINE, NULL},
+    {"3,late,0.25,67371008,F,F,x,HS CAN,,2CC,F,F,50,,,,,,,,,,", TIME, NULL},
+};
+
+static void test_vehicle_spy(void **state) {
+    (void)state;
+    CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_CAN SPY_ROWS, spy_cases);
+    CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_OTHER SPY_CAN SPY_ROWS, spy_cases);
+    CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_CAN SPY_OTHER SPY_ROWS, spy_cases);
+    CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_OTHER SPY_ROWS, spy_cases);
+}
+
+/* ---- openxc ---- */
+
+static const line_case openxc_cases[] = {
+    {"{\"timestamp\": 2.25, \"bus\": 1, \"id\": 642, \"data\": \"0x50000000987fff00\"}",
+     "2.25 1 282 80.0.0.0.152.127.255.0 0", NULL},
+    {"{\"data\":\"0102\",\"id\":217056256,\"timestamp\":2.25}", "2.25 0 0CF00400 1.2.0.0.0.0.0.0 0",
+     NULL},
+    {"{\"timestamp\":2,\"bus\":2,\"id\":7,\"data\":\"0x\",\"frame_format\":\"extended\"}",
+     "2 2 00000007 0.0.0.0.0.0.0.0 0", NULL},
+    {"{\"timestamp\":2,\"bus\":2,\"id\":7,\"data\":\"0x\",\"frame_format\":\"odd\"}", LINE, NULL},
+    {"{\"timestamp\": 2.25, \"name\": \"vehicle_speed\", \"value\": 45.0}", EVENT, NULL},
+    {"{\"metadata\": {\"version\": \"v3.0\"}}", EVENT, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":2015,\"mode\":1,\"pid\":5,\"success\":true}", EVENT, NULL},
+    {"{\"bus\":1,\"id\":642,\"data\":\"0x50\"}", TIME, NULL},
+    {"{\"timestamp\":1700000000002,\"bus\":1,\"id\":642,\"data\":\"0x50\"}", TIME, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":\"642\",\"data\":\"0x50\"}", ID, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":536870912,\"data\":\"0x50\"}", ID, NULL},
+    {"{\"timestamp\":2,\"bus\":-1,\"id\":642,\"data\":\"0x50\"}", BUS, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":642,\"data\":\"0x5\"}", PAYLOAD, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":642,\"data\":80}", PAYLOAD, NULL},
+    {"{\"timestamp\":2,\"id\":642,\"id\":643,\"data\":\"0x50\"}", LINE, NULL},
+    {"{\"timestamp\":2,\"bus\":1,\"id\":642,\"data\":\"0x50\"", LINE, NULL},
+};
+
+static void test_openxc(void **state) {
+    (void)state;
+    static const char translated[] = "{\"timestamp\":2,\"name\":\"vehicle_speed\",\"value\":45}\n";
+    CHECK(LEAT_CAN_OPENXC,
+          "{\"metadata\": {}}\n{\"timestamp\":2,\"bus\":1,\"id\":642,\"data\":\"0x50\"}\n",
+          openxc_cases);
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_fails(leat_can_detect(translated, (int64_t)strlen(translated), "x", LEAT_CAN_AUTO,
+                                 &options, &layout, &looks, &skip, &found, err),
+                 LEAT_ERR_INPUT, "only OpenXC traces with raw CAN messages");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_asc),
+        cmocka_unit_test(test_vehicle_spy),
+        cmocka_unit_test(test_openxc),
     };
     return cmocka_run_group_tests_name("lines of tools", tests, NULL, NULL);
 }

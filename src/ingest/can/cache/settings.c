@@ -50,9 +50,10 @@ static const leat_setting rows[] = {
      .help = "label frames individually, or all frames of a file by its name"},
     {CHOICE("attack-codes", attack_codes, "long|short"),
      .help = "19 attack types, or the 7 of the reference system"},
-    {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown"),
+    {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown|benign-lines"),
      .help = "logs without labels: by-name: benign if their names say so; benign: always benign; "
-             "unknown: unlabelled"},
+             "unknown: unlabelled; benign-lines: always benign, and so is every line without a "
+             "label in a log with labels"},
     {CHOICE("vocab", vocab, "train|all|benign"),
      .help = "number identifiers seen in training, or those of tests as well, or only those of "
              "training frames that are not labelled as attacks"},

@@ -517,9 +517,9 @@ void leat_can_splits_label(leat_can_splits *splits, const leat_can_file *files,
         bool mark = (files[i].doubts & LEAT_CAN_DOUBT_MARK) != 0;
         bool hints =
             (files[i].label_like[0] != 0 && !mark) || files[i].rejected[LEAT_CAN_REJECT_LABEL] > 0;
-        bool benign =
-            rule == LEAT_UNLABELLED_BENIGN || (rule == LEAT_UNLABELLED_BY_NAME && !hints &&
-                                               leat_can_name_is_benign(file->name, file->folder));
+        bool benign = rule == LEAT_UNLABELLED_BENIGN || rule == LEAT_UNLABELLED_BENIGN_LINES ||
+                      (rule == LEAT_UNLABELLED_BY_NAME && !hints &&
+                       leat_can_name_is_benign(file->name, file->folder));
         file->unlabelled = !benign;
         counts->benign += benign;
         counts->unlabelled += !benign;

@@ -125,6 +125,7 @@ leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int r
                                    .columns = settings->column != NULL ? mapping : NULL,
                                    .no_time = settings->no_time,
                                    .times = settings->times,
+                                   .sparse = settings->unlabelled == LEAT_UNLABELLED_BENIGN_LINES,
                                    .any_order = settings->clock_steps == LEAT_CLOCK_STEPS_SORT,
                                    .reader = reader};
 }

@@ -62,6 +62,8 @@ bool leat_can_take_mark(leat_text cell, bool *set);
 int leat_can_split_cells(const char *at, const char *end, char part, leat_text *cells, int most);
 /* Numbers the name of a bus as candump's are (layout.h), if it is new. */
 void leat_can_note_bus(leat_can_buses *buses, leat_text name);
+/* Whether short rows may have their label in the cell of a byte. */
+bool leat_can_labels_may_shift(const leat_can_layout *layout);
 leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const leat_can_line_options *options, const char *at,
                                      const char *end, leat_can_line *line);

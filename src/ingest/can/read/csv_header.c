@@ -159,6 +159,7 @@ static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
     if (!report_missing(head, layout) || !check_words(head, layout)) return false;
     layout->no_time = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME) < 0;
     layout->labelled = leat_can_find_column(layout, LEAT_CAN_COLUMN_LABEL) >= 0;
+    layout->may_shift = leat_can_labels_may_shift(layout);
     int id = leat_can_find_column(layout, LEAT_CAN_COLUMN_ID);
     bool open = head->named && layout->id_unit == LEAT_CAN_UNIT_NONE;
     layout->id_named_decimal = open && leat_can_is_decimal_name(head->cells[id]);

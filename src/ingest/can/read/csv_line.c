@@ -31,19 +31,28 @@ typedef struct row {
     leat_text cell[LEAT_CAN_COLUMN_KINDS]; /* data NULL: no such column */
     leat_text bytes[LEAT_CAN_COLUMNS_MAX];
     int byte_count;
+    bool cut; /* it ends before the label */
 } row;
 
-/* With blanks between cells, a payload takes the cells that are too many. */
-static bool read_row(const leat_can_layout *layout, const char *at, const char *end, row *out) {
+/* With blanks between cells, a payload takes the cells that are too many. `shifts`: the label may
+ * be in the cell of a byte, and the row end behind it. */
+static bool read_row(const leat_can_layout *layout, bool shifts, const char *at, const char *end,
+                     row *out) {
     leat_text cells[CELLS_MAX];
     int count = leat_can_split_cells(at, end, layout->part, cells, CELLS_MAX);
     int more = count - layout->column_count, next = 0;
     if (count < 0 || (more > 0 && layout->part != ' ')) return false;
     memset(out->cell, 0, sizeof out->cell);
     out->byte_count = 0;
+    out->cut = false;
     for (int i = 0; i < layout->column_count; i++) {
         int column = layout->column[i];
         if (next == count) { /* short frames may end before the last bytes */
+            if (shifts && column == LEAT_CAN_COLUMN_LABEL) {
+                out->cell[column] = (leat_text){end, 0};
+                out->cut = true;
+                continue;
+            }
             if (column != LEAT_CAN_COLUMN_BYTE) return false;
             out->bytes[layout->byte[i]] = (leat_text){end, 0};
             out->byte_count++;
@@ -376,13 +385,48 @@ static bool take_bus(const leat_can_buses *buses, leat_text cell, uint16_t *bus)
     return same && (digits == 1 || cell.data[letters] != '0') && !is_bus_taken(buses, number);
 }
 
+/* ---- labels that are shifted ---- */
+
+bool leat_can_labels_may_shift(const leat_can_layout *layout) {
+    bool dlc = false, behind = false;
+    for (int i = 0; i < layout->column_count; i++) {
+        dlc = dlc || layout->column[i] == LEAT_CAN_COLUMN_DLC;
+        behind = behind || (i > 0 && layout->column[i] == LEAT_CAN_COLUMN_LABEL &&
+                            layout->column[i - 1] == LEAT_CAN_COLUMN_BYTE);
+    }
+    return dlc && behind;
+}
+
+/* HCRL's rows end with the last byte of the frame and the label. In tables made of them (by pandas,
+ * or by a header above them) the label of a short frame is in the cell of a byte: the DLC says in
+ * which. Only a word that no byte can be counts, and only empty cells may follow. */
+static void shift_label(const leat_can_layout *layout, row *in) {
+    int dlc = 0;
+    bool attack = false;
+    leat_text *label = &in->cell[LEAT_CAN_COLUMN_LABEL];
+    if (!leat_can_label_missing(*label)) return;
+    if (!read_dlc(layout, in, &dlc) || dlc < 0 || dlc >= in->byte_count) return;
+    const leat_text cell = in->bytes[dlc];
+    if (are_digits(cell.data, cell.size_bytes) || !leat_can_label_word(cell, &attack)) return;
+    for (int i = dlc + 1; i < in->byte_count; i++) {
+        if (!is_nothing(in->bytes[i])) return;
+    }
+    *label = cell;
+    in->bytes[dlc].size_bytes = 0;
+    in->cut = false;
+}
+
 leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const leat_can_line_options *options, const char *at,
                                      const char *end, leat_can_line *line) {
     row in;
     bool extended = false, remote = false, error = false;
+    bool shifts =
+        layout->may_shift && (options->reader == 0 || options->reader > LEAT_CAN_READER_MARKS);
     line->marks = 0;
-    if (!read_row(layout, at, end, &in)) return LEAT_CAN_REJECT_LINE;
+    if (!read_row(layout, shifts, at, end, &in)) return LEAT_CAN_REJECT_LINE;
+    if (shifts) shift_label(layout, &in);
+    if (in.cut) return LEAT_CAN_REJECT_LINE;
     if (!leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
         !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||
         !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_ERROR], &error))
@@ -394,10 +438,11 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     if (id.size_bytes > 1 && id.data[0] == '0') line->marks |= LEAT_CAN_MARK_PADDED;
     line->attack = false;
     leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
-    if (layout->labelled && !(layout->label_inverted ? leat_can_take_inverted
-                                                     : leat_can_take_label)(label, &line->attack))
+    bool labelled = layout->labelled && !leat_can_take_sparse(label, options, line);
+    if (labelled && !(layout->label_inverted ? leat_can_take_inverted
+                                             : leat_can_take_label)(label, &line->attack))
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
-    if (layout->labelled && !layout->label_inverted)
+    if (labelled && !layout->label_inverted)
         line->marks |= leat_can_label_mark(label, line->attack);
     if (!take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
         return LEAT_CAN_REJECT_BUS;

@@ -82,10 +82,9 @@ static leat_text rest_of(const char *at, const char *end) {
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
-    (void)options;
     (void)first;
     (void)why;
-    leat_can_note_trailing(of, rest_of, true, false, layout);
+    leat_can_note_trailing(of, options, rest_of, true, false, layout);
     for (int i = 0; i < of->count; i++)
         note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
     return true;
@@ -188,7 +187,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     const bool logged = memchr(frame.data, '#', (size_t)frame.size_bytes) != NULL;
     if (logged) {
         leat_text rest = trim(text_between(at, end)); /* candump -x adds the direction */
-        label = leat_can_take_trailing(rest, layout->trailing_labels, true, &line->attack);
+        label = leat_can_take_trailing(rest, layout->trailing_labels, true, options, line);
         if (label == LEAT_CAN_REJECT_LINE) return label;
     } else {
         line->attack = false;

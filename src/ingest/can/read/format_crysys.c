@@ -33,10 +33,9 @@ static leat_text rest_of(const char *at, const char *end) {
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
-    (void)options;
     (void)first;
     (void)why;
-    leat_can_note_trailing(of, rest_of, false, true, layout);
+    leat_can_note_trailing(of, options, rest_of, false, true, layout);
     return true;
 }
 
@@ -48,7 +47,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (!read_count(found.flags, 111, &kind)) return LEAT_CAN_REJECT_LINE;
     line->bus = 0;
     leat_can_reject label =
-        leat_can_take_trailing(found.rest, layout->trailing_labels, false, &line->attack);
+        leat_can_take_trailing(found.rest, layout->trailing_labels, false, options, line);
     if (label == LEAT_CAN_REJECT_LINE) return label;
     if (!read_time(found.time, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     if (!leat_can_take_id(found.id, false, options, line)) return LEAT_CAN_REJECT_ID;

@@ -27,10 +27,11 @@ static leat_can_reject parse_plain(const leat_can_layout *layout,
     line->bus = 0;
     line->attack = false;
     leat_text label = fields[LEAT_CAN_COLUMN_LABEL];
-    if (layout->labelled && !leat_can_take_label(label, &line->attack)) {
+    bool labelled = layout->labelled && !leat_can_take_sparse(label, options, line);
+    if (labelled && !leat_can_take_label(label, &line->attack)) {
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
     }
-    if (layout->labelled) line->marks |= leat_can_label_mark(label, line->attack);
+    if (labelled) line->marks |= leat_can_label_mark(label, line->attack);
     return leat_can_take_run(fields[LEAT_CAN_COLUMN_PAYLOAD], false, options, line);
 }
 

@@ -39,14 +39,18 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     line->bus = 0;
     line->attack = false;
     bool flagged = true, missing = false, blanks = layout->format == LEAT_CAN_SURVIVAL;
-    if (layout->labelled) {
+    if (layout->labelled || options->sparse) {
         const char *comma = memrchr(at, ',', (size_t)(end - at));
         leat_text flag = trim(text_between(comma != NULL ? comma + 1 : at, end));
         line->attack = is_word(flag, "T");
         flagged = line->attack || is_word(flag, "R");
         missing = leat_can_label_missing(flag);
-        blanks = blanks || comma == NULL; /* a column without a byte */
-        end = comma != NULL ? comma : at;
+        bool data = options->sparse && !flagged && !missing; /* a byte */
+        if (data) flag.size_bytes = 0;
+        else blanks = blanks || comma == NULL; /* a column without a byte */
+        if (!data) end = comma != NULL ? comma : at;
+        if (flagged) line->marks |= line->attack ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_BENIGN;
+        flagged = flagged || leat_can_take_sparse(flag, options, line);
     } else if (end - at >= 2 && end[-2] == ',' && (end[-1] == 'R' || end[-1] == 'T')) {
         return LEAT_CAN_REJECT_LABEL; /* the first lines had no flags */
     }

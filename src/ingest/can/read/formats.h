@@ -43,6 +43,7 @@ typedef struct leat_can_format_lines {
 
 extern const leat_can_format_lines leat_can_asc, leat_can_candump, leat_can_crysys, leat_can_csv,
     leat_can_gvret, leat_can_hcrl, leat_can_hcrl_text, leat_can_survival;
+extern const leat_can_format_lines leat_can_vehicle_spy, leat_can_openxc;
 
 /* Whether this is gvret's header, which is not that of a csv. */
 bool leat_can_is_gvret_header(leat_text line);
@@ -101,12 +102,14 @@ enum { LEAT_CAN_TRAILING_LABELS_MAX = 4 };
 typedef leat_text (*leat_can_rest_fn)(const char *at, const char *end);
 /* Notes the label columns, if most of the first lines have them. `direction`: of all functions
  * here, a direction R or T may come before labels. `padded`: a payload may be padded with words. */
-void leat_can_note_trailing(const leat_can_first_lines *of, leat_can_rest_fn rest_of,
-                            bool direction, bool padded, leat_can_layout *layout);
+void leat_can_note_trailing(const leat_can_first_lines *of, const leat_can_line_options *options,
+                            leat_can_rest_fn rest_of, bool direction, bool padded,
+                            leat_can_layout *layout);
 /* The `count` label columns at the end of a line: an attack if one of them says so.
  * LEAT_CAN_REJECT_LINE: other words. Labels where the first lines have none are rejected as such,
- * since frames without them would count as benign. */
-leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction, bool *attack);
+ * since frames without them would count as benign, which only options->sparse allows. */
+leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction,
+                                       const leat_can_line_options *options, leat_can_line *line);
 /* The label of a rejected line: all of them if the first lines lack them, else the first that is
  * not known. */
 leat_text leat_can_find_trailing(const leat_can_layout *layout, const char *at, const char *end,

@@ -74,6 +74,13 @@ bool leat_can_take_inverted(leat_text text, bool *attack) {
     return true;
 }
 
+bool leat_can_take_sparse(leat_text text, const leat_can_line_options *options,
+                          leat_can_line *line) {
+    if (!options->sparse || !leat_can_label_missing(text)) return false;
+    line->marks |= LEAT_CAN_MARK_SPARSE;
+    return true;
+}
+
 uint8_t leat_can_label_mark(leat_text text, bool attack) {
     int digits = 0;
     if (!attack && text.data[0] == '-') {

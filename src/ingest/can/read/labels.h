@@ -15,6 +15,9 @@ bool leat_can_label_missing(leat_text text);
 bool leat_can_take_label(leat_text text, bool *attack);
 /* A label in a column that is named for benign frames: above 0, true and yes are benign. */
 bool leat_can_take_inverted(leat_text text, bool *attack);
+/* Whether a line without a label counts as benign; it is marked as such. */
+bool leat_can_take_sparse(leat_text text, const leat_can_line_options *options,
+                          leat_can_line *line);
 /* What a label looks like: LEAT_CAN_MARK_... */
 uint8_t leat_can_label_mark(leat_text text, bool attack);
 

@@ -22,12 +22,15 @@ typedef struct leat_can_line_options {
     const struct leat_can_mapping *columns; /* every file is a csv with these; NULL: by names */
     int64_t no_time; /* a csv may lack times: it then has that many frames per second; 0: refused */
     leat_can_times times;
+    bool sparse;    /* lines without a label are benign, in logs with labels as well */
     bool any_order; /* times of a clock in any order are sorted, unless they look like gaps */
-    int reader;     /* LEAT_CAN_READER_FIRST: the first rules; 0: the present ones */
+    int reader;     /* by whose rules: LEAT_CAN_READER_FIRST and up; 0: the present ones */
 } leat_can_line_options;
 
-/* Rules of reading: those of leat's first caches, and the present ones (rules.c). */
-enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER = 2 };
+/* Rules of reading, from those of leat's first caches to the present ones (rules.c). Those since
+ * LEAT_CAN_READER_MARKS know the less usual names of marks and buses, and new formats; the present
+ * ones also labels that are shifted (csv_line.c). */
+enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER_MARKS = 2, LEAT_CAN_READER = 3 };
 
 /* ---- lines that are not frames --------------------------------------------------------------- */
 
@@ -145,13 +148,15 @@ typedef struct leat_can_layout {
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
-    bool label_inverted;                /* its column is named for benign frames */
-    int watch_count;                    /* columns to watch: label_columns.c */
+    bool may_shift;      /* the label is directly behind bytes in columns, and there is a DLC */
+    bool label_inverted; /* its column is named for benign frames */
+    int watch_count;     /* columns to watch: label_columns.c */
     struct {
         int column;
         bool may_be_mark; /* its name does not say whether it is a label */
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
+    leat_can_buses others;   /* vehicle-spy: networks that are not CAN */
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;
 

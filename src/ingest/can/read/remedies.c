@@ -89,12 +89,13 @@ void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text 
     int kind = reason == LEAT_CAN_REJECT_TIME ? LEAT_CAN_COLUMN_TIME
                : reason == LEAT_CAN_REJECT_ID ? LEAT_CAN_COLUMN_ID
                                               : LEAT_CAN_COLUMN_PAYLOAD;
-    if (layout->format != LEAT_CAN_CSV || reason == LEAT_CAN_REJECT_BUS) return;
     if (reason == LEAT_CAN_REJECT_NO_LABEL) {
         snprintf(remedy, remedy_bytes,
-                 "an empty label is not taken for benign; if it is, write 0 there");
+                 "a line without a label is not taken for benign; if it is, use --unlabelled "
+                 "benign-lines");
         return;
     }
+    if (layout->format != LEAT_CAN_CSV || reason == LEAT_CAN_REJECT_BUS) return;
     int count = leat_can_split_cells(header.data, header.data + header.size_bytes, layout->part,
                                      names, LEAT_CAN_COLUMNS_MAX);
     bool named = layout->named && count == layout->column_count;
@@ -111,6 +112,10 @@ const char *leat_can_remedy_first(leat_text line) {
     const char *at = line.data, *end = at + line.size_bytes;
     leat_text word = next_word(&at, end);
     if (word.size_bytes == 0) return "";
+    if (word.data[0] == '{')
+        return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
+               "with "
+               "timestamp, bus, id and data";
     bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
     if (word.data[0] == '#' || separator || is_word(word, "//"))
         return "its first line is neither a header nor a frame; remove it";

@@ -1,16 +1,17 @@
 /*
- * Whether the present rules read logs otherwise than those that leat's first caches were made by.
- * Only then does their number enter the digest: such a cache must not be taken for one of the same
+ * Whether the present rules read logs otherwise than earlier ones, back to those that leat's first
+ * caches were made by. The number of the earliest rules that make the same frames enters the
+ * digest, unless it is the first: a cache of other frames must not be taken for one of the same
  * logs that is right, and all other caches stay what they are.
  *
- * Logs of which both make the same frames are read by the first rules, so that their caches keep
- * their bytes. One bus in all of them, where there was none, is no difference, unless a file has
- * buses by both rules: those without one would be taken for its bus 0.
+ * Logs are read by these earliest rules, so that their caches keep their bytes. One bus in all of
+ * them, where there was none, is no difference, unless a file has buses by both rules: those
+ * without one would be taken for its bus 0.
  *
- * The first lines show whether a file has anything that only the present rules know. Then its lines
- * are read by both, up to the first difference; all other files are not read any further, unless
- * an old cache is to be reused: then times that begin near 0 are read to the end, since gaps may
- * not show before.
+ * The first lines show whether a file has anything that only the present rules know, or may have it
+ * later. Then its lines are read by both, up to the first difference; all other files are not read
+ * any further, unless an old cache is to be reused: then times that begin near 0 are read to the
+ * end, since gaps may not show before.
  */
 #include <string.h>
 
@@ -24,13 +25,14 @@
 
 typedef struct comparison {
     const leat_can_settings *settings;
-    leat_can_line_options first, present;
+    leat_can_line_options earlier, present;
     leat_can_layout before, now; /* of the current file */
     int bus;             /* that all of the logs have where only the present rules see one */
     bool buses;          /* a log has some by both rules */
     bool complete;       /* logs whose times may be gaps are read to the end */
     leat_can_file times; /* those of the frames */
-    bool other_bus; /* the present rules have found one in the current file, the first ones none */
+    bool
+        other_bus; /* the present rules have found one in the current file, the earlier ones none */
     double last_s;
     char *text; /* TEXT_BYTES */
 } comparison;
@@ -57,7 +59,7 @@ static bool is_same_line(comparison *of, leat_text text, leat_can_line *line,
     leat_can_line other;
     *now = leat_can_parse_line(&of->now, &of->present, text.data, text.size_bytes, line);
     leat_can_reject before =
-        leat_can_parse_line(&of->before, &of->first, text.data, text.size_bytes, &other);
+        leat_can_parse_line(&of->before, &of->earlier, text.data, text.size_bytes, &other);
     if (*now != before) return false;
     if (before != LEAT_CAN_TAKEN) return true;
     bool same_id = memcmp(line->id, other.id, LEAT_CAN_ID_BYTES) == 0;
@@ -99,7 +101,7 @@ static leat_code detect(comparison *of, const char *path, const leat_line_run *r
     bool found = false, other = false;
     leat_code now = leat_can_detect(of->text, run->size_bytes, path, format, &of->present, &of->now,
                                     &looks, skip_bytes, &found, NULL);
-    leat_code before = leat_can_detect(of->text, run->size_bytes, path, format, &of->first,
+    leat_code before = leat_can_detect(of->text, run->size_bytes, path, format, &of->earlier,
                                        &of->before, &looks, skip_bytes, &other, NULL);
     *what = now != before ? DIFFERENT : now != LEAT_OK ? REFUSED : !found && !other ? BLANK : KNOWN;
     return now == LEAT_ERR_MEMORY ? now : before == LEAT_ERR_MEMORY ? before : LEAT_OK;
@@ -115,7 +117,7 @@ static bool has_bus(const leat_can_layout *layout) {
     return memchr(layout->column, LEAT_CAN_COLUMN_BUS, (size_t)layout->column_count) != NULL;
 }
 
-/* By the first rules. */
+/* By the earlier rules. */
 static bool has_buses(const leat_can_layout *layout) {
     return leat_can_formats[layout->format].has_bus ||
            (layout->format == LEAT_CAN_CSV && has_bus(layout));
@@ -142,20 +144,22 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
     if (what != KNOWN) return LEAT_OK;
     of->buses = of->buses || has_buses(&of->before);
     /* no cache of gaps is older than the present rules: there is nothing to compare them with */
-    if (of->now.gaps) {
+    if (of->now.gaps && !(of->now.may_shift && has_same_columns(of))) {
         *same = has_same_columns(of);
         return LEAT_OK;
     }
     of->other_bus = has_bus(&of->now) && !has_bus(&of->before);
     *same = is_same_block(of, &run, skip_bytes);
-    bool gaps = leat_can_looks_like_gaps(&of->times, &of->present);
-    bool all = !has_same_columns(of) || gaps || may_be_gaps(of);
+    /* gaps are what only the first rules take for the times of a clock */
+    bool clock = !of->now.gaps && of->earlier.reader == LEAT_CAN_READER_FIRST;
+    bool gaps = clock && leat_can_looks_like_gaps(&of->times, &of->present);
+    bool all = !has_same_columns(of) || of->now.may_shift || gaps || (clock && may_be_gaps(of));
     while (*same && all) {
         LEAT_TRY(leat_lines_take(lines, of->text, BLOCK_BYTES, LEAT_CAN_BLOCK_LINES, &run, err));
         if (run.line_count == 0) break;
         *same = is_same_block(of, &run, 0);
     }
-    if (all && *same) *same = !leat_can_looks_like_gaps(&of->times, &of->present);
+    if (all && clock && *same) *same = !leat_can_looks_like_gaps(&of->times, &of->present);
     return LEAT_OK;
 }
 
@@ -169,23 +173,34 @@ static leat_code compare_file(comparison *of, const leat_input *input, bool *sam
     return code;
 }
 
+/* Whether the rules of this number make the same frames of all inputs as the present ones. */
+static leat_code compare_rules(comparison *of, const leat_input_list *inputs, int reader,
+                               const leat_can_mapping *mapping, bool *same, leat_error *err) {
+    of->bus = -1;
+    of->buses = false;
+    of->earlier = leat_can_lines_of(of->settings, reader, mapping);
+    *same = true;
+    for (int64_t i = 0; i < inputs->count && *same; i++)
+        LEAT_TRY(compare_file(of, &inputs->items[i], same, err));
+    if (of->bus > 0 && of->buses) *same = false;
+    return LEAT_OK;
+}
+
 leat_code leat_can_rules_of(const leat_input_list *inputs, const leat_can_settings *settings,
                             bool complete, int *reader, leat_error *err) {
     leat_can_mapping mapping = {0};
-    bool same = true;
+    bool same = false;
     LEAT_TRY(leat_can_mapping_read(&mapping, settings, err));
     comparison *of = NULL;
     LEAT_TRY(LEAT_NEW(&of, 1, err));
     of->settings = settings;
-    of->bus = -1;
     of->complete = complete;
     of->present = leat_can_lines_of(settings, LEAT_CAN_READER, &mapping);
-    of->first = leat_can_lines_of(settings, LEAT_CAN_READER_FIRST, &mapping);
     leat_code code = leat_block_alloc((void **)&of->text, TEXT_BYTES, err);
-    for (int64_t i = 0; i < inputs->count && code == LEAT_OK && same; i++)
-        code = compare_file(of, &inputs->items[i], &same, err);
-    if (of->bus > 0 && of->buses) same = false;
-    *reader = same ? LEAT_CAN_READER_FIRST : LEAT_CAN_READER;
+    for (*reader = LEAT_CAN_READER_FIRST; code == LEAT_OK && *reader < LEAT_CAN_READER; ++*reader) {
+        code = compare_rules(of, inputs, *reader, &mapping, &same, err);
+        if (same) break;
+    }
     leat_block_free(of->text, TEXT_BYTES);
     leat_free(of);
     return code;

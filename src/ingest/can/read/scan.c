@@ -202,6 +202,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         found->ids |= shape_of(line->id);
         found->marks |= line->marks;
         found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
+        found->frames_sparse += (line->marks & LEAT_CAN_MARK_SPARSE) != 0;
         found->equal_times += found->frames > 1 && line->time == line[-1].time;
         found->earlier_times += found->frames > 1 && line->time < line[-1].time;
         found->short_times += line->time >= 0 && line->time <= 1;
@@ -214,6 +215,10 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
 }
 
 static void add_found(can_scan *self, const can_block *block) {
+    enum {
+        LABELS = LEAT_CAN_MARK_BENIGN | LEAT_CAN_MARK_ATTACK | LEAT_CAN_MARK_MORE |
+                 LEAT_CAN_MARK_NEGATIVE
+    };
     const leat_can_file *found = &block->found;
     pthread_mutex_lock(&self->lock);
     leat_can_file *file = &self->files[block->file_index];
@@ -225,7 +230,9 @@ static void add_found(can_scan *self, const can_block *block) {
     file->frames += found->frames;
     file->ids |= found->ids;
     file->marks |= found->marks;
+    file->labelled = file->labelled || (found->marks & LABELS) != 0; /* labels that begin late */
     file->frames_cut += found->frames_cut;
+    file->frames_sparse += found->frames_sparse;
     file->equal_times += found->equal_times;
     file->earlier_times += found->earlier_times;
     file->short_times += found->short_times;
@@ -357,7 +364,8 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
     if (shown.late) {
         why = "are missing from most of its first lines, or vary in number there, so it was taken "
               "for a log without labels";
-        help = "add a label to every line, or split the file where the labels begin";
+        help = "add a label to every line, or split the file where the labels begin; if lines "
+               "without a label are benign, use --unlabelled benign-lines";
     }
     char allow[80] = ""; /* not where most attacks may be lost */
     if (bad < 0.01 * lines)

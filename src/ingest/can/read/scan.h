@@ -48,6 +48,7 @@ typedef struct leat_can_file {
     /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
     uint8_t time_column, id_column, data_column;
     int64_t frames_cut;    /* with LEAT_CAN_MARK_CUT */
+    int64_t frames_sparse; /* with LEAT_CAN_MARK_SPARSE */
     int64_t equal_times;   /* frames with the time of the one before, within blocks */
     int64_t earlier_times; /* frames with an earlier one, within blocks */
     int64_t short_times;   /* frames with a time of 0 to 1 s */

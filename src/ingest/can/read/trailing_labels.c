@@ -22,8 +22,9 @@ static int count_labels(leat_text rest, bool direction) {
 
 /* By the number that most of the lines with labels have. Words of different numbers behind a
  * payload may as well be its padding. */
-void leat_can_note_trailing(const leat_can_first_lines *of, leat_can_rest_fn rest_of,
-                            bool direction, bool padded, leat_can_layout *layout) {
+void leat_can_note_trailing(const leat_can_first_lines *of, const leat_can_line_options *options,
+                            leat_can_rest_fn rest_of, bool direction, bool padded,
+                            leat_can_layout *layout) {
     int seen[LEAT_CAN_TRAILING_LABELS_MAX + 1] = {0}, complete = 0, most = 1;
     for (int i = 0; i < of->count; i++) {
         leat_text rest = rest_of(of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
@@ -36,19 +37,25 @@ void leat_can_note_trailing(const leat_can_first_lines *of, leat_can_rest_fn res
     }
     int with = complete - seen[0];
     bool same = seen[most] == with || !padded;
-    if (with == 0 || seen[0] > with || !same) return;
+    bool enough = options->sparse || seen[0] <= with;
+    if (with == 0 || !enough || !same) return;
     layout->trailing_labels = most;
     layout->labelled = true;
 }
 
-leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction, bool *attack) {
+leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction,
+                                       const leat_can_line_options *options, leat_can_line *line) {
     const char *at = rest.data, *end = at + rest.size_bytes, *probe = at;
     int words = 0;
     bool good = true;
-    *attack = false;
+    line->attack = false;
     if (direction && is_direction(next_word(&probe, end))) at = probe;
     probe = at;
     while (next_word(&probe, end).size_bytes > 0) words++;
+    /* a line of a log that has no labels at all counts as benign by its file */
+    if (words == 0 && leat_can_take_sparse((leat_text){at, 0}, options, line))
+        return LEAT_CAN_TAKEN;
+    if (options->sparse && count == 0) count = count_labels(rest, direction);
     if (words < count) return LEAT_CAN_REJECT_NO_LABEL;
     if (words > count) {
         bool late = count == 0 && count_labels(rest, direction) > 0;
@@ -57,8 +64,9 @@ leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction
     for (int i = 0; i < count; i++) {
         bool one = false;
         good = leat_can_take_label(next_word(&at, end), &one) && good;
-        *attack = *attack || one;
+        line->attack = line->attack || one;
     }
+    if (count > 0) line->marks |= line->attack ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_BENIGN;
     return good ? LEAT_CAN_TAKEN : LEAT_CAN_REJECT_LABEL;
 }
 

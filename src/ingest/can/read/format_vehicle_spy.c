@@ -1,0 +1,190 @@
+/*
+ * Vehicle Spy's csv. A preamble, which has a table of networks with their protocols, ends with one
+ * or more headers, each for some of the protocols; rows of all networks follow. A row is read as
+ * that of a csv (csv_line.c), by the header that is for CAN: the one with Arb ID, or else PT.
+ *
+ *   Network Description,Hardware,Network,Protocol,Baud Rate
+ *   HS CAN,neoVI,HS CAN,CAN,500000,
+ *   Line,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,Arb
+ * ID,Remote,Xtd,B1,... 1,2550.000834,0.000000,67371008,F,F,HS CAN $2CC,HS
+ * CAN,,2CC,F,F,59,00,00,00,06,7F,FF,00,,,
+ */
+#include <stdio.h>
+
+#include "ingest/can/read/csv.h"
+#include "ingest/can/read/fields.h"
+#include "ingest/can/read/formats.h"
+
+/* The place of the first cell with such a name, which may be only how it begins; -1: none. */
+static int find_cell(const leat_text *cells, int count, const char *name, bool begin) {
+    for (int i = 0; i < count; i++) {
+        char plain[LEAT_CAN_PLAIN_BYTES];
+        plain_name(cells[i], plain);
+        if (begin ? strncmp(plain, name, strlen(name)) == 0 : strcmp(plain, name) == 0) return i;
+    }
+    return -1;
+}
+
+/* The cells of a line, without those behind the most that a layout has. */
+static int split(leat_text line, leat_text cells[LEAT_CAN_COLUMNS_MAX]) {
+    const char *at = line.data, *end = at + line.size_bytes;
+    int count = 0;
+    while (at != NULL && count < LEAT_CAN_COLUMNS_MAX && take_field(&at, end, ',', &cells[count])) {
+        cells[count] = trim(cells[count]);
+        count++;
+    }
+    return count;
+}
+
+/* Rows are numbered. */
+static bool is_row(leat_text line) {
+    line = trim(line);
+    return line.size_bytes > 0 && line.data[0] >= '0' && line.data[0] <= '9';
+}
+
+/* ---- the preamble --------------------------------------------------------------------------- */
+
+/* The bytes from column `at` on, B1, B2, ...: how many. */
+static int name_bytes(const leat_text *cells, int count, int at, leat_can_layout *layout) {
+    int bytes = 0;
+    for (; at >= 0 && at + bytes < count && bytes < LEAT_CAN_FD_BYTES; bytes++) {
+        char name[8];
+        snprintf(name, sizeof name, "b%d", bytes + 1);
+        if (find_cell(&cells[at + bytes], 1, name, false) < 0) break;
+        layout->column[at + bytes] = LEAT_CAN_COLUMN_BYTE;
+        layout->byte[at + bytes] = (int8_t)bytes;
+    }
+    return bytes;
+}
+
+/* Where a header has the columns of a frame: its layout is complete, or it is none for CAN. */
+static bool read_header(const leat_text *cells, int count, leat_can_layout *layout) {
+    static const struct {
+        const char *name;
+        int8_t column;
+        bool begin;
+    } columns[] = {
+        {"abstime", LEAT_CAN_COLUMN_TIME, true},  {"reltime", LEAT_CAN_COLUMN_TIME, true},
+        {"er", LEAT_CAN_COLUMN_ERROR, false},     {"network", LEAT_CAN_COLUMN_BUS, false},
+        {"arbid", LEAT_CAN_COLUMN_ID, false},     {"pt", LEAT_CAN_COLUMN_ID, false},
+        {"remote", LEAT_CAN_COLUMN_REMOTE, true}, {"trgt", LEAT_CAN_COLUMN_REMOTE, false},
+        {"xtd", LEAT_CAN_COLUMN_EXTENDED, false}, {"src", LEAT_CAN_COLUMN_EXTENDED, false},
+    };
+    int of[LEAT_CAN_COLUMN_KINDS], at = find_cell(cells, count, "b1", false);
+    memset(of, -1, sizeof of);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        int found = find_cell(cells, count, columns[i].name, columns[i].begin);
+        if (found < 0 || of[columns[i].column] >= 0) continue;
+        of[columns[i].column] = found;
+        if (strcmp(columns[i].name, "reltime") == 0) layout->gaps = true;
+    }
+    for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
+        bool needed = kind == LEAT_CAN_COLUMN_TIME || kind == LEAT_CAN_COLUMN_ID ||
+                      kind == LEAT_CAN_COLUMN_EXTENDED;
+        if (needed && of[kind] < 0) return false;
+    }
+    memset(layout->column, LEAT_CAN_COLUMN_OTHER, sizeof layout->column);
+    for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
+        if (of[kind] >= 0) layout->column[of[kind]] = (int8_t)kind;
+    }
+    int bytes = name_bytes(cells, count, at, layout);
+    layout->column_count = at + bytes; /* whatever follows is not read */
+    for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
+        if (of[kind] >= layout->column_count) return false;
+    }
+    return bytes > 0;
+}
+
+/* Networks whose protocol is not CAN, by the table of the preamble: a line of it, or its header. */
+static void read_network(const leat_text *cells, int count, int *name, int *protocol,
+                         leat_can_layout *layout) {
+    if (*name < 0) {
+        *name = find_cell(cells, count, "network", false);
+        *protocol = find_cell(cells, count, "protocol", false);
+        if (*protocol < 0) *name = -1;
+        return;
+    }
+    if (*name >= count || *protocol >= count || cells[*protocol].size_bytes == 0) return;
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    plain_name(cells[*protocol], plain);
+    if (strstr(plain, "can") == NULL) leat_can_note_bus(&layout->others, cells[*name]);
+}
+
+/* The text of the columns that are read, and the network; false: invalid quotes. */
+static bool cut_row(const leat_can_layout *layout, const char *at, const char **end,
+                    leat_text *network) {
+    *network = (leat_text){NULL, 0};
+    const char *next = at;
+    for (int i = 0; i < layout->column_count && next != NULL; i++) {
+        leat_text cell;
+        if (!take_field(&next, *end, layout->part, &cell)) return false;
+        if (layout->column[i] == LEAT_CAN_COLUMN_BUS) *network = trim(cell);
+    }
+    if (next != NULL) *end = next - 1;
+    return true;
+}
+
+static bool is_other(const leat_can_layout *layout, leat_text network) {
+    for (int i = 0; i < layout->others.count; i++) {
+        leat_text other = {layout->others.names[i].text, layout->others.names[i].size_bytes};
+        if (other.size_bytes == network.size_bytes &&
+            memcmp(other.data, network.data, (size_t)other.size_bytes) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_buses(leat_can_layout *layout, const char *text, const char *end) {
+    for (const char *at = text; at < end;) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
+        const char *cut = stop;
+        leat_text network;
+        if (is_row(text_between(at, stop)) && cut_row(layout, at, &cut, &network) &&
+            !is_other(layout, network))
+            leat_can_note_bus(&layout->buses, network);
+        at = stop + 1;
+    }
+}
+
+static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
+                    leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)why;
+    int name = -1, protocol = -1;
+    bool found = false, sure = false;
+    leat_can_layout from = *layout;
+    if (options->reader == LEAT_CAN_READER_FIRST) return false;
+    for (; *first < of->count && !(found && is_row(of->lines[*first])); ++*first) {
+        leat_text cells[LEAT_CAN_COLUMNS_MAX];
+        int count = split(of->lines[*first], cells);
+        bool header = count > 0 && is_word_of_any_case(cells[0], "line");
+        if (!header && !found) read_network(cells, count, &name, &protocol, &from);
+        leat_can_layout made = from;
+        if (!header || sure || !read_header(cells, count, &made)) continue;
+        found = true;
+        sure = find_cell(cells, count, "arbid", false) >= 0;
+        *layout = made;
+    }
+    layout->part = ',';
+    layout->named = true;
+    layout->id_unit = LEAT_CAN_UNIT_HEX;
+    layout->data_unit = LEAT_CAN_UNIT_HEX;
+    for (int i = *first; i < of->count && found; i++)
+        note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
+    return found;
+}
+
+/* ---- a row ---------------------------------------------------------------------------------- */
+
+static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_options *options,
+                             const char *at, const char *end, leat_can_line *line) {
+    leat_text network;
+    if (!is_row(text_between(at, end))) return LEAT_CAN_REJECT_EVENT;
+    if (!cut_row(layout, at, &end, &network)) return LEAT_CAN_REJECT_LINE;
+    if (is_other(layout, network)) return LEAT_CAN_REJECT_EVENT;
+    return leat_can_parse_table(layout, options, at, end, line);
+}
+
+const leat_can_format_lines leat_can_vehicle_spy = {.lay_out = lay_out,
+                                                    .parse = parse,
+                                                    .find_time = leat_can_find_table_time,
+                                                    .note_buses = note_buses};
