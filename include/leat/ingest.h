@@ -168,6 +168,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
  *   candump    candump -l, also with label columns at the end
  *   crysys     CrySyS, TANGOCAN: time identifier 000 DLC bytes
  *   asc        Vector's ASC
+ *   trc        PEAK's trace files
  */
 #define LEAT_CAN_FORMAT_TABLE(X)                                                                   \
     X(LEAT_CAN_CSV, "csv")                                                                         \
@@ -177,7 +178,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
     X(LEAT_CAN_GVRET, "gvret")                                                                     \
     X(LEAT_CAN_CANDUMP, "candump")                                                                 \
     X(LEAT_CAN_CRYSYS, "crysys")                                                                   \
-    X(LEAT_CAN_ASC, "asc")
+    X(LEAT_CAN_ASC, "asc")                                                                         \
+    X(LEAT_CAN_TRC, "trc")
 #define LEAT_CAN_FORMAT_ENUM(format, name) format,
 typedef enum leat_can_format {
     LEAT_CAN_AUTO, /* detected from the contents */
