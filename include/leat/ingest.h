@@ -160,16 +160,17 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
  * The formats and their names, which --format takes. New ones go at the end: the numbers are in the
  * saved state of a scan.
  *
- *   csv        a table of any columns, by a header or by `column`
- *   hcrl       HCRL Car-Hacking: time, identifier, DLC, bytes, R or T
- *   hcrl-text  "Timestamp: ... ID: ... DLC: ..."
- *   survival   HCRL Survival: bytes may be separated by blanks, R or T may be missing
- *   gvret      SavvyCAN's CSV
- *   candump    candump -l, also with label columns at the end
- *   crysys     CrySyS, TANGOCAN: time identifier 000 DLC bytes
- *   asc        Vector's ASC
+ *   csv          a table of any columns, by a header or by `column`
+ *   hcrl         HCRL Car-Hacking: time, identifier, DLC, bytes, R or T
+ *   hcrl-text    "Timestamp: ... ID: ... DLC: ..."
+ *   survival     HCRL Survival: bytes may be separated by blanks, R or T may be missing
+ *   gvret        SavvyCAN's CSV
+ *   candump      candump -l, also with label columns at the end
+ *   crysys       CrySyS, TANGOCAN: time identifier 000 DLC bytes
+ *   asc          Vector's ASC
+ *   trc          PEAK's trace files
  *   vehicle-spy  Vehicle Spy's csv, with its preamble
- *   openxc     OpenXC's raw CAN messages, one JSON object a line
+ *   openxc       OpenXC's raw CAN messages, one JSON object a line
  */
 #define LEAT_CAN_FORMAT_TABLE(X)                                                                   \
     X(LEAT_CAN_CSV, "csv")                                                                         \
@@ -180,6 +181,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
     X(LEAT_CAN_CANDUMP, "candump")                                                                 \
     X(LEAT_CAN_CRYSYS, "crysys")                                                                   \
     X(LEAT_CAN_ASC, "asc")                                                                         \
+    X(LEAT_CAN_TRC, "trc")                                                                         \
     X(LEAT_CAN_VEHICLE_SPY, "vehicle-spy")                                                         \
     X(LEAT_CAN_OPENXC, "openxc")
 #define LEAT_CAN_FORMAT_ENUM(format, name) format,

@@ -336,13 +336,13 @@ static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t siz
     suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
 static const char *const probe_suffixes[] = {".parquet",       PACKED(".csv"),  PACKED(".ndjson"),
                                              PACKED(".jsonl"), PACKED(".json"), NULL};
-static const char *const can_suffixes[] = {".csv",    ".csv.gz", ".log",    ".log.gz", ".txt",
-                                           ".txt.gz", ".asc",    ".asc.gz", NULL};
+static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz", ".txt", ".txt.gz",
+                                           ".asc", ".asc.gz", ".trc", ".trc.gz", NULL};
 const leat_input_kind leat_probe_inputs = {probe_suffixes,
                                            "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
                                            "four also with .gz, .bz2, .xz, .zst or .zip)",
                                            detect_probes, true};
-const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt, *.asc (or .gz)",
+const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt, *.asc, *.trc (or .gz)",
                                          detect_can, false};
 
 static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {

@@ -156,7 +156,8 @@ typedef struct leat_input_kind {
 /* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and packed ones of all but the first; the format is
  * detected from the contents. */
 extern const leat_input_kind leat_probe_inputs;
-/* *.csv, *.log, *.txt, *.asc and their .gz; the log format is detected when they are read. */
+/* *.csv, *.log, *.txt, *.asc, *.trc and their .gz; the log format is detected when they are read.
+ */
 extern const leat_input_kind leat_can_inputs;
 
 /* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. In a

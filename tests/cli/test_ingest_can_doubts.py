@@ -361,6 +361,19 @@ class Hints(Doubts):
                               ("time=1,data=3:hex", "use --column time=1,id=2,data=3")):
             self.assertIn(wanted, self.refused("numbers.csv", lines, "--column", words))
 
+    def test_identifiers_of_a_trace_that_are_filled_up(self):
+        """Eight digits mark 29 bits where others have four."""
+        header = ";$FILEVERSION=2.1\n;$COLUMNS=N,O,T,B,I,d,R,L,D"
+
+        def write(name, digits):
+            return self.log(name, header,
+                            lambda i, time, ident, data, attack:
+                            f"{i} {i}.5 DT 1 {'2A0'.zfill(digits) if i % 9 == 0 else '00000300'} "
+                            "Rx - 1 0A")
+        filled, four = (self.run_can(write(f"{digits}/a.trc", digits)) for digits in (8, 4))
+        self.assertIn("are read as 11 bits", " ".join(filled["warnings"]))
+        self.assertNotIn("11 bits", " ".join(four["warnings"]))
+
 
 if __name__ == "__main__":
     sys.exit(0 if unittest.main(exit=False).result.wasSuccessful() else 1)

@@ -2,7 +2,9 @@
 
 Needs scripts/python-env.sh; skipped, with a line that says so, where it could not be made.
 """
+import decimal
 import json
+import logging
 import os
 import random
 import struct
@@ -189,6 +191,68 @@ class PythonCan(unittest.TestCase):
                 times.append(None if each.is_remote_frame else micros / 1e6)
             file.write("End TriggerBlock\n")
         return times
+
+    def test_trc(self):
+        """As python-can writes it, which is classic data frames only; and as PEAK's programs write
+        each version, read by both."""
+        logging.getLogger("can.io.trc").setLevel(logging.ERROR)  # warns of what it does not write
+        for seed in range(3):
+            sent = [each for each in self.messages(seed, 20 * WINDOW) if not each.is_error_frame]
+            path = self.path(f"{seed}.trc")
+            with can.Logger(path) as writer:
+                for message in sent:
+                    writer.on_message_received(message)
+            self.check_trc(path, [each for each in sent
+                                  if not each.is_fd and not each.is_remote_frame])
+            for name, form in self.TRC.items():
+                path = self.path(f"{name}-{seed}.trc")
+                some = [each for each in sent if name >= "2" or not each.is_fd]
+                self.write_trc(path, name, form, some)
+                self.check_trc(path, [each for each in some if not each.is_remote_frame])
+
+    TRC = {
+        "1.0": "{n:>6}) {ms:>9.0f} {id:>9} {length:>2}  {data}",
+        "1.1": "{n:>6}) {ms:>11.1f}  {way} {id:>12}  {length}  {data} ",
+        "1.3": "{n:>6}) {ms:>13.3f} {bus}  {way} {id:>11} -  {length}    {data} ",
+        "2.0": "{n:>7} {ms:>13.3f} {type} {id:>8} {way} {length:<2} {data} ",
+        "2.1": "{n:>7} {ms:>13.3f} {type} {bus} {id:>9} {way} -  {dlc:<4} {data} ",
+    }
+
+    @staticmethod
+    def write_trc(path, name, form, messages):
+        columns = {"2.0": "N,O,T,I,d,l,D", "2.1": "N,O,T,B,I,d,R,L,D"}
+        with open(path, "w", encoding="ascii", newline="\r\n") as file:
+            if name != "1.0":
+                file.write(f";$FILEVERSION={name} \n;$STARTTIME=45248.7383051968 \n")
+            if name in columns:
+                file.write(f";$COLUMNS={columns[name]} \n")
+            file.write(";\n;   Message Number\n;---+--   ----+----\n")
+            for i, each in enumerate(messages):
+                remote = each.is_remote_frame
+                data = "RTR" if name < "2" else ""
+                file.write(form.format(
+                    n=i + 1, ms=(each.timestamp - messages[0].timestamp) * 1e3,
+                    type="RR" if remote else "DT" if not each.is_fd else
+                    "FB" if each.bitrate_switch else "FD",
+                    way="Rx" if each.is_rx else "Tx", bus=1 + int(each.channel[-1]),
+                    id=f"{each.arbitration_id:0{8 if each.is_extended_id else 4}X}",
+                    length=each.dlc, dlc=can.util.len2dlc(each.dlc),
+                    data=data if remote else each.data.hex(" ").upper()).rstrip(" ") + " \n")
+
+    def check_trc(self, path, sent):
+        """What was sent, and what python-can reads, with the times of the file's text."""
+        with open(path, encoding="ascii") as file:
+            words = [line.split() for line in file if not line.startswith(";")]
+        times = [float(decimal.Decimal(line[1]).scaleb(-3)) for line in words
+                 if "RR" not in line and "RTR" not in line]
+        with can.LogReader(path) as reader:
+            read = [each for each in reader if not each.is_remote_frame]
+        wanted = [(time, *expected(each, 6)[1:]) for time, each in zip(times, sent, strict=True)]
+        self.assertEqual([expected(each, 6)[1:] for each in read], [each[1:] for each in wanted])
+        result = self.ingest(path, "--bus", "merge")
+        self.assertEqual((result["frames"], result["rejected"]),
+                         (len(wanted), len(words) - len(wanted)))
+        self.assertEqual(read_frames(result, "train"), wanted[:len(wanted) // WINDOW * WINDOW])
 
     def test_a_log_of_can_utils(self):
         truck = golden_files.path("data/can/candump/truck_15s.log")

@@ -95,6 +95,9 @@ static bool has_doubtful_bits(const leat_can_file *file) {
 static bool has_doubtful_digits(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_DIGITS) != 0 && file->frames > 0;
 }
+static bool has_padded_ids(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_WIDTH) != 0 && file->frames > 0;
+}
 static bool is_inverted(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_INVERTED) != 0 && file->frames > 0;
 }
@@ -262,6 +265,15 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     }
 }
 
+/* Eight digits mean 29 bits in a trace, unless its writer fills all identifiers up. */
+static void note_widths(notes *to, const leat_can_file *files) {
+    int64_t count = 0, first = find_files(to, files, has_padded_ids, &count);
+    if (first < 0) return;
+    add_files(to, first, count);
+    add(to, ": all identifiers of the first lines have eight digits, also some up to 7FF, so those "
+            "up to 7FF are read as 11 bits");
+}
+
 static void note_times(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
     notes to = *of;
     int64_t count = 0, first = find_files(&to, files, has_doubtful_times, &count);
@@ -347,6 +359,7 @@ leat_code leat_can_warn_files(const leat_can_file *files, const leat_can_splits 
     LEAT_TRY(note_copies(&to, files, err));
     note_tests(&to);
     note_columns(&to, files, settings);
+    note_widths(&to, files);
     note_times(&to, files, settings);
     /* a character may have been cut */
     size_t size = strlen(warning);

@@ -557,7 +557,7 @@ static const struct {
      "\"x.log\" begins with \"what\\xff is\", \"this\": not a vehicle log format; for a csv, name "
      "its columns with --column time=NAME,id=NAME,data=NAME, or number them if it has no header: "
      "time=1,id=2,data=3; a file whose name begins with _ is not read (formats: csv, hcrl, "
-     "hcrl-text, survival, gvret, candump, crysys, asc, "
+     "hcrl-text, survival, gvret, candump, crysys, asc, trc, "
      "vehicle-spy, openxc)"},
     {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "1,2,00\n", NULL},
     {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
@@ -627,9 +627,9 @@ static void test_detect_nothing(void **state) {
 /* --format takes the names that messages have. */
 static void test_names(void **state) {
     (void)state;
-    static const char *const names[] = {"auto",     "csv",         "hcrl",    "hcrl-text",
-                                        "survival", "gvret",       "candump", "crysys",
-                                        "asc",      "vehicle-spy", "openxc"};
+    static const char *const names[] = {"auto",     "csv",   "hcrl",        "hcrl-text",
+                                        "survival", "gvret", "candump",     "crysys",
+                                        "asc",      "trc",   "vehicle-spy", "openxc"};
     const leat_setting_table *table = leat_can_settings_table();
     leat_can_settings settings = leat_can_ingest_options_default().settings;
     assert_int_equal(sizeof names / sizeof *names, LEAT_CAN_FORMATS);
@@ -645,9 +645,10 @@ static void test_names(void **state) {
         assert_non_null(leat_can_formats[i].lines->find_time);
     }
     assert_string_equal(leat_can_format_name((leat_can_format)99), "");
-    assert_fails(leat_settings_set(table, &settings, "format", "blf", err), LEAT_ERR_OPTION,
-                 "auto, csv, hcrl, hcrl-text, survival, gvret, candump, crysys, asc, vehicle-spy "
-                 "or openxc");
+    assert_fails(
+        leat_settings_set(table, &settings, "format", "blf", err), LEAT_ERR_OPTION,
+        "auto, csv, hcrl, hcrl-text, survival, gvret, candump, crysys, asc, trc, vehicle-spy "
+        "or openxc");
 }
 
 /* Times of every format against strtod, bit for bit. */

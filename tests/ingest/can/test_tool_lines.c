@@ -81,6 +81,132 @@ static void test_asc(void **state) {
     }
 }
 
+/* No format is found in this text. */
+static void check_refused(const char *text, const char *name, const char *want) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_fails(leat_can_detect(text, (int64_t)strlen(text), name, LEAT_CAN_AUTO, &options,
+                                 &layout, &looks, &skip, &found, err),
+                 LEAT_ERR_INPUT, want);
+}
+
+/* ---- trc ---- */
+
+#define TRC_HEADER(version, rest)                                                                  \
+    ";$FILEVERSION=" version " \n;$STARTTIME=40023.5245451516 \n" rest ";   Start time: x\n"
+
+static const line_case trc_10_cases[] = {
+    {"     1)      1841      0001  8  00 01 02 03 04 05 06 07 ", "1.841 0 001 0.1.2.3.4.5.6.7 0",
+     NULL},
+    {"     2)      1842  18EFC034  2  0A 0B", "1.842 0 18EFC034 10.11.0.0.0.0.0.0 0", NULL},
+    {"     3)      1842      0008  4  ERROR 00 19 08 08 ", BROKEN, NULL},
+    {"     4)      1843  FFFFFFFF  4  00 00 00 04 -- -- -- --  BUSLIGHT ", EVENT, NULL},
+    {"     5)      1844      0100  3  RTR ", REMOTE, NULL},
+    {"     6)      1844      0100  3  01 02", LINE, NULL},
+    {"     7)      1844      0100  2  01 02 03", LINE, NULL},
+    {"     8)      18x4      0100  1  01", TIME, NULL},
+    {"     9       1844      0100  1  01", LINE, NULL},
+    {"     9)      1844      01G0  1  01", ID, NULL},
+    {"     9)      1844  20000000  1  01", ID, NULL},
+    {"     9)      1844      0100  1  0G", PAYLOAD, NULL},
+    {"; a comment", EVENT, NULL},
+};
+static const line_case trc_11_cases[] = {
+    {"     1)      1059.9  Rx         0300  7  00 00 00 00 04 00 00  ",
+     "1.0599 0 300 0.0.0.0.4.0.0.0 0", NULL},
+    {"     1)      1059.9  Tx     00000300  0", "1.0599 0 00000300 0.0.0.0.0.0.0.0 0", NULL},
+    {"     1)      1059.9  Tx      0000300  0", "1.0599 0 00000300 0.0.0.0.0.0.0.0 0", NULL},
+    {"     5)      1346.8  Warng  FFFFFFFF  4  00 00 00 04  BUSLIGHT ", EVENT, NULL},
+    {"     6)      1349.2  Error      0008  4  00 19 08 08 ", BROKEN, NULL},
+    {"     7)      1352.7  Rx         0100  3  RTR ", REMOTE, NULL},
+    {"     7)      1352.7  Xx         0100  1  01", LINE, NULL},
+    {"     7)      1352.7  Rx         0100", LINE, NULL},
+    {"     7)      1352.7", LINE, NULL},
+};
+static const line_case trc_12_cases[] = {
+    {"     3)      1298.945  2  Tx         0400  2  00 09  ", "1.298945 2 400 0.9.0.0.0.0.0.0 0",
+     NULL},
+    {"     5)      1346.834  1  Warng  FFFFFFFF  4  00 00 00 04  BUSLIGHT ", EVENT, NULL},
+    {"     3)      1298.945  x  Tx         0400  2  00 09  ", BUS, NULL},
+};
+static const line_case trc_13_cases[] = {
+    {"     3)      1298.945 4  Tx        0400 -  2    00 09  ", "1.298945 4 400 0.9.0.0.0.0.0.0 0",
+     NULL},
+    {"     6)      1349.222 1  Error     0008 -  4    00 19 08 08 ", BROKEN, NULL},
+};
+static const line_case trc_20_cases[] = {
+    {"      1      1059.900 DT     0300 Rx 7  00 00 00 00 04 00 00  ",
+     "1.0599 0 300 0.0.0.0.4.0.0.0 0", NULL},
+    {"      5      1334.416 FD     0500 Tx 12 01 02 03 04 05 06 07 08 09 0A 0B 0C ",
+     "1.334416 0 500 1.2.3.4.5.6.7.8 0", NULL},
+    {"      5      1334.416 FD     0500 Tx 12 01 02 03 04 05 06 07 08 09 0A 0B 0C ", FD, "r"},
+    {"      5      1334.416 DT     0500 Tx 12 01 02 03 04 05 06 07 08 09 0A 0B 0C ", LINE, NULL},
+    {"      6      1334.522 ER          Rx    04 00 02 00 00 ", BROKEN, NULL},
+    {"      7      1334.531 ST          Rx    00 00 00 08 ", EVENT, NULL},
+    {"      8      1334.643 EC          Rx    02 02 ", EVENT, NULL},
+    {"      9      1335.156 DT 18EFC034 Tx 1  01", "1.335156 0 18EFC034 1.0.0.0.0.0.0.0 0", NULL},
+    {"     10      1336.543 RR     0100 Rx 3 ", REMOTE, NULL},
+    {"     10      1336.543 ZZ     0100 Rx 1 01", LINE, NULL},
+    {"     10)     1336.543 DT     0100 Rx 1 01", LINE, NULL},
+    {"     10      1336.543 DT     0100 Xx 1 01", LINE, NULL},
+};
+static const line_case trc_21_cases[] = {
+    {"      1      1059.900 DT 1      0300 Rx -  7    00 00 00 00 04 00 00  ",
+     "1.0599 1 300 0.0.0.0.4.0.0.0 0", NULL},
+    {"      5      1334.416 FB 2      0500 Tx -  9    01 02 03 04 05 06 07 08 09 0A 0B 0C ",
+     "1.334416 2 500 1.2.3.4.5.6.7.8 0", NULL},
+    {"      5      1334.416 FE 1      0500 Tx -  9    01 02 03 04 05 06 07 08 09", LINE, NULL},
+    {"      5      1334.416 BI 1      0500 Tx -  1    01", FD, "r"},
+    {"      6      1334.222 ER 1         - Rx -  5    04 00 02 00 00 ", BROKEN, NULL},
+    {"      7      1334.224 EV 1  User-defined event for bus 1 ", EVENT, NULL},
+    {"      8      1334.225 EV -  User-defined event for all busses ", EVENT, NULL},
+    {"     13      1336.543 RR 1      0100 Rx -  3 ", REMOTE, NULL},
+    {"     13      1336.543 DT -      0100 Rx -  1 01", BUS, NULL},
+};
+/* Where all identifiers of the first lines have eight digits. */
+static const line_case trc_padded_cases[] = {
+    {"1 1 DT 1 00000300 Rx - 1 01", "0.001 1 300 1.0.0.0.0.0.0.0 0", NULL},
+    {"1 1 DT 1 00000800 Rx - 1 01", "0.001 1 00000800 1.0.0.0.0.0.0.0 0", NULL},
+    {"1 1 DT 1 0300 Rx - 1 01", ID, NULL},
+};
+
+#define COLUMNS_21 ";$COLUMNS=N,O,T,B,I,d,R,L,D \n"
+static void test_trc(void **state) {
+    (void)state;
+    CHECK(LEAT_CAN_TRC, ";#####\n;   Start time: x\n     1)      1841      0001  0\n",
+          trc_10_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("1.0", ""), trc_10_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("1.1", ""), trc_11_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("1.2", ""), trc_12_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("1.3", ""), trc_13_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("2.0", ";$COLUMNS=N,O,T,I,d,l,D\n"), trc_20_cases);
+    CHECK(LEAT_CAN_TRC, TRC_HEADER("2.1", COLUMNS_21), trc_21_cases);
+    CHECK(LEAT_CAN_TRC,
+          TRC_HEADER("2.1", COLUMNS_21) "1 1 DT 1 00000300 Rx - 1 01\n1 1 DT 1 18EFC034 Rx - 0\n",
+          trc_padded_cases);
+    CHECK(LEAT_CAN_TRC,
+          TRC_HEADER("2.1", COLUMNS_21) "1 1 DT 1 00000300 Rx - 1 01\n1 1 DT 1 0300 Rx - 0\n",
+          trc_21_cases);
+}
+
+static void test_trc_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {TRC_HEADER("3.0", "") "1 1 DT 1 0300 Rx - 1 01\n", "version 3.0 of PEAK's trace files"},
+        {TRC_HEADER("2.1", "") "1 1 DT 1 0300 Rx - 1 01\n", "needs a line \";$COLUMNS=\""},
+        {TRC_HEADER("2.1", ";$COLUMNS=N,O,T,B,d,R,L,D\n") "1 1 DT 1 Rx - 0\n", "needs a line"},
+        {TRC_HEADER("2.1", ";$COLUMNS=N,O,T,I,d,L,l,D\n") "1 1 DT 1 Rx 0\n", "needs a line"},
+        {TRC_HEADER("2.0", ";$COLUMNS=N,O,T,I,d,Z,l,D\n") "1 1 DT 1 Rx 0\n", "needs a line"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_refused(cases[i].text, "x.trc", cases[i].want);
+}
+
 /* ---- vehicle-spy ---- */
 
 #define SPY_NETWORKS                                                                               \
@@ -153,20 +279,13 @@ static void test_openxc(void **state) {
     CHECK(LEAT_CAN_OPENXC,
           "{\"metadata\": {}}\n{\"timestamp\":2,\"bus\":1,\"id\":642,\"data\":\"0x50\"}\n",
           openxc_cases);
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
-    leat_can_line_options options = options_of("");
-    assert_fails(leat_can_detect(translated, (int64_t)strlen(translated), "x", LEAT_CAN_AUTO,
-                                 &options, &layout, &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, "only OpenXC traces with raw CAN messages");
+    check_refused(translated, "x", "only OpenXC traces with raw CAN messages");
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_asc),
-        cmocka_unit_test(test_vehicle_spy),
+        cmocka_unit_test(test_asc),         cmocka_unit_test(test_trc),
+        cmocka_unit_test(test_trc_refused), cmocka_unit_test(test_vehicle_spy),
         cmocka_unit_test(test_openxc),
     };
     return cmocka_run_group_tests_name("lines of tools", tests, NULL, NULL);

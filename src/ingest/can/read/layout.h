@@ -112,7 +112,8 @@ enum {
     LEAT_CAN_DOUBT_BITS = 8,     /* payloads of 0 and 1 only: hex or bits */
     LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
     LEAT_CAN_DOUBT_MARK = 32,    /* label_like may also be a mark, and its values come late */
-    LEAT_CAN_DOUBTS_END = 64,
+    LEAT_CAN_DOUBT_WIDTH = 64,   /* trc: eight digits are read as 11 bits up to 7FF */
+    LEAT_CAN_DOUBTS_END = 128,
 };
 /* Unused columns of a csv that may be labels, and what their cells look like, as bits. */
 #define LEAT_CAN_WATCH_MAX 8
@@ -156,6 +157,7 @@ typedef struct leat_can_layout {
         bool may_be_mark; /* its name does not say whether it is a label */
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
+    bool id_padded;          /* trc: eight digits do not mark 29 bits */
     leat_can_buses others;   /* vehicle-spy: networks that are not CAN */
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;
