@@ -96,24 +96,52 @@ static void put_splits(leat_textbuf *out, const leat_can_summary *s) {
 /* The number of splits with their own bar or row; --json also has the others. */
 enum { SPLITS_SHOWN = 40, CAPTURES_SHOWN = 200 };
 
+/* Colours of attacks: seven, plain and in two patterns, which are more than there are names. */
+enum { ATTACK_COLOURS = 7, ATTACK_KEYS = 3 * ATTACK_COLOURS };
+
+static bool is_same_attack(const leat_can_summary_attack *a, const leat_can_summary_attack *b) {
+    return a->type == b->type && a->unknown == b->unknown;
+}
+
+static bool has_attack(const leat_can_summary *s, const leat_can_summary_attack *attack) {
+    for (int i = 0; i < s->split_count; i++)
+        for (int k = 0; k < s->splits[i].attack_types; k++)
+            if (is_same_attack(&s->splits[i].attacks[k], attack)) return true;
+    return false;
+}
+
+/* The colour of a kind of attack is decided by the kinds that the whole cache has, so that it is
+ * the same in all splits. */
+static int attack_key(const leat_can_summary *s, const leat_can_summary_attack *attack) {
+    int place = 0;
+    if (attack->type < 0) return 0;
+    if (attack->type == 0 && !attack->unknown) return 1;
+    for (int type = 1; type < (attack->unknown ? LEAT_CAN_SUMMARY_ATTACKS : attack->type); type++)
+        place += has_attack(s, &(leat_can_summary_attack){.type = type});
+    place %= ATTACK_KEYS;
+    return 21 + 10 * (place / ATTACK_COLOURS) + place % ATTACK_COLOURS;
+}
+
 static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
-    static const int keys[] = {3, 2, 4, 15, 12};
     char names[LEAT_CAN_SUMMARY_ATTACKS][LEAT_WORDS_BYTES];
     leat_share shares[LEAT_CAN_SUMMARY_ATTACKS];
     leat_textbuf_put(out, "<div class=\"panel shares\" style=\"grid-template-columns:repeat("
                           "auto-fit,minmax(min(100%,440px),1fr))\">\n");
     for (int i = 0; i < s->split_count && i < SPLITS_SHOWN; i++) {
         const leat_can_summary_split *split = &s->splits[i];
-        int kinds = 0;
         for (int k = 0; k < split->attack_types; k++) {
             const leat_can_summary_attack *attack = &split->attacks[k];
-            bool benign = attack->type == 0 && !attack->unknown;
-            int key = attack->type < 0 ? 0 : benign ? 1 : keys[kinds++ % 5];
-            shares[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs, key};
+            shares[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs,
+                                     attack_key(s, attack)};
         }
         leat_page_shares(out, split->facts.name, shares, split->attack_types);
     }
     leat_textbuf_put(out, "</div>\n");
+    if (s->split_count > SPLITS_SHOWN)
+        leat_textbuf_printf(out,
+                            "<p class=\"note\">The first %d of %d splits; leat inspect --json "
+                            "lists all.</p>\n",
+                            SPLITS_SHOWN, s->split_count);
 }
 
 static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
@@ -183,8 +211,8 @@ static void draw_attacks(leat_textbuf *out, const leat_can_summary *s) {
 
 enum { STRIP = 2 * LEAT_CAN_COURSE }; /* pixels */
 
-/* Where in a capture its windows are, grey where most are unlabelled; and those with an attack:
- * darker means more. */
+/* Where in a capture its windows are, grey where most are unlabelled; above them, the share of
+ * those with an attack. Nothing lies on anything else, so that no colour is a mixture of two. */
 static void put_course(leat_textbuf *out, const leat_can_summary_capture *capture) {
     leat_textbuf_printf(out,
                         "<svg viewBox=\"0 0 %d 14\" role=\"img\" aria-label=\"where attacks are\" "
@@ -197,11 +225,10 @@ static void put_course(leat_textbuf *out, const leat_can_summary_capture *captur
                             "<rect class=\"bar%s\" x=\"%d\" y=\"9\" width=\"2\" height=\"5\"/>",
                             unlabelled ? " zero" : "", 2 * i);
         if (capture->attack_course[i] == 0) continue;
+        double high = fmax(2, 9 * leat_ratio(capture->attack_course[i], capture->course[i]));
         leat_textbuf_printf(
-            out,
-            "<rect class=\"bar bad\" x=\"%d\" y=\"0\" width=\"2\" height=\"14\" "
-            "style=\"opacity:%.2f\"/>",
-            2 * i, 0.35 + 0.65 * (double)capture->attack_course[i] / (double)capture->course[i]);
+            out, "<rect class=\"bar bad\" x=\"%d\" y=\"%.1f\" width=\"2\" height=\"%.1f\"/>", 2 * i,
+            9 - high, high);
     }
     leat_textbuf_put(out, "</svg>");
 }
@@ -230,8 +257,8 @@ static void put_capture(leat_textbuf *out, const leat_can_summary_capture *captu
 static void put_captures(leat_textbuf *out, const leat_can_summary *s) {
     leat_textbuf_put(out, "<h2>Captures</h2>\n<p class=\"note\">Each strip is a capture from its "
                           "first frame to its last: blue for graphs, grey where most of them are "
-                          "unlabelled, vermilion for those with an "
-                          "attack. A gap is a dropped window.</p>\n<div class=\"panel "
+                          "unlabelled; above it, in vermilion, the share of those "
+                          "with an attack. A gap is a dropped window.</p>\n<div class=\"panel "
                           "scroll\"><table>\n<thead><tr><th>file</th><th "
                           "class=\"text\">split</th><th>bus</th><th>vehicle</th>"
                           "<th>frames</th><th>graphs</th><th>with attack</th>"
@@ -280,6 +307,9 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
             leat_html_text(out, split->unknown[k].text);
             leat_textbuf_printf(out, " (%s)", leat_words_count(a, split->unknown[k].frames));
         }
+        if (split->unknown_ids > split->unknown_shown)
+            leat_textbuf_printf(out, " and %s more",
+                                leat_words_count(a, split->unknown_ids - split->unknown_shown));
         leat_textbuf_put(out, "</td></tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");

@@ -142,7 +142,12 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
 
 static void put_top(leat_textbuf *out, const leat_summary *s) {
     if (s->top_count == 0) return;
+    char shown[LEAT_WORDS_BYTES], all[LEAT_WORDS_BYTES];
     leat_textbuf_put(out, "<h2>Largest probes</h2>\n");
+    if (s->top_count < s->all.probes)
+        leat_textbuf_printf(out, "<p class=\"note\">%s of %s probes.</p>\n",
+                            leat_words_count(shown, s->top_count),
+                            leat_words_count(all, s->all.probes));
     if (s->probe[0] != 0) {
         leat_textbuf_put(out, "<p class=\"note\">Probes are told apart by <code>");
         leat_html_text(out, s->probe);

@@ -142,7 +142,8 @@ LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
 typedef struct leat_share {
     const char *name;
     int64_t value;
-    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark */
+    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark; k21 to k27, k31 to k37
+                and k41 to k47 are kinds */
 } leat_share;
 void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
 

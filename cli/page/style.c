@@ -1,5 +1,6 @@
 /*
- * The style sheet of all pages. Two colours for data, blue and orange, and vermilion for failures:
+ * The style sheet of all pages. Two colours for data, blue and orange, and vermilion for failures;
+ * kinds of attacks have all others as well (k21 to k47: seven colours, plain, striped and barred):
  * from the palette of Okabe and Ito, distinguishable with any kind of colour blindness; lighter on
  * dark.
  */
@@ -8,11 +9,13 @@
 const char leat_page_style[] =
     ":root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#1b2430;--soft:#5b6675;"
     "--rule:#dde2e8;--grid:#e9edf1;--one:#0072b2;--two:#e08a00;--bad:#d55e00;--good:#00805e;"
-    "--quiet:#9aa5b1;--sky:#56b4e9;--r1:#c3e1f4;--r2:#8ac4e8;--r3:#4aa3d9;--r4:#0072b2;"
+    "--quiet:#9aa5b1;--pink:#cc79a7;--yellow:#d9c800;--sky:#56b4e9;--r1:#c3e1f4;--r2:#8ac4e8;--r3:#"
+    "4aa3d9;--r4:#0072b2;"
     "--r5:#003f63}\n"
     "@media(prefers-color-scheme:dark){:root{--page:#11161c;--card:#1a2129;--ink:#e4e9ef;"
     "--soft:#9aa7b5;--rule:#2d3742;--grid:#27303a;--one:#56b4e9;--two:#f0a93a;--bad:#f0743a;"
-    "--good:#2fbf94;--quiet:#66717e;--sky:#2f7fb5;--r1:#1d4561;--r2:#2a6d99;--r3:#4a9bd0;"
+    "--good:#2fbf94;--quiet:#66717e;--pink:#e09cc2;--yellow:#f0e442;--sky:#2f7fb5;--r1:#1d4561;--"
+    "r2:#2a6d99;--r3:#4a9bd0;"
     "--r4:#8cc8ee;--r5:#d9effc}}\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"
@@ -65,6 +68,14 @@ const char leat_page_style[] =
     ".k0{background:var(--quiet)}.k4{background:var(--sky)}.k11{background:var(--r1)}"
     ".k12{background:var(--r2)}.k13{background:var(--r3)}.k14{background:var(--r4)}"
     ".k15{background:var(--r5)}\n"
+    ".k21,.k31,.k41{--k:var(--bad)}.k22,.k32,.k42{--k:var(--two)}.k23,.k33,.k43{--k:var(--sky)}"
+    ".k24,.k34,.k44{--k:var(--good)}.k25,.k35,.k45{--k:var(--pink)}"
+    ".k26,.k36,.k46{--k:var(--yellow)}.k27,.k37,.k47{--k:var(--ink)}"
+    ".k21,.k22,.k23,.k24,.k25,.k26,.k27{background:var(--k)}"
+    ".k31,.k32,.k33,.k34,.k35,.k36,.k37{background:repeating-linear-gradient(45deg,var(--k) 0 3px,"
+    "var(--card) 3px 5px)}"
+    ".k41,.k42,.k43,.k44,.k45,.k46,.k47{background:repeating-linear-gradient(0deg,var(--k) 0 2px,"
+    "var(--card) 2px 4px)}\n"
     ".shares{display:grid;gap:14px}\n"
     ".shares p{margin:0 0 4px;font-size:13px}.item{white-space:nowrap;margin-right:8px}\n"
     "table+.note{margin:10px 0 0}.shares>.note{margin:0}.shares{align-content:start}\n"
@@ -90,4 +101,5 @@ const char leat_page_style[] =
     "@media(max-width:520px){main{padding:18px 12px 28px}.cards{grid-template-columns:1fr 1fr}"
     ".card{padding:10px 12px}.card b{font-size:18px}h1{font-size:22px}"
     "th,td{padding:5px 8px}}\n"
-    "@media print{body{background:#fff}figure,.panel,.card{break-inside:avoid}}\n";
+    "@media print{body{background:#fff}.scroll{overflow:visible}th,td{white-space:normal;"
+    "overflow-wrap:anywhere;padding:3px 5px}figure,.panel,.card{break-inside:avoid}}\n";

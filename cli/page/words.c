@@ -105,7 +105,6 @@ void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, do
         const char *name;
         double share;
     } quantiles[] = {{"p1", 0.01}, {"p10", 0.1}, {"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}};
-    leat_columns columns;
     leat_json_key(json, name);
     leat_json_begin_object(json);
     leat_json_member_int(json, "count", dist->count);
@@ -116,16 +115,15 @@ void leat_json_dist(leat_json *json, const char *name, const leat_dist *dist, do
         for (size_t i = 0; i < sizeof quantiles / sizeof quantiles[0]; i++)
             leat_json_member_double(json, quantiles[i].name,
                                     leat_dist_quantile(dist, quantiles[i].share) * scale);
-        leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
-        leat_json_member_double(json, "zeros", columns.zeros);
+        leat_json_member_int(json, "zeros", dist->bins[0]);
         leat_json_key(json, "histogram");
         leat_json_begin_array(json);
-        for (int i = 0; i < columns.count; i++) {
-            if (columns.values[i] <= 0) continue;
+        for (int i = 1; i < LEAT_DIST_BINS; i++) {
+            if (dist->bins[i] == 0) continue;
             leat_json_begin_object(json);
-            leat_json_member_double(json, "from", columns.edge[i] * scale);
-            leat_json_member_double(json, "to", columns.edge[i + 1] * scale);
-            leat_json_member_double(json, "count", columns.values[i]);
+            leat_json_member_double(json, "from", (double)leat_dist_bin_low(i) * scale);
+            leat_json_member_double(json, "to", (double)leat_dist_bin_low(i + 1) * scale);
+            leat_json_member_int(json, "count", dist->bins[i]);
             leat_json_end_object(json);
         }
         leat_json_end_array(json);

@@ -185,7 +185,11 @@ class Json(unittest.TestCase):
         for split in splits:
             self.assertEqual(sum(attack["graphs"] for attack in split["attacks"]),
                              split["graphs"])
-            self.assertEqual(split["nodes_per_graph_histogram"]["count"], split["graphs"])
+            nodes = split["nodes_per_graph_histogram"]
+            self.assertEqual(nodes["count"], split["graphs"])
+            counts = [one["count"] for one in nodes["histogram"]]
+            self.assertTrue(all(isinstance(count, int) for count in counts), counts)
+            self.assertEqual(nodes.get("zeros", 0) + sum(counts), nodes["count"])
         fuzzing = told["splits"]["test_02_fuzzing"]["unknown_identifiers"]
         self.assertGreater(fuzzing["count"], 10)
         self.assertGreater(fuzzing["nodes"], 10)
@@ -519,6 +523,29 @@ class Page(unittest.TestCase):
         for words in ("Verified: no problem found.", "test_06_unknown_vehicle", "fuzzing",
                       "node_iat_mean", "Captures", "Identifiers"):
             self.assertIn(words, text)
+
+    def test_a_colour_is_one_kind_of_attack(self):
+        cache = CACHES["features"]["cache"]
+        text = self.page(cache)[1]
+        kinds = {}
+        for key, name in re.findall(r'<span class="key (k\d+)"></span>([^<]*?) [\d.]+ %</span>',
+                                    text):
+            kinds.setdefault(name, set()).add(key)
+        splits = json.loads(leat("inspect", "--json", cache).stdout)["splits"].values()
+        found = {one["name"] for split in splits for one in split["attacks"]}
+        self.assertEqual(set(kinds), found)
+        self.assertGreater(len(found), 2)
+        self.assertEqual({name for name in kinds if len(kinds[name]) > 1}, set())
+        self.assertEqual(len(set.union(*kinds.values())), len(kinds), kinds)
+
+    def test_nothing_is_translucent(self):
+        """A mixture of two colours would be a third one that means something else."""
+        text = self.page(CACHES["features"]["cache"])[1]
+        self.assertNotRegex(text, r'style="[^"]*opacity')
+        self.assertRegex(text, r'<rect class="bar bad" x="\d+" y="[\d.]+" width="2"')
+        for y, height in re.findall(r'<rect class="bar bad" x="\d+" y="([\d.]+)" width="2" '
+                                    r'height="([\d.]+)"/>', text):
+            self.assertLessEqual(float(y) + float(height), 9)  # the strip is below
 
     def test_damaged(self):
         cache = copied("page-broken")

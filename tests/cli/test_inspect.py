@@ -104,7 +104,10 @@ class Json(unittest.TestCase):
         self.assertEqual(values["ipv4_failures"] + values["ipv6_failures"], KNOWN["failures"])
         self.assertEqual(values["gap_seconds"]["count"], KNOWN["measurements"] - 150)
         self.assertAlmostEqual(values["gap_seconds"]["p50"], 240, delta=4)
-        self.assertEqual(values["rtt_ms"]["count"], KNOWN["measurements"] - KNOWN["failures"])
+        rtt = values["rtt_ms"]
+        self.assertEqual(rtt["count"], KNOWN["measurements"] - KNOWN["failures"])
+        self.assertEqual(rtt["zeros"] + sum(one["count"] for one in rtt["histogram"]),
+                         rtt["count"])
         self.assertEqual(sum(bin["measurements"] for bin in values["over_time"]["bins"]),
                          KNOWN["measurements"])
         self.assertEqual(sum(shard["rows"] for shard in all_of_it["shards"]),
@@ -196,7 +199,8 @@ class Html(unittest.TestCase):
         self.assertEqual(page.tags["figure"], 9)
         words = " ".join(page.texts)
         for part in (f"{KNOWN['measurements']:,}", "Verified: no problem found", "Largest probes",
-                     "Round trip time", "Gap between measurements", "p99"):
+                     "Round trip time", "Gap between measurements", "p99",
+                     "10 of 150 probes."):
             self.assertIn(part, words)
 
     def test_texts_are_escaped(self):
