@@ -202,6 +202,7 @@ static void test_trc_refused(void **state) {
         {TRC_HEADER("2.1", ";$COLUMNS=N,O,T,B,d,R,L,D\n") "1 1 DT 1 Rx - 0\n", "needs a line"},
         {TRC_HEADER("2.1", ";$COLUMNS=N,O,T,I,d,L,l,D\n") "1 1 DT 1 Rx 0\n", "needs a line"},
         {TRC_HEADER("2.0", ";$COLUMNS=N,O,T,I,d,Z,l,D\n") "1 1 DT 1 Rx 0\n", "needs a line"},
+        {"; a csv\ntime,id,data\n0.1,100,00\n", "not a vehicle log format"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check_refused(cases[i].text, "x.trc", cases[i].want);

@@ -77,14 +77,17 @@ static bool read_columns(leat_text list, leat_can_layout *layout) {
            has_column(layout, 'L') != has_column(layout, 'l');
 }
 
-/* Reads the comments before the first line; false if they are not those of a trace. */
+/* Reads the comments before the first line; false if they are not those of a trace. Only the first
+ * version has traces that do not name it (`named`). */
 static bool read_header(const leat_can_first_lines *of, leat_can_layout *layout, int *first,
-                        char why[LEAT_CAN_WHY_BYTES]) {
+                        bool *named, char why[LEAT_CAN_WHY_BYTES]) {
     leat_text name = {"1.0", 3}, columns = {NULL, 0};
     int i = 0;
+    *named = false;
     for (; *first < of->count && is_comment(of->lines[*first]); (*first)++) {
         leat_text line = of->lines[*first];
-        if (!read_key(line, ";$FILEVERSION=", &name)) read_key(line, ";$COLUMNS=", &columns);
+        if (read_key(line, ";$FILEVERSION=", &name)) *named = true;
+        else read_key(line, ";$COLUMNS=", &columns);
     }
     while (i < VERSIONS && !is_word(name, versions[i].name)) i++;
     if (*first == 0) return false;
@@ -217,9 +220,10 @@ static bool find_time(const leat_can_layout *layout, const char *at, const char 
 
 /* ---- the layout ----------------------------------------------------------------------------- */
 
-/* Whether the width of identifiers says nothing: see above. */
-static void note_width(const leat_can_first_lines *of, int first, leat_can_layout *layout) {
-    bool narrow = false, padded = false;
+/* Whether the first lines have frames at all; notes whether the width of their identifiers says
+ * nothing (see above). */
+static bool note_width(const leat_can_first_lines *of, int first, leat_can_layout *layout) {
+    bool narrow = false, padded = false, frames = false;
     for (int i = first; i < of->count; i++) {
         leat_text text = of->lines[i];
         leat_can_line_options options = {.canonical = true};
@@ -228,6 +232,7 @@ static void note_width(const leat_can_first_lines *of, int first, leat_can_layou
         uint32_t value;
         const char *end = text.data + text.size_bytes;
         if (parse(layout, &options, text.data, end, &line) != LEAT_CAN_TAKEN) continue;
+        frames = true;
         split_line(layout, text.data, end, &parts);
         narrow = narrow || parts.id.size_bytes <= 4;
         padded = padded || (parts.id.size_bytes == 8 && read_hex(parts.id, &value) &&
@@ -235,14 +240,15 @@ static void note_width(const leat_can_first_lines *of, int first, leat_can_layou
     }
     layout->id_padded = padded && !narrow;
     if (layout->id_padded) layout->doubts |= LEAT_CAN_DOUBT_WIDTH;
+    return frames;
 }
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     if (options->reader == LEAT_CAN_READER_FIRST) return false;
-    if (!read_header(of, layout, first, why)) return false;
-    note_width(of, *first, layout);
-    return true;
+    bool named = false;
+    if (!read_header(of, layout, first, &named, why)) return false;
+    return note_width(of, *first, layout) || named; /* any file may begin with a semicolon */
 }
 
 const leat_can_format_lines leat_can_trc = {

@@ -5,9 +5,8 @@
  *
  *   Network Description,Hardware,Network,Protocol,Baud Rate
  *   HS CAN,neoVI,HS CAN,CAN,500000,
- *   Line,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,Arb
- * ID,Remote,Xtd,B1,... 1,2550.000834,0.000000,67371008,F,F,HS CAN $2CC,HS
- * CAN,,2CC,F,F,59,00,00,00,06,7F,FF,00,,,
+ *   Line,Abs Time(Sec),Rel Time (Sec),...,Network,Node,Arb ID,Remote,Xtd,B1,B2,...
+ *   1,2550.000834,0.000000,...,HS CAN,,2CC,F,F,59,00,...
  */
 #include <stdio.h>
 
