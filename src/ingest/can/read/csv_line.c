@@ -310,13 +310,8 @@ static bool take_id(const leat_can_layout *layout, const row *in,
     if (layout->id_unit != LEAT_CAN_UNIT_DEC || !options->canonical)
         return leat_can_take_id(cell, extended, options, line);
     uint32_t value = 0;
-    if (cell.size_bytes < 1 || cell.size_bytes > 9) return false;
-    for (int i = 0; i < cell.size_bytes; i++) {
-        unsigned digit = (unsigned)(uint8_t)cell.data[i] - '0';
-        if (digit > 9) return false;
-        value = value * 10 + digit;
-    }
-    return leat_can_put_id(value, extended, line);
+    return read_decimal(cell, 9, LEAT_CAN_ID_29_MAX, &value) &&
+           leat_can_put_id(value, extended, line);
 }
 
 /* How many digits a name ends with, up to `most`. */

@@ -71,16 +71,25 @@ static inline bool is_word_of_any_case(leat_text text, const char *word) {
     return true;
 }
 
-/* An unsigned integer, up to `max`. */
-static inline bool read_count(leat_text text, int max, int *count) {
-    if (text.size_bytes < 1 || text.size_bytes > 5) return false;
-    *count = 0;
+/* An unsigned decimal integer of at most `digits` digits, 19 at most, and up to `max`. */
+static inline bool read_decimal(leat_text text, int digits, uint32_t max, uint32_t *value) {
+    uint64_t found = 0;
+    if (text.size_bytes < 1 || text.size_bytes > digits) return false;
     for (int i = 0; i < text.size_bytes; i++) {
         unsigned digit = (unsigned)(uint8_t)text.data[i] - '0';
         if (digit > 9) return false;
-        *count = *count * 10 + (int)digit;
+        found = found * 10 + digit;
     }
-    return *count <= max;
+    *value = (uint32_t)found;
+    return found <= max;
+}
+
+/* A number of five digits at most. */
+static inline bool read_count(leat_text text, int max, int *count) {
+    uint32_t value = 0;
+    bool good = read_decimal(text, 5, (uint32_t)max, &value);
+    *count = (int)value;
+    return good;
 }
 
 /* Beyond the limit a double cannot distinguish two frames, and gaps overflow the features' float.

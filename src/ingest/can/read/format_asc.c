@@ -51,16 +51,8 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
 /* A whole number in the base of the file, up to `max`. */
 static bool read_number(const leat_can_layout *layout, leat_text text, uint32_t max,
                         uint32_t *value) {
-    if (!is_decimal(layout)) return read_hex(text, value) && *value <= max;
-    uint64_t found = 0;
-    if (text.size_bytes < 1 || text.size_bytes > 10) return false;
-    for (int i = 0; i < text.size_bytes; i++) {
-        unsigned digit = (unsigned)(uint8_t)text.data[i] - '0';
-        if (digit > 9) return false;
-        found = found * 10 + digit;
-    }
-    *value = (uint32_t)found;
-    return found <= max;
+    if (is_decimal(layout)) return read_decimal(text, 10, max, value);
+    return read_hex(text, value) && *value <= max;
 }
 
 /* A DLC, which may be a hexadecimal digit in a decimal file, too. */

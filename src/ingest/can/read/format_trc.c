@@ -51,10 +51,9 @@ static bool read_key(leat_text line, const char *name, leat_text *value) {
     return true;
 }
 
-static bool set_columns(const char *letters, leat_can_layout *layout) {
+static void set_columns(const char *letters, leat_can_layout *layout) {
     layout->column_count = (int32_t)strlen(letters);
     for (int i = 0; i < layout->column_count; i++) layout->column[i] = (int8_t)letters[i];
-    return true;
 }
 
 /* "N,O,T,B,I,d,R,L,D": known letters, each once; the bytes are last, and the type, which says what
@@ -99,7 +98,10 @@ static bool read_header(const leat_can_first_lines *of, leat_can_layout *layout,
                  shown);
         return false;
     }
-    if (versions[i].columns != NULL) return set_columns(versions[i].columns, layout);
+    if (versions[i].columns != NULL) {
+        set_columns(versions[i].columns, layout);
+        return true;
+    }
     if (columns.data != NULL && read_columns(columns, layout)) return true;
     snprintf(why, LEAT_CAN_WHY_BYTES,
              "a trace of PEAK of version %s needs a line \";$COLUMNS=\" with known columns: N, O, "

@@ -114,8 +114,7 @@ const char *leat_can_remedy_first(leat_text line) {
     if (word.size_bytes == 0) return "";
     if (word.data[0] == '{')
         return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
-               "with "
-               "timestamp, bus, id and data";
+               "with timestamp, bus, id and data";
     bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
     if (word.data[0] == '#' || separator || is_word(word, "//"))
         return "its first line is neither a header nor a frame; remove it";

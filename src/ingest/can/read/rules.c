@@ -31,8 +31,7 @@ typedef struct comparison {
     bool buses;          /* a log has some by both rules */
     bool complete;       /* logs whose times may be gaps are read to the end */
     leat_can_file times; /* those of the frames */
-    bool
-        other_bus; /* the present rules have found one in the current file, the earlier ones none */
+    bool other_bus;      /* found in the current file by the present rules alone */
     double last_s;
     char *text; /* TEXT_BYTES */
 } comparison;
