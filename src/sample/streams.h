@@ -15,6 +15,10 @@ enum {
     LEAT_STREAM_GRAPH_STEP,      /* the order of those batches */
     LEAT_STREAM_GRAPH_RANK,      /* random ranks of graphs, of the curriculum */
     LEAT_STREAM_IMAGE_ORDER,     /* the order of an epoch's images */
+    LEAT_STREAM_WINDOWED_EPOCH,  /* an epoch in the windowed order; under its key: */
+    LEAT_STREAM_BLOCK,           /* the order of its blocks */
+    LEAT_STREAM_WINDOW_LANE,     /* keys of lanes, */
+    LEAT_STREAM_WINDOW,          /* and of their windows */
 };
 
 /* Under the key of a context, as `position` of leat_random_at: single numbers, */
