@@ -35,12 +35,25 @@ leat_source leat_source_of_client(uint64_t seed, int64_t first, int64_t count, i
     };
 }
 
+leat_source leat_source_of_window(const leat_window *window, int64_t place, int64_t position) {
+    return (leat_source){
+        .key = window->epoch_key,
+        .context_key = leat_random(window->epoch_key, LEAT_STREAM_CONTEXT, (uint64_t)position),
+        .count = window->end - window->first,
+        .position = position,
+        .epoch = window->epoch,
+        .window = window,
+        .place = place,
+    };
+}
+
 /*
  * In an epoch context t has a permutation of its own. By client a sequence has one permutation of
  * the probe's anchors, which its contexts walk along, and a new one each time they come to its end.
  */
 int64_t leat_source_anchor(const leat_source *source, int64_t t) {
     LEAT_ASSERT(t >= 0);
+    if (source->window != NULL) return leat_window_anchor(source->window, source->place, t);
     uint64_t round = (uint64_t)(source->by_client ? t / source->count : t);
     int64_t position = source->by_client ? t % source->count : source->position;
     uint64_t key = leat_random(source->key, LEAT_STREAM_ANCHOR, round);

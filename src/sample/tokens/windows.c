@@ -20,7 +20,7 @@ void leat_window_epoch_destroy(leat_window_epoch *epoch) {
     epoch->before = NULL;
 }
 
-int64_t leat_window_block(const leat_window_epoch *epoch, int64_t place) {
+static int64_t block_at(const leat_window_epoch *epoch, int64_t place) {
     uint64_t key = leat_random(epoch->key, LEAT_STREAM_BLOCK, 0);
     return leat_permute(key, epoch->windows->block_count, place);
 }
@@ -32,7 +32,7 @@ void leat_window_epoch_begin(leat_window_epoch *epoch, int64_t number) {
     epoch->epoch = number;
     epoch->key = leat_random(windows->seed, LEAT_STREAM_WINDOWED_EPOCH, (uint64_t)number);
     for (int64_t place = 0; place < windows->block_count; place++) {
-        int64_t block = leat_window_block(epoch, place);
+        int64_t block = block_at(epoch, place);
         epoch->before[place] = before;
         before += windows->first[block + 1] - windows->first[block];
     }
@@ -59,7 +59,23 @@ static int64_t lane_begin(const leat_windows *windows, int64_t lane) {
     return lane * each + (lane < more ? lane : more);
 }
 
-leat_window leat_window_of(const leat_window_epoch *epoch, int64_t position) {
+/* Blocks first .. end - 1 of the epoch's order, as far as they belong to [begin, end) of the line.
+ */
+static leat_code take_blocks(const leat_window_epoch *epoch, leat_window *window, int64_t first,
+                             int64_t end, leat_error *err) {
+    int64_t count = end - first;
+    LEAT_TRY(LEAT_GROW(&window->blocks, &window->block_capacity, count, err));
+    LEAT_TRY(LEAT_GROW(&window->before, &window->before_capacity, count + 1, err));
+    window->block_count = count;
+    for (int64_t i = 0; i < count; i++) window->blocks[i] = block_at(epoch, first + i);
+    for (int64_t i = 0; i <= count; i++) window->before[i] = epoch->before[first + i];
+    if (window->before[0] > window->first) window->first = window->before[0];
+    if (window->before[count] < window->end) window->end = window->before[count];
+    return LEAT_OK;
+}
+
+leat_code leat_window_find(const leat_window_epoch *epoch, int64_t position, leat_window *window,
+                           int64_t *place, leat_error *err) {
     const leat_windows *windows = epoch->windows;
     LEAT_ASSERT(epoch->epoch >= 0 && position >= 0 && position < anchor_count(windows));
     int64_t lane = position % windows->batch;
@@ -71,23 +87,33 @@ leat_window leat_window_of(const leat_window_epoch *epoch, int64_t position) {
     int64_t first = find_block(epoch, begin), blocks = find_block(epoch, end - 1) + 1 - first;
     int64_t parts = (blocks + windows->window_blocks - 1) / windows->window_blocks;
     int64_t number = ((find_block(epoch, at) - first + 1) * parts - 1) / blocks;
-    leat_window out = {.lane = lane, .number = number};
-    out.first_block = first + number * blocks / parts;
-    out.last_block = first + (number + 1) * blocks / parts - 1;
-    out.first = epoch->before[out.first_block] > begin ? epoch->before[out.first_block] : begin;
-    out.end = epoch->before[out.last_block + 1] < end ? epoch->before[out.last_block + 1] : end;
-    out.place = at - out.first;
+    window->windows = windows;
+    window->epoch = epoch->epoch;
+    window->lane = lane;
+    window->number = number;
+    window->first = begin;
+    window->end = end;
+    LEAT_TRY(take_blocks(epoch, window, first + number * blocks / parts,
+                         first + (number + 1) * blocks / parts, err));
     uint64_t key = leat_random(epoch->key, LEAT_STREAM_WINDOW_LANE, (uint64_t)lane);
-    out.key = leat_random(key, LEAT_STREAM_WINDOW, (uint64_t)number);
-    LEAT_ASSERT(out.first <= at && at < out.end);
-    return out;
+    window->epoch_key = epoch->key;
+    window->key = leat_random(key, LEAT_STREAM_WINDOW, (uint64_t)number);
+    LEAT_ASSERT(window->first <= at && at < window->end);
+    *place = at - window->first;
+    return LEAT_OK;
 }
 
-int64_t leat_window_anchor(const leat_window_epoch *epoch, const leat_window *window, int64_t t) {
-    LEAT_ASSERT(t >= 0);
+void leat_window_free(leat_window *window) {
+    leat_free(window->blocks);
+    leat_free(window->before);
+    *window = (leat_window){0};
+}
+
+int64_t leat_window_anchor(const leat_window *window, int64_t place, int64_t t) {
+    int64_t count = window->end - window->first, i = 0;
+    LEAT_ASSERT(t >= 0 && place >= 0 && place < count);
     uint64_t key = leat_random(window->key, LEAT_STREAM_ANCHOR, (uint64_t)t);
-    int64_t at = window->first + leat_permute(key, window->end - window->first, window->place);
-    int64_t place = find_block(epoch, at);
-    LEAT_ASSERT(place >= window->first_block && place <= window->last_block);
-    return epoch->windows->first[leat_window_block(epoch, place)] + at - epoch->before[place];
+    int64_t at = window->first + leat_permute(key, count, place);
+    while (window->before[i + 1] <= at) i++; /* a window has few blocks */
+    return window->windows->first[window->blocks[i]] + at - window->before[i];
 }

@@ -8,8 +8,8 @@
  * into windows of `window_blocks` consecutive blocks or fewer, and each window is permuted. What
  * fills a sequence comes from the window of its anchor.
  *
- * A pure function of (blocks, batch, window_blocks, seed, position). Memory: 8 bytes a block, and
- * the same again for each leat_window_epoch.
+ * A pure function of (blocks, batch, window_blocks, seed, position). Memory: 8 bytes a block, the
+ * same again for each leat_window_epoch, and 16 for each block of a leat_window.
  */
 #ifndef LEAT_SAMPLE_TOKENS_WINDOWS_H
 #define LEAT_SAMPLE_TOKENS_WINDOWS_H
@@ -25,7 +25,7 @@ typedef struct leat_windows {
     uint64_t seed;
 } leat_windows;
 
-/* The order of the blocks in one epoch; belongs to one thread. */
+/* The order of the blocks in one epoch; read by any number of threads while it stays. */
 typedef struct leat_window_epoch {
     const leat_windows *windows;
     int64_t epoch;   /* -1: none yet */
@@ -38,21 +38,26 @@ LEAT_MUST_CHECK leat_code leat_window_epoch_create(leat_window_epoch *out,
 void leat_window_epoch_destroy(leat_window_epoch *epoch);
 /* Orders the blocks for an epoch, if they are not in this order already. */
 void leat_window_epoch_begin(leat_window_epoch *epoch, int64_t number);
-/* The block, in the order of files, at a place of the epoch's order. */
-int64_t leat_window_block(const leat_window_epoch *epoch, int64_t place);
-
-/* Where a sequence of an epoch is: places on the line, first <= place < end. */
+/* A window: what the sequences of one lane are made from for some steps. Refers to its
+ * leat_windows, but not to the epoch's order. */
 typedef struct leat_window {
-    int64_t lane, number;            /* of the epoch, of the lane */
-    int64_t first, end, place;       /* of the window's anchors; the sequence's place among them */
-    int64_t first_block, last_block; /* of the epoch's order */
-    uint64_t key;
+    const leat_windows *windows;
+    int64_t epoch, lane, number; /* number: of the lane's windows */
+    int64_t first, end;          /* its anchors on the line, one for each of its sequences */
+    int64_t *blocks;             /* [block_count] in the order of the epoch */
+    int64_t *before;             /* [block_count + 1] where each begins on the line */
+    int64_t block_count, block_capacity, before_capacity;
+    uint64_t epoch_key, key;
 } leat_window;
 
-/* The window of position 0 <= position < anchors in the epoch. Position p is row p % batch of the
- * batch that p / batch is, for the first epoch. */
-leat_window leat_window_of(const leat_window_epoch *epoch, int64_t position);
-/* Anchor t of the sequence: t = 0 is its own; for each t, every anchor of a window once. */
-int64_t leat_window_anchor(const leat_window_epoch *epoch, const leat_window *window, int64_t t);
+/* Fills *window ({0}, or filled before) with that of position 0 <= position < anchors in the epoch,
+ * and *place with the sequence's place in it, 0 <= *place < end - first. Position p is row
+ * p % batch of the batch that p / batch is, for the first epoch. */
+LEAT_MUST_CHECK leat_code leat_window_find(const leat_window_epoch *epoch, int64_t position,
+                                           leat_window *window, int64_t *place, leat_error *err);
+void leat_window_free(leat_window *window);
+/* Anchor t of the sequence at a place: t = 0 is its own; for each t, every anchor of the window
+ * once. */
+int64_t leat_window_anchor(const leat_window *window, int64_t place, int64_t t);
 
 #endif

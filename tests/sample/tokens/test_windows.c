@@ -35,26 +35,35 @@ static int64_t block_of(const leat_windows *windows, int64_t anchor) {
     return block;
 }
 
+static int64_t find(const leat_window_epoch *epoch, int64_t position, leat_window *window) {
+    int64_t place = -1;
+    assert_int_equal(leat_window_find(epoch, position, window, &place, NULL), LEAT_OK);
+    assert_in_range(place, 0, window->end - window->first - 1);
+    return place;
+}
+
 /* Each context number has every anchor once an epoch; none is from another window's blocks. */
 static void check_epoch(leat_window_epoch *epoch, int64_t number) {
     static const int64_t contexts[] = {0, 1, 9};
     const leat_windows *windows = epoch->windows;
     int64_t count = windows->first[windows->block_count];
     uint8_t *seen = calloc((size_t)count, 1);
+    leat_window window = {0};
     assert_non_null(seen);
     leat_window_epoch_begin(epoch, number);
     for (size_t c = 0; c < sizeof contexts / sizeof *contexts; c++) {
         memset(seen, 0, (size_t)count);
         for (int64_t p = 0; p < count; p++) {
-            leat_window window = leat_window_of(epoch, p);
-            int64_t anchor = leat_window_anchor(epoch, &window, contexts[c]);
+            int64_t place = find(epoch, p, &window);
+            int64_t anchor = leat_window_anchor(&window, place, contexts[c]);
             assert_in_range(anchor, 0, count - 1);
             assert_int_equal(seen[anchor]++, 0);
-            int64_t block = block_of(windows, anchor), at = window.first_block;
-            while (at <= window.last_block && leat_window_block(epoch, at) != block) at++;
-            assert_true(at <= window.last_block);
+            int64_t block = block_of(windows, anchor), at = 0;
+            while (at < window.block_count && window.blocks[at] != block) at++;
+            assert_true(at < window.block_count);
         }
     }
+    leat_window_free(&window);
     free(seen);
 }
 
@@ -70,6 +79,28 @@ static void every_anchor_once(void **state) {
     }
 }
 
+/* What the last sequence of a lane was made from. */
+typedef struct walk {
+    int64_t number, place, end, sequences, last_block;
+    int64_t small, large; /* windows, in blocks */
+    int64_t read;         /* blocks, of all lanes */
+} walk;
+
+/* The window after another of the lane, or the first one, which may begin with the block that ended
+ * the lane before. */
+static void check_next(const leat_window *window, int64_t lane, walk *at) {
+    if (at->number >= 0) {
+        assert_int_equal(window->first, at->end);
+        assert_int_equal(at->place + 1, at->sequences);
+        assert_int_not_equal(window->blocks[0], at->last_block);
+    } else if (lane > 0) {
+        assert_int_equal(window->first, at->end);
+    }
+    at->small = window->block_count < at->small ? window->block_count : at->small;
+    at->large = window->block_count > at->large ? window->block_count : at->large;
+    at->read += window->block_count;
+}
+
 /* A lane goes through its windows one after the other, and through each block in one of them; only
  * the block at its border is shared, with the next lane. */
 static void blocks_once(void **state) {
@@ -78,40 +109,35 @@ static void blocks_once(void **state) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         leat_windows windows = windows_of(&shapes[i], 100 + i, first);
         leat_window_epoch epoch;
+        leat_window window = {0};
+        walk at = {0};
+        int64_t count = first[windows.block_count];
         assert_int_equal(leat_window_epoch_create(&epoch, &windows, NULL), LEAT_OK);
         leat_window_epoch_begin(&epoch, 5);
-        int64_t count = first[windows.block_count], read = 0, last_of_lane = -1;
         for (int64_t lane = 0; lane < windows.batch && lane < count; lane++) {
-            leat_window before = {.number = -1};
-            int64_t small = INT64_MAX, large = 0;
+            at.number = -1;
+            at.small = INT64_MAX;
+            at.large = 0;
             for (int64_t p = lane; p < count; p += windows.batch) {
-                leat_window window = leat_window_of(&epoch, p);
+                int64_t place = find(&epoch, p, &window);
                 assert_int_equal(window.lane, lane);
-                if (window.number == before.number) {
-                    assert_int_equal(window.place, before.place + 1);
-                    before = window;
-                    continue;
+                assert_int_equal(window.epoch, 5);
+                assert_int_equal(place, window.number == at.number ? at.place + 1 : 0);
+                if (window.number != at.number) {
+                    assert_int_equal(window.number, at.number + 1);
+                    check_next(&window, lane, &at);
                 }
-                assert_int_equal(window.number, before.number + 1);
-                assert_int_equal(window.place, 0);
-                if (before.number >= 0) {
-                    assert_int_equal(window.first_block, before.last_block + 1);
-                    assert_int_equal(window.first, before.end);
-                    assert_int_equal(before.place + 1, before.end - before.first);
-                } else if (lane > 0) {
-                    assert_in_range(window.first_block, last_of_lane, last_of_lane + 1);
-                }
-                int64_t blocks = window.last_block - window.first_block + 1;
-                small = blocks < small ? blocks : small;
-                large = blocks > large ? blocks : large;
-                read += blocks;
-                before = window;
+                at.number = window.number;
+                at.place = place;
+                at.end = window.end;
+                at.sequences = window.end - window.first;
+                at.last_block = window.blocks[window.block_count - 1];
             }
-            last_of_lane = before.last_block;
-            assert_true(large <= windows.window_blocks && large - small <= 1);
+            assert_true(at.large <= windows.window_blocks && at.large - at.small <= 1);
         }
-        assert_int_equal(last_of_lane, windows.block_count - 1);
-        assert_in_range(read, windows.block_count, windows.block_count + windows.batch - 1);
+        assert_int_equal(at.end, count);
+        assert_in_range(at.read, windows.block_count, windows.block_count + windows.batch - 1);
+        leat_window_free(&window);
         leat_window_epoch_destroy(&epoch);
     }
 }
@@ -123,17 +149,18 @@ static void pure(void **state) {
     leat_windows windows = windows_of(&shapes[4], 1, first);
     int same_epoch = 0, same_seed = 0, same_context = 0;
     leat_window_epoch epoch, other;
+    leat_window window = {0};
     assert_int_equal(leat_window_epoch_create(&epoch, &windows, NULL), LEAT_OK);
     leat_window_epoch_begin(&epoch, 7);
     for (int64_t p = 0; p < 64; p++) {
-        leat_window window = leat_window_of(&epoch, p);
-        a[p] = leat_window_anchor(&epoch, &window, 2);
-        same_context += leat_window_anchor(&epoch, &window, 1) == a[p];
+        int64_t place = find(&epoch, p, &window);
+        a[p] = leat_window_anchor(&window, place, 2);
+        same_context += leat_window_anchor(&window, place, 1) == a[p];
     }
     leat_window_epoch_begin(&epoch, 8);
     for (int64_t p = 0; p < 64; p++) {
-        leat_window window = leat_window_of(&epoch, p);
-        same_epoch += leat_window_anchor(&epoch, &window, 2) == a[p];
+        int64_t place = find(&epoch, p, &window);
+        same_epoch += leat_window_anchor(&window, place, 2) == a[p];
     }
     leat_window_epoch_begin(&epoch, 7);
     leat_windows again = windows;
@@ -141,13 +168,14 @@ static void pure(void **state) {
     assert_int_equal(leat_window_epoch_create(&other, &again, NULL), LEAT_OK);
     leat_window_epoch_begin(&other, 7);
     for (int64_t p = 63; p >= 0; p--) {
-        leat_window window = leat_window_of(&epoch, p);
-        b[p] = leat_window_anchor(&epoch, &window, 2);
-        window = leat_window_of(&other, p);
-        same_seed += leat_window_anchor(&other, &window, 2) == a[p];
+        int64_t place = find(&epoch, p, &window);
+        b[p] = leat_window_anchor(&window, place, 2);
+        place = find(&other, p, &window);
+        same_seed += leat_window_anchor(&window, place, 2) == a[p];
     }
     assert_memory_equal(a, b, sizeof a);
     assert_true(same_epoch < 4 && same_seed < 4 && same_context < 8);
+    leat_window_free(&window);
     leat_window_epoch_destroy(&epoch);
     leat_window_epoch_destroy(&other);
 }
