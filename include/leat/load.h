@@ -356,7 +356,13 @@ typedef struct leat_loader_options {
     int64_t memory_bytes;
     leat_io io;
     leat_on_corrupt on_corrupt;
+    /* 0: the global order, every context may be anywhere. Else the windowed order, for data larger
+     * than memory: each row of the batch is made from windows of the data, which together are about
+     * this large, and each block of rows is read once an epoch. 1 MiB to 1 TiB; not by client, not
+     * with the sampler "all". See docs/loading.md. */
+    int64_t window_bytes;
 } leat_loader_options;
+#define LEAT_WINDOW_BYTES_DEFAULT (INT64_C(128) << 20)
 
 /* Default sample options, train, batch 8, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
 LEAT_API leat_loader_options leat_loader_options_default(void);
@@ -439,6 +445,9 @@ typedef struct leat_loader_counters { /* of the batches returned so far, unless 
     int64_t work_ns;       /* that all threads together have worked */
     int64_t memory_bytes;  /* that the loader needs by its own count */
     int64_t prefetch;      /* in use */
+    int64_t read_wait_ns;  /* windowed order: that threads waited for windows to be read */
+    int64_t window_bytes;  /* windowed order: that windows and the next ones take at most; of mapped
+                              shards they are in the page cache and not in memory_bytes */
 } leat_loader_counters;
 LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
 

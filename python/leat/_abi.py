@@ -113,6 +113,7 @@ class LoaderOptions(c.Structure):
         ("client_weights", c.c_char_p), ("clients_per_round", c.c_int64),
         ("steps_per_round", c.c_int64), ("threads", c.c_int), ("prefetch", c.c_int64),
         ("memory_bytes", c.c_int64), ("io", c.c_int), ("on_corrupt", c.c_int),
+        ("window_bytes", c.c_int64),
     ]
 
 
@@ -130,7 +131,8 @@ class LoaderCounters(c.Structure):
     """leat_loader_counters"""
     _fields_ = [(name, c.c_int64) for name in (
         "batches", "sequences", "masked", "tokens", "padding", "segments", "measurements",
-        "dropped", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch")]
+        "dropped", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch",
+        "read_wait_ns", "window_bytes")]
 
 
 class Quarantined(c.Structure):

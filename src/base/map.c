@@ -261,6 +261,18 @@ void leat_map_expect_all(const leat_map *map) {
 #endif
 }
 
+void leat_map_fetch(const leat_map *map, int64_t begin, int64_t end) {
+    LEAT_ASSERT(begin >= 0 && begin <= end && end <= map->size_bytes);
+    int64_t page = begin - begin % sysconf(_SC_PAGESIZE);
+    if (end == begin) return;
+    void *at = map->data + page;
+    (void)madvise(at, (size_t)(end - page), MADV_WILLNEED);
+#ifdef MADV_POPULATE_READ
+    /* waits for them, and spares whoever reads them a fault for each page */
+    (void)madvise(at, (size_t)(end - page), MADV_POPULATE_READ);
+#endif
+}
+
 const uint8_t *leat_map_data(const leat_map *map) { return map->data; }
 int64_t leat_map_size(const leat_map *map) { return map->size_bytes; }
 int64_t leat_map_file_bytes(const leat_map *map) { return map->file_bytes; }

@@ -25,6 +25,11 @@ void leat_map_close(leat_map *map);
  * spare; if the disk fails, more bytes around the place are lost than one page.
  */
 void leat_map_expect_all(const leat_map *map);
+/*
+ * Reads bytes [begin, end) of the map in large pieces, as far as they are not in memory, and
+ * returns when they are there. A hint: whatever cannot be read is found when it is touched.
+ */
+void leat_map_fetch(const leat_map *map, int64_t begin, int64_t end);
 /* Size of the file when it was mapped; leat_map_size is what was mapped. */
 int64_t leat_map_file_bytes(const leat_map *map);
 const uint8_t *leat_map_data(const leat_map *map);

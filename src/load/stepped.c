@@ -36,6 +36,7 @@ leat_code leat_stepped_seek(const leat_stepped *steps, int64_t step, leat_error 
                          (long long)steps->end);
     }
     leat_ring_park(steps->ring);
+    if (steps->on_seek != NULL) steps->on_seek(steps->on_seek_context, step);
     leat_ring_seek(steps->ring, step, steps->end);
     return LEAT_OK;
 }

@@ -12,6 +12,10 @@ typedef struct leat_stepped {
     leat_ring *ring;
     int64_t end;          /* steps are below it */
     leat_state_form form; /* filled by leat_stepped_form */
+    /* Called while the ring is parked, before it continues at a step; NULL: nothing is to be done.
+     */
+    void (*on_seek)(void *context, int64_t step);
+    void *on_seek_context;
 } leat_stepped;
 
 /* The form of its states; the texts belong to the loader. */

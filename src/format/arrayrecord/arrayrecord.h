@@ -152,10 +152,17 @@ bool leat_ar_position_legal(int64_t position);
 /*
  * A reader for callers that know the positions of chunks from another source: the file's own index
  * is not read, so that damage to it cannot prevent reading an intact chunk. Only
- * leat_ar_reader_read_at, leat_ar_reader_file_bytes and leat_ar_reader_close accept it.
+ * leat_ar_reader_read_at, _pread, _file_bytes and _close accept it.
  */
 LEAT_MUST_CHECK leat_code leat_ar_reader_open_bare(leat_ar_reader **out, const char *path,
                                                    leat_error *err);
+/* Bytes of the reader's file, unchecked. */
+LEAT_MUST_CHECK leat_code leat_ar_reader_pread(const leat_ar_reader *reader, void *bytes,
+                                               int64_t size_bytes, int64_t offset, leat_error *err);
+/* A bare reader of bytes [begin, end) of a file that are in memory: of chunks that lie within them.
+ */
+LEAT_MUST_CHECK leat_code leat_ar_reader_open_piece(leat_ar_reader **out, const void *bytes,
+                                                    int64_t begin, int64_t end, leat_error *err);
 /*
  * A reader that takes at most memory_max bytes for its table, and as much for each record that is
  * read (0: no limit): if more is required, the call fails with LEAT_ERR_LIMIT before the memory is

@@ -173,6 +173,22 @@ leat_code leat_ar_reader_open_memory(leat_ar_reader **out, const void *bytes, in
     return open_source(out, &source, "(memory)", &(opening){.options = options}, &need, err);
 }
 
+leat_code leat_ar_reader_pread(const leat_ar_reader *reader, void *bytes, int64_t size_bytes,
+                               int64_t offset, leat_error *err) {
+    return leat_file_pread(reader->source.file, bytes, size_bytes, offset, err);
+}
+
+leat_code leat_ar_reader_open_piece(leat_ar_reader **out, const void *bytes, int64_t begin,
+                                    int64_t end, leat_error *err) {
+    *out = NULL;
+    /* under their positions in the file; computed as integers, because this pointer does not point
+     * into an object */
+    uintptr_t file = (uintptr_t)bytes - (uintptr_t)begin;
+    leat_ar_source source = {.memory = (const uint8_t *)file, .size_bytes = end};
+    int64_t need = 0;
+    return open_source(out, &source, "(memory)", &(opening){.is_bare = true}, &need, err);
+}
+
 void leat_ar_reader_close(leat_ar_reader *reader) {
     if (reader == NULL) return;
     leat_ar_table_free(&reader->table);

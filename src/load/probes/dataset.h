@@ -116,11 +116,30 @@ void leat_shard_close(leat_shard *shard);
 /* How the cursor gets at shards that can be mapped, from its next row on; any_size: see
  * leat_shard_paged. */
 void leat_row_set_io(leat_row *cursor, leat_io io, bool any_size);
+/* Closes the open row, if there is one; its buffer is kept for the next one. */
+void leat_row_close(leat_row *cursor);
 
 /* ---- extent.c ---- */
 
-/* The pages of one record, read from its shard: the leat_paged reads and checks them in `record`,
- * under their numbers in the file. */
+/* Whole pages of a shard; the last one may be shorter. */
+typedef struct leat_span {
+    int64_t begin, end;
+} leat_span;
+
+/* Those that hold bytes begin .. end - 1. */
+leat_span leat_span_of(int64_t begin, int64_t end, int64_t file_bytes);
+/* What reading them takes: the pages, and one bit for each. */
+int64_t leat_span_bytes(const leat_span *at);
+/* Reads the pages into `bytes`, as far as the file has them; the rest is zeros, which match no
+ * hash. No page is checked yet. */
+LEAT_MUST_CHECK leat_code leat_span_read(const leat_dataset *dataset, int64_t shard,
+                                         const leat_span *at, bool any_size, uint8_t *bytes,
+                                         leat_error *err);
+/* What was read, as pages of the shard under their numbers in the file. */
+leat_paged leat_span_paged(const leat_dataset *dataset, int64_t shard, const leat_span *at,
+                           const uint8_t *bytes);
+
+/* The pages of one record, read from its shard into `record`. */
 typedef struct leat_extent {
     leat_paged paged;
     leat_cached_record *record; /* NULL: none */

@@ -23,6 +23,10 @@ struct leat_maker {
     /* by client: the probes of a step, and of a round */
     int64_t clients_step, clients_round;
     int64_t *probes, *round_probes, *scratch;
+    /* in the windowed order: what was taken, or the window of the last sequence */
+    const leat_taken *taken;
+    leat_block_orders orders;
+    leat_window window;
 };
 
 /* ---- what room sample asks for ------------------------------------------------------------------
@@ -40,11 +44,21 @@ static leat_code row_size(void *user, int64_t split_row, int64_t *n, int *ip_ver
     return code;
 }
 
+/* What was read of the row; NULL: nothing. */
+static const leat_loaded_part *held(const leat_maker *maker, int64_t row) {
+    const leat_loaded_part *part = NULL;
+    if (maker->taken == NULL) return NULL;
+    for (int64_t i = 0; i < maker->taken->window->block_count && part == NULL; i++)
+        part = leat_loaded_find(&maker->taken->blocks[i], row);
+    return part;
+}
+
 static leat_code read_points(void *user, int64_t split_row, const int64_t *index, int32_t count,
                              leat_measurement *points, leat_error *err) {
     leat_maker *maker = user;
     int64_t row = leat_plan_row(maker->plan, split_row);
-    leat_code code = leat_dataset_row_open(maker->plan->dataset, row, maker->cursor, err);
+    leat_code code =
+        leat_dataset_row_open_in(maker->plan->dataset, row, maker->cursor, held(maker, row), err);
     if (code == LEAT_OK) code = leat_row_gather(maker->cursor, index, count, points, err);
     if (code != LEAT_OK) maker->failed_row = row;
     return code;
@@ -105,8 +119,12 @@ void leat_maker_destroy(leat_maker *maker) {
     leat_free(maker->probes);
     leat_free(maker->round_probes);
     leat_free(maker->scratch);
+    leat_block_orders_free(&maker->orders);
+    leat_window_free(&maker->window);
     leat_free(maker);
 }
+
+const leat_plan *leat_maker_plan(const leat_maker *maker) { return maker->plan; }
 
 int64_t leat_maker_bytes(const leat_plan *plan) {
     int64_t capacity = leat_context_capacity(plan->sample.length);
@@ -153,6 +171,25 @@ static leat_code draw_clients(leat_maker *maker, int64_t step, leat_error *err) 
     return LEAT_OK;
 }
 
+static leat_code find_window(leat_maker *maker, leat_origin *origin, leat_error *err) {
+    const leat_plan *plan = maker->plan;
+    const leat_window *window = &maker->window;
+    int64_t place = 0;
+    if (maker->taken != NULL) {
+        window = maker->taken->window;
+        place = maker->taken->place;
+    } else {
+        LEAT_TRY(leat_blocks_window(plan->blocks, &maker->orders, origin->sequence, &maker->window,
+                                    &place, err));
+    }
+    origin->source = leat_source_of_window(window, place, origin->sequence % plan->epoch_sequences);
+    return LEAT_OK;
+}
+
+bool leat_plan_is_past_end(const leat_plan *plan, int64_t step, int64_t batch_row) {
+    return step * plan->options.batch + batch_row >= plan->sequence_count;
+}
+
 leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row, leat_origin *origin,
                           leat_error *err) {
     const leat_plan *plan = maker->plan;
@@ -168,10 +205,16 @@ leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row, le
                                                step, batch_row);
         return LEAT_OK;
     }
-    origin->is_past_end = origin->sequence >= plan->sequence_count;
-    if (!origin->is_past_end)
-        origin->source = leat_source_of_epoch(seed, plan->epoch_sequences, origin->sequence);
+    origin->is_past_end = leat_plan_is_past_end(plan, step, batch_row);
+    if (origin->is_past_end) return LEAT_OK;
+    if (plan->blocks != NULL) return find_window(maker, origin, err);
+    origin->source = leat_source_of_epoch(seed, plan->epoch_sequences, origin->sequence);
     return LEAT_OK;
+}
+
+void leat_maker_take(leat_maker *maker, const leat_taken *taken) {
+    maker->taken = taken;
+    leat_row_close(maker->cursor); /* what it has open may be in another window */
 }
 
 /* ---- made ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@
  * is in every state. Threads, hosts, prefetch, input/output, memory and the handling of damage are
  * not among them, nor is the number of epochs, which only decides where steps end.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -28,6 +29,46 @@ leat_loader_options leat_loader_options_default(void) {
 
 /* ---- by name ------------------------------------------------------------------------------------
  */
+
+static const leat_setting window_size = {.name = "windowed",
+                                         .kind = LEAT_SETTING_SIZE,
+                                         .min = INT64_C(1) << 20,
+                                         .max = INT64_C(1) << 40};
+
+static leat_code parse_order(const char *text, void *member, leat_error *err) {
+    static const char windowed[] = "windowed";
+    size_t length = sizeof windowed - 1;
+    int64_t size_bytes = LEAT_WINDOW_BYTES_DEFAULT;
+    if (strcmp(text, "global") == 0) {
+        size_bytes = 0;
+    } else if (strncmp(text, windowed, length) == 0 && text[length] == ':') {
+        LEAT_TRY(leat_setting_set(&window_size, &size_bytes, text + length + 1, err));
+    } else if (strcmp(text, windowed) != 0) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.100s\" is not accepted; it takes global, windowed or windowed:SIZE, "
+                         "for example windowed:256M",
+                         text);
+    }
+    memcpy(member, &size_bytes, sizeof size_bytes);
+    return LEAT_OK;
+}
+
+static leat_code check_order(const void *member, leat_error *err) {
+    int64_t size_bytes = *(const int64_t *)member;
+    if (size_bytes == 0) return LEAT_OK;
+    return leat_loader_check_range("window_bytes", size_bytes, window_size.min, window_size.max,
+                                   err);
+}
+
+static void format_order(const void *member, char text[LEAT_SETTING_BYTES]) {
+    char size[LEAT_SETTING_BYTES];
+    if (*(const int64_t *)member == 0) snprintf(text, LEAT_SETTING_BYTES, "global");
+    else
+        snprintf(text, LEAT_SETTING_BYTES, "windowed:%.20s",
+                 leat_setting_get(&window_size, member, size));
+}
+
+static const leat_setting_type order = {parse_order, check_order, format_order};
 
 #define AT(field) .place = offsetof(leat_loader_options, field)
 #define CHOICE(word, field, words)                                                                 \
@@ -57,6 +98,15 @@ static const leat_setting rows[] = {
     {LEAT_LOADER_THREADS(leat_loader_options)},
     {LEAT_LOADER_MEMORY(leat_loader_options)},
     {LEAT_LOADER_PREFETCH(leat_loader_options)},
+    {.name = "order",
+     .kind = LEAT_SETTING_OTHER,
+     AT(window_bytes),
+     .type = &order,
+     .value = "global|windowed[:SIZE]",
+     .help =
+         "global: contexts of a batch are from anywhere; windowed, for data larger than memory: "
+         "from windows, together of about SIZE (128M), so that data is read once an epoch, in "
+         "large pieces"},
     {CHOICE("io", io, "mmap|pread"), .neutral = true, .help = "how uncompressed shards are read"},
     {CHOICE("on-corrupt", on_corrupt, "fail|mask"), .neutral = true,
      .help = "on damaged data: fail, or zero the sequences that need it and list the records"},
@@ -90,6 +140,20 @@ static leat_code check_rows(const leat_loader_options *options, leat_error *err)
     return LEAT_OK;
 }
 
+static leat_code check_order_use(const leat_loader_options *options, leat_error *err) {
+    if (options->window_bytes == 0) return LEAT_OK;
+    if (options->by_client) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "loader: order windowed is not for sampling by client, which draws other "
+                         "probes for each step, wherever they are; use order global");
+    }
+    if (options->sample.sampler != LEAT_SAMPLER_ALL) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "loader: order windowed is for samplers that fill sequences from several "
+                     "contexts; the sampler \"all\" gives each part of a row once, so use order "
+                     "global");
+}
+
 static leat_code check_clients(const leat_loader_options *options, leat_error *err) {
     if (!options->by_client) {
         if (options->client_weights == NULL && options->clients_per_round == 0) return LEAT_OK;
@@ -119,6 +183,7 @@ leat_code leat_loader_options_check(const leat_loader_options *options, leat_err
     LEAT_TRY(leat_loader_check_seed(options->sample.seed, err));
     LEAT_TRY(leat_settings_check(leat_loader_options_table(), options, err));
     LEAT_TRY(check_rows(options, err));
+    LEAT_TRY(check_order_use(options, err));
     return check_clients(options, err);
 }
 
@@ -154,6 +219,7 @@ static void put_options(const leat_plan *plan, leat_json *json) {
     put_sample(json, &options->sample);
     put_option(json, options, "split");
     put_option(json, options, "batch");
+    if (options->window_bytes > 0) put_option(json, options, "order");
     if (plan->dataset->addresses != NULL) put_table(json, "addresses", plan->dataset->addresses);
     if (options->by_client) {
         leat_json_member_string(json, "by", "client");
@@ -190,6 +256,7 @@ static int64_t table_bytes(const leat_plan *plan) {
     if (plan->order != NULL) bytes += rows * 8;
     if (plan->clients != NULL) bytes += plan->client_count * (plan->weights_name != NULL ? 16 : 8);
     if (plan->weights != NULL) bytes += leat_src_table_bytes(plan->weights);
+    if (plan->blocks != NULL) bytes += leat_blocks_table_bytes(plan->blocks);
     return bytes;
 }
 
@@ -202,7 +269,9 @@ static bool keeps_records(const leat_plan *plan) {
  * what decoding one takes. */
 static int64_t fixed_bytes(const leat_plan *plan, int64_t record_bytes, int64_t decode_bytes) {
     int64_t bytes = table_bytes(plan) + plan->options.threads * leat_maker_bytes(plan);
+    if (plan->blocks != NULL) bytes += leat_ahead_thread_bytes(plan);
     if (!keeps_records(plan)) return bytes;
+    if (plan->blocks != NULL) bytes += leat_ahead_window_bytes(plan);
     /* a worker holds the record that it reads, besides what the cache keeps */
     return bytes + plan->options.threads * 2 * record_bytes + decode_bytes;
 }
@@ -262,11 +331,13 @@ leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch, int64_t *me
         return leat_fail(
             err, LEAT_ERR_OPTION,
             "loader: memory_bytes is %lld, but %lld are required: %lld for %lld batches "
-            "of %lld rows of %d tokens, %lld for tables, threads and cache; allow "
-            "more memory, or lower batch, prefetch or threads",
+            "of %lld rows of %d tokens, %lld for tables, threads and cache%s; allow "
+            "more memory, or lower batch, prefetch or threads%s",
             (long long)options->memory_bytes, (long long)(enough > need ? enough : need),
             (long long)(need - fixed), (long long)((need - fixed) / slot),
-            (long long)plan->row_count, plan->sample.length, (long long)fixed);
+            (long long)plan->row_count, plan->sample.length, (long long)fixed,
+            plan->blocks != NULL ? ", windows included" : "",
+            plan->blocks != NULL ? ", or take smaller windows" : "");
     }
     /* the remainder is for decoding several at once */
     if (dataset->index == NULL)

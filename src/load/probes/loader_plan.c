@@ -144,6 +144,7 @@ static leat_code fill(leat_plan *plan, const leat_loader_options *options, leat_
         leat_anchors_create(&plan->anchors, &plan->sample, plan->split_rows, row_size, plan, err));
     LEAT_TRY(count_sequences(plan, err));
     if (options->by_client) LEAT_TRY(leat_plan_find_clients(plan, options, err));
+    if (options->window_bytes > 0) LEAT_TRY(leat_blocks_create(&plan->blocks, plan, err));
     LEAT_TRY(leat_dataset_fingerprint(plan->dataset, plan->fingerprint, err));
     return leat_plan_describe(plan, err);
 }
@@ -172,6 +173,7 @@ void leat_plan_destroy(leat_plan *plan) {
     if (plan == NULL) return;
     leat_anchors_destroy(plan->anchors);
     leat_clients_destroy(plan->clients);
+    leat_blocks_destroy(plan->blocks);
     leat_src_table_destroy(plan->weights);
     leat_free(plan->client_first);
     leat_free(plan->ranges);

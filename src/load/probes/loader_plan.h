@@ -6,6 +6,8 @@
 #define LEAT_LOAD_PROBES_LOADER_PLAN_H
 
 #include "load/options.h"
+#include "load/probes/ahead.h"
+#include "load/probes/blocks.h"
 #include "load/probes/dataset.h"
 #include "load/probes/loader_quarantine.h"
 #include "load/probes/src_table.h"
@@ -37,6 +39,8 @@ typedef struct leat_plan {
     int64_t sequence_count;   /* of all epochs; INT64_MAX without end */
     int64_t step_count;       /* -1 without end */
 
+    leat_blocks *blocks; /* in the windowed order; else NULL */
+
     /* by client */
     leat_clients *clients; /* NULL: not by client */
     int64_t *client_first; /* [client_count + 1] first anchor of each probe */
@@ -45,7 +49,9 @@ typedef struct leat_plan {
     leat_src_table *weights; /* NULL: by weights_name, "uniform" or "measurements" */
     const char *weights_name;
 
-    leat_quarantine *quarantine; /* the loader's; what it points to changes */
+    /* the loader's; what they point to changes */
+    leat_quarantine *quarantine;
+    leat_ahead *ahead; /* in the windowed order, while a loader runs; else NULL */
 
     char fingerprint[65];
     char *words; /* the options that decide bytes, as JSON */
@@ -99,7 +105,7 @@ typedef struct leat_made {
     bool is_masked, is_past_end;
 } leat_made;
 
-/* Where a sequence comes from. */
+/* Where a sequence comes from; in the windowed order the window is the maker's or was taken. */
 typedef struct leat_origin {
     int64_t step, batch_row;
     int64_t sequence; /* step * batch + batch_row */
@@ -113,11 +119,16 @@ typedef struct leat_maker leat_maker;
 LEAT_MUST_CHECK leat_code leat_maker_create(leat_maker **out, const leat_plan *plan,
                                             leat_error *err);
 void leat_maker_destroy(leat_maker *maker);
+const leat_plan *leat_maker_plan(const leat_maker *maker);
 /* Bytes that a maker takes, threads' stacks included; the records that it holds come on top. */
 int64_t leat_maker_bytes(const leat_plan *plan);
 
+bool leat_plan_is_past_end(const leat_plan *plan, int64_t step, int64_t batch_row);
 LEAT_MUST_CHECK leat_code leat_maker_find(leat_maker *maker, int64_t step, int64_t batch_row,
                                           leat_origin *origin, leat_error *err);
+/* In the windowed order: makes the next sequences from this window, and its blocks, instead of
+ * looking for the window and reading the rows itself; NULL: no longer. */
+void leat_maker_take(leat_maker *maker, const leat_taken *taken);
 /*
  * Makes row `batch_row` of the step. With LEAT_CORRUPT_MASK damage is not a failure. On failure the
  * arrays contain zeros.

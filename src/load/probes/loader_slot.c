@@ -59,11 +59,24 @@ static leat_arrays arrays_at(const leat_batch *batch, int64_t index) {
     };
 }
 
+static leat_code make(leat_maker *maker, leat_token_slot *slot, int64_t part, leat_error *err) {
+    leat_arrays arrays = arrays_at(&slot->batch, part);
+    return leat_maker_make(maker, slot->slot.step, slot->batch.rows[part], &arrays,
+                           &slot->made[part], err);
+}
+
 static leat_code make_row(void *maker, leat_slot *slot, int64_t part, leat_error *err) {
     leat_token_slot *ours = (leat_token_slot *)slot;
-    leat_arrays arrays = arrays_at(&ours->batch, part);
-    return leat_maker_make(maker, slot->step, ours->batch.rows[part], &arrays, &ours->made[part],
-                           err);
+    const leat_plan *plan = leat_maker_plan(maker);
+    leat_taken taken;
+    if (plan->ahead == NULL || leat_plan_is_past_end(plan, slot->step, ours->batch.rows[part]))
+        return make(maker, ours, part, err);
+    LEAT_TRY(leat_ahead_take(plan->ahead, part, slot->step, &taken, err));
+    leat_maker_take(maker, &taken);
+    leat_code code = make(maker, ours, part, err);
+    leat_maker_take(maker, NULL);
+    leat_ahead_return(plan->ahead, part, &taken);
+    return code;
 }
 
 static leat_code maker_create(const void *plan, void **maker, leat_error *err) {

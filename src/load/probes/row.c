@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "load/probes/dataset.h"
+#include "load/probes/loaded.h"
 
 struct leat_row {
     const leat_dataset *dataset;
@@ -38,8 +38,7 @@ void leat_row_set_io(leat_row *cursor, leat_io io, bool any_size) {
     cursor->any_size = any_size;
 }
 
-/* Closes the open row; its buffer is kept for the next one. */
-static void close_row(leat_row *cursor) {
+void leat_row_close(leat_row *cursor) {
     if (cursor->is_open) leat_probe_row_close(&cursor->probe);
     leat_record_cache_release(cursor->dataset->cache, cursor->record);
     leat_extent_release(&cursor->extent, cursor->dataset);
@@ -52,7 +51,7 @@ static void close_row(leat_row *cursor) {
 
 void leat_row_destroy(leat_row *cursor) {
     if (cursor == NULL) return;
-    close_row(cursor);
+    leat_row_close(cursor);
     leat_buf_free(&cursor->copy);
     leat_buf_free(&cursor->texts);
     leat_free(cursor);
@@ -111,8 +110,13 @@ static bool open_known(leat_row *cursor) {
     return cursor->is_open;
 }
 
-/* The pages that hold the record: in the mapped shard, or read now. */
-static leat_code find_pages(leat_row *cursor, int64_t row, int64_t chunk_offset, leat_error *err) {
+/* The pages that hold the record: in the part, in the mapped shard, or read now. */
+static leat_code find_pages(leat_row *cursor, int64_t row, int64_t chunk_offset,
+                            const leat_loaded_part *part, leat_error *err) {
+    if (part != NULL) {
+        cursor->place.paged = &part->paged;
+        return LEAT_OK;
+    }
     if (cursor->io == LEAT_IO_MMAP) {
         return leat_shard_paged(cursor->dataset, cursor->facts.shard, cursor->any_size,
                                 &cursor->place.paged, err);
@@ -123,11 +127,12 @@ static leat_code find_pages(leat_row *cursor, int64_t row, int64_t chunk_offset,
     return LEAT_OK;
 }
 
-static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset, leat_error *err) {
+static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset,
+                            const leat_loaded_part *part, leat_error *err) {
     leat_place *place = &cursor->place;
     uint8_t head[LEAT_AR_PLAIN_HEAD_BYTES];
     int64_t size_bytes = cursor->facts.record_bytes, end;
-    LEAT_TRY(find_pages(cursor, row, chunk_offset, err));
+    LEAT_TRY(find_pages(cursor, row, chunk_offset, part, err));
     place->data = place->paged->data;
     place->begin = chunk_offset;
     place->first = leat_ar_plain_head(chunk_offset, size_bytes, head, &end);
@@ -138,9 +143,12 @@ static leat_code open_paged(leat_row *cursor, int64_t row, int64_t chunk_offset,
     return open_probe(cursor, err);
 }
 
-static leat_code open_record(leat_row *cursor, int64_t row, leat_error *err) {
-    LEAT_TRY(leat_dataset_record(cursor->dataset, row, cursor->any_size, &cursor->record, err));
-    cursor->view = leat_view_of(cursor->record->data, cursor->record->size_bytes);
+static leat_code open_record(leat_row *cursor, int64_t row, const leat_loaded_part *part,
+                             leat_error *err) {
+    if (part == NULL || !leat_loaded_record(part, row, &cursor->view)) {
+        LEAT_TRY(leat_dataset_record(cursor->dataset, row, cursor->any_size, &cursor->record, err));
+        cursor->view = leat_view_of(cursor->record->data, cursor->record->size_bytes);
+    }
     if (cursor->dataset->index != NULL && open_known(cursor)) return LEAT_OK;
     return open_probe(cursor, err);
 }
@@ -180,17 +188,22 @@ static leat_code in_row(const leat_row *cursor, leat_code code, leat_error *err)
 
 leat_code leat_dataset_row_open(const leat_dataset *dataset, int64_t row, leat_row *cursor,
                                 leat_error *err) {
+    return leat_dataset_row_open_in(dataset, row, cursor, NULL, err);
+}
+
+leat_code leat_dataset_row_open_in(const leat_dataset *dataset, int64_t row, leat_row *cursor,
+                                   const leat_loaded_part *part, leat_error *err) {
     LEAT_ASSERT(cursor->dataset == dataset);
-    close_row(cursor);
+    leat_row_close(cursor);
     int64_t chunk_offset = 0;
     LEAT_TRY(leat_dataset_row_place(dataset, row, &cursor->facts, &chunk_offset, err));
     bool paged = dataset->shards[cursor->facts.shard].is_mapped;
-    leat_code code =
-        paged ? open_paged(cursor, row, chunk_offset, err) : open_record(cursor, row, err);
+    leat_code code = paged ? open_paged(cursor, row, chunk_offset, part, err)
+                           : open_record(cursor, row, part, err);
     if (code == LEAT_OK) code = check_facts(cursor, err);
     if (code != LEAT_OK) {
         code = in_row(cursor, code, err);
-        close_row(cursor);
+        leat_row_close(cursor);
     }
     return code;
 }

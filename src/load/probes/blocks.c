@@ -1,0 +1,206 @@
+/* Rows put into blocks, and the memory of windows: see blocks.h. */
+#include "load/probes/blocks.h"
+
+#include <stdlib.h>
+
+#include "load/probes/loader_plan.h"
+
+enum { WINDOW_BLOCKS_MIN = 4, LANE_BLOCKS_MIN = 16 };
+
+#define BLOCK_BYTES_MIN (INT64_C(64) << 10)
+#define BLOCK_BYTES_MAX (INT64_C(8) << 20)
+
+static int64_t at_least(int64_t value, int64_t low) { return value > low ? value : low; }
+
+/* ---- rows into blocks ---------------------------------------------------------------------------
+ */
+
+static leat_code record_bytes(const leat_plan *plan, int64_t split_row, int64_t *out,
+                              leat_error *err) {
+    leat_row_facts facts;
+    LEAT_TRY(leat_dataset_row(plan->dataset, leat_plan_row(plan, split_row), &facts, err));
+    *out = facts.record_bytes;
+    return LEAT_OK;
+}
+
+/* How large blocks are to be, and how many a window has. */
+static leat_code choose_sizes(leat_blocks *blocks, const leat_plan *plan, int64_t *total,
+                              leat_error *err) {
+    int64_t batch = plan->options.batch, share = plan->options.window_bytes / batch;
+    *total = 0;
+    for (int64_t row = 0; row < plan->split_rows; row++) {
+        int64_t bytes = 0;
+        LEAT_TRY(record_bytes(plan, row, &bytes, err));
+        if (!leat_add_size(*total, bytes, total))
+            return leat_fail(err, LEAT_ERR_LIMIT, "loader: the rows have more than 2^63 bytes");
+    }
+    int64_t most = *total / LANE_BLOCKS_MIN / batch, bytes = share / WINDOW_BLOCKS_MIN;
+    if (bytes > most) bytes = most;
+    if (bytes > BLOCK_BYTES_MAX) bytes = BLOCK_BYTES_MAX;
+    blocks->block_bytes = at_least(bytes, BLOCK_BYTES_MIN);
+    return LEAT_OK;
+}
+
+/* Ends blocks before the rows that would make them too large. A block has an anchor: rows without
+ * measurements go with those before them, the first ones with those after. */
+static leat_code cut(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+    int64_t capacity = 0, held = 0, begin = 0, anchor = 0;
+    LEAT_TRY(LEAT_GROW(&blocks->first_row, &capacity, 1, err));
+    blocks->first_row[0] = 0;
+    for (int64_t row = 0; row < plan->split_rows; row++) {
+        int64_t bytes = 0;
+        LEAT_TRY(record_bytes(plan, row, &bytes, err));
+        if (row > begin && held + bytes > blocks->block_bytes) {
+            int64_t before = leat_anchors_first(plan->anchors, row);
+            int64_t after = leat_anchors_first(plan->anchors, row + 1);
+            if (before > anchor && after > before) {
+                LEAT_TRY(LEAT_GROW(&blocks->first_row, &capacity, blocks->count + 2, err));
+                blocks->first_row[++blocks->count] = row;
+                begin = row;
+                anchor = before;
+                held = 0;
+            }
+        }
+        held += bytes;
+    }
+    LEAT_TRY(LEAT_GROW(&blocks->first_row, &capacity, blocks->count + 2, err));
+    blocks->first_row[++blocks->count] = plan->split_rows;
+    LEAT_TRY(LEAT_NEW(&blocks->first_anchor, blocks->count + 1, err));
+    for (int64_t i = 0; i <= blocks->count; i++)
+        blocks->first_anchor[i] = leat_anchors_first(plan->anchors, blocks->first_row[i]);
+    return LEAT_OK;
+}
+
+leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, int64_t block,
+                            leat_loaded *loaded, leat_error *err) {
+    int64_t at = blocks->first_row[block], end = blocks->first_row[block + 1];
+    while (at < end) {
+        int64_t row = leat_plan_row(plan, at), shard = leat_dataset_shard_of(plan->dataset, row);
+        const leat_dataset_shard *facts = &plan->dataset->shards[shard].facts;
+        int64_t count = facts->first_row + facts->row_count - row;
+        if (count > end - at) count = end - at;
+        LEAT_TRY(leat_loaded_add(loaded, shard, row, count, err));
+        at += count;
+    }
+    return LEAT_OK;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------
+ */
+
+static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+    leat_loaded loaded = {0};
+    leat_code code = LEAT_NEW(&blocks->bytes, blocks->count, err);
+    for (int64_t i = 0; i < blocks->count && code == LEAT_OK; i++) {
+        loaded.count = 0;
+        code = leat_blocks_parts(blocks, plan, i, &loaded, err);
+        for (int64_t k = 0; k < loaded.count && code == LEAT_OK; k++) {
+            const leat_loaded_part *part = &loaded.parts[k];
+            int64_t bytes = 0;
+            code = leat_loaded_bytes(plan->dataset, plan->options.io, part->shard, part->row,
+                                     part->row_count, &bytes, err);
+            blocks->bytes[i] += bytes;
+        }
+    }
+    leat_loaded_free(&loaded);
+    return code;
+}
+
+typedef struct sized {
+    int64_t bytes;
+    int64_t lanes; /* that it may be read for at the same time */
+} sized;
+
+static int larger_first(const void *a, const void *b) {
+    const sized *one = a, *two = b;
+    if (one->bytes != two->bytes) return one->bytes > two->bytes ? -1 : 1;
+    return one->lanes > two->lanes ? -1 : one->lanes < two->lanes;
+}
+
+/* The most that the windows of the host's rows take at one time: their largest blocks, each as
+ * often as lanes may share it. */
+static leat_code bound(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+    int64_t batch = plan->options.batch;
+    int64_t each = at_least(blocks->first_anchor[blocks->count] / batch, 1);
+    int64_t wanted = 0, window = blocks->windows.window_blocks;
+    sized *all = NULL;
+    LEAT_TRY(LEAT_NEW(&all, blocks->count, err));
+    for (int64_t i = 0; i < blocks->count; i++) {
+        int64_t anchors = blocks->first_anchor[i + 1] - blocks->first_anchor[i];
+        all[i] = (sized){blocks->bytes[i], anchors / each + 2};
+    }
+    qsort(all, (size_t)blocks->count, sizeof *all, larger_first);
+    for (int64_t i = 0; i < blocks->count && i < window; i++)
+        blocks->window_bytes_max += all[i].bytes;
+    if (!leat_mul_size(plan->row_count, window, &wanted)) wanted = INT64_MAX;
+    for (int64_t i = 0; i < blocks->count && wanted > 0; i++) {
+        int64_t times = all[i].lanes < wanted ? all[i].lanes : wanted, more = 0;
+        wanted -= times;
+        if (!leat_mul_size(all[i].bytes, times, &more) ||
+            !leat_add_size(blocks->host_bytes, more, &blocks->host_bytes))
+            blocks->host_bytes = INT64_MAX / 4;
+    }
+    leat_free(all);
+    return LEAT_OK;
+}
+
+/* ---- all together -------------------------------------------------------------------------------
+ */
+
+static leat_code fill(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
+    int64_t total = 0;
+    LEAT_TRY(choose_sizes(blocks, plan, &total, err));
+    LEAT_TRY(cut(blocks, plan, err));
+    int64_t mean = at_least(total / blocks->count, 1);
+    int64_t share = plan->options.window_bytes / plan->options.batch;
+    blocks->windows = (leat_windows){
+        .first = blocks->first_anchor,
+        .block_count = blocks->count,
+        .batch = plan->options.batch,
+        .window_blocks = at_least(share / mean, WINDOW_BLOCKS_MIN),
+        .seed = plan->sample.seed,
+    };
+    LEAT_TRY(measure(blocks, plan, err));
+    return bound(blocks, plan, err);
+}
+
+leat_code leat_blocks_create(leat_blocks **out, const leat_plan *plan, leat_error *err) {
+    leat_blocks *blocks = NULL;
+    *out = NULL;
+    LEAT_TRY(LEAT_NEW(&blocks, 1, err));
+    leat_code code = fill(blocks, plan, err);
+    if (code != LEAT_OK) {
+        leat_blocks_destroy(blocks);
+        return code;
+    }
+    *out = blocks;
+    return LEAT_OK;
+}
+
+void leat_blocks_destroy(leat_blocks *blocks) {
+    if (blocks == NULL) return;
+    leat_free(blocks->first_row);
+    leat_free(blocks->first_anchor);
+    leat_free(blocks->bytes);
+    leat_free(blocks);
+}
+
+int64_t leat_blocks_table_bytes(const leat_blocks *blocks) {
+    return (blocks->count + 1) * (3 + 2) * (int64_t)sizeof(int64_t);
+}
+
+/* ---- windows ------------------------------------------------------------------------------------
+ */
+
+leat_code leat_blocks_window(const leat_blocks *blocks, leat_block_orders *orders, int64_t sequence,
+                             leat_window *window, int64_t *place, leat_error *err) {
+    int64_t anchors = blocks->first_anchor[blocks->count], number = sequence / anchors;
+    leat_window_epoch *epoch = &orders->epochs[number % 2]; /* a batch may lie in two */
+    if (epoch->before == NULL) LEAT_TRY(leat_window_epoch_create(epoch, &blocks->windows, err));
+    leat_window_epoch_begin(epoch, number);
+    return leat_window_find(epoch, sequence % anchors, window, place, err);
+}
+
+void leat_block_orders_free(leat_block_orders *orders) {
+    for (int i = 0; i < 2; i++) leat_window_epoch_destroy(&orders->epochs[i]);
+}
