@@ -46,7 +46,8 @@ struct leat_ahead {
     int64_t *heap; /* lanes that may admit a window, the one that needs it first on top */
     int64_t heap_count;
     held *first, *last;                 /* to be read */
-    int64_t next_bytes, next_bytes_max; /* of windows that are not in use */
+    int64_t held_bytes, held_bytes_max; /* of all windows, */
+    int64_t next_bytes, next_bytes_max; /* of those that are not in use */
     int64_t reading;                    /* blocks */
     bool stopped, paused;
     leat_error err; /* nothing more is admitted until the next seek */
@@ -107,6 +108,10 @@ static void destroy_held(held *window) {
     leat_free(window->blocks);
     leat_window_free(&window->window);
     leat_free(window);
+}
+
+static bool is_ready(const held *window) {
+    return window != NULL && atomic_load_explicit(&window->is_ready, memory_order_acquire);
 }
 
 static int64_t sequence_of(const leat_ahead *ahead, int64_t part, int64_t step) {
@@ -172,10 +177,15 @@ static bool admit(leat_ahead *ahead) {
         return true;
     }
     window->is_next = at->count > 0;
+    bool fits = ahead->held_bytes + window->bytes <= ahead->held_bytes_max;
     if (window->is_next) {
-        if (ahead->next_bytes + window->bytes > ahead->next_bytes_max) return false;
+        if (!fits || ahead->next_bytes + window->bytes > ahead->next_bytes_max) return false;
         ahead->next_bytes += window->bytes;
+    } else if (!fits) {
+        window->bytes = 0;
+        atomic_store(&window->is_ready, true);
     }
+    ahead->held_bytes += window->bytes;
     at->candidate = NULL;
     at->step = window->end;
     pthread_mutex_lock(&at->lock);
@@ -183,6 +193,10 @@ static bool admit(leat_ahead *ahead) {
     pthread_mutex_unlock(&at->lock);
     if (at->count == WINDOWS) pop(ahead);
     else sink(ahead, 0);
+    if (is_ready(window)) {
+        pthread_cond_broadcast(&ahead->read);
+        return true;
+    }
     if (ahead->first == NULL) ahead->first = window;
     else ahead->last->after = window;
     ahead->last = window;
@@ -252,10 +266,6 @@ static held *find(lane *at, int64_t step) {
     return found;
 }
 
-static bool is_ready(const held *window) {
-    return window != NULL && atomic_load_explicit(&window->is_ready, memory_order_acquire);
-}
-
 /* Waits until the window of a step is read; NULL: it cannot be, see ahead->err. */
 static held *wait_for(leat_ahead *ahead, lane *at, int64_t step) {
     int64_t begun_ns = leat_clock_ns();
@@ -302,6 +312,7 @@ void leat_ahead_return(leat_ahead *ahead, int64_t part, const leat_taken *taken)
     bool was_full = at->count == WINDOWS;
     at->count--;
     pthread_mutex_unlock(&at->lock);
+    ahead->held_bytes -= window->bytes;
     if (window->is_next) {
         ahead->next_bytes -= window->bytes;
     } else if (at->count > 0) {
@@ -326,7 +337,7 @@ static void forget(leat_ahead *ahead) {
         at->count = 0;
     }
     ahead->first = ahead->last = NULL;
-    ahead->next_bytes = 0;
+    ahead->held_bytes = ahead->next_bytes = 0;
     ahead->heap_count = 0;
 }
 
@@ -369,7 +380,8 @@ int64_t leat_ahead_thread_bytes(const leat_plan *plan) {
 static leat_code start(leat_ahead *ahead, leat_error *err) {
     int64_t rows = ahead->plan->row_count;
     int threads = leat_ahead_threads(ahead->plan);
-    ahead->next_bytes_max = ahead->blocks->host_bytes;
+    ahead->held_bytes_max = leat_ahead_window_bytes(ahead->plan);
+    ahead->next_bytes_max = ahead->held_bytes_max / 2;
     LEAT_TRY(LEAT_NEW(&ahead->heap, rows, err));
     LEAT_TRY(LEAT_NEW(&ahead->lanes, rows, err));
     for (int64_t part = 0; part < rows; part++) pthread_mutex_init(&ahead->lanes[part].lock, NULL);

@@ -5,9 +5,10 @@
  * A row of the batch goes through windows one after the other; each serves a known range of steps.
  * A window is admitted, its blocks are read by any of the threads, it is taken once for each of its
  * sequences, and freed when the last one was made. Windows are admitted by the step at which they
- * are needed. What is needed now is always admitted: the bound on memory has room for one window of
- * each row. The rest of the memory is for windows that are needed later, so that they never keep a
- * window out that somebody waits for.
+ * are needed. Half of the memory is for the windows in use, one of each row; the other half is for
+ * the next ones, which therefore never keep a window out that somebody waits for. A window in use
+ * for which there is no memory after all is not read: its rows are, one by one, as in the global
+ * order.
  */
 #ifndef LEAT_LOAD_PROBES_AHEAD_H
 #define LEAT_LOAD_PROBES_AHEAD_H

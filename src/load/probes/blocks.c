@@ -1,7 +1,7 @@
 /* Rows put into blocks, and the memory of windows: see blocks.h. */
 #include "load/probes/blocks.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 #include "load/probes/loader_plan.h"
 
@@ -106,42 +106,22 @@ static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error 
     return code;
 }
 
-typedef struct sized {
-    int64_t bytes;
-    int64_t lanes; /* that it may be read for at the same time */
-} sized;
-
-static int larger_first(const void *a, const void *b) {
-    const sized *one = a, *two = b;
-    if (one->bytes != two->bytes) return one->bytes > two->bytes ? -1 : 1;
-    return one->lanes > two->lanes ? -1 : one->lanes < two->lanes;
-}
-
-/* The most that the windows of the host's rows take at one time: their largest blocks, each as
- * often as lanes may share it. */
-static leat_code bound(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
-    int64_t batch = plan->options.batch;
-    int64_t each = at_least(blocks->first_anchor[blocks->count] / batch, 1);
-    int64_t wanted = 0, window = blocks->windows.window_blocks;
-    sized *all = NULL;
-    LEAT_TRY(LEAT_NEW(&all, blocks->count, err));
+/*
+ * What the windows of the host's rows take together: that many blocks as an epoch puts them, in any
+ * order, four standard deviations above their mean. Where they take more after all, rows are read
+ * one by one (see ahead.c).
+ */
+static int64_t expected_bytes(const leat_blocks *blocks, int64_t rows) {
+    double count = (double)blocks->count, sum = 0, squares = 0;
+    double drawn = (double)rows * (double)blocks->windows.window_blocks;
     for (int64_t i = 0; i < blocks->count; i++) {
-        int64_t anchors = blocks->first_anchor[i + 1] - blocks->first_anchor[i];
-        all[i] = (sized){blocks->bytes[i], anchors / each + 2};
+        double bytes = (double)blocks->bytes[i];
+        sum += bytes;
+        squares += bytes * bytes;
     }
-    qsort(all, (size_t)blocks->count, sizeof *all, larger_first);
-    for (int64_t i = 0; i < blocks->count && i < window; i++)
-        blocks->window_bytes_max += all[i].bytes;
-    if (!leat_mul_size(plan->row_count, window, &wanted)) wanted = INT64_MAX;
-    for (int64_t i = 0; i < blocks->count && wanted > 0; i++) {
-        int64_t times = all[i].lanes < wanted ? all[i].lanes : wanted, more = 0;
-        wanted -= times;
-        if (!leat_mul_size(all[i].bytes, times, &more) ||
-            !leat_add_size(blocks->host_bytes, more, &blocks->host_bytes))
-            blocks->host_bytes = INT64_MAX / 4;
-    }
-    leat_free(all);
-    return LEAT_OK;
+    double mean = sum / count, variance = squares / count - mean * mean;
+    double wanted = drawn * mean + 4 * sqrt(drawn * (variance > 0 ? variance : 0));
+    return wanted < (double)(INT64_C(1) << 60) ? (int64_t)wanted : INT64_C(1) << 60;
 }
 
 /* ---- all together -------------------------------------------------------------------------------
@@ -161,7 +141,8 @@ static leat_code fill(leat_blocks *blocks, const leat_plan *plan, leat_error *er
         .seed = plan->sample.seed,
     };
     LEAT_TRY(measure(blocks, plan, err));
-    return bound(blocks, plan, err);
+    blocks->host_bytes = expected_bytes(blocks, plan->row_count);
+    return LEAT_OK;
 }
 
 leat_code leat_blocks_create(leat_blocks **out, const leat_plan *plan, leat_error *err) {

@@ -24,9 +24,8 @@ typedef struct leat_blocks {
     int64_t *first_anchor;
     int64_t *bytes; /* [count] in memory: leat_loaded_bytes */
     int64_t count;
-    int64_t block_bytes;      /* wanted, of records */
-    int64_t window_bytes_max; /* that one window takes in memory */
-    int64_t host_bytes;       /* that one window for each of the host's rows takes at most */
+    int64_t block_bytes; /* wanted, of records */
+    int64_t host_bytes;  /* that windows for all rows of the host take in memory */
 } leat_blocks;
 
 /* For a plan whose rows and anchors are known. */
