@@ -85,6 +85,22 @@ static int report(batches_job *job) {
     return batches_write_report(job->run.cli, job->dataset, &job->options, first, end);
 }
 
+/* Data that memory cannot hold is read again for every batch in the global order. */
+static void note_memory(batches_job *job) {
+    char data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
+    leat_machine machine;
+    leat_machine_look("/", &machine);
+    if (job->options.window_bytes > 0 || job->options.by_client ||
+        job->options.sample.sampler == LEAT_SAMPLER_ALL || machine.memory_bytes < 0 ||
+        job->facts.file_bytes <= machine.memory_bytes)
+        return;
+    leat_cli_note(job->run.cli,
+                  "the data set has %s and memory %s: every context is read from the disk; "
+                  "--order windowed reads the data once an epoch, in large pieces",
+                  leat_words_bytes(data, job->facts.file_bytes),
+                  leat_words_bytes(memory, machine.memory_bytes));
+}
+
 static int with_dataset(batches_job *job) {
     leat_error err = {0};
     leat_dataset_get_facts(job->dataset, &job->facts);
@@ -93,6 +109,7 @@ static int with_dataset(batches_job *job) {
     if (leat_cli_given(job->run.cli, "report")) return report(job);
     if (leat_loader_create(&job->loader, job->dataset, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
+    note_memory(job);
     status = with_loader(job);
     leat_loader_destroy(job->loader);
     return status;

@@ -18,9 +18,11 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_member_int(json, "payload_bytes", counters.payload_bytes);
     leat_json_member_int(json, "memory_bytes", counters.memory_bytes);
     leat_json_member_int(json, "prefetch", counters.prefetch);
+    leat_json_member_int(json, "window_bytes", counters.window_bytes);
     leat_json_end_object(json);
     if (!job->run.times) return;
-    double seconds = (double)wall_ns * 1e-9, work = (double)counters.work_ns * 1e-9;
+    double seconds = (double)wall_ns * 1e-9, read_wait = (double)counters.read_wait_ns * 1e-9;
+    double work = (double)counters.work_ns * 1e-9 - read_wait;
     double places = (double)(counters.tokens + counters.padding);
     leat_json_key(json, "time");
     leat_json_begin_object(json);
@@ -28,6 +30,7 @@ static void put_counters(leat_json *json, const batches_job *job) {
     leat_json_member_double(json, "tokens_per_second", seconds > 0 ? places / seconds : 0);
     leat_json_member_double(json, "tokens_per_thread_second", work > 0 ? places / work : 0);
     leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
+    leat_json_member_double(json, "read_wait_seconds", read_wait);
     leat_json_end_object(json);
 }
 

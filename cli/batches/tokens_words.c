@@ -2,6 +2,13 @@
 #include "batches/batches.h"
 #include "page/page.h"
 
+/* Where the windows are: memory of the loader, which counts them, or not. */
+static const char *window_place(const batches_job *job) {
+    bool is_mapped =
+        job->facts.indexed && !job->facts.compressed && job->options.io == LEAT_IO_MMAP;
+    return is_mapped ? " of the page cache" : " of that memory";
+}
+
 void batches_write_summary(batches_job *job) {
     leat_loader_counters counters;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
@@ -30,9 +37,15 @@ void batches_write_summary(batches_job *job) {
     leat_out(job->run.cli, "read       %s of shards; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (job->run.times)
-        batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
-                           counters.work_ns, counters.stall_ns);
+    if (counters.window_bytes > 0)
+        leat_out(job->run.cli, "windows    up to %s%s, each block of rows read once an epoch\n",
+                 leat_words_bytes(a, counters.window_bytes), window_place(job));
+    if (!job->run.times) return;
+    batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
+                       counters.work_ns - counters.read_wait_ns, counters.stall_ns);
+    if (counters.window_bytes > 0)
+        leat_out(job->run.cli, "reading    threads waited for data %.1f %% of their time\n",
+                 100 * leat_ratio(counters.read_wait_ns, counters.work_ns));
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

@@ -4,6 +4,24 @@
 #include "doctor/doctor.h"
 #include "leat/load.h"
 
+/* Which data the windowed order is for. */
+static void tell_order(leat_doctor *doc, const leat_dataset_facts *facts) {
+    char what[LEAT_MESSAGE_BYTES], data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
+    leat_machine machine;
+    leat_machine_look("/", &machine);
+    if (machine.memory_bytes >= 0 && facts->file_bytes > machine.memory_bytes) {
+        snprintf(what, sizeof what, "the data set has %s, more than the %s of memory",
+                 leat_words_bytes(data, facts->file_bytes),
+                 leat_words_bytes(memory, machine.memory_bytes));
+        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
+                         "train with --order windowed, which reads it once an epoch");
+    } else if (facts->compressed) {
+        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE,
+                         "the shards are compressed, so each context decodes its whole row",
+                         "train with --order windowed, which decodes each row once an epoch");
+    }
+}
+
 /* Whether the data set opens and its first row can be read. */
 static bool tell_first_row(leat_doctor *doc, const char *path) {
     char what[LEAT_MESSAGE_BYTES + 64], rows[LEAT_WORDS_BYTES], bytes[LEAT_WORDS_BYTES];
@@ -25,6 +43,7 @@ static bool tell_first_row(leat_doctor *doc, const char *path) {
                  leat_words_bytes(bytes, facts.file_bytes));
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
     }
+    if (code == LEAT_OK) tell_order(doc, &facts);
     leat_dataset_close(dataset);
     return code == LEAT_OK;
 }

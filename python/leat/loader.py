@@ -177,6 +177,10 @@ class Loader(_ring.Steps):
     loader builds those of host number `host` of `hosts`, or `rows`: their numbers, in any order.
     epochs: how often each anchor is used; 0: the loader never ends.
 
+    order "global": every context may come from anywhere; "windowed" or "windowed:SIZE", for data
+    larger than memory: from windows of about SIZE together, so that the data is read once an epoch,
+    in large pieces (docs/loading.md).
+
     threads, prefetch (batches built ahead; None: as many as fit, at most 8) and memory (bytes, or
     "512M") change only the speed. io "mmap" or "pread". on_corrupt "fail": a step that needs
     damaged bytes raises; "mask": its sequence is zeros, see quarantine().
@@ -206,7 +210,7 @@ class Loader(_ring.Steps):
                  client_weights: Path | None = None, clients_per_round: int = 0,
                  steps_per_round: int = 0, threads: int | None = None,
                  prefetch: int | None = None, memory: int | str | None = None, io: str = "mmap",
-                 on_corrupt: str = "fail") -> None:
+                 on_corrupt: str = "fail", order: str = "global") -> None:
         super().__init__()
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
         timestamp_modes = integers("timestamp_modes", timestamp_modes, "(40, 30, 30)")
@@ -223,6 +227,7 @@ class Loader(_ring.Steps):
         values = {
             "split": split or "all", "batch": integer("batch", batch),
             "epochs": integer("epochs", epochs), "io": io, "on-corrupt": on_corrupt,
+            "order": order,
             "clients-per-round": integer("clients_per_round", clients_per_round) or None,
             "steps-per-round": integer("steps_per_round", steps_per_round) or None,
             **_ring.options_of(host, hosts, threads, prefetch, memory)}
@@ -236,7 +241,8 @@ class Loader(_ring.Steps):
         words = {**sample, "batch": batch, "epochs": epochs, "split": split,
                  "by": "client" if by_client else None, "client-weights": client_weights,
                  "clients-per-round": clients_per_round or None,
-                 "steps-per-round": steps_per_round or None, "on-corrupt": on_corrupt}
+                 "steps-per-round": steps_per_round or None, "on-corrupt": on_corrupt,
+                 "order": order}
         #: the arguments of `leat batches` that build the same global batches
         self.command: list[str] = [
             "batches", *self._data.paths,
@@ -280,7 +286,8 @@ class Loader(_ring.Steps):
     def counters(self) -> dict[str, int]:
         """Counters of the batches returned so far: batches, sequences, masked, tokens, padding,
         segments, measurements, dropped; payload_bytes read, stall_ns (waiting for batches), work_ns
-        (of all threads), memory_bytes, prefetch."""
+        (of all threads), memory_bytes, prefetch; of the windowed order read_wait_ns (threads waiting
+        for data) and window_bytes."""
         return super().counters()
 
     def quarantine(self) -> list[Quarantined]:

@@ -16,7 +16,9 @@ const char *loader_folder(void) {
 
 int loader_teardown(void **state) {
     (void)state;
-    return leat_path_remove_tree(top, NULL) == LEAT_OK ? 0 : 1;
+    leat_code code = leat_path_remove_tree(top, NULL);
+    memcpy(strrchr(top, '_') + 1, "XXXXXX", 6); /* another group of tests gets another folder */
+    return code == LEAT_OK ? 0 : 1;
 }
 
 int64_t loader_count(int64_t row) {
@@ -54,12 +56,15 @@ void loader_flip(const char *dir, const char *name, int64_t byte, int bit) {
     make_flip(path, byte, bit);
 }
 
+int64_t loader_window_bytes;
+
 leat_loader_options loader_options(void) {
     leat_loader_options options = leat_loader_options_default();
     options.sample.length = 256;
     options.sample.seed = 11;
     options.batch = 12;
     options.threads = 2;
+    options.window_bytes = loader_window_bytes;
     return options;
 }
 

@@ -32,7 +32,8 @@ leat_dataset *loader_open(const char *path);
 /* Turns one bit of a file of a folder. */
 void loader_flip(const char *dir, const char *name, int64_t byte, int bit);
 
-/* Small sequences, batch 12, 2 threads. */
+/* Small sequences, batch 12, 2 threads; in the windowed order where loader_window_bytes is set. */
+extern int64_t loader_window_bytes;
 leat_loader_options loader_options(void);
 /* Batches of 6 MiB, in 40 MiB. */
 leat_loader_options loader_large_options(int threads);

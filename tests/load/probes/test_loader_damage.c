@@ -366,8 +366,11 @@ int main(void) {
         cmocka_unit_test(one_page),       cmocka_unit_test(one_chunk),
         cmocka_unit_test(small_row),      cmocka_unit_test(cut_shard),
         cmocka_unit_test(damaged_footer), cmocka_unit_test(damaged_index),
-        cmocka_unit_test(missing_shard),  cmocka_unit_test(some_bits),
-        cmocka_unit_test(replaced),
+        cmocka_unit_test(missing_shard),  cmocka_unit_test(replaced),
     };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    const struct CMUnitTest global[] = {cmocka_unit_test(some_bits)}; /* with the sampler "all" */
+    int failed = cmocka_run_group_tests_name("global only", global, setup, teardown);
+    failed += cmocka_run_group_tests_name("global", tests, setup, teardown);
+    loader_window_bytes = INT64_C(1) << 20;
+    return failed + cmocka_run_group_tests_name("windowed", tests, setup, teardown);
 }

@@ -373,8 +373,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(killed), /* forks, so before there were threads */
         cmocka_unit_test(every_step), cmocka_unit_test(step_alone), cmocka_unit_test(other_hosts),
-        cmocka_unit_test(refusals),   cmocka_unit_test(files),      cmocka_unit_test(far_steps),
-        cmocka_unit_test(last_step),
+        cmocka_unit_test(refusals),   cmocka_unit_test(far_steps),  cmocka_unit_test(last_step),
     };
-    return cmocka_run_group_tests(tests, setup, loader_teardown);
+    const struct CMUnitTest global[] = {cmocka_unit_test(files)}; /* by client */
+    int failed = cmocka_run_group_tests_name("global only", global, setup, loader_teardown);
+    failed += cmocka_run_group_tests_name("global", tests, setup, loader_teardown);
+    loader_window_bytes = INT64_C(1) << 20;
+    return failed + cmocka_run_group_tests_name("windowed", tests, setup, loader_teardown);
 }

@@ -1,0 +1,367 @@
+/*
+ * The windowed order in a loader: each anchor once an epoch, each block of rows read once, fillers
+ * from the window, whatever memory allows; what it refuses. That the bytes are the same however
+ * they are made, resumed and damaged is in test_loader_identity_windowed, _state and _damage.
+ */
+/* TSan: the ring's threads make batches, others read ahead. */
+#include "loader_support.h"
+
+#include "base/mem.h"
+
+enum { MIB = 1 << 20 };
+
+static char plain[256], packed[256];
+
+static leat_loader_options windowed(int64_t batch) {
+    leat_loader_options options = loader_options();
+    options.window_bytes = MIB;
+    options.batch = batch;
+    return options;
+}
+
+/* ---- what an epoch holds ------------------------------------------------------------------------
+ */
+
+/* The anchors of two epochs, by position. */
+static void list_anchors(const leat_loader *loader, int64_t batch, int64_t epoch,
+                         int64_t *anchors) {
+    for (int64_t s = 0; s < 2 * epoch; s++) {
+        leat_explanation *told = NULL;
+        leat_error err = {0};
+        must(leat_loader_explain(loader, s / batch, s % batch, &told, &err), &err);
+        assert_int_equal(told->epoch, s / epoch);
+        assert_int_equal(told->position, s % epoch);
+        assert_true(told->segment_count >= 1);
+        anchors[s] = told->anchor;
+        leat_explanation_destroy(told);
+    }
+}
+
+static void every_anchor_once(void **state) {
+    (void)state;
+    static const int64_t batches[] = {1, 5, 12, 4096}; /* the last: more than there are anchors */
+    leat_dataset *dataset = loader_open(plain);
+    for (int b = 0; b < 4; b++) {
+        leat_loader_options options = windowed(batches[b]);
+        leat_loader *loader = loader_create(dataset, &options);
+        int64_t epoch = leat_loader_epoch_sequences(loader), same = 0;
+        int64_t *anchors = calloc((size_t)(2 * epoch), sizeof *anchors);
+        char *seen = calloc((size_t)epoch, 1);
+        assert_non_null(anchors);
+        assert_non_null(seen);
+        list_anchors(loader, options.batch, epoch, anchors);
+        for (int64_t s = 0; s < 2 * epoch; s++) {
+            if (s == epoch) memset(seen, 0, (size_t)epoch);
+            assert_in_range(anchors[s], 0, epoch - 1);
+            assert_int_equal(seen[anchors[s]]++, 0);
+            same += s < epoch && anchors[s] == anchors[s + epoch];
+        }
+        assert_true(same < epoch / 10);
+        free(seen);
+        free(anchors);
+        leat_loader_destroy(loader);
+    }
+    leat_dataset_close(dataset);
+}
+
+/* The end of the last epoch, whichever host makes it. */
+static void end_of_epochs(void **state) {
+    (void)state;
+    leat_dataset *dataset = loader_open(packed);
+    leat_loader_options options = windowed(12);
+    options.epochs = 2;
+    leat_loader *loader = loader_create(dataset, &options);
+    int64_t sequences = 2 * leat_loader_epoch_sequences(loader);
+    int64_t steps = leat_loader_step_count(loader);
+    leat_loader_destroy(loader);
+    assert_int_equal(steps, (sequences + 11) / 12);
+    assert_true(sequences % 12 != 0);
+    run reference = run_make(dataset, &options, 0, steps);
+    for (int hosts = 1; hosts <= 4; hosts += 3) {
+        int64_t made = 0;
+        options.host_count = hosts;
+        for (options.host_index = 0; options.host_index < hosts; options.host_index++) {
+            leat_loader_counters counters;
+            const leat_batch *batch = NULL;
+            loader = loader_create(dataset, &options);
+            for (int64_t s = 0; s < steps; s++) {
+                batch = loader_next(loader);
+                run_expect(&reference, batch);
+                leat_batch_release(batch);
+            }
+            must(leat_loader_next(loader, &batch, NULL), NULL);
+            assert_null(batch);
+            leat_loader_get_counters(loader, &counters);
+            made += counters.sequences;
+            leat_loader_destroy(loader);
+        }
+        assert_int_equal(made, sequences);
+    }
+    run_free(&reference);
+    leat_dataset_close(dataset);
+}
+
+/* Forwards and back, into windows and epochs, while the threads read. */
+static void anywhere(void **state) {
+    (void)state;
+    enum { STEPS = 60 };
+    leat_dataset *dataset = loader_open(packed);
+    leat_loader_options options = windowed(12);
+    run reference = run_make(dataset, &options, 0, STEPS);
+    options.threads = 3;
+    for (int64_t depth = 0; depth < 9; depth += 4) {
+        options.prefetch = depth;
+        leat_loader *loader = loader_create(dataset, &options);
+        for (int64_t s = 7, i = 0; i < 40; s = (s * 31 + 11) % (STEPS - 3), i++) {
+            leat_error err = {0};
+            must(leat_loader_seek(loader, s, &err), &err);
+            for (int64_t k = 0; k < i % 4; k++) {
+                const leat_batch *batch = loader_next(loader);
+                assert_int_equal(batch->step, s + k);
+                run_expect(&reference, batch);
+                leat_batch_release(batch);
+            }
+        }
+        leat_loader_destroy(loader);
+    }
+    run_free(&reference);
+    leat_dataset_close(dataset);
+}
+
+/* ---- read once ----------------------------------------------------------------------------------
+ */
+
+/* Bytes of the records of the training rows; the largest one. */
+static int64_t record_bytes(const leat_dataset *dataset, int64_t *largest) {
+    leat_dataset_facts facts;
+    int64_t sum = 0;
+    leat_dataset_get_facts(dataset, &facts);
+    *largest = 0;
+    for (int64_t row = 0; row < facts.split_rows[LEAT_SPLIT_TRAIN]; row++) {
+        leat_row_facts found;
+        must(leat_dataset_row(dataset, row, &found, NULL), NULL);
+        sum += found.record_bytes;
+        if (found.record_bytes > *largest) *largest = found.record_bytes;
+    }
+    return sum;
+}
+
+static int64_t epoch_payload(const leat_dataset *dataset, const leat_loader_options *options) {
+    leat_loader_counters counters;
+    leat_loader *loader = loader_create(dataset, options);
+    int64_t steps = leat_loader_step_count(loader);
+    for (int64_t s = 0; s < steps; s++) leat_batch_release(loader_next(loader));
+    leat_loader_get_counters(loader, &counters);
+    leat_loader_destroy(loader);
+    return counters.payload_bytes;
+}
+
+/* Compressed rows are decoded once an epoch, but for the block that two lanes share at their
+ * border; in the global order they are again and again, where the cache does not hold them. */
+static void decoded_once(void **state) {
+    (void)state;
+    const char *path = packed;
+    leat_dataset_options few = leat_dataset_options_default();
+    leat_dataset *dataset = NULL;
+    few.cache_bytes = 1000;
+    must(leat_dataset_open(&dataset, &path, 1, &few, NULL), NULL);
+    leat_loader_options options = windowed(3);
+    int64_t largest = 0, all = record_bytes(dataset, &largest), block = 64 << 10;
+    options.epochs = 1;
+    if (largest > block) block = largest;
+    int64_t payload = epoch_payload(dataset, &options);
+    assert_true(payload >= all);
+    assert_true(payload <= all + 2 * block);
+    options.window_bytes = 0;
+    assert_true(epoch_payload(dataset, &options) > 3 * all);
+    leat_dataset_close(dataset);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------
+ */
+
+static int64_t one_giant(int64_t row) { return row == 200 ? 100000 : 1000; }
+
+/* Whether the row of the batch holds something of the giant; it must be what explain makes, which
+ * reads rows one by one. */
+static bool check_row(const leat_loader *loader, const leat_batch *batch) {
+    leat_explanation *told = NULL;
+    leat_error err = {0};
+    bool found = false;
+    must(leat_loader_explain(loader, batch->step, batch->rows[0], &told, &err), &err);
+    assert_memory_equal(batch->inputs, told->inputs, (size_t)told->length * sizeof *told->inputs);
+    for (int64_t i = 0; i < told->segment_count; i++) found |= told->segments[i].row == 200;
+    leat_explanation_destroy(told);
+    return found;
+}
+
+/* A row that is larger than all that is held of 600 others is read by itself, to the same bytes. */
+static void larger_than_windows(void **state) {
+    (void)state;
+    char dir[256];
+    make_options data = loader_data_options(LEAT_COMPRESSION_ZSTD);
+    leat_loader_options options = windowed(4);
+    leat_row_facts giant;
+    int met = 0;
+    data.count_of = one_giant;
+    data.rows_per_shard = 200;
+    loader_make("giant", &data, dir);
+    leat_dataset *dataset = loader_open(dir);
+    must(leat_dataset_row(dataset, 200, &giant, NULL), NULL);
+    options.epochs = 1;
+    options.host_count = 4;
+    for (options.host_index = 0; options.host_index < 4; options.host_index++) {
+        leat_loader_counters counters;
+        leat_loader *loader = loader_create(dataset, &options);
+        leat_loader_get_counters(loader, &counters);
+        assert_in_range(counters.window_bytes, 1, giant.record_bytes - 1);
+        assert_true(counters.memory_bytes > counters.window_bytes);
+        int64_t steps = leat_loader_step_count(loader);
+        for (int64_t s = 0; s < steps; s++) {
+            const leat_batch *batch = loader_next(loader);
+            if (s % 5 == 0 && s < steps - 1) met += check_row(loader, batch);
+            leat_batch_release(batch);
+        }
+        leat_loader_destroy(loader);
+    }
+    assert_true(met > 0);
+    leat_dataset_close(dataset);
+}
+
+/* Too little memory names what is enough. */
+static void memory(void **state) {
+    (void)state;
+    leat_dataset *dataset = loader_open(packed);
+    leat_loader_options options = windowed(12);
+    leat_loader_counters counters;
+    leat_loader *loader = NULL;
+    leat_error err = {0};
+    options.memory_bytes = MIB;
+    assert_int_equal(leat_loader_create(&loader, dataset, &options, &err), LEAT_ERR_OPTION);
+    assert_non_null(strstr(err.message, "windows included"));
+    const char *number = strstr(err.message, "but ");
+    assert_non_null(number);
+    options.memory_bytes = strtoll(number + 4, NULL, 10);
+    loader = loader_create(dataset, &options);
+    leat_loader_get_counters(loader, &counters);
+    assert_true(counters.memory_bytes <= options.memory_bytes);
+    leat_batch_release(loader_next(loader));
+    leat_loader_destroy(loader);
+    leat_dataset_close(dataset);
+}
+
+/* ---- options ------------------------------------------------------------------------------------
+ */
+
+static void expect_refused(const leat_dataset *dataset, const leat_loader_options *options,
+                           const char *words) {
+    leat_loader *loader = NULL;
+    leat_error err = {0};
+    assert_int_equal(leat_loader_create(&loader, dataset, options, &err), LEAT_ERR_OPTION);
+    if (strstr(err.message, words) == NULL) fail_msg("\"%s\"", err.message);
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const char *const bad[] = {"window",      "windowed:", "windowed:10",
+                                      "windowed:2T", "",          "Global"};
+    leat_dataset *dataset = loader_open(plain);
+    leat_loader_options options = windowed(12);
+    char text[LEAT_SETTING_BYTES];
+    options.by_client = true;
+    expect_refused(dataset, &options, "order windowed is not for sampling by client");
+    options.by_client = false;
+    options.sample.sampler = LEAT_SAMPLER_ALL;
+    expect_refused(dataset, &options, "use order global");
+    options = windowed(12);
+    options.window_bytes = 1000;
+    expect_refused(dataset, &options, "window_bytes is 1000");
+    const leat_setting *order = leat_setting_find(leat_loader_options_table(), "order");
+    options = windowed(12);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(leat_setting_set(order, &options, bad[i], NULL), LEAT_ERR_OPTION);
+        assert_int_equal(options.window_bytes, MIB);
+    }
+    must(leat_setting_set(order, &options, "windowed:3G", NULL), NULL);
+    assert_int_equal(options.window_bytes, INT64_C(3) << 30);
+    assert_string_equal(leat_setting_get(order, &options, text), "windowed:3G");
+    must(leat_setting_set(order, &options, "windowed", NULL), NULL);
+    assert_int_equal(options.window_bytes, LEAT_WINDOW_BYTES_DEFAULT);
+    must(leat_setting_set(order, &options, "global", NULL), NULL);
+    assert_int_equal(options.window_bytes, 0);
+    assert_string_equal(leat_setting_get(order, &options, text), "global");
+    leat_dataset_close(dataset);
+}
+
+/* A state belongs to its order; those of the global order are as they were. */
+static void states(void **state) {
+    (void)state;
+    leat_dataset *dataset = loader_open(plain);
+    char path[300], text[LEAT_LOADER_STATE_BYTES];
+    leat_loader_options options = windowed(12);
+    leat_error err = {0};
+    snprintf(path, sizeof path, "%s/windowed.json", loader_folder());
+    leat_loader *loader = loader_create(dataset, &options);
+    must(leat_loader_save(loader, path, &err), &err);
+    leat_loader_destroy(loader);
+    options.window_bytes = 0;
+    loader = loader_create(dataset, &options);
+    assert_int_equal(leat_loader_load(loader, path, &err), LEAT_ERR_INPUT);
+    if (strstr(err.message, "order") == NULL) fail_msg("\"%s\"", err.message);
+    leat_loader_state(loader, text);
+    leat_loader_destroy(loader);
+    options.window_bytes = 2 * MIB;
+    loader = loader_create(dataset, &options);
+    assert_int_equal(leat_loader_restore(loader, text, &err), LEAT_ERR_INPUT);
+    assert_int_equal(leat_loader_load(loader, path, &err), LEAT_ERR_INPUT);
+    leat_loader_destroy(loader);
+    leat_dataset_close(dataset);
+}
+
+/* Third-party files, whose rows are read one by one: the batches of leat's own. */
+static void others(void **state) {
+    (void)state;
+    char dir[256], path[300];
+    make_options data = loader_data_options(LEAT_COMPRESSION_ZSTD);
+    loader_make("others", &data, dir);
+    leat_dataset *dataset = loader_open(dir);
+    leat_loader_options options = windowed(12);
+    run reference = run_make(dataset, &options, 0, 5);
+    leat_dataset_close(dataset);
+    snprintf(path, sizeof path, "%s/%s", dir, LEAT_MANIFEST_NAME);
+    must(leat_path_remove(path, NULL), NULL);
+    dataset = loader_open(dir);
+    leat_loader *loader = loader_create(dataset, &options);
+    for (int s = 0; s < 5; s++) {
+        const leat_batch *batch = loader_next(loader);
+        run_expect(&reference, batch);
+        leat_batch_release(batch);
+    }
+    leat_loader_destroy(loader);
+    run_free(&reference);
+    leat_dataset_close(dataset);
+}
+
+static int setup(void **state) {
+    (void)state;
+    make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
+    loader_make("plain", &data, plain);
+    data.record.compression = LEAT_COMPRESSION_ZSTD;
+    loader_make("packed", &data, packed);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_anchor_once),
+        cmocka_unit_test(end_of_epochs),
+        cmocka_unit_test(anywhere),
+        cmocka_unit_test(decoded_once),
+        cmocka_unit_test(larger_than_windows),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(states),
+        cmocka_unit_test(others),
+    };
+    return cmocka_run_group_tests(tests, setup, loader_teardown);
+}
