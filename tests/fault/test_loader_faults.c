@@ -25,20 +25,27 @@ static char state_path[128], csv_path[128];
 static int64_t few(int64_t row) { return 1 + row * 9; }
 
 enum { STEPS = 3, BATCH = 4, LENGTH = 128 };
-static int32_t expected[6][STEPS][BATCH][LENGTH]; /* inputs, by task */
+static int32_t expected[9][STEPS][BATCH][LENGTH]; /* inputs, by task */
 
 typedef struct task {
     const char *name;
     int folder;
     leat_io io;
     int threads;
-    bool by_client;
+    bool by_client, windowed;
 } task;
 static const task tasks[] = {
-    {"mapped", 0, LEAT_IO_MMAP, 1, false},      {"mapped, two threads", 0, LEAT_IO_MMAP, 2, false},
-    {"pages read", 0, LEAT_IO_PREAD, 2, false}, {"compressed", 1, LEAT_IO_MMAP, 2, false},
-    {"of others", 2, LEAT_IO_MMAP, 2, false},   {"by client", 2, LEAT_IO_MMAP, 1, true},
+    {"mapped", .threads = 1},
+    {"mapped, two threads", .threads = 2},
+    {"pages read", .io = LEAT_IO_PREAD, .threads = 2},
+    {"compressed", 1, .threads = 2},
+    {"of others", 2, .threads = 2},
+    {"by client", 2, .threads = 1, .by_client = true},
+    {"windows mapped", .threads = 2, .windowed = true},
+    {"windows read", .io = LEAT_IO_PREAD, .threads = 2, .windowed = true},
+    {"windows decoded", 1, .threads = 2, .windowed = true},
 };
+_Static_assert(sizeof tasks / sizeof *tasks == sizeof expected / sizeof *expected, "one for each");
 
 static leat_code take(leat_loader *loader, const task *work, bool learn, leat_error *err) {
     for (int s = 0; s < STEPS; s++) {
@@ -88,6 +95,7 @@ static leat_code do_task(const task *work, bool learn, leat_error *err) {
     options.prefetch = 1;
     options.io = work->io;
     options.by_client = work->by_client;
+    if (work->windowed) options.window_bytes = 1 << 20;
     if (work->by_client) {
         options.client_weights = csv_path;
         opened.addresses = csv_path;

@@ -102,6 +102,35 @@ static void loader(void **state) {
     assert_int_equal(count_live(), at_first);
 }
 
+/* Windows too, read or decoded. */
+static void windows(void **state) {
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        char path[256];
+        make_options data =
+            loader_data_options(c == 0 ? LEAT_COMPRESSION_NONE : LEAT_COMPRESSION_ZSTD);
+        leat_loader_options options = loader_options();
+        leat_loader_counters counters;
+        loader_make(c == 0 ? "read" : "decoded", &data, path);
+        const int64_t at_first = count_live();
+        leat_dataset *dataset = loader_open(path);
+        options.window_bytes = MIB;
+        options.io = LEAT_IO_PREAD;
+        const int64_t before = count_live();
+        count_restart();
+        leat_loader *made = loader_create(dataset, &options);
+        for (int i = 0; i < 150; i++) leat_batch_release(loader_next(made));
+        leat_loader_get_counters(made, &counters);
+        if (taken(before) > counters.memory_bytes)
+            fail_msg("%lld bytes of %lld", (long long)taken(before),
+                     (long long)counters.memory_bytes);
+        assert_true(taken(before) > counters.window_bytes / 4);
+        leat_loader_destroy(made);
+        leat_dataset_close(dataset);
+        assert_int_equal(count_live(), at_first);
+    }
+}
+
 /* Sizes that no machine has are told without being taken. */
 static void networks(void **state) {
     (void)state;
@@ -122,8 +151,8 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counting), cmocka_unit_test(headers),  cmocka_unit_test(documents),
-        cmocka_unit_test(loader),   cmocka_unit_test(networks),
+        cmocka_unit_test(counting), cmocka_unit_test(headers), cmocka_unit_test(documents),
+        cmocka_unit_test(loader),   cmocka_unit_test(windows), cmocka_unit_test(networks),
     };
     return cmocka_run_group_tests_name("counted memory", tests, NULL, teardown);
 }
