@@ -100,7 +100,8 @@ def rival(name, *arguments):
 # ---- one sample -----------------------------------------------------------------------------
 
 def run(command, text=""):
-    """Runs a command to its end. Returns its JSON and the process's wall, user, sys, rss.
+    """Runs a command to its end. Returns its JSON and the process's wall, user, sys, rss,
+    read_bytes (from the disk).
 
     `rss` is ru_maxrss as the kernel tells it to wait4; a side that starts processes of its own
     tells its memory itself.
@@ -118,7 +119,8 @@ def run(command, text=""):
     if process.returncode != 0:
         raise RuntimeError(f"status {process.returncode}: {shlex.join(command)}")
     sample = json.loads(answer)
-    sample.update(wall=wall, user=usage.ru_utime, sys=usage.ru_stime, rss=usage.ru_maxrss * 1024)
+    sample.update(wall=wall, user=usage.ru_utime, sys=usage.ru_stime, rss=usage.ru_maxrss * 1024,
+                  read_bytes=usage.ru_inblock * 512)
     return sample
 
 

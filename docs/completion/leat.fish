@@ -129,6 +129,7 @@ complete -c leat -n '__leat_is batches' -l hosts -x -d 'number of hosts that sha
 complete -c leat -n '__leat_is batches' -l threads -x -d 'number of threads; the batches do not depend on it'
 complete -c leat -n '__leat_is batches' -l memory -x -d 'memory limit, not counting mapped files'
 complete -c leat -n '__leat_is batches' -l prefetch -x -d 'batches made ahead; auto: as many as --memory holds, at most 8'
+complete -c leat -n '__leat_is batches' -l order -r -d 'global: contexts of a batch are from anywhere; windowed, for data larger than memory: from windows, together of about SIZE (128M), so that data is read once an epoch, in large pieces'
 complete -c leat -n '__leat_is batches' -l io -x -a 'mmap pread' -d 'how uncompressed shards are read'
 complete -c leat -n '__leat_is batches' -l on-corrupt -x -a 'fail mask' -d 'on damaged data: fail, or zero the sequences that need it and list the records'
 complete -c leat -n '__leat_is batches' -l addresses -r -d 'CSV with src_id and src_addr, for rows without a source address'

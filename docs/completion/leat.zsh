@@ -159,6 +159,7 @@ _leat() {
       '--threads[number of threads; the batches do not depend on it]:threads:' \
       '--memory[memory limit, not counting mapped files]:memory:' \
       '--prefetch[batches made ahead; auto: as many as --memory holds, at most 8]:prefetch:' \
+      '--order[global: contexts of a batch are from anywhere; windowed, for data larger than memory: from windows, together of about SIZE (128M), so that data is read once an epoch, in large pieces]:order:_files' \
       '--io[how uncompressed shards are read]:io:(mmap pread)' \
       '--on-corrupt[on damaged data: fail, or zero the sequences that need it and list the records]:on-corrupt:(fail mask)' \
       '--addresses[CSV with src_id and src_addr, for rows without a source address]:addresses:_files' \
