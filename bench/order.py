@@ -8,8 +8,8 @@ Each rate is of one process of `leat batches --time`, sides in turn:
   slow     every read takes 1 ms or 20 ms longer (bench/rivals/slow_reads.c), --io pread, cold
   disk     the same files read one after the other, 8 MiB at a time, by as many threads as the
            windowed order has, cold
-One epoch each, in the global order fewer steps where that is slow. Mixing is counted over the contexts of batches in
-the middle of an epoch (bench/order_mixing.py).
+One epoch each, in the global order fewer steps where that is slow.
+Mixing is counted over the contexts of batches in the middle of an epoch (bench/order_mixing.py).
 """
 import concurrent.futures
 import os

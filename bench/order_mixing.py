@@ -24,7 +24,8 @@ def main():
                 same_sequence += len(probes) - len(set(probes))
                 alone += len(probes) > 1 and len(set(probes)) == 1
                 same_batch += len(in_batch & set(probes))
-                same_near += sum(step - seen[probe] <= 100 for probe in set(probes) if probe in seen)
+                same_near += sum(step - seen[probe] <= 100
+                                 for probe in set(probes) if probe in seen)
                 in_batch |= set(probes)
             seen.update(dict.fromkeys(in_batch, step))
     print(json.dumps({"segments": segments / sequences, "one_probe": alone / sequences,

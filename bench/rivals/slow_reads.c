@@ -1,6 +1,6 @@
 /*
- * A disk far away, for LD_PRELOAD: every pread takes SLOW_READ_US microseconds more. Reads of several
- * threads overlap, as they do over a network.
+ * A disk far away, for LD_PRELOAD: every pread takes SLOW_READ_US microseconds more. Reads of
+ * several threads overlap, as they do over a network.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -286,8 +286,8 @@ class Loader(_ring.Steps):
     def counters(self) -> dict[str, int]:
         """Counters of the batches returned so far: batches, sequences, masked, tokens, padding,
         segments, measurements, dropped; payload_bytes read, stall_ns (waiting for batches), work_ns
-        (of all threads), memory_bytes, prefetch; of the windowed order read_wait_ns (threads waiting
-        for data) and window_bytes."""
+        (of all threads), memory_bytes, prefetch; in the windowed order read_wait_ns (threads
+        waiting for data) and window_bytes."""
         return super().counters()
 
     def quarantine(self) -> list[Quarantined]:

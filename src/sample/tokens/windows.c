@@ -1,3 +1,4 @@
+/* An epoch as blocks in an order, lanes of them, windows, and anchors: see windows.h. */
 #include "sample/tokens/windows.h"
 
 #include "base/mem.h"
@@ -37,7 +38,7 @@ void leat_window_epoch_begin(leat_window_epoch *epoch, int64_t number) {
         before += windows->first[block + 1] - windows->first[block];
     }
     epoch->before[windows->block_count] = before;
-    LEAT_ASSERT(before == anchor_count(windows));
+    LEAT_ASSERT(before == windows->first[windows->block_count]);
 }
 
 /* The place in the epoch's order of the block that has this anchor of the line. */
@@ -77,7 +78,8 @@ static leat_code take_blocks(const leat_window_epoch *epoch, leat_window *window
 leat_code leat_window_find(const leat_window_epoch *epoch, int64_t position, leat_window *window,
                            int64_t *place, leat_error *err) {
     const leat_windows *windows = epoch->windows;
-    LEAT_ASSERT(epoch->epoch >= 0 && position >= 0 && position < anchor_count(windows));
+    const int64_t anchors = anchor_count(windows);
+    LEAT_ASSERT(epoch->epoch >= 0 && position >= 0 && position < anchors);
     int64_t lane = position % windows->batch;
     int64_t begin = lane_begin(windows, lane), end = lane_begin(windows, lane + 1);
     int64_t at = begin + position / windows->batch;

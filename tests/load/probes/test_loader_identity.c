@@ -8,7 +8,7 @@ static void identity(void **state) {
     make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
     loader_make("plain", &data, plain);
     leat_dataset *dataset = loader_open(plain);
-    expect_identity(dataset, dataset);
+    expect_identity(dataset, dataset, 1);
     leat_dataset_close(dataset);
 }
 

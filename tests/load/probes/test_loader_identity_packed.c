@@ -10,7 +10,7 @@ static void identity(void **state) {
     data.record.compression = LEAT_COMPRESSION_ZSTD;
     loader_make("packed", &data, packed);
     leat_dataset *datasets[2] = {loader_open(plain), loader_open(packed)};
-    expect_identity(datasets[0], datasets[1]);
+    expect_identity(datasets[0], datasets[1], 1);
     leat_dataset_close(datasets[0]);
     leat_dataset_close(datasets[1]);
 }
