@@ -54,7 +54,7 @@ static void write_segment(batches_job *job, const leat_explanation *explanation,
     const leat_explained_segment *segment = &explanation->segments[number];
     leat_dataset_shard shard;
     leat_error err = {0};
-    char name[LEAT_PLAIN_BYTES];
+    char name[LEAT_PLAIN_BYTES], many[LEAT_WORDS_BYTES];
     if (leat_dataset_get_shard(job->dataset, segment->shard, &shard, &err) != LEAT_OK) return;
     leat_out(job->run.cli,
              "segment %lld%s: shard %s, record %lld (row %lld), probe %lld\n"
@@ -69,7 +69,8 @@ static void write_segment(batches_job *job, const leat_explanation *explanation,
              (long long)segment->row_measurements);
     if (segment->window_stride > 1)
         leat_out(job->run.cli, ", every %lldth", (long long)segment->window_stride);
-    leat_out(job->run.cli, "; %lld measurements:\n ", (long long)segment->measurement_count);
+    leat_out(job->run.cli, "; %s:\n ",
+             leat_things(many, segment->measurement_count, "measurement"));
     for (int64_t i = 0; i < segment->measurement_count; i++) {
         const leat_explained_measurement *it =
             &explanation->measurements[segment->measurement_first + i];
