@@ -109,7 +109,7 @@ static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error 
 /*
  * What the windows of the host's rows take together: that many blocks as an epoch puts them, in any
  * order, four standard deviations above their mean. Where they take more after all, rows are read
- * one by one (see ahead.c).
+ * one by one (see readahead.c).
  */
 static int64_t expected_bytes(const leat_blocks *blocks, int64_t rows) {
     double count = (double)blocks->count, sum = 0, squares = 0;

@@ -42,15 +42,15 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
         .work_ns = leat_ring_work_ns(loader->steps.ring),
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
-        .read_wait_ns = loader->ahead == NULL ? 0 : leat_ahead_wait_ns(loader->ahead),
-        .window_bytes = loader->ahead == NULL ? 0 : leat_ahead_window_bytes(loader->plan),
+        .read_wait_ns = loader->ahead == NULL ? 0 : leat_readahead_wait_ns(loader->ahead),
+        .window_bytes = loader->ahead == NULL ? 0 : leat_readahead_window_bytes(loader->plan),
     };
 }
 
 /* ---- create and destroy ------------------------------------------------------------------------
  */
 
-static void on_seek(void *ahead, int64_t step) { leat_ahead_seek(ahead, step); }
+static void on_seek(void *ahead, int64_t step) { leat_readahead_seek(ahead, step); }
 
 static leat_code fill(leat_loader *loader, const leat_loader_options *options, leat_error *err) {
     leat_plan *plan = loader->plan;
@@ -61,7 +61,7 @@ static leat_code fill(leat_loader *loader, const leat_loader_options *options, l
         leat_stepped_form(plan->fingerprint, plan->words, plan->hash, plan->sample.seed);
     leat_ring_work work = leat_token_work(plan);
     if (plan->blocks != NULL) {
-        LEAT_TRY(leat_ahead_create(&loader->ahead, plan, err));
+        LEAT_TRY(leat_readahead_create(&loader->ahead, plan, err));
         plan->ahead = loader->ahead;
         loader->steps.on_seek = on_seek;
         loader->steps.on_seek_context = loader->ahead;
@@ -94,7 +94,7 @@ void leat_loader_destroy(leat_loader *loader) {
     if (loader->steps.ring != NULL && leat_ring_check_process(loader->steps.ring, NULL) != LEAT_OK)
         return;
     leat_ring_destroy(loader->steps.ring);
-    leat_ahead_destroy(loader->ahead);
+    leat_readahead_destroy(loader->ahead);
     leat_plan_destroy(loader->plan);
     leat_quarantine_destroy(&loader->quarantine);
     leat_free(loader);

@@ -47,7 +47,7 @@ struct leat_loader {
     _Atomic int64_t counts[LEAT_COUNTS]; /* of what was returned */
     int64_t payload_before;              /* of the data set, at create */
     leat_quarantine quarantine;
-    leat_ahead *ahead; /* in the windowed order; else NULL */
+    leat_readahead *ahead; /* in the windowed order; else NULL */
 };
 
 #endif

@@ -269,9 +269,9 @@ static bool keeps_records(const leat_plan *plan) {
  * what decoding one takes. */
 static int64_t fixed_bytes(const leat_plan *plan, int64_t record_bytes, int64_t decode_bytes) {
     int64_t bytes = table_bytes(plan) + plan->options.threads * leat_maker_bytes(plan);
-    if (plan->blocks != NULL) bytes += leat_ahead_thread_bytes(plan);
+    if (plan->blocks != NULL) bytes += leat_readahead_thread_bytes(plan);
     if (!keeps_records(plan)) return bytes;
-    if (plan->blocks != NULL) bytes += leat_ahead_window_bytes(plan);
+    if (plan->blocks != NULL) bytes += leat_readahead_window_bytes(plan);
     /* a worker holds the record that it reads, besides what the cache keeps */
     return bytes + plan->options.threads * 2 * record_bytes + decode_bytes;
 }

@@ -6,10 +6,10 @@
 #define LEAT_LOAD_PROBES_LOADER_PLAN_H
 
 #include "load/options.h"
-#include "load/probes/ahead.h"
 #include "load/probes/blocks.h"
 #include "load/probes/dataset.h"
 #include "load/probes/loader_quarantine.h"
+#include "load/probes/readahead.h"
 #include "load/probes/src_table.h"
 #include "sample/tokens/anchors.h"
 #include "sample/tokens/clients.h"
@@ -51,7 +51,7 @@ typedef struct leat_plan {
 
     /* the loader's; what they point to changes */
     leat_quarantine *quarantine;
-    leat_ahead *ahead; /* in the windowed order, while a loader runs; else NULL */
+    leat_readahead *ahead; /* in the windowed order, while a loader runs; else NULL */
 
     char fingerprint[65];
     char *words; /* the options that decide bytes, as JSON */

@@ -71,11 +71,11 @@ static leat_code make_row(void *maker, leat_slot *slot, int64_t part, leat_error
     leat_taken taken;
     if (plan->ahead == NULL || leat_plan_is_past_end(plan, slot->step, ours->batch.rows[part]))
         return make(maker, ours, part, err);
-    LEAT_TRY(leat_ahead_take(plan->ahead, part, slot->step, &taken, err));
+    LEAT_TRY(leat_readahead_take(plan->ahead, part, slot->step, &taken, err));
     leat_maker_take(maker, &taken);
     leat_code code = make(maker, ours, part, err);
     leat_maker_take(maker, NULL);
-    leat_ahead_return(plan->ahead, part, &taken);
+    leat_readahead_return(plan->ahead, part, &taken);
     return code;
 }
 

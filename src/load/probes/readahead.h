@@ -10,43 +10,43 @@
  * for which there is no memory after all is not read: its rows are, one by one, as in the global
  * order.
  */
-#ifndef LEAT_LOAD_PROBES_AHEAD_H
-#define LEAT_LOAD_PROBES_AHEAD_H
+#ifndef LEAT_LOAD_PROBES_READAHEAD_H
+#define LEAT_LOAD_PROBES_READAHEAD_H
 
 #include "load/probes/loaded.h"
 #include "sample/tokens/windows.h"
 
 struct leat_plan;
-typedef struct leat_ahead leat_ahead;
+typedef struct leat_readahead leat_readahead;
 
 /* Begins at step 0. The plan, whose order is windowed, must outlive it. */
-LEAT_MUST_CHECK leat_code leat_ahead_create(leat_ahead **out, const struct leat_plan *plan,
-                                            leat_error *err);
-void leat_ahead_destroy(leat_ahead *ahead);
+LEAT_MUST_CHECK leat_code leat_readahead_create(leat_readahead **out, const struct leat_plan *plan,
+                                                leat_error *err);
+void leat_readahead_destroy(leat_readahead *ahead);
 /* Its threads; the most that windows take in memory, or in the page cache if shards are mapped;
  * what the threads take besides. */
-int leat_ahead_threads(const struct leat_plan *plan);
-int64_t leat_ahead_window_bytes(const struct leat_plan *plan);
-int64_t leat_ahead_thread_bytes(const struct leat_plan *plan);
+int leat_readahead_threads(const struct leat_plan *plan);
+int64_t leat_readahead_window_bytes(const struct leat_plan *plan);
+int64_t leat_readahead_thread_bytes(const struct leat_plan *plan);
 
 /* What a sequence is made from. */
 typedef struct leat_taken {
     const leat_window *window;
     int64_t place;             /* of the sequence in it */
     const leat_loaded *blocks; /* [window->block_count] */
-    void *held;                /* for leat_ahead_return */
+    void *held;                /* for leat_readahead_return */
 } leat_taken;
 
 /*
  * The window of row `part` of the host at a step that is not past the end, once it is read. Every
  * sequence from the step of the last seek on is taken once and returned once; any thread.
  */
-LEAT_MUST_CHECK leat_code leat_ahead_take(leat_ahead *ahead, int64_t part, int64_t step,
-                                          leat_taken *taken, leat_error *err);
-void leat_ahead_return(leat_ahead *ahead, int64_t part, const leat_taken *taken);
+LEAT_MUST_CHECK leat_code leat_readahead_take(leat_readahead *ahead, int64_t part, int64_t step,
+                                              leat_taken *taken, leat_error *err);
+void leat_readahead_return(leat_readahead *ahead, int64_t part, const leat_taken *taken);
 /* Begins again at a step; not while a window is taken. */
-void leat_ahead_seek(leat_ahead *ahead, int64_t step);
+void leat_readahead_seek(leat_readahead *ahead, int64_t step);
 /* Nanoseconds that takers have waited, all together. */
-int64_t leat_ahead_wait_ns(const leat_ahead *ahead);
+int64_t leat_readahead_wait_ns(const leat_readahead *ahead);
 
 #endif

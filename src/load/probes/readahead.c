@@ -1,11 +1,11 @@
 /*
- * Windows read ahead: see ahead.h.
+ * Windows read ahead: see readahead.h.
  *
  * One lock holds everything that changes when a window is admitted, read or freed, which is rare.
  * What every sequence needs, the windows of its row, is under a lock of the row, which nearly
  * always one thread uses at a time. The lock of a row is taken last.
  */
-#include "load/probes/ahead.h"
+#include "load/probes/readahead.h"
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ typedef struct lane {
     held *candidate; /* that one, once it was looked for */
 } lane;
 
-struct leat_ahead {
+struct leat_readahead {
     const leat_plan *plan;
     const leat_blocks *blocks;
     pthread_mutex_t lock;
@@ -59,18 +59,18 @@ struct leat_ahead {
 /* ---- the lanes that may admit a window, by the step at which they need it -----------------------
  */
 
-static bool is_before(const leat_ahead *ahead, int64_t a, int64_t b) {
+static bool is_before(const leat_readahead *ahead, int64_t a, int64_t b) {
     int64_t one = ahead->lanes[a].step, two = ahead->lanes[b].step;
     return one != two ? one < two : a < b;
 }
 
-static void exchange(leat_ahead *ahead, int64_t i, int64_t k) {
+static void exchange(leat_readahead *ahead, int64_t i, int64_t k) {
     int64_t kept = ahead->heap[i];
     ahead->heap[i] = ahead->heap[k];
     ahead->heap[k] = kept;
 }
 
-static void sink(leat_ahead *ahead, int64_t i) {
+static void sink(leat_readahead *ahead, int64_t i) {
     for (;;) {
         int64_t least = i;
         for (int64_t child = 2 * i + 1; child <= 2 * i + 2; child++) {
@@ -84,7 +84,7 @@ static void sink(leat_ahead *ahead, int64_t i) {
     }
 }
 
-static void push(leat_ahead *ahead, int64_t part) {
+static void push(leat_readahead *ahead, int64_t part) {
     int64_t i = ahead->heap_count++;
     ahead->heap[i] = part;
     while (i > 0 && is_before(ahead, ahead->heap[i], ahead->heap[(i - 1) / 2])) {
@@ -93,7 +93,7 @@ static void push(leat_ahead *ahead, int64_t part) {
     }
 }
 
-static void pop(leat_ahead *ahead) {
+static void pop(leat_readahead *ahead) {
     ahead->heap[0] = ahead->heap[--ahead->heap_count];
     sink(ahead, 0);
 }
@@ -114,11 +114,11 @@ static bool is_ready(const held *window) {
     return window != NULL && atomic_load_explicit(&window->is_ready, memory_order_acquire);
 }
 
-static int64_t sequence_of(const leat_ahead *ahead, int64_t part, int64_t step) {
+static int64_t sequence_of(const leat_readahead *ahead, int64_t part, int64_t step) {
     return step * ahead->plan->options.batch + ahead->plan->rows[part];
 }
 
-static leat_code look_up(leat_ahead *ahead, int64_t part, held *out, leat_error *err) {
+static leat_code look_up(leat_readahead *ahead, int64_t part, held *out, leat_error *err) {
     const leat_blocks *blocks = ahead->blocks;
     int64_t step = ahead->lanes[part].step;
     leat_window *window = &out->window;
@@ -138,7 +138,7 @@ static leat_code look_up(leat_ahead *ahead, int64_t part, held *out, leat_error 
 }
 
 /* The window that the lane needs next; NULL: it has none any more. */
-static leat_code find_candidate(leat_ahead *ahead, int64_t part, held **out, leat_error *err) {
+static leat_code find_candidate(leat_readahead *ahead, int64_t part, held **out, leat_error *err) {
     lane *at = &ahead->lanes[part];
     *out = at->candidate;
     if (*out != NULL || sequence_of(ahead, part, at->step) >= ahead->plan->sequence_count)
@@ -151,7 +151,7 @@ static leat_code find_candidate(leat_ahead *ahead, int64_t part, held **out, lea
 }
 
 /* The first failure is kept, and read without the lock. */
-static void fail(leat_ahead *ahead, leat_code code, const leat_error *err) {
+static void fail(leat_readahead *ahead, leat_code code, const leat_error *err) {
     if (ahead->err.code == LEAT_OK) {
         ahead->err = *err;
         ahead->err.code = code;
@@ -161,7 +161,7 @@ static void fail(leat_ahead *ahead, leat_code code, const leat_error *err) {
 
 /* Admits the window that is needed first, if there is memory for it; whether there is more to do.
  */
-static bool admit(leat_ahead *ahead) {
+static bool admit(leat_readahead *ahead) {
     if (ahead->heap_count == 0 || ahead->err.code != LEAT_OK) return false;
     int64_t part = ahead->heap[0];
     lane *at = &ahead->lanes[part];
@@ -208,7 +208,7 @@ static bool admit(leat_ahead *ahead) {
  */
 
 /* The next block to be read, of a window that was admitted. */
-static bool claim(leat_ahead *ahead, held **window, int64_t *block) {
+static bool claim(leat_readahead *ahead, held **window, int64_t *block) {
     held *first = ahead->first;
     if (first == NULL) return false;
     *window = first;
@@ -221,7 +221,7 @@ static bool claim(leat_ahead *ahead, held **window, int64_t *block) {
 }
 
 /* Without the lock while it reads. */
-static void read_block(leat_ahead *ahead, held *window, int64_t block) {
+static void read_block(leat_readahead *ahead, held *window, int64_t block) {
     const leat_loader_options *options = &ahead->plan->options;
     leat_error err = {0};
     ahead->reading++;
@@ -239,7 +239,7 @@ static void read_block(leat_ahead *ahead, held *window, int64_t block) {
 }
 
 static void *thread_main(void *context) {
-    leat_ahead *ahead = context;
+    leat_readahead *ahead = context;
     pthread_mutex_lock(&ahead->lock);
     while (!ahead->stopped) {
         held *window = NULL;
@@ -267,7 +267,7 @@ static held *find(lane *at, int64_t step) {
 }
 
 /* Waits until the window of a step is read; NULL: it cannot be, see ahead->err. */
-static held *wait_for(leat_ahead *ahead, lane *at, int64_t step) {
+static held *wait_for(leat_readahead *ahead, lane *at, int64_t step) {
     int64_t begun_ns = leat_clock_ns();
     held *window = NULL;
     pthread_mutex_lock(&ahead->lock);
@@ -283,8 +283,8 @@ static held *wait_for(leat_ahead *ahead, lane *at, int64_t step) {
     return window;
 }
 
-leat_code leat_ahead_take(leat_ahead *ahead, int64_t part, int64_t step, leat_taken *taken,
-                          leat_error *err) {
+leat_code leat_readahead_take(leat_readahead *ahead, int64_t part, int64_t step, leat_taken *taken,
+                              leat_error *err) {
     lane *at = &ahead->lanes[part];
     held *window = find(at, step);
     if (!is_ready(window)) window = wait_for(ahead, at, step);
@@ -297,7 +297,7 @@ leat_code leat_ahead_take(leat_ahead *ahead, int64_t part, int64_t step, leat_ta
     return LEAT_OK;
 }
 
-void leat_ahead_return(leat_ahead *ahead, int64_t part, const leat_taken *taken) {
+void leat_readahead_return(leat_readahead *ahead, int64_t part, const leat_taken *taken) {
     lane *at = &ahead->lanes[part];
     held *window = taken->held;
     int64_t left = atomic_fetch_sub(&window->left, 1) - 1;
@@ -328,7 +328,7 @@ void leat_ahead_return(leat_ahead *ahead, int64_t part, const leat_taken *taken)
 /* ---- all together -------------------------------------------------------------------------------
  */
 
-static void forget(leat_ahead *ahead) {
+static void forget(leat_readahead *ahead) {
     for (int64_t part = 0; part < ahead->plan->row_count; part++) {
         lane *at = &ahead->lanes[part];
         for (int i = 0; i < at->count; i++) destroy_held(at->windows[i]);
@@ -341,7 +341,7 @@ static void forget(leat_ahead *ahead) {
     ahead->heap_count = 0;
 }
 
-void leat_ahead_seek(leat_ahead *ahead, int64_t step) {
+void leat_readahead_seek(leat_readahead *ahead, int64_t step) {
     pthread_mutex_lock(&ahead->lock);
     ahead->paused = true;
     while (ahead->reading > 0) pthread_cond_wait(&ahead->idle, &ahead->lock);
@@ -356,12 +356,12 @@ void leat_ahead_seek(leat_ahead *ahead, int64_t step) {
     pthread_mutex_unlock(&ahead->lock);
 }
 
-int64_t leat_ahead_wait_ns(const leat_ahead *ahead) {
+int64_t leat_readahead_wait_ns(const leat_readahead *ahead) {
     return atomic_load_explicit(&ahead->wait_ns, memory_order_relaxed);
 }
 
 /* Reads of 32 MiB together are enough for a disk far away; decoding is work for processors. */
-int leat_ahead_threads(const leat_plan *plan) {
+int leat_readahead_threads(const leat_plan *plan) {
     if (plan->dataset->index == NULL) return 1; /* there is nothing to read */
     if (plan->dataset->facts.compressed)
         return plan->options.threads < 2 ? 2 : plan->options.threads;
@@ -369,18 +369,18 @@ int leat_ahead_threads(const leat_plan *plan) {
     return (int)(reads < 4 ? 4 : reads > 32 ? 32 : reads);
 }
 
-int64_t leat_ahead_window_bytes(const leat_plan *plan) { return 2 * plan->blocks->host_bytes; }
+int64_t leat_readahead_window_bytes(const leat_plan *plan) { return 2 * plan->blocks->host_bytes; }
 
-int64_t leat_ahead_thread_bytes(const leat_plan *plan) {
+int64_t leat_readahead_thread_bytes(const leat_plan *plan) {
     int64_t each = INT64_C(128) << 10;
     if (plan->dataset->facts.compressed) each += 2 * plan->record_bytes_max;
-    return leat_ahead_threads(plan) * each + plan->row_count * (int64_t)sizeof(lane);
+    return leat_readahead_threads(plan) * each + plan->row_count * (int64_t)sizeof(lane);
 }
 
-static leat_code start(leat_ahead *ahead, leat_error *err) {
+static leat_code start(leat_readahead *ahead, leat_error *err) {
     int64_t rows = ahead->plan->row_count;
-    int threads = leat_ahead_threads(ahead->plan);
-    ahead->held_bytes_max = leat_ahead_window_bytes(ahead->plan);
+    int threads = leat_readahead_threads(ahead->plan);
+    ahead->held_bytes_max = leat_readahead_window_bytes(ahead->plan);
     ahead->next_bytes_max = ahead->held_bytes_max / 2;
     LEAT_TRY(LEAT_NEW(&ahead->heap, rows, err));
     LEAT_TRY(LEAT_NEW(&ahead->lanes, rows, err));
@@ -394,8 +394,8 @@ static leat_code start(leat_ahead *ahead, leat_error *err) {
     return LEAT_OK;
 }
 
-leat_code leat_ahead_create(leat_ahead **out, const leat_plan *plan, leat_error *err) {
-    leat_ahead *ahead = NULL;
+leat_code leat_readahead_create(leat_readahead **out, const leat_plan *plan, leat_error *err) {
+    leat_readahead *ahead = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&ahead, 1, err));
     ahead->plan = plan;
@@ -406,14 +406,14 @@ leat_code leat_ahead_create(leat_ahead **out, const leat_plan *plan, leat_error 
     pthread_cond_init(&ahead->idle, NULL);
     leat_code code = start(ahead, err);
     if (code != LEAT_OK) {
-        leat_ahead_destroy(ahead);
+        leat_readahead_destroy(ahead);
         return code;
     }
     *out = ahead;
     return LEAT_OK;
 }
 
-void leat_ahead_destroy(leat_ahead *ahead) {
+void leat_readahead_destroy(leat_readahead *ahead) {
     if (ahead == NULL) return;
     pthread_mutex_lock(&ahead->lock);
     ahead->stopped = true;
