@@ -6,6 +6,8 @@ Each rate is of one process of `leat batches --time`, sides in turn:
   cached   they are read through first
   packed   the same rows compressed with zstd:3, cached
   slow     every read takes 1 ms or 20 ms longer (bench/rivals/slow_reads.c), --io pread, cold
+  grain    Grain's own shuffle of the same rows, with the sampler of bench/rivals/python_batches.py,
+           cold and cached
   disk     the same files read one after the other, 8 MiB at a time, by as many threads as the
            windowed order has, cold
 One epoch each, in the global order fewer steps where that is slow.
@@ -17,18 +19,19 @@ import sys
 import time
 
 import measure
-from batches import package_home, with_package
-from measure import MIB, Report, parse, parser, program, ratio, rounds, run, spread
+from batches import grain_command, package_home, with_package
+from measure import MIB, Report, parse, parser, program, ratio, rival, rounds, run, spread
 
 SIZES = {
     "measurements": (100_000_000, 200_000, "of the data set"),
     "batch": (64, 8, "sequences of 1,024 tokens a step"),
     "global_steps": (100, 5, "made in the global order where it is slow"),
+    "seconds": (20, 2, "that Python makes batches for"),
     "mixing_steps": (400, 5, "whose contexts are looked at"),
     "runs": (3, 1, "counted rounds"),
     "warmup": (1, 0, "rounds before them"),
 }
-SIDES = ("cold", "cached", "packed", "slow", "mixing")
+SIDES = ("cold", "cached", "packed", "slow", "grain", "mixing")
 MEMORY = "2G"
 DELAYS = (1, 20)  # ms
 GOAL_COLD, GOAL_PACKED = 25e6, 30e6
@@ -129,6 +132,14 @@ def sides_of(options, plain, packed):
                 options, plain, *windowed, "--io", "pread", before=drop, env=env)
             sides[f"slow {ms} global"] = batch_rate(
                 options, plain, "--io", "pread", steps=options.global_steps, before=drop, env=env)
+    grain = grain_command(rival("python_batches.py", plain, options.batch, options.seconds,
+                                "grain")) if measure.rival_python() else None
+    if grain and "grain" not in options.skip:
+        for name, before in (("cold", drop), ("cached", measure.read_through)):
+            def take(_, before=before):
+                before(plain)
+                return run(grain)
+            sides[f"grain {name}"] = take
     return list(sides.items())
 
 
@@ -208,6 +219,12 @@ def body():
         report_disk(report, samples, epoch_bytes)
     compare(report, samples, "cached", "cached", least=0.9)
     compare(report, samples, "compressed zstd:3, cached", "packed", goal=GOAL_PACKED)
+    for name in ("cold", "cached"):
+        if f"grain {name}" in samples and f"{name} windowed" in samples:
+            mine, theirs = rate(samples[f"{name} windowed"]), rate(samples[f"grain {name}"])
+            report.row(f"{name}, two threads, compared with Grain in one process",
+                       mine.text(" M tokens/s", 1), theirs.text(" M tokens/s"),
+                       ratio(mine, theirs).text("x the speed", 0))
     for ms in DELAYS:
         compare(report, samples, f"each read {ms} ms longer, page cache empty", f"slow {ms}")
     if "mixing" not in options.skip:
