@@ -1,5 +1,6 @@
 /* The page of `leat batches CACHE --report`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "batches/graphs_report.h"
 
@@ -164,21 +165,50 @@ static void put_fill(leat_textbuf *out, const graphs_report *report) {
     leat_figure_end(out);
 }
 
+/* The shares of a column's batches, from the smallest to the largest. */
+static void draw_ranges(leat_plot *plot, const graphs_report *report) {
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    char d[LEAT_WORDS_BYTES], e[LEAT_WORDS_BYTES];
+    int64_t at = 0;
+    for (int i = 0; i < report->column_count; i++) {
+        const graphs_sums *column = &report->column[i];
+        snprintf(words, sizeof words, "batches %s to %s: %s to %s of the graphs, overall %s",
+                 leat_words_count(a, at + 1), leat_words_count(b, at + column->batches),
+                 leat_unit_words(c, LEAT_UNIT_SHARE, column->attacks_least),
+                 leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
+                 leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
+        leat_plot_range(plot, (double)at + 0.5, (double)(at + column->batches) + 0.5,
+                        column->attacks_least, column->attacks_most, "bar range", words);
+        at += column->batches;
+    }
+}
+
 static void put_attacks(leat_textbuf *out, const graphs_report *report) {
     static const char title[] = "Graphs with an attack, by batch";
-    char caption[CAPTION_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    if (report->all.attacks == 0) {
+    const graphs_sums *all = &report->all;
+    char caption[2 * CAPTION_BYTES], key[CAPTION_BYTES], range[CAPTION_BYTES], a[LEAT_WORDS_BYTES],
+        b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    if (all->attacks == 0) {
         leat_figure_empty(out, title, "no graph has an attack");
         return;
     }
-    snprintf(caption, sizeof caption, "overall <b>%s</b>, per batch <b>%s</b> to <b>%s</b>",
-             leat_unit_words(a, LEAT_UNIT_SHARE, attack_share(report, &report->all)),
-             leat_unit_words(b, LEAT_UNIT_SHARE, report->attacks_least),
-             leat_unit_words(c, LEAT_UNIT_SHARE, report->attacks_most));
-    leat_plot plot =
-        batch_plot(out, report, highest(report, attack_share), "share of the batch's graphs");
+    /* A column of several batches has their mean and their range. */
+    bool ranges = report->column_batches > 1;
+    key_words(key, sizeof key, 1, "overall", attack_share(report, all));
+    snprintf(range, sizeof range, "<span class=\"item\">%sper batch <b>%s</b> to <b>%s</b></span>",
+             ranges ? "<span class=\"key k12\"></span>" : "",
+             leat_unit_words(b, LEAT_UNIT_SHARE, all->attacks_least),
+             leat_unit_words(c, LEAT_UNIT_SHARE, all->attacks_most));
+    snprintf(caption, sizeof caption, "%s%s", key, range);
+    if (ranges) {
+        size_t used = strlen(caption);
+        snprintf(caption + used, sizeof caption - used, " of %s batches a column",
+                 leat_words_count(a, report->column_batches));
+    }
+    leat_plot plot = batch_plot(out, report, all->attacks_most, "share of the batch's graphs");
     leat_figure_begin(out, title, caption);
     leat_plot_begin(&plot, title, false);
+    if (ranges) draw_ranges(&plot, report);
     draw_columns(&plot, report, attack_share, "line l1");
     leat_plot_end(&plot);
     leat_figure_end(out);
@@ -220,17 +250,17 @@ static void put_figures(leat_textbuf *out, const graphs_report *report) {
                                           .things = "batches",
                                           .empty = "no batches"},
                                 nodes = {.title = "Nodes of a batch",
-                                         .x_label = "nodes (log scale)",
+                                         .x_label = "nodes",
                                          .y_label = "share of the batches",
                                          .things = "batches",
                                          .empty = "no batches"},
                                 edges = {.title = "Edges of a batch",
-                                         .x_label = "edges (log scale)",
+                                         .x_label = "edges",
                                          .y_label = "share of the batches",
                                          .things = "batches",
                                          .empty = "no batches"},
                                 sizes = {.title = "Nodes of a graph",
-                                         .x_label = "nodes (log scale)",
+                                         .x_label = "nodes",
                                          .y_label = "share of the graphs",
                                          .things = "graphs",
                                          .empty = "no graphs"};
@@ -239,7 +269,7 @@ static void put_figures(leat_textbuf *out, const graphs_report *report) {
     put_fill(out, report);
     put_attacks(out, report);
     put_tiers(out, report);
-    leat_figure_numbers(out, &graphs, &report->graphs);
+    leat_figure_histogram(out, &graphs, &report->graphs);
     leat_figure_histogram(out, &nodes, &report->nodes);
     leat_figure_histogram(out, &edges, &report->edges);
     leat_figure_histogram(out, &sizes, &report->graph_nodes);

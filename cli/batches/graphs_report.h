@@ -11,6 +11,7 @@
 /* Sums over consecutive batches. */
 typedef struct graphs_sums {
     int64_t batches, graphs, nodes, edges, attacks, unlabelled;
+    double attacks_least, attacks_most; /* smallest and largest share of a batch */
 } graphs_sums;
 
 typedef struct graphs_report {
@@ -20,7 +21,6 @@ typedef struct graphs_report {
     graphs_sums all;
     leat_dist graphs, nodes, edges; /* of a batch */
     leat_dist graph_nodes;          /* of a graph */
-    double attacks_least, attacks_most;
     /* The batches in order; each column holds enough of them that all columns fit. */
     graphs_sums column[GRAPHS_COLUMNS];
     int64_t column_batches;

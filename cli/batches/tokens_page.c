@@ -216,23 +216,23 @@ static void put_series(leat_textbuf *out, const batches_report *job, const leat_
 
 static void put_context_figures(leat_textbuf *out, const batches_report *job) {
     static const leat_histogram span = {.title = "Time span of a context",
-                                        .x_label = "first to last measurement (log scale)",
+                                        .x_label = "first to last measurement",
                                         .y_label = "share of the contexts",
                                         .things = "contexts",
                                         .empty = "no context has two measurements",
                                         .unit = LEAT_UNIT_DURATION_US},
                                 window = {.title = "Window that a context is drawn from",
-                                          .x_label = "measurements (log scale)",
+                                          .x_label = "measurements",
                                           .y_label = "share of the contexts",
                                           .things = "contexts",
                                           .empty = "no contexts"},
                                 kept = {.title = "Measurements of a context",
-                                        .x_label = "measurements (log scale)",
+                                        .x_label = "measurements",
                                         .y_label = "share of the contexts",
                                         .things = "contexts",
                                         .empty = "no contexts"},
                                 row = {.title = "Row that a context is drawn from",
-                                       .x_label = "measurements of the row (log scale)",
+                                       .x_label = "measurements of the row",
                                        .y_label = "share of the contexts",
                                        .things = "contexts",
                                        .empty = "no contexts"};
@@ -254,7 +254,7 @@ static void put_figures(leat_textbuf *out, const batches_report *job) {
                                             .things = "sequences",
                                             .empty = "no sequences"},
                                 chunk = {.title = "Tokens of a 5-minute chunk",
-                                         .x_label = "tokens (log scale)",
+                                         .x_label = "tokens",
                                          .y_label = "share of the chunks",
                                          .things = "chunks",
                                          .empty = "no chunks"},
@@ -265,9 +265,9 @@ static void put_figures(leat_textbuf *out, const batches_report *job) {
                                         .empty = "no chunks"};
     leat_textbuf_put(out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
     put_context_figures(out, job);
-    leat_figure_numbers(out, &segments, &job->report->asked.segments);
-    leat_figure_numbers(out, &contexts, &job->report->row_contexts);
-    leat_figure_numbers(out, &held, &job->report->chunks.chunk_measurements);
+    leat_figure_histogram(out, &segments, &job->report->asked.segments);
+    leat_figure_histogram(out, &contexts, &job->report->row_contexts);
+    leat_figure_histogram(out, &held, &job->report->chunks.chunk_measurements);
     leat_figure_histogram(out, &chunk, &job->report->chunks.chunk_tokens);
     leat_textbuf_put(out, "</div>\n");
 }

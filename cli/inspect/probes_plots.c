@@ -36,9 +36,9 @@ static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
     if (low < 1) low = 1;
     if (high < low * 2) high = low * 2;
     leat_plot plot = {.out = out,
-                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements (log scale)"},
+                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements"},
                       .y = {LEAT_UNIT_SHARE, true, 1 / (double)s->row_measurements.count, 1,
-                            "share with at least that many (log scale)"}};
+                            "share with at least that many"}};
     if (plot.y.low > 0.1) plot.y.low = 0.1;
     leat_figure_begin(
         out, title,
@@ -110,7 +110,7 @@ static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
     double low = 1 / (double)dist->count;
     leat_plot plot = {.out = out,
                       .x = {LEAT_UNIT_SHARE, true, low > 0.1 ? 0.1 : low, 1,
-                            "share of the probes, largest first (log scale)"},
+                            "share of the probes, largest first"},
                       .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
     leat_figure_begin(out, title, caption);
     leat_plot_begin(&plot, "Share of the measurements held by the largest probes", false);
@@ -294,34 +294,26 @@ static void draw_shards(leat_textbuf *out, const leat_summary *s) {
 }
 
 void leat_report_figures(leat_textbuf *out, const leat_summary *s) {
-    static const leat_histogram bytes = {"Row size",
-                                         "bytes of a record (log scale)",
-                                         "share of the rows",
-                                         "rows",
-                                         "no rows",
-                                         LEAT_UNIT_BYTES,
+    static const leat_histogram bytes = {"Row size", "bytes of a record", "share of the rows",
+                                         "rows",     "no rows",           LEAT_UNIT_BYTES,
                                          false};
     static const leat_histogram spans = {"Time span of a row",
-                                         "first to last measurement (log scale)",
+                                         "first to last measurement",
                                          "share of the rows",
                                          "rows",
                                          "no rows",
                                          LEAT_UNIT_DURATION_US,
                                          true};
     static const leat_histogram gaps = {"Gap between measurements",
-                                        "time to the probe's next measurement (log scale)",
+                                        "time to the probe's next measurement",
                                         "share of the gaps",
                                         "gaps",
                                         "no values were read",
                                         LEAT_UNIT_DURATION_US,
                                         true};
-    static const leat_histogram rtts = {"Round trip time",
-                                        "rtt (log scale)",
-                                        "share of the answers",
-                                        "answers",
-                                        "no answers were read",
-                                        LEAT_UNIT_RTT_NS,
-                                        false};
+    static const leat_histogram rtts = {
+        "Round trip time", "rtt", "share of the answers", "answers", "no answers were read",
+        LEAT_UNIT_RTT_NS,  false};
     leat_figure_histogram(out, &rtts, &s->rtt_ns);
     draw_over_time(out, s);
     draw_failures(out, s);

@@ -1,6 +1,7 @@
 /* Figures: the frame around a plot, and plots shared by several pages. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "page/page.h"
 
@@ -38,15 +39,11 @@ double leat_axis_end(double value) {
 
 /* ---- Histograms --------------------------------------------------------------------------- */
 
-void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
+static void draw_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
     char caption[LEAT_FIGURE_WORDS], words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES],
         b[LEAT_WORDS_BYTES];
     leat_columns columns;
     leat_columns_make(&columns, dist, LEAT_COLUMNS_MAX);
-    if (columns.count == 0) {
-        leat_figure_empty(out, spec->title, dist->count == 0 ? spec->empty : "all values are 0");
-        return;
-    }
     double peak = columns.zeros;
     for (int i = 0; i < columns.count; i++)
         if (columns.values[i] > peak) peak = columns.values[i];
@@ -71,8 +68,9 @@ void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const 
                       columns.values[i] / columns.total, "bar", words);
     }
     if (zeros) {
-        snprintf(words, sizeof words, "0: %s of the %s",
-                 leat_unit_words(a, LEAT_UNIT_SHARE, columns.zeros / columns.total), spec->things);
+        snprintf(words, sizeof words, "0: %s of the %s (%s)",
+                 leat_unit_words(a, LEAT_UNIT_SHARE, columns.zeros / columns.total), spec->things,
+                 leat_unit_words(b, LEAT_UNIT_COUNT, columns.zeros));
         leat_plot_zero_bar(&plot, columns.zeros / columns.total, words);
     }
     double p50 = leat_dist_quantile(dist, 0.5), p99 = leat_dist_quantile(dist, 0.99);
@@ -84,15 +82,10 @@ void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const 
     leat_figure_end(out);
 }
 
-#define NUMBERS_MAX 40 /* numbers with their own bar */
-
-void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
+/* Each whole number from the smallest to the largest has its bar. */
+static void draw_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
     char caption[LEAT_FIGURE_WORDS], words[LEAT_FIGURE_WORDS];
     char share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
-    if (dist->count == 0 || dist->max > NUMBERS_MAX) {
-        leat_figure_histogram(out, spec, dist);
-        return;
-    }
     double total = (double)dist->count, peak = 0;
     for (int64_t value = dist->min; value <= dist->max; value++)
         if ((double)dist->bins[value] > peak) peak = (double)dist->bins[value];
@@ -115,11 +108,72 @@ void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const le
     leat_figure_end(out);
 }
 
+/* The values of a bin: "4 min", or "4 min 1 s to 4 min 4 s" where it may hold several. */
+static void bin_words(char words[LEAT_FIGURE_WORDS], leat_unit unit, const leat_dist *dist,
+                      int bin) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    int64_t low = leat_dist_bin_low(bin), high = leat_dist_bin_low(bin + 1) - 1;
+    leat_unit_words(a, unit, (double)(low > dist->min ? low : dist->min));
+    leat_unit_words(b, unit, (double)(high < dist->max ? high : dist->max));
+    if (strcmp(a, b) == 0) snprintf(words, LEAT_FIGURE_WORDS, "%s", a);
+    else snprintf(words, LEAT_FIGURE_WORDS, "%s to %s", a, b);
+}
+
+static void put_value(leat_bars *bars, const leat_histogram *spec, const char *name,
+                      const leat_dist *dist, int bin, const char *class_name) {
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    double share = leat_ratio(dist->bins[bin], dist->count);
+    snprintf(words, sizeof words, "%s of the %s (%s)", leat_unit_words(a, LEAT_UNIT_SHARE, share),
+             spec->things, leat_words_count(b, dist->bins[bin]));
+    leat_bars_put(bars, name, share, class_name, words);
+}
+
+static double value_peak(const leat_dist *dist) {
+    int64_t peak = 0;
+    for (int bin = 0; bin < LEAT_DIST_BINS; bin++)
+        if (dist->bins[bin] > peak) peak = dist->bins[bin];
+    return leat_ratio(peak, dist->count);
+}
+
+static int value_count(const leat_dist *dist) {
+    int count = 0;
+    for (int bin = 0; bin < LEAT_DIST_BINS; bin++) count += dist->bins[bin] > 0;
+    return count;
+}
+
+/* On an axis, a few values would be hairlines between which nothing is. */
+static void draw_values(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
+    char caption[LEAT_FIGURE_WORDS], name[LEAT_FIGURE_WORDS];
+    leat_bars bars = {out, LEAT_UNIT_SHARE, value_peak(dist), value_count(dist), 0};
+    snprintf(caption, sizeof caption, "%s, by %s", spec->y_label, spec->x_label);
+    leat_figure_begin(out, spec->title, caption);
+    leat_bars_begin(&bars, spec->title);
+    for (int bin = 0; bin < LEAT_DIST_BINS; bin++) {
+        if (dist->bins[bin] == 0) continue;
+        bin_words(name, spec->unit, dist, bin);
+        put_value(&bars, spec, name, dist, bin, "bar");
+    }
+    leat_bars_end(&bars);
+    leat_figure_end(out);
+}
+
+#define NUMBERS_MAX 40 /* numbers with their own bar */
+#define VALUES_MAX 8   /* values with their own bar and name */
+
+void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist) {
+    if (dist->count == 0) leat_figure_empty(out, spec->title, spec->empty);
+    else if (spec->unit == LEAT_UNIT_COUNT && dist->max <= NUMBERS_MAX)
+        draw_numbers(out, spec, dist);
+    else if (value_count(dist) <= VALUES_MAX) draw_values(out, spec, dist);
+    else draw_histogram(out, spec, dist);
+}
+
 /* ---- Several distributions ---------------------------------------------------------------- */
 
 /* Few columns: a line that follows chance, or the gaps between integers, means nothing. */
 #define SERIES_COLUMNS 28
 #define SERIES_NUMBERS 16
+#define SERIES_VALUES 4 /* values with a bar for each series */
 
 /* "key name median 12" of each. */
 static void series_caption(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
@@ -170,17 +224,35 @@ static double series_peak(const leat_columns *columns, const leat_series *series
     return peak;
 }
 
-void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
-                        int count) {
-    leat_dist all = {0};
-    leat_columns columns;
-    for (int i = 0; i < count; i++) leat_dist_merge(&all, series[i].dist);
-    leat_columns_make(&columns, &all,
-                      spec->unit == LEAT_UNIT_COUNT ? SERIES_NUMBERS : SERIES_COLUMNS);
-    if (columns.count == 0) {
-        leat_figure_empty(out, spec->title, all.count == 0 ? spec->empty : "all values are 0");
-        return;
+/* A bar for each value of each series; the name is that of the value. */
+static void draw_series_values(leat_textbuf *out, const leat_histogram *spec,
+                               const leat_series *series, int count, const leat_dist *all) {
+    static const char *const classes[LEAT_SERIES_MAX] = {"bar", "bar second", "bar third"};
+    leat_bars bars = {.out = out, .unit = LEAT_UNIT_SHARE};
+    char value[LEAT_FIGURE_WORDS], name[2 * LEAT_FIGURE_WORDS];
+    for (int k = 0; k < count; k++) {
+        bars.count += value_count(series[k].dist);
+        bars.peak = fmax(bars.peak, value_peak(series[k].dist));
     }
+    series_caption(out, spec, series, count);
+    leat_bars_begin(&bars, spec->title);
+    for (int bin = 0; bin < LEAT_DIST_BINS; bin++) {
+        for (int k = 0; k < count; k++) {
+            if (series[k].dist->bins[bin] == 0) continue;
+            bin_words(value, spec->unit, all, bin);
+            snprintf(name, sizeof name, "%s, %s", series[k].name, value);
+            put_value(&bars, spec, name, series[k].dist, bin, classes[k]);
+        }
+    }
+    leat_bars_end(&bars);
+    leat_figure_end(out);
+}
+
+static void draw_series_lines(leat_textbuf *out, const leat_histogram *spec,
+                              const leat_series *series, int count, const leat_dist *all) {
+    leat_columns columns;
+    leat_columns_make(&columns, all,
+                      spec->unit == LEAT_UNIT_COUNT ? SERIES_NUMBERS : SERIES_COLUMNS);
     double peak = series_peak(&columns, series, count);
     leat_plot plot = {
         .out = out,
@@ -192,4 +264,13 @@ void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const lea
         if (series[i].dist->count > 0) draw_series(&plot, &columns, series[i].dist, i + 1);
     leat_plot_end(&plot);
     leat_figure_end(out);
+}
+
+void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+                        int count) {
+    leat_dist all = {0};
+    for (int i = 0; i < count; i++) leat_dist_merge(&all, series[i].dist);
+    if (all.count == 0) leat_figure_empty(out, spec->title, spec->empty);
+    else if (value_count(&all) <= SERIES_VALUES) draw_series_values(out, spec, series, count, &all);
+    else draw_series_lines(out, spec, series, count, &all);
 }

@@ -37,7 +37,7 @@ const char *leat_split_words(leat_split split);
 typedef struct leat_columns {
     int count;
     double edge[LEAT_COLUMNS_MAX + 1]; /* edge[i] .. edge[i + 1] */
-    double values[LEAT_COLUMNS_MAX];   /* number of values in the column */
+    double values[LEAT_COLUMNS_MAX];   /* number of values in the column, whole */
     double zeros;                      /* how many are 0 */
     double total;
 } leat_columns;
@@ -61,8 +61,8 @@ typedef struct leat_plot {
     double left, right, top, bottom; /* of the area where data is drawn, in pixels */
 } leat_plot;
 
-/* Opens the <svg>; draws grid, ticks and labels. `zero_slot`: leave space on the left for a bar of
- * zeros. */
+/* Opens the <svg>; draws grid, ticks and labels, to which logarithmic axes add "(log scale)".
+ * `zero_slot`: leave space on the left for a bar of zeros. */
 void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot);
 /* A bar over [x0, x1) of height y; `words` is its tooltip. */
 void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
@@ -72,12 +72,32 @@ void leat_plot_zero_bar(leat_plot *plot, double y, const char *words);
 /* A line through points; steps: each y holds until the next x. */
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name);
+/* A bar over [x0, x1) from y0 to y1, for a range of values. */
+void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
+                     const char *class_name, const char *words);
 /* Dashed vertical lines at x1 <= x2, each with a label at its top. */
 void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
 void leat_plot_end(leat_plot *plot);
 /* Pixel positions. */
 double leat_plot_x(const leat_plot *plot, double value);
 double leat_plot_y(const leat_plot *plot, double value);
+
+/* Horizontal bars, each with its name on the left and its value on the right, for names that have
+ * no place below an axis. */
+typedef struct leat_bars {
+    leat_textbuf *out;
+    leat_unit unit;
+    double peak; /* the highest value */
+    int count;   /* bars */
+    int drawn;
+} leat_bars;
+
+/* Opens the <svg>. */
+void leat_bars_begin(leat_bars *bars, const char *aria_label);
+/* Long names are cut; the tooltip has the complete name and `words`. */
+void leat_bars_put(leat_bars *bars, const char *name, double value, const char *class_name,
+                   const char *words);
+void leat_bars_end(leat_bars *bars);
 
 /* ---- Figures ------------------------------------------------------------------------------ */
 
@@ -100,9 +120,9 @@ typedef struct leat_histogram {
     leat_unit unit;
     bool zeros; /* 0 is a value with its own bar */
 } leat_histogram;
+/* One bar per number if the largest is small, one per value if there are few; otherwise a histogram
+ * over a logarithmic axis. */
 void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
-/* One bar per number if the largest is small; otherwise a histogram. */
-void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
 
 /* Several distributions over one axis, as lines; empty ones are omitted. */
 #define LEAT_SERIES_MAX 3

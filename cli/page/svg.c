@@ -269,6 +269,11 @@ static void draw_y_ticks(leat_plot *plot, const tick_list *list) {
     }
 }
 
+static void put_label(leat_plot *plot, const leat_axis *axis) {
+    leat_html_text(plot->out, axis->label);
+    leat_textbuf_put(plot->out, axis->log ? " (log scale)</text>\n" : "</text>\n");
+}
+
 void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot) {
     tick_list list;
     plot->top = 44;
@@ -291,10 +296,9 @@ void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot) {
     }
     leat_textbuf_printf(plot->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"mid axis\">",
                         (48 + plot->right) / 2, plot->bottom + 34);
-    leat_html_text(plot->out, plot->x.label);
-    leat_textbuf_put(plot->out, "</text>\n<text x=\"4\" y=\"11\" class=\"axis\">");
-    leat_html_text(plot->out, plot->y.label);
-    leat_textbuf_put(plot->out, "</text>\n");
+    put_label(plot, &plot->x);
+    leat_textbuf_put(plot->out, "<text x=\"4\" y=\"11\" class=\"axis\">");
+    put_label(plot, &plot->y);
 }
 
 static void put_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
@@ -314,6 +318,18 @@ void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, const char *
                    const char *words) {
     put_bar(plot, leat_plot_x(plot, x0), leat_plot_x(plot, x1), leat_plot_y(plot, y), class_name,
             words);
+}
+
+void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
+                     const char *class_name, const char *words) {
+    double left = leat_plot_x(plot, x0), low = leat_plot_y(plot, y0), high = leat_plot_y(plot, y1);
+    if (low - high < 1) high = low - 1; /* a range of one value stays visible */
+    leat_textbuf_printf(plot->out,
+                        "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+                        "height=\"%.1f\"><title>",
+                        class_name, left, high, leat_plot_x(plot, x1) - left, low - high);
+    leat_html_text(plot->out, words);
+    leat_textbuf_put(plot->out, "</title></rect>\n");
 }
 
 void leat_plot_zero_bar(leat_plot *plot, double y, const char *words) {

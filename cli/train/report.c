@@ -115,7 +115,7 @@ static void draw_score(leat_textbuf *out, const run_report *report) {
              ys[points - 1], halves);
     leat_plot plot = {.out = out,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score (log scale)"}};
+                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score"}};
     leat_figure_begin(out, "Score", caption);
     leat_plot_begin(&plot, "Score over time", false);
     leat_plot_line(&plot, xs, ys, points, false, "line l1");

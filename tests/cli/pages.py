@@ -1,5 +1,6 @@
 """What pages are held to: well-formed, alone, no label on another, drawn by a browser."""
 import base64
+import html
 import html.parser
 import os
 import re
@@ -146,3 +147,18 @@ def check_in_browser(test, path, folder):
             test.skipTest("chromium makes no picture here")
         test.assertNotIn("CONSOLE", done.stderr)
         test.assertGreater(png_colours(shot), 20)
+
+
+def figures(text):
+    """The figures of a page by their titles."""
+    return {html.unescape(title): figure for figure, title in
+            re.findall(r"(<figure>.*?<h3>([^<]*)</h3>.*?</figure>)", text, flags=re.S)}
+
+
+def tooltips(figure):
+    return [html.unescape(words) for words in re.findall(r"<title>([^<]*)</title>", figure)]
+
+
+def counts(figure):
+    """The numbers in the brackets of its tooltips: "4 min: 12.5 % of the gaps (31)"."""
+    return [int(words[words.rindex("(") + 1:-1].replace(",", "")) for words in tooltips(figure)]
