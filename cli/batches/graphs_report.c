@@ -245,16 +245,10 @@ static void write_words(const graphs_report *report) {
 
 /* A page of its own, or a part of that of all splits. */
 static leat_code put_page(const graphs_report *report, leat_error *err) {
-    const char *path = leat_cli_text(report->job->run.cli, "report");
-    if (report->job->page == NULL) return leat_page_save(path, graphs_report_page, report, err);
+    const leat_page_places places = leat_page_asked(report->job->run.cli, "report");
+    if (report->job->page == NULL) return leat_page_save(&places, graphs_report_page, report, err);
     graphs_report_split(report->job->page, report);
     return LEAT_OK;
-}
-
-void graphs_write_page_name(leat_cli *cli) {
-    leat_out(cli, "page       ");
-    leat_out_name(cli, leat_cli_text(cli, "report"));
-    leat_out(cli, "\n");
 }
 
 int graphs_write_report(graphs_job *job) {
@@ -275,6 +269,6 @@ int graphs_write_report(graphs_job *job) {
     graphs_write_budget(job);
     graphs_write_left_out(job);
     write_words(&report);
-    if (job->page == NULL) graphs_write_page_name(cli);
+    if (job->page == NULL) batches_write_page_names(cli);
     return 0;
 }

@@ -40,10 +40,10 @@ LEAT_MUST_CHECK leat_code graphs_oversize_facts(const graphs_report *report, int
 
 /* ---- graphs_page.c ---- */
 /* `user` is a graphs_report. */
-void graphs_report_page(leat_textbuf *out, const void *user);
+void graphs_report_page(leat_page *page, const void *user);
 /* The page of all splits: its beginning, the part of each split, its end. */
 void graphs_report_begin(leat_textbuf *out, const graphs_job *job);
-void graphs_report_split(leat_textbuf *out, const graphs_report *report);
+void graphs_report_split(leat_page *page, const graphs_report *report);
 void graphs_report_no_batches(leat_textbuf *out, const graphs_job *job, const char *why);
 void graphs_report_end(leat_textbuf *out);
 

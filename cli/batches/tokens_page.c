@@ -202,7 +202,7 @@ static void put_filling(leat_textbuf *out, const batches_report *job) {
 /* ---- Figures ------------------------------------------------------------------------------ */
 
 /* One value of the contexts of anchors, of fillers, and of unpacked sequences. */
-static void put_series(leat_textbuf *out, const batches_report *job, const leat_histogram *spec,
+static void put_series(leat_page *page, const batches_report *job, const leat_histogram *spec,
                        size_t offset) {
     leat_series series[LEAT_SERIES_MAX];
     int count = job->report->is_filled ? 3 : 1;
@@ -211,10 +211,10 @@ static void put_series(leat_textbuf *out, const batches_report *job, const leat_
         series[i] = (leat_series){i == 2 ? "one per sequence" : part_names[i],
                                   (const leat_dist *)(const void *)(stats + offset)};
     }
-    leat_figure_series(out, spec, series, count);
+    leat_figure_series(page, spec, series, count);
 }
 
-static void put_context_figures(leat_textbuf *out, const batches_report *job) {
+static void put_context_figures(leat_page *page, const batches_report *job) {
     static const leat_histogram span = {.title = "Time span of a context",
                                         .x_label = "first to last measurement",
                                         .y_label = "share of the contexts",
@@ -236,13 +236,13 @@ static void put_context_figures(leat_textbuf *out, const batches_report *job) {
                                        .y_label = "share of the contexts",
                                        .things = "contexts",
                                        .empty = "no contexts"};
-    put_series(out, job, &span, offsetof(leat_context_stats, span_us));
-    put_series(out, job, &window, offsetof(leat_context_stats, window_measurements));
-    put_series(out, job, &kept, offsetof(leat_context_stats, context_measurements));
-    put_series(out, job, &row, offsetof(leat_context_stats, row_measurements));
+    put_series(page, job, &span, offsetof(leat_context_stats, span_us));
+    put_series(page, job, &window, offsetof(leat_context_stats, window_measurements));
+    put_series(page, job, &kept, offsetof(leat_context_stats, context_measurements));
+    put_series(page, job, &row, offsetof(leat_context_stats, row_measurements));
 }
 
-static void put_figures(leat_textbuf *out, const batches_report *job) {
+static void put_figures(leat_page *page, const batches_report *job) {
     static const leat_histogram contexts = {.title = "Contexts per row and epoch",
                                             .x_label = "contexts",
                                             .y_label = "share of the rows",
@@ -263,13 +263,13 @@ static void put_figures(leat_textbuf *out, const batches_report *job) {
                                         .y_label = "share of the chunks",
                                         .things = "chunks",
                                         .empty = "no chunks"};
-    leat_textbuf_put(out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
-    put_context_figures(out, job);
-    leat_figure_histogram(out, &segments, &job->report->asked.segments);
-    leat_figure_histogram(out, &contexts, &job->report->row_contexts);
-    leat_figure_histogram(out, &held, &job->report->chunks.chunk_measurements);
-    leat_figure_histogram(out, &chunk, &job->report->chunks.chunk_tokens);
-    leat_textbuf_put(out, "</div>\n");
+    leat_textbuf_put(page->out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
+    put_context_figures(page, job);
+    leat_figure_histogram(page, &segments, &job->report->asked.segments);
+    leat_figure_histogram(page, &contexts, &job->report->row_contexts);
+    leat_figure_histogram(page, &held, &job->report->chunks.chunk_measurements);
+    leat_figure_histogram(page, &chunk, &job->report->chunks.chunk_tokens);
+    leat_textbuf_put(page->out, "</div>\n");
 }
 
 /* ---- Tokens ------------------------------------------------------------------------------- */
@@ -287,7 +287,8 @@ static void put_token_types(leat_textbuf *out, const leat_sequence_stats *stats)
     leat_textbuf_put(out, "</tbody></table></div>\n");
 }
 
-void batches_report_page(leat_textbuf *out, const void *user) {
+void batches_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const batches_report *job = user;
     put_header(out, job);
     leat_textbuf_put(out, "<div class=\"two\">\n");
@@ -295,7 +296,7 @@ void batches_report_page(leat_textbuf *out, const void *user) {
     put_modes_and_tokens(out, job);
     leat_textbuf_put(out, "</div>\n");
     put_all_scales(out, job);
-    put_figures(out, job);
+    put_figures(page, job);
     put_filling(out, job);
     put_token_types(out, &job->report->asked);
     leat_page_end(out,

@@ -144,7 +144,7 @@ static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
                             SPLITS_SHOWN, s->split_count);
 }
 
-static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
+static void draw_nodes(leat_page *page, const leat_can_summary *s) {
     static const leat_histogram spec = {"Nodes per graph: identifiers in a window",
                                         "nodes",
                                         "share of the graphs",
@@ -157,33 +157,36 @@ static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
     const leat_series series[] = {{"train", &s->splits[0].nodes},
                                   {"val", s->split_count > 1 ? &s->splits[1].nodes : &tests},
                                   {"tests", &tests}};
-    leat_figure_series(out, &spec, series, 3);
+    leat_figure_series(page, &spec, series, 3);
 }
 
 /* Horizontal bars, because names of splits are long. */
-static void draw_attacks(leat_textbuf *out, const leat_can_summary *s) {
+static void draw_attacks(leat_page *page, const leat_can_summary *s) {
     static const char title[] = "Graphs with an attack, by split";
-    char caption[LEAT_FIGURE_WORDS], words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES],
-        b[LEAT_WORDS_BYTES];
-    leat_bars bars = {.out = out, .unit = LEAT_UNIT_SHARE};
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_bars bars = {.page = page,
+                      .unit = LEAT_UNIT_SHARE,
+                      .names = "split",
+                      .values = "share of the graphs",
+                      .counts = "graphs with an attack"};
     bars.count = s->split_count < SPLITS_SHOWN ? s->split_count : SPLITS_SHOWN;
     for (int i = 0; i < bars.count; i++)
         bars.peak =
             fmax(bars.peak, leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count));
-    snprintf(caption, sizeof caption, "share of the graphs%s",
-             bars.count < s->split_count ? ", of the first splits" : "");
-    leat_figure_begin(out, title, caption);
-    leat_bars_begin(&bars, title);
+    leat_figure_begin(page, title);
+    leat_figure_say(page, bars.count < s->split_count ? "share of the graphs, of the first splits"
+                                                      : "share of the graphs");
+    leat_bars_begin(&bars);
     for (int i = 0; i < bars.count; i++) {
         const leat_can_summary_split *split = &s->splits[i];
         double share = leat_ratio(split->attack_count, split->facts.graph_count);
         snprintf(words, sizeof words, "%s of the graphs (%s)",
                  leat_unit_words(a, LEAT_UNIT_SHARE, share),
                  leat_words_count(b, split->attack_count));
-        leat_bars_put(&bars, split->facts.name, share, "bar bad", words);
+        leat_bars_put(&bars, split->facts.name, share, split->attack_count, "bar bad", words);
     }
     leat_bars_end(&bars);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- captures ---------------------------------------------------------------------------- */
@@ -389,7 +392,8 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
 
 /* ---- the page ---------------------------------------------------------------------------- */
 
-void leat_can_report_page(leat_textbuf *out, const void *user) {
+void leat_can_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const leat_can_report *report = user;
     const leat_can_summary *s = report->summary;
     leat_can_facts facts;
@@ -399,8 +403,8 @@ void leat_can_report_page(leat_textbuf *out, const void *user) {
     put_splits(out, s);
     put_attacks(out, s);
     leat_textbuf_put(out, "<h2>Graphs</h2>\n<div class=\"figures\">\n");
-    draw_nodes(out, s);
-    draw_attacks(out, s);
+    draw_nodes(page, s);
+    draw_attacks(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_captures(out, s);
     put_identifiers(out, s, &facts);

@@ -26,7 +26,7 @@ void leat_found_page(leat_textbuf *out, const leat_found *found, const char *rea
 typedef struct leat_report_forms {
     leat_out_members_fn *json;
     void (*terminal)(leat_cli *cli, const void *report);
-    void (*page)(leat_textbuf *out, const void *report);
+    void (*page)(leat_page *page, const void *report);
 } leat_report_forms;
 /* Writes `report` in the requested forms; then reports `failure`, if it is one, instead of writing
  * the page. Returns the exit status: 1 also if verification found problems. */
@@ -38,10 +38,10 @@ bool leat_terminal_has_sparks(void);
 void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist);
 
 /* `report` is a leat_report. */
-void leat_report_page(leat_textbuf *out, const void *report);
+void leat_report_page(leat_page *page, const void *report);
 void leat_report_json(leat_json *json, const void *report);
 /* All figures of the page. */
-void leat_report_figures(leat_textbuf *out, const leat_summary *summary);
+void leat_report_figures(leat_page *page, const leat_summary *summary);
 void leat_report_terminal(leat_cli *cli, const void *report);
 
 #endif

@@ -242,7 +242,8 @@ static void put_shards(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "</details>\n");
 }
 
-void leat_report_page(leat_textbuf *out, const void *user) {
+void leat_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const leat_report *report = user;
     const leat_summary *s = report->summary;
     put_header(out, report);
@@ -253,7 +254,7 @@ void leat_report_page(leat_textbuf *out, const void *user) {
     leat_textbuf_put(out, "</div>\n<h2>Distributions</h2>\n");
     put_read_note(out, s);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    leat_report_figures(out, s);
+    leat_report_figures(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_top(out, s);
     if (s->row_count > 0) {

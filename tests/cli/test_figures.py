@@ -3,6 +3,9 @@
 Runs the command named by LEAT (default: build/leat).
 """
 import collections
+import csv
+import datetime
+import io
 import json
 import os
 import re
@@ -78,6 +81,121 @@ class Histograms(unittest.TestCase):
             self.assertGreater(len(counts), 0)
             self.assertGreater(min(counts), 0, "a bar of nothing")
             self.assertEqual(sum(counts), of["count"], title)
+
+
+def table(data):
+    """The rows of a CSV file, each by the names of its columns."""
+    return list(csv.DictReader(io.StringIO(data.decode())))
+
+
+class Files(unittest.TestCase):
+    def at(self, name):
+        path = os.path.join(DATA, name)
+        self.addCleanup(shutil.rmtree, path, True)
+        return path
+
+    def read(self, folder):
+        found = {}
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "rb") as file:
+                found[name] = file.read()
+        return found
+
+    def test_the_command_writes_what_the_page_offers(self):
+        page, folder = os.path.join(DATA, "page.html"), self.at("figures")
+        done = leat("inspect", os.path.join(DATA, "set"), "--html", page, "--figures", folder,
+                    status=0)
+        self.assertIn(f"figures written to {folder}\n", done.stdout)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(self.read(folder), pages.files(text))
+        self.assertIn("round-trip-time.svg", self.read(folder))
+        alone = self.at("alone")  # without a page
+        leat("inspect", os.path.join(DATA, "set"), "--figures", alone, status=0)
+        self.assertEqual(self.read(alone), self.read(folder))
+
+    def test_batches(self):
+        page, folder = os.path.join(DATA, "page.html"), self.at("figures")
+        done = leat("batches", os.path.join(DATA, "set"), "--report", page, "--figures", folder,
+                    status=0)
+        self.assertIn(f"figures    {folder}\n", done.stdout)
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(self.read(folder), pages.files(file.read()))
+        done = leat("batches", os.path.join(DATA, "set"), "--figures", folder, status=2)
+        self.assertIn("--figures requires --report", done.stderr)
+
+    def test_what_the_folder_has_stays(self):
+        folder = self.at("figures")
+        os.mkdir(folder)
+        leat("inspect", os.path.join(DATA, "few"), "--figures", folder, status=0)  # empty
+        first = self.read(folder)
+        own = os.path.join(folder, "own.svg")
+        with open(own, "w", encoding="utf-8") as file:
+            file.write("mine")
+        words = ("inspect", os.path.join(DATA, "set"), "--figures", folder)
+        done = leat(*words, status=1)
+        self.assertEqual(done.stdout, "")  # before the work
+        self.assertIn("use --replace", done.stderr)
+        self.assertEqual(self.read(folder), {**first, "own.svg": b"mine"})
+        leat(*words, "--replace", status=0)
+        after = self.read(folder)
+        self.assertEqual(after.pop("own.svg"), b"mine")
+        self.assertNotEqual(after["round-trip-time.csv"], first["round-trip-time.csv"])
+        self.assertEqual([name for name in os.listdir(DATA) if ".leat-" in name], [])
+
+    def test_refused(self):
+        for words, status, why in (
+                (("--replace",), 2, "--replace is for --figures"),
+                (("--figures", os.path.join(DATA, "set.csv")), 1, "is not a folder"),
+                (("--figures", os.path.join(DATA, "no", "folder")), 1, "no folder"),
+                (("--figures", os.path.join(DATA, "set"), "--html", os.path.join(DATA, "x.html")),
+                 1, "--replace")):
+            done = leat("inspect", os.path.join(DATA, "set"), *words, status=status)
+            self.assertEqual(done.stdout, "")
+            self.assertIn(why, done.stderr)
+
+    def test_tables_have_the_numbers(self):
+        files = pages.files(inspected("set")[2])
+        rtts, failures = [], 0
+        spans, hours = collections.defaultdict(list), collections.Counter()
+        with open(os.path.join(DATA, "set.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                spans[row["src_addr"]].append(int(row["event_time"]))
+                hours[int(row["event_time"]) // 3600] += 1
+                if row["rtt"] == "-1":
+                    failures += 1
+                else:
+                    rtts.append(float(row["rtt"]))
+        rows = table(files["round-trip-time.csv"])
+        self.assertEqual(list(rows[0]), ["rtt_ms_from", "rtt_ms_to", "share_of_the_answers",
+                                         "answers"])
+        self.assertEqual(sum(int(row["answers"]) for row in rows), len(rtts))
+        for row in rows:
+            low, high = float(row["rtt_ms_from"]), float(row["rtt_ms_to"])
+            # at an edge, 1.6 % of the values may be on the other side
+            near = sum(low * 1.016 <= rtt < high / 1.016 for rtt in rtts)
+            wide = sum(low / 1.016 <= rtt < high * 1.016 for rtt in rtts)
+            self.assertTrue(near <= int(row["answers"]) <= wide, row)
+            self.assertAlmostEqual(float(row["share_of_the_answers"]),
+                                   int(row["answers"]) / len(rtts), 6)
+        rows = table(files["failures-over-time.csv"])
+        self.assertEqual(sum(int(row["failures"]) for row in rows), failures)
+        for row in table(files["measurements-over-time.csv"]):
+            begin, end = (datetime.datetime.fromisoformat(row[name][:-1] + "+00:00").timestamp()
+                          for name in ("time_from", "time_to"))
+            self.assertEqual(int(row["measurements_per_bar"]),
+                             sum(begin <= time < end for times in spans.values()
+                                 for time in times))
+        counts = sorted(len(times) for times in spans.values())
+        for row in table(files["measurements-per-row-and-per-probe.csv"]):
+            least = int(row["measurements"])
+            self.assertAlmostEqual(float(row["share_with_at_least_that_many"]),
+                                   sum(count >= least for count in counts) / len(counts), 6, row)
+
+    def test_a_picture_in_a_browser(self):
+        folder = self.at("figures")
+        leat("inspect", os.path.join(DATA, "set"), "--figures", folder, status=0)
+        pages.check_in_browser(self, os.path.join(folder, "failures-over-time.svg"), folder, 8)
 
 
 if __name__ == "__main__":
