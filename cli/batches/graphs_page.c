@@ -166,6 +166,7 @@ static void put_fill(leat_page *page, const graphs_report *report) {
 
 /* The shares of a column's batches, from the smallest to the largest. */
 static void draw_ranges(leat_plot *plot, const graphs_report *report) {
+    static const char *const ends[] = {"least", "most"};
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     char d[LEAT_WORDS_BYTES], e[LEAT_WORDS_BYTES];
     int64_t at = 0;
@@ -177,7 +178,7 @@ static void draw_ranges(leat_plot *plot, const graphs_report *report) {
                  leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
                  leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
         leat_plot_range(plot, (double)at + 1, (double)(at + column->batches) + 1,
-                        column->attacks_least, column->attacks_most, "bar range", words);
+                        column->attacks_least, column->attacks_most, ends, "bar range", words);
         at += column->batches;
     }
 }

@@ -326,6 +326,7 @@ void leat_report_figures(leat_page *page, const leat_summary *s) {
         "Round trip time", "rtt", "share of the answers", "answers", "no answers were read",
         LEAT_UNIT_RTT_NS,  false};
     leat_figure_histogram(page, &rtts, &s->rtt_ns);
+    leat_report_values(page, s);
     draw_over_time(page, s);
     draw_failures(page, s);
     draw_measurements(page, s);

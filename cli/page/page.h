@@ -109,9 +109,9 @@ void leat_plot_zero_bar(leat_plot *plot, double y, double count, const char *wor
 /* A line through points; steps: each y holds until the next x. */
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name);
-/* A bar over [x0, x1) from y0 to y1, the series "least" and "most". */
+/* A bar over [x0, x1) from y0 to y1, which are of the series `ends`. */
 void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
-                     const char *class_name, const char *words);
+                     const char *const ends[2], const char *class_name, const char *words);
 /* Dashed vertical lines at x1 <= x2, each with a label at its top. */
 void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
 void leat_plot_end(leat_plot *plot);

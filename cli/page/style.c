@@ -49,7 +49,7 @@ static const char page_rules[] =
     "h2{font-size:18px;margin:36px 0 12px}\n"
     "h3{font-size:14px;margin:0}\n"
     "p{margin:0 0 8px}\n"
-    ".sub,.note{color:var(--soft)}\n"
+    ".sub,.note{color:var(--soft)}.lost{color:var(--bad);font-weight:600}\n"
     ".note{font-size:13px;max-width:110ch}\n"
     ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(160px,1fr));gap:12px;"
     "margin:20px 0 12px}\n"

@@ -358,9 +358,9 @@ void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, double count
 }
 
 void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
-                     const char *class_name, const char *words) {
-    put_row(plot, "least", x0, x1, y0, 0);
-    put_row(plot, "most", x0, x1, y1, 0);
+                     const char *const ends[2], const char *class_name, const char *words) {
+    put_row(plot, ends[0], x0, x1, y0, 0);
+    put_row(plot, ends[1], x0, x1, y1, 0);
     double left = leat_plot_x(plot, x0), low = leat_plot_y(plot, y0), high = leat_plot_y(plot, y1);
     if (low - high < 1) high = low - 1; /* a range of one value stays visible */
     leat_textbuf_printf(plot->page->svg,

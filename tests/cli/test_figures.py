@@ -5,8 +5,10 @@ Runs the command named by LEAT (default: build/leat).
 import collections
 import csv
 import datetime
+import glob
 import io
 import json
+import math
 import os
 import re
 import shutil
@@ -86,6 +88,123 @@ class Histograms(unittest.TestCase):
 def table(data):
     """The rows of a CSV file, each by the names of its columns."""
     return list(csv.DictReader(io.StringIO(data.decode())))
+
+
+def quantile(values, share):
+    values = sorted(values)
+    return values[max(math.ceil(share * len(values)), 1) - 1]
+
+
+class Values(unittest.TestCase):
+    """Round trips and failures by version, split, hour and row."""
+    @classmethod
+    def setUpClass(cls):
+        cls.rows = {}
+        with open(os.path.join(DATA, "set.csv"), encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                cls.rows.setdefault(row["src_addr"], []).append(row)
+        cls.figures, cls.document, text = inspected("set")
+        cls.files = pages.files(text)
+        cls.test = set()
+        for shard in glob.glob(os.path.join(DATA, "set", "test", "*.arrayrecord")):
+            told = leat("cat", shard, "--format", "csv", status=0).stdout
+            cls.test.update(word for word in re.split("[,\n]", told) if word in cls.rows)
+
+    def answers(self, wanted):
+        return [float(row["rtt"]) for probe, rows in self.rows.items() for row in rows
+                if row["rtt"] != "-1" and wanted(probe, row)]
+
+    def expect_series(self, name, title, of):
+        rows = table(self.files[name])
+        self.assertEqual({row["series"] for row in rows}, set(of))
+        for series, (told, rtts) in of.items():
+            self.assertGreater(len(rtts), 100)
+            self.assertEqual(told["count"], len(rtts))
+            self.assertEqual(told["zeros"] + sum(one["count"] for one in told["histogram"]),
+                             len(rtts))
+            self.assertAlmostEqual(told["mean"], sum(rtts) / len(rtts), 3)
+            self.assertAlmostEqual(told["p50"], quantile(rtts, 0.5), delta=0.016 * told["p50"])
+            shares = [float(row["share_of_the_answers"]) for row in rows
+                      if row["series"] == series]
+            self.assertAlmostEqual(sum(shares), 1, 6)
+        self.assertIn(title, self.figures)
+
+    def test_versions_and_splits(self):
+        values = self.document["values"]
+        self.expect_series("round-trip-time-ipv4-and-ipv6.csv", "Round trip time, IPv4 and IPv6", {
+            f"IPv{n}": (values["rtt_ms_by_version"][f"ipv{n}"],
+                        self.answers(lambda _, row, n=n: row["ip_version"] == n)) for n in "46"})
+        self.assertGreater(len(self.test), 3)
+        self.expect_series(
+            "round-trip-time-train-and-test.csv", "Round trip time, train and test", {
+                name: (values["rtt_ms_by_split"][name],
+                       self.answers(lambda probe, _, is_test=is_test:
+                                    (probe in self.test) == is_test))
+                for name, is_test in (("train", False), ("test", True))})
+
+    def test_hours(self):
+        rows = table(self.files["round-trip-time-by-hour-of-the-day.csv"])
+        told = {one["hour"]: one for one in self.document["values"]["rtt_ms_by_hour"]}
+        self.assertEqual(len(told), 24)
+        for hour, one in told.items():
+            rtts = self.answers(
+                lambda _, row, hour=hour: int(row["event_time"]) // 3600 % 24 == hour)
+            self.assertEqual(one["count"], len(rtts))
+            drawn = {row["series"]: float(row["rtt_ms"]) for row in rows
+                     if int(row["hour_from"]) == hour}
+            for name, share in (("p10", 0.1), ("p50", 0.5), ("p90", 0.9)):
+                self.assertAlmostEqual(one[name], quantile(rtts, share), delta=0.017 * one[name])
+                shown = drawn["median" if name == "p50" else name]
+                self.assertAlmostEqual(shown, one[name], 4)
+
+    def test_failures(self):
+        bounds = {"none": 0, "up to 1 %": 0.01, "1 to 5 %": 0.05, "5 to 20 %": 0.2,
+                  "20 to 50 %": 0.5, "over 50 %, not all": 0.99999}
+        counted = collections.Counter()
+        for rows in self.rows.values():  # no probe is cut into several rows here
+            share = sum(row["rtt"] == "-1" for row in rows) / len(rows)
+            counted[next((name for name, most in bounds.items() if share <= most), "all")] += 1
+        self.assertGreater(len(counted), 2)
+        told = self.document["values"]["rows_by_failures"]
+        self.assertEqual(self.document["all"]["rows"], len(self.rows))
+        self.assertEqual({one["failed"]: one["rows"] for one in told if one["rows"]}, counted)
+        self.assertEqual([(row["failed"], int(row["rows"])) for row in
+                          table(self.files["rows-by-share-of-failures.csv"])],
+                         [(one["failed"], one["rows"]) for one in told])
+        for probe in self.document["largest_probes"]:
+            rows = self.rows[probe["src_addr"]]
+            self.assertEqual((probe["measurements_read"], probe["failures"]),
+                             (len(rows), sum(row["rtt"] == "-1" for row in rows)))
+
+    def test_bounds_of_failures(self):
+        """100 measurements each, of which so many fail."""
+        path = os.path.join(DATA, "bounds.csv")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
+            for failures in (0, 1, 2, 5, 6, 20, 21, 50, 51, 99, 100):
+                for i in range(100):
+                    out.write(f"{1556136000 + i * 60},192.0.2.{failures},198.51.100.7,4,"
+                              f"{-1 if i < failures else 7}\n")
+        ingest("bounds")
+        _, document, _ = inspected("bounds")
+        self.assertEqual([one["rows"] for one in document["values"]["rows_by_failures"]],
+                         [1, 1, 2, 2, 2, 2, 1])
+
+    def test_a_probe_without_answers_is_remarked(self):
+        path = os.path.join(DATA, "lost.csv")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
+            for i in range(540):
+                out.write(f"{1556136000 + i * 60},192.0.2.1,198.51.100.7,4,-1\n")
+                out.write(f"{1556136000 + i * 60},192.0.2.2,198.51.100.7,4,{i % 9 + 1}\n")
+        ingest("lost")
+        _, document, text = inspected("lost")
+        self.assertEqual({probe["src_addr"]: probe["failures"]
+                          for probe in document["largest_probes"]},
+                         {"192.0.2.1": 540, "192.0.2.2": 0})
+        self.assertEqual(text.count('<td class="lost">all</td>'), 1)
+        self.assertRegex(text, r'192\.0\.2\.1</td>.{0,200}<td class="lost">all</td>')
+        self.assertIn('540 measurements, <span class="lost">all failed</span>', text)
 
 
 class Files(unittest.TestCase):
