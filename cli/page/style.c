@@ -62,7 +62,7 @@ static const char page_rules[] =
     ".panel{padding:14px 16px;margin:0 0 12px}\n"
     ".two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));"
     "gap:12px}\n"
-    ".two>.panel{min-width:0;margin:0}\n"
+    ".two>.panel{min-width:0;margin:0}.two>figure svg{max-width:400px}\n"
     ".verdict{border-left:5px solid var(--good)}.verdict.bad{border-left-color:var(--bad)}"
     "\n"
     ".verdict p{margin:0}.verdict ul{margin:8px 0 0;padding-left:20px}"
