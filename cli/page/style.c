@@ -67,7 +67,7 @@ static const char page_rules[] =
     "\n"
     ".verdict p{margin:0}.verdict ul{margin:8px 0 0;padding-left:20px}"
     ".verdict li{overflow-wrap:anywhere}\n"
-    ".figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),"
+    ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),"
     "1fr));gap:12px}\n"
     "figure{margin:0;padding:12px 14px 8px;min-width:0}\n"
     "figcaption p{color:var(--soft);font-size:13px;margin:0 0 4px}\n"
