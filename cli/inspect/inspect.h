@@ -44,6 +44,8 @@ void leat_report_json(leat_json *json, const void *report);
 void leat_report_figures(leat_page *page, const leat_summary *summary);
 /* Those of round trips and failures by version, split, hour and row. */
 void leat_report_values(leat_page *page, const leat_summary *summary);
+/* The beginning of a part of the course of a row, in microseconds. */
+double leat_course_begin(const leat_summary *summary, int part);
 extern const char *const leat_loss_words[LEAT_LOSSES];
 /* Round trips of a split and a version (0: IPv4, 1: IPv6); -1: of all. */
 void leat_summary_rtts(const leat_summary *summary, int split, int version, leat_dist *out);

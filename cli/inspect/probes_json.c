@@ -133,6 +133,23 @@ static void put_measurements(leat_json *json, const leat_summary_row *row) {
     leat_json_end_array(json);
 }
 
+/* Parts of the time of the data set in which the row has answers. */
+static void put_course(leat_json *json, const leat_summary *s, const leat_summary_row *row) {
+    leat_json_key(json, "course");
+    leat_json_begin_array(json);
+    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+        if (row->course_answers[part] == 0) continue;
+        leat_json_begin_object(json);
+        put_time(json, "from", (int64_t)leat_course_begin(s, part));
+        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
+        leat_json_member_int(json, "answers", row->course_answers[part]);
+        leat_json_member_double(json, "mean_ms",
+                                row->course_ms[part] / (double)row->course_answers[part]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_rows(leat_json *json, const leat_summary *s) {
     leat_json_key(json, "rows");
     leat_json_begin_array(json);
@@ -154,6 +171,7 @@ static void put_rows(leat_json *json, const leat_summary *s) {
         put_time(json, "first", row->first_us);
         put_time(json, "last", row->last_us);
         put_measurements(json, row);
+        put_course(json, s, row);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);

@@ -89,6 +89,74 @@ static void draw_hours(leat_page *page, const leat_summary *s) {
     leat_figure_end(page);
 }
 
+/* ---- Over time ---------------------------------------------------------------------------- */
+
+/* The beginning of a part of the time of the data set; of LEAT_SUMMARY_COURSE: its end. */
+double leat_course_begin(const leat_summary *s, int part) {
+    double span = (double)s->last_us - (double)s->first_us + 1;
+    return (double)s->first_us + span * part / LEAT_SUMMARY_COURSE;
+}
+
+/* A line for each run of parts that have answers. */
+static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_row *row,
+                        const char *class_name) {
+    double xs[LEAT_SUMMARY_COURSE + 1], ys[LEAT_SUMMARY_COURSE + 1];
+    int count = 0;
+    for (int part = 0; part <= LEAT_SUMMARY_COURSE; part++) {
+        bool has = part < LEAT_SUMMARY_COURSE && row->course_answers[part] > 0;
+        if (has) {
+            xs[count] = leat_course_begin(s, part);
+            ys[count++] = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+        } else if (count > 0) {
+            xs[count] = leat_course_begin(s, part);
+            ys[count] = ys[count - 1];
+            leat_plot_line(plot, xs, ys, count + 1, true, class_name);
+            count = 0;
+        }
+    }
+}
+
+static leat_axis course_axis(const leat_summary *s, int rows) {
+    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "mean rtt"};
+    for (int i = 0; i < rows; i++) {
+        for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+            const leat_summary_row *row = &s->rows[i];
+            if (row->course_answers[part] == 0) continue;
+            double mean = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            axis.low = fmin(axis.low, fmax(1, mean));
+            axis.high = fmax(axis.high, mean);
+        }
+    }
+    if (axis.high == 0) return axis;
+    axis.low /= 1.2;
+    axis.high = fmax(axis.high, axis.low * 1.5) * 1.2;
+    return axis;
+}
+
+/* The first of the rows that are described in words. */
+static void draw_courses(leat_page *page, const leat_summary *s) {
+    static const char *const classes[] = {"line l1", "line l2", "line l3"};
+    enum { LINES = sizeof classes / sizeof classes[0] };
+    int rows = s->row_count < LINES ? (int)s->row_count : LINES;
+    leat_plot plot = {.page = page,
+                      .x = {LEAT_UNIT_DATE_US, false, (double)s->first_us,
+                            leat_course_begin(s, LEAT_SUMMARY_COURSE), "time (UTC)"},
+                      .y = course_axis(s, rows),
+                      .series = "address"};
+    if (plot.y.high == 0) return; /* no row is described, or none has an answer */
+    leat_figure_begin(page, "Round trip time over time, of a few rows");
+    for (int i = 0; i < rows; i++)
+        leat_figure_item(page, classes[i], s->rows[i].src[0] != 0 ? s->rows[i].src : "(none)",
+                         NULL);
+    leat_plot_begin(&plot, false);
+    for (int i = 0; i < rows; i++) {
+        plot.series = s->rows[i].src;
+        draw_course(&plot, s, &s->rows[i], classes[i]);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(page);
+}
+
 /* ---- Failures ----------------------------------------------------------------------------- */
 
 const char *const leat_loss_words[LEAT_LOSSES] = {
@@ -129,5 +197,6 @@ void leat_report_values(leat_page *page, const leat_summary *s) {
     draw_versions(page, s);
     draw_splits(page, s);
     draw_hours(page, s);
+    draw_courses(page, s);
     draw_losses(page, s);
 }

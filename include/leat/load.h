@@ -224,6 +224,8 @@ typedef struct leat_summary_measurement {
     float rtt; /* milliseconds; -1: failed */
 } leat_summary_measurement;
 
+#define LEAT_SUMMARY_COURSE 48
+
 typedef struct leat_summary_row {
     int64_t row;    /* of the data set */
     int64_t shard;  /* in `shards` */
@@ -235,6 +237,9 @@ typedef struct leat_summary_row {
     int64_t first_us, last_us;
     leat_summary_measurement shown[LEAT_SUMMARY_SHOWN];
     int shown_count;
+    /* The time of the data set, from its first measurement to its last, in equal parts. */
+    int64_t course_answers[LEAT_SUMMARY_COURSE];
+    double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
 } leat_summary_row;
 
 typedef struct leat_summary {

@@ -176,6 +176,27 @@ class Values(unittest.TestCase):
             self.assertEqual((probe["measurements_read"], probe["failures"]),
                              (len(rows), sum(row["rtt"] == "-1" for row in rows)))
 
+    def test_course_of_a_few_rows(self):
+        drawn = table(self.files["round-trip-time-over-time-of-a-few-rows.csv"])
+        times = [int(row["event_time"]) for rows in self.rows.values() for row in rows]
+        first, span = min(times) * 10**6, (max(times) - min(times)) * 10**6 + 1
+        self.assertEqual(len(self.document["rows"]), 3)
+        for of in self.document["rows"]:
+            parts = collections.defaultdict(list)
+            for row in self.rows[of["src_addr"]]:
+                if row["rtt"] != "-1":
+                    part = (int(row["event_time"]) * 10**6 - first) * 48 // span
+                    parts[part].append(float(row["rtt"]))
+            self.assertEqual([one["answers"] for one in of["course"]],
+                             [len(parts[part]) for part in sorted(parts)])
+            shown = [float(row["mean_rtt_ms"]) for row in drawn
+                     if row["series"] == of["src_addr"]]
+            self.assertEqual(len(shown), len(parts))
+            for part, one, mean in zip(sorted(parts), of["course"], shown):
+                self.assertAlmostEqual(one["mean_ms"], sum(parts[part]) / len(parts[part]), 3)
+                self.assertAlmostEqual(one["mean_ms"], mean, 4)
+        self.assertGreater(len(drawn), 3)
+
     def test_bounds_of_failures(self):
         """100 measurements each, of which so many fail."""
         path = os.path.join(DATA, "bounds.csv")

@@ -371,11 +371,22 @@ static void copy_address(char to[LEAT_PROBE_SRC_BYTES], const char *text, int64_
     to[size_bytes > 0 ? size_bytes : 0] = 0;
 }
 
-static void describe_values(const leat_measurements *m, leat_summary_row *out) {
+static void add_to_course(const leat_summary *summary, int64_t time_us, float rtt,
+                          leat_summary_row *out) {
+    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
+    __int128 part = ((__int128)time_us - summary->first_us) * LEAT_SUMMARY_COURSE / span;
+    if (part < 0 || part >= LEAT_SUMMARY_COURSE) return; /* facts that do not match the values */
+    out->course_answers[part]++;
+    out->course_ms[part] += rtt;
+}
+
+static void describe_values(const leat_summary *summary, const leat_measurements *m,
+                            leat_summary_row *out) {
     out->measurements = m->count;
     if (m->count > 0) memcpy(out->src, m->addresses[m->src[0]].text, sizeof m->addresses->text);
     for (int64_t i = 0; i < m->count; i++) {
         if (m->rtt[i] < 0) out->failures++;
+        else add_to_course(summary, m->time_us[i], m->rtt[i], out);
         if (i >= LEAT_SUMMARY_SHOWN) continue;
         leat_summary_measurement *shown = &out->shown[out->shown_count++];
         shown->time_us = m->time_us[i];
@@ -397,7 +408,7 @@ static leat_code describe_row(job *work, int64_t row, leat_row *cursor, leat_sum
     out->record_bytes = facts.record_bytes;
     out->first_us = facts.first_us;
     out->last_us = facts.last_us;
-    describe_values(&work->tallies[0].values_of_row, out);
+    describe_values(work->summary, &work->tallies[0].values_of_row, out);
     return LEAT_OK;
 }
 
