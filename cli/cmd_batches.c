@@ -7,6 +7,7 @@
 #include "leat/load.h"
 #include "leat/load_can.h"
 #include "leat/load_images.h"
+#include "page/page.h"
 
 /* Building or describing batches is a different job from a report. */
 static int refuse_jobs(leat_cli *cli) {
@@ -24,12 +25,20 @@ static int refuse_jobs(leat_cli *cli) {
 
 /* Fails before data is read or copied if a file cannot be written at the end. */
 static int check_outputs(leat_cli *cli) {
-    static const char *const names[] = {"report", "save-state"};
+    const leat_page_places places = leat_page_asked(cli, "report");
+    const char *state = leat_cli_text(cli, "save-state");
     leat_error err = {0};
-    for (int i = 0; i < 2; i++)
-        if (leat_cli_given(cli, names[i]) &&
-            leat_text_can_save(leat_cli_text(cli, names[i]), &err) != LEAT_OK)
-            return leat_cli_fail(cli, &err);
+    if (leat_page_can_save(&places, &err) != LEAT_OK ||
+        (state != NULL && leat_text_can_save(state, &err) != LEAT_OK))
+        return leat_cli_fail(cli, &err);
+    return 0;
+}
+
+static int check_figures(leat_cli *cli) {
+    if (leat_cli_given(cli, "figures") && !leat_cli_given(cli, "report"))
+        return leat_cli_usage(cli, "--figures requires --report, which names the page");
+    if (leat_cli_flag(cli, "replace") && !leat_cli_given(cli, "figures"))
+        return leat_cli_usage(cli, "--replace is for --figures");
     return 0;
 }
 
@@ -38,6 +47,7 @@ static int run_batches(leat_cli *cli) {
     leat_cli_cancellable(cli);
     int status = leat_cli_take_data(cli, &kind);
     if (status == 0 && leat_cli_given(cli, "report")) status = refuse_jobs(cli);
+    if (status == 0) status = check_figures(cli);
     if (status == 0) status = check_outputs(cli);
     return status != 0 ? status : kind->batches(cli);
 }
@@ -108,6 +118,7 @@ static const leat_cli_option options[] = {
          "time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers "
          "--steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers; "
          "not for image data sets"},
+    LEAT_PAGE_OPTIONS,
     {.own.name = "resume",
      .own.kind = LEAT_SETTING_PATH,
      .own.value = "FILE",

@@ -3,22 +3,27 @@
 #include "inspect/inspect.h"
 #include "kinds.h"
 
+static void write_place(leat_cli *cli, const char *what, const char *path) {
+    if (path == NULL) return;
+    leat_out(cli, "\n  %s written to ", what);
+    leat_out_name(cli, path);
+    leat_out(cli, "\n");
+}
+
 int leat_inspect_write(leat_cli *cli, const leat_report_forms *forms, const void *report,
                        bool problems, const leat_error *failure) {
-    const char *html = leat_cli_text(cli, "html");
+    const leat_page_places places = leat_page_asked(cli, "html");
     bool json = leat_cli_flag(cli, "json");
     leat_error err = {0};
     int status = 0;
     if (json) status = leat_out_object(cli, forms->json, report);
     else forms->terminal(cli, report);
     if (failure->code != LEAT_OK) return leat_cli_fail(cli, failure);
-    if (html != NULL && leat_page_save(html, forms->page, report, &err) != LEAT_OK)
+    if ((places.path != NULL || places.figures != NULL) &&
+        leat_page_save(&places, forms->page, report, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    if (html != NULL && !json) {
-        leat_out(cli, "\n  page written to ");
-        leat_out_name(cli, html);
-        leat_out(cli, "\n");
-    }
+    if (!json) write_place(cli, "page", places.path);
+    if (!json) write_place(cli, "figures", places.figures);
     return problems ? 1 : status;
 }
 
@@ -28,9 +33,10 @@ static int run_inspect(leat_cli *cli) {
     leat_cli_cancellable(cli);
     int status = leat_cli_take_data(cli, &kind);
     if (status != 0) return status;
-    if (leat_cli_given(cli, "html") &&
-        leat_text_can_save(leat_cli_text(cli, "html"), &err) != LEAT_OK)
-        return leat_cli_fail(cli, &err);
+    if (leat_cli_flag(cli, "replace") && !leat_cli_given(cli, "figures"))
+        return leat_cli_usage(cli, "--replace is for --figures");
+    const leat_page_places places = leat_page_asked(cli, "html");
+    if (leat_page_can_save(&places, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     return kind->inspect(cli);
 }
 
@@ -42,6 +48,7 @@ static const leat_cli_option options[] = {
      .own.help =
          "also write a page with plots: one self-contained file, without scripts or network "
          "access"},
+    LEAT_PAGE_OPTIONS,
     {.own.name = "rows",
      .own.kind = LEAT_SETTING_INT,
      .own.max = LEAT_SUMMARY_ROWS_MAX,
@@ -86,6 +93,7 @@ static const leat_cli_option options[] = {
 static const leat_cli_example examples[] = {
     {"leat inspect data", "sizes, distributions, largest probes, three rows in words"},
     {"leat inspect data --html data.html", "the same as a page with plots"},
+    {"leat inspect data --figures figures", "each plot as SVG, and its numbers as CSV"},
     {"leat inspect data --verify --json | jq .verification", "is every byte correct?"},
     {"leat inspect cache --html cache.html", "the graphs, attacks and features of a CAN cache"},
     {"leat inspect faces --html faces.html", "a contact sheet, the mean image, what was rejected"},

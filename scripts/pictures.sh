@@ -17,7 +17,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 build/leat synth probes -n 1000000 -o "$work/pings.parquet"
 build/leat ingest probes "$work/pings.parquet" -o "$work/probes"
-build/leat inspect "$work/probes" --verify --html "$work/probes.html"
-"$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1180 \
+leat=$PWD/build/leat
+(cd "$work" && "$leat" inspect probes --verify --html probes.html) # the title is the path
+"$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,1226 \
   --user-data-dir="$work/browser" --screenshot="$work/report.png" "file://$work/probes.html"
 cp "$work/report.png" docs/report.png

@@ -55,6 +55,8 @@ int batches_asked_steps(batches_run *run, bool epochs);
 int batches_read_steps(batches_run *run, int64_t first, int64_t count);
 /* "steps": the first one that was built, and the one after the last. */
 void batches_json_steps(leat_json *json, const batches_run *run);
+/* The lines that name the page of --report, and the folder of --figures. */
+void batches_write_page_names(leat_cli *cli);
 /* With --time: rates of `count` tokens, graphs or images, and the share of the time that the
  * command waited for batches. */
 void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,

@@ -4,6 +4,7 @@
 
 #include "batches/batches.h"
 #include "leat/load_can.h"
+#include "page/page.h"
 
 /* --device-memory and --model, and the resulting limits. */
 typedef struct graphs_budget {
@@ -30,7 +31,7 @@ typedef struct graphs_job {
     graphs_place first, last; /* batches built, of this host */
     bool all;                 /* --split all, for which the splits share: */
     leat_json *json;          /* with --json, else NULL */
-    leat_textbuf *page;       /* with --report, else NULL */
+    leat_page *page;          /* with --report, else NULL */
 } graphs_job;
 
 /* ---- graphs_splits.c ---- */
@@ -78,7 +79,5 @@ void graphs_json_place(leat_json *json, graphs_place place);
 
 /* ---- graphs_report.c ---- */
 int graphs_write_report(graphs_job *job);
-/* The line that names the page. */
-void graphs_write_page_name(leat_cli *cli);
 
 #endif

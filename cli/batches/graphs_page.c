@@ -3,7 +3,7 @@
 
 #include "batches/graphs_report.h"
 
-enum { OVERSIZE_ROWS = 50, CAPTION_BYTES = 400 };
+enum { OVERSIZE_ROWS = 50 };
 
 /* ---- What was counted --------------------------------------------------------------------- */
 
@@ -113,7 +113,7 @@ static double highest(const graphs_report *report, column_value *value) {
 static void draw_columns(leat_plot *plot, const graphs_report *report, column_value *value,
                          const char *class_name) {
     double xs[GRAPHS_COLUMNS + 1], ys[GRAPHS_COLUMNS + 1];
-    double at = 0.5;
+    double at = 1;
     for (int i = 0; i < report->column_count; i++) {
         xs[i] = at;
         ys[i] = value(report, &report->column[i]);
@@ -124,72 +124,100 @@ static void draw_columns(leat_plot *plot, const graphs_report *report, column_va
     leat_plot_line(plot, xs, ys, report->column_count + 1, true, class_name);
 }
 
-static leat_plot batch_plot(leat_textbuf *out, const graphs_report *report, double high,
+static leat_plot batch_plot(leat_page *page, const graphs_report *report, double high,
                             const char *y_label) {
-    return (leat_plot){.out = out,
-                       .x = {LEAT_UNIT_COUNT, false, 0.5, (double)report->all.batches + 0.5,
+    return (leat_plot){.page = page,
+                       .x = {LEAT_UNIT_COUNT, false, 1, (double)report->all.batches + 1,
                              "batch, in the order of training"},
                        .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(high), y_label}};
 }
 
-static void key_words(char *text, int room, int number, const char *name, double share) {
+static void put_key(leat_page *page, const char *class_name, const char *name, double share) {
     char words[LEAT_WORDS_BYTES];
-    snprintf(text, (size_t)room,
-             "<span class=\"item\"><span class=\"key l%d\"></span>%s <b>%s</b></span> ", number,
-             name, leat_unit_words(words, LEAT_UNIT_SHARE, share));
+    leat_figure_item(page, class_name, name, leat_unit_words(words, LEAT_UNIT_SHARE, share));
 }
 
-static void put_fill(leat_textbuf *out, const graphs_report *report) {
+static void put_fill(leat_page *page, const graphs_report *report) {
     static const char title[] = "How full batches are";
-    char caption[2 * CAPTION_BYTES], keys[2][CAPTION_BYTES] = {"", ""};
     const graphs_sums *all = &report->all;
     bool has_nodes = report->max_nodes > 0, has_edges = report->max_edges > 0;
     if ((!has_nodes && !has_edges) || all->batches == 0) {
-        leat_figure_empty(out, title,
+        leat_figure_empty(page, title,
                           all->batches == 0 ? "no batches"
                                             : "batches have no limit on nodes or edges");
         return;
     }
-    if (has_nodes) key_words(keys[0], CAPTION_BYTES, 1, "nodes", node_fill(report, all));
-    if (has_edges) key_words(keys[1], CAPTION_BYTES, 2, "edges", edge_fill(report, all));
-    snprintf(caption, sizeof caption, "overall: %s%s", keys[0], keys[1]);
     double nodes = highest(report, node_fill), edges = highest(report, edge_fill);
     double high = nodes > edges ? nodes : edges;
-    leat_plot plot = batch_plot(out, report, high > 1 ? high : 1, "share of the budget");
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
+    leat_plot plot = batch_plot(page, report, high > 1 ? high : 1, "share of the budget");
+    leat_figure_begin(page, title);
+    leat_figure_say(page, "overall:");
+    if (has_nodes) put_key(page, "line l1", "nodes", node_fill(report, all));
+    if (has_edges) put_key(page, "line l2", "edges", edge_fill(report, all));
+    plot.series = "nodes";
+    leat_plot_begin(&plot, false);
+    plot.series = "edges";
     if (has_edges) draw_columns(&plot, report, edge_fill, "line l2");
+    plot.series = "nodes";
     if (has_nodes) draw_columns(&plot, report, node_fill, "line l1");
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
-static void put_attacks(leat_textbuf *out, const graphs_report *report) {
+/* The shares of a column's batches, from the smallest to the largest. */
+static void draw_ranges(leat_plot *plot, const graphs_report *report) {
+    static const char *const ends[] = {"least", "most"};
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    char d[LEAT_WORDS_BYTES], e[LEAT_WORDS_BYTES];
+    int64_t at = 0;
+    for (int i = 0; i < report->column_count; i++) {
+        const graphs_sums *column = &report->column[i];
+        snprintf(words, sizeof words, "batches %s to %s: %s to %s of the graphs, overall %s",
+                 leat_words_count(a, at + 1), leat_words_count(b, at + column->batches),
+                 leat_unit_words(c, LEAT_UNIT_SHARE, column->attacks_least),
+                 leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
+                 leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
+        leat_plot_range(plot, (double)at + 1, (double)(at + column->batches) + 1,
+                        column->attacks_least, column->attacks_most, ends, "bar range", words);
+        at += column->batches;
+    }
+}
+
+static void put_attacks(leat_page *page, const graphs_report *report) {
     static const char title[] = "Graphs with an attack, by batch";
-    char caption[CAPTION_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
-    if (report->all.attacks == 0) {
-        leat_figure_empty(out, title, "no graph has an attack");
+    const graphs_sums *all = &report->all;
+    char words[2 * LEAT_WORDS_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (all->attacks == 0) {
+        leat_figure_empty(page, title, "no graph has an attack");
         return;
     }
-    snprintf(caption, sizeof caption, "overall <b>%s</b>, per batch <b>%s</b> to <b>%s</b>",
-             leat_unit_words(a, LEAT_UNIT_SHARE, attack_share(report, &report->all)),
-             leat_unit_words(b, LEAT_UNIT_SHARE, report->attacks_least),
-             leat_unit_words(c, LEAT_UNIT_SHARE, report->attacks_most));
-    leat_plot plot =
-        batch_plot(out, report, highest(report, attack_share), "share of the batch's graphs");
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
+    /* A column of several batches has their mean and their range. */
+    bool ranges = report->column_batches > 1;
+    leat_plot plot = batch_plot(page, report, all->attacks_most, "share of the batch's graphs");
+    leat_figure_begin(page, title);
+    put_key(page, "line l1", "overall", attack_share(report, all));
+    snprintf(words, sizeof words, "%s to %s",
+             leat_unit_words(a, LEAT_UNIT_SHARE, all->attacks_least),
+             leat_unit_words(b, LEAT_UNIT_SHARE, all->attacks_most));
+    leat_figure_item(page, ranges ? "bar range" : NULL, "per batch", words);
+    if (ranges) {
+        snprintf(words, sizeof words, "of %s batches a column",
+                 leat_words_count(a, report->column_batches));
+        leat_figure_say(page, words);
+    }
+    plot.series = "overall";
+    leat_plot_begin(&plot, false);
+    if (ranges) draw_ranges(&plot, report);
     draw_columns(&plot, report, attack_share, "line l1");
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- The curriculum ----------------------------------------------------------------------- */
 
-static void put_tiers(leat_textbuf *out, const graphs_report *report) {
+static void put_tiers(leat_page *page, const graphs_report *report) {
     static const char title[] = "Tiers and graphs of an epoch";
     double xs[GRAPHS_EPOCHS], tiers[GRAPHS_EPOCHS], graphs[GRAPHS_EPOCHS];
-    char caption[2 * CAPTION_BYTES], keys[2][CAPTION_BYTES];
     int count = report->epoch_count;
     if (count == 0) return;
     for (int i = 0; i < count; i++) {
@@ -197,53 +225,56 @@ static void put_tiers(leat_textbuf *out, const graphs_report *report) {
         tiers[i] = leat_ratio(report->epoch[i].tiers, report->job->options.batches.tiers);
         graphs[i] = leat_ratio(report->epoch[i].graph_count, report->facts.graphs);
     }
-    key_words(keys[0], CAPTION_BYTES, 1, "tiers", tiers[0]);
-    key_words(keys[1], CAPTION_BYTES, 2, "graphs", graphs[0]);
-    snprintf(caption, sizeof caption, "in the first epoch: %s%s", keys[0], keys[1]);
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, xs[count - 1], "epoch"},
-                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of all"}};
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
+                      .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of all"},
+                      .points = true,
+                      .series = "graphs"};
+    leat_figure_begin(page, title);
+    leat_figure_say(page, "in the first epoch:");
+    put_key(page, "line l1", "tiers", tiers[0]);
+    put_key(page, "line l2", "graphs", graphs[0]);
+    leat_plot_begin(&plot, false);
     leat_plot_line(&plot, xs, graphs, count, true, "line l2");
+    plot.series = "tiers";
     leat_plot_line(&plot, xs, tiers, count, true, "line l1");
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- Sizes -------------------------------------------------------------------------------- */
 
-static void put_figures(leat_textbuf *out, const graphs_report *report) {
+static void put_figures(leat_page *page, const graphs_report *report) {
     static const leat_histogram graphs = {.title = "Graphs of a batch",
                                           .x_label = "graphs",
                                           .y_label = "share of the batches",
                                           .things = "batches",
                                           .empty = "no batches"},
                                 nodes = {.title = "Nodes of a batch",
-                                         .x_label = "nodes (log scale)",
+                                         .x_label = "nodes",
                                          .y_label = "share of the batches",
                                          .things = "batches",
                                          .empty = "no batches"},
                                 edges = {.title = "Edges of a batch",
-                                         .x_label = "edges (log scale)",
+                                         .x_label = "edges",
                                          .y_label = "share of the batches",
                                          .things = "batches",
                                          .empty = "no batches"},
                                 sizes = {.title = "Nodes of a graph",
-                                         .x_label = "nodes (log scale)",
+                                         .x_label = "nodes",
                                          .y_label = "share of the graphs",
                                          .things = "graphs",
                                          .empty = "no graphs"};
-    put_heading(out, report->job, "Batches");
-    leat_textbuf_put(out, "<div class=\"figures\">\n");
-    put_fill(out, report);
-    put_attacks(out, report);
-    put_tiers(out, report);
-    leat_figure_numbers(out, &graphs, &report->graphs);
-    leat_figure_histogram(out, &nodes, &report->nodes);
-    leat_figure_histogram(out, &edges, &report->edges);
-    leat_figure_histogram(out, &sizes, &report->graph_nodes);
-    leat_textbuf_put(out, "</div>\n");
+    put_heading(page->out, report->job, "Batches");
+    leat_textbuf_put(page->out, "<div class=\"figures\">\n");
+    put_fill(page, report);
+    put_attacks(page, report);
+    put_tiers(page, report);
+    leat_figure_histogram(page, &graphs, &report->graphs);
+    leat_figure_histogram(page, &nodes, &report->nodes);
+    leat_figure_histogram(page, &edges, &report->edges);
+    leat_figure_histogram(page, &sizes, &report->graph_nodes);
+    leat_textbuf_put(page->out, "</div>\n");
 }
 
 /* ---- Tables ------------------------------------------------------------------------------- */
@@ -307,10 +338,11 @@ static void put_oversize(leat_textbuf *out, const graphs_report *report) {
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
-static void put_rest(leat_textbuf *out, const graphs_report *report) {
+static void put_rest(leat_page *page, const graphs_report *report) {
+    leat_textbuf *out = page->out;
     put_cards(out, report);
     put_budget(out, &report->job->budget);
-    put_figures(out, report);
+    put_figures(page, report);
     put_balance(out, report->job);
     put_oversize(out, report);
 }
@@ -322,12 +354,13 @@ void graphs_report_end(leat_textbuf *out) {
                   NULL);
 }
 
-void graphs_report_page(leat_textbuf *out, const void *user) {
+void graphs_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const graphs_report *report = user;
     leat_page_begin(out, report->job->facts.path, "leat batches");
     put_extent(out, report);
     leat_textbuf_put(out, "</header>\n");
-    put_rest(out, report);
+    put_rest(page, report);
     graphs_report_end(out);
 }
 
@@ -339,10 +372,12 @@ void graphs_report_begin(leat_textbuf *out, const graphs_job *job) {
                         job->facts.split_count);
 }
 
-void graphs_report_split(leat_textbuf *out, const graphs_report *report) {
+void graphs_report_split(leat_page *page, const graphs_report *report) {
+    leat_textbuf *out = page->out;
+    page->section = report->job->split.name;
     put_heading(out, report->job, "");
     put_extent(out, report);
-    put_rest(out, report);
+    put_rest(page, report);
 }
 
 void graphs_report_no_batches(leat_textbuf *out, const graphs_job *job, const char *why) {

@@ -9,6 +9,9 @@ double graphs_fill(int64_t count, int64_t batches, int64_t limit) {
 /* ---- Counting ----------------------------------------------------------------------------- */
 
 static void add_sums(graphs_sums *to, const graphs_sums *from) {
+    if (to->batches == 0 || from->attacks_least < to->attacks_least)
+        to->attacks_least = from->attacks_least;
+    if (from->attacks_most > to->attacks_most) to->attacks_most = from->attacks_most;
     to->batches += from->batches;
     to->graphs += from->graphs;
     to->nodes += from->nodes;
@@ -46,14 +49,9 @@ static void count_batch(graphs_report *report, const leat_graph_epoch_lists *lis
         batch.unlabelled += lists->y[graph] < 0;
         leat_dist_add(&report->graph_nodes, lists->nodes[graph], 1);
     }
-    double attacks = leat_ratio(batch.attacks, batch.graphs);
-    if (report->all.batches == 0) {
-        report->first = (graphs_place){lists->epoch, b};
-        report->attacks_least = attacks;
-    }
+    batch.attacks_least = batch.attacks_most = leat_ratio(batch.attacks, batch.graphs);
+    if (report->all.batches == 0) report->first = (graphs_place){lists->epoch, b};
     report->last = (graphs_place){lists->epoch, b};
-    if (attacks < report->attacks_least) report->attacks_least = attacks;
-    if (attacks > report->attacks_most) report->attacks_most = attacks;
     leat_dist_add(&report->graphs, batch.graphs, 1);
     leat_dist_add(&report->nodes, batch.nodes, 1);
     leat_dist_add(&report->edges, batch.edges, 1);
@@ -171,6 +169,8 @@ static void put_columns(leat_json *json, const graphs_report *report) {
         leat_json_member_int(json, "edges", column->edges);
         leat_json_member_int(json, "attacks", column->attacks);
         leat_json_member_int(json, "unlabelled", column->unlabelled);
+        leat_json_member_double(json, "attacks_least", column->attacks_least);
+        leat_json_member_double(json, "attacks_most", column->attacks_most);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -196,8 +196,8 @@ static void json_members(leat_json *json, const void *of) {
                             graphs_fill(all->nodes, all->batches, report->max_nodes));
     leat_json_member_double(json, "edge_fill",
                             graphs_fill(all->edges, all->batches, report->max_edges));
-    leat_json_member_double(json, "attacks_least", report->attacks_least);
-    leat_json_member_double(json, "attacks_most", report->attacks_most);
+    leat_json_member_double(json, "attacks_least", report->all.attacks_least);
+    leat_json_member_double(json, "attacks_most", report->all.attacks_most);
     leat_json_dist(json, "batch_graphs", &report->graphs, 1);
     leat_json_dist(json, "batch_nodes", &report->nodes, 1);
     leat_json_dist(json, "batch_edges", &report->edges, 1);
@@ -221,8 +221,8 @@ static void write_words(const graphs_report *report) {
              leat_words_count(b, all->attacks),
              leat_unit_words(c, LEAT_UNIT_SHARE, leat_ratio(all->attacks, all->graphs)));
     leat_out(cli, ", %s to %s per batch\n",
-             leat_unit_words(a, LEAT_UNIT_SHARE, report->attacks_least),
-             leat_unit_words(b, LEAT_UNIT_SHARE, report->attacks_most));
+             leat_unit_words(a, LEAT_UNIT_SHARE, report->all.attacks_least),
+             leat_unit_words(b, LEAT_UNIT_SHARE, report->all.attacks_most));
     if (all->unlabelled > 0)
         leat_out(cli, "           %s of them unlabelled: %s\n",
                  leat_words_count(a, all->unlabelled),
@@ -245,16 +245,10 @@ static void write_words(const graphs_report *report) {
 
 /* A page of its own, or a part of that of all splits. */
 static leat_code put_page(const graphs_report *report, leat_error *err) {
-    const char *path = leat_cli_text(report->job->run.cli, "report");
-    if (report->job->page == NULL) return leat_page_save(path, graphs_report_page, report, err);
+    const leat_page_places places = leat_page_asked(report->job->run.cli, "report");
+    if (report->job->page == NULL) return leat_page_save(&places, graphs_report_page, report, err);
     graphs_report_split(report->job->page, report);
     return LEAT_OK;
-}
-
-void graphs_write_page_name(leat_cli *cli) {
-    leat_out(cli, "page       ");
-    leat_out_name(cli, leat_cli_text(cli, "report"));
-    leat_out(cli, "\n");
 }
 
 int graphs_write_report(graphs_job *job) {
@@ -275,6 +269,6 @@ int graphs_write_report(graphs_job *job) {
     graphs_write_budget(job);
     graphs_write_left_out(job);
     write_words(&report);
-    if (job->page == NULL) graphs_write_page_name(cli);
+    if (job->page == NULL) batches_write_page_names(cli);
     return 0;
 }

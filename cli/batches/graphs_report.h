@@ -11,6 +11,7 @@
 /* Sums over consecutive batches. */
 typedef struct graphs_sums {
     int64_t batches, graphs, nodes, edges, attacks, unlabelled;
+    double attacks_least, attacks_most; /* smallest and largest share of a batch */
 } graphs_sums;
 
 typedef struct graphs_report {
@@ -20,7 +21,6 @@ typedef struct graphs_report {
     graphs_sums all;
     leat_dist graphs, nodes, edges; /* of a batch */
     leat_dist graph_nodes;          /* of a graph */
-    double attacks_least, attacks_most;
     /* The batches in order; each column holds enough of them that all columns fit. */
     graphs_sums column[GRAPHS_COLUMNS];
     int64_t column_batches;
@@ -40,10 +40,10 @@ LEAT_MUST_CHECK leat_code graphs_oversize_facts(const graphs_report *report, int
 
 /* ---- graphs_page.c ---- */
 /* `user` is a graphs_report. */
-void graphs_report_page(leat_textbuf *out, const void *user);
+void graphs_report_page(leat_page *page, const void *user);
 /* The page of all splits: its beginning, the part of each split, its end. */
 void graphs_report_begin(leat_textbuf *out, const graphs_job *job);
-void graphs_report_split(leat_textbuf *out, const graphs_report *report);
+void graphs_report_split(leat_page *page, const graphs_report *report);
 void graphs_report_no_batches(leat_textbuf *out, const graphs_job *job, const char *why);
 void graphs_report_end(leat_textbuf *out);
 

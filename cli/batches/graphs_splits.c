@@ -62,7 +62,7 @@ static void put_without(leat_json *json, const void *of) {
 static int write_without(graphs_job *job, const char *why) {
     leat_cli *cli = job->run.cli;
     const without_batches it = {job, why};
-    if (job->page != NULL) graphs_report_no_batches(job->page, job, why);
+    if (job->page != NULL) graphs_report_no_batches(job->page->out, job, why);
     if (job->json != NULL) return graphs_out_object(job, put_without, &it);
     if (leat_cli_given(cli, "hash")) return 0;
     graphs_write_split(job);
@@ -108,22 +108,19 @@ static int do_splits(const graphs_job *job, int (*one)(graphs_job *job)) {
 static int save_page(graphs_job *job) {
     leat_cli *cli = job->run.cli;
     leat_error err = {0};
-    const char *text = NULL;
-    int64_t size_bytes = 0;
-    graphs_report_end(job->page);
-    leat_code code = leat_textbuf_finish(job->page, &text, &size_bytes, &err);
-    if (code == LEAT_OK)
-        code = leat_text_save(leat_cli_text(cli, "report"), text, size_bytes, &err);
+    const leat_page_places places = leat_page_asked(cli, "report");
+    graphs_report_end(job->page->out);
+    leat_code code = leat_page_finish(job->page, &places, &err);
     if (code != LEAT_OK) return leat_cli_fail(cli, &err);
     if (job->json == NULL) {
         leat_out(cli, "\n");
-        graphs_write_page_name(cli);
+        batches_write_page_names(cli);
     }
     return 0;
 }
 
 static int with_outputs(graphs_job *job, int (*one)(graphs_job *job)) {
-    if (job->page != NULL) graphs_report_begin(job->page, job);
+    if (job->page != NULL) graphs_report_begin(job->page->out, job);
     if (job->json != NULL) {
         leat_json_begin_object(job->json);
         leat_json_key(job->json, "splits");
@@ -144,12 +141,17 @@ int graphs_all_splits(const graphs_job *job, int (*one)(graphs_job *job)) {
     int status = refuse_single(cli);
     if (status != 0) return status;
     all.all = true;
+    leat_page page = {0};
     leat_code code = LEAT_OK;
-    if (leat_cli_given(cli, "report")) code = leat_textbuf_create(&all.page, &err);
+    if (leat_cli_given(cli, "report")) {
+        const leat_page_places places = leat_page_asked(cli, "report");
+        code = leat_page_open(&page, &places, &err);
+        all.page = &page;
+    }
     if (code == LEAT_OK && leat_cli_flag(cli, "json"))
         code = leat_json_create(&all.json, false, &err);
     status = code == LEAT_OK ? with_outputs(&all, one) : leat_cli_fail(cli, &err);
     leat_json_destroy(all.json);
-    leat_textbuf_destroy(all.page);
+    leat_page_close(&page);
     return status;
 }

@@ -206,3 +206,14 @@ int batches_run_steps(batches_run *run) {
     (void)run->kind->note(run);
     return status;
 }
+
+void batches_write_page_names(leat_cli *cli) {
+    static const char *const names[] = {"report", "figures"};
+    static const char *const words[] = {"page", "figures"};
+    for (int i = 0; i < 2; i++) {
+        if (!leat_cli_given(cli, names[i])) continue;
+        leat_out(cli, "%-10s ", words[i]);
+        leat_out_name(cli, leat_cli_text(cli, names[i]));
+        leat_out(cli, "\n");
+    }
+}

@@ -64,33 +64,56 @@ static void put_header(leat_textbuf *out, const batches_report *job) {
 
 /* ---- Shares ------------------------------------------------------------------------------- */
 
-static void put_padding(leat_textbuf *out, const char *title, int64_t tokens, int64_t padding) {
-    const leat_share items[] = {{"tokens", tokens, 1}, {"padding", padding, 0}};
-    leat_page_shares(out, title, items, 2);
+/* What the figure compares with, in words. */
+static void say_chunks(leat_page *page, const leat_chunk_stats *chunks) {
+    char words[3 * LEAT_FIGURE_WORDS], sample[LEAT_FIGURE_WORDS] = "", a[LEAT_WORDS_BYTES],
+                                       b[LEAT_WORDS_BYTES];
+    if (chunks->rows_read < chunks->rows)
+        snprintf(sample, sizeof sample, ", from a sample of %s of %s",
+                 leat_words_count(a, chunks->rows_read), leat_things(b, chunks->rows, "row"));
+    snprintf(words, sizeof words,
+             "Share of the positions without a token. A chunk is what a probe measured in 5 "
+             "minutes of clock time, with all timestamps; each is one sequence, and longer ones "
+             "are truncated. Here: %s of %s%s.",
+             leat_things(a, chunks->chunks, "chunk"),
+             leat_things(b, chunks->measurements, "measurement"), sample);
+    leat_figure_say(page, words);
 }
 
-static void put_paddings(leat_textbuf *out, const batches_report *job) {
+static void draw_paddings(leat_page *page, const batches_report *job) {
     const leat_batch_report *report = job->report;
     const leat_chunk_stats *chunks = &report->chunks;
-    int64_t places = chunks->chunks * report->length;
-    char words[LEAT_WORDS_BYTES];
-    leat_textbuf_put(out, "<div class=\"panel shares\">\n<h3>Positions of a sequence</h3>\n");
-    put_padding(out, report->is_filled ? "As requested: filled" : "As requested: not filled",
-                report->asked.tokens, report->asked.padding);
-    put_padding(out, "One context per sequence", report->unpacked.tokens, report->unpacked.padding);
-    put_padding(out, "Chunks of 5 minutes", places - chunks->padding, chunks->padding);
-    leat_textbuf_printf(out,
-                        "<p class=\"note\">A chunk is what a probe measured in 5 minutes of clock "
-                        "time, with all timestamps; each is one sequence, and longer ones are "
-                        "truncated. Here: %s",
-                        leat_things(words, chunks->chunks, "chunk"));
-    leat_textbuf_printf(out, " of %s", leat_things(words, chunks->measurements, "measurement"));
-    if (chunks->rows_read < chunks->rows) {
-        leat_textbuf_printf(out, ", from a <b>sample</b> of %s",
-                            leat_words_count(words, chunks->rows_read));
-        leat_textbuf_printf(out, " of %s", leat_things(words, chunks->rows, "row"));
+    const struct {
+        const char *name;
+        int64_t padding, sequences;
+    } ways[] = {
+        {report->is_filled ? "As requested: filled" : "As requested: not filled",
+         report->asked.padding, report->asked.sequences},
+        {"One context per sequence", report->unpacked.padding, report->unpacked.sequences},
+        {"Chunks of 5 minutes", chunks->padding, chunks->chunks},
+    };
+    enum { WAYS = sizeof ways / sizeof ways[0] };
+    leat_bars bars = {.page = page,
+                      .unit = LEAT_UNIT_SHARE,
+                      .peak = 1, /* of the positions: a bar of half the width is half of them */
+                      .count = WAYS,
+                      .names = "sequences",
+                      .values = "padding share",
+                      .counts = "padding"};
+    leat_figure_begin(page, "Padding");
+    say_chunks(page, chunks);
+    leat_bars_begin(&bars);
+    for (int i = 0; i < WAYS; i++) {
+        char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+        snprintf(words, sizeof words, "%s positions without a token, in %s",
+                 leat_words_count(a, ways[i].padding),
+                 leat_things(b, ways[i].sequences, "sequence"));
+        leat_bars_put(&bars, ways[i].name,
+                      batches_padding_share(job, ways[i].padding, ways[i].sequences),
+                      ways[i].padding, i == 0 ? "bar" : "bar zero", words);
     }
-    leat_textbuf_put(out, ".</p>\n</div>\n");
+    leat_bars_end(&bars);
+    leat_figure_end(page);
 }
 
 static void put_modes(leat_textbuf *out, const char *title, const leat_context_stats *stats) {
@@ -202,7 +225,7 @@ static void put_filling(leat_textbuf *out, const batches_report *job) {
 /* ---- Figures ------------------------------------------------------------------------------ */
 
 /* One value of the contexts of anchors, of fillers, and of unpacked sequences. */
-static void put_series(leat_textbuf *out, const batches_report *job, const leat_histogram *spec,
+static void put_series(leat_page *page, const batches_report *job, const leat_histogram *spec,
                        size_t offset) {
     leat_series series[LEAT_SERIES_MAX];
     int count = job->report->is_filled ? 3 : 1;
@@ -211,38 +234,38 @@ static void put_series(leat_textbuf *out, const batches_report *job, const leat_
         series[i] = (leat_series){i == 2 ? "one per sequence" : part_names[i],
                                   (const leat_dist *)(const void *)(stats + offset)};
     }
-    leat_figure_series(out, spec, series, count);
+    leat_figure_series(page, spec, series, count);
 }
 
-static void put_context_figures(leat_textbuf *out, const batches_report *job) {
+static void put_context_figures(leat_page *page, const batches_report *job) {
     static const leat_histogram span = {.title = "Time span of a context",
-                                        .x_label = "first to last measurement (log scale)",
+                                        .x_label = "first to last measurement",
                                         .y_label = "share of the contexts",
                                         .things = "contexts",
                                         .empty = "no context has two measurements",
                                         .unit = LEAT_UNIT_DURATION_US},
                                 window = {.title = "Window that a context is drawn from",
-                                          .x_label = "measurements (log scale)",
+                                          .x_label = "measurements",
                                           .y_label = "share of the contexts",
                                           .things = "contexts",
                                           .empty = "no contexts"},
                                 kept = {.title = "Measurements of a context",
-                                        .x_label = "measurements (log scale)",
+                                        .x_label = "measurements",
                                         .y_label = "share of the contexts",
                                         .things = "contexts",
                                         .empty = "no contexts"},
                                 row = {.title = "Row that a context is drawn from",
-                                       .x_label = "measurements of the row (log scale)",
+                                       .x_label = "measurements of the row",
                                        .y_label = "share of the contexts",
                                        .things = "contexts",
                                        .empty = "no contexts"};
-    put_series(out, job, &span, offsetof(leat_context_stats, span_us));
-    put_series(out, job, &window, offsetof(leat_context_stats, window_measurements));
-    put_series(out, job, &kept, offsetof(leat_context_stats, context_measurements));
-    put_series(out, job, &row, offsetof(leat_context_stats, row_measurements));
+    put_series(page, job, &span, offsetof(leat_context_stats, span_us));
+    put_series(page, job, &window, offsetof(leat_context_stats, window_measurements));
+    put_series(page, job, &kept, offsetof(leat_context_stats, context_measurements));
+    put_series(page, job, &row, offsetof(leat_context_stats, row_measurements));
 }
 
-static void put_figures(leat_textbuf *out, const batches_report *job) {
+static void put_figures(leat_page *page, const batches_report *job) {
     static const leat_histogram contexts = {.title = "Contexts per row and epoch",
                                             .x_label = "contexts",
                                             .y_label = "share of the rows",
@@ -254,7 +277,7 @@ static void put_figures(leat_textbuf *out, const batches_report *job) {
                                             .things = "sequences",
                                             .empty = "no sequences"},
                                 chunk = {.title = "Tokens of a 5-minute chunk",
-                                         .x_label = "tokens (log scale)",
+                                         .x_label = "tokens",
                                          .y_label = "share of the chunks",
                                          .things = "chunks",
                                          .empty = "no chunks"},
@@ -263,13 +286,13 @@ static void put_figures(leat_textbuf *out, const batches_report *job) {
                                         .y_label = "share of the chunks",
                                         .things = "chunks",
                                         .empty = "no chunks"};
-    leat_textbuf_put(out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
-    put_context_figures(out, job);
-    leat_figure_numbers(out, &segments, &job->report->asked.segments);
-    leat_figure_numbers(out, &contexts, &job->report->row_contexts);
-    leat_figure_numbers(out, &held, &job->report->chunks.chunk_measurements);
-    leat_figure_histogram(out, &chunk, &job->report->chunks.chunk_tokens);
-    leat_textbuf_put(out, "</div>\n");
+    leat_textbuf_put(page->out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
+    put_context_figures(page, job);
+    leat_figure_histogram(page, &segments, &job->report->asked.segments);
+    leat_figure_histogram(page, &contexts, &job->report->row_contexts);
+    leat_figure_histogram(page, &held, &job->report->chunks.chunk_measurements);
+    leat_figure_histogram(page, &chunk, &job->report->chunks.chunk_tokens);
+    leat_textbuf_put(page->out, "</div>\n");
 }
 
 /* ---- Tokens ------------------------------------------------------------------------------- */
@@ -287,15 +310,16 @@ static void put_token_types(leat_textbuf *out, const leat_sequence_stats *stats)
     leat_textbuf_put(out, "</tbody></table></div>\n");
 }
 
-void batches_report_page(leat_textbuf *out, const void *user) {
+void batches_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const batches_report *job = user;
     put_header(out, job);
     leat_textbuf_put(out, "<div class=\"two\">\n");
-    put_paddings(out, job);
+    draw_paddings(page, job);
     put_modes_and_tokens(out, job);
     leat_textbuf_put(out, "</div>\n");
     put_all_scales(out, job);
-    put_figures(out, job);
+    put_figures(page, job);
     put_filling(out, job);
     put_token_types(out, &job->report->asked);
     leat_page_end(out,

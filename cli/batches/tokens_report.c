@@ -145,9 +145,7 @@ static void write_words(const batches_report *job) {
     if (asked->masked > 0)
         leat_out(job->cli, "masked     %s sequences for damaged data\n",
                  leat_words_count(a, asked->masked));
-    leat_out(job->cli, "page       ");
-    leat_out_name(job->cli, leat_cli_text(job->cli, "report"));
-    leat_out(job->cli, "\n");
+    batches_write_page_names(job->cli);
 }
 
 /* ---- The whole of it ---------------------------------------------------------------------- */
@@ -164,8 +162,8 @@ int batches_write_report(leat_cli *cli, const leat_dataset *dataset,
     how.progress_user = cli;
     leat_code code = leat_batch_report_create(&job.report, dataset, options, &how, &err);
     leat_cli_progress_end(cli);
-    if (code == LEAT_OK)
-        code = leat_page_save(leat_cli_text(cli, "report"), batches_report_page, &job, &err);
+    const leat_page_places places = leat_page_asked(cli, "report");
+    if (code == LEAT_OK) code = leat_page_save(&places, batches_report_page, &job, &err);
     if (code != LEAT_OK) status = leat_cli_fail(cli, &err);
     else if (leat_cli_flag(cli, "json")) status = leat_out_object(cli, json_members, &job);
     else write_words(&job);

@@ -19,6 +19,6 @@ double batches_padding_share(const batches_report *job, int64_t padding, int64_t
 
 /* ---- tokens_page.c ---- */
 /* `user` is a batches_report. */
-void batches_report_page(leat_textbuf *out, const void *user);
+void batches_report_page(leat_page *page, const void *user);
 
 #endif

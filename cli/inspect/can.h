@@ -13,7 +13,7 @@ typedef struct leat_can_report {
 } leat_can_report;
 
 /* `report` is a leat_can_report. */
-void leat_can_report_page(leat_textbuf *out, const void *report);
+void leat_can_report_page(leat_page *page, const void *report);
 void leat_can_report_json(leat_json *json, const void *report);
 void leat_can_report_terminal(leat_cli *cli, const void *report);
 

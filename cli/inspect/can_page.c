@@ -144,9 +144,9 @@ static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
                             SPLITS_SHOWN, s->split_count);
 }
 
-static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
+static void draw_nodes(leat_page *page, const leat_can_summary *s) {
     static const leat_histogram spec = {"Nodes per graph: identifiers in a window",
-                                        "nodes (log scale)",
+                                        "nodes",
                                         "share of the graphs",
                                         "graphs",
                                         "no graphs",
@@ -157,54 +157,36 @@ static void draw_nodes(leat_textbuf *out, const leat_can_summary *s) {
     const leat_series series[] = {{"train", &s->splits[0].nodes},
                                   {"val", s->split_count > 1 ? &s->splits[1].nodes : &tests},
                                   {"tests", &tests}};
-    leat_figure_series(out, &spec, series, 3);
-}
-
-enum { BARS_LEFT = 158, BARS_RIGHT = 340, BARS_ROW = 20, BARS_NAME = 24 };
-
-/* A row: the split's name, its bar, its value; the tooltip has the complete name if it is long. */
-static void put_split_bar(leat_textbuf *out, const leat_can_summary_split *split, int row,
-                          double peak) {
-    char name[BARS_NAME + 8], a[LEAT_WORDS_BYTES];
-    bool cut = strlen(split->facts.name) > BARS_NAME;
-    double share = leat_ratio(split->attack_count, split->facts.graph_count);
-    double width = peak > 0 ? (BARS_RIGHT - BARS_LEFT) * share / peak : 0;
-    int y = BARS_ROW * row;
-    leat_text_show(name, BARS_NAME + !cut, split->facts.name, (int64_t)strlen(split->facts.name));
-    size_t used = strlen(name);
-    if (cut) snprintf(name + used, sizeof name - used, "\xe2\x80\xa6");
-    leat_textbuf_printf(out, "<text x=\"%d\" y=\"%d\" class=\"end\">", BARS_LEFT - 6, y + 14);
-    leat_html_text(out, name);
-    leat_textbuf_printf(out,
-                        "</text><rect class=\"bar bad\" x=\"%d\" y=\"%d\" width=\"%.1f\" "
-                        "height=\"%d\"><title>",
-                        BARS_LEFT, y + 4, width, BARS_ROW - 7);
-    leat_html_text(out, split->facts.name);
-    leat_unit_words(a, LEAT_UNIT_SHARE, share);
-    leat_textbuf_printf(out,
-                        ": %s of the graphs</title></rect><text x=\"%.1f\" y=\"%d\" "
-                        "class=\"marked\">%s</text>\n",
-                        a, BARS_LEFT + width + 5, y + 14, a);
+    leat_figure_series(page, &spec, series, 3);
 }
 
 /* Horizontal bars, because names of splits are long. */
-static void draw_attacks(leat_textbuf *out, const leat_can_summary *s) {
-    char caption[LEAT_FIGURE_WORDS];
-    double peak = 0;
-    int count = s->split_count < SPLITS_SHOWN ? s->split_count : SPLITS_SHOWN;
-    for (int i = 0; i < count; i++)
-        peak = fmax(peak, leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count));
-    snprintf(caption, sizeof caption, "share of the graphs%s",
-             count < s->split_count ? ", of the first splits" : "");
-    leat_figure_begin(out, "Graphs with an attack, by split", caption);
-    leat_textbuf_printf(out,
-                        "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Graphs with an "
-                        "attack, by split\">\n",
-                        LEAT_PLOT_WIDTH, BARS_ROW * count + 4);
-    for (int i = 0; i < count; i++) put_split_bar(out, &s->splits[i], i, peak);
-    leat_textbuf_printf(out, "<path class=\"base\" d=\"M%d 0V%d\"/>\n</svg>\n", BARS_LEFT,
-                        BARS_ROW * count + 4);
-    leat_figure_end(out);
+static void draw_attacks(leat_page *page, const leat_can_summary *s) {
+    static const char title[] = "Graphs with an attack, by split";
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    leat_bars bars = {.page = page,
+                      .unit = LEAT_UNIT_SHARE,
+                      .names = "split",
+                      .values = "share of the graphs",
+                      .counts = "graphs with an attack"};
+    bars.count = s->split_count < SPLITS_SHOWN ? s->split_count : SPLITS_SHOWN;
+    for (int i = 0; i < bars.count; i++)
+        bars.peak =
+            fmax(bars.peak, leat_ratio(s->splits[i].attack_count, s->splits[i].facts.graph_count));
+    leat_figure_begin(page, title);
+    leat_figure_say(page, bars.count < s->split_count ? "share of the graphs, of the first splits"
+                                                      : "share of the graphs");
+    leat_bars_begin(&bars);
+    for (int i = 0; i < bars.count; i++) {
+        const leat_can_summary_split *split = &s->splits[i];
+        double share = leat_ratio(split->attack_count, split->facts.graph_count);
+        snprintf(words, sizeof words, "%s of the graphs (%s)",
+                 leat_unit_words(a, LEAT_UNIT_SHARE, share),
+                 leat_words_count(b, split->attack_count));
+        leat_bars_put(&bars, split->facts.name, share, split->attack_count, "bar bad", words);
+    }
+    leat_bars_end(&bars);
+    leat_figure_end(page);
 }
 
 /* ---- captures ---------------------------------------------------------------------------- */
@@ -410,7 +392,8 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
 
 /* ---- the page ---------------------------------------------------------------------------- */
 
-void leat_can_report_page(leat_textbuf *out, const void *user) {
+void leat_can_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const leat_can_report *report = user;
     const leat_can_summary *s = report->summary;
     leat_can_facts facts;
@@ -420,8 +403,8 @@ void leat_can_report_page(leat_textbuf *out, const void *user) {
     put_splits(out, s);
     put_attacks(out, s);
     leat_textbuf_put(out, "<h2>Graphs</h2>\n<div class=\"figures\">\n");
-    draw_nodes(out, s);
-    draw_attacks(out, s);
+    draw_nodes(page, s);
+    draw_attacks(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_captures(out, s);
     put_identifiers(out, s, &facts);

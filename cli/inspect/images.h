@@ -16,7 +16,7 @@ typedef struct leat_images_report {
 } leat_images_report;
 
 /* `report` is a leat_images_report. */
-void leat_images_report_page(leat_textbuf *out, const void *report);
+void leat_images_report_page(leat_page *page, const void *report);
 void leat_images_report_json(leat_json *json, const void *report);
 void leat_images_report_terminal(leat_cli *cli, const void *report);
 

@@ -1,4 +1,5 @@
 /* The page of `leat inspect --html` for an image data set. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,57 +68,58 @@ static void put_pictures(leat_textbuf *out, const leat_images_report *report,
 
 /* ---- figures ----------------------------------------------------------------------------- */
 
-static void draw_sizes(leat_textbuf *out, const leat_images_summary *s) {
+static void draw_sizes(leat_page *page, const leat_images_summary *s) {
     const leat_histogram spec = {.title = "Sizes of the originals",
                                  .x_label = "pixels",
                                  .y_label = "share of the images",
                                  .things = "images",
                                  .empty = "there are no images"};
     const leat_series series[] = {{"width", &s->width}, {"height", &s->height}};
-    leat_figure_series(out, &spec, series, 2);
+    leat_figure_series(page, &spec, series, 2);
 }
 
 enum { BARS = 64, LEVELS_A_BAR = LEAT_PIXEL_LEVELS / BARS };
 
-static void draw_brightness(leat_textbuf *out, const leat_images_summary *s) {
+static void draw_brightness(leat_page *page, const leat_images_summary *s) {
     static const char title[] = "Brightness";
     double shares[BARS] = {0}, peak = 0, total = (double)s->read_images;
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (s->read_images == 0) {
-        leat_figure_empty(out, title, "no image was read");
+        leat_figure_empty(page, title, "no image was read");
         return;
     }
     for (int i = 0; i < LEAT_PIXEL_LEVELS; i++)
         shares[i / LEVELS_A_BAR] += (double)s->brightness[i] / total;
     for (int i = 0; i < BARS; i++)
         if (shares[i] > peak) peak = shares[i];
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, LEAT_PIXEL_LEVELS, "mean level of an image"},
                       .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak), "share of the images"}};
-    leat_figure_begin(out, title, "from black, 0, to white, 255");
-    leat_plot_begin(&plot, "Brightness: a histogram", false);
+    leat_figure_begin(page, title);
+    leat_figure_say(page, "from black, 0, to white, 255");
+    plot.counts = "images";
+    leat_plot_begin(&plot, false);
     for (int i = 0; i < BARS; i++) {
         if (shares[i] == 0) continue;
         snprintf(words, sizeof words, "levels %d to %d: %s of the images (%s)", i * LEVELS_A_BAR,
                  (i + 1) * LEVELS_A_BAR - 1, leat_unit_words(a, LEAT_UNIT_SHARE, shares[i]),
                  leat_unit_words(b, LEAT_UNIT_COUNT, shares[i] * total));
-        leat_plot_bar(&plot, i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR, shares[i], "bar", words);
+        leat_plot_bar(&plot, i * LEVELS_A_BAR, (i + 1) * LEVELS_A_BAR, shares[i],
+                      round(shares[i] * total), "bar", words);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 static const struct {
-    const char *name, *line, *key;
-} channels[3] = {{"red", "line red", "key red"},
-                 {"green", "line green", "key green"},
-                 {"blue", "line blue", "key blue"}};
+    const char *name, *line;
+} channels[3] = {{"red", "line red"}, {"green", "line green"}, {"blue", "line blue"}};
 
-static void draw_levels(leat_textbuf *out, const leat_images_summary *s) {
+static void draw_levels(leat_page *page, const leat_images_summary *s) {
     static const char title[] = "Levels of the pixels";
     double xs[BARS + 1], ys[3][BARS + 1] = {{0}}, peak = 0;
     if (s->read_images == 0) {
-        leat_figure_empty(out, title, "no image was read");
+        leat_figure_empty(page, title, "no image was read");
         return;
     }
     for (int c = 0; c < 3; c++) {
@@ -130,24 +132,28 @@ static void draw_levels(leat_textbuf *out, const leat_images_summary *s) {
             if (ys[c][i] > peak) peak = ys[c][i];
     }
     for (int i = 0; i <= BARS; i++) xs[i] = i * LEVELS_A_BAR;
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, LEAT_PIXEL_LEVELS, "level"},
                       .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(peak), "share of the pixels"}};
-    leat_textbuf_printf(out, "<figure>\n<figcaption><h3>%s</h3><p>mean: ", title);
-    for (int c = 0; c < 3; c++)
-        leat_textbuf_printf(
-            out,
-            "<span class=\"item\"><span class=\"%s\"></span>%s <b>%.1f</b> &plusmn; "
-            "%.1f</span> ",
-            channels[c].key, channels[c].name, s->mean[c], s->deviation[c]);
-    leat_textbuf_put(out, "</p></figcaption>\n");
-    leat_plot_begin(&plot, title, false);
-    for (int c = 0; c < 3; c++) leat_plot_line(&plot, xs, ys[c], BARS + 1, true, channels[c].line);
+    leat_figure_begin(page, title);
+    leat_figure_say(page, "mean:");
+    for (int c = 0; c < 3; c++) {
+        char words[LEAT_WORDS_BYTES];
+        snprintf(words, sizeof words, "%.1f \xc2\xb1 %.1f", s->mean[c], s->deviation[c]);
+        leat_figure_item(page, channels[c].line, channels[c].name, words);
+    }
+    plot.series = channels[0].name;
+    leat_plot_begin(&plot, false);
+    for (int c = 0; c < 3; c++) {
+        plot.series = channels[c].name;
+        leat_plot_line(&plot, xs, ys[c], BARS + 1, true, channels[c].line);
+    }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
-static void put_figures(leat_textbuf *out, const leat_images_summary *s) {
+static void put_figures(leat_page *page, const leat_images_summary *s) {
+    leat_textbuf *out = page->out;
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     leat_textbuf_put(out, "<h2>Pixels</h2>\n");
     if (s->read_images < s->images)
@@ -157,9 +163,9 @@ static void put_figures(leat_textbuf *out, const leat_images_summary *s) {
             "images.</p>\n",
             leat_words_count(a, s->read_images), leat_words_count(b, s->images));
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    draw_sizes(out, s);
-    draw_brightness(out, s);
-    draw_levels(out, s);
+    draw_sizes(page, s);
+    draw_brightness(page, s);
+    draw_levels(page, s);
     leat_textbuf_put(out, "</div>\n");
 }
 
@@ -194,14 +200,15 @@ static void put_rejects(leat_textbuf *out, const leat_images_summary *s,
 
 /* ---- the page ---------------------------------------------------------------------------- */
 
-void leat_images_report_page(leat_textbuf *out, const void *user) {
+void leat_images_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const leat_images_report *report = user;
     leat_images_facts facts;
     leat_images_get_facts(report->images, &facts);
     put_header(out, report, &facts);
     put_verdict(out, report->verify);
     put_pictures(out, report, &facts);
-    put_figures(out, report->summary);
+    put_figures(page, report->summary);
     put_rejects(out, report->summary, &facts);
     leat_page_end(out, "Fingerprint of the images", facts.fingerprint);
 }

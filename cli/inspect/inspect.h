@@ -26,7 +26,7 @@ void leat_found_page(leat_textbuf *out, const leat_found *found, const char *rea
 typedef struct leat_report_forms {
     leat_out_members_fn *json;
     void (*terminal)(leat_cli *cli, const void *report);
-    void (*page)(leat_textbuf *out, const void *report);
+    void (*page)(leat_page *page, const void *report);
 } leat_report_forms;
 /* Writes `report` in the requested forms; then reports `failure`, if it is one, instead of writing
  * the page. Returns the exit status: 1 also if verification found problems. */
@@ -38,10 +38,17 @@ bool leat_terminal_has_sparks(void);
 void leat_terminal_sparks(leat_cli *cli, const leat_dist *dist);
 
 /* `report` is a leat_report. */
-void leat_report_page(leat_textbuf *out, const void *report);
+void leat_report_page(leat_page *page, const void *report);
 void leat_report_json(leat_json *json, const void *report);
 /* All figures of the page. */
-void leat_report_figures(leat_textbuf *out, const leat_summary *summary);
+void leat_report_figures(leat_page *page, const leat_summary *summary);
+/* Those of round trips and failures by version, split, hour and row. */
+void leat_report_values(leat_page *page, const leat_summary *summary);
+/* The beginning of a part of the course of a row, in microseconds. */
+double leat_course_begin(const leat_summary *summary, int part);
+extern const char *const leat_loss_words[LEAT_LOSSES];
+/* Round trips of a split and a version (0: IPv4, 1: IPv6); -1: of all. */
+void leat_summary_rtts(const leat_summary *summary, int split, int version, leat_dist *out);
 void leat_report_terminal(leat_cli *cli, const void *report);
 
 #endif

@@ -19,6 +19,49 @@ static void put_part(leat_json *json, const char *name, const leat_summary_part 
     leat_json_end_object(json);
 }
 
+static void put_rtts(leat_json *json, const leat_summary *s) {
+    static const char *const versions[] = {"ipv4", "ipv6"};
+    leat_dist dist;
+    leat_json_key(json, "rtt_ms_by_version");
+    leat_json_begin_object(json);
+    for (int version = 0; version < 2; version++) {
+        leat_summary_rtts(s, -1, version, &dist);
+        leat_json_dist(json, versions[version], &dist, 1e-6);
+    }
+    leat_json_end_object(json);
+    leat_json_key(json, "rtt_ms_by_split");
+    leat_json_begin_object(json);
+    for (int split = 0; split <= LEAT_SPLITS; split++) {
+        leat_summary_rtts(s, split, -1, &dist);
+        if (s->split[split].shards > 0)
+            leat_json_dist(json, leat_split_words((leat_split)split), &dist, 1e-6);
+    }
+    leat_json_end_object(json);
+    leat_json_key(json, "rtt_ms_by_hour");
+    leat_json_begin_array(json);
+    for (int hour = 0; hour < 24; hour++) {
+        const leat_dist *of = &s->rtt_ns_by_hour[hour];
+        if (of->count == 0) continue;
+        leat_json_begin_object(json);
+        leat_json_member_int(json, "hour", hour);
+        leat_json_member_int(json, "count", of->count);
+        leat_json_member_double(json, "p10", leat_dist_quantile(of, 0.1) * 1e-6);
+        leat_json_member_double(json, "p50", leat_dist_quantile(of, 0.5) * 1e-6);
+        leat_json_member_double(json, "p90", leat_dist_quantile(of, 0.9) * 1e-6);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_key(json, "rows_by_failures");
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_LOSSES; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "failed", leat_loss_words[i]);
+        leat_json_member_int(json, "rows", s->rows_by_loss[i]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_key(json, "values");
     leat_json_begin_object(json);
@@ -32,6 +75,7 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_member_int(json, "ipv6_measurements", s->values_by_version[1]);
     leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
     leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
+    put_rtts(json, s);
     leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
     leat_json_key(json, "over_time");
     leat_json_begin_object(json);
@@ -64,6 +108,8 @@ static void put_probes(leat_json *json, const leat_summary *s) {
         leat_json_member_int(json, "rows", probe->rows);
         leat_json_member_int(json, "record_bytes", probe->record_bytes);
         leat_json_member_int(json, "first_row", probe->first_row);
+        leat_json_member_int(json, "measurements_read", probe->measurements_read);
+        leat_json_member_int(json, "failures", probe->failures);
         put_time(json, "first", probe->first_us);
         put_time(json, "last", probe->last_us);
         leat_json_end_object(json);
@@ -82,6 +128,23 @@ static void put_measurements(leat_json *json, const leat_summary_row *row) {
         leat_json_key(json, "rtt_ms");
         if (m->rtt < 0) leat_json_null(json);
         else leat_json_float(json, m->rtt);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
+/* Parts of the time of the data set in which the row has answers. */
+static void put_course(leat_json *json, const leat_summary *s, const leat_summary_row *row) {
+    leat_json_key(json, "course");
+    leat_json_begin_array(json);
+    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+        if (row->course_answers[part] == 0) continue;
+        leat_json_begin_object(json);
+        put_time(json, "from", (int64_t)leat_course_begin(s, part));
+        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
+        leat_json_member_int(json, "answers", row->course_answers[part]);
+        leat_json_member_double(json, "mean_ms",
+                                row->course_ms[part] / (double)row->course_answers[part]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -108,6 +171,7 @@ static void put_rows(leat_json *json, const leat_summary *s) {
         put_time(json, "first", row->first_us);
         put_time(json, "last", row->last_us);
         put_measurements(json, row);
+        put_course(json, s, row);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);

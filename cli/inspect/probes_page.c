@@ -140,6 +140,15 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "Quantiles are within 1.6 %. Point at a bar to see its numbers.</p>\n");
 }
 
+/* A probe that never got an answer is remarked: it may be broken, or its column misread. */
+static void put_failed(leat_textbuf *out, const leat_summary_probe *probe) {
+    if (probe->measurements_read == 0) leat_textbuf_put(out, "<td>not read</td>");
+    else if (probe->failures == probe->measurements_read)
+        leat_textbuf_put(out, "<td class=\"lost\">all</td>");
+    else
+        leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(probe->failures, probe->measurements_read));
+}
+
 static void put_top(leat_textbuf *out, const leat_summary *s) {
     if (s->top_count == 0) return;
     char shown[LEAT_WORDS_BYTES], all[LEAT_WORDS_BYTES];
@@ -154,10 +163,11 @@ static void put_top(leat_textbuf *out, const leat_summary *s) {
         leat_textbuf_put(out,
                          "</code>; the addresses are those of their first measurements.</p>\n");
     }
-    leat_textbuf_put(out, "<div class=\"panel scroll\"><table>\n<thead><tr>"
-                          "<th>address</th><th>src_id</th><th>split</th><th>measurements</th>"
-                          "<th>share</th><th>rows</th><th>bytes</th><th>from</th><th>to</th></tr>"
-                          "</thead>\n<tbody>\n");
+    leat_textbuf_put(
+        out, "<div class=\"panel scroll\"><table>\n<thead><tr>"
+             "<th>address</th><th>src_id</th><th>split</th><th>measurements</th>"
+             "<th>share</th><th>failed</th><th>rows</th><th>bytes</th><th>from</th><th>to</th></tr>"
+             "</thead>\n<tbody>\n");
     for (int i = 0; i < s->top_count; i++) {
         const leat_summary_probe *probe = &s->top[i];
         leat_textbuf_put(out, "<tr><td class=\"mono\">");
@@ -166,6 +176,7 @@ static void put_top(leat_textbuf *out, const leat_summary *s) {
                             (long long)probe->src_id, leat_split_words(probe->split));
         leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->measurements);
         leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(probe->measurements, s->all.measurements));
+        put_failed(out, probe);
         leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->rows);
         leat_page_cell(out, LEAT_UNIT_BYTES, (double)probe->record_bytes);
         leat_page_cell(out, LEAT_UNIT_DATE_US, (double)probe->first_us);
@@ -184,7 +195,9 @@ static void put_row(leat_textbuf *out, const leat_summary *s, const leat_summary
                         leat_version_words(row->ip_version), (long long)row->src_id);
     leat_textbuf_printf(out, "%s measurement%s, ", leat_words_count(words, row->measurements),
                         row->measurements == 1 ? "" : "s");
-    leat_textbuf_printf(out, "%s failed, ", leat_words_count(words, row->failures));
+    if (row->failures == row->measurements && row->failures > 0)
+        leat_textbuf_put(out, "<span class=\"lost\">all failed</span>, ");
+    else leat_textbuf_printf(out, "%s failed, ", leat_words_count(words, row->failures));
     leat_textbuf_printf(out, "%s, ", leat_words_bytes(words, row->record_bytes));
     leat_page_value(out, LEAT_UNIT_DATE_US, (double)row->first_us);
     leat_textbuf_put(out, " to ");
@@ -242,7 +255,8 @@ static void put_shards(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "</details>\n");
 }
 
-void leat_report_page(leat_textbuf *out, const void *user) {
+void leat_report_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const leat_report *report = user;
     const leat_summary *s = report->summary;
     put_header(out, report);
@@ -253,7 +267,7 @@ void leat_report_page(leat_textbuf *out, const void *user) {
     leat_textbuf_put(out, "</div>\n<h2>Distributions</h2>\n");
     put_read_note(out, s);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    leat_report_figures(out, s);
+    leat_report_figures(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_top(out, s);
     if (s->row_count > 0) {

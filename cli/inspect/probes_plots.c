@@ -17,17 +17,20 @@ static int ccdf_points(const leat_dist *dist, double *xs, double *ys, int max_po
         ys[count++] = above / (double)dist->count;
         above -= (double)dist->bins[bin];
     }
-    xs[count] = (double)dist->max;
-    ys[count++] = 1 / (double)dist->count;
+    /* The largest bin may hold smaller values than the largest; how many is not known. */
+    if (dist->bins[leat_dist_bin(dist->max)] == 1 && xs[count - 1] < (double)dist->max) {
+        xs[count] = (double)dist->max;
+        ys[count++] = 1 / (double)dist->count;
+    }
     return count;
 }
 
-static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
+static void draw_measurements(leat_page *page, const leat_summary *s) {
     enum { POINTS = 1024 };
     double xs[POINTS], ys[POINTS];
     const char *title = "Measurements per row and per probe";
     if (s->row_measurements.count == 0) {
-        leat_figure_empty(out, title, "no rows");
+        leat_figure_empty(page, title, "no rows");
         return;
     }
     const leat_dist *widest = &s->row_measurements;
@@ -35,22 +38,25 @@ static void draw_measurements(leat_textbuf *out, const leat_summary *s) {
     double low = (double)s->row_measurements.min, high = (double)widest->max;
     if (low < 1) low = 1;
     if (high < low * 2) high = low * 2;
-    leat_plot plot = {.out = out,
-                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements (log scale)"},
+    leat_plot plot = {.page = page,
+                      .x = {LEAT_UNIT_COUNT, true, low, high, "measurements"},
                       .y = {LEAT_UNIT_SHARE, true, 1 / (double)s->row_measurements.count, 1,
-                            "share with at least that many (log scale)"}};
+                            "share with at least that many"}};
     if (plot.y.low > 0.1) plot.y.low = 0.1;
-    leat_figure_begin(
-        out, title,
-        "<span class=\"key k1\"></span>rows &nbsp;<span class=\"key k2\"></span>probes");
-    leat_plot_begin(&plot, "Share of rows and probes with at least that many measurements", false);
+    leat_figure_begin(page, title);
+    leat_figure_item(page, "line l1", "rows", NULL);
+    leat_figure_item(page, "line l2", "probes", NULL);
+    plot.points = true;
+    plot.series = "rows";
+    leat_plot_begin(&plot, false);
     leat_plot_line(&plot, xs, ys, ccdf_points(&s->row_measurements, xs, ys, POINTS), false,
                    "line l1");
+    plot.series = "probes";
     if (s->probe_measurements.count > 0)
         leat_plot_line(&plot, xs, ys, ccdf_points(&s->probe_measurements, xs, ys, POINTS), false,
                        "line l2");
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /*
@@ -84,13 +90,13 @@ static int concentration_points(const leat_dist *dist, double *xs, double *ys, i
 }
 
 /* Share of all measurements that the largest `share` of the probes have. */
-static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
+static void draw_concentration(leat_page *page, const leat_summary *s) {
     enum { POINTS = 4096 };
     double xs[POINTS], ys[POINTS];
     const leat_dist *dist = &s->probe_measurements;
     const char *title = "Share held by the largest probes";
     if (dist->count == 0) {
-        leat_figure_empty(out, title, "no rows");
+        leat_figure_empty(page, title, "no rows");
         return;
     }
     int count = concentration_points(dist, xs, ys, POINTS);
@@ -100,23 +106,24 @@ static void draw_concentration(leat_textbuf *out, const leat_summary *s) {
         percent1 = ys[i - 1] + (ys[i] - ys[i - 1]) * (0.01 - xs[i - 1]) / (xs[i] - xs[i - 1]);
         break;
     }
-    char caption[LEAT_FIGURE_WORDS], words[LEAT_WORDS_BYTES];
-    if (dist->count >= 100)
-        snprintf(caption, sizeof caption, "the largest 1 %% of the probes hold <b>%s</b>",
-                 leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
-    else
-        snprintf(caption, sizeof caption, "the largest probe holds <b>%s</b>",
-                 leat_unit_words(words, LEAT_UNIT_SHARE, ys[0]));
+    char words[LEAT_WORDS_BYTES];
     double low = 1 / (double)dist->count;
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_SHARE, true, low > 0.1 ? 0.1 : low, 1,
-                            "share of the probes, largest first (log scale)"},
+                            "share of the probes, largest first"},
                       .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, "Share of the measurements held by the largest probes", false);
+    leat_figure_begin(page, title);
+    if (dist->count >= 100)
+        leat_figure_item(page, NULL, "the largest 1 % of the probes hold",
+                         leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
+    else
+        leat_figure_item(page, NULL, "the largest probe holds",
+                         leat_unit_words(words, LEAT_UNIT_SHARE, ys[0]));
+    plot.points = true;
+    leat_plot_begin(&plot, false);
     leat_plot_line(&plot, xs, ys, count, false, "line l1");
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- Over time ---------------------------------------------------------------------------- */
@@ -145,8 +152,8 @@ static void coarser(leat_timeline *line) {
     }
 }
 
-static leat_plot time_plot(leat_textbuf *out, const leat_timeline *line) {
-    leat_plot plot = {.out = out,
+static leat_plot time_plot(leat_page *page, const leat_timeline *line) {
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_DATE_US, false, (double)line->begin_us,
                             (double)line->begin_us + (double)line->bins * (double)line->step_us,
                             "time (UTC)"}};
@@ -170,47 +177,48 @@ static const char *step_words(char text[LEAT_WORDS_BYTES], int64_t step_us) {
     return text;
 }
 
-static void draw_over_time(leat_textbuf *out, const leat_summary *s) {
+static void draw_over_time(leat_page *page, const leat_summary *s) {
     leat_timeline coarse = s->timeline, *line = &coarse;
     const char *title = "Measurements over time";
-    char words[LEAT_FIGURE_WORDS], label[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS],
-        a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    char words[LEAT_FIGURE_WORDS], label[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES],
+        b[LEAT_WORDS_BYTES];
     if (line->bins == 0) {
-        leat_figure_empty(out, title, "no values were read");
+        leat_figure_empty(page, title, "no values were read");
         return;
     }
     coarser(line);
     double peak = 0;
     for (int i = 0; i < line->bins; i++)
         if ((double)line->measurements[i] > peak) peak = (double)line->measurements[i];
-    leat_plot plot = time_plot(out, line);
+    leat_plot plot = time_plot(page, line);
     snprintf(label, sizeof label, "measurements per bar (%s)", step_words(a, line->step_us));
     plot.y = (leat_axis){LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak), label};
-    snprintf(caption, sizeof caption, "<b>%s</b> to <b>%s</b>",
+    leat_figure_begin(page, title);
+    snprintf(words, sizeof words, "%s to %s",
              leat_unit_words(a, LEAT_UNIT_DATE_US, (double)s->first_us),
              leat_unit_words(b, LEAT_UNIT_DATE_US, (double)s->last_us));
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
+    leat_figure_say(page, words);
+    leat_plot_begin(&plot, false);
     for (int i = 0; i < line->bins; i++) {
         char what[64];
         if (line->measurements[i] == 0) continue;
         snprintf(what, sizeof what, "%s measurements", leat_words_count(a, line->measurements[i]));
         bin_words(words, line, i, what);
         double begin = (double)(line->begin_us + i * line->step_us);
-        leat_plot_bar(&plot, begin, begin + (double)line->step_us, (double)line->measurements[i],
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, (double)line->measurements[i], 0,
                       "bar", words);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
-static void draw_failures(leat_textbuf *out, const leat_summary *s) {
+static void draw_failures(leat_page *page, const leat_summary *s) {
     leat_timeline coarse = s->timeline, *line = &coarse;
     const char *title = "Failures over time";
-    char words[LEAT_FIGURE_WORDS], caption[LEAT_FIGURE_WORDS], all[LEAT_WORDS_BYTES];
+    char words[LEAT_FIGURE_WORDS], all[LEAT_WORDS_BYTES];
     char four[LEAT_WORDS_BYTES], six[LEAT_WORDS_BYTES];
     if (line->bins == 0) {
-        leat_figure_empty(out, title, "no values were read");
+        leat_figure_empty(page, title, "no values were read");
         return;
     }
     coarser(line);
@@ -219,7 +227,7 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
         double share = leat_ratio(line->failures[i], line->measurements[i]);
         if (share > peak) peak = share;
     }
-    leat_plot plot = time_plot(out, line);
+    leat_plot plot = time_plot(page, line);
     peak = leat_axis_end(peak);
     plot.y = (leat_axis){LEAT_UNIT_SHARE, false, 0, peak > 1 ? 1 : peak, "share without an answer"};
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
@@ -228,36 +236,38 @@ static void draw_failures(leat_textbuf *out, const leat_summary *s) {
                     leat_ratio(s->failures_by_version[0], s->values_by_version[0]));
     leat_unit_words(six, LEAT_UNIT_SHARE,
                     leat_ratio(s->failures_by_version[1], s->values_by_version[1]));
-    snprintf(caption, sizeof caption, "all <b>%s</b>, IPv4 <b>%s</b>, IPv6 <b>%s</b>", all,
-             s->values_by_version[0] > 0 ? four : "none",
-             s->values_by_version[1] > 0 ? six : "none");
-    leat_figure_begin(out, title, caption);
-    leat_plot_begin(&plot, title, false);
+    leat_figure_begin(page, title);
+    leat_figure_item(page, NULL, "all", all);
+    leat_figure_item(page, NULL, "IPv4", s->values_by_version[0] > 0 ? four : "none");
+    leat_figure_item(page, NULL, "IPv6", s->values_by_version[1] > 0 ? six : "none");
+    plot.counts = "failures";
+    leat_plot_begin(&plot, false);
     for (int i = 0; i < line->bins; i++) {
         char what[96], share[LEAT_WORDS_BYTES], count[LEAT_WORDS_BYTES];
-        if (line->failures[i] == 0) continue;
+        if (line->measurements[i] == 0) continue;
         double value = leat_ratio(line->failures[i], line->measurements[i]);
         snprintf(what, sizeof what, "%s failed (%s)",
                  leat_unit_words(share, LEAT_UNIT_SHARE, value),
                  leat_words_count(count, line->failures[i]));
         bin_words(words, line, i, what);
         double begin = (double)(line->begin_us + i * line->step_us);
-        leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, "bar bad", words);
+        leat_plot_bar(&plot, begin, begin + (double)line->step_us, value, (double)line->failures[i],
+                      "bar bad", words);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- Shards ------------------------------------------------------------------------------- */
 
 #define SHARDS_DRAWN 256
 
-static void draw_shards(leat_textbuf *out, const leat_summary *s) {
+static void draw_shards(leat_page *page, const leat_summary *s) {
     static const char *const classes[] = {"bar", "bar second", "bar"};
     char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     const char *title = "Measurements per shard";
     if (s->shard_count == 0) {
-        leat_figure_empty(out, title, "no shards");
+        leat_figure_empty(page, title, "no shards");
         return;
     }
     /* If there are too many shards, neighbours share a bar, whose height is their mean. */
@@ -266,16 +276,16 @@ static void draw_shards(leat_textbuf *out, const leat_summary *s) {
     for (int64_t k = 0; k < s->shard_count; k++)
         if ((double)s->shards[k].measurements > peak) peak = (double)s->shards[k].measurements;
     leat_plot plot = {
-        .out = out,
+        .page = page,
         .x = {LEAT_UNIT_COUNT, false, 0, (double)s->shard_count, "shard, in order"},
         .y = {LEAT_UNIT_COUNT, false, 0, leat_axis_end(peak),
               group > 1 ? "measurements per shard (mean of neighbours)" : "measurements a shard"}};
-    leat_figure_begin(
-        out, title,
-        s->split[0].shards + s->split[1].shards > 0
-            ? "<span class=\"key k1\"></span>train &nbsp;<span class=\"key k2\"></span>test"
-            : "&nbsp;");
-    leat_plot_begin(&plot, title, false);
+    leat_figure_begin(page, title);
+    for (int split = 0; split < LEAT_SPLITS; split++)
+        if (s->split[0].shards + s->split[1].shards > 0)
+            leat_figure_item(page, classes[split], leat_split_words((leat_split)split), NULL);
+    plot.series = leat_split_words(LEAT_SPLIT_NONE);
+    leat_plot_begin(&plot, false);
     for (int64_t k = 0; k < s->shard_count; k += group) {
         int64_t end = k + group < s->shard_count ? k + group : s->shard_count, sum = 0, rows = 0;
         for (int64_t i = k; i < end; i++) {
@@ -286,49 +296,43 @@ static void draw_shards(leat_textbuf *out, const leat_summary *s) {
         snprintf(words, sizeof words, "%.80s%s: %s measurements in %s rows",
                  name != NULL ? name + 1 : s->shards[k].path, group > 1 ? " and on" : "",
                  leat_words_count(a, sum), leat_words_count(b, rows));
-        leat_plot_bar(&plot, (double)k, (double)end, (double)sum / (double)(end - k),
+        plot.series = leat_split_words(s->shards[k].split);
+        leat_plot_bar(&plot, (double)k, (double)end, (double)sum / (double)(end - k), 0,
                       classes[s->shards[k].split], words);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
-void leat_report_figures(leat_textbuf *out, const leat_summary *s) {
-    static const leat_histogram bytes = {"Row size",
-                                         "bytes of a record (log scale)",
-                                         "share of the rows",
-                                         "rows",
-                                         "no rows",
-                                         LEAT_UNIT_BYTES,
+void leat_report_figures(leat_page *page, const leat_summary *s) {
+    static const leat_histogram bytes = {"Row size", "bytes of a record", "share of the rows",
+                                         "rows",     "no rows",           LEAT_UNIT_BYTES,
                                          false};
     static const leat_histogram spans = {"Time span of a row",
-                                         "first to last measurement (log scale)",
+                                         "first to last measurement",
                                          "share of the rows",
                                          "rows",
                                          "no rows",
                                          LEAT_UNIT_DURATION_US,
                                          true};
     static const leat_histogram gaps = {"Gap between measurements",
-                                        "time to the probe's next measurement (log scale)",
+                                        "time to the probe's next measurement",
                                         "share of the gaps",
                                         "gaps",
                                         "no values were read",
                                         LEAT_UNIT_DURATION_US,
                                         true};
-    static const leat_histogram rtts = {"Round trip time",
-                                        "rtt (log scale)",
-                                        "share of the answers",
-                                        "answers",
-                                        "no answers were read",
-                                        LEAT_UNIT_RTT_NS,
-                                        false};
-    leat_figure_histogram(out, &rtts, &s->rtt_ns);
-    draw_over_time(out, s);
-    draw_failures(out, s);
-    draw_measurements(out, s);
-    draw_concentration(out, s);
-    leat_figure_histogram(out, &gaps, &s->gap_us);
-    leat_figure_histogram(out, &spans, &s->row_span_us);
-    leat_figure_histogram(out, &bytes, &s->record_bytes);
-    draw_shards(out, s);
+    static const leat_histogram rtts = {
+        "Round trip time", "rtt", "share of the answers", "answers", "no answers were read",
+        LEAT_UNIT_RTT_NS,  false};
+    leat_figure_histogram(page, &rtts, &s->rtt_ns);
+    leat_report_values(page, s);
+    draw_over_time(page, s);
+    draw_failures(page, s);
+    draw_measurements(page, s);
+    draw_concentration(page, s);
+    leat_figure_histogram(page, &gaps, &s->gap_us);
+    leat_figure_histogram(page, &spans, &s->row_span_us);
+    leat_figure_histogram(page, &bytes, &s->record_bytes);
+    draw_shards(page, s);
 }

@@ -106,7 +106,7 @@ void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {
                           "initial-scale=1\">\n<title>");
     leat_html_text(out, name);
     leat_textbuf_printf(out, " - %s</title>\n<style>\n", command);
-    leat_textbuf_put(out, leat_page_style);
+    leat_style_page(out);
     leat_textbuf_put(out, "</style>\n</head>\n<body>\n<main>\n<header>\n<h1>");
     leat_html_text(out, name);
     leat_textbuf_put(out, "</h1>\n");
@@ -123,16 +123,61 @@ void leat_page_end(leat_textbuf *out, const char *words, const char *code) {
     leat_textbuf_put(out, "</footer>\n</main>\n</body>\n</html>\n");
 }
 
-leat_code leat_page_save(const char *path, void (*put)(leat_textbuf *out, const void *user),
-                         const void *user, leat_error *err) {
-    leat_textbuf *text = NULL;
+leat_page_places leat_page_asked(const leat_cli *cli, const char *page) {
+    return (leat_page_places){leat_cli_text(cli, page), leat_cli_text(cli, "figures"),
+                              leat_cli_flag(cli, "replace")};
+}
+
+leat_code leat_page_open(leat_page *page, const leat_page_places *places, leat_error *err) {
+    *page = (leat_page){0};
+    leat_textbuf **const texts[] = {&page->out,  &page->svg,  &page->csv,
+                                    &page->head, &page->file, &page->names};
+    leat_code code = LEAT_OK;
+    for (size_t i = 0; code == LEAT_OK && i < sizeof texts / sizeof texts[0]; i++)
+        code = leat_textbuf_create(texts[i], err);
+    if (code == LEAT_OK && places->figures != NULL)
+        code = leat_text_folder_create(&page->folder, places->figures, places->replace, err);
+    if (code != LEAT_OK) leat_page_close(page);
+    return code;
+}
+
+leat_code leat_page_finish(leat_page *page, const leat_page_places *places, leat_error *err) {
     const char *words = NULL;
     int64_t size_bytes = 0;
-    leat_code code = leat_textbuf_create(&text, err);
+    leat_code code = page->err.code;
+    if (code != LEAT_OK) *err = page->err;
+    else code = leat_textbuf_finish(page->out, &words, &size_bytes, err);
+    if (code == LEAT_OK && page->folder != NULL) code = leat_text_folder_publish(page->folder, err);
+    if (code == LEAT_OK && places->path != NULL)
+        code = leat_text_save(places->path, words, size_bytes, err);
+    return code;
+}
+
+void leat_page_close(leat_page *page) {
+    leat_textbuf *const texts[] = {page->out,  page->svg,  page->csv,
+                                   page->head, page->file, page->names};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) leat_textbuf_destroy(texts[i]);
+    leat_text_folder_destroy(page->folder);
+    *page = (leat_page){0};
+}
+
+leat_code leat_page_save(const leat_page_places *places,
+                         void (*put)(leat_page *page, const void *user), const void *user,
+                         leat_error *err) {
+    leat_page page;
+    leat_code code = leat_page_open(&page, places, err);
     if (code != LEAT_OK) return code;
-    put(text, user);
-    code = leat_textbuf_finish(text, &words, &size_bytes, err);
-    if (code == LEAT_OK) code = leat_text_save(path, words, size_bytes, err);
-    leat_textbuf_destroy(text);
+    put(&page, user);
+    code = leat_page_finish(&page, places, err);
+    leat_page_close(&page);
+    return code;
+}
+
+leat_code leat_page_can_save(const leat_page_places *places, leat_error *err) {
+    leat_text_folder *folder = NULL;
+    leat_code code = places->path != NULL ? leat_text_can_save(places->path, err) : LEAT_OK;
+    if (code == LEAT_OK && places->figures != NULL)
+        code = leat_text_folder_create(&folder, places->figures, places->replace, err);
+    leat_text_folder_destroy(folder);
     return code;
 }

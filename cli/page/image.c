@@ -4,7 +4,7 @@
 
 static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-static void put_base64(leat_textbuf *out, const uint8_t *bytes, int64_t size_bytes) {
+void leat_html_base64(leat_textbuf *out, const uint8_t *bytes, int64_t size_bytes) {
     for (int64_t i = 0; i < size_bytes; i += 3) {
         int64_t left = size_bytes - i;
         uint32_t word = (uint32_t)bytes[i] << 16;
@@ -26,6 +26,6 @@ void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_
                         width, height);
     leat_html_text(out, alt);
     leat_textbuf_put(out, "\" src=\"data:image/png;base64,");
-    put_base64(out, bytes, size_bytes);
+    leat_html_base64(out, bytes, size_bytes);
     leat_textbuf_put(out, "\">\n");
 }

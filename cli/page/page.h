@@ -37,11 +37,41 @@ const char *leat_split_words(leat_split split);
 typedef struct leat_columns {
     int count;
     double edge[LEAT_COLUMNS_MAX + 1]; /* edge[i] .. edge[i + 1] */
-    double values[LEAT_COLUMNS_MAX];   /* number of values in the column */
+    double values[LEAT_COLUMNS_MAX];   /* number of values in the column, whole */
     double zeros;                      /* how many are 0 */
     double total;
 } leat_columns;
 void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_count);
+
+/* ---- The page ----------------------------------------------------------------------------- */
+
+#define LEAT_FIGURE_NAME 128 /* size of the name of a figure's files, without an ending */
+
+/* A page in the making: its text, and its current figure. The first failure is kept for
+ * leat_page_finish. */
+typedef struct leat_page {
+    leat_textbuf *out;        /* the page so far */
+    const char *section;      /* begins the names of figures; NULL: nothing does */
+    leat_textbuf *svg, *csv;  /* of the figure: what it draws, its table */
+    leat_textbuf *head;       /* its legend, drawn */
+    leat_textbuf *file;       /* the picture that stands alone */
+    leat_textbuf *names;      /* of the figures so far */
+    leat_text_folder *folder; /* where figures are saved; NULL: nowhere */
+    const char *title;
+    char name[LEAT_FIGURE_NAME];
+    int width, height;      /* of what is drawn */
+    int64_t head_x, head_y; /* where the legend continues */
+    bool has_words;         /* it has a legend */
+    int64_t figures;
+    leat_error err;
+} leat_page;
+
+/* Where a page and its figures go. */
+typedef struct leat_page_places {
+    const char *path;    /* NULL: nowhere */
+    const char *figures; /* a folder, NULL: nowhere */
+    bool replace;        /* figures that it has */
+} leat_page_places;
 
 /* ---- Plots -------------------------------------------------------------------------------- */
 
@@ -52,26 +82,36 @@ typedef struct leat_axis {
     leat_unit unit;
     bool log;
     double low, high;
-    const char *label;
+    const char *label; /* up to a comma or a bracket, also the name of its column in the table */
 } leat_axis;
 
+/*
+ * Every mark is drawn and has rows in the figure's table: [series,] x, or its beginning and end, y,
+ * and [count].
+ */
 typedef struct leat_plot {
-    leat_textbuf *out;
+    leat_page *page;
     leat_axis x, y;
+    bool points;        /* an x of its own per row: not a range */
+    const char *series; /* of the next marks; NULL at the beginning: the table has none */
+    const char *counts; /* what the bars count, "rows"; NULL: nothing */
     double left, right, top, bottom; /* of the area where data is drawn, in pixels */
 } leat_plot;
 
-/* Opens the <svg>; draws grid, ticks and labels. `zero_slot`: leave space on the left for a bar of
- * zeros. */
-void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot);
+/* Draws grid, ticks and labels, to which logarithmic axes add "(log scale)". `zero_slot`: leave
+ * space on the left for a bar of zeros. */
+void leat_plot_begin(leat_plot *plot, bool zero_slot);
 /* A bar over [x0, x1) of height y; `words` is its tooltip. */
-void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
-                   const char *words);
+void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, double count,
+                   const char *class_name, const char *words);
 /* The bar of zeros, left of the axis. */
-void leat_plot_zero_bar(leat_plot *plot, double y, const char *words);
+void leat_plot_zero_bar(leat_plot *plot, double y, double count, const char *words);
 /* A line through points; steps: each y holds until the next x. */
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name);
+/* A bar over [x0, x1) from y0 to y1, which are of the series `ends`. */
+void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
+                     const char *const ends[2], const char *class_name, const char *words);
 /* Dashed vertical lines at x1 <= x2, each with a label at its top. */
 void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2, const char *words2);
 void leat_plot_end(leat_plot *plot);
@@ -79,19 +119,50 @@ void leat_plot_end(leat_plot *plot);
 double leat_plot_x(const leat_plot *plot, double value);
 double leat_plot_y(const leat_plot *plot, double value);
 
+/* Horizontal bars, each with its name on the left and its value on the right, for names that have
+ * no place below an axis. */
+typedef struct leat_bars {
+    leat_page *page;
+    leat_unit unit;
+    double peak;        /* the highest value */
+    int count;          /* bars */
+    const char *names;  /* columns of the table: "split"; NULL: the caller writes it */
+    const char *values; /* "share of the graphs" */
+    const char *counts; /* "graphs" */
+    int drawn;
+} leat_bars;
+
+void leat_bars_begin(leat_bars *bars);
+/* Long names are cut; the tooltip has the complete name and `words`. */
+void leat_bars_put(leat_bars *bars, const char *name, double value, int64_t count,
+                   const char *class_name, const char *words);
+void leat_bars_end(leat_bars *bars);
+
 /* ---- Figures ------------------------------------------------------------------------------ */
 
-#define LEAT_FIGURE_WORDS 200 /* size of a tooltip or a caption */
+#define LEAT_FIGURE_WORDS 200 /* size of a tooltip or a remark */
 
-/* A figure's frame; the caption is HTML. */
-void leat_figure_begin(leat_textbuf *out, const char *title, const char *caption);
-void leat_figure_end(leat_textbuf *out);
+/* A figure: title, legend, what is drawn, and links that save it as SVG and CSV. */
+void leat_figure_begin(leat_page *page, const char *title);
+/* The legend: words, and items with a name, a value (NULL: none) and the class of a mark (NULL:
+ * none). */
+void leat_figure_say(leat_page *page, const char *words);
+void leat_figure_item(leat_page *page, const char *class_name, const char *name, const char *value);
+/* Ends the legend; the drawing has this size. */
+void leat_figure_draw(leat_page *page, int width, int height);
+void leat_figure_end(leat_page *page);
 /* A figure with nothing to draw, and the reason. */
-void leat_figure_empty(leat_textbuf *out, const char *title, const char *why);
-/* "median A, p99 B, max C", as HTML. */
-void leat_figure_quantiles(char caption[LEAT_FIGURE_WORDS], const leat_dist *dist, leat_unit unit);
+void leat_figure_empty(leat_page *page, const char *title, const char *why);
+/* Items: median, p99, max. */
+void leat_figure_quantiles(leat_page *page, const leat_dist *dist, leat_unit unit);
 /* The end of a linear axis on which `value` is the highest bar. */
 double leat_axis_end(double value);
+
+/* A cell of the table; a name of a column, from an axis' label, with the unit of its values; a
+ * value: times as texts, round trips in ms, time spans in s. */
+void leat_csv_text(leat_textbuf *csv, const char *text);
+void leat_csv_name(leat_textbuf *csv, const char *label, leat_unit unit, const char *end);
+void leat_csv_value(leat_textbuf *csv, leat_unit unit, double value);
 
 typedef struct leat_histogram {
     const char *title, *x_label, *y_label;
@@ -100,9 +171,9 @@ typedef struct leat_histogram {
     leat_unit unit;
     bool zeros; /* 0 is a value with its own bar */
 } leat_histogram;
-void leat_figure_histogram(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
-/* One bar per number if the largest is small; otherwise a histogram. */
-void leat_figure_numbers(leat_textbuf *out, const leat_histogram *spec, const leat_dist *dist);
+/* One bar per number if the largest is small, one per value if there are few; otherwise a histogram
+ * over a logarithmic axis. */
+void leat_figure_histogram(leat_page *page, const leat_histogram *spec, const leat_dist *dist);
 
 /* Several distributions over one axis, as lines; empty ones are omitted. */
 #define LEAT_SERIES_MAX 3
@@ -110,14 +181,16 @@ typedef struct leat_series {
     const char *name;
     const leat_dist *dist;
 } leat_series;
-void leat_figure_series(leat_textbuf *out, const leat_histogram *spec, const leat_series *series,
+void leat_figure_series(leat_page *page, const leat_histogram *spec, const leat_series *series,
                         int count);
 
-/* ---- The page ----------------------------------------------------------------------------- */
+/* ---- Pieces of the page ------------------------------------------------------------------- */
 
 /* Text as HTML: the five special characters are written as entities, unprintable bytes as by
  * leat_text_show. */
 void leat_html_text(leat_textbuf *out, const char *text);
+
+void leat_html_base64(leat_textbuf *out, const uint8_t *bytes, int64_t size_bytes);
 
 /* Everything up to and including the page's <h1>, whose text is `name`; `command` created the
  * page. */
@@ -133,10 +206,34 @@ void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, cons
 /* A picture of this size in pixels, within the page itself; `alt` describes it. */
 void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_t height,
                    const char *class_name, const char *alt);
-/* Builds the page in memory with `put`, and saves it only when complete. */
-LEAT_MUST_CHECK leat_code leat_page_save(const char *path,
-                                         void (*put)(leat_textbuf *out, const void *user),
+/* Rows of commands that write pages. */
+#define LEAT_PAGE_OPTIONS                                                                          \
+    {.own.name = "figures",                                                                        \
+     .own.kind = LEAT_SETTING_PATH,                                                                \
+     .own.value = "DIR",                                                                           \
+     .own.help = "write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must "  \
+                 "not exist or be empty"},                                                         \
+    {                                                                                              \
+        .own.name = "replace", .own.kind = LEAT_SETTING_FLAG,                                      \
+        .own.help = "let --figures write to a folder that is not empty, and overwrite its files "  \
+                    "of the same names"                                                            \
+    }
+/* The file that the option `page` names, and the folder of --figures. */
+leat_page_places leat_page_asked(const leat_cli *cli, const char *page);
+/* Begins a page in memory. LEAT_ERR_EXISTS: the folder of figures is taken. On failure nothing is
+ * to be closed. */
+LEAT_MUST_CHECK leat_code leat_page_open(leat_page *page, const leat_page_places *places,
+                                         leat_error *err);
+/* Saves what is complete: the figures, then the page. */
+LEAT_MUST_CHECK leat_code leat_page_finish(leat_page *page, const leat_page_places *places,
+                                           leat_error *err);
+void leat_page_close(leat_page *page);
+/* All three, with what `put` writes. */
+LEAT_MUST_CHECK leat_code leat_page_save(const leat_page_places *places,
+                                         void (*put)(leat_page *page, const void *user),
                                          const void *user, leat_error *err);
+/* Whether they could be saved; changes nothing. */
+LEAT_MUST_CHECK leat_code leat_page_can_save(const leat_page_places *places, leat_error *err);
 
 /* A title and a bar divided into shares, with its legend. */
 typedef struct leat_share {
@@ -147,7 +244,9 @@ typedef struct leat_share {
 } leat_share;
 void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
 
-extern const char leat_page_style[];
+/* The style sheet of pages; the part of figures with the colours of the light one. */
+void leat_style_page(leat_textbuf *out);
+void leat_style_figure(leat_textbuf *out);
 
 /* ---- The same in JSON --------------------------------------------------------------------- */
 

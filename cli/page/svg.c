@@ -240,7 +240,7 @@ static void draw_x_ticks(leat_plot *plot, const tick_list *list) {
             if (!free_place) continue;
             from[placed] = at - half;
             to[placed++] = at + half;
-            leat_textbuf_printf(plot->out,
+            leat_textbuf_printf(plot->page->svg,
                                 "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text x=\"%.1f\" "
                                 "y=\"%.1f\" class=\"mid\">%s</text>\n",
                                 x, plot->top, plot->bottom + 4, at, plot->bottom + 16, item->label);
@@ -261,7 +261,7 @@ static void draw_y_ticks(leat_plot *plot, const tick_list *list) {
                 if (fabs(placed[k] - y) < 18) free_place = false;
             if (!free_place) continue;
             placed[count++] = y;
-            leat_textbuf_printf(plot->out,
+            leat_textbuf_printf(plot->page->svg,
                                 "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" "
                                 "y=\"%.1f\" class=\"end\">%s</text>\n",
                                 plot->left, y, plot->right, plot->left - 6, y + 3.8, item->label);
@@ -269,16 +269,57 @@ static void draw_y_ticks(leat_plot *plot, const tick_list *list) {
     }
 }
 
-void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot) {
+/* ---- The table ---------------------------------------------------------------------------- */
+
+static void put_columns(const leat_plot *plot) {
+    leat_textbuf *csv = plot->page->csv;
+    if (plot->series != NULL) leat_textbuf_put(csv, "series,");
+    leat_csv_name(csv, plot->x.label, plot->x.unit, plot->points ? "," : "_from,");
+    if (!plot->points) leat_csv_name(csv, plot->x.label, plot->x.unit, "_to,");
+    leat_csv_name(csv, plot->y.label, plot->y.unit, "");
+    if (plot->counts != NULL) {
+        leat_textbuf_put(csv, ",");
+        leat_csv_name(csv, plot->counts, LEAT_UNIT_COUNT, "");
+    }
+    leat_textbuf_put(csv, "\n");
+}
+
+static void put_row(const leat_plot *plot, const char *series, double x0, double x1, double y,
+                    double count) {
+    leat_textbuf *csv = plot->page->csv;
+    if (plot->series != NULL) {
+        leat_csv_text(csv, series);
+        leat_textbuf_put(csv, ",");
+    }
+    leat_csv_value(csv, plot->x.unit, plot->points ? (x0 + x1) / 2 : x0);
+    leat_textbuf_put(csv, ",");
+    if (!plot->points) {
+        leat_csv_value(csv, plot->x.unit, x1);
+        leat_textbuf_put(csv, ",");
+    }
+    leat_csv_value(csv, plot->y.unit, y);
+    if (plot->counts != NULL) {
+        leat_textbuf_put(csv, ",");
+        leat_csv_value(csv, LEAT_UNIT_COUNT, count);
+    }
+    leat_textbuf_put(csv, "\n");
+}
+
+/* ---- Marks -------------------------------------------------------------------------------- */
+
+static void put_label(leat_plot *plot, const leat_axis *axis) {
+    leat_html_text(plot->page->svg, axis->label);
+    leat_textbuf_put(plot->page->svg, axis->log ? " (log scale)</text>\n" : "</text>\n");
+}
+
+void leat_plot_begin(leat_plot *plot, bool zero_slot) {
     tick_list list;
+    leat_figure_draw(plot->page, LEAT_PLOT_WIDTH, LEAT_PLOT_HEIGHT);
+    put_columns(plot);
     plot->top = 44;
     plot->bottom = LEAT_PLOT_HEIGHT - 40;
     plot->left = zero_slot ? 76 : 48;
     plot->right = LEAT_PLOT_WIDTH - 10;
-    leat_textbuf_printf(plot->out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
-                        LEAT_PLOT_WIDTH, LEAT_PLOT_HEIGHT);
-    leat_html_text(plot->out, aria_label);
-    leat_textbuf_put(plot->out, "\">\n");
     make_ticks(&list, &plot->x, 6);
     draw_x_ticks(plot, &list);
     if (zero_slot) plot->left = 48;
@@ -286,15 +327,14 @@ void leat_plot_begin(leat_plot *plot, const char *aria_label, bool zero_slot) {
     draw_y_ticks(plot, &list);
     if (zero_slot) {
         plot->left = 76;
-        leat_textbuf_printf(plot->out, "<text x=\"59\" y=\"%.1f\" class=\"mid\">0</text>\n",
+        leat_textbuf_printf(plot->page->svg, "<text x=\"59\" y=\"%.1f\" class=\"mid\">0</text>\n",
                             plot->bottom + 16);
     }
-    leat_textbuf_printf(plot->out, "<text x=\"%.1f\" y=\"%.1f\" class=\"mid axis\">",
+    leat_textbuf_printf(plot->page->svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"mid axis\">",
                         (48 + plot->right) / 2, plot->bottom + 34);
-    leat_html_text(plot->out, plot->x.label);
-    leat_textbuf_put(plot->out, "</text>\n<text x=\"4\" y=\"11\" class=\"axis\">");
-    leat_html_text(plot->out, plot->y.label);
-    leat_textbuf_put(plot->out, "</text>\n");
+    put_label(plot, &plot->x);
+    leat_textbuf_put(plot->page->svg, "<text x=\"4\" y=\"11\" class=\"axis\">");
+    put_label(plot, &plot->y);
 }
 
 static void put_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
@@ -302,44 +342,65 @@ static void put_bar(leat_plot *plot, double x0, double x1, double y, const char 
     if (y >= plot->bottom - 0.05) return;
     if (y > plot->bottom - 0.8) y = plot->bottom - 0.8; /* small values stay visible */
     double gap = x1 - x0 > 3 ? 0.6 : 0;
-    leat_textbuf_printf(plot->out,
+    leat_textbuf_printf(plot->page->svg,
                         "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\">"
                         "<title>",
                         class_name, x0, y, x1 - x0 - gap, plot->bottom - y);
-    leat_html_text(plot->out, words);
-    leat_textbuf_put(plot->out, "</title></rect>\n");
+    leat_html_text(plot->page->svg, words);
+    leat_textbuf_put(plot->page->svg, "</title></rect>\n");
 }
 
-void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, const char *class_name,
-                   const char *words) {
+void leat_plot_bar(leat_plot *plot, double x0, double x1, double y, double count,
+                   const char *class_name, const char *words) {
+    put_row(plot, plot->series, x0, x1, y, count);
     put_bar(plot, leat_plot_x(plot, x0), leat_plot_x(plot, x1), leat_plot_y(plot, y), class_name,
             words);
 }
 
-void leat_plot_zero_bar(leat_plot *plot, double y, const char *words) {
+void leat_plot_range(leat_plot *plot, double x0, double x1, double y0, double y1,
+                     const char *const ends[2], const char *class_name, const char *words) {
+    put_row(plot, ends[0], x0, x1, y0, 0);
+    put_row(plot, ends[1], x0, x1, y1, 0);
+    double left = leat_plot_x(plot, x0), low = leat_plot_y(plot, y0), high = leat_plot_y(plot, y1);
+    if (low - high < 1) high = low - 1; /* a range of one value stays visible */
+    leat_textbuf_printf(plot->page->svg,
+                        "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" "
+                        "height=\"%.1f\"><title>",
+                        class_name, left, high, leat_plot_x(plot, x1) - left, low - high);
+    leat_html_text(plot->page->svg, words);
+    leat_textbuf_put(plot->page->svg, "</title></rect>\n");
+}
+
+void leat_plot_zero_bar(leat_plot *plot, double y, double count, const char *words) {
+    put_row(plot, plot->series, 0, 0, y, count);
     put_bar(plot, 54, 64, leat_plot_y(plot, y), "bar zero", words);
 }
 
 void leat_plot_line(leat_plot *plot, const double *xs, const double *ys, int count, bool steps,
                     const char *class_name) {
     if (count == 0) return;
-    leat_textbuf_printf(plot->out, "<path class=\"%s\" d=\"", class_name);
+    for (int i = 0; i < count; i++) {
+        if (plot->points) put_row(plot, plot->series, xs[i], xs[i], ys[i], 0);
+        else if (i + 1 < count && xs[i + 1] > xs[i])
+            put_row(plot, plot->series, xs[i], xs[i + 1], ys[i], 0);
+    }
+    leat_textbuf_printf(plot->page->svg, "<path class=\"%s\" d=\"", class_name);
     for (int i = 0; i < count; i++) {
         double x = leat_plot_x(plot, xs[i]), y = leat_plot_y(plot, ys[i]);
-        if (i == 0) leat_textbuf_printf(plot->out, "M%.1f %.1f", x, y);
-        else if (steps) leat_textbuf_printf(plot->out, "H%.1fV%.1f", x, y);
-        else leat_textbuf_printf(plot->out, "L%.1f %.1f", x, y);
+        if (i == 0) leat_textbuf_printf(plot->page->svg, "M%.1f %.1f", x, y);
+        else if (steps) leat_textbuf_printf(plot->page->svg, "H%.1fV%.1f", x, y);
+        else leat_textbuf_printf(plot->page->svg, "L%.1f %.1f", x, y);
     }
-    leat_textbuf_put(plot->out, "\"/>\n");
+    leat_textbuf_put(plot->page->svg, "\"/>\n");
 }
 
 static void put_mark(leat_plot *plot, double at, double y, bool left, const char *words) {
-    leat_textbuf_printf(plot->out,
+    leat_textbuf_printf(plot->page->svg,
                         "<path class=\"mark\" d=\"M%.1f %.1fV%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
                         "class=\"marked%s\">",
                         at, y - 8, plot->bottom, left ? at - 4 : at + 4, y, left ? " end" : "");
-    leat_html_text(plot->out, words);
-    leat_textbuf_put(plot->out, "</text>\n");
+    leat_html_text(plot->page->svg, words);
+    leat_textbuf_put(plot->page->svg, "</text>\n");
 }
 
 /*
@@ -359,6 +420,6 @@ void leat_plot_marks(leat_plot *plot, double x1, const char *words1, double x2,
 }
 
 void leat_plot_end(leat_plot *plot) {
-    leat_textbuf_printf(plot->out, "<path class=\"base\" d=\"M48 %.1fH%.1f\"/>\n</svg>\n",
+    leat_textbuf_printf(plot->page->svg, "<path class=\"base\" d=\"M48 %.1fH%.1f\"/>\n",
                         plot->bottom, plot->right);
 }

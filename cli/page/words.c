@@ -93,10 +93,15 @@ void leat_columns_make(leat_columns *columns, const leat_dist *dist, int max_cou
         for (int i = 0; i <= columns->count; i++) columns->edge[i] = exp2((begin + i) / per_octave);
         break;
     }
+    /* Bins that straddle an edge are divided, but a column holds a whole number of values, and all
+     * columns hold all of them: rounded is the sum up to each edge. */
+    double sum = 0, before = 0;
     for (int i = 0; i < columns->count; i++) {
         double from = i == 0 ? 1 : columns->edge[i];
         double to = i + 1 == columns->count ? 9.3e18 : columns->edge[i + 1];
-        columns->values[i] = leat_dist_between(dist, from, to);
+        sum += leat_dist_between(dist, from, to);
+        columns->values[i] = round(sum) - before;
+        before = round(sum);
     }
 }
 

@@ -20,6 +20,8 @@ typedef struct run_report {
 
 /* ---- Curves ------------------------------------------------------------------------------- */
 
+static const char *const classes[] = {"line l1", "line l2", "line l3"};
+
 typedef struct run_line {
     const char *name;
     size_t place; /* of a double in leat_run_point */
@@ -31,71 +33,68 @@ static double value_of(const leat_run_point *point, size_t place) {
     return value;
 }
 
-static void put_keys(char *text, size_t bytes, const run_line *lines, int count) {
-    size_t size = 0;
-    text[0] = 0;
-    for (int i = 0; i < count && size < bytes; i++)
-        size += (size_t)snprintf(text + size, bytes - size,
-                                 "<span class=\"key l%d\"></span>%s &nbsp;", i + 1, lines[i].name);
+/* Curves are points: what was measured, and when. */
+static void begin_curves(leat_page *page, leat_plot *plot, const run_line *lines, int count) {
+    for (int i = 0; i < count; i++) leat_figure_item(page, classes[i], lines[i].name, NULL);
+    plot->points = true;
+    plot->series = lines[0].name;
+    leat_plot_begin(plot, false);
 }
 
-static void draw_curves(leat_textbuf *out, const leat_run_metrics *metrics, const char *title,
+static void draw_curves(leat_page *page, const leat_run_metrics *metrics, const char *title,
                         const char *y_label, const run_line *lines, int count) {
     double xs[POINTS], ys[POINTS];
-    char keys[300];
     double high = 0;
     const int64_t points = metrics->point_count;
     if (points < 2) {
-        leat_figure_empty(out, title, "fewer than two steps so far");
+        leat_figure_empty(page, title, "fewer than two steps so far");
         return;
     }
     for (int64_t i = 0; i < points; i++)
         for (int k = 0; k < count; k++)
             high = fmax(high, value_of(&metrics->points[i], lines[k].place));
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
                       .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), y_label}};
-    put_keys(keys, sizeof keys, lines, count);
-    leat_figure_begin(out, title, keys);
-    leat_plot_begin(&plot, title, false);
+    leat_figure_begin(page, title);
+    begin_curves(page, &plot, lines, count);
     for (int k = 0; k < count; k++) {
-        char class_name[16];
         for (int64_t i = 0; i < points; i++) {
             xs[i] = (double)metrics->points[i].step;
             ys[i] = value_of(&metrics->points[i], lines[k].place);
         }
-        snprintf(class_name, sizeof class_name, "line l%d", k + 1);
-        leat_plot_line(&plot, xs, ys, (int)points, false, class_name);
+        plot.series = lines[k].name;
+        leat_plot_line(&plot, xs, ys, (int)points, false, classes[k]);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
-static void draw_losses(leat_textbuf *out, const leat_run_metrics *metrics) {
+static void draw_losses(leat_page *page, const leat_run_metrics *metrics) {
     static const run_line lines[] = {{"D, real", offsetof(leat_run_point, loss_d_images)},
                                      {"D, generated", offsetof(leat_run_point, loss_d_fakes)},
                                      {"G", offsetof(leat_run_point, loss_g)}};
-    draw_curves(out, metrics, "Losses", "binary cross-entropy", lines, 3);
+    draw_curves(page, metrics, "Losses", "binary cross-entropy", lines, 3);
 }
 
-static void draw_norms(leat_textbuf *out, const leat_run_metrics *metrics) {
+static void draw_norms(leat_page *page, const leat_run_metrics *metrics) {
     static const run_line lines[] = {{"D", offsetof(leat_run_point, norm_d)},
                                      {"G", offsetof(leat_run_point, norm_g)}};
-    draw_curves(out, metrics, "Gradients", "norm of the mean gradient", lines, 2);
+    draw_curves(page, metrics, "Gradients", "norm of the mean gradient", lines, 2);
 }
 
-static void draw_seconds(leat_textbuf *out, const leat_run_metrics *metrics) {
+static void draw_seconds(leat_page *page, const leat_run_metrics *metrics) {
     static const run_line lines[] = {{"seconds per step", offsetof(leat_run_point, seconds)}};
-    draw_curves(out, metrics, "Time", "seconds", lines, 1);
+    draw_curves(page, metrics, "Time", "seconds", lines, 1);
 }
 
 /* The score over time, between what an untrained generator has and the data itself. */
-static void draw_score(leat_textbuf *out, const run_report *report) {
+static void draw_score(leat_page *page, const run_report *report) {
     double xs[POINTS], ys[POINTS];
     const leat_run_metrics *metrics = report->metrics;
     const double halves = report->facts.score_halves;
     const int count = (int)metrics->measurement_count;
-    char caption[300];
+    char words[LEAT_WORDS_BYTES];
     double high = 0, low = isnan(halves) || !(halves > 0) ? INFINITY : halves;
     int points = 0;
     for (int i = 0; i < count; i++) {
@@ -106,33 +105,37 @@ static void draw_score(leat_textbuf *out, const run_report *report) {
         low = fmin(low, metrics->measurements[i].score);
     }
     if (points < 2) {
-        leat_figure_empty(out, "Score", "measured fewer than two times so far");
+        leat_figure_empty(page, "Score over time", "measured fewer than two times so far");
         return;
     }
-    snprintf(caption, sizeof caption,
-             "distance of generated images from the data: now <b>%.4g</b>; half of the images "
-             "against the other half: <b>%.4g</b>",
-             ys[points - 1], halves);
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
-                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score (log scale)"}};
-    leat_figure_begin(out, "Score", caption);
-    leat_plot_begin(&plot, "Score over time", false);
-    leat_plot_line(&plot, xs, ys, points, false, "line l1");
+                      .y = {LEAT_UNIT_NUMBER, true, low / 1.2, high * 1.2, "score"}};
+    plot.points = true;
+    plot.series = "generated images";
+    leat_figure_begin(page, "Score over time");
+    leat_figure_say(page, "distance from the data:");
+    leat_figure_item(page, classes[0], "generated images, now",
+                     leat_unit_words(words, LEAT_UNIT_NUMBER, ys[points - 1]));
+    if (halves > 0)
+        leat_figure_item(page, classes[2], "half of the images against the other half",
+                         leat_unit_words(words, LEAT_UNIT_NUMBER, halves));
+    leat_plot_begin(&plot, false);
+    leat_plot_line(&plot, xs, ys, points, false, classes[0]);
     if (halves > 0) {
         const double ends[2] = {0, (double)metrics->last_step}, both[2] = {halves, halves};
-        leat_plot_line(&plot, ends, both, 2, false, "line l3");
+        plot.series = "halves of the images";
+        leat_plot_line(&plot, ends, both, 2, false, classes[2]);
     }
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* The spread between samples, and that between the images that they should be like. */
-static void draw_spread(leat_textbuf *out, const run_report *report) {
+static void draw_spread(leat_page *page, const run_report *report) {
     static const run_line lines[] = {{"samples", 0}, {"images of the data set", 0}};
     double xs[POINTS], ys[2][POINTS];
     const leat_run_metrics *metrics = report->metrics;
-    char keys[300];
     double high = 0;
     int points = 0;
     for (int64_t i = 0; i < metrics->measurement_count; i++) {
@@ -144,19 +147,20 @@ static void draw_spread(leat_textbuf *out, const run_report *report) {
         high = fmax(high, fmax(of->spread, of->spread_data));
     }
     if (points < 2) {
-        leat_figure_empty(out, "Spread", "measured fewer than two times so far");
+        leat_figure_empty(page, "Spread between samples over time",
+                          "measured fewer than two times so far");
         return;
     }
-    leat_plot plot = {.out = out,
+    leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_COUNT, false, 0, (double)metrics->last_step, "step"},
                       .y = {LEAT_UNIT_NUMBER, false, 0, leat_axis_end(high), "spread"}};
-    put_keys(keys, sizeof keys, lines, 2);
-    leat_figure_begin(out, "Spread", keys);
-    leat_plot_begin(&plot, "Spread between samples over time", false);
-    leat_plot_line(&plot, xs, ys[0], points, false, "line l1");
-    leat_plot_line(&plot, xs, ys[1], points, false, "line l2");
+    leat_figure_begin(page, "Spread between samples over time");
+    begin_curves(page, &plot, lines, 2);
+    leat_plot_line(&plot, xs, ys[0], points, false, classes[0]);
+    plot.series = lines[1].name;
+    leat_plot_line(&plot, xs, ys[1], points, false, classes[1]);
     leat_plot_end(&plot);
-    leat_figure_end(out);
+    leat_figure_end(page);
 }
 
 /* ---- The page ----------------------------------------------------------------------------- */
@@ -236,7 +240,8 @@ static void put_checkpoints(leat_textbuf *out, const run_report *report) {
     leat_textbuf_put(out, "</table></div>\n");
 }
 
-static void put_page(leat_textbuf *out, const void *user) {
+static void put_page(leat_page *page, const void *user) {
+    leat_textbuf *out = page->out;
     const run_report *report = user;
     leat_page_begin(out, report->facts.path, "leat train");
     leat_textbuf_put(out, "<p class=\"sub\">A run of leat train. The page is updated during "
@@ -244,11 +249,11 @@ static void put_page(leat_textbuf *out, const void *user) {
     put_warnings(out, report);
     put_cards(out, report);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
-    draw_losses(out, report->metrics);
-    draw_score(out, report);
-    draw_spread(out, report);
-    draw_norms(out, report->metrics);
-    draw_seconds(out, report->metrics);
+    draw_losses(page, report->metrics);
+    draw_score(page, report);
+    draw_spread(page, report);
+    draw_norms(page, report->metrics);
+    draw_seconds(page, report->metrics);
     leat_textbuf_put(out, "</div>\n");
     put_grids(out, report);
     put_checkpoints(out, report);
@@ -283,7 +288,8 @@ static leat_code write_report(run_report *report, const char *path, leat_error *
     if (code == LEAT_OK) code = load_grids(report, err);
     if (code != LEAT_OK) return code;
     snprintf(file, sizeof file, "%s/report.html", path);
-    return leat_page_save(file, put_page, report, err);
+    const leat_page_places places = {.path = file};
+    return leat_page_save(&places, put_page, report, err);
 }
 
 leat_code leat_train_report(const char *path, leat_error *err) {

@@ -195,7 +195,7 @@ static int show(leat_cli *cli, inspected *self) {
 int leat_inspect_run(leat_cli *cli) {
     inspected self;
     leat_error err = {0};
-    if (leat_cli_given(cli, "html"))
+    if (leat_cli_given(cli, "html") || leat_cli_given(cli, "figures"))
         return leat_cli_usage(cli, "the page of a training run is report.html in its folder");
     leat_code code = open_run(&self, leat_cli_argument(cli, 0), &err);
     int status = code == LEAT_OK ? show(cli, &self) : leat_cli_fail(cli, &err);

@@ -79,9 +79,10 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'inspect'\ *)
-    options='--help --json --html --rows --read --verify --memory --threads'
+    options='--help --json --html --figures --replace --rows --read --verify --memory --threads'
     case $before in
     --html) values=file ;;
+    --figures) values=file ;;
     --rows) values=number ;;
     --read) values=number ;;
     --memory) values=number ;;
@@ -101,7 +102,7 @@ _leat() {
     --memory) values=number ;;
     esac ;;
   'batches'\ *)
-    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --scale --device-memory --model --batch --as --stage'
+    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --scale --device-memory --model --batch --as --stage'
     case $before in
     --split) values=file ;;
     --sampler) values='plan3 plan2 all' ;;
@@ -123,7 +124,6 @@ _leat() {
     --threads) values=number ;;
     --memory) values=number ;;
     --prefetch) values=number ;;
-    --order) values=file ;;
     --io) values='mmap pread' ;;
     --on-corrupt) values='fail mask' ;;
     --addresses) values=file ;;
@@ -131,6 +131,7 @@ _leat() {
     --steps) values=file ;;
     --explain) values=number ;;
     --report) values=file ;;
+    --figures) values=file ;;
     --resume) values=file ;;
     --save-state) values=file ;;
     --curriculum) values=file ;;

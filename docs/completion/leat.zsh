@@ -112,6 +112,8 @@ _leat() {
     _arguments '*:file:_files' \
       '--json[write one JSON document to stdout]' \
       '--html[also write a page with plots: one self-contained file, without scripts or network access]:html:_files' \
+      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must not exist or be empty]:figures:_files' \
+      '--replace[let --figures write to a folder that is not empty, and overwrite its files of the same names]' \
       '--rows[describe N rows in words, evenly spaced over the data set]:rows:' \
       '--read[if rows, graphs or images exceed this size, compute values (round trips, gaps, failures; features; pixels) from a sample of about this size, selected by their numbers; none: read all]:read:' \
       '--verify[read and check everything: hashes, structure, every row, graph or image, their order, index or metadata, and that no probe or window is in two splits; exit status 1 if a problem is found]' \
@@ -170,6 +172,8 @@ _leat() {
       '--words[print the sequences in words (default: one step)]' \
       '--explain[describe the contents of this row of the batch: shard, record, measurements; for a CAN cache (no ROW), the contents of the batch: graphs, files, windows, attacks; for an image data set (ROW may be omitted), the image]:explain:' \
       '--report[write an HTML page with plots of batch contents: padding compared with other packings, time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers --steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers; not for image data sets]:report:_files' \
+      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must not exist or be empty]:figures:_files' \
+      '--replace[let --figures write to a folder that is not empty, and overwrite its files of the same names]' \
       '--resume[start from the state in FILE]:resume:_files' \
       '--save-state[write the state to FILE at the end, even after a failure or a signal]:save-state:_files' \
       '--curriculum[rank benign graphs, at random or by the scores in FILE (JSON), and start with the easy ones]:curriculum:_files' \

@@ -140,6 +140,8 @@ typedef struct leat_textbuf leat_textbuf;
 LEAT_API LEAT_MUST_CHECK leat_code leat_textbuf_create(leat_textbuf **out, leat_error *err);
 LEAT_API void leat_textbuf_destroy(leat_textbuf *text);
 LEAT_API void leat_textbuf_append(leat_textbuf *text, const char *bytes, int64_t size_bytes);
+/* Empties it; a failure stays. */
+LEAT_API void leat_textbuf_clear(leat_textbuf *text);
 /* Text that ends with a NUL. */
 LEAT_API void leat_textbuf_put(leat_textbuf *text, const char *words);
 LEAT_API void leat_textbuf_printf(leat_textbuf *text, const char *format, ...) LEAT_PRINTF(2, 3);
@@ -156,6 +158,25 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_text_can_save(const char *path, leat_err
 /* Whether this process may create files in a folder; changes nothing. LEAT_ERR_NOT_FOUND: no such
  * folder. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_folder_can_write(const char *path, leat_error *err);
+
+/*
+ * A folder of text files, written completely or not at all: to a new folder next to `path`, which
+ * leat_text_folder_publish renames, or whose files it moves if `path` is a folder. Without
+ * `replace`, that folder must be empty; with it, its files of the same names are overwritten, and
+ * others are kept.
+ */
+typedef struct leat_text_folder leat_text_folder;
+/* Checks the place and changes nothing. LEAT_ERR_EXISTS: it is taken. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_text_folder_create(leat_text_folder **out, const char *path,
+                                                           bool replace, leat_error *err);
+/* A file of this name, which replaces an earlier one. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_text_folder_add(leat_text_folder *folder, const char *name,
+                                                        const char *text, int64_t size_bytes,
+                                                        leat_error *err);
+LEAT_API LEAT_MUST_CHECK leat_code leat_text_folder_publish(leat_text_folder *folder,
+                                                            leat_error *err);
+/* Removes what was not published. */
+LEAT_API void leat_text_folder_destroy(leat_text_folder *folder);
 
 /*
  * Untrusted text, made safe to display. Characters that move a terminal's cursor, begin a command

@@ -196,6 +196,18 @@ typedef struct leat_summary_shard {
     int64_t first_us, last_us; /* 0 if it has no rows */
 } leat_summary_shard;
 
+/* How many measurements of a row failed; a bound belongs to the class below it. */
+typedef enum leat_loss {
+    LEAT_LOSS_NONE,
+    LEAT_LOSS_1, /* up to 1 % */
+    LEAT_LOSS_5,
+    LEAT_LOSS_20,
+    LEAT_LOSS_50,
+    LEAT_LOSS_MOST, /* more, but not all */
+    LEAT_LOSS_ALL,
+    LEAT_LOSSES
+} leat_loss;
+
 typedef struct leat_summary_probe {
     int64_t src_id;
     char src[LEAT_PROBE_SRC_BYTES]; /* address text, NUL-terminated; "" if unknown */
@@ -203,6 +215,7 @@ typedef struct leat_summary_probe {
     int64_t rows, measurements, record_bytes;
     int64_t first_us, last_us;
     int64_t first_row;
+    int64_t measurements_read, failures; /* in the rows that were read */
 } leat_summary_probe;
 
 typedef struct leat_summary_measurement {
@@ -210,6 +223,8 @@ typedef struct leat_summary_measurement {
     char dst[LEAT_PROBE_SRC_BYTES];
     float rtt; /* milliseconds; -1: failed */
 } leat_summary_measurement;
+
+#define LEAT_SUMMARY_COURSE 48
 
 typedef struct leat_summary_row {
     int64_t row;    /* of the data set */
@@ -222,6 +237,9 @@ typedef struct leat_summary_row {
     int64_t first_us, last_us;
     leat_summary_measurement shown[LEAT_SUMMARY_SHOWN];
     int shown_count;
+    /* The time of the data set, from its first measurement to its last, in equal parts. */
+    int64_t course_answers[LEAT_SUMMARY_COURSE];
+    double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
 } leat_summary_row;
 
 typedef struct leat_summary {
@@ -246,6 +264,9 @@ typedef struct leat_summary {
     int64_t duplicates_read; /* equal to the measurement before it of its probe, in all columns */
     leat_dist gap_us;        /* between consecutive measurements of a probe */
     leat_dist rtt_ns;        /* of those that did not fail */
+    leat_dist rtt_ns_by_part[LEAT_SPLITS + 1][2]; /* by leat_split; IPv4, IPv6 */
+    leat_dist rtt_ns_by_hour[24];                 /* of the day, UTC */
+    int64_t rows_by_loss[LEAT_LOSSES];            /* with measurements, by leat_loss */
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;

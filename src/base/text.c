@@ -26,6 +26,8 @@ void leat_textbuf_destroy(leat_textbuf *text) {
     leat_free(text);
 }
 
+void leat_textbuf_clear(leat_textbuf *text) { text->buf.size = 0; }
+
 void leat_textbuf_append(leat_textbuf *text, const char *bytes, int64_t size_bytes) {
     if (text->err.code != LEAT_OK) return;
     /* An error ignored here is reported by leat_textbuf_finish. */

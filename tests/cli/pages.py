@@ -1,10 +1,14 @@
 """What pages are held to: well-formed, alone, no label on another, drawn by a browser."""
 import base64
+import csv
+import html
 import html.parser
+import io
 import os
 import re
 import shutil
 import subprocess
+import xml.etree.ElementTree
 import zlib
 
 from command import LIMIT
@@ -95,10 +99,49 @@ def pictures(text):
     return [png_pixels(data) for _, _, data in found]
 
 
+FILE = re.compile(r'<a download="([a-z0-9-]+\.(?:svg|csv))" '
+                  r'href="data:(image/svg\+xml|text/csv);base64,([A-Za-z0-9+/=]+)">(?:SVG|CSV)</a>')
+TYPES = {"svg": "image/svg+xml", "csv": "text/csv"}
+
+
+def files(text):
+    """The files that a page offers: name and bytes."""
+    return {name: base64.b64decode(data, validate=True) for name, _, data in FILE.findall(text)}
+
+
+def check_files(test, text):
+    """Each drawing can be saved, as a picture and as a table that need nothing else."""
+    found = FILE.findall(text)
+    test.assertEqual(len(files(text)), len(found), "a name twice")
+    test.assertEqual(len(found), 2 * len([figure for figure in figures(text, False)
+                                          if "<svg" in figure]))
+    for name, kind, _ in found:
+        test.assertEqual(kind, TYPES[name[-3:]])
+    for name, data in files(text).items():
+        data = data.decode()
+        if name.endswith(".csv"):
+            head, *rows = csv.reader(io.StringIO(data))
+            test.assertGreater(len(rows), 0, name)
+            test.assertEqual({len(row) for row in rows}, {len(head)}, name)
+            test.assertTrue(all(re.fullmatch("[a-z0-9_]+", column) for column in head), head)
+            test.assertNotRegex(data, r"(?i)(^|,)(nan|-?inf)\b")
+            continue
+        root = xml.etree.ElementTree.fromstring(data)
+        test.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        test.assertGreater(float(root.get("height")), 0)
+        test.assertNotRegex(data, r"(?i)var\(|url\(|@import|<script|href|<image|<style>\s*<")
+        test.assertNotRegex(data.replace("http://www.w3.org/2000/svg", ""), r"(?i)https?:")
+        for width, x in re.findall(r'<text(?: class="(?:marked|heading)")? x="(\d+)" y="(\d+)">',
+                                   data):
+            test.assertLess(int(width), 400)
+            test.assertGreater(int(x), 0)
+
+
 def check_stands_alone(test, text):
-    """Refers to nothing, has no script, every number is one, pictures are within it; returns the
-    page."""
-    text = PICTURE.sub("", text)
+    """Refers to nothing, has no script, every number is one, pictures and files are within it;
+    returns the page."""
+    check_files(test, text)
+    text = FILE.sub("", PICTURE.sub("", text))
     page = Page(text)
     test.assertEqual(page.links, [])
     test.assertNotRegex(text, r"(?i)https?:|//[a-z]|@import|url\(|<script|<link|<img")
@@ -124,7 +167,7 @@ def check_labels(test, text):
                                  f"{a[4]!r} on {b[4]!r}")
 
 
-def check_in_browser(test, path, folder):
+def check_in_browser(test, path, folder, colours=20):
     """Chromium, where it is installed, draws the page wide and narrow, and complains of nothing."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
@@ -145,4 +188,21 @@ def check_in_browser(test, path, folder):
         if not os.path.exists(shot):
             test.skipTest("chromium makes no picture here")
         test.assertNotIn("CONSOLE", done.stderr)
-        test.assertGreater(png_colours(shot), 20)
+        test.assertGreater(png_colours(shot), colours)
+
+
+def figures(text, by_title=True):
+    """The figures of a page, by their titles."""
+    found = re.findall(r"(<figure>.*?<h3>([^<]*)</h3>.*?</figure>)", text, flags=re.S)
+    if not by_title:
+        return [figure for figure, _ in found]
+    return {html.unescape(title): figure for figure, title in found}
+
+
+def tooltips(figure):
+    return [html.unescape(words) for words in re.findall(r"<title>([^<]*)</title>", figure)]
+
+
+def counts(figure):
+    """The numbers in the brackets of its tooltips: "4 min: 12.5 % of the gaps (31)"."""
+    return [int(words[words.rindex("(") + 1:-1].replace(",", "")) for words in tooltips(figure)]

@@ -555,12 +555,39 @@ class Reports(Case):
         self.assertEqual(document["in_order"], [
             {"batches": 1, "graphs": len(batch["graphs"]), "nodes": batch["nodes"],
              "edges": batch["edges"], "attacks": sum(graph["y"] for graph in batch["graphs"]),
-             "unlabelled": 0}
-            for batch in everything])
+             "unlabelled": 0, "attacks_least": share, "attacks_most": share}
+            for batch, share in zip(everything, shares)])
         shown = " ".join(pages.check_stands_alone(self, text).texts)
         for part in (f"{100 * document['node_fill']:.1f} %", f"{len(graphs):,} graphs", "benign",
                      "dos", "fuzzing", "--max-nodes 1000"):
             self.assertIn(part, shown)
+
+    def test_ranges_of_shares(self):
+        """A column of several batches: no label promises more than what is drawn."""
+        singly = []  # a column is one batch
+        for first in range(0, 400, 100):
+            part, _, _ = self.report(*SMALL, "--steps", f"{first}:{first + 100}")
+            singly += [one["attacks"] / one["graphs"] for one in part["in_order"]]
+        self.assertEqual(len(singly), 400)
+        document, text, _ = self.report(*SMALL, "--steps", "0:400")
+        columns, at = document["in_order"], 0
+        for column in columns:
+            shares = singly[at:at + column["batches"]]
+            self.assertGreater(len(shares), 1)
+            self.assertAlmostEqual(column["attacks_least"], min(shares))
+            self.assertAlmostEqual(column["attacks_most"], max(shares))
+            at += len(shares)
+        figure = pages.figures(text)["Graphs with an attack, by batch"]
+        bars = re.findall(r'<rect class="bar range" x="[\d.]+" y="([\d.]+)" width="[\d.]+" '
+                          r'height="([\d.]+)"', figure)
+        self.assertEqual(len(bars), len(columns))
+        top = min(float(y) for y, _ in bars)
+        high = max(columns, key=lambda one: one["attacks_most"])["attacks_most"]
+        low = min(columns, key=lambda one: one["attacks_least"])["attacks_least"]
+        for name, share in (("least", low), ("most", high)):
+            self.assertAlmostEqual(document[f"attacks_{name}"], share)
+            self.assertIn(f"{100 * share:.1f} %", figure)
+        self.assertLess(top, 216)
 
     def test_extent(self):
         epoch = told(*SMALL, "--steps", "0:1")["epoch"]["batches"]

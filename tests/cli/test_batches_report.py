@@ -4,6 +4,8 @@ the raw measurements, its page held to what pages are held to.
 Runs the command named by LEAT (default: build/leat).
 """
 import collections
+import csv
+import io
 import json
 import math
 import os
@@ -319,7 +321,16 @@ class Html(unittest.TestCase):
         told = report()
         _, text, words = self.page()
         page = pages.check_stands_alone(self, text)
-        self.assertEqual((page.tags["svg"], page.tags["figure"]), (8, 8))
+        self.assertEqual((page.tags["svg"], page.tags["figure"]), (9, 9))
+        rows = list(csv.reader(io.StringIO(pages.files(text)["padding.csv"].decode())))
+        self.assertEqual(rows[0], ["sequences", "padding_share", "padding"])
+        for row, of in zip(rows[1:], (told["asked"], told["unpacked"], told["chunks_5_minutes"])):
+            self.assertEqual(int(row[2]), of["padding"])
+            self.assertAlmostEqual(float(row[1]), of["padding_share"], 6)
+            percent = 100 * of["padding_share"]
+            self.assertIn(f"{percent:.{1 if percent >= 10 else 2}f} %",
+                          pages.figures(text)["Padding"])
+        self.assertEqual(len(rows), 4)
         pages.check_labels(self, text)
         shown = " ".join(page.texts)
         asked = told["asked"]

@@ -30,8 +30,10 @@ leat_summary_options leat_summary_options_default(void) {
 /* Values that one thread collected. */
 typedef struct tally {
     leat_row *cursor;
-    leat_dist gap_us, rtt_ns;
+    leat_dist gap_us, rtt_ns[LEAT_SPLITS + 1][2], rtt_ns_by_hour[24];
     leat_timeline timeline;
+    int64_t rows_by_loss[LEAT_LOSSES];
+    int64_t top_measurements[LEAT_SUMMARY_TOP], top_failures[LEAT_SUMMARY_TOP];
     int64_t rows, measurements, bytes, duplicates;
     int64_t values[2], failures[2];
     leat_measurements values_of_row;
@@ -64,17 +66,50 @@ static bool equals_last(const leat_measurements *m, int64_t i) {
            (both_failed || m->rtt[i] == m->rtt[i - 1]);
 }
 
-static void count_values(tally *sums) {
+static int hour_of(int64_t time_us) {
+    int64_t hour = time_us / INT64_C(3600000000) - (time_us % INT64_C(3600000000) < 0);
+    return (int)((hour % 24 + 24) % 24);
+}
+
+static leat_loss loss_of(int64_t failures, int64_t count) {
+    static const int percent[] = {0, 1, 5, 20, 50};
+    if (failures == count) return LEAT_LOSS_ALL;
+    for (int i = 0; i < LEAT_LOSS_MOST; i++)
+        if ((__int128)failures * 100 <= (__int128)count * percent[i]) return (leat_loss)i;
+    return LEAT_LOSS_MOST;
+}
+
+/* Returns how many failed. */
+static int64_t count_values(tally *sums, leat_split split) {
     const leat_measurements *m = &sums->values_of_row;
+    int64_t failures = 0;
     for (int64_t i = 0; i < m->count; i++) {
         bool failed = m->rtt[i] < 0;
         int version = m->ip_version[i] == 6;
         sums->values[version]++;
         sums->failures[version] += failed;
-        if (!failed) leat_dist_add(&sums->rtt_ns, rtt_in_ns(m->rtt[i]), 1);
+        failures += failed;
+        if (!failed) {
+            int64_t ns = rtt_in_ns(m->rtt[i]);
+            leat_dist_add(&sums->rtt_ns[split][version], ns, 1);
+            leat_dist_add(&sums->rtt_ns_by_hour[hour_of(m->time_us[i])], ns, 1);
+        }
         if (i > 0) sums->duplicates += equals_last(m, i);
         if (i > 0) leat_dist_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
         leat_timeline_add(&sums->timeline, m->time_us[i], 1, failed);
+    }
+    if (m->count > 0) sums->rows_by_loss[loss_of(failures, m->count)]++;
+    return failures;
+}
+
+/* The largest probes are known by now. */
+static void count_top(const leat_summary *summary, const leat_row_facts *facts, int64_t failures,
+                      tally *sums) {
+    leat_split split = summary->shards[facts->shard].split;
+    for (int i = 0; i < summary->top_count; i++) {
+        if (summary->top[i].src_id != facts->src_id || summary->top[i].split != split) continue;
+        sums->top_measurements[i] += sums->values_of_row.count;
+        sums->top_failures[i] += failures;
     }
 }
 
@@ -123,7 +158,8 @@ static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error 
     LEAT_TRY(leat_dataset_row_open(work->dataset, row, sums->cursor, err));
     facts = *leat_row_get_facts(sums->cursor);
     LEAT_TRY(leat_dataset_row_decode(sums->cursor, &sums->values_of_row, err));
-    count_values(sums);
+    int64_t failures = count_values(sums, work->summary->shards[facts.shard].split);
+    count_top(work->summary, &facts, failures, sums);
     sums->rows++;
     sums->measurements += sums->values_of_row.count;
     sums->bytes += facts.record_bytes;
@@ -149,13 +185,31 @@ static leat_code run_pass(job *work, bool facts_only, leat_error *err) {
     return leat_pool_run(work->pool, &rows, err);
 }
 
+static void add_parts(leat_summary *summary, const tally *from) {
+    for (int split = 0; split <= LEAT_SPLITS; split++) {
+        for (int version = 0; version < 2; version++) {
+            const leat_dist *dist = &from->rtt_ns[split][version];
+            leat_dist_merge(&summary->rtt_ns, dist);
+            leat_dist_merge(&summary->rtt_ns_by_part[split][version], dist);
+        }
+    }
+    for (int hour = 0; hour < 24; hour++)
+        leat_dist_merge(&summary->rtt_ns_by_hour[hour], &from->rtt_ns_by_hour[hour]);
+    for (int loss = 0; loss < LEAT_LOSSES; loss++)
+        summary->rows_by_loss[loss] += from->rows_by_loss[loss];
+    for (int k = 0; k < summary->top_count; k++) {
+        summary->top[k].measurements_read += from->top_measurements[k];
+        summary->top[k].failures += from->top_failures[k];
+    }
+}
+
 static void add_tallies(job *work) {
     leat_summary *summary = work->summary;
     for (int i = 0; i < work->options->threads; i++) {
         const tally *from = &work->tallies[i];
         leat_dist_merge(&summary->gap_us, &from->gap_us);
-        leat_dist_merge(&summary->rtt_ns, &from->rtt_ns);
         leat_timeline_merge(&summary->timeline, &from->timeline);
+        add_parts(summary, from);
         summary->rows_read += from->rows;
         summary->measurements_read += from->measurements;
         summary->bytes_read += from->bytes;
@@ -317,11 +371,22 @@ static void copy_address(char to[LEAT_PROBE_SRC_BYTES], const char *text, int64_
     to[size_bytes > 0 ? size_bytes : 0] = 0;
 }
 
-static void describe_values(const leat_measurements *m, leat_summary_row *out) {
+static void add_to_course(const leat_summary *summary, int64_t time_us, float rtt,
+                          leat_summary_row *out) {
+    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
+    __int128 part = ((__int128)time_us - summary->first_us) * LEAT_SUMMARY_COURSE / span;
+    if (part < 0 || part >= LEAT_SUMMARY_COURSE) return; /* facts that do not match the values */
+    out->course_answers[part]++;
+    out->course_ms[part] += rtt;
+}
+
+static void describe_values(const leat_summary *summary, const leat_measurements *m,
+                            leat_summary_row *out) {
     out->measurements = m->count;
     if (m->count > 0) memcpy(out->src, m->addresses[m->src[0]].text, sizeof m->addresses->text);
     for (int64_t i = 0; i < m->count; i++) {
         if (m->rtt[i] < 0) out->failures++;
+        else add_to_course(summary, m->time_us[i], m->rtt[i], out);
         if (i >= LEAT_SUMMARY_SHOWN) continue;
         leat_summary_measurement *shown = &out->shown[out->shown_count++];
         shown->time_us = m->time_us[i];
@@ -343,7 +408,7 @@ static leat_code describe_row(job *work, int64_t row, leat_row *cursor, leat_sum
     out->record_bytes = facts.record_bytes;
     out->first_us = facts.first_us;
     out->last_us = facts.last_us;
-    describe_values(&work->tallies[0].values_of_row, out);
+    describe_values(work->summary, &work->tallies[0].values_of_row, out);
     return LEAT_OK;
 }
 

@@ -1,0 +1,202 @@
+/* The figures of values: round trips and failures, by version, split, hour and row. */
+#include <math.h>
+#include <stdio.h>
+
+#include "inspect/inspect.h"
+
+/* ---- Round trips -------------------------------------------------------------------------- */
+
+void leat_summary_rtts(const leat_summary *s, int split, int version, leat_dist *out) {
+    *out = (leat_dist){0};
+    for (int i = 0; i <= LEAT_SPLITS; i++)
+        for (int k = 0; k < 2; k++)
+            if ((split < 0 || split == i) && (version < 0 || version == k))
+                leat_dist_merge(out, &s->rtt_ns_by_part[i][k]);
+}
+
+static const leat_histogram rtts_of = {.x_label = "rtt",
+                                       .y_label = "share of the answers",
+                                       .things = "answers",
+                                       .empty = "no answers were read",
+                                       .unit = LEAT_UNIT_RTT_NS};
+
+static void draw_versions(leat_page *page, const leat_summary *s) {
+    leat_histogram spec = rtts_of;
+    leat_dist four, six;
+    leat_summary_rtts(s, -1, 0, &four);
+    leat_summary_rtts(s, -1, 1, &six);
+    const leat_series series[] = {{"IPv4", &four}, {"IPv6", &six}};
+    spec.title = "Round trip time, IPv4 and IPv6";
+    if (four.count > 0 && six.count > 0) leat_figure_series(page, &spec, series, 2);
+}
+
+static void draw_splits(leat_page *page, const leat_summary *s) {
+    leat_histogram spec = rtts_of;
+    leat_dist train, test;
+    leat_summary_rtts(s, LEAT_SPLIT_TRAIN, -1, &train);
+    leat_summary_rtts(s, LEAT_SPLIT_TEST, -1, &test);
+    const leat_series series[] = {{"train", &train}, {"test", &test}};
+    spec.title = "Round trip time, train and test";
+    if (train.count > 0 && test.count > 0) leat_figure_series(page, &spec, series, 2);
+}
+
+/* From the smallest p10 to the largest p90 of the hours, which must be more than a point. */
+static leat_axis hours_axis(const leat_summary *s) {
+    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "rtt"};
+    for (int hour = 0; hour < 24; hour++) {
+        const leat_dist *dist = &s->rtt_ns_by_hour[hour];
+        if (dist->count == 0) continue;
+        axis.low = fmin(axis.low, fmax(1, leat_dist_quantile(dist, 0.1)));
+        axis.high = fmax(axis.high, leat_dist_quantile(dist, 0.9));
+    }
+    axis.low /= 1.2;
+    axis.high = fmax(axis.high, axis.low * 1.5) * 1.2;
+    return axis;
+}
+
+static void draw_hour(leat_plot *plot, const leat_dist *dist, int hour) {
+    static const char *const ends[] = {"p10", "p90"};
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES],
+        d[LEAT_WORDS_BYTES];
+    double p10 = leat_dist_quantile(dist, 0.1), p90 = leat_dist_quantile(dist, 0.9);
+    double p50 = leat_dist_quantile(dist, 0.5);
+    snprintf(words, sizeof words, "from %02d:00: p10 %s, median %s, p90 %s of %s", hour,
+             leat_unit_words(a, LEAT_UNIT_RTT_NS, p10), leat_unit_words(b, LEAT_UNIT_RTT_NS, p50),
+             leat_unit_words(c, LEAT_UNIT_RTT_NS, p90), leat_things(d, dist->count, "answer"));
+    leat_plot_range(plot, hour, hour + 1, fmax(p10, plot->y.low), p90, ends, "bar range", words);
+    plot->series = "median";
+    leat_plot_line(plot, (const double[]){hour, hour + 1}, (const double[]){p50, p50}, 2, true,
+                   "line l1");
+}
+
+static void draw_hours(leat_page *page, const leat_summary *s) {
+    static const char title[] = "Round trip time by hour of the day";
+    if (s->rtt_ns.count == 0) {
+        leat_figure_empty(page, title, "no answers were read");
+        return;
+    }
+    leat_plot plot = {.page = page,
+                      .x = {LEAT_UNIT_COUNT, false, 0, 24, "hour (UTC)"},
+                      .y = hours_axis(s),
+                      .series = "median"};
+    leat_figure_begin(page, title);
+    leat_figure_item(page, "line l1", "median", NULL);
+    leat_figure_item(page, "bar range", "p10 to p90", NULL);
+    leat_plot_begin(&plot, false);
+    for (int hour = 0; hour < 24; hour++)
+        if (s->rtt_ns_by_hour[hour].count > 0) draw_hour(&plot, &s->rtt_ns_by_hour[hour], hour);
+    leat_plot_end(&plot);
+    leat_figure_end(page);
+}
+
+/* ---- Over time ---------------------------------------------------------------------------- */
+
+/* The beginning of a part of the time of the data set; of LEAT_SUMMARY_COURSE: its end. */
+double leat_course_begin(const leat_summary *s, int part) {
+    double span = (double)s->last_us - (double)s->first_us + 1;
+    return (double)s->first_us + span * part / LEAT_SUMMARY_COURSE;
+}
+
+/* A line for each run of parts that have answers. */
+static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_row *row,
+                        const char *class_name) {
+    double xs[LEAT_SUMMARY_COURSE + 1], ys[LEAT_SUMMARY_COURSE + 1];
+    int count = 0;
+    for (int part = 0; part <= LEAT_SUMMARY_COURSE; part++) {
+        bool has = part < LEAT_SUMMARY_COURSE && row->course_answers[part] > 0;
+        if (has) {
+            xs[count] = leat_course_begin(s, part);
+            ys[count++] = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+        } else if (count > 0) {
+            xs[count] = leat_course_begin(s, part);
+            ys[count] = ys[count - 1];
+            leat_plot_line(plot, xs, ys, count + 1, true, class_name);
+            count = 0;
+        }
+    }
+}
+
+static leat_axis course_axis(const leat_summary *s, int rows) {
+    leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "mean rtt"};
+    for (int i = 0; i < rows; i++) {
+        for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+            const leat_summary_row *row = &s->rows[i];
+            if (row->course_answers[part] == 0) continue;
+            double mean = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            axis.low = fmin(axis.low, fmax(1, mean));
+            axis.high = fmax(axis.high, mean);
+        }
+    }
+    if (axis.high == 0) return axis;
+    axis.low /= 1.2;
+    axis.high = fmax(axis.high, axis.low * 1.5) * 1.2;
+    return axis;
+}
+
+/* The first of the rows that are described in words. */
+static void draw_courses(leat_page *page, const leat_summary *s) {
+    static const char *const classes[] = {"line l1", "line l2", "line l3"};
+    enum { LINES = sizeof classes / sizeof classes[0] };
+    int rows = s->row_count < LINES ? (int)s->row_count : LINES;
+    leat_plot plot = {.page = page,
+                      .x = {LEAT_UNIT_DATE_US, false, (double)s->first_us,
+                            leat_course_begin(s, LEAT_SUMMARY_COURSE), "time (UTC)"},
+                      .y = course_axis(s, rows),
+                      .series = "address"};
+    if (plot.y.high == 0) return; /* no row is described, or none has an answer */
+    leat_figure_begin(page, "Round trip time over time, of a few rows");
+    for (int i = 0; i < rows; i++)
+        leat_figure_item(page, classes[i], s->rows[i].src[0] != 0 ? s->rows[i].src : "(none)",
+                         NULL);
+    leat_plot_begin(&plot, false);
+    for (int i = 0; i < rows; i++) {
+        plot.series = s->rows[i].src;
+        draw_course(&plot, s, &s->rows[i], classes[i]);
+    }
+    leat_plot_end(&plot);
+    leat_figure_end(page);
+}
+
+/* ---- Failures ----------------------------------------------------------------------------- */
+
+const char *const leat_loss_words[LEAT_LOSSES] = {
+    "none", "up to 1 %", "1 to 5 %", "5 to 20 %", "20 to 50 %", "over 50 %, not all", "all"};
+
+static void draw_losses(leat_page *page, const leat_summary *s) {
+    static const char title[] = "Rows by share of failures";
+    int64_t rows = 0, peak = 0;
+    for (int i = 0; i < LEAT_LOSSES; i++) {
+        rows += s->rows_by_loss[i];
+        if (s->rows_by_loss[i] > peak) peak = s->rows_by_loss[i];
+    }
+    if (rows == 0) {
+        leat_figure_empty(page, title, "no values were read");
+        return;
+    }
+    leat_bars bars = {.page = page,
+                      .unit = LEAT_UNIT_SHARE,
+                      .peak = leat_ratio(peak, rows),
+                      .count = LEAT_LOSSES,
+                      .names = "failed",
+                      .values = "share of the rows",
+                      .counts = "rows"};
+    leat_figure_begin(page, title);
+    leat_figure_say(page, "share of the rows; a probe has one row or more");
+    leat_bars_begin(&bars);
+    for (int i = 0; i < LEAT_LOSSES; i++) {
+        char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES];
+        snprintf(words, sizeof words, "%s", leat_things(a, s->rows_by_loss[i], "row"));
+        leat_bars_put(&bars, leat_loss_words[i], leat_ratio(s->rows_by_loss[i], rows),
+                      s->rows_by_loss[i], i == LEAT_LOSS_NONE ? "bar" : "bar bad", words);
+    }
+    leat_bars_end(&bars);
+    leat_figure_end(page);
+}
+
+void leat_report_values(leat_page *page, const leat_summary *s) {
+    draw_versions(page, s);
+    draw_splits(page, s);
+    draw_hours(page, s);
+    draw_courses(page, s);
+    draw_losses(page, s);
+}
