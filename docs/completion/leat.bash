@@ -102,7 +102,7 @@ _leat() {
     --memory) values=number ;;
     esac ;;
   'batches'\ *)
-    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --scale --device-memory --model --batch --as --stage'
+    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --scale --device-memory --model --batch --as --stage'
     case $before in
     --split) values=file ;;
     --sampler) values='plan3 plan2 all' ;;
@@ -124,6 +124,7 @@ _leat() {
     --threads) values=number ;;
     --memory) values=number ;;
     --prefetch) values=number ;;
+    --order) values=file ;;
     --io) values='mmap pread' ;;
     --on-corrupt) values='fail mask' ;;
     --addresses) values=file ;;
