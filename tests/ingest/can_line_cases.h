@@ -70,6 +70,40 @@ static void check_lines(leat_can_format format, const char *first, const line_ca
 #define CHECK(format, first, cases)                                                                \
     check_lines(format, first, cases, sizeof(cases) / sizeof *(cases))
 
+/* The lines after the header of a text, one after the other: each decides about those after it. */
+static inline void check_sequence(leat_can_format format, const char *text,
+                                  const char *const *wanted) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x", format, &options, &layout, &looks,
+                              &skip, &found, err));
+    for (const char *at = text + skip; *at != 0; wanted++) {
+        const char *stop = strchr(at, '\n');
+        const char *got = parse(&layout, "", at, stop - at);
+        assert_non_null(*wanted);
+        if (strcmp(got, *wanted) != 0)
+            fail_msg("<%.*s>:\n  %s\n  wanted %s", (int)(stop - at), at, got, *wanted);
+        leat_can_follow(&layout, at, stop - at);
+        at = stop + 1;
+    }
+    assert_null(*wanted);
+}
+
+/* No format is found in this text. */
+static inline void check_refused(const char *text, const char *name, const char *want) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_fails(leat_can_detect(text, (int64_t)strlen(text), name, LEAT_CAN_AUTO, &options,
+                                 &layout, &looks, &skip, &found, err),
+                 LEAT_ERR_INPUT, want);
+}
+
 #define LINE "malformed_line"
 #define TIME "timestamp_unparsable"
 #define ID "identifier_unparsable"
@@ -80,5 +114,6 @@ static void check_lines(leat_can_format format, const char *first, const line_ca
 #define FD "can_fd_frame"
 #define REMOTE "remote_frame"
 #define BROKEN "error_frame"
+#define EVENT "not_a_frame"
 
 #endif

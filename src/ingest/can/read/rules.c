@@ -59,6 +59,8 @@ static bool is_same_line(comparison *of, leat_text text, leat_can_line *line,
     *now = leat_can_parse_line(&of->now, &of->present, text.data, text.size_bytes, line);
     leat_can_reject before =
         leat_can_parse_line(&of->before, &of->earlier, text.data, text.size_bytes, &other);
+    leat_can_follow(&of->now, text.data, text.size_bytes);
+    leat_can_follow(&of->before, text.data, text.size_bytes);
     if (*now != before) return false;
     if (before != LEAT_CAN_TAKEN) return true;
     bool same_id = memcmp(line->id, other.id, LEAT_CAN_ID_BYTES) == 0;

@@ -1,0 +1,95 @@
+"""leat ingest can: logs of recorders whose times lack the date. Days begin in the middle of a log,
+also between the blocks that its threads read."""
+import os
+import sys
+import unittest
+
+from test_can_third_party import SMALL, Third
+from test_ingest_can import read_tensors
+
+DAY = 86400
+
+
+class Recorders(Third):
+    def times(self, log, *words):
+        """The result, and the times of the frames in their order."""
+        Third.count += 1
+        result = self.ingest(log, *SMALL, *words, out=f"cache{Third.count}")
+        path = os.path.join(result["cache"], "train.safetensors")
+        flat = {key: values for key, (_, values) in read_tensors(path).items()}
+        windows = sorted((start, g) for g, start in enumerate(flat["window_start"]))
+        times = list(flat["frame_time"])
+        return result, [time for _, g in windows for time in times[4 * g:4 * g + 4]], path
+
+    def check_threads(self, log, wanted, *words):
+        """The same bytes with any number of threads."""
+        bytes_of = set()
+        for threads in "1", "2", "3", "8":
+            result, times, path = self.times(log, "--threads", threads, *words)
+            self.assertEqual((result["frames"], result["captures"]), (len(wanted), 1))
+            self.assertEqual(times, wanted)
+            with open(path, "rb") as file:
+                bytes_of.add(file.read())
+        self.assertEqual(len(bytes_of), 1)
+        return result
+
+
+class Busmaster(Recorders):
+    def header(self, base="HEX", mode="SYSTEM"):
+        return ["***BUSMASTER Ver 3.2.2***", "***PROTOCOL CAN***",
+                "***[START LOGGING SESSION]***",
+                "***START DATE AND TIME 31:12:2019 23:59:50:0***", f"***{base}***",
+                f"***{mode} MODE***"]
+
+    def clock(self, tenths_ms):
+        seconds, rest = divmod(tenths_ms, 10_000)
+        return f"{seconds // 3600 % 24:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}:{rest:04d}"
+
+    def test_days(self):
+        """30,000 frames, one each 20.01 s: a week, in four blocks."""
+        begin = 1577836795  # 2019-12-31 23:59:55
+        steps = [i * 200_100 for i in range(30_000)]
+        log = self.save("days.log", self.header() + [
+            f"{self.clock(begin % DAY * 10_000 + step)} Rx 1 0x{0x100 + i % 7:X} s 1 {i % 256:02X} "
+            for i, step in enumerate(steps)])
+        result = self.check_threads(log, [(begin * 10_000 + step) / 10_000 for step in steps])
+        self.assertEqual((result["rejected"], result["warnings"]), (0, []))
+        self.assertEqual(self.settings(result)["reader"], "2")
+
+    def test_gaps(self):
+        log = self.save("gaps.log", self.header(mode="RELATIVE") + [
+            f"0:0:0:{10 + i % 3:04d} Rx 1 {0x100 + i % 7:X} s 0" for i in range(20_000)])
+        ticks = 0
+        wanted = []
+        for i in range(20_000):
+            ticks += 10 + i % 3
+            wanted.append(ticks / 10_000)
+        self.check_threads(log, wanted)
+
+    def test_what_is_rejected(self):
+        """A log that is cut, with lines that are not frames, and few that are damaged."""
+        rows = [f"{self.clock(i * 10)} Rx {1 + i % 2} 217056256 x 2 {i % 256} 255"
+                for i in range(1_000)]
+        rows[500] = "0:0:0:5000 Rx 1 217056256 xr 2"
+        rows[600] = "0:0:0:6000 Rx 1 0 ERR Stuff error"
+        rows[700] = "0:0:0:7000 Rx 1 2170562560 x 0"
+        log = self.save("cut.log", self.header(base="DEC") + rows)
+        with open(log, "r+b") as file:
+            file.truncate(os.path.getsize(log) - 6)  # in the bytes of the last line
+        result, _, _ = self.times(log, "--bus", "merge")
+        self.assertEqual((result["frames"], result["rejected"]), (996, 4))
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            rejected = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+        self.assertEqual(rejected, [["507", "remote_frame"], ["607", "error_frame"],
+                                    ["707", "identifier_unparsable"], ["1006", "malformed_line"]])
+
+    def test_another_mode_later(self):
+        """Most lines are of a session whose times are of another kind."""
+        rows = [f"{self.clock(i * 10)} Rx 1 123 s 0" for i in range(1_000)]
+        log = self.save("mixed.log", self.header() + rows[:300] +
+                        self.header(mode="RELATIVE") + rows)
+        self.assertIn("timestamp_unparsable", self.ingest(log, status=1))
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())
