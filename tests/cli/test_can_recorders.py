@@ -1,5 +1,6 @@
 """leat ingest can: logs of recorders whose times lack the date. Days begin in the middle of a log,
 also between the blocks that its threads read."""
+import datetime
 import os
 import sys
 import unittest
@@ -89,6 +90,59 @@ class Busmaster(Recorders):
         log = self.save("mixed.log", self.header() + rows[:300] +
                         self.header(mode="RELATIVE") + rows)
         self.assertIn("timestamp_unparsable", self.ingest(log, status=1))
+
+
+class Cl2000(Recorders):
+    def preamble(self, time="20200227T120000", form=4):
+        return ["# Logger type: CL2000", f"# Time: {time}", '# Value separator: ";"',
+                f"# Time format: {form}", "# Cyclic mode: false"]
+
+    def rows(self, form, count=12_000):
+        """Four days from 2020-02-27 on, one frame each 30 s, with milliseconds; and their times."""
+        begin = datetime.datetime(2020, 2, 27, 12, tzinfo=datetime.timezone.utc)
+        rows, times = ["Timestamp;Type;ID;Data"], []
+        for i in range(count):
+            now = begin + datetime.timedelta(milliseconds=30_001 * i)
+            text = f"{now:%Y%m%d}T{now:%H%M%S}{now.microsecond // 1000:03d}"
+            rows.append(f"{text[{6: 0, 5: 4, 4: 6, 3: 9}[form]:]};{i % 2};{0x100 + i % 7:x};"
+                        f"{i % 256:02x}")
+            times.append((round(begin.timestamp()) * 1000 + 30_001 * i) / 1000)
+        return rows, times
+
+    def test_forms(self):
+        """A leap day, and the month that begins after it."""
+        for form in 3, 4, 5, 6:
+            rows, times = self.rows(form)
+            log = self.save(f"{form}.TXT", self.preamble(form=form) + rows)
+            result = self.check_threads(log, times)
+            self.assertEqual((result["rejected"], result["warnings"]), (0, []))
+            self.assertEqual(self.settings(result)["reader"], "2")
+
+    def test_without_a_preamble(self):
+        rows, times = self.rows(4, 5_000)  # up to the end of the month
+        result, found, _ = self.times(self.save("free.txt", rows))
+        base = times[0] - (26 * DAY + DAY // 2)
+        self.assertEqual(result["rejected"], 0)
+        self.assertEqual(len(found), 5_000)
+        for time, wanted in zip(found, times):
+            self.assertAlmostEqual(time, wanted - base, places=6)
+
+    def test_without_a_preamble_after_the_month(self):
+        rows, _ = self.rows(4)
+        log = self.save("free.txt", rows)
+        self.assertIn("\"# Time:\" has the month", self.ingest(log, status=1))
+
+    def test_what_is_rejected(self):
+        rows, _ = self.rows(4, 1_000)
+        rows[500] = rows[500].replace("T", "X")
+        rows[600] = rows[600].replace(";1;", ";3;").replace(";0;", ";3;")
+        log = self.save("cut.txt", self.preamble() + rows + ["28T", "# end"])
+        result, _, _ = self.times(log)
+        self.assertEqual((result["frames"], result["rejected"]), (998, 4))
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            rejected = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+        self.assertEqual(rejected, [["506", "timestamp_unparsable"], ["606", "malformed_line"],
+                                    ["1007", "malformed_line"], ["1008", "not_a_frame"]])
 
 
 if __name__ == "__main__":

@@ -16,9 +16,13 @@ static leat_can_line_options options_of(const char *letters) {
                                    .fd_refuse = strchr(letters, 'r') != NULL};
 }
 
+#ifndef TIME_DIGITS
+#define TIME_DIGITS 9
+#endif
+
 /* "time bus id bytes attack", bytes parted by full stops. */
 static void frame_text(const leat_can_line *line, char text[256]) {
-    int size = sprintf(text, "%.9g %d %.16s ", line->time, line->bus, line->id);
+    int size = sprintf(text, "%.*g %d %.16s ", TIME_DIGITS, line->time, line->bus, line->id);
     for (int i = 0; i < LEAT_CAN_BYTES; i++) {
         size += sprintf(text + size, "%s%d", i > 0 ? "." : "", line->bytes[i]);
     }

@@ -1,4 +1,5 @@
 /* Lines of logs whose times lack the date, or that have one in a header. */
+#define TIME_DIGITS 12
 #include "can_line_cases.h"
 
 /* ---- busmaster ---- */
@@ -175,11 +176,166 @@ static void test_busmaster_refused(void **state) {
     }
 }
 
+/* ---- cl2000 ---- */
+
+#define CL_PREAMBLE(time, form, rest)                                                              \
+    "# Logger type: CL2000\n# HW rev: 6.0x\n# Session No.: 35\n# Time: " time                      \
+    "\n# Value separator: \";\"\n# Time format: " form "\n# Time separator: \"\"\n" rest           \
+    "# Cyclic mode: false\n"
+#define CL_NAMES "Timestamp;Type;ID;Data\n"
+
+/* In February 1970, which begins at 2678400. */
+static const line_case cl2000_cases[] = {
+    {"11T081712003;0;282;500000003b7fffaa", "3572232.003 0 282 80.0.0.0.59.127.255.170 0", NULL},
+    {"11T081712003;1;cf00400;8001", "3572232.003 0 0CF00400 128.1.0.0.0.0.0.0 0", NULL},
+    {"11T081712003;8;7df;02", "3572232.003 0 7DF 2.0.0.0.0.0.0.0 0", NULL},
+    {"11T081712003;9;7df;", "3572232.003 0 000007DF 0.0.0.0.0.0.0.0 0", NULL},
+    {"11T081712003;9;7df;", "3572232.003 0 7df 0.0.0.0.0.0.0.0 0", "w"},
+    {"11T081711003;0;282;50", "3572231.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"10T081713000;0;282;50", "3485833 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"10T081711999;0;282;50", "5905031.999 0 282 80.0.0.0.0.0.0.0 0", NULL}, /* of March */
+    {"01T000000000;0;282;50", "5097600 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"29T000000000;0;282;50", TIME, NULL}, /* February has none */
+    {"28T235959999;0;282;50", "5097599.999 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"11T08:17:12.003;0;282;50", "3572232.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"11081712003;0;282;50", "3572232.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"# Logger type: CL2000", EVENT, NULL},
+    {"Timestamp;Type;ID;Data", EVENT, NULL},
+    {"11T081712003;0;282", LINE, NULL},
+    {"11T081712003;0;282;50;1", LINE, NULL},
+    {"11T081712003;2;282;50", LINE, NULL},
+    {"11T081712003;;282;50", LINE, NULL},
+    {"11T081712003;0;800;50", ID, NULL},
+    {"11T081712003;1;20000000;50", ID, NULL},
+    {"11T081712003;1;;50", ID, NULL},
+    {"11T081712003;1;28x;50", ID, NULL},
+    {"11T081712003;0;282;505", PAYLOAD, NULL},
+    {"11T081712003;0;282;5g", PAYLOAD, NULL},
+    {"11T241712003;0;282;50", TIME, NULL},
+    {"11T086012003;0;282;50", TIME, NULL},
+    {"11T081760003;0;282;50", TIME, NULL},
+    {"00T081712003;0;282;50", TIME, NULL},
+    {"32T081712003;0;282;50", TIME, NULL},
+    {"11T08171203;0;282;50", TIME, NULL},
+    {"0211T081712003;0;282;50", TIME, NULL},
+    {"11X081712003;0;282;50", TIME, NULL},
+    {"11T081712003000000000000000;0;282;50", TIME, NULL},
+    {";0;282;50", TIME, NULL},
+};
+static const line_case cl2000_length_cases[] = {
+    {"1970/02/11 08:17:12.003,0,0,282,3,500000", "3572232.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"1970/02/11 08:17:12.003,7,1,282,c,0102030405060708090a0b0c",
+     "3572232.003 0 00000282 1.2.3.4.5.6.7.8 0", NULL},
+    {"1970/02/11 08:17:12.003,7,1,282,12,0102030405060708090a0b0c",
+     "3572232.003 0 00000282 1.2.3.4.5.6.7.8 0", NULL},
+    {"1970/02/11 08:17:12.003,7,1,282,12,0102030405060708090a0b0c", FD, "r"},
+    {"1970/02/11 08:17:12.003,0,0,282,4,500000", LINE, NULL}, /* cut */
+    {"1970/02/11 08:17:12.003,0,0,282,,500000", LINE, NULL},
+    {"1970/02/29 08:17:12.003,0,0,282,1,50", TIME, NULL},
+    {"1970/13/11 08:17:12.003,0,0,282,1,50", TIME, NULL},
+};
+static const line_case cl2000_day_cases[] = {
+    {"08:17:12:003;0;282;50", "3572232.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"07:17:12:003;0;282;50", "3568632.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"07:17:11:999;0;282;50", "3655031.999 0 282 80.0.0.0.0.0.0.0 0", NULL}, /* the 12th */
+    {"11T08:17:12:003;0;282;50", TIME, NULL},
+};
+static const line_case cl2000_free_cases[] = {
+    {"11T081712003;0;282;50", "893832.003 0 282 80.0.0.0.0.0.0.0 0", NULL},
+    {"01T000000001;0;282;50", "0.001 0 282 80.0.0.0.0.0.0.0 0", NULL},
+};
+
+static void test_cl2000(void **state) {
+    (void)state;
+    CHECK(LEAT_CAN_CL2000, CL_PREAMBLE("19700211T081712", "4", "") CL_NAMES, cl2000_cases);
+    CHECK(LEAT_CAN_CL2000,
+          "# Logger type: CL1000\n# Time: 20200101T000000\n# Value separator: \",\"\n"
+          "# Time format: 6\nTimestamp,Lost,Type,ID,Length,Data\n",
+          cl2000_length_cases);
+    CHECK(LEAT_CAN_CL2000, CL_PREAMBLE("19700211T081712", "3", "") CL_NAMES, cl2000_day_cases);
+    CHECK(LEAT_CAN_CL2000, CL_NAMES "11T081712003;0;282;50\n", cl2000_free_cases);
+    CHECK(LEAT_CAN_CL2000, CL_PREAMBLE("", "4", "") CL_NAMES, cl2000_free_cases);
+}
+
+/* Months and years that begin, and logs that were put together. */
+static void test_cl2000_sequences(void **state) {
+    (void)state;
+    static const char *const months[] = {
+        "2678399.999 0 001 0.0.0.0.0.0.0.0 0", "2678400 0 001 0.0.0.0.0.0.0.0 0",
+        "2678399.998 0 001 0.0.0.0.0.0.0.0 0", "5097599 0 001 0.0.0.0.0.0.0.0 0",
+        "5097600 0 001 0.0.0.0.0.0.0.0 0",     LINE,
+        "5097601 0 001 0.0.0.0.0.0.0.0 0",     NULL};
+    check_sequence(LEAT_CAN_AUTO,
+                   CL_PREAMBLE("19700201T000000", "4", "") CL_NAMES
+                   "31T235959999;0;1;\n01T000000000;0;1;\n31T235959998;0;1;\n"
+                   "28T235959000;0;1;\n01T000000000;0;1;\n20T000000000;x;1;\n"
+                   "01T000001000;0;1;\n",
+                   months);
+    static const char *const years[] = {"31535999 0 001 0.0.0.0.0.0.0.0 0",
+                                        "31536000 0 001 0.0.0.0.0.0.0.0 0", TIME, NULL};
+    check_sequence(LEAT_CAN_AUTO,
+                   CL_PREAMBLE("19701231T000000", "5", "") CL_NAMES
+                   "12-31T23:59:59.000;0;1;\n01-01T00:00:00.000;0;1;\n02-29T00:00:00.000;0;1;\n",
+                   years);
+    static const char *const parts[] = {"0 0 001 0.0.0.0.0.0.0.0 0",       EVENT, EVENT, EVENT,
+                                        "2678401 0 001 0.0.0.0.0.0.0.0 0", EVENT, TIME,  EVENT,
+                                        "2678402 0 001 0.0.0.0.0.0.0.0 0", EVENT, TIME,  NULL};
+    check_sequence(LEAT_CAN_AUTO,
+                   CL_PREAMBLE("19700101T000000", "4", "") CL_NAMES
+                   "01T000000000;0;1;\n"
+                   "# Time: 19700201T000000\n# Time format: 4\n" CL_NAMES "01T000001000;0;1;\n"
+                   "# Time format: 5\n01T000002000;0;1;\n# Time format: 4\n"
+                   "01T000002000;0;1;\nTimestamp;ID;Type;Data\n01T000003000;1;0;\n",
+                   parts);
+    /* without the month it is not known how long it is */
+    static const char *const undated[] = {"2591999 0 001 0.0.0.0.0.0.0.0 0", TIME,
+                                          "2592000 0 001 0.0.0.0.0.0.0.0 0", NULL};
+    check_sequence(LEAT_CAN_AUTO,
+                   CL_NAMES "30T235959000;0;1;\n01T000000000;0;1;\n31T000000000;0;1;\n", undated);
+}
+
+static void test_cl2000_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {CL_PREAMBLE("19700101T000000", "2", "") CL_NAMES "1712003;0;282;50\n",
+         "needs \"# Time format:\" 3 or more"},
+        {CL_PREAMBLE("19700101T000000", "7", "") CL_NAMES "1712003;0;282;50\n",
+         "needs \"# Time format:\" 3 or more"},
+        {CL_PREAMBLE("19700101T000000", "4", "") "Timestamp;ID;Data\n11T081712003;282;50\n",
+         "needs the columns Timestamp, Type, ID and Data"},
+        {CL_PREAMBLE("19700101T000000", "4", "") "11T081712003;0;282;50\n",
+         "needs the columns Timestamp, Type, ID and Data"},
+        {CL_PREAMBLE("19700101T000000", "4", "") "Timestamp;Type;ID;Data;Data\n",
+         "needs the columns"},
+        {"# a csv\ntime,id,data\n0.1,100,00\n", "neither a header nor a frame; remove it"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_refused(cases[i].text, "x.txt", cases[i].want);
+    /* times that are numbers stay those of a csv */
+    static const char *const plain[] = {
+        CL_NAMES "1591863432.5;1;282;50\n1591863433;0;283;50\n",
+        CL_NAMES "11081712003;1;282;50\n11081713003;1;282;50\n",
+        CL_NAMES "081712003;1;282;50\n",
+    };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        leat_can_layout layout;
+        leat_can_format looks;
+        int64_t skip = 0;
+        bool found = false;
+        leat_can_line_options options = options_of("");
+        assert_ok(leat_can_detect(plain[i], (int64_t)strlen(plain[i]), "x", LEAT_CAN_AUTO, &options,
+                                  &layout, &looks, &skip, &found, err));
+        assert_int_equal(looks, LEAT_CAN_CSV);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_busmaster),
-        cmocka_unit_test(test_busmaster_sequences),
-        cmocka_unit_test(test_busmaster_refused),
+        cmocka_unit_test(test_busmaster),         cmocka_unit_test(test_busmaster_sequences),
+        cmocka_unit_test(test_busmaster_refused), cmocka_unit_test(test_cl2000),
+        cmocka_unit_test(test_cl2000_sequences),  cmocka_unit_test(test_cl2000_refused),
     };
     return cmocka_run_group_tests_name("lines of recorders", tests, NULL, NULL);
 }

@@ -172,7 +172,7 @@ typedef struct leat_can_layout {
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
     bool id_padded;          /* trc: eight digits do not mark 29 bits */
-    leat_can_clock clock;    /* busmaster */
+    leat_can_clock clock;    /* busmaster, cl2000 */
     leat_can_buses others;   /* vehicle-spy: networks that are not CAN */
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;

@@ -95,6 +95,11 @@ void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text 
                  "benign-lines");
         return;
     }
+    if (layout->format == LEAT_CAN_CL2000 && reason == LEAT_CAN_REJECT_TIME &&
+        layout->clock.lack == LEAT_CAN_LACK_MONTH && !layout->clock.dated)
+        snprintf(remedy, remedy_bytes,
+                 "without its preamble, whose line \"# Time:\" has the month, a log is not read "
+                 "after the end of a month; put the preamble back");
     if (layout->format != LEAT_CAN_CSV || reason == LEAT_CAN_REJECT_BUS) return;
     int count = leat_can_split_cells(header.data, header.data + header.size_bytes, layout->part,
                                      names, LEAT_CAN_COLUMNS_MAX);
@@ -116,7 +121,9 @@ const char *leat_can_remedy_first(leat_text line) {
         return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
                "with timestamp, bus, id and data";
     bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
-    if (word.data[0] == '#' || separator || is_word(word, "//"))
+    bool comment = word.data[0] == '#' &&
+                   memmem(line.data, (size_t)line.size_bytes, "Logger type:", 12) == NULL;
+    if (comment || separator || is_word(word, "//"))
         return "its first line is neither a header nor a frame; remove it";
     if (is_word(word, "Timestamp:") && memmem(at, (size_t)(end - at), "DLC:", 4) != NULL)
         return "hcrl-text has no labels; if the last column is one, use --column "

@@ -2,7 +2,8 @@
  * Times that lack their day, month or year, as some recorders write them. A time is taken for the
  * first one that is not long before the line before: a clock that is set back a little stays in its
  * day, and one that goes from 23:59 to 0:00 comes to the next. So a pause of almost a whole day,
- * month or year is not seen; nothing in such a log shows it.
+ * month or year is not seen; nothing in such a log shows it. A day that its month does not have is
+ * not taken for one of a later month.
  */
 #include "base/time.h"
 #include "ingest/can/read/formats.h"
@@ -41,10 +42,13 @@ static bool try_time(const leat_can_clock *clock, const leat_can_moment *moment,
 bool leat_can_complete_time(const leat_can_clock *clock, const leat_can_moment *moment,
                             int64_t *us) {
     enum { STEPS = 4 };
-    int64_t back_us = clock->lack == LEAT_CAN_LACK_DAY ? HOUR_US : DAY_US;
+    static const int days[] = {
+        [LEAT_CAN_LACK_YEAR] = 366, [LEAT_CAN_LACK_MONTH] = 31, [LEAT_CAN_LACK_DAY] = 1};
+    int64_t begin_us = clock->last_us - (clock->lack == LEAT_CAN_LACK_DAY ? HOUR_US : DAY_US);
     for (int step = 0; step < STEPS; step++) {
         if (!try_time(clock, moment, step, us)) continue;
-        if (clock->lack == LEAT_CAN_LACK_NOTHING || *us >= clock->last_us - back_us) return true;
+        if (clock->lack == LEAT_CAN_LACK_NOTHING) return true;
+        if (*us >= begin_us) return *us < begin_us + days[clock->lack] * DAY_US;
     }
     return false;
 }
