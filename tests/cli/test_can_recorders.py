@@ -145,5 +145,47 @@ class Cl2000(Recorders):
                                     ["1007", "malformed_line"], ["1008", "not_a_frame"]])
 
 
+class CanKing(Recorders):
+    HEADER = "Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir"
+
+    def row(self, i, hexadecimal):
+        number, byte = 0x18FEF100 + i % 7 if i % 2 else 0x100 + i % 7, i % 256
+        number = f"{number:08X}" if hexadecimal else f"{number:10d}"
+        byte = f"{byte:02X}" if hexadecimal else f"{byte:3d}"
+        return (f" {i % 3:<4} {number} {'X' if i % 2 else ' '}       1  {byte:<30}"
+                f"{395 + i / 1000:13.6f} R")
+
+    def test_both_bases(self):
+        frames = []
+        for hexadecimal in True, False:
+            rows = [self.HEADER] + [self.row(i, hexadecimal) for i in range(20_000)]
+            rows[501] = " 0    00000000            ErrorFrame                         395.500000 R"
+            rows[601] = f" 0  {'00000100' if hexadecimal else 256}   R   8           395.600000 R"
+            rows[701] = rows[701][:30]
+            log = self.save(f"{hexadecimal}.txt", rows + ["Logging stopped."])
+            result, times, path = self.times(log, "--bus", "merge")
+            self.assertEqual((result["frames"], result["rejected"]), (19_997, 4))
+            self.assertEqual(times, [round(395_000 + i) / 1000 for i in range(20_000)
+                                     if i not in (500, 600, 700)][:19_996])
+            self.assertEqual(self.settings(result)["reader"], "2")
+            with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+                rejected = [line.split(",")[1:3] for line in file.read().splitlines()[1:]]
+            self.assertEqual(rejected, [["502", "error_frame"], ["602", "remote_frame"],
+                                        ["702", "malformed_line"], ["20002", "not_a_frame"]])
+            with open(path, "rb") as file:
+                frames.append(file.read())
+        self.assertEqual(*frames)
+
+    def test_numbers_of_either_base(self):
+        rows = [self.HEADER] + [f" 0 {100 + i % 7} 1 {10 + i % 80} {i / 1000:.6f} R"
+                                for i in range(300)]
+        self.assertIn("hexadecimal or decimal", self.ingest(self.save("x.txt", rows), status=1))
+
+    def test_refused_as_the_present_rules_say(self):
+        """Also where earlier rules, which do not know the format, refuse the log as well."""
+        log = self.save("x.trc", [";$FILEVERSION=3.0", "1 1 DT 1 0300 Rx - 1 01"])
+        self.assertIn("version 3.0 of PEAK's trace files", self.ingest(log, status=1))
+
+
 if __name__ == "__main__":
     sys.exit(unittest.main())

@@ -1,4 +1,4 @@
-/* Lines of logs whose times lack the date, or that have one in a header. */
+/* Lines of logs of recorders, whose times may lack the date. */
 #define TIME_DIGITS 12
 #include "can_line_cases.h"
 
@@ -331,11 +331,83 @@ static void test_cl2000_refused(void **state) {
     }
 }
 
+/* ---- canking ---- */
+
+#define KING_NAMES "Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir\n"
+#define KING_HEX " 0    000007E8         8  03  59  02  FF  00  00  00  00     395.000970 R\n"
+#define KING_DEC " 0         901         2    3 255                              395.000970 R\n"
+
+static const line_case canking_cases[] = {
+    {" 0    000007E8         8  03  59  02  FF  00  00  00  00     395.000970 R",
+     "395.00097 0 7E8 3.89.2.255.0.0.0.0 0", NULL},
+    {" 1    18FEF100 X       1  10                                 395.000970 T",
+     "395.00097 1 18FEF100 16.0.0.0.0.0.0.0 0", NULL},
+    {" 1    00000100 X       0                                     395.000970 T",
+     "395.00097 1 00000100 0.0.0.0.0.0.0.0 0", NULL},
+    {"0 100 0 1.5 r", "1.5 0 100 0.0.0.0.0.0.0.0 0", NULL},
+    {" 0    00000000            ErrorFrame                          29.095270 R", BROKEN, NULL},
+    {" 0    00000123   R     8                                     395.000970 R", REMOTE, NULL},
+    {" 0    18FEF100 XR      0                                     395.000970 R", REMOTE, NULL},
+    {"0 123 F 12 01 02 03 04 05 06 07 08 09 0A 0B 0C 1.5 R", "1.5 0 123 1.2.3.4.5.6.7.8 0", NULL},
+    {"0 123 FB 9 01 02 03 04 05 06 07 08 09 0A 0B 0C 1.5 R", "1.5 0 123 1.2.3.4.5.6.7.8 0", NULL},
+    {"0 123 F 1 01 1.5 R", FD, "r"},
+    {"0 123 12 01 02 03 04 05 06 07 08 1.5 R", "1.5 0 123 1.2.3.4.5.6.7.8 0", NULL},
+    {"Logging stopped.", EVENT, NULL},
+    {"Chn Identifier Flg   DLC  D0...1...2...3...4...5...6..D7       Time     Dir", EVENT, NULL},
+    {"0 123 2 01 1.5 R", LINE, NULL},
+    {"0 123 1 01 02 1.5 R", LINE, NULL},
+    {"0 123 Q 1 01 1.5 R", LINE, NULL},
+    {"0 123 16 1.5 R", LINE, NULL},
+    {"0 123 1 01 1.5 X", LINE, NULL},
+    {"0 123 1 01 1.5", LINE, NULL}, /* cut */
+    {"0 123 2 01 02", LINE, NULL},
+    {"0", LINE, NULL},
+    {"0 123 1 01 x.5 R", TIME, NULL},
+    {"0 123 1 01 15 R", TIME, NULL},
+    {"x1 123 1 01 1.5 R", EVENT, NULL},
+    {"-1 123 1 01 1.5 R", BUS, NULL},
+    {"0 800 1 01 1.5 R", ID, NULL},
+    {"0 20000000 X 1 01 1.5 R", ID, NULL},
+    {"0 12G X 1 01 1.5 R", ID, NULL},
+    {"0 123 1 0G 1.5 R", PAYLOAD, NULL},
+    {"0 123 1 1 1.5 R", PAYLOAD, NULL},
+    {"0 123 1 255 1.5 R", PAYLOAD, NULL},
+};
+static const line_case canking_decimal_cases[] = {
+    {" 0         901         3    3 255  16                          395.000970 R",
+     "395.00097 0 385 3.255.16.0.0.0.0.0 0", NULL},
+    {" 0   217056256 X       1   10                                  395.000970 R",
+     "395.00097 0 0CF00400 10.0.0.0.0.0.0.0 0", NULL},
+    {"0 901 1 256 1.5 R", PAYLOAD, NULL},
+    {"0 901 1 0A 1.5 R", PAYLOAD, NULL},
+    {"0 38F 1 10 1.5 R", ID, NULL},
+    {"0 536870912 X 1 10 1.5 R", ID, NULL},
+};
+
+static void test_canking(void **state) {
+    (void)state;
+    CHECK(LEAT_CAN_CANKING, KING_NAMES KING_HEX, canking_cases);
+    CHECK(LEAT_CAN_CANKING, KING_HEX, canking_cases);
+    CHECK(LEAT_CAN_CANKING, KING_NAMES " 0 00000123 2 10 20 1.5 R\n", canking_cases);
+    CHECK(LEAT_CAN_CANKING, KING_NAMES "Logging stopped.\n", canking_cases);
+    CHECK(LEAT_CAN_CANKING, KING_NAMES KING_DEC, canking_decimal_cases);
+    CHECK(LEAT_CAN_CANKING, KING_NAMES KING_DEC " 0 123 2 10 20 1.5 R\n", canking_decimal_cases);
+    /* a damaged line does not make it decimal */
+    CHECK(LEAT_CAN_CANKING,
+          KING_NAMES " 0 00000123 1 10 1.5 R\n 0 00000123 1 20 1.6 R\n 0 00000123 1 1 1.7 R\n",
+          canking_cases);
+    static const char base[] = "numbers are hexadecimal or decimal, and its first lines fit both";
+    check_refused(KING_NAMES "0 123 2 10 20 1.5 R\n", "x", base);
+    check_refused(KING_NAMES "0 123 2 10 20 1.5 R\n0 123 2 10 2 1.5 R\n0 123 0 1.5 R\n", "x", base);
+    check_refused("a text\n" KING_HEX, "x", "not a vehicle log format");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_busmaster),         cmocka_unit_test(test_busmaster_sequences),
         cmocka_unit_test(test_busmaster_refused), cmocka_unit_test(test_cl2000),
         cmocka_unit_test(test_cl2000_sequences),  cmocka_unit_test(test_cl2000_refused),
+        cmocka_unit_test(test_canking),
     };
     return cmocka_run_group_tests_name("lines of recorders", tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ typedef struct leat_can_format_lines {
 
 extern const leat_can_format_lines leat_can_asc, leat_can_candump, leat_can_crysys, leat_can_csv,
     leat_can_gvret, leat_can_hcrl, leat_can_hcrl_text, leat_can_survival, leat_can_trc,
-    leat_can_vehicle_spy, leat_can_openxc, leat_can_busmaster, leat_can_cl2000;
+    leat_can_vehicle_spy, leat_can_openxc, leat_can_busmaster, leat_can_cl2000, leat_can_canking;
 
 /* Whether this is gvret's header, which is not that of a csv. */
 bool leat_can_is_gvret_header(leat_text line);

@@ -18,6 +18,7 @@ const leat_can_format_row leat_can_formats[LEAT_CAN_FORMATS] = {
     [LEAT_CAN_OPENXC] = {.lines = &leat_can_openxc, .has_bus = true, .is_hex = true},
     [LEAT_CAN_BUSMASTER] = {.lines = &leat_can_busmaster, .has_bus = true, .is_hex = true},
     [LEAT_CAN_CL2000] = {.lines = &leat_can_cl2000, .is_hex = true},
+    [LEAT_CAN_CANKING] = {.lines = &leat_can_canking, .has_bus = true, .is_hex = true},
 };
 
 const leat_can_binary_row leat_can_binary_files[] = {

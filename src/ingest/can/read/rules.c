@@ -141,7 +141,7 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
         if (run.line_count == 0) return LEAT_OK;
         LEAT_TRY(detect(of, path, &run, &skip_bytes, &what));
     }
-    *same = what != DIFFERENT;
+    *same = what == KNOWN; /* a file that both refuse is refused with what the present ones say */
     if (what != KNOWN) return LEAT_OK;
     of->buses = of->buses || has_buses(&of->before);
     /* no cache of gaps is older than the present rules: there is nothing to compare them with */
