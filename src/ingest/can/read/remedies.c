@@ -117,6 +117,10 @@ const char *leat_can_remedy_first(leat_text line) {
     const char *at = line.data, *end = at + line.size_bytes;
     leat_text word = next_word(&at, end);
     if (word.size_bytes == 0) return "";
+    if (is_word(word, "VERSION") && next_word(&at, end).size_bytes > 0 && at == end &&
+        line.data[line.size_bytes - 1] == '"')
+        return "a database of messages (DBC), which says what frames mean; name the log itself";
+    at = word.data + word.size_bytes;
     if (word.data[0] == '{')
         return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
                "with timestamp, bus, id and data";
