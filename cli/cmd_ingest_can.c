@@ -356,20 +356,26 @@ static const leat_cli_example examples[] = {
     {.line = NULL},
 };
 
+#define LISTED(format, name) " " name ","
 const leat_cli_command leat_cmd_ingest_can = {
     .words = "ingest can",
     .purpose = "vehicle logs to a cache of window graphs",
     .usage = "PATH... -o CACHE [options]",
-    .about =
-        "Reads CAN logs (CSV, HCRL, Survival, GVRET, candump, CrySyS; plain or .gz), cuts each "
-        "capture into windows and writes one graph per window: nodes are identifiers, edges are "
-        "transitions from frame to frame.\n\n"
-        "The cache is a folder in CACHE whose name includes a digest of the logs and all settings. "
-        "Running again with the same logs and settings finds it without reading the logs.\n\n"
-        "If PATH is one folder with subfolders train_* and test_*, or others named for training "
-        "and "
-        "tests, these are the splits; without such subfolders and without --train, all logs are "
-        "training data.",
+    .about = "Reads CAN logs (formats:" LEAT_CAN_FORMAT_TABLE(
+        LISTED) " each plain or .gz), cuts each "
+                "capture into windows and writes one graph per window: nodes are identifiers, "
+                "edges are "
+                "transitions from frame to frame.\n\n"
+                "The cache is a folder in CACHE whose name includes a digest of the logs and all "
+                "settings. "
+                "Running again with the same logs and settings finds it without reading the "
+                "logs.\n\n"
+                "If PATH is one folder with subfolders train_* and test_*, or others named for "
+                "training "
+                "and "
+                "tests, these are the splits; without such subfolders and without --train, all "
+                "logs are "
+                "training data.",
     .argument = "PATH",
     .min_arguments = 0,
     .max_arguments = -1,

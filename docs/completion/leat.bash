@@ -37,7 +37,7 @@ _leat() {
     --train) values=file ;;
     --test) values=file ;;
     --preset) values='default reference' ;;
-    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc' ;;
+    --format) values='auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking' ;;
     --window) values=number ;;
     --stride) values=number ;;
     --captures) values='separate merged' ;;

@@ -40,7 +40,7 @@ complete -c leat -n '__leat_is ingest can' -l dataset -x -a 'hcrl_ch hcrl_sa set
 complete -c leat -n '__leat_is ingest can' -l train -r -d 'patterns of folders or files in PATH to train on'
 complete -c leat -n '__leat_is ingest can' -l test -r -d 'patterns of folders or files to test on, each a separate split'
 complete -c leat -n '__leat_is ingest can' -l preset -x -a 'default reference' -d 'reference: all settings below as in the reference system'
-complete -c leat -n '__leat_is ingest can' -l format -x -a 'auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc' -d 'format of the logs; auto detects it from the contents'
+complete -c leat -n '__leat_is ingest can' -l format -x -a 'auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking' -d 'format of the logs; auto detects it from the contents'
 complete -c leat -n '__leat_is ingest can' -l window -x -d 'frames per window'
 complete -c leat -n '__leat_is ingest can' -l stride -x -d 'frames from one window to the next'
 complete -c leat -n '__leat_is ingest can' -l captures -x -a 'separate merged' -d 'windows never span two captures, or the captures of a split are merged by time'

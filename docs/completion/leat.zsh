@@ -55,7 +55,7 @@ _leat() {
       '--train[patterns of folders or files in PATH to train on]:train:_files' \
       '--test[patterns of folders or files to test on, each a separate split]:test:_files' \
       '--preset[reference: all settings below as in the reference system]:preset:(default reference)' \
-      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc)' \
+      '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking)' \
       '--window[frames per window]:window:' \
       '--stride[frames from one window to the next]:stride:' \
       '--captures[windows never span two captures, or the captures of a split are merged by time]:captures:(separate merged)' \

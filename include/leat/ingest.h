@@ -183,7 +183,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_duckdb_probe(leat_duckdb_facts *facts, l
     X(LEAT_CAN_ASC, "asc")                                                                         \
     X(LEAT_CAN_TRC, "trc")                                                                         \
     X(LEAT_CAN_VEHICLE_SPY, "vehicle-spy")                                                         \
-    X(LEAT_CAN_OPENXC, "openxc")
+    X(LEAT_CAN_OPENXC, "openxc")                                                                   \
+    X(LEAT_CAN_BUSMASTER, "busmaster")                                                             \
+    X(LEAT_CAN_CL2000, "cl2000")                                                                   \
+    X(LEAT_CAN_CANKING, "canking")
 #define LEAT_CAN_FORMAT_ENUM(format, name) format,
 typedef enum leat_can_format {
     LEAT_CAN_AUTO, /* detected from the contents */

@@ -25,16 +25,21 @@ int leat_time_month_days(int64_t year, int month) {
     return days[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
-int leat_time_format(int64_t us, char text[LEAT_TIME_TEXT_BYTES]) {
-    int64_t days = floor_div(us, US_PER_DAY), rest = us - days * US_PER_DAY;
+void leat_time_date(int64_t days, int64_t *year, int *month, int *day) {
     int64_t shifted = days + ERA_BEGIN, era = floor_div(shifted, ERA_DAYS);
     int64_t of_era = shifted - era * ERA_DAYS;
     int64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     int64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     int64_t march_month = (5 * of_year + 2) / 153;
-    int day = (int)(of_year - (153 * march_month + 2) / 5) + 1;
-    int month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
-    int64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+    *day = (int)(of_year - (153 * march_month + 2) / 5) + 1;
+    *month = (int)(march_month < 10 ? march_month + 3 : march_month - 9);
+    *year = year_of_era + era * 400 + (*month <= 2 ? 1 : 0);
+}
+
+int leat_time_format(int64_t us, char text[LEAT_TIME_TEXT_BYTES]) {
+    int64_t days = floor_div(us, US_PER_DAY), rest = us - days * US_PER_DAY, year;
+    int month, day;
+    leat_time_date(days, &year, &month, &day);
     return snprintf(text, LEAT_TIME_TEXT_BYTES, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
                     (long long)year, month, day, (int)(rest / 3600000000),
                     (int)(rest / 60000000 % 60), (int)(rest / 1000000 % 60), (int)(rest % 1000000));

@@ -514,6 +514,18 @@ class Binary(Third):
                  ("x.pcap", bytes.fromhex("d4c3b2a10200040000000000"), "pcap", "tshark -r FILE"),
                  ("y.pcap", bytes.fromhex("a1b23c4d000200040000"), "pcap", "tshark -r FILE.pcap"),
                  ("x.pcapng", bytes.fromhex("0a0d0d0a1c0000004d3c2b1a"), "pcapng", "tshark -r"),
+                 ("x.mdf", b"MDF     3.30\0\0" + bytes(200), "MDF file of version 3", "MDF 4"),
+                 ("x.mat", b"MATLAB 5.0 MAT-file, Platform" + bytes(200), "MATLAB", "a csv"),
+                 ("v7.mat", b"\x89HDF\r\n\x1a\n" + bytes(200), "an HDF5 file", "a csv"),
+                 ("x.npy", b"\x93NUMPY\x01\0" + bytes(200), "NumPy", "a csv"),
+                 ("x.feather", b"ARROW1\0\0" + bytes(200), "Feather", "a csv"),
+                 ("x.bag", b"#ROSBAG V2.0\nE\0\0\0" + bytes(200), "ROS", "a csv"),
+                 ("x.mcap", b"\x89MCAP0\r\n" + bytes(200), "MCAP", "a csv"),
+                 ("x.xls", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(200), "Excel", "as csv"),
+                 ("x.xlsx", b"PK\3\4\x14\0\6\0" + bytes(22) + b"[Content_Types].xml" + bytes(99),
+                  "a workbook of Excel", "save it as csv"),
+                 ("x.parquet", b"PAR1" + bytes(200), "a Parquet file", "convert it to CSV"),
+                 ("x.dbc", b'VERSION ""\n\nNS_ :\n\nBO_ 100 A: 8 X\n', "DBC", "the log itself"),
                  ("x.bin", b"\x01\0\0\0\x02\0\0\0\0\0" * 20, "is a binary file", "convert it"))
         for name, content, what, how in cases:
             for log in (name, "renamed.log"):

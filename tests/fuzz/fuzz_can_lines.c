@@ -26,8 +26,8 @@ static void check_frame(const leat_can_line *line, const leat_can_line_options *
 }
 
 /* In memory of exactly its size, so that a sanitizer sees one byte too many. */
-static void parse(const leat_can_layout *layout, const leat_can_line_options *options,
-                  const char *text, int64_t size) {
+static void parse(leat_can_layout *layout, const leat_can_line_options *options, const char *text,
+                  int64_t size) {
     char *exact = malloc((size_t)size);
     memcpy(exact, text, (size_t)size);
     leat_can_line line;
@@ -38,11 +38,12 @@ static void parse(const leat_can_layout *layout, const leat_can_line_options *op
     if (reason == LEAT_CAN_REJECT_PAYLOAD) LEAT_ASSERT(options->strict || base64);
     if (reason == LEAT_CAN_REJECT_FD) LEAT_ASSERT(options->fd_refuse);
     if (reason == LEAT_CAN_REJECT_NO_LABEL) LEAT_ASSERT(layout->labelled);
+    leat_can_follow(layout, exact, size);
     free(exact);
 }
 
 /* The lines of a run, `begin` the first that is no header. */
-static int64_t parse_run(const leat_can_layout *layout, const leat_can_line_options *options,
+static int64_t parse_run(leat_can_layout *layout, const leat_can_line_options *options,
                          const char *text, const leat_line_run *run, const char *begin) {
     const char *end = text + run->size_bytes;
     int64_t count = 0;
@@ -57,7 +58,8 @@ static int64_t parse_run(const leat_can_layout *layout, const leat_can_line_opti
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < 2) return 0;
-    leat_can_format wanted = (leat_can_format)(data[0] % LEAT_CAN_FORMATS);
+    enum { FORMATS_MAX = 32 };
+    leat_can_format wanted = (leat_can_format)(data[0] % FORMATS_MAX % LEAT_CAN_FORMATS);
     leat_can_line_options options = {.canonical = (data[1] & 1) == 0,
                                      .strict = (data[1] & 2) == 0,
                                      .fd_refuse = (data[1] & 4) != 0};
@@ -69,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         "id=id:dec,data=data0..data7:dec,label=flag",
         "time=time:us,id=1,data=data:base64",
     };
-    size_t mapped = data[0] / LEAT_CAN_FORMATS % (sizeof columns / sizeof *columns);
+    size_t mapped = data[0] / FORMATS_MAX % (sizeof columns / sizeof *columns);
     leat_can_mapping mapping;
     if (columns[mapped] != NULL) {
         leat_code read = leat_can_mapping_parse(&mapping, columns[mapped], NULL);

@@ -16,9 +16,13 @@ static leat_can_line_options options_of(const char *letters) {
                                    .fd_refuse = strchr(letters, 'r') != NULL};
 }
 
+#ifndef TIME_DIGITS
+#define TIME_DIGITS 9
+#endif
+
 /* "time bus id bytes attack", bytes parted by full stops. */
 static void frame_text(const leat_can_line *line, char text[256]) {
-    int size = sprintf(text, "%.9g %d %.16s ", line->time, line->bus, line->id);
+    int size = sprintf(text, "%.*g %d %.16s ", TIME_DIGITS, line->time, line->bus, line->id);
     for (int i = 0; i < LEAT_CAN_BYTES; i++) {
         size += sprintf(text + size, "%s%d", i > 0 ? "." : "", line->bytes[i]);
     }
@@ -70,6 +74,40 @@ static void check_lines(leat_can_format format, const char *first, const line_ca
 #define CHECK(format, first, cases)                                                                \
     check_lines(format, first, cases, sizeof(cases) / sizeof *(cases))
 
+/* The lines after the header of a text, one after the other: each decides about those after it. */
+static inline void check_sequence(leat_can_format format, const char *text,
+                                  const char *const *wanted) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x", format, &options, &layout, &looks,
+                              &skip, &found, err));
+    for (const char *at = text + skip; *at != 0; wanted++) {
+        const char *stop = strchr(at, '\n');
+        const char *got = parse(&layout, "", at, stop - at);
+        assert_non_null(*wanted);
+        if (strcmp(got, *wanted) != 0)
+            fail_msg("<%.*s>:\n  %s\n  wanted %s", (int)(stop - at), at, got, *wanted);
+        leat_can_follow(&layout, at, stop - at);
+        at = stop + 1;
+    }
+    assert_null(*wanted);
+}
+
+/* No format is found in this text. */
+static inline void check_refused(const char *text, const char *name, const char *want) {
+    leat_can_layout layout;
+    leat_can_format looks;
+    int64_t skip = 0;
+    bool found = false;
+    leat_can_line_options options = options_of("");
+    assert_fails(leat_can_detect(text, (int64_t)strlen(text), name, LEAT_CAN_AUTO, &options,
+                                 &layout, &looks, &skip, &found, err),
+                 LEAT_ERR_INPUT, want);
+}
+
 #define LINE "malformed_line"
 #define TIME "timestamp_unparsable"
 #define ID "identifier_unparsable"
@@ -80,5 +118,6 @@ static void check_lines(leat_can_format format, const char *first, const line_ca
 #define FD "can_fd_frame"
 #define REMOTE "remote_frame"
 #define BROKEN "error_frame"
+#define EVENT "not_a_frame"
 
 #endif

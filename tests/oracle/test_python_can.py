@@ -7,7 +7,9 @@ import json
 import logging
 import os
 import random
+import re
 import struct
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -21,7 +23,7 @@ except ImportError as error:
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "cli"))
 import golden_files  # noqa: E402
-from command import leat  # noqa: E402
+from command import LIMIT, leat  # noqa: E402
 
 WINDOW = 50
 FORMATS = {"F64": "d", "U32": "I", "I16": "h", "I32": "i"}
@@ -125,6 +127,28 @@ class PythonCan(unittest.TestCase):
             counts = {bus: sum(each.channel == f"can{bus}" and not each.is_error_frame and
                                not each.is_remote_frame for each in sent) for bus in range(3)}
             self.assertEqual({each["bus"]: each["frames"] for each in captures}, counts)
+
+    def test_the_command_that_converts(self):
+        """What the refusal of a binary log names makes a log that is read."""
+        for suffix in "blf", "db":
+            path, log = self.path(f"a.{suffix}"), self.path(f"{suffix}.log")
+            sent = [each for each in self.messages(1, 4 * WINDOW)
+                    if not each.is_fd and not each.is_error_frame and not each.is_remote_frame]
+            with can.Logger(path) as writer:
+                for message in sent:
+                    writer.on_message_received(message)
+            with can.LogReader(path) as reader:
+                wanted = [expected(each, 6) for each in reader]
+            says = leat("ingest", "can", path, "-o", self.path("cache"), status=1).stderr
+            words = re.search(r"convert it: python3 (.*) \(python-can\)", says).group(1).split()
+            names = {f"FILE.{suffix}": path, "FILE.log": log}
+            subprocess.run([sys.executable, *(names.get(word, word) for word in words)],
+                           check=True, timeout=LIMIT, stdout=subprocess.DEVNULL)
+            result = self.ingest(log, "--bus", "merge")
+            frames = read_frames(result, "train")
+            self.assertGreater(len(frames), 0)
+            self.assertEqual((result["frames"], result["rejected"]), (len(wanted), 0))
+            self.assertEqual(frames, wanted[:len(frames)])
 
     def test_asc(self):
         """As python-can writes it, read by both; and what Vector's programs write, read by leat."""

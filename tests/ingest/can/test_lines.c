@@ -558,7 +558,7 @@ static const struct {
      "its columns with --column time=NAME,id=NAME,data=NAME, or number them if it has no header: "
      "time=1,id=2,data=3; a file whose name begins with _ is not read (formats: csv, hcrl, "
      "hcrl-text, survival, gvret, candump, crysys, asc, trc, "
-     "vehicle-spy, openxc)"},
+     "vehicle-spy, openxc, busmaster, cl2000, canking)"},
     {"time,id,data\n1,2,00\n", LEAT_CAN_AUTO, LEAT_CAN_CSV, false, "1,2,00\n", NULL},
     {"timestamp,arb_id,arbitration_id,payload\n1,2,2,00\n", LEAT_CAN_CSV, 0, false, NULL,
      "columns \"arb_id\" and \"arbitration_id\" may both be the identifier; choose one with "
@@ -627,9 +627,9 @@ static void test_detect_nothing(void **state) {
 /* --format takes the names that messages have. */
 static void test_names(void **state) {
     (void)state;
-    static const char *const names[] = {"auto",     "csv",   "hcrl",        "hcrl-text",
-                                        "survival", "gvret", "candump",     "crysys",
-                                        "asc",      "trc",   "vehicle-spy", "openxc"};
+    static const char *const names[] = {
+        "auto", "csv", "hcrl",        "hcrl-text", "survival",  "gvret",  "candump", "crysys",
+        "asc",  "trc", "vehicle-spy", "openxc",    "busmaster", "cl2000", "canking"};
     const leat_setting_table *table = leat_can_settings_table();
     leat_can_settings settings = leat_can_ingest_options_default().settings;
     assert_int_equal(sizeof names / sizeof *names, LEAT_CAN_FORMATS);
@@ -647,8 +647,8 @@ static void test_names(void **state) {
     assert_string_equal(leat_can_format_name((leat_can_format)99), "");
     assert_fails(
         leat_settings_set(table, &settings, "format", "blf", err), LEAT_ERR_OPTION,
-        "auto, csv, hcrl, hcrl-text, survival, gvret, candump, crysys, asc, trc, vehicle-spy "
-        "or openxc");
+        "auto, csv, hcrl, hcrl-text, survival, gvret, candump, crysys, asc, trc, vehicle-spy, "
+        "openxc, busmaster, cl2000 or canking");
 }
 
 /* Times of every format against strtod, bit for bit. */

@@ -6,7 +6,6 @@
 #define ASC_HEADER(how)                                                                            \
     "date Mon Dec 31 04:20:30.951 pm 2018\nbase " how "\ninternal events logged\n// version 13\n"  \
     "Begin Triggerblock Mon Dec 31 04:20:30.951 pm 2018\n   0.000000 Start of measurement\n"
-#define EVENT "not_a_frame"
 
 static const line_case asc_cases[] = {
     {"    0.25 1  385             Rx   d 8 70 00 00 00 0F 7F FF 00  Length = 239910 BitCount = 124",
@@ -79,18 +78,6 @@ static void test_asc(void **state) {
         assert_int_equal(layout.gaps, i == 0);
         assert_int_equal(skip, 29);
     }
-}
-
-/* No format is found in this text. */
-static void check_refused(const char *text, const char *name, const char *want) {
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
-    leat_can_line_options options = options_of("");
-    assert_fails(leat_can_detect(text, (int64_t)strlen(text), name, LEAT_CAN_AUTO, &options,
-                                 &layout, &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, want);
 }
 
 /* ---- trc ---- */

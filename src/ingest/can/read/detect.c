@@ -43,6 +43,7 @@ static int count_lines(leat_can_format format, const sample *lines,
         leat_can_reject reason = leat_can_parse_line(&layout, options, lines->lines[i].data,
                                                      lines->lines[i].size_bytes, &line);
         count += reason > LEAT_CAN_MALFORMED_LAST;
+        leat_can_follow(&layout, lines->lines[i].data, lines->lines[i].size_bytes);
     }
     return count;
 }

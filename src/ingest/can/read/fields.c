@@ -202,3 +202,22 @@ leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, 
     if (seen > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     return seen > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
 }
+
+leat_can_reject leat_can_take_decimals(const char *at, const char *end, int count, bool more,
+                                       const leat_can_line_options *options, leat_can_line *line) {
+    memset(line->bytes, 0, sizeof line->bytes);
+    bool good = true;
+    int seen = 0;
+    while (seen < count || !more) {
+        int value = 0;
+        leat_text word = next_word(&at, end);
+        if (word.size_bytes == 0) break;
+        good = read_count(word, UINT8_MAX, &value) && good;
+        if (seen < LEAT_CAN_BYTES) line->bytes[seen] = (int16_t)value;
+        if (++seen > LEAT_CAN_FD_BYTES) return LEAT_CAN_REJECT_LINE;
+    }
+    if (seen != count && (more || seen != leat_can_fd_length(count))) return LEAT_CAN_REJECT_LINE;
+    if (!good) return LEAT_CAN_REJECT_PAYLOAD;
+    if (seen > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
+    return seen > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
+}

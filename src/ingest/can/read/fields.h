@@ -194,6 +194,9 @@ leat_can_reject leat_can_take_run(leat_text run, bool fd, const leat_can_line_op
 leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, int count,
                                     bool more, const leat_can_line_options *options,
                                     leat_can_line *line);
+/* The same of decimal numbers up to 255, separated by blanks. */
+leat_can_reject leat_can_take_decimals(const char *at, const char *end, int count, bool more,
+                                       const leat_can_line_options *options, leat_can_line *line);
 /* One byte: a single digit is valid too. */
 bool leat_can_take_byte(leat_text text, bool strict, int16_t *byte);
 /* The length that a DLC stands for: some logs of CAN-FD have the DLC, some the length. */

@@ -80,18 +80,8 @@ static bool is_direction(leat_text word) {
 static leat_can_reject take_data(const leat_can_layout *layout, const char *at, const char *end,
                                  int count, const leat_can_line_options *options,
                                  leat_can_line *line) {
-    memset(line->bytes, 0, sizeof line->bytes);
-    if (!is_decimal(layout)) return leat_can_take_bytes(at, end, ' ', count, true, options, line);
-    for (int i = 0; i < count; i++) {
-        int value = 0;
-        leat_text word = next_word(&at, end);
-        if (word.size_bytes == 0) return LEAT_CAN_REJECT_LINE;
-        if (!read_count(word, UINT8_MAX, &value)) return LEAT_CAN_REJECT_PAYLOAD;
-        if (i < LEAT_CAN_BYTES) line->bytes[i] = (int16_t)value;
-    }
-    if (count <= LEAT_CAN_BYTES) return LEAT_CAN_TAKEN;
-    line->marks |= LEAT_CAN_MARK_CUT;
-    return options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
+    return is_decimal(layout) ? leat_can_take_decimals(at, end, count, true, options, line)
+                              : leat_can_take_bytes(at, end, ' ', count, true, options, line);
 }
 
 /* channel identifier direction d|r [dlc bytes]; `word` is the channel. */

@@ -46,3 +46,8 @@ void leat_can_note_buses(leat_can_layout *layout, const char *text, int64_t size
     const leat_can_format_lines *of = leat_can_formats[layout->format].lines;
     if (of != NULL && of->note_buses != NULL) of->note_buses(layout, text, text + size_bytes);
 }
+
+void leat_can_follow(leat_can_layout *layout, const char *text, int64_t size_bytes) {
+    const leat_can_format_lines *of = leat_can_formats[layout->format].lines;
+    if (of != NULL && of->follow != NULL) of->follow(layout, text, text + size_bytes);
+}

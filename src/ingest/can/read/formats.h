@@ -36,6 +36,8 @@ typedef struct leat_can_format_lines {
     leat_text (*find_label)(const leat_can_layout *layout, const char *at, const char *end);
     /* As leat_can_note_buses, where buses have names. */
     void (*note_buses)(leat_can_layout *layout, const char *text, const char *end);
+    /* As leat_can_follow, where lines decide something about those after them. */
+    void (*follow)(leat_can_layout *layout, const char *at, const char *end);
     /* LEAT_ERR_INPUT: a file that begins with this line is of this format, but has something that
      * would be lost. Not asked with --column. */
     leat_code (*check)(leat_text first, const char *path, leat_error *err);
@@ -43,7 +45,7 @@ typedef struct leat_can_format_lines {
 
 extern const leat_can_format_lines leat_can_asc, leat_can_candump, leat_can_crysys, leat_can_csv,
     leat_can_gvret, leat_can_hcrl, leat_can_hcrl_text, leat_can_survival, leat_can_trc,
-    leat_can_vehicle_spy, leat_can_openxc;
+    leat_can_vehicle_spy, leat_can_openxc, leat_can_busmaster, leat_can_cl2000, leat_can_canking;
 
 /* Whether this is gvret's header, which is not that of a csv. */
 bool leat_can_is_gvret_header(leat_text line);
@@ -63,6 +65,23 @@ leat_text leat_can_rejected_label(const leat_can_layout *layout, const char *tex
 /* Numbers the interfaces that appear in the lines of the text, in their order, before those lines
  * are parsed. A name beyond LEAT_CAN_BUSES_MAX gets no number. Does nothing for other formats. */
 void leat_can_note_buses(leat_can_layout *layout, const char *text, int64_t size_bytes);
+/* Notes in the layout what a line decides about those after it, as its time does where times lack
+ * the date. Each line has to be followed, in order, after it is parsed. Does nothing for other
+ * formats. */
+void leat_can_follow(leat_can_layout *layout, const char *text, int64_t size_bytes);
+
+/* ---- times without a date (rollover.c) ------------------------------------------------------- */
+
+/* A time as a log has it: what it lacks is not set. */
+typedef struct leat_can_moment {
+    int64_t year;
+    int month, day;
+    int64_t day_us; /* since midnight */
+} leat_can_moment;
+/* Since 1970, or since the unknown day that layout->clock.last_us counts from. False: there is no
+ * such day, or it is in a month after one of unknown length. */
+bool leat_can_complete_time(const leat_can_clock *clock, const leat_can_moment *moment,
+                            int64_t *us);
 
 /* ---- the format of a file (detect.c) --------------------------------------------------------- */
 

@@ -16,19 +16,38 @@ const leat_can_format_row leat_can_formats[LEAT_CAN_FORMATS] = {
     [LEAT_CAN_TRC] = {.lines = &leat_can_trc, .has_bus = true, .is_hex = true},
     [LEAT_CAN_VEHICLE_SPY] = {.lines = &leat_can_vehicle_spy, .has_bus = true, .is_hex = true},
     [LEAT_CAN_OPENXC] = {.lines = &leat_can_openxc, .has_bus = true, .is_hex = true},
+    [LEAT_CAN_BUSMASTER] = {.lines = &leat_can_busmaster, .has_bus = true, .is_hex = true},
+    [LEAT_CAN_CL2000] = {.lines = &leat_can_cl2000, .is_hex = true},
+    [LEAT_CAN_CANKING] = {.lines = &leat_can_canking, .has_bus = true, .is_hex = true},
 };
 
+#define LOGCONVERT(suffix)                                                                         \
+    "convert it: python3 -m can.logconvert FILE." suffix " FILE.log (python-can)"
+#define TSHARK(suffix)                                                                             \
+    "convert it: tshark -r FILE." suffix                                                           \
+    " -T fields -E separator=, -e frame.time_epoch -e can.id -e data.data > FILE.csv, and read "   \
+    "that with --column time=1,id=2,data=3"
+#define MEASURED "write its frames into a csv with the columns timestamp, arbitration_id and data"
 const leat_can_binary_row leat_can_binary_files[] = {
-    {"LOGG", 4, "a BLF file of Vector", "blf", false},
-    {"MDF     ", 8, "an MDF file of ASAM", "mf4", false},
-    {"UnFinMF ", 8, "an unfinished MDF file of ASAM", "mf4", false},
-    {"SQLite format 3", 16, "an SQLite database", "db", false},
-    {"\xd4\xc3\xb2\xa1", 4, "a pcap file", "pcap", true},
-    {"\xa1\xb2\xc3\xd4", 4, "a pcap file", "pcap", true},
-    {"\x4d\x3c\xb2\xa1", 4, "a pcap file", "pcap", true},
-    {"\xa1\xb2\x3c\x4d", 4, "a pcap file", "pcap", true},
-    {"\x0a\x0d\x0d\x0a", 4, "a pcapng file", "pcapng", true},
-    {NULL, 0, NULL, NULL, false},
+    {"LOGG", 4, "a BLF file of Vector", LOGCONVERT("blf")},
+    {"MDF     3.", 10, "an MDF file of version 3", "save it as MDF 4, BLF or ASC"},
+    {"MDF     ", 8, "an MDF file of ASAM", LOGCONVERT("mf4") "; asammdf has to be installed, too"},
+    {"UnFinMF ", 8, "an unfinished MDF file of ASAM",
+     LOGCONVERT("mf4") "; asammdf has to be installed, too"},
+    {"SQLite format 3", 16, "an SQLite database", LOGCONVERT("db") " if python-can wrote it"},
+    {"\xd4\xc3\xb2\xa1", 4, "a pcap file", TSHARK("pcap")},
+    {"\xa1\xb2\xc3\xd4", 4, "a pcap file", TSHARK("pcap")},
+    {"\x4d\x3c\xb2\xa1", 4, "a pcap file", TSHARK("pcap")},
+    {"\xa1\xb2\x3c\x4d", 4, "a pcap file", TSHARK("pcap")},
+    {"\x0a\x0d\x0d\x0a", 4, "a pcapng file", TSHARK("pcapng")},
+    {"MATLAB ", 7, "a MAT file of MATLAB", MEASURED},
+    {"\x89HDF\r\n", 6, "an HDF5 file", MEASURED},
+    {"\x93NUMPY", 6, "a file of NumPy", MEASURED},
+    {"ARROW1", 6, "an Arrow or Feather file", MEASURED},
+    {"#ROSBAG V", 9, "a bag of ROS", MEASURED},
+    {"\x89MCAP", 5, "an MCAP file", MEASURED},
+    {"\xd0\xcf\x11\xe0", 4, "an old file of Excel or Word", "save it as csv"},
+    {NULL, 0, NULL, NULL},
 };
 
 const leat_can_packed_row leat_can_packed_files[] = {

@@ -27,8 +27,7 @@ extern const leat_can_format_row leat_can_formats[LEAT_CAN_FORMATS];
 typedef struct leat_can_binary_row {
     const char *begin;
     int size_bytes;
-    const char *what, *suffix;
-    bool packets; /* tshark converts it; else python-can */
+    const char *what, *how; /* how: the command that converts it, or what else helps */
 } leat_can_binary_row;
 extern const leat_can_binary_row leat_can_binary_files[];
 typedef struct leat_can_packed_row {

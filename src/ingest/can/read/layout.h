@@ -123,6 +123,20 @@ enum {
     LEAT_CAN_SEEN_OTHER = 4,
     LEAT_CAN_SEEN_ATTACK = 8, /* a word for an attack */
 };
+/* What the times of a log lack, which the lines before decide (rollover.c). */
+typedef enum leat_can_lack {
+    LEAT_CAN_LACK_NOTHING,
+    LEAT_CAN_LACK_YEAR,
+    LEAT_CAN_LACK_MONTH, /* and the year */
+    LEAT_CAN_LACK_DAY,   /* the date */
+} leat_can_lack;
+typedef struct leat_can_clock {
+    leat_can_lack lack;
+    int64_t last_us; /* of the line before: since 1970, or since a day that is not known */
+    bool dated;      /* since 1970 */
+    char mode;       /* busmaster: S, A or R, as its headers begin to say it */
+    bool other;      /* a later header says that its lines are written otherwise: not read */
+} leat_can_clock;
 #define LEAT_CAN_COLUMNS_MAX 64
 #define LEAT_CAN_LABEL_NAME_BYTES 36
 #define LEAT_CAN_UNUSED_BYTES 84
@@ -158,6 +172,7 @@ typedef struct leat_can_layout {
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
     bool id_padded;          /* trc: eight digits do not mark 29 bits */
+    leat_can_clock clock;    /* busmaster, cl2000 */
     leat_can_buses others;   /* vehicle-spy: networks that are not CAN */
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;

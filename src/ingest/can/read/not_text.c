@@ -17,29 +17,32 @@ static encoding encoding_of(const char *text, int64_t size_bytes) {
     return mark || zeros[0] == 0 || zeros[1] == 0 ? UTF16 : BINARY;
 }
 
-/* Formats of recorders that are not text, by their first bytes, and what converts them. */
+/* Files that are not text, by their first bytes, and what converts them. */
 static leat_code check_binary(const char *text, int64_t size_bytes, const char *path,
                               leat_error *err) {
-    char how[224];
     for (const leat_can_binary_row *row = leat_can_binary_files; row->begin != NULL; row++) {
         if (size_bytes < row->size_bytes || memcmp(text, row->begin, (size_t)row->size_bytes) != 0)
             continue;
-        if (!row->packets)
-            snprintf(how, sizeof how, "python3 -m can.logconvert FILE.%s FILE.log (python-can)",
-                     row->suffix);
-        else
-            snprintf(how, sizeof how,
-                     "tshark -r FILE.%s -T fields -E separator=, -e frame.time_epoch -e can.id -e "
-                     "data.data > FILE.csv, and read that with --column time=1,id=2,data=3",
-                     row->suffix);
-        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is %s, not text; convert it: %s", path,
-                         row->what, how);
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is %s, not a log of lines; %s", path,
+                         row->what, row->how);
     }
     return LEAT_OK;
 }
 
+/* A workbook is a zip whose first members have such names. */
+static bool is_workbook(const char *text, int64_t size_bytes) {
+    enum { LOOKED_AT = 512 };
+    size_t size = (size_t)(size_bytes < LOOKED_AT ? size_bytes : LOOKED_AT);
+    bool zip = size > 4 && memcmp(text, "PK\3\4", 4) == 0;
+    return zip && (memmem(text, size, "[Content_Types].xml", 19) != NULL ||
+                   memmem(text, size, "xl/", 3) != NULL);
+}
+
 leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *path,
                               leat_error *err) {
+    if (is_workbook(text, size_bytes))
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is a workbook of Excel; save it as csv",
+                         path);
     for (const leat_can_packed_row *row = leat_can_packed_files; row->begin != NULL; row++) {
         int64_t size = (int64_t)strlen(row->begin);
         if (size_bytes > size && memcmp(text, row->begin, (size_t)size) == 0)

@@ -95,6 +95,11 @@ void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text 
                  "benign-lines");
         return;
     }
+    if (layout->format == LEAT_CAN_CL2000 && reason == LEAT_CAN_REJECT_TIME &&
+        layout->clock.lack == LEAT_CAN_LACK_MONTH && !layout->clock.dated)
+        snprintf(remedy, remedy_bytes,
+                 "without its preamble, whose line \"# Time:\" has the month, a log is not read "
+                 "after the end of a month; put the preamble back");
     if (layout->format != LEAT_CAN_CSV || reason == LEAT_CAN_REJECT_BUS) return;
     int count = leat_can_split_cells(header.data, header.data + header.size_bytes, layout->part,
                                      names, LEAT_CAN_COLUMNS_MAX);
@@ -112,11 +117,17 @@ const char *leat_can_remedy_first(leat_text line) {
     const char *at = line.data, *end = at + line.size_bytes;
     leat_text word = next_word(&at, end);
     if (word.size_bytes == 0) return "";
+    if (is_word(word, "VERSION") && next_word(&at, end).size_bytes > 0 && at == end &&
+        line.data[line.size_bytes - 1] == '"')
+        return "a database of messages (DBC), which says what frames mean; name the log itself";
+    at = word.data + word.size_bytes;
     if (word.data[0] == '{')
         return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
                "with timestamp, bus, id and data";
     bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
-    if (word.data[0] == '#' || separator || is_word(word, "//"))
+    bool comment = word.data[0] == '#' &&
+                   memmem(line.data, (size_t)line.size_bytes, "Logger type:", 12) == NULL;
+    if (comment || separator || is_word(word, "//"))
         return "its first line is neither a header nor a frame; remove it";
     if (is_word(word, "Timestamp:") && memmem(at, (size_t)(end - at), "DLC:", 4) != NULL)
         return "hcrl-text has no labels; if the last column is one, use --column "

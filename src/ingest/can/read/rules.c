@@ -59,6 +59,8 @@ static bool is_same_line(comparison *of, leat_text text, leat_can_line *line,
     *now = leat_can_parse_line(&of->now, &of->present, text.data, text.size_bytes, line);
     leat_can_reject before =
         leat_can_parse_line(&of->before, &of->earlier, text.data, text.size_bytes, &other);
+    leat_can_follow(&of->now, text.data, text.size_bytes);
+    leat_can_follow(&of->before, text.data, text.size_bytes);
     if (*now != before) return false;
     if (before != LEAT_CAN_TAKEN) return true;
     bool same_id = memcmp(line->id, other.id, LEAT_CAN_ID_BYTES) == 0;
@@ -139,7 +141,7 @@ static leat_code compare(comparison *of, const char *path, leat_lines *lines, bo
         if (run.line_count == 0) return LEAT_OK;
         LEAT_TRY(detect(of, path, &run, &skip_bytes, &what));
     }
-    *same = what != DIFFERENT;
+    *same = what == KNOWN; /* a file that both refuse is refused with what the present ones say */
     if (what != KNOWN) return LEAT_OK;
     of->buses = of->buses || has_buses(&of->before);
     /* no cache of gaps is older than the present rules: there is nothing to compare them with */

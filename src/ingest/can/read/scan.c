@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ingest/can/read/formats.h"
+#include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
 #include "ingest/can/read/remedies.h"
 #include "ingest/can/read/scan.h"
@@ -101,18 +101,21 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     return LEAT_OK;
 }
 
-/* The sum of a block's gaps has to be known before the next one is parsed. */
-static void add_gaps(can_scan *self, can_block *block) {
+/* What the lines of a block decide about those after it, and the sum of its gaps, have to be known
+ * before the next one is parsed. */
+static void follow_lines(can_scan *self, const can_block *block) {
+    bool gaps = self->layout.gaps;
+    if (!gaps && leat_can_formats[self->layout.format].lines->follow == NULL) return;
     const char *at = block->text + block->skip_bytes, *end = block->text + block->run.size_bytes;
-    block->elapsed_ns = self->elapsed_ns;
     while (at < end && block->run.fault == LEAT_LINE_GOOD) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
         int64_t size = stop - at;
         if (size > 0 && at[size - 1] == '\r') size--;
         leat_can_line line;
-        if (size > 0)
+        if (size > 0 && gaps)
             (void)leat_can_parse_gap(&self->layout, &self->options->lines, at, size,
                                      &self->elapsed_ns, &line);
+        if (size > 0) leat_can_follow(&self->layout, at, size);
         at = stop + 1;
     }
 }
@@ -131,7 +134,8 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     if (!self->detected) LEAT_TRY(detect_format(self, block, err));
     leat_can_note_buses(&self->layout, block->text, block->run.size_bytes);
     block->layout = self->layout;
-    if (self->layout.gaps) add_gaps(self, block);
+    block->elapsed_ns = self->elapsed_ns;
+    if (self->detected) follow_lines(self, block);
     return LEAT_OK;
 }
 
@@ -194,6 +198,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         found->lines++;
         leat_can_reject reason =
             parse_line(self, block, text, &elapsed_ns, &block->lines[found->frames]);
+        leat_can_follow(&block->layout, text.data, text.size_bytes);
         if (reason != LEAT_CAN_TAKEN) {
             LEAT_TRY(set_aside(self, worker, number, reason, text, err));
             continue;
@@ -303,7 +308,7 @@ static void show_line(shown_lines *shown, const leat_can_layout *layout, int64_t
              (long long)number, leat_can_rejects.reasons[reason], text);
 }
 
-static void show_block(can_scan *self, const can_block *block, shown_lines *shown) {
+static void show_block(can_scan *self, can_block *block, shown_lines *shown) {
     const char *at = block->text, *end = at + block->run.size_bytes;
     const char *begin = at + block->skip_bytes;
     int64_t number = block->run.number;
@@ -316,6 +321,7 @@ static void show_block(can_scan *self, const can_block *block, shown_lines *show
         leat_can_line line;
         int64_t elapsed_ns = 0;
         leat_can_reject reason = parse_line(self, block, text, &elapsed_ns, &line);
+        leat_can_follow(&block->layout, text.data, text.size_bytes);
         if (shown->labels && reason == LEAT_CAN_REJECT_LABEL)
             show_label(shown, &block->layout, number, text);
         if (!shown->labels && reason != LEAT_CAN_TAKEN && is_counted(reason))
