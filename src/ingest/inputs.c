@@ -104,6 +104,9 @@ static leat_code add_child(const search *to, const char *folder, const char *nam
     bool is_input = facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, name);
     if (is_folder && !hidden) return add_folder(to, path, depth + 1, err);
     if (is_input && !hidden) return add_file(to->inputs, path, &facts, err);
+    const char *beside = to->kind->beside;
+    if (beside != NULL && facts.kind == LEAT_PATH_FILE && strcmp(name, beside) == 0)
+        return leat_path_list_add(&to->inputs->beside, path, err);
     if (hidden ? is_folder || is_input : facts.kind == LEAT_PATH_FILE)
         leat_inputs_skip(&to->inputs->skipped, path);
     return LEAT_OK;
@@ -341,9 +344,9 @@ static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
 const leat_input_kind leat_probe_inputs = {probe_suffixes,
                                            "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
                                            "four also with .gz, .bz2, .xz, .zst or .zip)",
-                                           detect_probes, true};
+                                           detect_probes, true, NULL};
 const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt, *.asc, *.trc (or .gz)",
-                                         detect_can, false};
+                                         detect_can, false, LEAT_CAN_METADATA_FILE};
 
 static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
     uint8_t magic[LEAT_CODING_MAGIC_BYTES] = {0};
@@ -439,5 +442,6 @@ leat_code leat_inputs_blame(const leat_input_list *inputs, leat_code code, leat_
 void leat_input_list_free(leat_input_list *inputs) {
     for (int64_t i = 0; i < inputs->count; i++) leat_free(inputs->items[i].path);
     leat_free(inputs->items);
+    leat_path_list_free(&inputs->beside);
     *inputs = (leat_input_list){0};
 }

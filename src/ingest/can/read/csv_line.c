@@ -275,6 +275,7 @@ static leat_can_reject take_payload(const leat_can_layout *layout,
     if (!found.good && !loose) return LEAT_CAN_REJECT_PAYLOAD;
     int used = found.count < LEAT_CAN_BYTES ? found.count : LEAT_CAN_BYTES;
     memcpy(line->bytes, found.bytes, (size_t)used * sizeof *found.bytes);
+    line->size_bytes = (uint8_t)found.count;
     if (found.count > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     return found.count > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
 }

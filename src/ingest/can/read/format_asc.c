@@ -81,6 +81,7 @@ static leat_can_reject take_data(const leat_can_layout *layout, const char *at, 
                                  int count, const leat_can_line_options *options,
                                  leat_can_line *line) {
     memset(line->bytes, 0, sizeof line->bytes);
+    line->size_bytes = (uint8_t)count;
     if (!is_decimal(layout)) return leat_can_take_bytes(at, end, ' ', count, true, options, line);
     for (int i = 0; i < count; i++) {
         int value = 0;
