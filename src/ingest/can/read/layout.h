@@ -149,6 +149,7 @@ typedef struct leat_can_layout {
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
+    bool padded;         /* payloads are filled up with zeros to one length for all */
     bool may_shift;      /* the label is directly behind bytes in columns, and there is a DLC */
     bool label_inverted; /* its column is named for benign frames */
     int watch_count;     /* columns to watch: label_columns.c */
