@@ -153,14 +153,17 @@ typedef struct leat_input_kind {
      * coding is set. */
     leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
     bool tables; /* folders may be tables of Parquet files, which are refused (ingest/tables.h) */
+    /* Files of a folder with another suffix may be inputs by their contents: whether one is; NULL:
+     * none. */
+    leat_code (*look)(const char *path, bool *is, leat_error *err);
     const char *beside; /* a file of this name in a folder may say something about the others: it is
                            listed, not skipped; NULL: none does */
 } leat_input_kind;
 /* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and packed ones of all but the first; the format is
  * detected from the contents. */
 extern const leat_input_kind leat_probe_inputs;
-/* *.csv, *.log, *.txt, *.asc, *.trc and their .gz; the log format is detected when they are read.
- */
+/* *.csv, *.log, *.txt, *.asc, *.trc and their .gz, and *.json with raw messages of OpenXC; the log
+ * format is detected when they are read. */
 extern const leat_input_kind leat_can_inputs;
 #define LEAT_CAN_METADATA_FILE "capture_metadata.json" /* beside logs (can/cache) */
 

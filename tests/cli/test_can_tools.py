@@ -12,8 +12,8 @@ class Tools(Third):
         result, times, names = self.read(log, *words)
         tensors = read_tensors(os.path.join(result["cache"], "train.safetensors"))
         data = bytes(tensors["frame_bytes"][1])
-        return [(time, name, data[8 * i:8 * i + 8].hex())
-                for i, (time, name) in enumerate(zip(times, names))], result
+        return sorted((time, name, data[8 * i:8 * i + 8].hex())
+                      for i, (time, name) in enumerate(zip(times, names))), result
 
 
 class Asammdf(Tools):
@@ -30,7 +30,8 @@ class Asammdf(Tools):
         """Arrays as numpy shows them, or hexadecimal bytes; both as long as the longest one."""
         names = ["BusChannel", "ID", "IDE", "DLC", "DataLength", "DataBytes", "Dir"]
         if not arrays:
-            names = [name for name in names if name not in ("ID", "DataBytes")] + ["ID", "DataBytes"]
+            late = ["ID", "DataBytes"]
+            names = [name for name in names if name not in late] + late
         names = [name for name in names if name not in drop]
         lines = [",".join(["timestamps", *(f"{prefix}CAN_DataFrame.{name}" for name in names)])]
         for i, (ident, wide, data) in enumerate(frames or self.FRAMES):
@@ -97,7 +98,68 @@ class Asammdf(Tools):
     def test_dates(self):
         lines = [line.replace("0.0", "2026-11-27 08:46:35.453707933+00:00", 1) if i else line
                  for i, line in enumerate(self.table(True))]
-        self.assertIn("dates are not read", self.ingest(self.save("d.csv", lines), *SMALL, status=1))
+        log = self.save("dates.csv", lines)
+        self.assertIn("dates are not read", self.ingest(log, *SMALL, status=1))
+
+
+class VehicleSpy(Tools):
+    HEADER = ("Line,Abs Time(Sec),Rel Time (Sec),Status,Er,Tx,Description,Network,Node,Arb ID,"
+              "Remote,Xtd,B1,B2,B3,B4,B5,B6,B7,B8,Value,Trigger,Signals")
+
+    def rows(self, ident, data):
+        return [f"{i + 1},{2 + i / 4},0.25,0,F,F,x,HS CAN,,{ident},F,F,{data},,," for i in range(4)]
+
+    def test_decimal_notation(self):
+        """It is refused, and the message says how to read it."""
+        log = self.save("spy.csv", ["Save Date,6/30/2018", "", self.HEADER,
+                                    *self.rows("716", "89,0,255,,,,,")])
+        error = self.ingest(log, *SMALL, status=1)
+        self.assertIn("its identifiers or bytes seem to be decimal", error)
+        option = error.split('--column "')[1].split('"')[0]
+        log = self.save("cut.csv", [self.HEADER, *self.rows("716", "89,0,255,,,,,")])
+        self.assertIn("seem to be decimal", self.ingest(log, *SMALL, status=1))
+        found, _ = self.frames(log, "--column", option)
+        self.assertEqual(found, [(2 + i / 4, "2CC", "5900ff0000000000") for i in range(4)])
+
+
+class Hcrl(Tools):
+    def test_empty_cells_behind_the_flag(self):
+        """Rows of a table without a header; an older reader has rejected the short ones."""
+        rows = [f"{i * 0.25},0316,8,05,21,68,09,21,21,00,{i % 256:02x},R" for i in range(300)]
+        plain = self.save("plain.csv", rows)
+        self.assertNotIn("reader", self.settings(self.read(plain)[0]))
+        rows[3] = "0.75,043f,2,45,60,T,,,,,,"
+        log = self.save("x.csv", rows)
+        found, result = self.frames(log)
+        self.assertEqual((found[3], len(found)), ((0.75, "43F", "4560000000000000"), 300))
+        self.assertEqual((result["splits"]["train"]["attacks"], result["rejected"]), (1, 0))
+        self.assertEqual(self.settings(result)["reader"], "4")
+
+
+class OpenXc(Tools):
+    RAW = '{"timestamp": %s, "bus": 1, "id": 642, "data": "0x5000987fff000000"}'
+
+    def write(self, name, text):
+        with open(self.path("logs", name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_traces_of_a_folder(self):
+        """Other JSON stays what it was: not read."""
+        self.make("logs")
+        spoken = '{"timestamp": 1.5, "name": "vehicle_speed", "value": 45}'
+        trace = "\n".join([spoken] * 100 + [self.RAW % (2 + i / 4) for i in range(8)])
+        self.write("trace.json", trace)
+        for name, text in (("spoken.json", spoken), ("empty.json", ""), ("list.json", "[1, 2]"),
+                           ("package.json", '{\n "timestamp": 1,\n "id": 2, "data": "00"\n}'),
+                           ("half.json", self.RAW[:-1] % 1), ("text.json", "0.1,2,3\n"),
+                           ("late.json", (spoken + "\n") * 2000 + self.RAW % 2)):
+            self.write(name, text)
+        result, times, names = self.read(self.path("logs"))
+        self.assertEqual(times, [2 + i / 4 for i in range(8)])
+        self.assertEqual(set(names), {"282"})
+        self.assertEqual((result["files"], result["not_read"]["count"]), (1, 7))
+        os.remove(self.path("logs", "trace.json"))
+        self.assertIn("does not contain any", self.ingest(self.path("logs"), *SMALL, status=1))
 
 
 if __name__ == "__main__":
