@@ -357,7 +357,7 @@ static leat_code look_for_trace(const char *path, bool *is, leat_error *err) {
     leat_file_close(file);
     for (const char *at = text, *end = text + size; code == LEAT_OK && at < end && !*is;) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
-        *is = *at == '{' && leat_json_scan(at, stop - at, &names, &fields) &&
+        *is = leat_json_scan(at, stop - at, &names, &fields) &&
               leat_json_field(&fields, timestamp)->kind != LEAT_JSON_MISSING &&
               leat_json_field(&fields, id)->kind == LEAT_JSON_INTEGER &&
               leat_json_field(&fields, data)->kind == LEAT_JSON_STRING;

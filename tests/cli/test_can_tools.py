@@ -152,12 +152,15 @@ class OpenXc(Tools):
         for name, text in (("spoken.json", spoken), ("empty.json", ""), ("list.json", "[1, 2]"),
                            ("package.json", '{\n "timestamp": 1,\n "id": 2, "data": "00"\n}'),
                            ("half.json", self.RAW[:-1] % 1), ("text.json", "0.1,2,3\n"),
+                           ("words.json", '{"timestamp": 1, "id": "x", "data": "00"}'),
+                           ("numbers.json", '{"timestamp": 1, "id": 2, "data": 3}'),
+                           ("timeless.json", '{"id": 2, "data": "00"}'),
                            ("late.json", (spoken + "\n") * 2000 + self.RAW % 2)):
             self.write(name, text)
         result, times, names = self.read(self.path("logs"))
         self.assertEqual(times, [2 + i / 4 for i in range(8)])
         self.assertEqual(set(names), {"282"})
-        self.assertEqual((result["files"], result["not_read"]["count"]), (1, 7))
+        self.assertEqual((result["files"], result["not_read"]["count"]), (1, 10))
         os.remove(self.path("logs", "trace.json"))
         self.assertIn("does not contain any", self.ingest(self.path("logs"), *SMALL, status=1))
 
