@@ -111,11 +111,30 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
     }
 }
 
+/* What files beside the logs have labelled. */
+static void write_described(leat_cli *cli, const leat_can_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
+    if (result->files_described <= 0) return;
+    leat_out(cli, "        %s labelled by capture_metadata.json, %s of attacks\n",
+             leat_things(a, result->files_described, "log"),
+             leat_things(b, result->frames_injected, "frame"));
+    int count = 0;
+    for (; count < result->interval_count && count < LEAT_CAN_INTERVALS_NAMED; count++) {
+        const leat_can_injected_log *log = &result->interval[count];
+        leat_out(cli, "          %s of %s in %s\n", leat_words_count(a, log->attacks),
+                 leat_words_count(b, log->frames), leat_plain(name, log->file));
+    }
+    if (result->interval_count > count)
+        leat_out(cli, "          and %s more\n",
+                 leat_things(a, result->interval_count - count, "log"));
+}
+
 /* What became of logs without labels. */
 static void write_labels(leat_cli *cli, const leat_can_ingest_result *result,
                          leat_can_unlabelled rule) {
     char a[LEAT_WORDS_BYTES];
     bool by_name = rule == LEAT_UNLABELLED_BY_NAME;
+    write_described(cli, result);
     if (result->files_benign > 0)
         leat_out(cli, "        %s without labels counted as benign%s\n",
                  leat_things(a, result->files_benign, "log"), by_name ? ", by name" : "");
@@ -202,6 +221,26 @@ static void json_clock_steps(leat_json *json, const leat_can_ingest_result *resu
     leat_json_end_object(json);
 }
 
+static void json_described(leat_json *json, const leat_can_ingest_result *result) {
+    if (result->files_described <= 0) return;
+    leat_json_key(json, "capture_metadata");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "files", result->files_described);
+    leat_json_member_int(json, "frames", result->frames_injected);
+    leat_json_member_int(json, "intervals", result->interval_count);
+    leat_json_key(json, "first");
+    leat_json_begin_array(json);
+    for (int i = 0; i < result->interval_count && i < LEAT_CAN_INTERVALS_NAMED; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "file", result->interval[i].file);
+        leat_json_member_int(json, "frames", result->interval[i].frames);
+        leat_json_member_int(json, "attacks", result->interval[i].attacks);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
 static void json_members(leat_json *json, const void *of) {
     const json_source *source = of;
     const leat_can_ingest_result *result = source->result;
@@ -213,6 +252,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "files", result->files);
     json_member_known(json, "files_taken_as_benign", result->files_benign);
     json_member_known(json, "files_unlabelled", result->files_unlabelled);
+    json_described(json, result);
     leat_ingest_json_skipped(json, &result->skipped);
     leat_json_member_int(json, "captures", result->captures);
     leat_json_member_int(json, "identifiers", result->identifiers);

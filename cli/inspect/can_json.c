@@ -113,6 +113,14 @@ static void put_values(leat_json *json, const leat_can_summary *s) {
     leat_json_end_object(json);
 }
 
+/* Graphs along a capture, in parts of equal numbers of frames. */
+static void put_course(leat_json *json, const char *name, const int32_t course[LEAT_CAN_COURSE]) {
+    leat_json_key(json, name);
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_CAN_COURSE; i++) leat_json_int(json, course[i]);
+    leat_json_end_array(json);
+}
+
 static void put_capture(leat_json *json, const leat_can_summary_capture *capture) {
     const leat_can_capture_facts *facts = &capture->facts;
     leat_json_begin_object(json);
@@ -133,6 +141,9 @@ static void put_capture(leat_json *json, const leat_can_summary_capture *capture
     leat_json_member_int(json, "lines_rejected", facts->rejected);
     leat_json_member_double(json, "first_s", facts->first_s);
     leat_json_member_double(json, "last_s", facts->last_s);
+    put_course(json, "course", capture->course);
+    put_course(json, "course_with_attack", capture->attack_course);
+    put_course(json, "course_unlabelled", capture->unlabelled_course);
     leat_json_end_object(json);
 }
 

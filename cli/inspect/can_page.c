@@ -275,6 +275,7 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
         leat_textbuf_put(out, "<tr><td>");
         leat_html_text(out, split->facts.name);
         leat_textbuf_put(out, "</td>");
+        enum { IDS_SHOWN = 8 }; /* the JSON has more */
         leat_page_cell(out, LEAT_UNIT_COUNT, (double)split->unknown_ids);
         leat_page_cell(out, LEAT_UNIT_SHARE,
                        leat_ratio(split->unknown_frames, split->facts.frames));
@@ -284,14 +285,15 @@ static void put_identifiers(leat_textbuf *out, const leat_can_summary *s,
         else leat_textbuf_put(out, "<td>not read</td>");
         leat_textbuf_put(out,
                          "<td class=\"text mono\" style=\"white-space:normal;min-width:240px\">");
-        for (int k = 0; k < split->unknown_shown; k++) {
+        int shown = split->unknown_shown < IDS_SHOWN ? split->unknown_shown : IDS_SHOWN;
+        for (int k = 0; k < shown; k++) {
             leat_textbuf_put(out, k > 0 ? ", " : "");
             leat_html_text(out, split->unknown[k].text);
             leat_textbuf_printf(out, " (%s)", leat_words_count(a, split->unknown[k].frames));
         }
-        if (split->unknown_ids > split->unknown_shown)
+        if (split->unknown_ids > shown)
             leat_textbuf_printf(out, " and %s more",
-                                leat_words_count(a, split->unknown_ids - split->unknown_shown));
+                                leat_words_count(a, split->unknown_ids - shown));
         leat_textbuf_put(out, "</td></tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");

@@ -314,6 +314,13 @@ LEAT_API const leat_setting_table *leat_can_ingest_options_table(void);
 
 #define LEAT_CAN_SPLITS_MAX 256
 
+/* A log that metadata labels by an interval. */
+#define LEAT_CAN_INTERVALS_NAMED 8
+typedef struct leat_can_injected_log {
+    char file[256]; /* the beginning of a longer path is "..." */
+    int64_t frames, attacks;
+} leat_can_injected_log;
+
 /* For a cache that was found, the fields come from its metadata: those that describe work done are
  * 0, and those that are not recorded are -1. */
 typedef struct leat_can_ingest_result {
@@ -325,6 +332,11 @@ typedef struct leat_can_ingest_result {
     /* Logs with frames, but without labels: those that count as benign, by their names or by the
      * setting; the others. -1 if `found`. */
     int64_t files_benign, files_unlabelled;
+    /* Logs whose labels are from a capture_metadata.json beside them, and their frames that it
+     * marks as attacks; -1 if `found`. The first logs with an interval, by file. */
+    int64_t files_described, frames_injected;
+    int64_t interval_count; /* logs with an interval */
+    leat_can_injected_log interval[LEAT_CAN_INTERVALS_NAMED];
     leat_ingest_skipped skipped;
     int64_t lines_read, rejected;              /* -1 if `found` */
     int64_t frames;                            /* -1 if `found` and with --bus N */

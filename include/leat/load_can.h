@@ -230,7 +230,7 @@ typedef struct leat_can_summary_id {
 } leat_can_summary_id;
 
 #define LEAT_CAN_SUMMARY_ATTACKS 66
-#define LEAT_CAN_SUMMARY_IDS 8
+#define LEAT_CAN_SUMMARY_IDS 2048 /* as many as 11 bits make */
 typedef struct leat_can_summary_split {
     leat_can_split facts;
     leat_dist nodes;                                           /* of a graph */
@@ -277,7 +277,7 @@ typedef struct leat_can_summary {
 
 /*
  * Summarises a cache, which must outlive the summary: labels and sizes cover every graph, features
- * those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 40 KB
+ * those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 72 KB
  * a split, 1.8 KB a capture, its identifiers while it is made, and 2 MB.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_summary_create(leat_can_summary **out,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/json_scan.h"
 #include "format/output.h"
 #include "ingest/source.h"
 #include "ingest/tables.h"
@@ -100,10 +101,16 @@ static leat_code add_child(const search *to, const char *folder, const char *nam
     if (name[0] == '.') return LEAT_OK;
     LEAT_TRY(leat_path_join(path, sizeof path, folder, name, err));
     LEAT_TRY(leat_path_stat(path, &facts, err));
+    bool is_other = false;
+    if (to->kind->look != NULL && facts.kind == LEAT_PATH_FILE && name[0] != '_')
+        LEAT_TRY(to->kind->look(path, &is_other, err));
     bool is_folder = facts.kind == LEAT_PATH_DIR, hidden = name[0] == '_';
-    bool is_input = facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, name);
+    bool is_input = is_other || (facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, name));
     if (is_folder && !hidden) return add_folder(to, path, depth + 1, err);
     if (is_input && !hidden) return add_file(to->inputs, path, &facts, err);
+    const char *beside = to->kind->beside;
+    if (beside != NULL && facts.kind == LEAT_PATH_FILE && strcmp(name, beside) == 0)
+        return leat_path_list_add(&to->inputs->beside, path, err);
     if (hidden ? is_folder || is_input : facts.kind == LEAT_PATH_FILE)
         leat_inputs_skip(&to->inputs->skipped, path);
     return LEAT_OK;
@@ -332,6 +339,34 @@ static leat_code detect_can(leat_input *input, const uint8_t *magic, int64_t siz
                      input->path);
 }
 
+/* An OpenXC trace, which is named as any JSON is: one of its first lines is a raw CAN message. */
+static leat_code look_for_trace(const char *path, bool *is, leat_error *err) {
+    enum { LOOK_BYTES = 64 << 10 };
+    leat_json_names names = {0};
+    leat_json_fields fields;
+    leat_file *file = NULL;
+    char *text = NULL;
+    int64_t size = 0;
+    *is = false;
+    if (!leat_path_has_suffix_any_case(path, ".json")) return LEAT_OK;
+    const int timestamp = leat_json_names_add(&names, "timestamp");
+    const int id = leat_json_names_add(&names, "id"), data = leat_json_names_add(&names, "data");
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = LEAT_NEW(&text, LOOK_BYTES, err);
+    if (code == LEAT_OK) code = leat_file_read(file, text, LOOK_BYTES, &size, err);
+    leat_file_close(file);
+    for (const char *at = text, *end = text + size; code == LEAT_OK && at < end && !*is;) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
+        *is = leat_json_scan(at, stop - at, &names, &fields) &&
+              leat_json_field(&fields, timestamp)->kind != LEAT_JSON_MISSING &&
+              leat_json_field(&fields, id)->kind == LEAT_JSON_INTEGER &&
+              leat_json_field(&fields, data)->kind == LEAT_JSON_STRING;
+        at = stop + 1;
+    }
+    leat_free(text);
+    return code;
+}
+
 #define PACKED(suffix)                                                                             \
     suffix, suffix ".gz", suffix ".bz2", suffix ".xz", suffix ".zst", suffix ".zip"
 static const char *const probe_suffixes[] = {".parquet",       PACKED(".csv"),  PACKED(".ndjson"),
@@ -341,9 +376,14 @@ static const char *const can_suffixes[] = {".csv", ".csv.gz", ".log", ".log.gz",
 const leat_input_kind leat_probe_inputs = {probe_suffixes,
                                            "*.parquet, *.csv, *.ndjson, *.jsonl, *.json (the last "
                                            "four also with .gz, .bz2, .xz, .zst or .zip)",
-                                           detect_probes, true};
-const leat_input_kind leat_can_inputs = {can_suffixes, "*.csv, *.log, *.txt, *.asc, *.trc (or .gz)",
-                                         detect_can, false};
+                                           detect_probes,
+                                           true,
+                                           NULL,
+                                           NULL};
+const leat_input_kind leat_can_inputs = {
+    can_suffixes,   "*.csv, *.log, *.txt, *.asc, *.trc (or .gz), or OpenXC *.json",
+    detect_can,     false,
+    look_for_trace, LEAT_CAN_METADATA_FILE};
 
 static leat_code detect_format(leat_input *input, const leat_input_kind *kind, leat_error *err) {
     uint8_t magic[LEAT_CODING_MAGIC_BYTES] = {0};
@@ -439,5 +479,6 @@ leat_code leat_inputs_blame(const leat_input_list *inputs, leat_code code, leat_
 void leat_input_list_free(leat_input_list *inputs) {
     for (int64_t i = 0; i < inputs->count; i++) leat_free(inputs->items[i].path);
     leat_free(inputs->items);
+    leat_path_list_free(&inputs->beside);
     *inputs = (leat_input_list){0};
 }

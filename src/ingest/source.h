@@ -113,6 +113,7 @@ typedef struct leat_input_list {
     int64_t count, capacity;
     bool hashed;                 /* the items' sha256 are known */
     leat_ingest_skipped skipped; /* in the folders that were searched */
+    leat_path_list beside;       /* there, of the name that the kind has for such files */
 } leat_input_list;
 
 /* Names of the five columns in the input, NULL-terminated texts ("event_time", ...); and of the one
@@ -152,13 +153,19 @@ typedef struct leat_input_kind {
      * coding is set. */
     leat_code (*detect)(leat_input *input, const uint8_t *magic, int64_t size, leat_error *err);
     bool tables; /* folders may be tables of Parquet files, which are refused (ingest/tables.h) */
+    /* Files of a folder with another suffix may be inputs by their contents: whether one is; NULL:
+     * none. */
+    leat_code (*look)(const char *path, bool *is, leat_error *err);
+    const char *beside; /* a file of this name in a folder may say something about the others: it is
+                           listed, not skipped; NULL: none does */
 } leat_input_kind;
 /* *.parquet, *.csv, *.ndjson, *.jsonl, *.json, and packed ones of all but the first; the format is
  * detected from the contents. */
 extern const leat_input_kind leat_probe_inputs;
-/* *.csv, *.log, *.txt, *.asc, *.trc and their .gz; the log format is detected when they are read.
- */
+/* *.csv, *.log, *.txt, *.asc, *.trc and their .gz, and *.json with raw messages of OpenXC; the log
+ * format is detected when they are read. */
 extern const leat_input_kind leat_can_inputs;
+#define LEAT_CAN_METADATA_FILE "capture_metadata.json" /* beside logs (can/cache) */
 
 /* Expands paths (files, globs, folders), each file once (by device and inode), sorted by path. In a
  * folder, files are selected by the suffixes of their names, in any case; names that begin with "."

@@ -194,6 +194,22 @@ class Json(unittest.TestCase):
         self.assertGreater(fuzzing["count"], 10)
         self.assertGreater(fuzzing["nodes"], 10)
         self.assertGreaterEqual(fuzzing["frames"], fuzzing["count"])
+        for split in splits:
+            unknown = split["unknown_identifiers"]
+            most = unknown["most_frequent"]
+            self.assertEqual(len(most), min(unknown["count"], 2048))
+            self.assertEqual(sum(one["frames"] for one in most), unknown["frames"])
+            counts = [one["frames"] for one in most]
+            self.assertEqual(counts, sorted(counts, reverse=True))
+            self.assertEqual(len({one["identifier"] for one in most}), len(most))
+        for capture in told["captures"]:
+            whole, attack, unlabelled = (capture[name] for name in (
+                "course", "course_with_attack", "course_unlabelled"))
+            self.assertGreaterEqual(sum(whole), capture["graphs"])
+            self.assertEqual(sum(attack) > 0, capture["graphs_with_attack"] > 0)
+            self.assertEqual(sum(unlabelled) > 0, capture["graphs_unlabelled"] > 0)
+            for part in zip(whole, attack, unlabelled):
+                self.assertGreaterEqual(part[0], part[1] + part[2])
         self.assertEqual(told["splits"]["train"]["unknown_identifiers"]["count"], 0)
         self.assertEqual(len(told["values"]["x"]), 35)
         self.assertEqual(len(told["values"]["edge_attr"]), 11)

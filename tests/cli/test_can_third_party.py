@@ -352,7 +352,7 @@ class Marks(Third):
         path = os.path.join(result["cache"], "inputs.json")
         with open(path, encoding="utf-8") as file:
             inputs = json.load(file)
-        self.assertEqual(inputs.pop("reader"), 3)
+        self.assertEqual(inputs.pop("reader"), 4)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(inputs, file)
         return path, inputs
@@ -364,7 +364,7 @@ class Marks(Third):
         again = self.ingest(log, *SMALL, *NAMED)
         self.assertEqual((again["found"], again["cache"]), (True, result["cache"]))
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["reader"], 3)  # is not decided again
+            self.assertEqual(json.load(file)["reader"], 4)  # is not decided again
 
     def test_an_older_cache_that_is_wrong(self):
         log = self.save("CAN.csv", self.frames(lambda i: (1, int(i % 20 == 0), 0)))

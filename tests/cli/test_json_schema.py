@@ -167,6 +167,11 @@ def ingest_can():
     for _ in range(2):
         made["small"] = take("ingest-can", "ingest", "can", at("drives"), "-o", at("small-cache"),
                              "--bus", 0, "--stride", 200)
+    os.mkdir(at("road"))
+    log("road/speed_attack.log", 1000, header=False)
+    write("road/capture_metadata.json", json.dumps({"speed_attack": {
+        "injection_interval": [0, 1], "injection_id": None, "injection_data_str": None}}))
+    take("ingest-can", "ingest", "can", at("road"), "-o", at("road-cache"))
     return {name: told["cache"] for name, told in made.items()}
 
 

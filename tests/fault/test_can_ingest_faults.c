@@ -28,6 +28,7 @@ static const setting settings[] = {
     {"threads", .own_temp = true, .threads = 3, .store = LEAT_STORE_FRAMES, .step = 3},
     {"found", .found = true, .threads = 1, .step = 1},
     {"verified", .found = true, .verify = true, .threads = 2, .step = 2},
+    {"described", .threads = 1, .step = 2},
 };
 
 static leat_can_ingest_options options_of(const setting *how) {
@@ -167,6 +168,18 @@ static void verified(void **state) {
     sweep_setting(&settings[5]);
 }
 
+/* With labels from metadata; the last one, because it stays beside the logs. */
+static void described(void **state) {
+    static const char text[] = "{\"dos\": {\"elapsed_sec\": 1}, \"other\": {\"injection_id\": "
+                               "\"X\", \"injection_data_str\": null, "
+                               "\"injection_interval\": [0, 1]}}";
+    char path[LEAT_PATH_BYTES];
+    (void)state;
+    snprintf(path, sizeof path, "%s/train_a/capture_metadata.json", core_path("logs"));
+    core_save(path, text, sizeof text - 1);
+    sweep_setting(&settings[6]);
+}
+
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(64) << 20);
@@ -182,8 +195,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain),   cmocka_unit_test(merged), cmocka_unit_test(resumes),
-        cmocka_unit_test(threads), cmocka_unit_test(found),  cmocka_unit_test(verified),
+        cmocka_unit_test(plain),     cmocka_unit_test(merged), cmocka_unit_test(resumes),
+        cmocka_unit_test(threads),   cmocka_unit_test(found),  cmocka_unit_test(verified),
+        cmocka_unit_test(described),
     };
     return cmocka_run_group_tests_name("faults of the ingest of logs", tests, setup, teardown);
 }

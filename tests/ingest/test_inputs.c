@@ -243,8 +243,9 @@ static void test_can(void **state) {
     assert_ok(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err));
     leat_input_list_free(&inputs);
     path = core_path("logs/.leat-x/..//cache");
-    assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
-                 "does not contain any *.csv, *.log, *.txt, *.asc, *.trc (or .gz)");
+    assert_fails(
+        leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
+        "does not contain any *.csv, *.log, *.txt, *.asc, *.trc (or .gz), or OpenXC *.json");
     path = source_text("parquet.log", "PAR1....");
     assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_INPUT,
                  "parquet.log\" is a Parquet file");

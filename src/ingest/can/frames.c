@@ -36,6 +36,7 @@ static leat_code scan_lines(leat_can_job *job, const can_saved *saved, leat_erro
     const leat_can_scan_options options = {
         .format = settings->format,
         .lines = leat_can_lines_of(settings, job->folder.reader, &job->mapping),
+        .injections = job->splits.injections,
         .max_rejected = job->options->max_rejected,
         .threads = job->scan_threads,
         .rejects = job->rejects,

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/thread.h"
 #include "ingest/can/cache/balance.h"
+#include "ingest/can/cache/capture_metadata.h"
 #include "ingest/can/cache/describe.h"
 #include "ingest/can/cache/write.h"
 #include "ingest/can/job.h"
@@ -172,6 +173,16 @@ static leat_code write_graphs(leat_can_job *job, can_parts *parts, leat_can_meta
     return code;
 }
 
+/* Not a setting, but what decides the labels as one. */
+static leat_code describe_metadata(const leat_can_job *job, leat_can_meta *meta, leat_error *err) {
+    char text[96];
+    int64_t logs = job->result->files_described, frames = job->result->frames_injected;
+    if (job->splits.metadata_count == 0) return LEAT_OK;
+    snprintf(text, sizeof text, "%lld log%s, %lld frame%s of attacks", (long long)logs,
+             logs == 1 ? "" : "s", (long long)frames, frames == 1 ? "" : "s");
+    return leat_can_meta_set(meta, "capture-metadata", text, err);
+}
+
 static leat_code write_cache(leat_can_job *job, can_parts *parts, leat_can_meta *meta,
                              leat_error *err) {
     const leat_can_description description = {
@@ -187,6 +198,7 @@ static leat_code write_cache(leat_can_job *job, can_parts *parts, leat_can_meta 
     };
     LEAT_TRY(write_graphs(job, parts, meta, err));
     LEAT_TRY(leat_can_describe(&description, meta, err));
+    LEAT_TRY(describe_metadata(job, meta, err));
     LEAT_TRY(leat_can_meta_save(meta, job->folder.out, err));
     return sync_parts(job, err);
 }
@@ -252,6 +264,8 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
     if (code == LEAT_OK)
         code = leat_can_warn_files(job->files, &job->splits, &job->options->settings, meta->warning,
                                    sizeof meta->warning, err);
+    if (code == LEAT_OK)
+        code = leat_can_report_injected(job, meta->warning, sizeof meta->warning, err);
     if (code == LEAT_OK) leat_can_append_warning(job->result, meta->warning);
     leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
                         sizeof job->result->warning);
@@ -276,6 +290,7 @@ static leat_code run(leat_can_job *job, const char *const *paths, int64_t path_c
     LEAT_TRY(leat_settings_check(leat_can_settings_table(), &o->settings, err));
     LEAT_TRY(leat_can_mapping_read(&job->mapping, &o->settings, err));
     LEAT_TRY(leat_can_splits_find(paths, path_count, o, &job->splits, err));
+    LEAT_TRY(leat_can_metadata_find(&job->splits, err));
     LEAT_TRY(leat_can_folder_open(&job->folder, cache_dir, &job->splits, o, &job->ticker, err));
     if (job->folder.found) {
         LEAT_TRY(leat_can_report_found(job, err));

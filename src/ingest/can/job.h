@@ -111,6 +111,11 @@ LEAT_MUST_CHECK leat_code leat_can_warn_files(const leat_can_file *files,
                                               const leat_can_settings *settings, char *warning,
                                               size_t warning_bytes, leat_error *err);
 
+/* injected.c: the logs that metadata labels, in the result; appends to the warning what does not
+ * agree with them. */
+LEAT_MUST_CHECK leat_code leat_can_report_injected(leat_can_job *job, char *warning,
+                                                   size_t warning_bytes, leat_error *err);
+
 /* Appends a warning if nearly all training graphs have an attack, which few recordings do. */
 void leat_can_warn_attacks(const leat_can_ingest_result *result, char *warning,
                            size_t warning_bytes);

@@ -5,6 +5,7 @@
  * threads.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/pool.h"
@@ -108,20 +109,35 @@ static leat_code count_split(job *work, leat_can_summary_split *split, leat_erro
 
 /* ---- captures and identifiers --------------------------------------------------------------- */
 
-static void keep_frequent(leat_can_summary_split *split, const char *text, int64_t frames) {
-    leat_can_summary_id id = {text, frames};
-    int at = split->unknown_shown;
-    if (at == LEAT_CAN_SUMMARY_IDS) at--;
-    else split->unknown_shown++;
-    if (at == LEAT_CAN_SUMMARY_IDS - 1 && split->unknown[at].frames >= frames) return;
-    for (; at > 0 && split->unknown[at - 1].frames < frames; at--)
-        split->unknown[at] = split->unknown[at - 1];
-    split->unknown[at] = id;
+/* The most frequent first, then in the order of the vocabulary, where texts are neighbours. */
+static int compare_ids(const void *a, const void *b) {
+    const leat_can_summary_id *x = a, *y = b;
+    if (x->frames != y->frames) return x->frames > y->frames ? -1 : 1;
+    return (x->text > y->text) - (x->text < y->text);
+}
+
+/* frames[]: of each identifier without a number. */
+static leat_code sort_unknown(const leat_can_ids *ids, const int64_t *frames,
+                              leat_can_summary_split *split, leat_error *err) {
+    leat_can_summary_id *found = NULL;
+    LEAT_TRY(LEAT_NEW(&found, ids->count - ids->known, err));
+    for (int64_t i = ids->known; i < ids->count; i++) {
+        int64_t here = frames[i - ids->known];
+        if (here == 0) continue;
+        found[split->unknown_ids++] = (leat_can_summary_id){ids->text[i], here};
+        split->unknown_frames += here;
+    }
+    qsort(found, (size_t)split->unknown_ids, sizeof *found, compare_ids);
+    bool all = split->unknown_ids <= LEAT_CAN_SUMMARY_IDS;
+    split->unknown_shown = all ? (int)split->unknown_ids : LEAT_CAN_SUMMARY_IDS;
+    memcpy(split->unknown, found, (size_t)split->unknown_shown * sizeof *found);
+    leat_free(found);
+    return LEAT_OK;
 }
 
 /* frames[]: of each identifier without a number, all 0. */
-static void count_captures(const leat_can_meta *meta, const leat_can_cache *cache,
-                           leat_can_summary_split *split, int64_t *frames) {
+static leat_code count_captures(const leat_can_meta *meta, const leat_can_cache *cache,
+                                leat_can_summary_split *split, int64_t *frames, leat_error *err) {
     const leat_can_ids *ids = &cache->meta.ids;
     for (int64_t i = 0; i < meta->capture_count; i++) {
         const leat_can_meta_capture *capture = &meta->captures[i];
@@ -136,13 +152,7 @@ static void count_captures(const leat_can_meta *meta, const leat_can_cache *cach
             if (it->id >= ids->known) frames[it->id - ids->known] += it->frames;
         }
     }
-    for (int64_t i = ids->known; i < ids->count; i++) {
-        int64_t here = frames[i - ids->known];
-        if (here == 0) continue;
-        split->unknown_ids++;
-        split->unknown_frames += here;
-        keep_frequent(split, ids->text[i], here);
-    }
+    return sort_unknown(ids, frames, split, err);
 }
 
 static leat_code count_identifiers(job *work, leat_error *err) {
@@ -160,7 +170,7 @@ static leat_code count_identifiers(job *work, leat_error *err) {
     if (code == LEAT_OK) code = LEAT_NEW(&frames, unknown, err);
     for (int i = 0; i < summary->split_count && code == LEAT_OK; i++) {
         memset(frames, 0, (size_t)unknown * sizeof *frames);
-        count_captures(&meta, work->cache, &summary->splits[i], frames);
+        code = count_captures(&meta, work->cache, &summary->splits[i], frames, err);
     }
     leat_free(frames);
     leat_can_meta_free(&meta);

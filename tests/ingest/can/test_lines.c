@@ -183,6 +183,20 @@ static const line_case hcrl_cases[] = {
 static void test_hcrl(void **state) {
     (void)state;
     CHECK(LEAT_CAN_HCRL, "1,0316,8,05,21,68,09,21,21,00,6f,R\n", hcrl_cases);
+    CHECK(LEAT_CAN_HCRL, "1,0316,2,05,21,R,,,,,,\n", hcrl_cases); /* and all of these */
+    static const line_case padded[] = {
+        {"1,0316,2,05,21,T,,,,,,", "1 0 316 5.33.0.0.0.0.0.0 1", NULL},
+        {"1,0316,2,05,21,R, , ,", "1 0 316 5.33.0.0.0.0.0.0 0", NULL},
+        {"1,0316,0,R,,,,,,,,", "1 0 316 0.0.0.0.0.0.0.0 0", NULL},
+        {"1,0316,2,05,21,,R,,,,,,", LINE, NULL},
+        {"1,0316,3,05,21,R,,,,,,", LINE, NULL},
+        {"1,0316,2,05,21,,,,,,", LINE, NULL},
+        {"1,0316,2,05,21,", NO_LABEL, NULL},
+        {"1,0316,2,05,21,X,,,,,,", LINE, NULL},
+    };
+    CHECK(LEAT_CAN_HCRL, "1,0316,8,05,21,68,09,21,21,00,6f,R\n1,0316,2,05,21,R,,,,,,\n", padded);
+    static const line_case unpadded[] = {{"1,0316,2,05,21,T,,,,,,", LINE, NULL}};
+    CHECK(LEAT_CAN_HCRL, "1,0316,8,05,21,68,09,21,21,00,6f,R\n", unpadded);
     /* Survival reads all of these alike */
     static const line_case labelled[] = {
         {"1,0316,8,05,21,68,09,21,21,00,6f,R", "1 0 316 5.33.104.9.33.33.0.111 0", NULL},

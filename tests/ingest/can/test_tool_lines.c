@@ -229,12 +229,39 @@ static const line_case spy_cases[] = {
     {"3,late,0.25,67371008,F,F,x,HS CAN,,2CC,F,F,50,,,,,,,,,,", TIME, NULL},
 };
 
+static const line_case spy_alone[] = {
+    {"3,2550.75,0.25,0,F,F,x,HS CAN,,281,F,F,59,10,,,,,,,,,", "2550.75 0 281 89.16.0.0.0.0.0.0 0",
+     NULL},
+};
+
 static void test_vehicle_spy(void **state) {
     (void)state;
     CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_CAN SPY_ROWS, spy_cases);
     CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_OTHER SPY_CAN SPY_ROWS, spy_cases);
     CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_CAN SPY_OTHER SPY_ROWS, spy_cases);
     CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_OTHER SPY_ROWS, spy_cases);
+}
+
+#define SPY_ROW(describe, id, bytes) "1,2.25,0,0,F,F," describe ",HS CAN,," id ",F,F," bytes ",,,\n"
+
+/* Decimal numbers look like hexadecimal ones. */
+static void test_vehicle_spy_decimal(void **state) {
+    (void)state;
+    static const char zeros[] = SPY_ROW("HS $10", "10", "0,0,0,0,0,0,0,0");
+    static const char want[] = "its identifiers or bytes seem to be decimal";
+    check_refused(SPY_NETWORKS SPY_CAN SPY_ROW("x", "716", "89,0,0,0,6,127,255,0"), "x", want);
+    check_refused(SPY_NETWORKS SPY_CAN SPY_ROW("HS CAN $2CC", "716", "59,00,7F,,,,,"), "x", want);
+    char text[4096];
+    for (int rows = 1; rows <= 2; rows++) {
+        snprintf(text, sizeof text, "%s%s%s", SPY_NETWORKS SPY_CAN, zeros, rows == 2 ? zeros : "");
+        if (rows == 2) check_refused(text, "x", want);
+        else CHECK(LEAT_CAN_VEHICLE_SPY, text, spy_alone);
+    }
+    /* hexadecimal without a letter */
+    CHECK(LEAT_CAN_VEHICLE_SPY,
+          SPY_NETWORKS SPY_CAN SPY_ROW("HS $110", "110", "59,00,11,22,33,44,55,66"), spy_alone);
+    CHECK(LEAT_CAN_VEHICLE_SPY, SPY_NETWORKS SPY_CAN SPY_ROW("Node $1", "1", "10,20,30,40,,,,"),
+          spy_alone);
 }
 
 /* ---- openxc ---- */
@@ -272,8 +299,11 @@ static void test_openxc(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_asc),         cmocka_unit_test(test_trc),
-        cmocka_unit_test(test_trc_refused), cmocka_unit_test(test_vehicle_spy),
+        cmocka_unit_test(test_asc),
+        cmocka_unit_test(test_trc),
+        cmocka_unit_test(test_trc_refused),
+        cmocka_unit_test(test_vehicle_spy),
+        cmocka_unit_test(test_vehicle_spy_decimal),
         cmocka_unit_test(test_openxc),
     };
     return cmocka_run_group_tests_name("lines of tools", tests, NULL, NULL);

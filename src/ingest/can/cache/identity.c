@@ -6,16 +6,31 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "format/can_cache/can_cache.h"
+#include "ingest/can/cache/capture_metadata.h"
 #include "ingest/can/cache/settings.h"
 
 #define INPUTS_BYTES_MAX (INT64_C(256) << 20)
 
 /* ---- what decides a cache's contents -------------------------------------------------------- */
 
+/* Which metadata labels the inputs from a number on; nothing if there is none. */
+static leat_code metadata_text(const leat_can_splits *splits, leat_buf *text, leat_error *err) {
+    int32_t before = 0;
+    for (int64_t i = 0; i < splits->inputs.count && splits->metadata_count > 0; i++) {
+        char digest[65] = "none";
+        int32_t metadata = splits->files[i].metadata;
+        if (metadata == before) continue;
+        if (metadata > 0) leat_sha256_hex(splits->metadata[metadata - 1].sha256, digest);
+        LEAT_TRY(leat_buf_printf(text, err, "capture_metadata %lld %s\n", (long long)i, digest));
+        before = metadata;
+    }
+    return LEAT_OK;
+}
+
 /* Everything but the inputs, one line each. The first rules of reading are not named: caches that
  * were made before there were others keep their digests. */
-static leat_code settings_text(const leat_can_settings *settings, int reader, leat_buf *text,
-                               leat_error *err) {
+static leat_code settings_text(const leat_can_splits *splits, const leat_can_settings *settings,
+                               int reader, leat_buf *text, leat_error *err) {
     LEAT_TRY(leat_buf_printf(text, err, "leat %s can cache %d\n", leat_version(),
                              LEAT_CAN_CACHE_VERSION));
     for (const leat_setting *row = leat_can_settings_table()->rows; row->name != NULL; row++) {
@@ -26,6 +41,7 @@ static leat_code settings_text(const leat_can_settings *settings, int reader, le
     }
     if (reader != LEAT_CAN_READER_FIRST)
         LEAT_TRY(leat_buf_printf(text, err, "reader %d\n", reader));
+    LEAT_TRY(metadata_text(splits, text, err));
     return leat_buf_append(text, "", 1, err); /* ends like a text */
 }
 
@@ -33,7 +49,7 @@ leat_code leat_can_identity_digest(const leat_can_splits *splits, const leat_can
                                    int reader, char digest[65], leat_error *err) {
     leat_buf text = {0};
     leat_sha256 sha;
-    leat_code code = settings_text(settings, reader, &text, err);
+    leat_code code = settings_text(splits, settings, reader, &text, err);
     if (code == LEAT_OK) leat_can_digest_begin(&sha, (const char *)text.data);
     for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
         const leat_can_source *file = &splits->files[i];
@@ -76,7 +92,7 @@ leat_code leat_can_identity_save(const char *dir, const leat_can_splits *splits,
     leat_buf text = {0};
     leat_json *json = NULL;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, err));
-    leat_code code = settings_text(settings, reader, &text, err);
+    leat_code code = settings_text(splits, settings, reader, &text, err);
     if (code == LEAT_OK) code = leat_json_create(&json, false, err);
     if (code == LEAT_OK) {
         write_inputs(json, splits, (const char *)text.data);
@@ -117,10 +133,11 @@ static leat_code load_inputs(const char *dir, json_t **root) {
 }
 
 /* Whether the text names these settings, and the rules that it names. */
-static bool has_same_settings(const char *said, const leat_can_settings *settings, int *reader) {
+static bool has_same_settings(const char *said, const leat_can_splits *splits,
+                              const leat_can_settings *settings, int *reader) {
     for (*reader = LEAT_CAN_READER_FIRST; *reader <= LEAT_CAN_READER; ++*reader) {
         leat_buf text = {0};
-        bool same = settings_text(settings, *reader, &text, NULL) == LEAT_OK &&
+        bool same = settings_text(splits, settings, *reader, &text, NULL) == LEAT_OK &&
                     strcmp(said, (const char *)text.data) == 0;
         leat_buf_free(&text);
         if (same) return true;
@@ -145,7 +162,7 @@ bool leat_can_identity_matches(const char *dir, leat_can_splits *splits,
     bool same = load_inputs(dir, &root) == LEAT_OK &&
                 leat_json_get_string(root, "settings", &said, what, NULL) == LEAT_OK &&
                 leat_json_get_array(root, "files", &files, what, NULL) == LEAT_OK &&
-                has_same_settings(said, settings, reader) &&
+                has_same_settings(said, splits, settings, reader) &&
                 json_array_size(files) == (size_t)splits->inputs.count;
     for (int64_t i = 0; same && i < splits->inputs.count; i++) {
         same = is_same_file(json_array_get(files, (size_t)i), splits, i);

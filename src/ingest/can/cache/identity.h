@@ -8,7 +8,7 @@
 #include "ingest/can/cache/splits.h"
 
 /* Of files by split, folder, name (which decide attack types and vehicles) and contents, of the
- * settings, and of the rules by which the inputs are read. */
+ * settings, of the rules by which the inputs are read, and of metadata that labels them. */
 LEAT_MUST_CHECK leat_code leat_can_identity_digest(const leat_can_splits *splits,
                                                    const leat_can_settings *settings, int reader,
                                                    char digest[65], leat_error *err);

@@ -174,6 +174,16 @@ bool leat_can_name_is_benign(const char *name, const char *folder) {
     return says_benign(file) || says_benign(place);
 }
 
+bool leat_can_name_is_ambient(const char *name) {
+    text_name file = {name, leat_can_stem_bytes(name)};
+    return has_whole(file, "ambient") && !has_attack(file);
+}
+
+bool leat_can_name_has_attack(const char *name, const char *folder) {
+    text_name file = {name, leat_can_stem_bytes(name)}, place = {folder, strlen(folder)};
+    return has_attack(file) || (has_attack(place) && !leat_can_name_is_ambient(name));
+}
+
 /* ---- training and tests ---------------------------------------------------------------------- */
 
 static const char *const train_words[] = {"train", "training", NULL};

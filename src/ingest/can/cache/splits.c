@@ -115,9 +115,10 @@ static leat_code split_of(finding *found, const char *path, const char *name, si
 static leat_code add_path(leat_can_splits *splits, int split, const char *path, leat_error *err) {
     leat_input_list found = {0};
     const char *paths[1] = {path};
-    LEAT_TRY(leat_inputs_find(paths, 1, &leat_can_inputs, &found, err));
-    leat_code code = LEAT_OK;
+    leat_code code = leat_inputs_find(paths, 1, &leat_can_inputs, &found, err);
     leat_inputs_skip_all(&splits->inputs.skipped, &found.skipped);
+    for (int64_t i = 0; i < found.beside.count && code == LEAT_OK; i++)
+        code = leat_path_list_add(&splits->inputs.beside, found.beside.paths[i], err);
     for (int64_t i = 0; i < found.count && code == LEAT_OK; i++) {
         int64_t capacity = splits->inputs.capacity, at = splits->inputs.count;
         code = LEAT_GROW(&splits->inputs.items, &splits->inputs.capacity, at + 1, err);
@@ -502,11 +503,22 @@ void leat_can_splits_free(leat_can_splits *splits) {
         leat_free(splits->files[i].name);
     }
     leat_free(splits->files);
+    leat_free(splits->injections);
+    leat_free(splits->metadata);
     leat_input_list_free(&splits->inputs);
     *splits = (leat_can_splits){0};
 }
 
 /* ---- logs without labels -------------------------------------------------------------------- */
+
+/* Metadata that names an attack in a log, but not when, says more than its name. */
+static bool is_benign(const leat_can_splits *splits, int64_t i) {
+    const leat_can_source *file = &splits->files[i];
+    bool said = file->metadata > 0;
+    if (said && splits->injections[i].kind == LEAT_CAN_INJECTION_UNKNOWN) return false;
+    return leat_can_name_is_benign(file->name, file->folder) ||
+           (said && leat_can_name_is_ambient(file->name));
+}
 
 void leat_can_splits_label(leat_can_splits *splits, const leat_can_file *files,
                            leat_can_unlabelled rule, leat_can_label_counts *counts) {
@@ -518,8 +530,7 @@ void leat_can_splits_label(leat_can_splits *splits, const leat_can_file *files,
         bool hints =
             (files[i].label_like[0] != 0 && !mark) || files[i].rejected[LEAT_CAN_REJECT_LABEL] > 0;
         bool benign = rule == LEAT_UNLABELLED_BENIGN || rule == LEAT_UNLABELLED_BENIGN_LINES ||
-                      (rule == LEAT_UNLABELLED_BY_NAME && !hints &&
-                       leat_can_name_is_benign(file->name, file->folder));
+                      (rule == LEAT_UNLABELLED_BY_NAME && !hints && is_benign(splits, i));
         file->unlabelled = !benign;
         counts->benign += benign;
         counts->unlabelled += !benign;

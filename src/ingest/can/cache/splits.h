@@ -3,6 +3,7 @@
 #define LEAT_INGEST_CAN_CACHE_SPLITS_H
 
 #include "format/can_cache/can_cache.h"
+#include "ingest/can/read/injection.h"
 #include "ingest/can/read/scan.h"
 
 /* A file of the job; file_index of lines and frames is an index of this list. */
@@ -14,6 +15,7 @@ typedef struct leat_can_source {
     char *name;       /* the file's own name */
     bool in_test;     /* in a folder test_..., which is, or is in, the path that was given */
     bool may_be_test; /* its name, or that of such a folder, may say so */
+    int32_t metadata; /* the number of the metadata beside it, from 1; 0: none */
 } leat_can_source;
 
 typedef struct leat_can_splits {
@@ -22,6 +24,11 @@ typedef struct leat_can_splits {
     int count;                                           /* 1 + tests */
     char name[LEAT_CAN_SPLITS_MAX][LEAT_CAN_NAME_BYTES]; /* "train", "test_..." */
     bool chosen; /* by options, or by folders train_... and test_... */
+    /* What files beside the logs say (capture_metadata.h): of each of the inputs, or NULL; and
+     * those files. */
+    leat_can_injection *injections;
+    struct leat_can_metadata *metadata;
+    int64_t metadata_count, metadata_capacity;
 } leat_can_splits;
 
 LEAT_MUST_CHECK leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
@@ -43,6 +50,10 @@ int leat_can_attack_code(const char *name, const char *folder, bool longer);
 /* Whether the name of a file or of its folder says that it has no attacks: it contains a word of
  * that list for benign logs, and none for an attack. */
 bool leat_can_name_is_benign(const char *name, const char *folder);
+/* Whether a log beside metadata is named "ambient", as those of ROAD without attacks are; and
+ * whether it is named for an attack, or is in a folder that is. */
+bool leat_can_name_is_ambient(const char *name);
+bool leat_can_name_has_attack(const char *name, const char *folder);
 
 /* ---- logs without labels ---- */
 

@@ -195,6 +195,54 @@ static void name_canedge(const leat_can_header *head, leat_can_layout *layout) {
     layout->dlc_unit = LEAT_CAN_UNIT_BYTES;
 }
 
+/* Whether the payloads of an export are arrays in brackets, or hexadecimal bytes. False, and why:
+ * arrays that are broken into several lines. */
+static bool note_asammdf(const leat_can_header *head, int payload, leat_can_layout *layout) {
+    static const char begin[] = "\"[";
+    int arrays = 0;
+    for (int i = 1; i < head->line_count; i++) {
+        leat_text cells[LEAT_CAN_COLUMNS_MAX], line = head->lines[i];
+        int count = leat_can_line_cells(head, i, cells);
+        if (count < 0 && memmem(line.data, (size_t)line.size_bytes, begin, strlen(begin)) != NULL)
+            return leat_can_header_refuse(
+                head, "asammdf has broken its payloads into several lines; export them as "
+                      "hexadecimal bytes, with mdf.can_logging_db = True before mdf.export()");
+        arrays += payload < count && cells[payload].size_bytes > 0 && *cells[payload].data == '[';
+    }
+    layout->data_unit = arrays > 0 ? LEAT_CAN_UNIT_DEC : LEAT_CAN_UNIT_HEX;
+    layout->id_unit = layout->data_unit;
+    return true;
+}
+
+/* What asammdf exports of an MDF file of bus logging, unless --column names some of its columns.
+ * Its identifiers are decimal if its payloads are arrays of decimal numbers, else hexadecimal. */
+static bool name_asammdf(const leat_can_header *head, leat_can_layout *layout) {
+    int of[LEAT_CAN_COLUMN_KINDS];
+    memset(of, -1, sizeof of);
+    if (head->options->columns != NULL || !is_word(head->cells[0], "timestamps")) return true;
+    for (const leat_can_header_row *row = leat_can_asammdf_columns; row->name != NULL; row++) {
+        int32_t size = (int32_t)strlen(row->name);
+        for (int i = 1; i < head->count; i++) {
+            leat_text name = head->cells[i];
+            leat_text last = {name.data + name.size_bytes - size, size};
+            if (name.size_bytes < size || !is_word(last, row->name)) continue;
+            if (of[row->column] >= 0) return true; /* of several channels */
+            of[row->column] = i;
+        }
+    }
+    if (of[LEAT_CAN_COLUMN_ID] < 0 || of[LEAT_CAN_COLUMN_PAYLOAD] < 0) return true;
+    if (of[LEAT_CAN_COLUMN_DLC] < 0)
+        return leat_can_header_refuse(
+            head, "asammdf fills payloads up, and there is no column CAN_DataFrame.DataLength that "
+                  "says how many bytes a frame has; export it as well");
+    for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
+        if (of[kind] >= 0) layout->column[of[kind]] = (int8_t)kind;
+    }
+    layout->dlc_unit = LEAT_CAN_UNIT_BYTES;
+    layout->padded = true;
+    return note_asammdf(head, of[LEAT_CAN_COLUMN_PAYLOAD], layout);
+}
+
 /* ---- columns by their usual names ----------------------------------------------------------- */
 
 static void set_unit(leat_can_layout *layout, int column, leat_can_unit unit) {
@@ -302,6 +350,7 @@ static bool name_label(const leat_can_header *head, leat_can_layout *layout) {
 
 bool leat_can_name_columns(const leat_can_header *head, leat_can_layout *layout) {
     name_canedge(head, layout);
+    if (!name_asammdf(head, layout)) return false;
     if (!name_usual(head, layout) || !name_label(head, layout) || !name_bytes(head, layout))
         return false;
     leat_can_name_marks(head->lines, head->line_count, head->cells, head->options->reader, layout);

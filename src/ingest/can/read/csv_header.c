@@ -85,6 +85,11 @@ static bool report_missing(const leat_can_header *head, const leat_can_layout *l
     }
     bool none = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME) < 0 && !id && !data;
     if (none && head->options->columns == NULL) return false; /* not a header */
+    if (!id && !data && head->named && is_word(head->cells[0], "timestamps"))
+        return leat_can_header_refuse(
+            head, "it seems to be an export of asammdf without frames; export the group with "
+                  "CAN_DataFrame, without extract_bus_logging(), or name its columns with --column "
+                  "id=NAME,data=NAME");
     if (id && data)
         return leat_can_header_refuse(
             head, "no column for time; name it with --column time=NAME, or use --no-time "

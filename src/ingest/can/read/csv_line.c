@@ -223,7 +223,7 @@ static bool read_cell(const leat_can_layout *layout, const leat_can_line_options
     case LEAT_CAN_UNIT_BASE64: read_base64(data, out); return false;
     default: break;
     }
-    if (has_separator(data, options->strict)) {
+    if (layout->padded || has_separator(data, options->strict)) {
         read_words(data, LEAT_CAN_UNIT_HEX, options->strict, out);
         return false;
     }
@@ -251,6 +251,14 @@ static bool read_dlc(const leat_can_layout *layout, const row *in, int *dlc) {
     return whole;
 }
 
+/* Zeros after the bytes that the DLC counts; other bytes there are not dropped. */
+static void drop_padding(int dlc, payload *found) {
+    for (int i = dlc; i >= 0 && i < found->count; i++) {
+        if (found->bytes[i] != 0) return;
+    }
+    if (dlc >= 0 && dlc < found->count) found->count = dlc;
+}
+
 static leat_can_reject take_payload(const leat_can_layout *layout,
                                     const leat_can_line_options *options, const row *in,
                                     leat_can_line *line) {
@@ -266,6 +274,7 @@ static leat_can_reject take_payload(const leat_can_layout *layout,
         if (reason == LEAT_CAN_REJECT_LINE) return reason;
     } else {
         done = read_cell(layout, options, data, line, &found, &reason);
+        if (layout->padded) drop_padding(dlc, &found);
         if (dlc >= 0 && reason == LEAT_CAN_TAKEN && found.good && found.count != dlc &&
             found.count != leat_can_fd_length(dlc))
             return LEAT_CAN_REJECT_LINE;
@@ -275,6 +284,7 @@ static leat_can_reject take_payload(const leat_can_layout *layout,
     if (!found.good && !loose) return LEAT_CAN_REJECT_PAYLOAD;
     int used = found.count < LEAT_CAN_BYTES ? found.count : LEAT_CAN_BYTES;
     memcpy(line->bytes, found.bytes, (size_t)used * sizeof *found.bytes);
+    line->size_bytes = (uint8_t)found.count;
     if (found.count > LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     return found.count > LEAT_CAN_BYTES && options->fd_refuse ? LEAT_CAN_REJECT_FD : LEAT_CAN_TAKEN;
 }

@@ -153,6 +153,7 @@ leat_can_reject leat_can_take_run(leat_text run, bool fd, const leat_can_line_op
     if (size > 2 * LEAT_CAN_BYTES) line->marks |= LEAT_CAN_MARK_CUT;
     const char *at = text, *end = text + size;
     for (int i = 0; !whole && i < LEAT_CAN_BYTES; i++) line->bytes[i] = next_piece(&at, end);
+    line->size_bytes = (uint8_t)(size < 2 * LEAT_CAN_FD_BYTES ? (size + 1) / 2 : LEAT_CAN_FD_BYTES);
     return LEAT_CAN_TAKEN;
 }
 
@@ -174,6 +175,7 @@ leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, 
                                     bool more, const leat_can_line_options *options,
                                     leat_can_line *line) {
     memset(line->bytes, 0, sizeof line->bytes);
+    line->size_bytes = (uint8_t)count;
     int64_t size = end - at;
     if (count > 0 && count <= LEAT_CAN_BYTES &&
         (size == 3 * count - 1 || (more && size >= 3 * count && at[3 * count - 1] == part))) {
@@ -206,6 +208,7 @@ leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, 
 leat_can_reject leat_can_take_decimals(const char *at, const char *end, int count, bool more,
                                        const leat_can_line_options *options, leat_can_line *line) {
     memset(line->bytes, 0, sizeof line->bytes);
+    line->size_bytes = (uint8_t)count;
     bool good = true;
     int seen = 0;
     while (seen < count || !more) {

@@ -14,12 +14,31 @@ static bool has_flags(const leat_can_first_lines *of) {
     return false;
 }
 
+/* A row without the empty cells that some programs write behind its flag, so that all rows have as
+ * many; no byte is written like a flag. */
+static const char *end_of_flag(const char *at, const char *end) {
+    const char *last = end;
+    while (last > at && (last[-1] == ',' || is_blank(last[-1]))) last--;
+    bool flag = last - at >= 2 && last[-2] == ',' && (last[-1] == 'R' || last[-1] == 'T');
+    return flag ? last : end;
+}
+
+static bool has_empty_cells(const leat_can_first_lines *of) {
+    for (int i = 0; i < of->count; i++) {
+        const char *at = of->lines[i].data, *end = at + of->lines[i].size_bytes;
+        const char *last = end_of_flag(at, end);
+        if (memchr(last, ',', (size_t)(end - last)) != NULL) return true;
+    }
+    return false;
+}
+
 /* hcrl always has flags; survival may have none. */
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
-    (void)options;
     (void)first;
     (void)why;
+    bool present = options->reader == 0 || options->reader == LEAT_CAN_READER;
+    layout->padded = present && layout->format == LEAT_CAN_HCRL && has_empty_cells(of);
     layout->labelled = layout->format == LEAT_CAN_HCRL || has_flags(of);
     return true;
 }
@@ -28,6 +47,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
 static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_options *options,
                              const char *at, const char *end, leat_can_line *line) {
     while (end > at && is_blank(end[-1])) end--;
+    if (layout->padded) end = end_of_flag(at, end);
     leat_text time = until_comma(&at, end), id = {NULL, 0}, dlc = {NULL, 0};
     if (at != NULL) id = until_comma(&at, end);
     if (at != NULL) dlc = until_comma(&at, end);

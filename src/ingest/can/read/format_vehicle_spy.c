@@ -145,13 +145,78 @@ static void note_buses(leat_can_layout *layout, const char *text, const char *en
     }
 }
 
+/* ---- decimal notation ------------------------------------------------------------------------ */
+
+/* What the cells of the first rows look like. Nothing else says in which notation a file is
+ * written, but hexadecimal bytes have two digits. */
+typedef struct digits {
+    bool hexadecimal; /* a letter, or a byte with a zero before its digit */
+    bool decimal;     /* a byte of three digits */
+    bool described;   /* the description of an identifier has it in hexadecimal digits */
+    int single;       /* bytes of one digit */
+} digits;
+
+static bool has_letter(leat_text cell) {
+    for (int i = 0; i < cell.size_bytes; i++) {
+        if (digit_of(cell.data[i]) > 9) return true;
+    }
+    return false;
+}
+
+/* "HS CAN $2CC" beside 716: descriptions are hexadecimal. */
+static bool is_described(leat_text cell, leat_text id) {
+    uint32_t shown = 0, value = 0;
+    const char *dollar = memrchr(cell.data, '$', (size_t)cell.size_bytes);
+    if (dollar == NULL) return false;
+    if (!read_hex(text_between(dollar + 1, cell.data + cell.size_bytes), &shown)) return false;
+    return read_decimal(id, 10, LEAT_CAN_ID_29_MAX, &value) && value == shown;
+}
+
+static void look_at_row(const leat_can_layout *layout, const leat_text *cells, int count,
+                        int description, digits *seen) {
+    for (int i = 0; i < count && i < layout->column_count; i++) {
+        leat_text cell = cells[i];
+        if (layout->column[i] == LEAT_CAN_COLUMN_ID) {
+            uint32_t value = 0;
+            seen->hexadecimal = seen->hexadecimal || has_letter(cell);
+            bool told =
+                description >= 0 && description < count && is_described(cells[description], cell);
+            seen->described = seen->described || (told && read_hex(cell, &value) && value > 9);
+        }
+        if (layout->column[i] != LEAT_CAN_COLUMN_BYTE || cell.size_bytes == 0) continue;
+        uint32_t value = 0;
+        bool padded = cell.size_bytes == 2 && cell.data[0] == '0';
+        seen->hexadecimal = seen->hexadecimal || has_letter(cell) || padded;
+        seen->decimal =
+            seen->decimal || (cell.size_bytes == 3 && read_decimal(cell, 3, UINT8_MAX, &value));
+        seen->single += cell.size_bytes == 1;
+    }
+}
+
+/* False, and why: the numbers seem to be decimal. */
+static bool check_notation(const leat_can_first_lines *of, int first, int description,
+                           const leat_can_layout *layout, char why[LEAT_CAN_WHY_BYTES]) {
+    enum { SINGLE_ENOUGH = 16 };
+    digits seen = {0};
+    for (int i = first; i < of->count; i++) {
+        leat_text cells[LEAT_CAN_COLUMNS_MAX];
+        int count = split(of->lines[i], cells);
+        if (is_row(of->lines[i])) look_at_row(layout, cells, count, description, &seen);
+    }
+    bool bytes = !seen.hexadecimal && (seen.decimal || seen.single >= SINGLE_ENOUGH);
+    if (!bytes && !seen.described) return true;
+    snprintf(why, LEAT_CAN_WHY_BYTES,
+             "its identifiers or bytes seem to be decimal; save it with hexadecimal numbers, or "
+             "remove what is above the header with Arb ID and use --column \"time=Abs "
+             "Time(Sec),id=Arb ID:dec,data=B1..B8:dec,bus=Network,extended=Xtd\"");
+    return false;
+}
+
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
-    (void)why;
-    int name = -1, protocol = -1;
+    int name = -1, protocol = -1, description = -1;
     bool found = false, sure = false;
     leat_can_layout from = *layout;
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
     for (; *first < of->count && !(found && is_row(of->lines[*first])); ++*first) {
         leat_text cells[LEAT_CAN_COLUMNS_MAX];
         int count = split(of->lines[*first], cells);
@@ -162,6 +227,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
         found = true;
         sure = find_cell(cells, count, "arbid", false) >= 0;
         *layout = made;
+        description = find_cell(cells, count, "description", false);
     }
     layout->part = ',';
     layout->named = true;
@@ -169,7 +235,9 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     layout->data_unit = LEAT_CAN_UNIT_HEX;
     for (int i = *first; i < of->count && found; i++)
         note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
-    return found;
+    /* why it is refused does not depend on the rules */
+    return found && check_notation(of, *first, description, layout, why) &&
+           options->reader != LEAT_CAN_READER_FIRST;
 }
 
 /* ---- a row ---------------------------------------------------------------------------------- */

@@ -218,6 +218,15 @@ const leat_can_header_row leat_can_canedge_header[] = {
     {NULL, LEAT_CAN_COLUMN_OTHER},
 };
 
+const leat_can_header_row leat_can_asammdf_columns[] = {
+    {"CAN_DataFrame.ID", LEAT_CAN_COLUMN_ID},
+    {"CAN_DataFrame.DataLength", LEAT_CAN_COLUMN_DLC},
+    {"CAN_DataFrame.DataBytes", LEAT_CAN_COLUMN_PAYLOAD},
+    {"CAN_DataFrame.IDE", LEAT_CAN_COLUMN_EXTENDED},
+    {"CAN_DataFrame.BusChannel", LEAT_CAN_COLUMN_BUS},
+    {NULL, LEAT_CAN_COLUMN_OTHER},
+};
+
 const char *const leat_can_ciciov_header[] = {
     "id",    "data0", "data1", "data2",    "data3",         "data4", "data5",
     "data6", "data7", "label", "category", "specificclass", NULL,

@@ -90,6 +90,8 @@ typedef struct leat_can_header_row {
 } leat_can_header_row;
 enum { LEAT_CAN_CICIOV_COLUMNS = 10 };
 extern const leat_can_header_row leat_can_canedge_header[];
+/* The ends of names that asammdf gives the columns of a bus log, after "timestamps". */
+extern const leat_can_header_row leat_can_asammdf_columns[];
 extern const char *const leat_can_ciciov_header[];
 extern const char *const leat_can_gvret_header[];
 extern const char *const leat_can_python_can_header[];

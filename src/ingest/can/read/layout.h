@@ -28,9 +28,10 @@ typedef struct leat_can_line_options {
 } leat_can_line_options;
 
 /* Rules of reading, from those of leat's first caches to the present ones (rules.c). Those since
- * LEAT_CAN_READER_MARKS know the less usual names of marks and buses, and new formats; the present
- * ones also labels that are shifted (csv_line.c). */
-enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER_MARKS = 2, LEAT_CAN_READER = 3 };
+ * LEAT_CAN_READER_MARKS know the less usual names of marks and buses, and new formats; the next
+ * ones also labels that are shifted (csv_line.c); the present ones also HCRL's rows that are filled
+ * up with commas (format_hcrl.c). */
+enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER_MARKS = 2, LEAT_CAN_READER = 4 };
 
 /* ---- lines that are not frames --------------------------------------------------------------- */
 
@@ -163,7 +164,9 @@ typedef struct leat_can_layout {
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
-    bool may_shift;      /* the label is directly behind bytes in columns, and there is a DLC */
+    bool padded;    /* payloads are filled up with zeros to one length for all; of hcrl: rows are
+                       with empty cells */
+    bool may_shift; /* the label is directly behind bytes in columns, and there is a DLC */
     bool label_inverted; /* its column is named for benign frames */
     int watch_count;     /* columns to watch: label_columns.c */
     struct {

@@ -29,6 +29,7 @@ typedef struct can_block {
     leat_line_run run;
     int64_t skip_bytes; /* header and blank lines at the beginning */
     int64_t elapsed_ns; /* the sum of the gaps before it */
+    double origin_s;    /* the time of its file's first frame, for injections */
     leat_can_layout layout;
     char *text; /* TEXT_BYTES */
     leat_buf reject;
@@ -43,6 +44,7 @@ typedef struct can_scan {
     leat_can_layout layout;
     bool detected;
     int64_t elapsed_ns;   /* the sum of its gaps so far */
+    double origin_s;      /* the time of its first frame; NAN: not met yet */
     pthread_mutex_t lock; /* for the files */
     leat_can_file *files;
     can_block **blocks;
@@ -56,6 +58,7 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     leat_lines_options reading = {.coding = item->coding};
     self->detected = false;
     self->elapsed_ns = 0;
+    self->origin_s = NAN;
     return leat_lines_open(lines, item->path, &reading, err);
 }
 
@@ -76,6 +79,28 @@ static void note_columns(const leat_can_layout *layout, leat_can_file *file) {
     }
 }
 
+/* What is said of an input besides its lines. */
+static leat_can_injection_kind injection_of(const can_scan *self, int32_t input) {
+    const leat_can_injection *all = self->options->injections;
+    return all == NULL ? LEAT_CAN_INJECTION_UNSAID : all[input].kind;
+}
+
+static leat_code check_injection(const can_scan *self, int32_t input, leat_error *err) {
+    const char *path = self->inputs->items[input].path;
+    if (injection_of(self, input) != LEAT_CAN_INJECTION_INTERVAL) return LEAT_OK;
+    if (self->layout.labelled)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" has labels, but capture_metadata.json beside it also says which "
+                         "of its frames are attacks; move that file away to use the log's labels",
+                         path);
+    if (!self->layout.no_time) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" has no times (--no-time), but capture_metadata.json beside it says by "
+                     "times which of its frames are attacks; move that file away to read the log "
+                     "without labels",
+                     path);
+}
+
 /* Once per file, at its first line. */
 static leat_code detect_format(can_scan *self, can_block *block, leat_error *err) {
     const leat_can_scan_options *options = self->options;
@@ -85,10 +110,13 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
                              &options->lines, &self->layout, &looks, &block->skip_bytes,
                              &self->detected, err));
     if (!self->detected) return LEAT_OK;
+    LEAT_TRY(check_injection(self, block->file_index, err));
+    const leat_can_injection_kind said = injection_of(self, block->file_index);
     pthread_mutex_lock(&self->lock);
     leat_can_file *file = &self->files[block->file_index];
     file->format = self->layout.format;
-    file->labelled = self->layout.labelled;
+    file->labelled = self->layout.labelled || said == LEAT_CAN_INJECTION_INTERVAL ||
+                     said == LEAT_CAN_INJECTION_NONE;
     file->looks = looks;
     file->no_time = self->layout.no_time;
     file->doubts = self->layout.doubts;
@@ -120,6 +148,37 @@ static void follow_lines(can_scan *self, const can_block *block) {
     }
 }
 
+/* A truncated line is not a frame. */
+static leat_can_reject parse_line(const can_scan *self, const can_block *block, leat_text text,
+                                  int64_t *elapsed_ns, leat_can_line *line) {
+    const leat_can_line_options *options = &self->options->lines;
+    if (block->run.fault != LEAT_LINE_GOOD) return LEAT_CAN_REJECT_LINE;
+    if (block->layout.gaps)
+        return leat_can_parse_gap(&block->layout, options, text.data, text.size_bytes, elapsed_ns,
+                                  line);
+    return leat_can_parse_line(&block->layout, options, text.data, text.size_bytes, line);
+}
+
+/* The time of the file's first frame has to be known before any block is parsed. */
+static void find_origin(can_scan *self, can_block *block) {
+    const char *at = block->text + block->skip_bytes, *end = block->text + block->run.size_bytes;
+    const leat_can_layout at_begin = block->layout;
+    int64_t elapsed_ns = block->elapsed_ns;
+    while (at < end && isnan(self->origin_s)) {
+        const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
+        leat_text text = {at, (int32_t)(stop - at)};
+        if (text.size_bytes > 0 && stop[-1] == '\r') text.size_bytes--;
+        leat_can_line line;
+        if (text.size_bytes > 0 &&
+            parse_line(self, block, text, &elapsed_ns, &line) == LEAT_CAN_TAKEN)
+            self->origin_s = line.time;
+        if (text.size_bytes > 0) leat_can_follow(&block->layout, text.data, text.size_bytes);
+        at = stop + 1;
+    }
+    block->layout = at_begin;
+    block->origin_s = self->origin_s;
+}
+
 static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
     can_scan *self = context;
     can_block *block = self->blocks[worker];
@@ -136,6 +195,8 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     block->layout = self->layout;
     block->elapsed_ns = self->elapsed_ns;
     if (self->detected) follow_lines(self, block);
+    if (injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL)
+        find_origin(self, block);
     return LEAT_OK;
 }
 
@@ -170,22 +231,15 @@ static inline int shape_of(const char id[LEAT_CAN_ID_BYTES]) {
     return strcmp(text, "00002047") <= 0 ? LEAT_CAN_IDS_LONG : LEAT_CAN_IDS_BEYOND;
 }
 
-/* A truncated line is not a frame. */
-static leat_can_reject parse_line(const can_scan *self, const can_block *block, leat_text text,
-                                  int64_t *elapsed_ns, leat_can_line *line) {
-    const leat_can_line_options *options = &self->options->lines;
-    if (block->run.fault != LEAT_LINE_GOOD) return LEAT_CAN_REJECT_LINE;
-    if (block->layout.gaps)
-        return leat_can_parse_gap(&block->layout, options, text.data, text.size_bytes, elapsed_ns,
-                                  line);
-    return leat_can_parse_line(&block->layout, options, text.data, text.size_bytes, line);
-}
-
 /* Splits the block's text into lines and parses them. */
 static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
     can_block *block = self->blocks[worker];
     leat_can_file *found = &block->found;
     bool no_time = block->layout.no_time;
+    const leat_can_injection *injected =
+        injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL
+            ? &self->options->injections[block->file_index]
+            : NULL;
     int64_t elapsed_ns = block->elapsed_ns;
     const char *at = block->text, *end = at + block->run.size_bytes;
     const char *begin = at + block->skip_bytes; /* of the frames */
@@ -204,6 +258,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
             continue;
         }
         leat_can_line *line = &block->lines[found->frames++];
+        if (injected != NULL) line->attack = leat_can_is_injected(injected, block->origin_s, line);
         found->ids |= shape_of(line->id);
         found->marks |= line->marks;
         found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;

@@ -2,6 +2,7 @@
 #ifndef LEAT_INGEST_CAN_READ_SCAN_H
 #define LEAT_INGEST_CAN_READ_SCAN_H
 
+#include "ingest/can/read/injection.h"
 #include "ingest/can/read/layout.h"
 #include "ingest/source.h"
 
@@ -10,6 +11,7 @@
 typedef struct leat_can_scan_options {
     leat_can_format format; /* of all files; LEAT_CAN_AUTO: detected for each from its contents */
     leat_can_line_options lines;
+    const leat_can_injection *injections; /* of each input; NULL: only lines have labels */
     double max_rejected;      /* the share of a file's lines that may be rejected in any case */
     int threads;              /* workers 0..threads-1 */
     leat_reject_log *rejects; /* of leat_can_rejects; may be NULL */
@@ -67,7 +69,8 @@ void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file);
  * LEAT_ERR_INPUT: a file is of no known format, or not of the wanted one; or more than 1 % of its
  * lines and at least 100, or more than half of them, are rejected, and more than max_rejected: the
  * message shows three of them. Remote, error and refused CAN-FD frames are not counted. It is also
- * refused if any of its labels cannot be read (label_unparsable), unless max_rejected allows them.
+ * refused if any of its labels cannot be read (label_unparsable), unless max_rejected allows them;
+ * and if an injection labels it by an interval although it has labels, or no times.
  */
 LEAT_MUST_CHECK leat_code leat_can_scan(const leat_input_list *inputs,
                                         const leat_can_scan_options *options, leat_can_file *files,

@@ -17,7 +17,8 @@ typedef struct leat_can_line {
     int16_t bytes[LEAT_CAN_BYTES]; /* -15..255; 0 for unused bytes */
     uint16_t bus;                  /* 0 where the format has none */
     bool attack;
-    uint8_t marks; /* LEAT_CAN_MARK_... */
+    uint8_t marks;      /* LEAT_CAN_MARK_... */
+    uint8_t size_bytes; /* of its payload, of which `bytes` has the first ones */
 } leat_can_line;
 /* What the user may want to know of a line, as bits. */
 enum {
