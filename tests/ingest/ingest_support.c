@@ -362,8 +362,8 @@ void dataset_check(const char *dir, core_row *rows, int64_t count,
 
 /* ---- stopping ---- */
 
-bool stop_at(void *user, const leat_progress *progress) {
-    stopper *self = user;
+bool ingest_stop_at(void *user, const leat_progress *progress) {
+    ingest_stopper *self = user;
     snprintf(self->stage, sizeof self->stage, "%s", progress->stage);
     bool is_there = ++self->calls == self->at;
     if (is_there && self->kills) raise(SIGKILL);

@@ -61,11 +61,11 @@ bool path_exists(const char *path);
 
 /* Stops at the k-th report, or kills the process there. Each takes as long as the ticker waits, so
  * that nothing is missed. */
-typedef struct stopper {
+typedef struct ingest_stopper {
     int at, calls;
     bool kills;
     char stage[32]; /* where it stopped */
-} stopper;
-bool stop_at(void *user, const leat_progress *progress);
+} ingest_stopper;
+bool ingest_stop_at(void *user, const leat_progress *progress);
 
 #endif

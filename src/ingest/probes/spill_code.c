@@ -173,7 +173,9 @@ static void take_text(decoding *self, uint64_t number) {
         int64_t size = 1 + (*known & LEAT_SPILL_LENGTH);
         self->ok = self->to_end - to >= size;
         if (!self->ok) return;
-        memcpy(to, known, (size_t)size);
+        /* most texts are short, and a call costs more than copying them */
+        if (shared && size <= 16 && self->to_end - to >= 16) memcpy(to, known, 16);
+        else memcpy(to, known, (size_t)size);
         *to = kind_of(to);
         self->to += size;
         return;

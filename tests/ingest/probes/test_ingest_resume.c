@@ -57,17 +57,17 @@ static void cancelled(void **state) {
         for (size_t k = 0; k < sizeof stops / sizeof *stops; k += 1 + (size_t)twice) {
             leat_probes_ingest_options options = ingest_options();
             leat_probes_ingest_result result = {0};
-            stopper how = {.at = stops[k]};
+            ingest_stopper how = {.at = stops[k]};
             assert_ok(leat_path_remove_tree(out, err));
             options.threads = 1 + (int)k % 2;
-            options.progress = stop_at;
+            options.progress = ingest_stop_at;
             options.progress_user = &how;
             assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
             check_stopped(out, &result);
             stages |= strcmp(how.stage, "reading") == 0 ? 1 : 2;
             options.resume = true;
             if (twice) {
-                how = (stopper){.at = 4};
+                how = (ingest_stopper){.at = 4};
                 options.threads = 3;
                 assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
                 check_stopped(out, &result);
@@ -123,8 +123,8 @@ static void finished_shards(void **state) {
     dataset_digest few = dataset_hash(out);
     int64_t most = 0;
     for (int at = 4; at <= 19; at += 5) {
-        stopper how = {.at = at};
-        options.progress = stop_at;
+        ingest_stopper how = {.at = at};
+        options.progress = ingest_stop_at;
         options.progress_user = &how;
         options.resume = false;
         assert_ok(leat_path_remove_tree(out, err));
@@ -162,8 +162,8 @@ static void stale_rejects(void **state) {
     csv_write("stale", rows, shape.rows, &(csv_cut){.files = 1});
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
-    stopper how = {.at = 1};
-    options.progress = stop_at;
+    ingest_stopper how = {.at = 1};
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_fails(leat_probes_ingest(&file, 1, out, &options, &result, err), LEAT_ERR_CANCELLED, "");
     core_save(core_path("stale/.leat/out/rejected.csv"), "old", 3);
@@ -180,9 +180,9 @@ static void stop_in_write(const char *out) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     for (int at = 1;; at++) {
-        stopper how = {.at = at};
+        ingest_stopper how = {.at = at};
         assert_ok(leat_path_remove_tree(out, err));
-        options.progress = stop_at;
+        options.progress = ingest_stop_at;
         options.progress_user = &how;
         assert_int_equal(run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
         if (strcmp(how.stage, "writing") == 0) return;
@@ -534,9 +534,9 @@ static void failed_replacement(void **state) {
     assert_same_dataset(out, want);
     assert_int_equal(dir_count(out), 6);
     /* one that was stopped leaves it too, beside its own work */
-    stopper how = {.at = 3};
+    ingest_stopper how = {.at = 3};
     options.strict = false;
-    options.progress = stop_at;
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(out), 7);
@@ -623,13 +623,13 @@ static void shared_temp(void **state) {
     assert_ok(leat_path_make_dir(one, err));
     assert_ok(leat_path_make_dir(two, err));
     options.temp_dir = core_made(temp);
-    stopper how = {.at = 3};
-    options.progress = stop_at;
+    ingest_stopper how = {.at = 3};
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_int_equal(chdir(one), 0);
     assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 1);
-    how = (stopper){.at = 3};
+    how = (ingest_stopper){.at = 3};
     assert_int_equal(chdir(two), 0);
     assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 2);

@@ -41,9 +41,9 @@ static void stop_in_write(const char *out) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     for (int at = 1;; at++) {
-        stopper how = {.at = at};
+        ingest_stopper how = {.at = at};
         assert_ok(leat_path_remove_tree(out, err));
-        options.progress = stop_at;
+        options.progress = ingest_stop_at;
         options.progress_user = &how;
         assert_int_equal(run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
         if (strcmp(how.stage, "writing") == 0) return;
@@ -116,8 +116,8 @@ static void killed_at_a_report(void **state) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            stopper how = {.at = at, .kills = true};
-            options.progress = stop_at;
+            ingest_stopper how = {.at = at, .kills = true};
+            options.progress = ingest_stop_at;
             options.progress_user = &how;
             (void)run(out, &options, &result, NULL);
             _exit(1);
@@ -150,8 +150,8 @@ static void killed_with_warnings(void **state) {
         pid_t child = fork();
         assert_true(child >= 0);
         if (child == 0) {
-            stopper how = {.at = at, .kills = true};
-            options.progress = stop_at;
+            ingest_stopper how = {.at = at, .kills = true};
+            options.progress = ingest_stop_at;
             options.progress_user = &how;
             _exit(leat_probes_ingest(paths, 4, out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
         }
