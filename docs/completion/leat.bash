@@ -11,7 +11,7 @@ _leat() {
   fi
   case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
   'ingest probes')
-    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --per-packet --duplicates --strict --temp --resume --replace --verify --json'
+    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json'
     case $before in
     -o | --output) values=file ;;
     --column) values=file ;;
@@ -28,6 +28,7 @@ _leat() {
     --probe) values=file ;;
     --duplicates) values='keep drop' ;;
     --temp) values=file ;;
+    --spill) values='auto always' ;;
     esac ;;
   'ingest can')
     options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --memory --threads --max-rejected --resume --replace --verify --temp --stage --json'

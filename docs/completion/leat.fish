@@ -29,6 +29,7 @@ complete -c leat -n '__leat_is ingest probes' -l per-packet -d 'RIPE Atlas: one 
 complete -c leat -n '__leat_is ingest probes' -l duplicates -x -a 'keep drop' -d 'measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates'
 complete -c leat -n '__leat_is ingest probes' -l strict -d 'fail on the first row that is rejected'
 complete -c leat -n '__leat_is ingest probes' -l temp -r -d 'existing folder for temporary data'
+complete -c leat -n '__leat_is ingest probes' -l spill -x -a 'auto always' -d 'auto: write measurements to temporary files only if they do not fit in memory; always: write all of them, so that an ingest that was killed, not only one that was stopped, can be resumed after its scan'
 complete -c leat -n '__leat_is ingest probes' -l resume -d 'continue an interrupted ingest after its scan; a complete one is left as it is'
 complete -c leat -n '__leat_is ingest probes' -l replace -d 'replace the output, even if it is complete or was interrupted; third-party files stay'
 complete -c leat -n '__leat_is ingest probes' -l verify -d 'hash the inputs before an existing result is reused; equal sizes and modification times are not enough'

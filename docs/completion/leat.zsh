@@ -40,6 +40,7 @@ _leat() {
       '--duplicates[measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates]:duplicates:(keep drop)' \
       '--strict[fail on the first row that is rejected]' \
       '--temp[existing folder for temporary data]:temp:_files' \
+      '--spill[auto: write measurements to temporary files only if they do not fit in memory; always: write all of them, so that an ingest that was killed, not only one that was stopped, can be resumed after its scan]:spill:(auto always)' \
       '--resume[continue an interrupted ingest after its scan; a complete one is left as it is]' \
       '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
       '--verify[hash the inputs before an existing result is reused; equal sizes and modification times are not enough]' \

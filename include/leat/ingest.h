@@ -33,6 +33,12 @@ typedef enum leat_duplicates {
     LEAT_DUPLICATES_DROP, /* only the first of equal measurements is written */
 } leat_duplicates;
 
+/* When measurements are written to temporary files. */
+typedef enum leat_spill_rule {
+    LEAT_SPILL_AUTO,  /* when they do not fit in memory */
+    LEAT_SPILL_ALWAYS /* always, so that a killed ingest can be resumed after its scan */
+} leat_spill_rule;
+
 /* In which spelling addresses are stored. */
 typedef enum leat_address_rule {
     LEAT_ADDRESS_AUTO,     /* as written; IPv4-mapped ones (::ffff:192.0.2.1) as IPv4 */
@@ -82,6 +88,7 @@ typedef struct leat_probes_ingest_options {
     const char *probe; /* the column (or member of JSON objects) whose values are the probes:
                           src_id, split and rows go by it, and each measurement keeps its own
                           source. NULL or "address": a probe is a source address */
+    leat_spill_rule spill;
 } leat_probes_ingest_options;
 
 /* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard, probes
@@ -107,7 +114,7 @@ typedef struct leat_probes_ingest_result {
     int64_t rows_split;                    /* rows after the first of their probe */
     int64_t probes_over_limit; /* probes split at 2 GiB - 64 KiB although max_row_bytes is 0 */
     int64_t bytes_written;     /* of all shards */
-    int64_t bytes_spilled;
+    int64_t bytes_spilled;     /* 0: the measurements fit in memory */
     int64_t memory_peak_bytes; /* VmHWM at the end */
     double seconds_scan;       /* until the last input row was partitioned */
     double seconds_written;    /* until the last byte was written */

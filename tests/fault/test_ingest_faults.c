@@ -26,15 +26,21 @@ typedef struct setting {
     leat_split_rule split;
     int64_t max_row_bytes;
     leat_compression compression;
+    leat_spill_rule spill;
     int step; /* every so many points; what they share with `plain` is tried there */
 } setting;
 
 static const setting settings[] = {
-    {"plain", FRESH, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, 1},
-    {"ordered", EMPTY_FOLDER, 1, true, LEAT_SPLIT_ORDERED, 0, LEAT_COMPRESSION_ZSTD, 2},
-    {"replaces", REPLACES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, 3},
-    {"resumes", RESUMES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, 1},
-    {"threads", FRESH, 3, true, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, 2},
+    {"plain", FRESH, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_ALWAYS, 1},
+    {"ordered", EMPTY_FOLDER, 1, true, LEAT_SPLIT_ORDERED, 0, LEAT_COMPRESSION_ZSTD,
+     LEAT_SPILL_ALWAYS, 2},
+    {"replaces", REPLACES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE,
+     LEAT_SPILL_ALWAYS, 3},
+    {"resumes", RESUMES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_AUTO,
+     1},
+    {"threads", FRESH, 3, true, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_ALWAYS, 2},
+    {"in memory", FRESH, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_AUTO,
+     2},
 };
 
 static leat_probes_ingest_options options_of(const setting *how) {
@@ -42,6 +48,7 @@ static leat_probes_ingest_options options_of(const setting *how) {
     options.memory_bytes = ingest_memory(400);
     options.threads = how->threads;
     options.split = how->split;
+    options.spill = how->spill;
     options.max_row_bytes = how->max_row_bytes;
     options.record.compression = how->compression;
     options.probes_per_shard = 6;
@@ -230,6 +237,11 @@ static void threads(void **state) {
     assert_true(threads_refused > 0);
 }
 
+static void in_memory(void **state) {
+    (void)state;
+    sweep_setting(&settings[5]);
+}
+
 static int setup(void **state) {
     (void)state;
     core_in_memory(INT64_C(64) << 20);
@@ -244,6 +256,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_files), cmocka_unit_test(plain),   cmocka_unit_test(ordered),
         cmocka_unit_test(replaces),    cmocka_unit_test(resumes), cmocka_unit_test(threads),
+        cmocka_unit_test(in_memory),
     };
     return cmocka_run_group_tests_name("faults of the ingest", tests, setup, core_teardown);
 }

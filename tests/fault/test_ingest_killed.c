@@ -35,11 +35,15 @@ static dataset_digest want, old; /* of seed 0, and of seed 7, which is replaced 
 
 static leat_probes_ingest_result last_result;
 
+/* What was only in memory is read again. */
+static leat_spill_rule spill_now = LEAT_SPILL_ALWAYS;
+
 static leat_probes_ingest_options options_now(const char *temp) {
     leat_probes_ingest_options options = ingest_options();
     options.threads = 1;
     options.probes_per_shard = 6;
     options.temp_dir = core_made(temp);
+    options.spill = spill_now;
     return options;
 }
 
@@ -187,6 +191,12 @@ static void sweep(const char *temp, bool replaces, bool twice, mend how) {
 static void fresh(void **state) {
     (void)state;
     sweep(NULL, false, false, BY_RESUME);
+}
+static void fresh_in_memory(void **state) {
+    (void)state;
+    spill_now = LEAT_SPILL_AUTO;
+    sweep(core_path("temp"), false, true, BY_RESUME);
+    spill_now = LEAT_SPILL_ALWAYS;
 }
 static void with_temp(void **state) {
     (void)state;
@@ -404,10 +414,11 @@ static int setup(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fresh),          cmocka_unit_test(with_temp),
-        cmocka_unit_test(replacing),      cmocka_unit_test(replacing_twice),
-        cmocka_unit_test(fresh_replaced), cmocka_unit_test(replacing_replaced),
-        cmocka_unit_test(power_fails),    cmocka_unit_test(failing),
+        cmocka_unit_test(fresh),           cmocka_unit_test(with_temp),
+        cmocka_unit_test(replacing),       cmocka_unit_test(replacing_twice),
+        cmocka_unit_test(fresh_replaced),  cmocka_unit_test(replacing_replaced),
+        cmocka_unit_test(power_fails),     cmocka_unit_test(failing),
+        cmocka_unit_test(fresh_in_memory),
     };
     return cmocka_run_group_tests_name("ingest killed", tests, setup, core_teardown);
 }

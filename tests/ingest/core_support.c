@@ -190,17 +190,29 @@ static uint32_t number_of(known *self, leat_spill *spill, const core_row *row) {
     return self->numbers[self->count++];
 }
 
-core_spills core_spread(const core_row *rows, int64_t row_count, int count, int32_t block_bytes,
+void core_pool_create(leat_spill_pool *pool, core_place place) {
+    int64_t bytes = place == CORE_SEGMENTS ? LEAT_SPILL_SLAB_BYTES_MIN : INT64_C(64) << 20;
+    assert_ok(leat_spill_pool_create(pool, bytes, NULL, err));
+}
+
+void core_finish(leat_spill *spill, const leat_spill_pool *pool, core_place place) {
+    leat_spill_finish(spill);
+    if (place != CORE_MEMORY) assert_ok(leat_spill_write(spill, pool->encoder, err));
+}
+
+core_spills core_spread(const core_row *rows, int64_t row_count, int count, core_place place,
                         int64_t again) {
     static int spills_made;
     core_spills self = {.count = count};
     self.spills = calloc((size_t)count, sizeof *self.spills);
     self.each = calloc((size_t)count, sizeof *self.each);
+    self.pools = calloc((size_t)count, sizeof *self.pools);
     known *tables = calloc((size_t)count, sizeof *tables);
     for (int k = 0; k < count; k++) {
         char name[32];
         snprintf(name, sizeof name, "spread_%d", spills_made++);
-        assert_ok(leat_spill_create(&self.spills[k], core_path(name), 7, 1, block_bytes, err));
+        core_pool_create(&self.pools[k], place);
+        assert_ok(leat_spill_create(&self.spills[k], core_path(name), 7, 1, &self.pools[k], err));
         self.each[k] = &self.spills[k];
     }
     for (int64_t i = 0; i < row_count; i++) {
@@ -215,7 +227,7 @@ core_spills core_spread(const core_row *rows, int64_t row_count, int count, int3
                      &rows[i]);
     }
     for (int k = 0; k < count; k++) {
-        assert_ok(leat_spill_finish(&self.spills[k], err));
+        core_finish(&self.spills[k], &self.pools[k], place);
         free(tables[k].texts);
         free(tables[k].numbers);
     }
@@ -224,8 +236,12 @@ core_spills core_spread(const core_row *rows, int64_t row_count, int count, int3
 }
 
 void core_spills_close(core_spills *self) {
-    for (int k = 0; k < self->count; k++) leat_spill_close(&self->spills[k]);
+    for (int k = 0; k < self->count; k++) {
+        leat_spill_close(&self->spills[k]);
+        leat_spill_pool_destroy(&self->pools[k]);
+    }
     free(self->spills);
+    free(self->pools);
     free(self->each);
     *self = (core_spills){0};
 }

@@ -81,13 +81,22 @@ core_row *core_rows(const core_shape *shape);
 uint32_t core_define(leat_spill *spill, int bucket, int64_t src_id, const char *text);
 void core_measure(leat_spill *spill, int bucket, uint32_t source, const core_row *row);
 
+/* Where the records of a finished spill are: in memory, in one segment of the file, or in many,
+ * since the pool was full again and again. */
+typedef enum core_place { CORE_MEMORY, CORE_FILE, CORE_SEGMENTS, CORE_PLACES } core_place;
+/* A pool for spills of that place. */
+void core_pool_create(leat_spill_pool *pool, core_place place);
+/* Finishes a spill, and writes it unless its place is memory. */
+void core_finish(leat_spill *spill, const leat_spill_pool *pool, core_place place);
+
 /* Rows spread over `count` spills with one bucket each, sources defined when first seen there;
  * every `again` rows all definitions are forgotten (0: never). Finished, ready to be read. */
 typedef struct core_spills {
     leat_spill *spills, **each;
+    leat_spill_pool *pools;
     int count;
 } core_spills;
-core_spills core_spread(const core_row *rows, int64_t row_count, int count, int32_t block_bytes,
+core_spills core_spread(const core_row *rows, int64_t row_count, int count, core_place place,
                         int64_t again);
 void core_spills_close(core_spills *spills);
 

@@ -1,6 +1,9 @@
 /* See ingest_support.h. */
 #include "ingest_support.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "base/hash.h"
 #include "format/dataset/index.h"
 #include "format/dataset/layout.h"
@@ -355,4 +358,16 @@ void dataset_check(const char *dir, core_row *rows, int64_t count,
     leat_index_close(index);
     leat_manifest_free(&manifest);
     free(self.texts);
+}
+
+/* ---- stopping ---- */
+
+bool ingest_stop_at(void *user, const leat_progress *progress) {
+    ingest_stopper *self = user;
+    snprintf(self->stage, sizeof self->stage, "%s", progress->stage);
+    bool is_there = ++self->calls == self->at;
+    if (is_there && self->kills) raise(SIGKILL);
+    if (is_there) return false;
+    usleep(100100);
+    return true;
 }

@@ -59,4 +59,13 @@ void dataset_check(const char *dir, core_row *rows, int64_t count,
 int64_t dir_count(const char *dir);
 bool path_exists(const char *path);
 
+/* Stops at the k-th report, or kills the process there. Each takes as long as the ticker waits, so
+ * that nothing is missed. */
+typedef struct ingest_stopper {
+    int at, calls;
+    bool kills;
+    char stage[32]; /* where it stopped */
+} ingest_stopper;
+bool ingest_stop_at(void *user, const leat_progress *progress);
+
 #endif

@@ -19,19 +19,18 @@ int64_t leat_bucket_table_bytes(int64_t definitions) {
            (int64_t)(sizeof(leat_bucket_source) + sizeof(leat_bucket_group) + sizeof(int64_t));
 }
 
-int64_t leat_bucket_sources_min(int64_t generation, int32_t block_bytes) {
-    return generation + block_bytes / DEFINITION_BYTES_MIN + 1;
+int64_t leat_bucket_sources_min(int64_t generation) {
+    return generation + LEAT_SPILL_BLOCK_BYTES / DEFINITION_BYTES_MIN + 1;
 }
 
-leat_code leat_bucket_create(leat_bucket *bucket, int stream_count, int32_t block_bytes,
-                             uint8_t *arena, int64_t arena_bytes, int64_t source_capacity,
-                             leat_error *err) {
+leat_code leat_bucket_create(leat_bucket *bucket, int stream_count, uint8_t *arena,
+                             int64_t arena_bytes, int64_t source_capacity, leat_error *err) {
     LEAT_ASSERT(source_capacity > 0 && source_capacity < UINT32_MAX);
     *bucket = (leat_bucket){
         .arena = arena, .stream_count = stream_count, .source_capacity = source_capacity};
     /* Items are at the end, so it must stay aligned; offsets in it have 32 bits. */
     bucket->arena_bytes = (arena_bytes < UINT32_MAX ? arena_bytes : UINT32_MAX) & ~INT64_C(15);
-    leat_code code = LEAT_NEW(&bucket->block, block_bytes, err);
+    leat_code code = LEAT_NEW(&bucket->decoder, 1, err);
     if (code == LEAT_OK) {
         code = leat_block_alloc((void **)&bucket->sources, leat_bucket_table_bytes(source_capacity),
                                 err);
@@ -46,7 +45,7 @@ leat_code leat_bucket_create(leat_bucket *bucket, int stream_count, int32_t bloc
 }
 
 void leat_bucket_destroy(leat_bucket *bucket) {
-    leat_free(bucket->block);
+    leat_free(bucket->decoder);
     leat_block_free(bucket->sources, leat_bucket_table_bytes(bucket->source_capacity));
     *bucket = (leat_bucket){0};
 }
@@ -59,7 +58,7 @@ static void begin_stream(leat_bucket *bucket) {
     bucket->generation_first = bucket->source_count;
     if (bucket->stream == bucket->stream_count) return;
     leat_spill_cursor_begin(&bucket->cursor, bucket->spills[bucket->stream], bucket->index,
-                            bucket->block);
+                            bucket->decoder);
 }
 
 void leat_bucket_begin(leat_bucket *bucket, leat_spill *const *spills, int index,
@@ -97,7 +96,7 @@ static void add_source(leat_bucket *bucket, const uint8_t *record, uint32_t word
  * to the end of the arena in reverse order, to be moved together later. */
 static leat_code take_block(leat_bucket *bucket, leat_error *err) {
     const leat_spill_cursor *cursor = &bucket->cursor;
-    const uint8_t *at = cursor->block + LEAT_SPILL_HEADER_BYTES, *end = at + cursor->size;
+    const uint8_t *at = cursor->block, *end = at + cursor->size;
     leat_bucket_item *last = (leat_bucket_item *)(void *)(bucket->arena + bucket->arena_bytes);
     while (at < end) {
         uint32_t word = 0;

@@ -6,7 +6,7 @@
 #define LEAT_INGEST_PROBES_BUCKET_H
 
 #include "ingest/probes/census.h"
-#include "ingest/probes/spill.h"
+#include "ingest/probes/spill_code.h"
 
 /* A source as a stream of the bucket defines it; the same source may be defined several times. */
 typedef struct leat_bucket_source {
@@ -46,8 +46,8 @@ typedef struct leat_bucket {
     leat_spill *const *spills;
     int index; /* the bucket's index in them */
     int stream_count, stream;
-    leat_spill_cursor cursor; /* in the stream being read */
-    uint8_t *block;           /* the cursor's buffer */
+    leat_spill_cursor cursor;    /* in the stream being read */
+    leat_spill_decoder *decoder; /* the cursor's */
 
     /* Three tables of source_capacity entries each, in one block. */
     leat_bucket_source *sources;
@@ -68,12 +68,11 @@ typedef struct leat_bucket {
 int64_t leat_bucket_table_bytes(int64_t definitions);
 /* The minimum number of definitions in the tables, given that of the largest generation: the tables
  * must also hold those of the block being read. */
-int64_t leat_bucket_sources_min(int64_t generation, int32_t block_bytes);
+int64_t leat_bucket_sources_min(int64_t generation);
 
 /* arena_bytes limits the bytes and items of a piece; at most 4 GiB are used. source_capacity limits
  * its definitions, including repeated ones; at least leat_bucket_sources_min. */
-LEAT_MUST_CHECK leat_code leat_bucket_create(leat_bucket *bucket, int stream_count,
-                                             int32_t block_bytes, uint8_t *arena,
+LEAT_MUST_CHECK leat_code leat_bucket_create(leat_bucket *bucket, int stream_count, uint8_t *arena,
                                              int64_t arena_bytes, int64_t source_capacity,
                                              leat_error *err);
 void leat_bucket_destroy(leat_bucket *bucket);

@@ -84,6 +84,15 @@ static leat_code verify(leat_job *job, leat_error *err) {
     return leat_inputs_hash(&job->inputs, job->options->threads, &job->ticker, err);
 }
 
+/* A user who stops a run can resume it, although its measurements are in memory. */
+static leat_code write_shards(leat_job *job, leat_error *err) {
+    leat_error why = {0};
+    leat_code code = leat_job_write(job, &why);
+    if (code == LEAT_OK) code = leat_job_finish(job, &why);
+    if (code == LEAT_ERR_CANCELLED) LEAT_TRY(leat_job_spills_write(job, err));
+    return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
+}
+
 static leat_code run_steps(leat_job *job, leat_error *err) {
     if (job->folder.finished) return run_finished(job, err);
     if (job->folder.resuming) LEAT_TRY(leat_job_state_load(job, err));
@@ -93,11 +102,10 @@ static leat_code run_steps(leat_job *job, leat_error *err) {
     LEAT_TRY(leat_job_folder_prepare(&job->folder, err));
     if (!job->state.scanned) {
         LEAT_TRY(leat_job_scan(job, err));
-        LEAT_TRY(leat_job_state_save(job, err));
+        if (job->pools == NULL) LEAT_TRY(leat_job_state_save(job, err));
     }
     job->result->seconds_scan = leat_job_seconds(job, leat_clock_ns());
-    LEAT_TRY(leat_job_write(job, err));
-    LEAT_TRY(leat_job_finish(job, err));
+    LEAT_TRY(write_shards(job, err));
     return publish(job, err);
 }
 

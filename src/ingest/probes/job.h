@@ -2,12 +2,14 @@
  * One run of `leat ingest probes`: what its steps share.
  *
  *   folder   lock the output folder; everything is written to DIR/.leat
- *   scan     inputs -> partitioned measurements in the temporary folder; then state.json
+ *   scan     inputs -> partitioned measurements in memory, or in the temporary folder if they do
+ *            not fit; then state.json
  *   write    buckets -> shards in DIR/.leat/out, each published with its part
  *   publish  index, manifest, run.json; then a journal, and DIR/.leat/out becomes the data set
  *
  * A killed run is continued from state.json (the scan is complete) and from the existing shards; if
- * it had written its journal, the next run continues from there.
+ * it had written its journal, the next run continues from there. Without state.json it begins
+ * again: the scan was not complete, or its result was in memory only.
  */
 #ifndef LEAT_INGEST_PROBES_JOB_H
 #define LEAT_INGEST_PROBES_JOB_H
@@ -39,7 +41,6 @@ typedef struct leat_job_state {
     bool scanned;
     int workers; /* of the scan: the number of spill files */
     int bucket_bits;
-    int32_t block_bytes;
     int64_t probes[LEAT_SPLITS], shards[LEAT_SPLITS];
     int64_t shard_probes[LEAT_SPLITS]; /* upper bound for the fullest shard */
     leat_census_bound bound;           /* of the ordered split */
@@ -65,9 +66,11 @@ typedef struct leat_job {
     leat_manifest manifest;   /* its options from the beginning, its shards at the end */
     leat_job_state state;
     leat_buckets buckets;
-    int64_t reader;     /* of the data set that an earlier run completed */
-    bool committed;     /* the journal is written: the data set counts as complete */
-    leat_spill *spills; /* of each worker and group, open once the scan is complete */
+    int64_t reader;           /* of the data set that an earlier run completed */
+    bool committed;           /* the journal is written: the data set counts as complete */
+    leat_spill *spills;       /* of each worker and group, open once the scan is complete */
+    leat_spill_texts **texts; /* of each worker's spills */
+    leat_spill_pool *pools;   /* of each worker; NULL: the spills are in their files */
     leat_ticker ticker;
     int64_t begin_ns;
 } leat_job;
@@ -113,10 +116,13 @@ LEAT_MUST_CHECK leat_code leat_job_setting_sha256(const leat_job *job, char dige
                                                   leat_error *err);
 LEAT_MUST_CHECK leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
                                               char path[LEAT_PATH_BYTES], leat_error *err);
-/* Allocates the spills of state.workers and the groups of buckets. */
+/* Allocates the spills of state.workers and the groups of buckets, and their (null) texts. */
 LEAT_MUST_CHECK leat_code leat_job_spills_new(leat_job *job, leat_error *err);
 leat_spill *leat_job_spill(const leat_job *job, int worker, int group);
 void leat_job_spills_close(leat_job *job);
+/* Writes spills that are in memory to their files, except those that were released, and saves the
+ * state: the run can be resumed, and has their memory. */
+LEAT_MUST_CHECK leat_code leat_job_spills_write(leat_job *job, leat_error *err);
 
 /* contents.c: --verify */
 /* The member "sha256" of input i, if the inputs are hashed. */

@@ -12,14 +12,24 @@
 #define BUCKET_BITS_MIN 6
 #define REJECT_BYTES_MIN (1 * MIB)
 #define TABLE_BYTES_MIN (256 << 10)
+#define POOL_BYTES_MIN (2 * LEAT_SPILL_SLAB_BYTES_MIN)
+/* Chunks of a bucket when the pool is full, on average: fewer are encoded worse, and their last
+ * ones are half empty. */
+#define BUCKET_CHUNKS_MIN 4
 /* Beyond any machine: the end of the search for a sufficient limit. */
 #define LIMIT_MIB_MAX (INT64_C(1) << 40)
 
 static int64_t slack_of(int64_t limit) { return SLACK_BYTES + limit / 32; }
 
-static int64_t spill_bytes(int bits, int32_t block_bytes, double train_ratio, bool separate) {
-    return leat_spill_memory_bytes(leat_buckets_plan(bits, train_ratio, separate, 1).count,
-                                   block_bytes);
+/* What the spills of one worker take without their pool's chunks. */
+static int64_t spill_bytes(int bits, double train_ratio, bool separate) {
+    return leat_spill_memory_bytes(leat_buckets_plan(bits, train_ratio, separate, 1).count);
+}
+
+/* A chunk for each bucket of one worker. */
+static int64_t chunk_bytes(int bits, double train_ratio, bool separate) {
+    return leat_buckets_plan(bits, train_ratio, separate, 1).count *
+           (int64_t)LEAT_SPILL_CHUNK_BYTES;
 }
 
 /* What is left for tables, spill and rejects with the given number of threads; negative: it does
@@ -33,9 +43,14 @@ static int64_t reject_least(int threads) {
     return workers > REJECT_BYTES_MIN ? workers : REJECT_BYTES_MIN;
 }
 
+/* What the spills and the table of one worker take at least. */
+static int64_t scan_worker_least(double train_ratio, bool separate) {
+    return spill_bytes(BUCKET_BITS_MIN, train_ratio, separate) + POOL_BYTES_MIN +
+           TABLE_BYTES_MIN * 3 / 2;
+}
+
 static int64_t scan_least(int threads, double train_ratio, bool separate) {
-    int64_t spill = spill_bytes(BUCKET_BITS_MIN, LEAT_SPILL_BLOCK_MIN, train_ratio, separate);
-    return reject_least(threads) + threads * (spill + TABLE_BYTES_MIN * 3 / 2);
+    return reject_least(threads) + threads * scan_worker_least(train_ratio, separate);
 }
 
 leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
@@ -64,19 +79,14 @@ leat_code leat_memory_plan_scan(int64_t limit, int64_t resident, int threads,
     plan->source_bytes = source_min[t] + source_more;
     rest -= plan->reject_bytes + source_more;
     plan->bucket_bits = BUCKET_BITS_MAX;
-    plan->block_bytes = LEAT_SPILL_BLOCK_MIN;
+    int64_t spare = rest - t * scan_worker_least(train_ratio, separate_splits);
+    plan->pool_bytes = POOL_BYTES_MIN + spare / t * 2 / 5;
     while (plan->bucket_bits > BUCKET_BITS_MIN &&
-           t * spill_bytes(plan->bucket_bits, plan->block_bytes, train_ratio, separate_splits) >
-               rest * 2 / 5) {
+           BUCKET_CHUNKS_MIN * chunk_bytes(plan->bucket_bits, train_ratio, separate_splits) >
+               plan->pool_bytes) {
         plan->bucket_bits--;
     }
-    while (
-        plan->block_bytes < LEAT_SPILL_BLOCK_MAX &&
-        t * spill_bytes(plan->bucket_bits, plan->block_bytes * 2, train_ratio, separate_splits) <=
-            rest * 3 / 10) {
-        plan->block_bytes *= 2;
-    }
-    rest -= t * spill_bytes(plan->bucket_bits, plan->block_bytes, train_ratio, separate_splits);
+    rest -= t * (plan->pool_bytes + spill_bytes(plan->bucket_bits, train_ratio, separate_splits));
     plan->table_bytes = rest / t * 2 / 3;
     return LEAT_OK;
 }
@@ -137,12 +147,12 @@ static bool plan_write(int64_t limit, int64_t resident, int threads, const leat_
     int64_t index = threads * sizes->shard_bytes + plan->queue_length * sizes->part_bytes;
     if (index > sizes->shards_bytes) index = sizes->shards_bytes;
     if (index < rest / 16) index = rest / 16;
-    int64_t each = (rest - index) / threads - THREAD_BYTES - sizes->block_bytes;
+    int64_t each = (rest - index) / threads - THREAD_BYTES - (int64_t)sizeof(leat_spill_decoder);
     /* All definitions of a bucket, but more than a quarter does not pay off: the rest of a larger
      * one becomes runs. */
     int64_t most = each / 4 / leat_bucket_table_bytes(1);
-    int64_t least = leat_bucket_sources_min(sizes->generation, sizes->block_bytes);
-    int64_t all = leat_bucket_sources_min(sizes->sources, sizes->block_bytes);
+    int64_t least = leat_bucket_sources_min(sizes->generation);
+    int64_t all = leat_bucket_sources_min(sizes->sources);
     plan->sources = all < most ? all : most > least ? most : least;
     each -= leat_bucket_table_bytes(plan->sources);
     return share_arena(each, sizes->row_limit_bytes, record, plan);

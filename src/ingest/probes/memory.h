@@ -11,7 +11,7 @@
 typedef struct leat_scan_memory {
     int threads;
     int bucket_bits;
-    int32_t block_bytes;  /* of the spill */
+    int64_t pool_bytes;   /* of each worker's spills, at least one slab; half of it is shared */
     int64_t source_bytes; /* for the sources, as leat_source_options.memory_bytes */
     int64_t table_bytes;  /* leat_intern_create, per worker */
     int64_t reject_bytes; /* of the reject log */
@@ -35,7 +35,6 @@ typedef struct leat_write_sizes {
     int64_t shards_bytes;    /* of all shards at once */
     int64_t sources;         /* definitions in the bucket that has most of them */
     int64_t generation;      /* and in the largest generation of a stream */
-    int32_t block_bytes;     /* of the spill */
     int64_t dataset_bytes;   /* what the complete index and manifest take at the end */
 } leat_write_sizes;
 

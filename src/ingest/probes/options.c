@@ -116,6 +116,14 @@ static const leat_setting rows[] = {
              "but the first; equal answers of one result (--per-packet) are not duplicates"},
     {LEAT_INGEST_FLAG(probes, "strict", strict), .help = "fail on the first row that is rejected"},
     {LEAT_INGEST_TEMP(probes), .help = "existing folder for temporary data"},
+    {.name = "spill",
+     .kind = LEAT_SETTING_CHOICE,
+     AT(spill),
+     .neutral = true,
+     .choices = "auto|always",
+     .help = "auto: write measurements to temporary files only if they do not fit in memory; "
+             "always: write all of them, so that an ingest that was killed, not only one that was "
+             "stopped, can be resumed after its scan"},
     {LEAT_INGEST_RESUME(probes)},
     {LEAT_INGEST_REPLACE(probes)},
     {LEAT_INGEST_VERIFY(probes),

@@ -38,6 +38,7 @@ static inline int leat_buckets_of(const leat_buckets *buckets, leat_split split,
 typedef struct leat_partition_worker {
     leat_intern table;
     leat_spill spills[LEAT_GROUPS_MAX]; /* of the groups */
+    leat_spill_pool pool;               /* theirs */
     leat_census_log log;
     leat_census_log pairs; /* identity.h; opened for the first */
     leat_buf text;         /* of a rejected row */

@@ -15,6 +15,8 @@ typedef struct scan {
     leat_scan_memory memory;
     leat_partition partition;
     leat_notes *notes;
+    atomic_llong common_bytes; /* of the workers' pools */
+    bool keeps;                /* what the pools hold stays in memory for the write */
 } scan;
 
 static leat_source_options source_options(scan *self, leat_reject_log *rejects) {
@@ -51,8 +53,7 @@ static leat_code plan_both(const leat_probes_ingest_options *o, int64_t limit, i
     leat_write_memory write;
     LEAT_TRY(leat_memory_plan_scan(limit, resident, o->threads, least, o->train_ratio,
                                    o->split == LEAT_SPLIT_HASH, memory, err));
-    leat_write_sizes none = {.row_limit_bytes = leat_job_row_limit(o),
-                             .block_bytes = memory->block_bytes};
+    leat_write_sizes none = {.row_limit_bytes = leat_job_row_limit(o)};
     return leat_memory_plan_write(limit, resident, o->threads, &none, &o->record, &write, err);
 }
 
@@ -100,11 +101,14 @@ static leat_code open_worker(scan *self, int index, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_intern_create(&worker->table, self->memory.table_bytes);
     LEAT_TRY(leat_census_log_open(&worker->log, job->folder.workdir.temp, err));
+    /* Workers rarely get equal shares of the measurements: half of a pool is there for all. */
+    LEAT_TRY(leat_spill_pool_create(&worker->pool, self->memory.pool_bytes / 2, &self->common_bytes,
+                                    err));
+    atomic_fetch_add(&self->common_bytes, self->memory.pool_bytes / 2);
     for (int g = 0; g < job->buckets.group_count; g++) {
         LEAT_TRY(leat_job_spill_path(job, index, g, path, err));
         LEAT_TRY(leat_spill_create(&worker->spills[g], path, job->folder.workdir.run,
-                                   leat_buckets_in_group(&job->buckets, g),
-                                   self->memory.block_bytes, err));
+                                   leat_buckets_in_group(&job->buckets, g), &worker->pool, err));
     }
     return LEAT_OK;
 }
@@ -116,6 +120,7 @@ static void close_workers(scan *self) {
         leat_census_log_close(&worker->log);
         leat_census_log_close(&worker->pairs);
         for (int g = 0; g < LEAT_GROUPS_MAX; g++) leat_spill_close(&worker->spills[g]);
+        leat_spill_pool_destroy(&worker->pool);
         leat_buf_free(&worker->text);
     }
     leat_free(self->partition.workers);
@@ -130,7 +135,8 @@ static leat_code flush_worker(void *context, int thread, int64_t index, leat_err
     leat_partition_worker *worker = &self->partition.workers[index];
     leat_intern_destroy(&worker->table);
     for (int g = 0; g < self->job->buckets.group_count; g++) {
-        LEAT_TRY(leat_spill_finish(&worker->spills[g], err));
+        leat_spill_finish(&worker->spills[g]);
+        if (!self->keeps) LEAT_TRY(leat_spill_write(&worker->spills[g], worker->pool.encoder, err));
     }
     if (worker->pairs.file != NULL) LEAT_TRY(leat_census_log_flush(&worker->pairs, err));
     return leat_census_log_flush(&worker->log, err);
@@ -272,6 +278,10 @@ static leat_code scan_all(scan *self, leat_error *err) {
     leat_code code = run_sources(self, rejects, err);
     leat_reject_log_destroy(rejects);
     if (code != LEAT_OK) return code;
+    /* All of it or nothing: what is partly in memory could not be resumed either. */
+    self->keeps = job->options->spill == LEAT_SPILL_AUTO;
+    for (int i = 0; i < self->memory.threads; i++)
+        self->keeps = self->keeps && !leat_spill_pool_has_written(&self->partition.workers[i].pool);
     leat_pool_job flush = {.parts = self->memory.threads,
                            .threads = self->memory.threads,
                            .context = self,
@@ -279,7 +289,6 @@ static leat_code scan_all(scan *self, leat_error *err) {
     LEAT_TRY(leat_pool_once(&flush, err));
     state->workers = self->memory.threads;
     state->bucket_bits = self->memory.bucket_bits;
-    state->block_bytes = self->memory.block_bytes;
     for (int i = 0; i < state->workers; i++) {
         const leat_partition_worker *worker = &self->partition.workers[i];
         state->measurements += worker->measurements;
@@ -330,7 +339,15 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
     leat_ticker_stage(&job->ticker, "reading", "bytes", bytes);
     code = scan_all(&self, err);
     if (code == LEAT_OK) code = leat_job_spills_new(job, err);
+    if (code == LEAT_OK && self.keeps) code = LEAT_NEW(&job->pools, job->state.workers, err);
     for (int i = 0; i < job->state.workers && code == LEAT_OK; i++) {
+        leat_spill_pool *pool = &self.partition.workers[i].pool;
+        job->texts[i] = pool->texts;
+        pool->texts = NULL;
+        if (self.keeps) {
+            job->pools[i] = *pool;
+            *pool = (leat_spill_pool){0};
+        }
         for (int g = 0; g < job->buckets.group_count; g++) {
             *leat_job_spill(job, i, g) = self.partition.workers[i].spills[g];
             self.partition.workers[i].spills[g] = (leat_spill){0};

@@ -113,8 +113,7 @@ static void size_shards(const leat_job *job, const load *buckets, leat_split spl
 
 leat_code leat_job_sizes(const leat_job *job, leat_write_sizes *sizes, leat_error *err) {
     const leat_job_state *state = &job->state;
-    *sizes = (leat_write_sizes){.row_limit_bytes = leat_job_row_limit(job->options),
-                                .block_bytes = state->block_bytes};
+    *sizes = (leat_write_sizes){.row_limit_bytes = leat_job_row_limit(job->options)};
     load *buckets = NULL, all = {0};
     LEAT_TRY(load_buckets(job, &buckets, sizes, err));
     for (int i = 0; i < job->buckets.count; i++) {

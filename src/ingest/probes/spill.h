@@ -1,6 +1,8 @@
 /*
- * Partitioned measurements on disk: each worker of the scan appends to one file that holds a chain
- * of blocks per bucket, so that thousands of buckets need one descriptor and one buffer each.
+ * Partitioned measurements: each worker of the scan collects the measurements of thousands of
+ * buckets in chunks of memory, which its spills take from one pool. When the pool has no chunk
+ * left, all that it holds is encoded (spill_code.h) and appended to the spills' files, so that
+ * nothing is written while there is memory, and what is written lies in order of the buckets.
  *
  * A stream (one worker, one bucket) is a sequence of two kinds of records, little-endian,
  * unaligned:
@@ -14,11 +16,12 @@
  * stream. facts = length of the text, plus LEAT_SPILL_V6 for IP version 6, plus LEAT_SPILL_MORE if
  * a u32 follows the text: the number of the answer among the equal answers of one result, plus
  * LEAT_SPILL_OWN_SOURCE if a u8 length and the address of the measurement's source follow, because
- * the definition is the name of a probe. No record crosses a block.
+ * the definition is the name of a probe. No record crosses a chunk.
  */
 #ifndef LEAT_INGEST_PROBES_SPILL_H
 #define LEAT_INGEST_PROBES_SPILL_H
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/address.h"
@@ -38,9 +41,17 @@
 #define LEAT_SPILL_FACTS_AT 16
 #define LEAT_SPILL_TEXT_AT 17
 
-/* Totals of one finished stream, and where its chain begins (-1: empty). */
+/* Memory for the records of one bucket: a link to the next chunk, u32 bytes used, u32
+ * measurements, records. */
+#define LEAT_SPILL_CHUNK_BYTES 4096
+#define LEAT_SPILL_HEADER_BYTES 16
+/* Chunks are allocated and taken from the budget in slabs of at least this size. */
+#define LEAT_SPILL_SLAB_BYTES_MIN 65536
+/* The records that are encoded together: those of some chunks. */
+#define LEAT_SPILL_BLOCK_BYTES 32768
+
+/* Totals of one stream. */
 typedef struct leat_spill_stream {
-    int64_t head;
     int64_t bytes;   /* of its records */
     int64_t records; /* measurements */
     int64_t definitions;
@@ -48,57 +59,85 @@ typedef struct leat_spill_stream {
     int64_t generation_most; /* of the largest one */
 } leat_spill_stream;
 
-/* The block that a bucket is filling: all that an append touches besides the bytes themselves. */
+/* The chunks of a bucket: all that an append touches besides the bytes themselves. */
 typedef struct leat_spill_tail {
-    int32_t used;     /* of the block, header included */
-    uint32_t records; /* measurements in it */
-    int64_t offset;   /* of the block in the file */
+    uint8_t *last; /* the one that is being filled; NULL: none */
+    int32_t used;  /* of it, header included */
+    uint32_t records;
+    uint8_t *first;
 } leat_spill_tail;
+
+struct leat_spill;
+struct leat_spill_encoder;
+typedef struct leat_spill_texts leat_spill_texts; /* spill_code.h */
+
+/* The chunks of one worker, for all of its spills. */
+typedef struct leat_spill_pool {
+    int64_t own_bytes;          /* it may take */
+    atomic_llong *common_bytes; /* and then from these, which pools share; NULL: there are none */
+    int64_t slab_bytes, slab_count, slab_capacity;
+    uint8_t **slabs;
+    uint8_t *free;             /* chunks, linked */
+    struct leat_spill *spills; /* that are being filled, linked */
+    struct leat_spill_encoder *encoder;
+    leat_spill_texts *texts; /* of what its spills have written; read with them */
+} leat_spill_pool;
 
 typedef struct leat_spill {
     leat_file *file;
-    uint64_t run; /* number of the run that fills it, in the hash of every block */
+    leat_spill_pool *pool; /* while it is being filled */
+    struct leat_spill *next;
+    leat_spill_texts *texts; /* its pool's, or the caller's */
+    uint64_t run;            /* number of the run that fills it, in the hash of every block */
     int bucket_count;
-    int32_t block_bytes;
-    uint8_t *buffers;       /* bucket_count blocks, each beginning with space for its header */
-    leat_spill_tail *tails; /* of the buckets */
+    leat_spill_tail *tails; /* of the buckets; NULL: all of them are in the file */
     leat_spill_stream *streams;
     int64_t file_bytes;
 } leat_spill;
 
-#define LEAT_SPILL_HEADER_BYTES 24
-#define LEAT_SPILL_BLOCK_MIN 4096
-/* The largest block that a plan chooses. */
-#define LEAT_SPILL_BLOCK_MAX 32768
+/* Memory of a pool and of its spills' tables, apart from its chunks. */
+int64_t leat_spill_memory_bytes(int bucket_count);
 
-/* Memory of a spill, except for small allocations. */
-int64_t leat_spill_memory_bytes(int bucket_count, int32_t block_bytes);
+/* bytes, and what common_bytes allows: rounded down to slabs, but at least one slab. */
+LEAT_MUST_CHECK leat_code leat_spill_pool_create(leat_spill_pool *pool, int64_t bytes,
+                                                 atomic_llong *common_bytes, leat_error *err);
+/* After its spills: their chunks are in it. */
+void leat_spill_pool_destroy(leat_spill_pool *pool);
+/* Whether anything was written to the files of its spills. */
+bool leat_spill_pool_has_written(const leat_spill_pool *pool);
 
-/* Creates the file at path. */
+/* Creates the file at path. The spill must stay where it is until it is finished. */
 LEAT_MUST_CHECK leat_code leat_spill_create(leat_spill *spill, const char *path, uint64_t run,
-                                            int bucket_count, int32_t block_bytes, leat_error *err);
-/* Writes and frees the buffers; streams and file stay. */
-LEAT_MUST_CHECK leat_code leat_spill_finish(leat_spill *spill, leat_error *err);
-/* Reopens a finished spill of the same run, with the streams that leat_spill_finish left. */
+                                            int bucket_count, leat_spill_pool *pool,
+                                            leat_error *err);
+/* Nothing is appended any more. What is in memory stays there, to be read. */
+void leat_spill_finish(leat_spill *spill);
+/* Writes a finished spill's chunks to its file, unless it was released; they are not used any
+ * more. */
+LEAT_MUST_CHECK leat_code leat_spill_write(leat_spill *spill, struct leat_spill_encoder *encoder,
+                                           leat_error *err);
+/* Reopens a written spill of the same run; its streams are the caller's to fill, and the texts are
+ * those of its pool. */
 LEAT_MUST_CHECK leat_code leat_spill_open(leat_spill *spill, const char *path, uint64_t run,
-                                          int bucket_count, int32_t block_bytes, leat_error *err);
+                                          int bucket_count, leat_spill_texts *texts,
+                                          leat_error *err);
 void leat_spill_close(leat_spill *spill);
-/* Frees the disk space of a finished spill; nothing can be read from it any more. */
+/* Frees the disk space of a finished spill; nothing can be read from it any more, nor written. */
 void leat_spill_release(leat_spill *spill);
 
-/* Makes room for size_bytes in the bucket's block (slow path of leat_spill_room). */
-LEAT_MUST_CHECK leat_code leat_spill_next_block(leat_spill *spill, int bucket, leat_error *err);
+/* Begins a chunk of the bucket (slow path of leat_spill_room). */
+LEAT_MUST_CHECK leat_code leat_spill_next_chunk(leat_spill *spill, int bucket, leat_error *err);
 
 /* Where the next size_bytes of the bucket go; they count as written. *at is NULL on failure. */
 static inline leat_code leat_spill_room(leat_spill *spill, int bucket, int32_t size_bytes,
                                         uint8_t **at, leat_error *err) {
     leat_spill_tail *tail = &spill->tails[bucket];
-    if (__builtin_expect(tail->used + size_bytes > spill->block_bytes, 0)) {
+    if (__builtin_expect(tail->used + size_bytes > LEAT_SPILL_CHUNK_BYTES, 0)) {
         *at = NULL;
-        LEAT_TRY(leat_spill_next_block(spill, bucket, err));
-        LEAT_ASSERT(tail->used + size_bytes <= spill->block_bytes);
+        LEAT_TRY(leat_spill_next_chunk(spill, bucket, err));
+        LEAT_ASSERT(tail->used + size_bytes <= LEAT_SPILL_CHUNK_BYTES);
     }
-    *at = spill->buffers + (int64_t)bucket * spill->block_bytes + tail->used;
+    *at = tail->last + tail->used;
     tail->used += size_bytes;
     return LEAT_OK;
 }
@@ -182,25 +221,31 @@ static inline void leat_spill_count(leat_spill *spill, int bucket) {
 
 /* Prefetches the place of the bucket's next record. */
 static inline void leat_spill_prefetch(const leat_spill *spill, int bucket) {
-    const uint8_t *at =
-        spill->buffers + (int64_t)bucket * spill->block_bytes + spill->tails[bucket].used;
-    __builtin_prefetch(at, 1, 3);
-    __builtin_prefetch(at + 63, 1, 3);
+    const leat_spill_tail *tail = &spill->tails[bucket];
+    if (tail->last == NULL) return;
+    __builtin_prefetch(tail->last + tail->used, 1, 3);
+    if (tail->used + 63 < LEAT_SPILL_CHUNK_BYTES)
+        __builtin_prefetch(tail->last + tail->used + 63, 1, 3);
 }
+
+struct leat_spill_decoder;
 
 /* Reading one stream from beginning to end, block by block. */
 typedef struct leat_spill_cursor {
     const leat_spill *spill;
-    int64_t next;   /* offset of the next block, -1 at the end */
-    uint8_t *block; /* block_bytes of the caller's memory: the block that was read ahead */
-    int32_t size;   /* of its records; 0: none read ahead */
-    uint32_t records;
-    int64_t blocks_left; /* limit on the chain's length */
+    int bucket;
+    struct leat_spill_decoder *decoder; /* the caller's */
+    int64_t segment;                    /* of the file, the next one */
+    int64_t at, end;                    /* the bucket's blocks in the segment before */
+    const uint8_t *chunk;               /* the next one in memory */
+    const uint8_t *block;               /* the records that were read ahead */
+    int32_t size;                       /* of them; 0: none read ahead */
+    uint32_t records;                   /* measurements among them */
 } leat_spill_cursor;
 
 void leat_spill_cursor_begin(leat_spill_cursor *cursor, const leat_spill *spill, int bucket,
-                             uint8_t *block);
-/* Makes the next block current: bytes at block + LEAT_SPILL_HEADER_BYTES; size 0 at the end. */
+                             struct leat_spill_decoder *decoder);
+/* Makes the next block current, of at most LEAT_SPILL_BLOCK_BYTES; size 0 at the end. */
 LEAT_MUST_CHECK leat_code leat_spill_cursor_next(leat_spill_cursor *cursor, leat_error *err);
 
 /* Byte order of two texts: <0, 0, >0. */

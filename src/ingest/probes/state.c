@@ -1,7 +1,7 @@
 /*
  * What an interrupted run leaves for --resume: DIR/.leat/state.json, written when the scan is
- * complete, and streams.bin with the chains of every spill. Both are checked: a run resumes only
- * with the same inputs and the same options.
+ * complete, and streams.bin with the sizes and texts of every spill. Both are checked: a run
+ * resumes only with the same inputs and the same options.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +9,10 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "ingest/probes/job.h"
+#include "ingest/probes/spill_code.h"
 
 #define STATE_FORMAT "leat ingest state"
-#define STATE_VERSION 6
+#define STATE_VERSION 7
 #define STATE_BYTES_MAX (INT64_C(256) << 20)
 
 leat_code leat_job_spill_path(const leat_job *job, int worker, int group,
@@ -31,11 +32,19 @@ static int spill_count(const leat_job *job) {
 }
 
 leat_code leat_job_spills_new(leat_job *job, leat_error *err) {
+    LEAT_TRY(LEAT_NEW(&job->texts, job->state.workers, err));
     return LEAT_NEW(&job->spills, spill_count(job), err);
 }
 
 leat_spill *leat_job_spill(const leat_job *job, int worker, int group) {
     return &job->spills[worker * job->buckets.group_count + group];
+}
+
+static void free_pools(leat_job *job) {
+    for (int i = 0; job->pools != NULL && i < job->state.workers; i++)
+        leat_spill_pool_destroy(&job->pools[i]);
+    leat_free(job->pools);
+    job->pools = NULL;
 }
 
 void leat_job_spills_close(leat_job *job) {
@@ -44,6 +53,21 @@ void leat_job_spills_close(leat_job *job) {
     }
     leat_free(job->spills);
     job->spills = NULL;
+    free_pools(job);
+    for (int i = 0; job->texts != NULL && i < job->state.workers; i++) leat_free(job->texts[i]);
+    leat_free(job->texts);
+    job->texts = NULL;
+}
+
+leat_code leat_job_spills_write(leat_job *job, leat_error *err) {
+    if (job->pools == NULL) return LEAT_OK;
+    for (int i = 0; i < spill_count(job); i++) {
+        leat_spill_pool *pool = &job->pools[i / job->buckets.group_count];
+        LEAT_TRY(leat_spill_write(&job->spills[i], pool->encoder, err));
+        job->state.bytes_spilled += job->spills[i].file_bytes;
+    }
+    free_pools(job);
+    return leat_job_state_save(job, err);
 }
 
 /* ---- options as text ---- */
@@ -111,6 +135,13 @@ static leat_code save_streams(const leat_job *job, char digest[65], leat_error *
             leat_buf_append(&buf, job->spills[i].streams,
                             job->spills[i].bucket_count * (int64_t)sizeof(leat_spill_stream), err);
     }
+    for (int i = 0; i < job->state.workers && code == LEAT_OK; i++) {
+        const leat_spill_texts *texts = job->texts[i];
+        code = leat_buf_append(&buf, &texts->count, sizeof texts->count, err);
+        if (code == LEAT_OK)
+            code = leat_buf_append(&buf, texts->texts, texts->count * (int64_t)sizeof *texts->texts,
+                                   err);
+    }
     char path[LEAT_PATH_BYTES];
     if (code == LEAT_OK) code = work_path(job, LEAT_STREAMS_NAME, path, err);
     if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
@@ -139,7 +170,6 @@ void leat_job_read_warnings(const json_t *root, leat_job_state *state) {
 static void write_numbers(leat_json *json, const leat_job_state *state) {
     leat_json_member_int(json, "workers", state->workers);
     leat_json_member_int(json, "bucket_bits", state->bucket_bits);
-    leat_json_member_int(json, "block_bytes", state->block_bytes);
     leat_json_member_int(json, "train_probes", state->probes[LEAT_SPLIT_TRAIN]);
     leat_json_member_int(json, "test_probes", state->probes[LEAT_SPLIT_TEST]);
     leat_json_member_int(json, "train_shards", state->shards[LEAT_SPLIT_TRAIN]);
@@ -337,14 +367,11 @@ static leat_code check_setting(const leat_job *job, const json_t *root, leat_err
 
 static leat_code read_numbers(const json_t *root, leat_job_state *state, leat_error *err) {
     const char *what = LEAT_STATE_NAME;
-    int64_t workers = 0, bits = 0, block = 0;
+    int64_t workers = 0, bits = 0;
     LEAT_TRY(leat_json_get_int(root, "workers", 1, 256, &workers, what, err));
     LEAT_TRY(leat_json_get_int(root, "bucket_bits", 0, 15, &bits, what, err));
-    LEAT_TRY(
-        leat_json_get_int(root, "block_bytes", LEAT_SPILL_BLOCK_MIN, 1 << 24, &block, what, err));
     state->workers = (int)workers;
     state->bucket_bits = (int)bits;
-    state->block_bytes = (int32_t)block;
     const struct {
         const char *key;
         int64_t *value;
@@ -391,6 +418,28 @@ static leat_code is_gone(const char *path, leat_error *err) {
                      path);
 }
 
+/* Reads the texts of each worker; *ok: they are what was saved. */
+static leat_code load_texts(leat_job *job, const uint8_t *at, int64_t left, bool *ok,
+                            leat_error *err) {
+    for (int i = 0; i < job->state.workers && *ok; i++) {
+        LEAT_TRY(LEAT_NEW(&job->texts[i], 1, err));
+        leat_spill_texts *texts = job->texts[i];
+        *ok = left >= (int64_t)sizeof texts->count;
+        if (!*ok) return LEAT_OK;
+        memcpy(&texts->count, at, sizeof texts->count);
+        at += sizeof texts->count;
+        left -= (int64_t)sizeof texts->count;
+        int64_t size = texts->count * (int64_t)sizeof *texts->texts;
+        *ok = texts->count >= 0 && texts->count <= LEAT_SPILL_SHARED_MAX && size <= left;
+        if (!*ok) return LEAT_OK;
+        memcpy(texts->texts, at, (size_t)size);
+        at += size;
+        left -= size;
+    }
+    *ok = *ok && left == 0;
+    return LEAT_OK;
+}
+
 static leat_code open_spills(leat_job *job, const char *digest, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     uint8_t *bytes = NULL;
@@ -401,10 +450,13 @@ static leat_code open_spills(leat_job *job, const char *digest, leat_error *err)
     LEAT_TRY(code);
     char found[65];
     hex_digest(bytes, size_bytes, found);
-    if (strcmp(found, digest) != 0 || size_bytes != each * job->state.workers) {
+    code = leat_job_spills_new(job, err);
+    bool same = strcmp(found, digest) == 0 && size_bytes >= each * job->state.workers;
+    if (code == LEAT_OK && same)
+        code = load_texts(job, bytes + each * job->state.workers,
+                          size_bytes - each * job->state.workers, &same, err);
+    if (code == LEAT_OK && !same)
         code = leat_fail(err, LEAT_ERR_CORRUPT, "\"%s\" is damaged", path);
-    }
-    if (code == LEAT_OK) code = leat_job_spills_new(job, err);
     const uint8_t *streams = bytes;
     for (int i = 0; i < spill_count(job) && code == LEAT_OK; i++) {
         int group = i % job->buckets.group_count;
@@ -413,7 +465,7 @@ static leat_code open_spills(leat_job *job, const char *digest, leat_error *err)
         code = leat_job_spill_path(job, i / job->buckets.group_count, group, path, err);
         if (code == LEAT_OK) {
             code = leat_spill_open(spill, path, job->folder.workdir.run, count,
-                                   job->state.block_bytes, err);
+                                   job->texts[i / job->buckets.group_count], err);
         }
         if (code == LEAT_ERR_NOT_FOUND) code = is_gone(path, err);
         if (code != LEAT_OK) break;

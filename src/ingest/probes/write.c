@@ -326,8 +326,8 @@ static leat_code open_worker(write_job *write, worker *self, leat_error *err) {
     LEAT_TRY(leat_block_alloc((void **)&self->rows.record, self->rows.record_bytes, err));
     LEAT_TRY(leat_block_alloc((void **)&self->arena, write->memory.arena_bytes, err));
     LEAT_TRY(LEAT_NEW(&self->spills, job->state.workers, err));
-    return leat_bucket_create(&self->bucket, job->state.workers, job->state.block_bytes,
-                              self->arena, write->memory.arena_bytes, write->memory.sources, err);
+    return leat_bucket_create(&self->bucket, job->state.workers, self->arena,
+                              write->memory.arena_bytes, write->memory.sources, err);
 }
 
 static void close_worker(worker *self) {
@@ -361,10 +361,15 @@ static leat_code run_write(write_job *write, leat_error *err) {
     int64_t resident = leat_rss_bytes();
     leat_code planned = leat_memory_plan_write(o->memory_bytes, resident, o->threads, &sizes,
                                                &o->record, &write->memory, err);
+    if (job->pools != NULL && (planned != LEAT_OK || write->memory.threads < o->threads)) {
+        LEAT_TRY(leat_job_spills_write(job, err));
+        resident = leat_rss_bytes();
+        planned = leat_memory_plan_write(o->memory_bytes, resident, o->threads, &sizes, &o->record,
+                                         &write->memory, err);
+    }
     if (planned == LEAT_ERR_LIMIT) {
-        /* with more memory the scan makes larger blocks and keeps more sources at once: the message
-         * names a limit that is enough for a new run */
-        sizes.block_bytes = LEAT_SPILL_BLOCK_MAX;
+        /* with more memory the scan keeps more sources at once: the message names a limit that is
+         * enough for a new run */
         sizes.generation = sizes.sources;
         return leat_memory_plan_write(o->memory_bytes, resident + RESIDENT_MORE_BYTES, o->threads,
                                       &sizes, &o->record, &write->memory, err);

@@ -61,13 +61,11 @@ static leat_code sort_bucket(const core_spills *spills, int64_t arena_bytes, int
     *pieces = 1;
     for (int k = 0; k < spills->count; k++) {
         const leat_spill *spill = &spills->spills[k];
-        int64_t least =
-            leat_bucket_sources_min(spill->streams[0].generation_most, spill->block_bytes);
+        int64_t least = leat_bucket_sources_min(spill->streams[0].generation_most);
         if (least > sources) sources = least;
     }
     LEAT_TRY(leat_block_alloc((void **)&arena, arena_bytes, err));
-    leat_code code = leat_bucket_create(&bucket, spills->count, spills->spills[0].block_bytes,
-                                        arena, arena_bytes, sources, err);
+    leat_code code = leat_bucket_create(&bucket, spills->count, arena, arena_bytes, sources, err);
     if (code == LEAT_OK) leat_bucket_begin(&bucket, spills->each, 0, filter);
     if (code == LEAT_OK) code = leat_bucket_load(&bucket, &more, err);
     if (code == LEAT_OK && !more) code = walk_groups(&bucket, out, err);
@@ -106,8 +104,8 @@ static void against_qsort(void **state) {
          4 << 20,
          9500,
          false},
-        {{.rows = 9000, .sources = 700, .times = 9000, .targets = 50}, 5, 1000, 4 << 20, 0, true},
-        {{.rows = 9000, .sources = 700, .times = 9000, .targets = 50}, 1, 3000, 4 << 20, 0, true},
+        {{.rows = 9000, .sources = 700, .times = 9000, .targets = 50}, 5, 500, 4 << 20, 0, true},
+        {{.rows = 9000, .sources = 700, .times = 9000, .targets = 50}, 1, 500, 4 << 20, 0, true},
         {{.rows = 9000, .sources = 700, .times = 9000, .targets = 50},
          5,
          1000,
@@ -136,13 +134,14 @@ static void against_qsort(void **state) {
          true},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        for (int order = 0; order < CORE_ORDERS; order++) {
+        for (int k = 0; k < CORE_ORDERS * CORE_PLACES; k++) {
+            int order = k / CORE_PLACES;
             core_shape shape = cases[c].shape;
             shape.seed = c * 10 + (uint64_t)order;
             shape.order = order;
             core_row *rows = core_rows(&shape);
             core_spills spills =
-                core_spread(rows, shape.rows, cases[c].streams, 4096, cases[c].again);
+                core_spread(rows, shape.rows, cases[c].streams, k % CORE_PLACES, cases[c].again);
             qsort(rows, (size_t)shape.rows, sizeof *rows, core_row_compare);
             sorted out = {.want = rows, .want_count = shape.rows};
             int pieces = 0;
@@ -161,7 +160,7 @@ static void filters(void **state) {
     (void)state;
     core_shape shape = {.seed = 4, .rows = 12000, .sources = 300, .times = 500, .targets = 9};
     core_row *rows = core_rows(&shape);
-    core_spills spills = core_spread(rows, shape.rows, 3, 4096, 2500);
+    core_spills spills = core_spread(rows, shape.rows, 3, CORE_SEGMENTS, 2500);
     qsort(rows, (size_t)shape.rows, sizeof *rows, core_row_compare);
     core_row *kept = malloc((size_t)shape.rows * sizeof *kept);
     const int64_t some = rows[5000].src_id, later = rows[9000].src_id;
@@ -212,7 +211,7 @@ static void filters(void **state) {
             sorted out = {.want = kept, .want_count = count};
             int pieces = 0;
             assert_ok(
-                sort_bucket(&spills, tiny ? 1 << 16 : 4 << 20, 5000, filter, &out, &pieces, err));
+                sort_bucket(&spills, tiny ? 1 << 17 : 4 << 20, 5000, filter, &out, &pieces, err));
             assert_int_equal(out.got, count);
         }
     }
@@ -232,10 +231,13 @@ static void equal_src_ids(void **state) {
             core_spills spills = {.count = streams};
             spills.spills = calloc((size_t)streams, sizeof *spills.spills);
             spills.each = calloc((size_t)streams, sizeof *spills.each);
+            spills.pools = calloc((size_t)streams, sizeof *spills.pools);
             for (int k = 0; k < streams; k++) {
                 char name[32];
                 snprintf(name, sizeof name, "forged_%d", k);
-                assert_ok(leat_spill_create(&spills.spills[k], core_path(name), 7, 1, 4096, err));
+                core_pool_create(&spills.pools[k], CORE_MEMORY);
+                assert_ok(leat_spill_create(&spills.spills[k], core_path(name), 7, 1,
+                                            &spills.pools[k], err));
                 spills.each[k] = &spills.spills[k];
             }
             leat_spill *last = &spills.spills[streams - 1];
@@ -245,13 +247,13 @@ static void equal_src_ids(void **state) {
             }
             uint32_t other = core_define(last, 0, 77, "1.2.3.40");
             core_measure(last, 0, other, &row);
-            for (int k = 0; k < streams; k++) assert_ok(leat_spill_finish(&spills.spills[k], err));
+            for (int k = 0; k < streams; k++) leat_spill_finish(&spills.spills[k]);
             sorted out = {.want = NULL};
             core_row want[5];
             for (int i = 0; i < 5; i++) want[i] = row;
             out.want = want;
             int pieces = 0;
-            assert_fails(sort_bucket(&spills, 1 << 16, 5000, &everything, &out, &pieces, err),
+            assert_fails(sort_bucket(&spills, 1 << 17, 5000, &everything, &out, &pieces, err),
                          LEAT_ERR_INPUT, "\"1.2.3.4\" and \"1.2.3.40\" have the same src_id 77");
             assert_int_equal(pieces > 1, tiny);
             core_spills_close(&spills);
@@ -264,13 +266,13 @@ static void used_again(void **state) {
     (void)state;
     core_shape shape = {.seed = 8, .rows = 3000, .sources = 40, .times = 100, .targets = 9};
     core_row *rows = core_rows(&shape);
-    core_spills spills = core_spread(rows, shape.rows, 2, 4096, 0);
-    core_spills empty = core_spread(rows, 0, 2, 4096, 0);
+    core_spills spills = core_spread(rows, shape.rows, 2, CORE_FILE, 0);
+    core_spills empty = core_spread(rows, 0, 2, CORE_FILE, 0);
     qsort(rows, (size_t)shape.rows, sizeof *rows, core_row_compare);
     uint8_t *arena = NULL;
     leat_bucket bucket;
     assert_ok(leat_block_alloc((void **)&arena, 1 << 20, err));
-    assert_ok(leat_bucket_create(&bucket, 2, 4096, arena, 1 << 20, 5000, err));
+    assert_ok(leat_bucket_create(&bucket, 2, arena, 1 << 20, 5000, err));
     for (int i = 0; i < 6; i++) {
         bool more = true;
         sorted out = {.want = rows, .want_count = shape.rows};
@@ -291,29 +293,29 @@ static void used_again(void **state) {
 /* More runs than have room for a buffer at once: they are merged to fewer, pass by pass. */
 static void many_runs(void **state) {
     (void)state;
-    core_shape shape = {.seed = 3, .rows = 60000, .sources = 9, .times = 5000, .targets = 3};
-    const int64_t arena_bytes = 1 << 16;
+    core_shape shape = {.seed = 3, .rows = 300000, .sources = 9, .times = 5000, .targets = 3};
+    const int64_t arena_bytes = 1 << 17;
     core_row *rows = core_rows(&shape);
-    core_spills spills = core_spread(rows, shape.rows, 1, 4096, 0);
+    core_spills spills = core_spread(rows, shape.rows, 1, CORE_FILE, 0);
     qsort(rows, (size_t)shape.rows, sizeof *rows, core_row_compare);
     uint8_t *arena = NULL;
     leat_bucket bucket;
     leat_runs runs;
     bool more = true;
     assert_ok(leat_block_alloc((void **)&arena, arena_bytes, err));
-    assert_ok(leat_bucket_create(&bucket, 1, 4096, arena, arena_bytes, 900, err));
+    assert_ok(leat_bucket_create(&bucket, 1, arena, arena_bytes, 5000, err));
     assert_ok(leat_runs_create(&runs, core_dir(), err));
     leat_bucket_begin(&bucket, spills.each, 0, &everything);
     while (more) {
         assert_ok(leat_bucket_load(&bucket, &more, err));
         assert_ok(leat_runs_add(&runs, &bucket, err));
     }
-    assert_true(runs.run_count > 16); /* four at a time */
+    assert_true(runs.run_count > 64); /* eight at a time */
     sorted out = {.want = rows, .want_count = shape.rows};
     assert_ok(leat_runs_merge(&runs, arena, arena_bytes, compare_next, &out, err));
     assert_int_equal(out.got, shape.rows);
     assert_in_range(runs.passes, 2, 9);
-    assert_in_range(runs.run_count, 1, 4);
+    assert_in_range(runs.run_count, 1, 8);
     leat_runs_destroy(&runs);
     leat_bucket_destroy(&bucket);
     leat_block_free(arena, arena_bytes);
@@ -337,10 +339,10 @@ static leat_code ignore(void *context, const leat_bucket_source *source, const u
 /* Runs whose bytes have changed on the disk: an error that names the way out, never an abort. */
 static void damaged_runs(void **state) {
     (void)state;
-    core_shape shape = {.seed = 3, .rows = 2500, .sources = 9, .times = 5000, .targets = 3};
-    const int64_t arena_bytes = 1 << 16;
+    core_shape shape = {.seed = 3, .rows = 5000, .sources = 9, .times = 5000, .targets = 3};
+    const int64_t arena_bytes = 1 << 17;
     core_row *rows = core_rows(&shape);
-    core_spills spills = core_spread(rows, shape.rows, 1, 4096, 0);
+    core_spills spills = core_spread(rows, shape.rows, 1, CORE_FILE, 0);
     core_rng rng = {.seed = 11};
     uint8_t *arena = NULL;
     leat_bucket bucket;
@@ -348,7 +350,7 @@ static void damaged_runs(void **state) {
     bool more = true;
     int failed = 0;
     assert_ok(leat_block_alloc((void **)&arena, arena_bytes, err));
-    assert_ok(leat_bucket_create(&bucket, 1, 4096, arena, arena_bytes, 900, err));
+    assert_ok(leat_bucket_create(&bucket, 1, arena, arena_bytes, 5000, err));
     assert_ok(leat_runs_create(&runs, core_dir(), err));
     leat_bucket_begin(&bucket, spills.each, 0, &everything);
     while (more) {

@@ -1,12 +1,10 @@
 /*
- * Runs that stop: cancelled at the k-th report, killed at any moment, refused; then continued to
- * the bytes of a run that was left alone. And what a folder must look like to be written to.
+ * Runs that stop: cancelled at the k-th report, or refused; then continued to the bytes of a run
+ * that was left alone. And what a folder must look like to be written to.
  */
 /* TSan: runs cancelled while their threads work. */
 #include "ingest_support.h"
 
-#include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "format/dataset/manifest.h"
@@ -41,24 +39,6 @@ static int setup(void **state) {
 
 /* ---- cancelled ---- */
 
-/* Stops at the k-th report, or kills the process there. Each takes as long as the ticker waits, so
- * that nothing is missed. */
-typedef struct stopper {
-    int at, calls;
-    bool kills;
-    char stage[32]; /* where it stopped */
-} stopper;
-
-static bool stop_at(void *user, const leat_progress *progress) {
-    stopper *self = user;
-    snprintf(self->stage, sizeof self->stage, "%s", progress->stage);
-    bool is_there = ++self->calls == self->at;
-    if (is_there && self->kills) raise(SIGKILL);
-    if (is_there) return false;
-    usleep(100100);
-    return true;
-}
-
 /* What a stopped run leaves: its work and no data set. */
 static void check_stopped(const char *out, const leat_probes_ingest_result *result) {
     char path[LEAT_PATH_BYTES];
@@ -77,17 +57,17 @@ static void cancelled(void **state) {
         for (size_t k = 0; k < sizeof stops / sizeof *stops; k += 1 + (size_t)twice) {
             leat_probes_ingest_options options = ingest_options();
             leat_probes_ingest_result result = {0};
-            stopper how = {.at = stops[k]};
+            ingest_stopper how = {.at = stops[k]};
             assert_ok(leat_path_remove_tree(out, err));
             options.threads = 1 + (int)k % 2;
-            options.progress = stop_at;
+            options.progress = ingest_stop_at;
             options.progress_user = &how;
             assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
             check_stopped(out, &result);
             stages |= strcmp(how.stage, "reading") == 0 ? 1 : 2;
             options.resume = true;
             if (twice) {
-                how = (stopper){.at = 4};
+                how = (ingest_stopper){.at = 4};
                 options.threads = 3;
                 assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
                 check_stopped(out, &result);
@@ -143,8 +123,8 @@ static void finished_shards(void **state) {
     dataset_digest few = dataset_hash(out);
     int64_t most = 0;
     for (int at = 4; at <= 19; at += 5) {
-        stopper how = {.at = at};
-        options.progress = stop_at;
+        ingest_stopper how = {.at = at};
+        options.progress = ingest_stop_at;
         options.progress_user = &how;
         options.resume = false;
         assert_ok(leat_path_remove_tree(out, err));
@@ -182,8 +162,8 @@ static void stale_rejects(void **state) {
     csv_write("stale", rows, shape.rows, &(csv_cut){.files = 1});
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
-    stopper how = {.at = 1};
-    options.progress = stop_at;
+    ingest_stopper how = {.at = 1};
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_fails(leat_probes_ingest(&file, 1, out, &options, &result, err), LEAT_ERR_CANCELLED, "");
     core_save(core_path("stale/.leat/out/rejected.csv"), "old", 3);
@@ -200,9 +180,9 @@ static void stop_in_write(const char *out) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     for (int at = 1;; at++) {
-        stopper how = {.at = at};
+        ingest_stopper how = {.at = at};
         assert_ok(leat_path_remove_tree(out, err));
-        options.progress = stop_at;
+        options.progress = ingest_stop_at;
         options.progress_user = &how;
         assert_int_equal(run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
         if (strcmp(how.stage, "writing") == 0) return;
@@ -554,9 +534,9 @@ static void failed_replacement(void **state) {
     assert_same_dataset(out, want);
     assert_int_equal(dir_count(out), 6);
     /* one that was stopped leaves it too, beside its own work */
-    stopper how = {.at = 3};
+    ingest_stopper how = {.at = 3};
     options.strict = false;
-    options.progress = stop_at;
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(out), 7);
@@ -643,13 +623,13 @@ static void shared_temp(void **state) {
     assert_ok(leat_path_make_dir(one, err));
     assert_ok(leat_path_make_dir(two, err));
     options.temp_dir = core_made(temp);
-    stopper how = {.at = 3};
-    options.progress = stop_at;
+    ingest_stopper how = {.at = 3};
+    options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_int_equal(chdir(one), 0);
     assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 1);
-    how = (stopper){.at = 3};
+    how = (ingest_stopper){.at = 3};
     assert_int_equal(chdir(two), 0);
     assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 2);
@@ -664,136 +644,18 @@ static void shared_temp(void **state) {
     assert_int_equal(dir_count(temp), 0);
 }
 
-/* ---- killed ---- */
-
-/* At a report, so that the kill surely comes before the end (tests/fault/test_ingest_killed.c has
- * each call into the file system). */
-static void killed_at_a_report(void **state) {
-    (void)state;
-    const char *out = core_path("killed_there");
-    for (int at = 1; at <= 5; at += 2) {
-        leat_probes_ingest_options options = ingest_options();
-        leat_probes_ingest_result result;
-        assert_ok(leat_path_remove_tree(out, err));
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            stopper how = {.at = at, .kills = true};
-            options.progress = stop_at;
-            options.progress_user = &how;
-            (void)run(out, &options, &result, NULL);
-            _exit(1);
-        }
-        int status = 0;
-        assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        options.resume = true;
-        assert_ok(run(out, &options, &result, err));
-        assert_same_dataset(out, want);
-        assert_int_equal(dir_count(out), dir_count(core_path("want")));
-    }
-}
-
-/* Warnings that name files and texts of any bytes: the next process reads them as they were. */
-static void killed_with_warnings(void **state) {
-    (void)state;
-    static const char odd[] = "event_time,src_addr,dst_addr,rtt\n1,192.0.2.1,192.0.2.9,p\xe9rdu\n"
-                              "2,192.0.2.1,192.0.2.9,p\xe9rdu\n3,192.0.2.1,192.0.2.9,5\n";
-    const char *out = core_path("killed_odd"), *paths[4], *const *csv = csv_paths("resume", 3);
-    for (int i = 0; i < 3; i++) paths[i] = csv[i];
-    paths[3] = core_path("odd\xe9\x1b.csv");
-    core_save(paths[3], odd, sizeof odd - 1);
-    leat_probes_ingest_result result = {0};
-    for (int at = 1; at <= 12 && !result.resumed; at++) {
-        leat_probes_ingest_options options = ingest_options();
-        assert_ok(leat_path_remove_tree(out, err));
-        pid_t child = fork();
-        assert_true(child >= 0);
-        if (child == 0) {
-            stopper how = {.at = at, .kills = true};
-            options.progress = stop_at;
-            options.progress_user = &how;
-            _exit(leat_probes_ingest(paths, 4, out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
-        }
-        assert_int_equal(waitpid(child, NULL, 0), child);
-        options.resume = true;
-        assert_ok(leat_probes_ingest(paths, 4, out, &options, &result, err));
-    }
-    assert_true(result.resumed);
-    int named = 0;
-    for (int i = 0; i < result.warning_count; i++)
-        named += strstr(result.warnings[i], "odd\\xe9\\x1b.csv\": all times are") != NULL ||
-                 strstr(result.warnings[i], "2 rows have the text \"p\\xe9rdu\"") != NULL;
-    assert_int_equal(named, 2);
-}
-
-/* At moments of a clock: how many runs come to their end before depends on the machine. */
-static void killed(void **state) {
-    (void)state;
-    const char *out = core_path("killed"), *temp = core_path("killed_temp");
-    core_rng rng = {.seed = 4};
-    int finished = 0;
-    leat_probes_ingest_options whole = ingest_options();
-    leat_probes_ingest_result timed;
-    assert_ok(run(out, &whole, &timed, err));
-    int64_t lasts_us = (int64_t)(timed.seconds_total * 1e6) + 1000;
-    for (int i = 0; i < 12; i++) {
-        leat_probes_ingest_options options = ingest_options();
-        leat_probes_ingest_result result;
-        assert_ok(leat_path_remove_tree(out, err));
-        if (i % 3 == 0) options.temp_dir = core_made(temp);
-        for (int attempt = 0; attempt < 3; attempt++) {
-            pid_t child = fork();
-            assert_true(child >= 0);
-            if (child == 0) {
-                options.resume = true;
-                _exit(run(out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
-            }
-            usleep((useconds_t)core_below(&rng, lasts_us >> core_below(&rng, 3)));
-            assert_int_equal(kill(child, SIGKILL), 0);
-            int status = 0;
-            assert_int_equal(waitpid(child, &status, 0), child);
-            if (WIFSIGNALED(status)) continue;
-            assert_int_equal(status, 0);
-            finished++;
-            break;
-        }
-        options.resume = true;
-        leat_error err = {0};
-        leat_code code = run(out, &options, &result, &err);
-        if (code != LEAT_OK && strstr(err.message, "complete data set") == NULL) {
-            fail_msg("%s", err.message);
-        }
-        assert_same_dataset(out, want);
-        if (i % 3 == 0) assert_true(dir_count(temp) <= 0);
-    }
-    print_message("# %d of 12 runs came to their end before they were killed\n", finished);
-}
-
 int main(void) {
     core_in_memory(INT64_C(128) << 20);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cancelled),
-        cmocka_unit_test(finished_shards),
-        cmocka_unit_test(damaged_state),
-        cmocka_unit_test(changed_number),
-        cmocka_unit_test(missing_others),
-        cmocka_unit_test(stale_rejects),
-        cmocka_unit_test(resume_with_others),
-        cmocka_unit_test(folders),
-        cmocka_unit_test(failed_replacement),
-        cmocka_unit_test(damaged_journal),
-        cmocka_unit_test(removed_journal),
-        cmocka_unit_test(busy),
-        cmocka_unit_test(shared_temp),
-        cmocka_unit_test(killed_at_a_report),
-        cmocka_unit_test(killed_with_warnings),
-        cmocka_unit_test(killed),
-        cmocka_unit_test(finished),
-        cmocka_unit_test(strict_resume),
-        cmocka_unit_test(missing_spill),
-        cmocka_unit_test(files_of_others),
-        cmocka_unit_test(other_manifests),
+        cmocka_unit_test(cancelled),          cmocka_unit_test(finished_shards),
+        cmocka_unit_test(damaged_state),      cmocka_unit_test(changed_number),
+        cmocka_unit_test(missing_others),     cmocka_unit_test(stale_rejects),
+        cmocka_unit_test(resume_with_others), cmocka_unit_test(folders),
+        cmocka_unit_test(failed_replacement), cmocka_unit_test(damaged_journal),
+        cmocka_unit_test(removed_journal),    cmocka_unit_test(busy),
+        cmocka_unit_test(shared_temp),        cmocka_unit_test(finished),
+        cmocka_unit_test(strict_resume),      cmocka_unit_test(missing_spill),
+        cmocka_unit_test(files_of_others),    cmocka_unit_test(other_manifests),
     };
     return cmocka_run_group_tests_name("ingest resumed", tests, setup, core_teardown);
 }

@@ -35,8 +35,9 @@ static const int thread_counts[] = {1, 2, 3, 8, 64, 256};
 /* What a plan of the scan uses, counted here from the structures themselves. */
 static int64_t scan_total(const leat_scan_memory *plan, double ratio, bool separate) {
     int buckets = leat_buckets_plan(plan->bucket_bits, ratio, separate, 1).count;
-    int64_t spill = (int64_t)buckets * plan->block_bytes +
-                    buckets * (int64_t)(sizeof(leat_spill_stream) + sizeof(leat_spill_tail));
+    int64_t spill = plan->pool_bytes +
+                    (int64_t)(sizeof(leat_spill_encoder) + sizeof(leat_spill_texts)) +
+                    buckets * (int64_t)(sizeof(leat_spill_stream) + sizeof(leat_spill_tail) + 8);
     leat_intern addresses;
     leat_intern_create(&addresses, plan->table_bytes);
     int64_t table = addresses.slot_limit * (int64_t)sizeof(leat_intern_slot);
@@ -69,7 +70,7 @@ static void scan_plans(void **state) {
                 accepted++;
                 assert_in_range(plan.threads, 1, threads);
                 assert_in_range(plan.bucket_bits, 1, 15);
-                assert_in_range(plan.block_bytes, LEAT_SPILL_BLOCK_MIN, 1 << 20);
+                assert_true(plan.pool_bytes >= 2 * LEAT_SPILL_SLAB_BYTES_MIN);
                 assert_true(plan.source_bytes >= least[plan.threads]);
                 assert_true(plan.table_bytes >= 4096 * 64);
                 assert_true(plan.reject_bytes >= MIB); /* to merge its runs */
@@ -88,8 +89,7 @@ static void scan_plans(void **state) {
 /* What the plan leaves for a compressor beside a record of so many bytes: so much smaller is the
  * arena than without one. */
 static int64_t planned_codec(leat_compression compression, int level, int64_t record_bytes) {
-    leat_write_sizes size = {.row_limit_bytes = record_bytes - leat_rows_record_bytes(0),
-                             .block_bytes = 4096};
+    leat_write_sizes size = {.row_limit_bytes = record_bytes - leat_rows_record_bytes(0)};
     leat_ar_options options = {.group_size = 1};
     leat_write_memory without, with;
     assert_ok(leat_memory_plan_write(8192 * MIB, 0, 1, &size, &options, &without, err));
@@ -253,27 +253,24 @@ static const leat_ar_options records[] = {
 };
 static const int64_t row_limits[] = {1024, 100000, 8 * MIB, 200 * MIB, LEAT_PROBE_MEASUREMENTS_MAX};
 static const leat_write_sizes sizes[] = {
-    {.block_bytes = 4096},
+    {.sources = 0},
     {.shard_bytes = 600000,
      .part_bytes = 90000,
      .shards_bytes = 900 * MIB,
      .sources = 3000,
-     .generation = 100,
-     .block_bytes = 4096},
+     .generation = 100},
     {.shard_bytes = 20 * MIB,
      .part_bytes = 12 * MIB,
      .shards_bytes = 21 * MIB,
      .sources = 900000,
-     .generation = 40000,
-     .block_bytes = 32768},
+     .generation = 40000},
     {.shard_bytes = 900 * MIB,
      .part_bytes = 400 * MIB,
      .shards_bytes = 40000 * MIB,
      .sources = 9,
-     .generation = 9,
-     .block_bytes = 8192},
-    {.sources = 80000000, .generation = 70000000, .block_bytes = 4096, .dataset_bytes = MIB},
-    {.part_bytes = 4000, .block_bytes = 4096, .dataset_bytes = 700 * MIB},
+     .generation = 9},
+    {.sources = 80000000, .generation = 70000000, .dataset_bytes = MIB},
+    {.part_bytes = 4000, .dataset_bytes = 700 * MIB},
 };
 
 /* No record that comes out of the arena or under the row limit may pass record_bytes, and all of it
@@ -284,7 +281,7 @@ static void check_write_plan(const leat_write_memory *plan, int64_t limit, int64
     assert_in_range(plan->threads, 1, threads);
     assert_in_range(plan->queue_length, 1, LEAT_PUBLISHER_QUEUE);
     assert_true(plan->arena_bytes >= 2 * MIB);
-    assert_true(plan->sources >= leat_bucket_sources_min(size->generation, size->block_bytes));
+    assert_true(plan->sources >= leat_bucket_sources_min(size->generation));
     int64_t whole = leat_rows_record_bytes(size->row_limit_bytes);
     int64_t of_arena = leat_rows_record_bytes_of_arena(plan->arena_bytes);
     assert_true(plan->record_bytes >= (whole < of_arena ? whole : of_arena));
@@ -292,12 +289,13 @@ static void check_write_plan(const leat_write_memory *plan, int64_t limit, int64
     int64_t tables =
         plan->sources * (int64_t)(sizeof(leat_bucket_source) + 8 + sizeof(leat_bucket_group));
     /* no more definitions than there are, and some quarter for them */
-    assert_true(plan->sources <= leat_bucket_sources_min(size->sources, size->block_bytes));
-    int64_t worker = plan->arena_bytes + plan->record_bytes + tables + size->block_bytes;
+    assert_true(plan->sources <= leat_bucket_sources_min(size->sources));
+    int64_t worker =
+        plan->arena_bytes + plan->record_bytes + tables + (int64_t)sizeof(leat_spill_decoder);
     if (record->compression != LEAT_COMPRESSION_NONE)
         worker += planned_codec(record->compression, record->level, plan->record_bytes);
     assert_true(tables * 10 <= worker * 3 ||
-                plan->sources == leat_bucket_sources_min(size->generation, size->block_bytes));
+                plan->sources == leat_bucket_sources_min(size->generation));
     int64_t index = plan->threads * size->shard_bytes + plan->queue_length * size->part_bytes;
     if (index > size->shards_bytes) index = size->shards_bytes;
     /* bounds of the index that are low, or not known yet, are not believed */
@@ -311,7 +309,7 @@ static void check_write_plan(const leat_write_memory *plan, int64_t limit, int64
  * waits, or all shards, and what nobody counts. */
 static int64_t enough_mib(const leat_write_sizes *size, const leat_ar_options *record) {
     int64_t record_bytes = leat_rows_record_bytes_of_arena(2 * MIB + 2 * MIB / 16);
-    int64_t least = leat_bucket_sources_min(size->generation, size->block_bytes);
+    int64_t least = leat_bucket_sources_min(size->generation);
     int64_t tables = least * (int64_t)(sizeof(leat_bucket_source) + 8 + sizeof(leat_bucket_group));
     int64_t index = size->shard_bytes + size->part_bytes;
     if (index > size->shards_bytes) index = size->shards_bytes;

@@ -20,12 +20,12 @@ enum { ARENA_BYTES = 4 << 20 };
 
 static loaded load(const core_shape *shape) {
     loaded self = {.rows = core_rows(shape), .row_count = shape->rows, .named = shape->own > 0};
-    self.spills = core_spread(self.rows, shape->rows, 2, 4096, 0);
+    self.spills = core_spread(self.rows, shape->rows, 2, CORE_FILE, 0);
     qsort(self.rows, (size_t)shape->rows, sizeof *self.rows, core_row_compare);
     leat_bucket_filter filter = {.src_id_end = LEAT_SRC_ID_END};
     bool more = true;
     assert_ok(leat_block_alloc((void **)&self.arena, ARENA_BYTES, err));
-    assert_ok(leat_bucket_create(&self.bucket, 2, 4096, self.arena, ARENA_BYTES, 10000, err));
+    assert_ok(leat_bucket_create(&self.bucket, 2, self.arena, ARENA_BYTES, 10000, err));
     leat_bucket_begin(&self.bucket, self.spills.each, 0, &filter);
     assert_ok(leat_bucket_load(&self.bucket, &more, err));
     assert_false(more);
