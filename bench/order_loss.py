@@ -19,16 +19,19 @@ import numpy as np  # noqa: E402
 import leat  # noqa: E402
 
 
+BATCH = 8
+
+
 def train(data, order, seed, steps):
     weights = model.initial(jax.random.key(seed))
     mean, square = (jax.tree.map(jnp.zeros_like, weights) for _ in range(2))
     losses = []
-    with leat.Loader(data, batch=model.BATCH, length=model.LENGTH, seed=seed,
+    with leat.Loader(data, batch=BATCH, length=model.LENGTH, seed=seed,
                      order=order) as batches:
         for step in range(1, steps + 1):
             weights, mean, square, value = model.update(weights, mean, square, next(batches), step)
             losses.append(float(value))
-    with leat.Loader(data, batch=model.BATCH, length=model.LENGTH, seed=0, split="test") as tests:
+    with leat.Loader(data, batch=BATCH, length=model.LENGTH, seed=0, split="test") as tests:
         test = np.mean([float(model.loss(weights, batch))
                         for _, batch in zip(range(4 * model.TEST_BATCHES), tests, strict=False)])
     tenths = np.array_split(losses, 10)
