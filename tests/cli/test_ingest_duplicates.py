@@ -163,7 +163,8 @@ class Duplicates(unittest.TestCase):
         lines = measurements(4, 9000)
         inputs = [self.write("a.csv", HEADER + "".join(lines + lines[:3000]))]
         out = self.path("out")
-        words = ["ingest", "probes", *inputs, "-o", out, "--duplicates", "drop"]
+        words = ["ingest", "probes", *inputs, "-o", out, "--duplicates", "drop", "--spill",
+                 "always"]
         with Held([*words, "--shards", "200"], os.path.join(out, ".leat", "state.json")) as process:
             process.kill()
         refused = leat("ingest", "probes", *inputs, "-o", out, "--shards", "200", "--resume",

@@ -156,7 +156,8 @@ class Rejects(unittest.TestCase):
         source = os.path.join(self.folder.name, "synthetic.csv")
         if not os.path.exists(source):
             leat("synth", "probes", "-n", 3000, "-o", source, status=0)
-        words = ["ingest", "probes", source, "-o", self.out, "--threads", "1"]
+        words = ["ingest", "probes", source, "-o", self.out, "--threads", "1", "--spill",
+                 "always"]
         with Held([*words, "--replace"], f"{self.out}/.leat/{wanted}") as process:
             process.stop()
             out, said = process.rest()

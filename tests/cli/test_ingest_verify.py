@@ -48,7 +48,7 @@ class Probes(Folder):
     def interrupt(self, *flags):
         """A run that was killed after its scan."""
         with Held(["ingest", "probes", *self.inputs, "-o", self.at("data"), "--probes-per-shard",
-                   "1", "--threads", "1", *flags],
+                   "1", "--threads", "1", "--spill", "always", *flags],
                   self.at("data", ".leat", "state.json")) as process:
             process.kill()
 

@@ -90,7 +90,7 @@ class Stopped(Folder):
 
     def test_an_ingest_says_how_to_go_on(self):
         out = self.at("data")
-        words = ("ingest", "probes", "pings.csv", "-o", out, "--threads", "1")
+        words = ("ingest", "probes", "pings.csv", "-o", out, "--threads", "1", "--spill", "always")
         for at, says in (("temp", "the scan is not complete, so --resume starts from the "
                                   "beginning"),
                          ("state.json", "use --resume to continue after the scan, or --replace to "

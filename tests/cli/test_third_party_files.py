@@ -62,7 +62,7 @@ class Probes(Folder):
     def interrupt(self, *flags, csv=None):
         """A run that was killed after its scan."""
         with Held(["ingest", "probes", csv or self.csv, "-o", self.at("data"),
-                   "--probes-per-shard", "1", "--threads", "1", *flags],
+                   "--probes-per-shard", "1", "--threads", "1", "--spill", "always", *flags],
                   self.at("data", ".leat", "state.json")) as process:
             process.kill()
 
