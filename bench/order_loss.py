@@ -1,8 +1,8 @@
 """The loss of a small transformer on batches of the windowed order and of the global one.
 
-order_loss.py DATA STEPS SEEDS ORDER...: trains examples/python/jax_transformer.py on each order with
-seeds 1 to SEEDS, and prints one JSON object a run: the mean loss of each tenth of its steps, and the
-loss of test batches, which are of the global order and the same for all. Needs jax.
+order_loss.py DATA STEPS SEEDS ORDER...: trains examples/python/jax_transformer.py on each order
+with seeds 1 to SEEDS, and prints one JSON object a run: the mean loss of each tenth of its steps,
+and the loss of test batches, which are of the global order and the same for all. Needs jax.
 """
 import json
 import os
