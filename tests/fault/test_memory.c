@@ -124,7 +124,7 @@ static void windows(void **state) {
         if (taken(before) > counters.memory_bytes)
             fail_msg("%lld bytes of %lld", (long long)taken(before),
                      (long long)counters.memory_bytes);
-        assert_true(taken(before) > counters.window_bytes / 4);
+        assert_true(taken(before) > 6000 * 60); /* the largest row was held */
         leat_loader_destroy(made);
         leat_dataset_close(dataset);
         assert_int_equal(count_live(), at_first);
