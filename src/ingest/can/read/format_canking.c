@@ -80,7 +80,7 @@ static bool read_flags(leat_text flags, bool *wide, bool *remote, bool *fd) {
 
 static bool take_id(const leat_can_layout *layout, leat_text id, bool wide,
                     const leat_can_line_options *options, leat_can_line *line) {
-    uint32_t value;
+    uint32_t value = 0;
     if (is_decimal(layout) ? !read_decimal(id, 10, LEAT_CAN_ID_29_MAX, &value)
                            : !read_hex(id, &value))
         return false;
