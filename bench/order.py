@@ -173,7 +173,8 @@ def report_disk(report, samples, epoch_bytes):
     used = spread(mine, lambda sample: epoch_bytes / sample["seconds"] * 1e-6)
     report.row("of the data a second, compared with reading the files in order",
                used.text(" MB/s", 0), theirs.text(" MB/s", 0), ratio(used, theirs).text("x"),
-               goal=">= 0.8x, or the rate above", met=ratio(used, theirs).median >= 0.8)
+               goal=">= 0.8x, or the rate above",
+               met=ratio(used, theirs).median >= 0.8 or rate(mine).median * 1e6 >= GOAL_COLD)
     again = spread(mine, lambda sample: sample["read_bytes"] / epoch_bytes)
     report.row("bytes read from the disk in an epoch, compared with the data", again.text("x"),
                goal="<= 1.1x", met=again.median <= 1.1)
