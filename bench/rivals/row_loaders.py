@@ -2,8 +2,8 @@
 
   make   DATASET OUT LOADER                the training rows of a data set, each record as it is:
                                            tar shards of 1,000 rows, or MDS shards of 64 MB
-  tokens OUT LOADER BATCH SECONDS          torch's DataLoader with two worker processes: the loader's
-                                           own shuffle, the sampler of python_batches.py, batches
+  tokens OUT LOADER BATCH SECONDS          torch's DataLoader with two worker processes: its own
+                                           shuffle, the sampler of python_batches.py, batches
   rows   OUT LOADER BATCH SECONDS          the same without the sampler: records alone, whose bytes
                                            are summed where they arrive
 

@@ -62,6 +62,9 @@ void batches_write_page_names(leat_cli *cli);
 void batches_write_time(const batches_run *run, int64_t count, const char *things, int64_t work_ns,
                         int64_t stall_ns);
 
+/* With --time in the windowed order: the share of their time that threads waited for data. */
+void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns);
+
 /* ---- Probe rows --------------------------------------------------------------------------- */
 
 #define BATCHES_ROWS_MAX 8192 /* accepted by --rows */

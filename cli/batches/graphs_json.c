@@ -82,7 +82,8 @@ static void put_counters(leat_json *json, const graphs_job *job) {
     leat_graph_loader_counters counters;
     leat_graph_loader_get_counters(job->loader, &counters);
     double seconds = (double)(job->run.ended_ns - job->run.begun_ns) * 1e-9;
-    double work = (double)counters.work_ns * 1e-9, graphs = (double)counters.graphs;
+    double read_wait = (double)counters.read_wait_ns * 1e-9, graphs = (double)counters.graphs;
+    double work = (double)counters.work_ns * 1e-9 - read_wait;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -100,6 +101,7 @@ static void put_counters(leat_json *json, const graphs_job *job) {
     leat_json_member_double(json, "graphs_per_second", seconds > 0 ? graphs / seconds : 0);
     leat_json_member_double(json, "graphs_per_thread_second", work > 0 ? graphs / work : 0);
     leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
+    leat_json_member_double(json, "read_wait_seconds", read_wait);
     leat_json_end_object(json);
 }
 

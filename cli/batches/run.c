@@ -155,6 +155,11 @@ void batches_write_time(const batches_run *run, int64_t count, const char *thing
              100 * leat_ratio(stall_ns, run->ended_ns - run->begun_ns));
 }
 
+void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns) {
+    leat_out(run->cli, "reading    threads waited for data %.1f %% of their time\n",
+             100 * leat_ratio(read_wait_ns, work_ns));
+}
+
 /* ---- What comes out ----------------------------------------------------------------------- */
 
 static int write_results(batches_run *run) {

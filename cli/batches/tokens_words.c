@@ -44,8 +44,7 @@ void batches_write_summary(batches_job *job) {
     batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
                        counters.work_ns - counters.read_wait_ns, counters.stall_ns);
     if (counters.window_bytes > 0)
-        leat_out(job->run.cli, "reading    threads waited for data %.1f %% of their time\n",
-                 100 * leat_ratio(counters.read_wait_ns, counters.work_ns));
+        batches_write_reading(&job->run, counters.read_wait_ns, counters.work_ns);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */

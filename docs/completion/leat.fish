@@ -160,6 +160,7 @@ complete -c leat -n '__leat_is batches' -l curriculum-start -x -d 'where the ram
 complete -c leat -n '__leat_is batches' -l curriculum-end -x -d 'where the ramp ends; all tiers are in use then'
 complete -c leat -n '__leat_is batches' -l epochs -x -d 'end after N epochs; 0: never'
 complete -c leat -n '__leat_is batches' -l preset -x -a 'default reference' -d 'reference: batches as the reference system makes them'
+complete -c leat -n '__leat_is batches' -l order -r -d 'global: graphs of a batch are from anywhere; windowed, for caches larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces'
 complete -c leat -n '__leat_is batches' -l scale -x -a 'stored none' -d 'scale features with the cache\'s scaler, or leave them unchanged'
 complete -c leat -n '__leat_is batches' -l device-memory -x -d 'set --max-nodes and --max-edges so that a training step of --model uses at most this much device memory, and print both'
 complete -c leat -n '__leat_is batches' -l model -x -a 'vgae vgae-large gat gat-large' -d 'model to budget for with --device-memory'

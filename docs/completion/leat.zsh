@@ -190,6 +190,7 @@ _leat() {
       '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
       '--epochs[end after N epochs; 0: never]:epochs:' \
       '--preset[reference: batches as the reference system makes them]:preset:(default reference)' \
+      '--order[global: graphs of a batch are from anywhere; windowed, for caches larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:_files' \
       '--scale[scale features with the cache'\''s scaler, or leave them unchanged]:scale:(stored none)' \
       '--device-memory[set --max-nodes and --max-edges so that a training step of --model uses at most this much device memory, and print both]:device-memory:' \
       '--model[model to budget for with --device-memory]:model:(vgae vgae-large gat gat-large)' \

@@ -383,7 +383,6 @@ typedef struct leat_loader_options {
      * with the sampler "all". See docs/loading.md. */
     int64_t window_bytes;
 } leat_loader_options;
-#define LEAT_WINDOW_BYTES_DEFAULT (INT64_C(128) << 20)
 
 /* Default sample options, train, batch 8, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
 LEAT_API leat_loader_options leat_loader_options_default(void);

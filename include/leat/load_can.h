@@ -416,6 +416,7 @@ typedef struct leat_graph_loader_counters { /* of the batches returned so far, u
     int64_t work_ns;       /* that all threads together have worked */
     int64_t memory_bytes;  /* that the loader needs by its own count */
     int64_t prefetch;      /* in use */
+    int64_t read_wait_ns;  /* windowed order: that threads waited for windows to be read */
 } leat_graph_loader_counters;
 LEAT_API void leat_graph_loader_get_counters(const leat_graph_loader *loader,
                                              leat_graph_loader_counters *out);

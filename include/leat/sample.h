@@ -145,6 +145,11 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_sample_options_check(const leat_sample_o
 /* The options by name: "sampler", "length", "seed", "timestamp-modes", ... */
 LEAT_API const leat_setting_table *leat_sample_options_table(void);
 
+/* ---- the order of batches ------------------------------------------------------------------- */
+
+/* What "windowed" without a size means. */
+#define LEAT_WINDOW_BYTES_DEFAULT (INT64_C(128) << 20)
+
 /* ---- batches of graphs --------------------------------------------------------------------- */
 
 /* How the graphs of an epoch are packed into batches; see docs/can-graphs.md for the rules. */
@@ -190,10 +195,15 @@ typedef struct leat_graph_batch_options {
      * torch.rand's */
     leat_graph_preset preset;
     leat_graph_filter graphs; /* the others are in no batch */
+    /* 0: the global order, the graphs of a batch may be anywhere. Else the windowed order, for
+     * caches larger than memory: an epoch goes through windows of about this many bytes, and its
+     * batches are of one window each. 1 MiB to 1 TiB; not with the preset reference. See
+     * docs/can-graphs.md. */
+    int64_t window_bytes;
 } leat_graph_batch_options;
 
 /* ffd, 32 graphs, 8192 nodes, 32768 edges, skip, 1 step, seed 0, no curriculum, 10 tiers from 1 to
- * 10, without end, default, all graphs. */
+ * 10, without end, default, all graphs, the global order. */
 LEAT_API leat_graph_batch_options leat_graph_batch_options_default(void);
 
 /* Also checks combinations of options. */

@@ -259,7 +259,7 @@ class GraphBatchOptions(c.Structure):
         ("max_edges", c.c_int64), ("oversize", c.c_int), ("min_steps", c.c_int64),
         ("seed", c.c_uint64), ("curriculum", c.c_int), ("tiers", c.c_int64),
         ("curriculum_start", c.c_double), ("curriculum_end", c.c_double), ("epochs", c.c_int64),
-        ("preset", c.c_int), ("graphs", c.c_int),
+        ("preset", c.c_int), ("graphs", c.c_int), ("window_bytes", c.c_int64),
     ]
 
 
@@ -317,7 +317,7 @@ class GraphLoaderCounters(c.Structure):
     """leat_graph_loader_counters"""
     _fields_ = [(name, c.c_int64) for name in (
         "batches", "graphs", "nodes", "edges", "payload_bytes", "stall_ns", "work_ns",
-        "memory_bytes", "prefetch")]
+        "memory_bytes", "prefetch", "read_wait_ns")]
 
 
 class GraphExplanation(c.Structure):

@@ -510,6 +510,10 @@ class GraphLoader(_ring.Ring):
     "512M") change only the speed. The guarantees of leat.Loader about arrays, threads, waiting and
     processes hold here too.
 
+    order "global": the graphs of a batch may be anywhere in the file; "windowed" or
+    "windowed:SIZE", for caches larger than memory: the batches of an epoch go through windows of
+    SIZE bytes (128M), each read once, in large pieces.
+
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
     """
@@ -524,7 +528,7 @@ class GraphLoader(_ring.Ring):
                  curriculum_start: float | None = None, curriculum_end: float | None = None,
                  epochs: int = 0, preset: str = "default", scale: str = "stored", host: int = 0,
                  hosts: int = 1, threads: int | None = None, prefetch: int | None = None,
-                 memory: int | str | None = None) -> None:
+                 memory: int | str | None = None, order: str = "global") -> None:
         super().__init__()
         self._data = data if isinstance(data, CanDataset) else CanDataset(data)
         nodes, edges = _limits(self._data, split, (max_nodes, max_edges), pack, device_memory,
@@ -538,7 +542,7 @@ class GraphLoader(_ring.Ring):
                   "seed": seed, "tiers": tiers, "epochs": epochs}
         ramp = {"curriculum_start": curriculum_start, "curriculum_end": curriculum_end}
         words: dict[str, Any] = {
-            "graphs": graphs, "pack": pack, "oversize": oversize, "preset": preset,
+            "graphs": graphs, "pack": pack, "oversize": oversize, "preset": preset, "order": order,
             "curriculum": "scores" if by_scores else curriculum or "none"}
         for kind, values in ((whole, counts), (real, ramp)):
             words.update((name.replace("_", "-"), kind(name, value))

@@ -19,6 +19,8 @@ enum {
     LEAT_STREAM_BLOCK,           /* the order of its blocks */
     LEAT_STREAM_WINDOW_LANE,     /* keys of lanes, */
     LEAT_STREAM_WINDOW,          /* and of their windows */
+    LEAT_STREAM_GRAPH_CHUNK,     /* windowed epochs of graphs: the order of chunks, */
+    LEAT_STREAM_GRAPH_WINDOW,    /* and what batches their windows make */
 };
 
 /* Under the key of a context, as `position` of leat_random_at: single numbers, */

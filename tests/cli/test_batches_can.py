@@ -114,6 +114,21 @@ class Hashes(Case):
         seen.add(batches("--epochs", 2, "--pack", "fixed", "--batch", 25, "--hash"))
         self.assertEqual(len(seen), 9)
 
+    def test_in_windows(self):
+        order = (*self.STEPS, "--order", "windowed:1M")
+        want = batches(*order, "--hash=rows")
+        self.assertEqual(batches(*order, "--hash=rows", "--threads", 5, cache=FRAMES), want)
+        lines = [line for host in range(3) for line in batches(
+            *order, "--hash=rows", "--hosts", 3, "--host", host).splitlines()]
+        self.assertEqual(sorted(lines, key=place), want.splitlines())
+        document = told(*order, "--time")
+        self.assertEqual(document["options"]["order"], "windowed:1M")
+        self.assertEqual(document["counters"]["graphs"], 2 * document["split_graphs"])
+        self.assertGreaterEqual(document["time"]["read_wait_seconds"], 0)
+        self.assertIn("\nreading    threads waited for data ", batches(*order, "--time"))
+        self.assertEqual(told(*self.STEPS)["options"]["order"], "global")
+        self.refused("order windowed is not for preset reference", *order, "--preset", "reference")
+
     def test_hosts_share(self):
         want = batches(*self.STEPS, "--hash=rows").splitlines()
         for hosts in (2, 3, 8):
@@ -151,6 +166,14 @@ class States(Case):
             self.assertEqual(got, want[:end])
         self.assertEqual(batches(*self.WORDS, "--resume", state), "")
 
+    def test_in_the_middle_of_a_window(self):
+        words, state = (*self.WORDS, "--order", "windowed:1M"), self.path("state.json")
+        want = batches(*words).splitlines()
+        for step in (1, 5, 17, len(want) // 2 + 1):
+            batches(*words, "--steps", f"0:{step}", "--save-state", state)
+            self.assertEqual(batches(*words, "--resume", state).splitlines(), want[step:])
+        self.refused(r"order.*windowed:1M", *self.WORDS, "--resume", state, status=1)
+
     def test_without_steps(self):
         want = batches(*self.WORDS).splitlines()
         state = self.path("state.json")
@@ -175,6 +198,7 @@ class States(Case):
         state = self.path("state.json")
         batches(*SMALL, "--steps", "0:2", "--save-state", state)
         for more, words in ((("--seed", 3), "seed"), (("--pack", "bucket"), "pack"),
+                            (("--order", "windowed"), "order"),
                             (("--max-nodes", 999), "max-nodes"), (("--split", "val"), "split"),
                             (("--scale", "none"), "scale")):
             options = [*SMALL, *more] if more[0] != "--max-nodes" else ["--max-edges", 3000, *more]

@@ -314,7 +314,8 @@ class Batches(unittest.TestCase):
     def test_the_command_makes_the_same(self):
         for options in ({}, {"split": "val", "pack": "bucket"}, {"scale": "none", "min_steps": 20},
                         {"hosts": 2, "host": 1}, {"preset": "reference", "epochs": 3},
-                        {"curriculum": "random", "tiers": 3, "epochs": 5}):
+                        {"curriculum": "random", "tiers": 3, "epochs": 5},
+                        {"order": "windowed:1M"}):
             options = {**SMALL, **options}
             words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
             said = support.run("batches", self.path, *words, "--steps=0:4", "--hash=rows")
@@ -371,7 +372,7 @@ class Batches(unittest.TestCase):
         for other in ({"seed": 8}, {"split": "val"}, {"pack": "next-fit"}, {"pack": "bucket"},
                       {"max_nodes": 600}, {"scale": "none"},
                       {"pack": "fixed", "batch": 9, "max_nodes": None, "max_edges": None},
-                      {"min_steps": 40}, {"preset": "reference"}):
+                      {"min_steps": 40}, {"preset": "reference"}, {"order": "windowed:1M"}):
             self.assertNotEqual(digests(4, **other), self.wanted[:4], other)
 
     def test_hosts(self):

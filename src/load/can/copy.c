@@ -87,17 +87,22 @@ int64_t leat_graph_copier_bytes(const leat_graph_file *file) {
 /* ---- a graph ------------------------------------------------------------------------------------
  */
 
-/* Rows of a graph in its file. */
+/* Rows of graphs in their file. */
 typedef struct extent {
     int64_t node, edge; /* the first ones */
     int64_t nodes, edges;
 } extent;
 
-static extent extent_of(const leat_graph_file *file, int64_t graph) {
-    extent e = {.node = file->node_ptr[graph], .edge = file->edge_ptr[graph]};
-    e.nodes = file->node_ptr[graph + 1] - e.node;
-    e.edges = file->edge_ptr[graph + 1] - e.edge;
+/* Of graphs first .. end - 1. */
+static extent extent_between(const leat_graph_file *file, int64_t first, int64_t end) {
+    extent e = {.node = file->node_ptr[first], .edge = file->edge_ptr[first]};
+    e.nodes = file->node_ptr[end] - e.node;
+    e.edges = file->edge_ptr[end] - e.edge;
     return e;
+}
+
+static extent extent_of(const leat_graph_file *file, int64_t graph) {
+    return extent_between(file, graph, graph + 1);
 }
 
 enum { X_BYTES = LEAT_NODE_FEATURES * 4, EDGE_BYTES = LEAT_EDGE_FEATURES * 4 };
@@ -131,14 +136,15 @@ static leat_code refuse(const leat_graph_file *file, int64_t graph, const char *
                      leat_map_path(file->paged.map), (long long)graph, what);
 }
 
-/* ---- stored features ----------------------------------------------------------------------------
- */
-
-/* The byte ranges of a graph in the file. */
-enum { X, EDGE_ATTR, SOURCE, TARGET, NODE_ID, SPANS };
 typedef struct span {
     int64_t offset, size_bytes;
 } span;
+
+/* ---- stored features ----------------------------------------------------------------------------
+ */
+
+/* The byte ranges of graphs in the file. */
+enum { X, EDGE_ATTR, SOURCE, TARGET, NODE_ID, SPANS };
 
 static void find_stored(const leat_graph_file *file, const extent *e, span spans[SPANS]) {
     const int64_t *at = file->at;
@@ -224,16 +230,33 @@ void leat_graph_copy_soon(const leat_graph_copier *copier, const uint32_t *graph
 /* ---- stored frames ------------------------------------------------------------------------------
  */
 
+enum { FRAME_TIME, FRAME_ID, FRAME_BYTES, FRAME_SPANS };
+
+/* Windows are stored with all of their frames, one behind the other. */
+static void find_frames(const leat_graph_file *file, int64_t graph, int64_t count,
+                        span spans[FRAME_SPANS]) {
+    static const struct {
+        leat_can_tensor tensor;
+        int64_t frame_bytes;
+    } stored[FRAME_SPANS] = {[FRAME_TIME] = {LEAT_CAN_FRAME_TIME, 8},
+                             [FRAME_ID] = {LEAT_CAN_FRAME_ID, 4},
+                             [FRAME_BYTES] = {LEAT_CAN_FRAME_BYTES, 2 * LEAT_CAN_BYTES}};
+    int64_t window = file->shape.window;
+    for (int k = 0; k < FRAME_SPANS; k++) {
+        int64_t each = window * stored[k].frame_bytes;
+        spans[k] = (span){file->at[stored[k].tensor] + graph * each, count * each};
+    }
+}
+
 static leat_code read_frames(const leat_graph_copier *copier, int64_t graph, leat_error *err) {
     const leat_graph_file *file = copier->file;
-    int64_t window = file->shape.window, first = graph * window;
-    LEAT_TRY(leat_paged_read(&file->paged, file->at[LEAT_CAN_FRAME_TIME] + first * 8, window * 8,
-                             copier->time, err));
-    LEAT_TRY(leat_paged_read(&file->paged, file->at[LEAT_CAN_FRAME_ID] + first * 4, window * 4,
-                             copier->id, err));
-    LEAT_TRY(leat_paged_read(&file->paged,
-                             file->at[LEAT_CAN_FRAME_BYTES] + first * (2 * LEAT_CAN_BYTES),
-                             window * (2 * LEAT_CAN_BYTES), copier->bytes, err));
+    int64_t window = file->shape.window;
+    void *const to[FRAME_SPANS] = {copier->time, copier->id, copier->bytes};
+    span spans[FRAME_SPANS];
+    find_frames(file, graph, 1, spans);
+    for (int k = 0; k < FRAME_SPANS; k++) {
+        LEAT_TRY(leat_paged_read(&file->paged, spans[k].offset, spans[k].size_bytes, to[k], err));
+    }
     uint32_t most = 0;
     for (int64_t i = 0; i < window; i++) most = copier->id[i] > most ? copier->id[i] : most;
     return most < file->id_count ? LEAT_OK
@@ -265,6 +288,20 @@ static leat_code copy_frames(const leat_graph_copier *copier, int64_t graph,
         place->node_id[i] = known ? (int32_t)made.node[i] + 1 : 0;
     }
     return LEAT_OK;
+}
+
+/* ---- both ---------------------------------------------------------------------------------------
+ */
+
+void leat_graph_fetch(const leat_graph_file *file, int64_t first, int64_t end) {
+    extent e = extent_between(file, first, end);
+    span spans[SPANS];
+    int count = file->shape.frames ? FRAME_SPANS : SPANS;
+    if (file->shape.frames) find_frames(file, first, end - first, spans);
+    else find_stored(file, &e, spans);
+    for (int k = 0; k < count; k++) {
+        leat_map_fetch(file->paged.map, spans[k].offset, spans[k].offset + spans[k].size_bytes);
+    }
 }
 
 leat_code leat_graph_copy(leat_graph_copier *copier, int64_t graph, int64_t next,

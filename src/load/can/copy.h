@@ -34,6 +34,10 @@ void leat_graph_copier_destroy(leat_graph_copier *copier);
 /* Its size in bytes for the windows of this file. */
 int64_t leat_graph_copier_bytes(const leat_graph_file *file);
 
+/* Reads the bytes of graphs first .. end - 1 from the disk in large pieces, as far as they are not
+ * in memory: leat_map_fetch. */
+void leat_graph_fetch(const leat_graph_file *file, int64_t first, int64_t end);
+
 /*
  * These graphs will be copied soon: makes the processor look up the pages of all of them in
  * parallel. Worthwhile for about LEAT_SOON_GRAPHS at once.

@@ -51,6 +51,7 @@ void leat_graph_loader_get_counters(const leat_graph_loader *loader,
         .edges = counts[LEAT_GRAPH_COUNT_EDGES],
         .payload_bytes = leat_paged_checked_bytes(&loader->file->paged) - loader->payload_before,
         .stall_ns = leat_ring_stall_ns(loader->ring),
+        .read_wait_ns = loader->ahead == NULL ? 0 : leat_graph_ahead_wait_ns(loader->ahead),
         .work_ns = leat_ring_work_ns(loader->ring),
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
@@ -123,10 +124,14 @@ static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
     LEAT_TRY(make_plan(loader, options, scores_sha256, err));
     leat_graph_plan_get_facts(loader->plan, &loader->facts);
     loader->layout = leat_graph_layout_of(&loader->facts.largest);
-    leat_loader_expect_all(loader->file->paged.map);
+    if (options->batches.window_bytes == 0) leat_loader_expect_all(loader->file->paged.map);
     loader->payload_before = leat_paged_checked_bytes(&loader->file->paged);
     LEAT_TRY(leat_graph_loader_describe(loader, options->split, scores_sha256, err));
     LEAT_TRY(leat_graph_loader_budget(loader, err));
+    if (options->batches.window_bytes > 0) {
+        LEAT_TRY(leat_graph_ahead_create(&loader->ahead, loader->file, loader->plan,
+                                         options->batches.seed, options->batches.epochs, err));
+    }
     return start(loader, err);
 }
 
@@ -149,7 +154,8 @@ leat_code leat_graph_loader_create(leat_graph_loader **out, const leat_can_cache
 void leat_graph_loader_destroy(leat_graph_loader *loader) {
     if (loader == NULL) return;
     if (loader->ring != NULL && leat_ring_check_process(loader->ring, NULL) != LEAT_OK) return;
-    leat_ring_destroy(loader->ring);
+    leat_ring_destroy(loader->ring); /* its workers may wait for what is read ahead */
+    leat_graph_ahead_destroy(loader->ahead);
     leat_graph_turns_free(loader);
     leat_graph_plan_destroy(loader->plan);
     pthread_mutex_destroy(&loader->lock);
@@ -231,6 +237,10 @@ static leat_code seek(leat_graph_loader *loader, graph_place to, leat_error *err
     if (code == LEAT_OK) code = check_place(loader, to, epoch.batch_count, err);
     if (code == LEAT_OK) {
         leat_ring_park(loader->ring);
+        if (loader->ahead != NULL && to.batch < epoch.batch_count) {
+            leat_graph_ahead_seek(loader->ahead, to.epoch,
+                                  leat_graph_epoch_window(&epoch, to.batch));
+        }
         int64_t end = leat_graph_turns_begin(loader, &epoch);
         set_place(loader, to.epoch, to.batch);
         leat_ring_seek(loader->ring, to.batch / loader->options.host_count, end);

@@ -2,7 +2,8 @@
  * The graph loader, private part.
  *
  *   plan which graphs an epoch's batches hold: room sample. (sample/graphs/plan.h) turns the
- *   current epoch and the next one, planned. (order.c) slot one batch's arrays; a part of its step
+ *   current epoch and the next one, planned. (order.c) ahead windows read ahead of the batches, in
+ *   the windowed order. (ahead.h) slot one batch's arrays; a part of its step
  *   is a stretch of its graphs. (slot.c) ring threads that fill slots ahead of the caller. (ring.h)
  *   loader all of them, and the caller's position. (loader.c)
  *
@@ -13,6 +14,7 @@
 #ifndef LEAT_LOAD_CAN_LOADER_H
 #define LEAT_LOAD_CAN_LOADER_H
 
+#include "load/can/ahead.h"
 #include "load/can/cache.h"
 #include "load/can/copy.h"
 #include "load/ring.h"
@@ -63,6 +65,7 @@ struct leat_graph_loader {
     _Atomic int planning;
     pthread_mutex_t lock; /* of plan and turns, taken once per epoch */
 
+    leat_graph_ahead *ahead; /* NULL in the global order */
     leat_ring *ring;
     int64_t prefetch, memory_bytes;
     /* Of the caller's thread, read by others. */

@@ -75,6 +75,7 @@ static bool is_left_out(const leat_setting *row, const leat_graph_batch_options 
                         bool hashed) {
     if (row->neutral || strcmp(row->name, "seed") == 0) return true; /* in the state itself */
     if (strcmp(row->name, "epochs") == 0) return batches->curriculum == LEAT_CURRICULUM_NONE;
+    if (strcmp(row->name, "order") == 0) return batches->window_bytes == 0; /* as in older states */
     return hashed && strcmp(row->name, "graphs") == 0 && batches->graphs == LEAT_FILTER_ALL;
 }
 
@@ -118,6 +119,8 @@ leat_code leat_graph_loader_describe(leat_graph_loader *loader, const char *spli
 /* Of tables, per graph: sizes here, the plan and two epochs of it, offsets and labels in the cache.
  */
 enum { GRAPH_BYTES = 8 + 40 + 16 + 24 };
+/* In the windowed order: the window of each. */
+enum { WINDOW_BYTES = 4 };
 /* Of a thread besides its copier: the part of its stack that is used. */
 enum { THREAD_BYTES = 128 << 10 };
 
@@ -142,7 +145,9 @@ leat_code leat_graph_loader_budget(leat_graph_loader *loader, leat_error *err) {
     const leat_graph_loader_options *options = &loader->options;
     const leat_graph_limits *largest = &loader->facts.largest;
     int64_t slot = loader->layout.size_bytes, need = 0;
-    int64_t fixed = loader->file->shape.graphs * GRAPH_BYTES;
+    bool windowed = options->batches.window_bytes > 0;
+    int64_t fixed = loader->file->shape.graphs * (GRAPH_BYTES + (windowed ? WINDOW_BYTES : 0));
+    if (windowed) fixed += leat_graph_ahead_bytes();
     fixed += options->threads * (THREAD_BYTES + leat_graph_copier_bytes(loader->file));
     LEAT_TRY(check_fixed(loader, err));
     bool fits = leat_ring_budget(fixed, slot, options->prefetch, options->memory_bytes,

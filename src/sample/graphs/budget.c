@@ -33,10 +33,11 @@
 #include "leat/sample.h"
 
 #include "base/error.h"
+#include "sample/graphs/features.h"
 
 enum {
-    NODE_FEATURES = 35,
-    EDGE_FEATURES = 11,
+    NODE_FEATURES = LEAT_SAMPLE_NODE_FEATURES,
+    EDGE_FEATURES = LEAT_SAMPLE_EDGE_FEATURES,
     RANDOM_IDS = 32,
     MASKED_PART = 5,
     NUMBER_BYTES = 4,

@@ -1,6 +1,7 @@
 /* The options of graph batches, by name: one table for command line, state and Python. */
 #include "base/error.h"
 #include "leat/sample.h"
+#include "sample/order_setting.h"
 
 enum { TIERS_MAX = 250, BATCH_MAX = 1 << 24, STEPS_MAX = 1 << 30 };
 
@@ -37,6 +38,15 @@ static const leat_setting rows[] = {
     {INT("epochs", epochs, 0, INT32_MAX), .help = "end after N epochs; 0: never"},
     {CHOICE("preset", preset, "default|reference"),
      .help = "reference: batches as the reference system makes them"},
+    {.name = "order",
+     .kind = LEAT_SETTING_OTHER,
+     AT(window_bytes),
+     .type = &leat_order_setting,
+     .value = "global|windowed[:SIZE]",
+     .help =
+         "global: graphs of a batch are from anywhere; windowed, for caches larger than memory: "
+         "from one window of about SIZE (128M), so that the file is read once an epoch, in "
+         "large pieces"},
     {.name = NULL},
 };
 
@@ -58,6 +68,12 @@ leat_code leat_graph_batch_options_check(const leat_graph_batch_options *options
         return leat_fail(
             err, LEAT_ERR_OPTION,
             "max-nodes and max-edges are both 0 (no limit); set one of them, or use pack fixed");
+    }
+    if (options->window_bytes > 0 && options->preset == LEAT_GRAPHS_REFERENCE) {
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "order windowed is not for preset reference, whose batches are those of the "
+            "global order; use order global, or preset default");
     }
     if (options->curriculum == LEAT_CURRICULUM_NONE) return LEAT_OK;
     if (options->graphs == LEAT_FILTER_ATTACK) {

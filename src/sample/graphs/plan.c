@@ -39,6 +39,9 @@ struct leat_graph_plan {
     uint32_t *oversize;
     uint8_t *oversize_tier;
     leat_packer packer;
+    leat_graph_windows windows; /* none in the global order */
+    uint32_t *window;           /* [count] of each graph in the epoch that is planned */
+    uint32_t *share;            /* [windows + 1] of plan_windows */
 };
 
 /* ---- making a plan: labels ----------------------------------------------------------------- */
@@ -269,7 +272,11 @@ static leat_code build(leat_graph_plan *plan, const int32_t *y, const double *sc
     LEAT_TRY(take_out_oversize(plan, err));
     find_largest(plan);
     sort_packed(plan);
-    return LEAT_OK;
+    if (plan->options.window_bytes == 0) return LEAT_OK;
+    LEAT_TRY(
+        leat_graph_windows_create(&plan->windows, &plan->sizes, plan->options.window_bytes, err));
+    LEAT_TRY(LEAT_NEW(&plan->share, plan->windows.count + 1, err));
+    return LEAT_NEW(&plan->window, count, err);
 }
 
 leat_code leat_graph_plan_create(leat_graph_plan **out, const leat_graph_batch_options *options,
@@ -298,11 +305,18 @@ void leat_graph_plan_destroy(leat_graph_plan *plan) {
     leat_free(plan->oversize);
     leat_free(plan->oversize_tier);
     leat_packer_free(&plan->packer);
+    leat_graph_windows_free(&plan->windows);
+    leat_free(plan->window);
+    leat_free(plan->share);
     leat_free(plan);
 }
 
 void leat_graph_plan_get_facts(const leat_graph_plan *plan, leat_graph_plan_facts *facts) {
     *facts = plan->facts;
+}
+
+const leat_graph_windows *leat_graph_plan_windows(const leat_graph_plan *plan) {
+    return plan->options.window_bytes > 0 ? &plan->windows : NULL;
 }
 
 /* ---- an epoch ------------------------------------------------------------------------------ */
@@ -379,11 +393,11 @@ static int64_t pack_walk(const planning *it, uint64_t key, uint32_t *order, int6
     return leat_pack_next_fit(&plan->sizes, &it->limits, order, count, bin);
 }
 
-static leat_code plan_group(planning *it, int group, leat_error *err) {
+/* Packs the next `count` graphs of plan->order. */
+static leat_code pack_next(planning *it, uint64_t key, int64_t count, leat_error *err) {
     leat_graph_plan *plan = it->plan;
     uint32_t *order = plan->order + it->graph_count, *bin = plan->bin + it->graph_count;
-    int64_t count = list_group(it, group, order), bins = 0;
-    uint64_t key = leat_random_at(it->key, (uint64_t)(group - ALL_ACTIVE));
+    int64_t bins = 0;
     if (plan->options.pack == LEAT_PACK_FFD) {
         LEAT_TRY(pack_decreasing(it, key, order, count, bin, &bins, err));
     } else {
@@ -393,6 +407,12 @@ static leat_code plan_group(planning *it, int group, leat_error *err) {
     it->graph_count += count;
     it->batch_count += bins;
     return LEAT_OK;
+}
+
+static leat_code plan_group(planning *it, int group, leat_error *err) {
+    uint64_t key = leat_random_at(it->key, (uint64_t)(group - ALL_ACTIVE));
+    int64_t count = list_group(it, group, it->plan->order + it->graph_count);
+    return pack_next(it, key, count, err);
 }
 
 static void plan_oversize(planning *it) {
@@ -405,18 +425,86 @@ static void plan_oversize(planning *it) {
     }
 }
 
+/* ---- an epoch in windows -------------------------------------------------------------------- */
+
+/* Sorts items[] by the windows of their graphs, stably, into to[]; end[w] receives where those of
+ * window w end. */
+static void sort_by_window(const leat_graph_plan *plan, const uint32_t *items, int64_t count,
+                           uint32_t *to, uint32_t *end) {
+    int64_t windows = plan->windows.count;
+    memset(end, 0, sizeof(*end) * (size_t)(windows + 1));
+    for (int64_t i = 0; i < count; i++) end[plan->window[items[i]] + 1]++;
+    for (int64_t w = 0; w < windows; w++) end[w + 1] += end[w];
+    for (int64_t i = 0; i < count; i++) to[end[plan->window[items[i]]]++] = items[i];
+}
+
+/* Batches of one graph that is over the budget are the last ones of their window: share[w] of them,
+ * from next[w] on. */
+static void put_oversize(planning *it, uint32_t *next) {
+    leat_graph_plan *plan = it->plan;
+    for (int64_t i = 0; i < plan->facts.oversize_count; i++) {
+        if (!is_active(plan->oversize_tier[i], it->active)) continue;
+        plan->order[it->graph_count] = plan->oversize[i];
+        plan->bin[it->graph_count++] = next[plan->window[plan->oversize[i]]]++;
+    }
+}
+
+static void count_oversize(const planning *it, uint32_t *share) {
+    const leat_graph_plan *plan = it->plan;
+    memset(share, 0, sizeof(*share) * (size_t)(plan->windows.count + 1));
+    if (plan->options.oversize != LEAT_OVERSIZE_ALONE) return;
+    for (int64_t i = 0; i < plan->facts.oversize_count; i++) {
+        if (is_active(plan->oversize_tier[i], it->active)) share[plan->window[plan->oversize[i]]]++;
+    }
+}
+
+static leat_code plan_windows(planning *it, int64_t number, leat_graph_epoch *epoch,
+                              leat_error *err) {
+    leat_graph_plan *plan = it->plan;
+    int64_t windows = plan->windows.count, done = 0;
+    uint64_t key = leat_random(plan->options.seed, LEAT_STREAM_GRAPH_WINDOW, (uint64_t)number);
+    leat_graph_windows_of(&plan->windows, plan->options.seed, number, plan->window);
+    /* epoch->window holds the ends until each is replaced by the window's first batch */
+    sort_by_window(plan, plan->bin, list_group(it, ALL_ACTIVE, plan->bin), plan->order,
+                   epoch->window);
+    count_oversize(it, plan->share);
+    for (int64_t w = 0; w < windows; w++) {
+        int64_t end = epoch->window[w];
+        epoch->window[w] = (uint32_t)it->batch_count;
+        LEAT_TRY(pack_next(it, leat_random_at(key, (uint64_t)w), end - done, err));
+        done = end;
+        int64_t alone = plan->share[w];
+        plan->share[w] = (uint32_t)it->batch_count;
+        it->batch_count += alone;
+    }
+    epoch->window[windows] = (uint32_t)it->batch_count;
+    if (plan->options.oversize == LEAT_OVERSIZE_ALONE) put_oversize(it, plan->share);
+    return LEAT_OK;
+}
+
+/* ---- all epochs ----------------------------------------------------------------------------- */
+
+/* The batch, in the order in which they were packed, that is the b-th of the epoch. */
+static int64_t batch_at(const leat_graph_epoch *epoch, uint64_t key, int64_t window, int64_t b) {
+    int64_t first = epoch->window[window], count = epoch->window[window + 1] - first;
+    /* the only window of the global order has the key itself */
+    if (epoch->window_count > 1) key = leat_random_at(key, (uint64_t)window);
+    return first + leat_permute(key, count, b - first);
+}
+
 /* Sorts the graphs into their batches, and the batches into the order of the epoch. */
 static leat_code deliver(const planning *it, uint64_t key, leat_graph_epoch *epoch,
                          leat_error *err) {
     leat_graph_plan *plan = it->plan;
-    int64_t bins = it->batch_count, graphs = 0;
+    int64_t bins = it->batch_count, graphs = 0, window = 0;
     LEAT_TRY(LEAT_GROW(&plan->begin, &plan->begin_capacity, bins + 1, err));
     LEAT_TRY(LEAT_GROW(&epoch->first, &epoch->first_capacity, bins + 1, err));
     LEAT_TRY(LEAT_GROW(&epoch->graph, &epoch->graph_capacity, plan->facts.graph_count, err));
     memset(plan->begin, 0, sizeof(*plan->begin) * (size_t)bins);
     for (int64_t i = 0; i < it->graph_count; i++) plan->begin[plan->bin[i]]++;
     for (int64_t b = 0; b < bins; b++) {
-        uint32_t *its = &plan->begin[leat_permute(key, bins, b)], size = *its;
+        while (b >= epoch->window[window + 1]) window++;
+        uint32_t *its = &plan->begin[batch_at(epoch, key, window, b)], size = *its;
         *its = epoch->first[b] = (uint32_t)graphs;
         graphs += size;
     }
@@ -436,13 +524,21 @@ leat_code leat_graph_plan_epoch(leat_graph_plan *plan, int64_t number, leat_grap
     LEAT_ASSERT(number >= 0);
     it.key = leat_random(options->seed, LEAT_STREAM_GRAPH_PACK, (uint64_t)number);
     it.limits = epoch_limits(plan, it.active);
-    if (in_reference(plan) && options->curriculum != LEAT_CURRICULUM_NONE) {
+    epoch->window_count = options->window_bytes > 0 ? plan->windows.count : 1;
+    LEAT_TRY(LEAT_GROW(&epoch->window, &epoch->window_capacity, epoch->window_count + 1, err));
+    if (options->window_bytes > 0) {
+        LEAT_TRY(plan_windows(&it, number, epoch, err));
+    } else if (in_reference(plan) && options->curriculum != LEAT_CURRICULUM_NONE) {
         for (int tier = 0; tier < it.active; tier++) LEAT_TRY(plan_group(&it, tier, err));
         LEAT_TRY(plan_group(&it, ATTACK, err));
     } else {
         LEAT_TRY(plan_group(&it, ALL_ACTIVE, err));
     }
-    plan_oversize(&it);
+    if (options->window_bytes == 0) {
+        plan_oversize(&it);
+        epoch->window[0] = 0;
+        epoch->window[1] = (uint32_t)it.batch_count;
+    }
     LEAT_TRY(deliver(&it, key, epoch, err));
     epoch->number = number;
     epoch->batch_count = it.batch_count;
@@ -456,5 +552,17 @@ leat_code leat_graph_plan_epoch(leat_graph_plan *plan, int64_t number, leat_grap
 void leat_graph_epoch_free(leat_graph_epoch *epoch) {
     leat_free(epoch->first);
     leat_free(epoch->graph);
+    leat_free(epoch->window);
     *epoch = (leat_graph_epoch){0};
+}
+
+int64_t leat_graph_epoch_window(const leat_graph_epoch *epoch, int64_t batch) {
+    int64_t low = 0, high = epoch->window_count - 1;
+    LEAT_ASSERT(batch >= 0 && batch < epoch->batch_count);
+    while (low < high) {
+        int64_t middle = (low + high + 1) / 2;
+        if (epoch->window[middle] <= batch) low = middle;
+        else high = middle - 1;
+    }
+    return low;
 }

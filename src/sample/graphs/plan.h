@@ -8,17 +8,18 @@
  *   bucket    leat_pack_next_fit over leat_order_buckets: batches hold graphs of like size
  *   fixed     a random order cut every options->batch graphs, whatever their sizes
  *
- * and the order of the batches is a keyed permutation. (Preset reference: ffd and next-fit over the
- * graphs by descending size, the same batches each epoch; only their order is drawn.) With a
- * curriculum an epoch has the graphs that are not benign (attacks, unlabelled ones), and the benign
- * ones of its active tiers. options->graphs leaves graphs out by their label; the others keep their
- * numbers.
+ * and the order of the batches is a keyed permutation. In the windowed order (windows.h) each
+ * window is packed by itself, and its batches follow each other. (Preset reference: ffd and
+ * next-fit over the graphs by descending size, the same batches each epoch; only their order is
+ * drawn.) With a curriculum an epoch has the graphs that are not benign (attacks, unlabelled ones),
+ * and the benign ones of its active tiers. options->graphs leaves graphs out by their label; the
+ * others keep their numbers.
  */
 #ifndef LEAT_SAMPLE_GRAPHS_PLAN_H
 #define LEAT_SAMPLE_GRAPHS_PLAN_H
 
 #include "leat/sample.h"
-#include "sample/graphs/pack.h"
+#include "sample/graphs/windows.h"
 
 typedef struct leat_graph_plan leat_graph_plan;
 
@@ -26,9 +27,9 @@ typedef struct leat_graph_plan leat_graph_plan;
  * `sizes` must live as long as the plan. `y` (NULL: all are benign) is above 0 for graphs with an
  * attack, 0 for benign ones, below 0 for unlabelled ones; `score` ranks the benign ones. Labels are
  * used by a filter or a curriculum, scores by a curriculum, and only here. Memory: some 16
- * bytes a graph, 24 a batch. LEAT_ERR_INPUT if a score is not finite, or a graph is over a budget
- * and options->oversize is `fail`: the message has its number and sizes. LEAT_ERR_OPTION if
- * options->graphs leaves none.
+ * bytes a graph, 24 a batch; 4 more a graph in the windowed order. LEAT_ERR_INPUT if a score is not
+ * finite, or a graph is over a budget and options->oversize is `fail`: the message has its number
+ * and sizes. LEAT_ERR_OPTION if options->graphs leaves none.
  */
 LEAT_MUST_CHECK leat_code leat_graph_plan_create(leat_graph_plan **out,
                                                  const leat_graph_batch_options *options,
@@ -57,7 +58,11 @@ typedef struct leat_graph_epoch {
     int64_t tiers;            /* that are active */
     bool dealt_again;         /* ffd: rules before LEAT_GRAPH_PLAN_RULES made other batches of it */
     leat_graph_limits limits; /* of a batch, by the options and their min_steps; INT32_MAX: none */
-    int64_t first_capacity, graph_capacity;
+    /* The batches of window w are window[w] .. window[w + 1] - 1; one window in the global order.
+     */
+    uint32_t *window;
+    int64_t window_count;
+    int64_t first_capacity, graph_capacity, window_capacity;
 } leat_graph_epoch;
 
 /*
@@ -68,5 +73,9 @@ typedef struct leat_graph_epoch {
 LEAT_MUST_CHECK leat_code leat_graph_plan_epoch(leat_graph_plan *plan, int64_t number,
                                                 leat_graph_epoch *epoch, leat_error *err);
 void leat_graph_epoch_free(leat_graph_epoch *epoch);
+/* The window of batch 0 <= b < batch_count. */
+int64_t leat_graph_epoch_window(const leat_graph_epoch *epoch, int64_t batch);
+/* The windows of the epochs; NULL in the global order. The plan's; any thread may read them. */
+const leat_graph_windows *leat_graph_plan_windows(const leat_graph_plan *plan);
 
 #endif

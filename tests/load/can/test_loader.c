@@ -354,7 +354,7 @@ static void options_by_name(void **state) {
     char text[LEAT_SETTING_BYTES];
     leat_error err = {0};
     assert_int_equal(round_trip(table, &options), 6);
-    assert_int_equal(round_trip(leat_graph_batch_options_table(), &options.batches), 14);
+    assert_int_equal(round_trip(leat_graph_batch_options_table(), &options.batches), 15);
     assert_ok(set(&options, "scale", "none", err));
     assert_string_equal(leat_settings_get(table, &options, "scale", text), "none");
     assert_int_equal(options.scale, LEAT_SCALE_NONE);

@@ -10,6 +10,7 @@ static const char *const defaults_text[][2] = {
     {"curriculum", "none"},    {"tiers", "10"},
     {"curriculum-start", "1"}, {"curriculum-end", "10"},
     {"epochs", "0"},           {"preset", "default"},
+    {"order", "global"},
 };
 enum { OPTIONS = sizeof(defaults_text) / sizeof(*defaults_text) };
 
@@ -56,6 +57,9 @@ static void set_and_get(void **state) {
         {"curriculum-end", "12.5"},
         {"epochs", "300"},
         {"preset", "reference"},
+        {"order", "windowed:1M"},
+        {"order", "windowed:128M"},
+        {"order", "windowed:1T"},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         leat_graph_batch_options options = leat_graph_batch_options_default();
@@ -92,6 +96,8 @@ static void refused_texts(void **state) {
         {"curriculum-end", "ten", "curriculum-end"},
         {"epochs", "-1", "epochs"},
         {"preset", "paper", "preset: \"paper\" is not accepted; it takes default or reference"},
+        {"order", "window", "it takes global, windowed or windowed:SIZE"},
+        {"order", "windowed:1000K", "windowed"},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         leat_graph_batch_options options = leat_graph_batch_options_default();
@@ -131,6 +137,9 @@ static void together(void **state) {
          "graphs attack leaves out the benign graphs, which a curriculum ranks"},
         {{{"curriculum", "random"}, {"epochs", "9"}, {"graphs", "benign"}}, NULL},
         {{{"graphs", "attack"}}, NULL},
+        {{{"order", "windowed"}}, NULL},
+        {{{"order", "windowed"}, {"preset", "reference"}}, "order windowed is not for preset"},
+        {{{"order", "global"}, {"preset", "reference"}}, NULL},
     };
     for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
         leat_graph_batch_options options = leat_graph_batch_options_default();

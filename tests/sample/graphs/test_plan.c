@@ -51,6 +51,10 @@ static plan_case case_of(uint64_t number) {
     options->epochs = 1 + (int64_t)pick(key, 12, 9);
     if (pick(key, 13, 3) == 0) options->graphs = (leat_graph_filter)pick(key, 14, 3);
     if (options->graphs == LEAT_FILTER_ATTACK) options->curriculum = LEAT_CURRICULUM_NONE;
+    if (pick(key, 15, 3) == 0) {
+        options->window_bytes = 1 << 20;
+        options->preset = LEAT_GRAPHS_DEFAULT;
+    }
     it.y = calloc((size_t)count, sizeof(*it.y));
     it.score = calloc((size_t)count, sizeof(*it.score));
     for (int64_t g = 0; g < count; g++) {
@@ -177,9 +181,28 @@ static void check_steps(const plan_case *it, const leat_graph_epoch *epoch) {
     if (possible && nodes > 0 && steps > 1) assert_true(epoch->batch_count >= steps);
 }
 
+/* The batches of a window hold graphs of its chunks alone; how many windows there are. */
+static int64_t check_windows(const plan_case *it, const leat_graph_plan *plan,
+                             const leat_graph_epoch *epoch) {
+    const leat_graph_windows *windows = leat_graph_plan_windows(plan);
+    uint32_t window[300] = {0};
+    assert_int_equal(windows != NULL, it->options.window_bytes > 0);
+    if (windows != NULL) leat_graph_windows_of(windows, it->options.seed, epoch->number, window);
+    assert_int_equal(epoch->window_count, windows == NULL ? 1 : windows->count);
+    assert_int_equal(epoch->window[0], 0);
+    assert_int_equal(epoch->window[epoch->window_count], epoch->batch_count);
+    for (int64_t b = 0; b < epoch->batch_count; b++) {
+        int64_t its = leat_graph_epoch_window(epoch, b);
+        assert_true(epoch->window[its] <= b && b < epoch->window[its + 1]);
+        for (int64_t i = epoch->first[b]; i < epoch->first[b + 1]; i++)
+            assert_int_equal(window[epoch->graph[i]], its);
+    }
+    return epoch->window_count;
+}
+
 static void any_options(void **state) {
     (void)state;
-    int64_t batches = 0, oversize = 0, filtered = 0, empty = 0;
+    int64_t batches = 0, oversize = 0, filtered = 0, empty = 0, several = 0;
     for (uint64_t number = 0; number < 4000; number++) {
         plan_case it = case_of(number);
         leat_graph_plan *plan = NULL;
@@ -215,6 +238,7 @@ static void any_options(void **state) {
             assert_int_equal(epoch.first[epoch.batch_count], epoch.graph_count);
             check_members(&it, &epoch);
             check_steps(&it, &epoch);
+            several += check_windows(&it, plan, &epoch) > 1;
             for (int64_t b = 0; b < epoch.batch_count; b++) {
                 check_batch(&it, &epoch, b, &facts.largest);
             }
@@ -226,7 +250,7 @@ static void any_options(void **state) {
         free_case(&it);
     }
     assert_true(batches > 100000 && oversize > 10000);
-    assert_true(filtered > 500 && empty > 20);
+    assert_true(filtered > 500 && empty > 20 && several > 500);
 }
 
 static bool same_epochs(const leat_graph_epoch *a, const leat_graph_epoch *b) {
