@@ -203,41 +203,51 @@ static void json_member_known(leat_json *json, const char *name, int64_t value) 
     if (value >= 0) leat_json_member_int(json, name, value);
 }
 
+static void json_clock_step(leat_json *json, const leat_can_ingest_result *result, int at) {
+    leat_json_member_string(json, "file", result->clock_step[at].file);
+    leat_json_member_int(json, "frame", result->clock_step[at].frame);
+    leat_json_member_double(json, "seconds", result->clock_step[at].seconds);
+}
+
+static void json_interval(leat_json *json, const leat_can_ingest_result *result, int at) {
+    leat_json_member_string(json, "file", result->interval[at].file);
+    leat_json_member_int(json, "frames", result->interval[at].frames);
+    leat_json_member_int(json, "attacks", result->interval[at].attacks);
+}
+
+/* "first": the first of what was counted. */
+static void json_first(leat_json *json, const leat_can_ingest_result *result, int count,
+                       void (*members)(leat_json *, const leat_can_ingest_result *, int)) {
+    leat_json_key(json, "first");
+    leat_json_begin_array(json);
+    for (int i = 0; i < count; i++) {
+        leat_json_begin_object(json);
+        members(json, result, i);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void json_clock_steps(leat_json *json, const leat_can_ingest_result *result) {
     if (result->clock_steps < 0) return;
     leat_json_key(json, "clock_steps");
     leat_json_begin_object(json);
     leat_json_member_int(json, "count", result->clock_steps);
-    leat_json_key(json, "first");
-    leat_json_begin_array(json);
-    for (int i = 0; i < result->clock_step_count; i++) {
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "file", result->clock_step[i].file);
-        leat_json_member_int(json, "frame", result->clock_step[i].frame);
-        leat_json_member_double(json, "seconds", result->clock_step[i].seconds);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
+    json_first(json, result, result->clock_step_count, json_clock_step);
     leat_json_end_object(json);
 }
 
 static void json_described(leat_json *json, const leat_can_ingest_result *result) {
+    const int64_t count = result->interval_count;
     if (result->files_described <= 0) return;
     leat_json_key(json, "capture_metadata");
     leat_json_begin_object(json);
     leat_json_member_int(json, "files", result->files_described);
     leat_json_member_int(json, "frames", result->frames_injected);
-    leat_json_member_int(json, "intervals", result->interval_count);
-    leat_json_key(json, "first");
-    leat_json_begin_array(json);
-    for (int i = 0; i < result->interval_count && i < LEAT_CAN_INTERVALS_NAMED; i++) {
-        leat_json_begin_object(json);
-        leat_json_member_string(json, "file", result->interval[i].file);
-        leat_json_member_int(json, "frames", result->interval[i].frames);
-        leat_json_member_int(json, "attacks", result->interval[i].attacks);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
+    leat_json_member_int(json, "intervals", count);
+    json_first(json, result,
+               (int)(count < LEAT_CAN_INTERVALS_NAMED ? count : LEAT_CAN_INTERVALS_NAMED),
+               json_interval);
     leat_json_end_object(json);
 }
 

@@ -85,20 +85,20 @@ static int report(batches_job *job) {
     return batches_write_report(job->run.cli, job->dataset, &job->options, first, end);
 }
 
-/* Data that memory cannot hold is read again for every batch in the global order. */
+/* In the global order, data that memory cannot hold is read again for every batch. */
 static void note_memory(batches_job *job) {
     char data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
-    leat_machine machine;
-    leat_machine_look("/", &machine);
+    int64_t memory_bytes = 0;
     if (job->options.window_bytes > 0 || job->options.by_client ||
-        job->options.sample.sampler == LEAT_SAMPLER_ALL || machine.memory_bytes < 0 ||
-        job->facts.file_bytes <= machine.memory_bytes)
+        job->options.sample.sampler == LEAT_SAMPLER_ALL ||
+        !leat_data_exceeds_memory(job->facts.file_bytes, &memory_bytes))
         return;
     leat_cli_note(job->run.cli,
-                  "the data set has %s and memory %s: every context is read from the disk; "
-                  "--order windowed reads the data once an epoch, in large pieces",
+                  "the data set (%s) is larger than the memory of this machine (%s), so batches in "
+                  "random order wait for the disk; use --order windowed, which reads the data set "
+                  "once per epoch, in large pieces",
                   leat_words_bytes(data, job->facts.file_bytes),
-                  leat_words_bytes(memory, machine.memory_bytes));
+                  leat_words_bytes(memory, memory_bytes));
 }
 
 static int with_dataset(batches_job *job) {

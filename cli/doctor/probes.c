@@ -7,12 +7,10 @@
 /* Which data the windowed order is for. */
 static void tell_order(leat_doctor *doc, const leat_dataset_facts *facts) {
     char what[LEAT_MESSAGE_BYTES], data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
-    leat_machine machine;
-    leat_machine_look("/", &machine);
-    if (machine.memory_bytes >= 0 && facts->file_bytes > machine.memory_bytes) {
+    int64_t memory_bytes = 0;
+    if (leat_data_exceeds_memory(facts->file_bytes, &memory_bytes)) {
         snprintf(what, sizeof what, "the data set has %s, more than the %s of memory",
-                 leat_words_bytes(data, facts->file_bytes),
-                 leat_words_bytes(memory, machine.memory_bytes));
+                 leat_words_bytes(data, facts->file_bytes), leat_words_bytes(memory, memory_bytes));
         leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
                          "train with --order windowed, which reads it once an epoch");
     } else if (facts->compressed) {

@@ -88,6 +88,8 @@ static leat_code unpack_some(leat_lines *lines, leat_error *err) {
         return leat_fail(err, code, "\"%s\": damaged %s data at byte %lld: %s; get the file again",
                          lines->name, leat_coding_name(lines->options.coding),
                          (long long)(lines->file_bytes - flow->in_bytes), why.message);
+    if (code == LEAT_ERR_LIMIT && lines->options.refused_bytes != NULL)
+        *lines->options.refused_bytes = leat_unpacker_memory_bytes(lines->unpacker);
     if (code == LEAT_ERR_LIMIT)
         return leat_fail(err, code, "\"%s\": %s; use a larger --memory, or unpack the file",
                          lines->name, why.message);

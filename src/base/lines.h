@@ -32,8 +32,9 @@ typedef struct leat_line {
 } leat_line;
 
 typedef struct leat_lines_options {
-    leat_coding coding;   /* see unpack.h */
-    int64_t unpack_bytes; /* the memory that unpacking may take; 0: LEAT_UNPACK_MEMORY_BYTES */
+    leat_coding coding;     /* see unpack.h */
+    int64_t unpack_bytes;   /* the memory that unpacking may take; 0: LEAT_UNPACK_MEMORY_BYTES */
+    int64_t *refused_bytes; /* set to what a member requires that requires more; NULL: not wanted */
     bool quotes; /* records of RFC 4180, fields separated by commas; else every line is a record */
 } leat_lines_options;
 

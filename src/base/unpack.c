@@ -10,12 +10,14 @@
 static const struct {
     const char *name, *suffix;
     const leat_unpack_codec *codec;
+    const char *magic;                /* that all files begin with, of magic_bytes */
+    int64_t magic_bytes, known_bytes; /* by so many it is known */
 } codings[] = {
-    [LEAT_CODING_NONE] = {"", NULL, NULL},
-    [LEAT_CODING_GZIP] = {"gzip", ".gz", &leat_unpack_gzip},
-    [LEAT_CODING_BZIP2] = {"bzip2", ".bz2", &leat_unpack_bzip2},
-    [LEAT_CODING_XZ] = {"xz", ".xz", &leat_unpack_xz},
-    [LEAT_CODING_ZSTD] = {"zstd", ".zst", &leat_unpack_zstd},
+    [LEAT_CODING_NONE] = {"", NULL, NULL, NULL, 0, 0},
+    [LEAT_CODING_GZIP] = {"gzip", ".gz", &leat_unpack_gzip, "\x1f\x8b", 2, 2},
+    [LEAT_CODING_BZIP2] = {"bzip2", ".bz2", &leat_unpack_bzip2, "BZh", 3, 10},
+    [LEAT_CODING_XZ] = {"xz", ".xz", &leat_unpack_xz, "\xfd\x37zXZ", 6, 6},
+    [LEAT_CODING_ZSTD] = {"zstd", ".zst", &leat_unpack_zstd, "\x28\xb5\x2f\xfd", 4, 4},
 };
 enum { CODINGS = sizeof codings / sizeof *codings };
 
@@ -28,24 +30,24 @@ struct leat_unpacker {
 
 /* ---- which it is ---------------------------------------------------------------------------- */
 
-static bool begins(const uint8_t *bytes, int64_t size_bytes, const char *magic, int64_t count) {
-    return size_bytes >= count && memcmp(bytes, magic, (size_t)count) == 0;
+/* Whether a file begins as all of a coding do, as far as it goes. */
+static bool begins(leat_coding coding, const uint8_t *bytes, int64_t size_bytes) {
+    const int64_t count = codings[coding].magic_bytes;
+    return memcmp(bytes, codings[coding].magic,
+                  (size_t)(size_bytes < count ? size_bytes : count)) == 0;
 }
 
 leat_coding leat_coding_of(const uint8_t *bytes, int64_t size_bytes) {
-    if (begins(bytes, size_bytes, "\x1f\x8b", 2)) return LEAT_CODING_GZIP;
-    if (begins(bytes, size_bytes,
-               "\xfd"
-               "7zXZ\0",
-               6))
-        return LEAT_CODING_XZ;
-    if (begins(bytes, size_bytes, "\x28\xb5\x2f\xfd", 4)) return LEAT_CODING_ZSTD;
+    static const leat_coding plain[] = {LEAT_CODING_GZIP, LEAT_CODING_XZ, LEAT_CODING_ZSTD};
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (size_bytes >= codings[plain[i]].known_bytes && begins(plain[i], bytes, size_bytes))
+            return plain[i];
     /* a frame to be skipped, as programs write that pack in parallel */
     if (size_bytes >= 4 && (bytes[0] & 0xf0) == 0x50 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0)
         return LEAT_CODING_ZSTD;
     /* a text may begin with BZh9, but not with what follows: pi, or the square root of pi */
-    if (size_bytes >= 10 && begins(bytes, size_bytes, "BZh", 3) && bytes[3] >= '1' &&
-        bytes[3] <= '9' &&
+    if (size_bytes >= codings[LEAT_CODING_BZIP2].known_bytes &&
+        begins(LEAT_CODING_BZIP2, bytes, size_bytes) && bytes[3] >= '1' && bytes[3] <= '9' &&
         (memcmp(bytes + 4, "1AY&SY", 6) == 0 || memcmp(bytes + 4, "\x17rE8P\x90", 6) == 0))
         return LEAT_CODING_BZIP2;
     return LEAT_CODING_NONE;
@@ -53,14 +55,27 @@ leat_coding leat_coding_of(const uint8_t *bytes, int64_t size_bytes) {
 
 const char *leat_coding_name(leat_coding coding) { return codings[coding].name; }
 
-int64_t leat_coding_stem_bytes(const char *path) {
+/* What a path says that its file is. */
+static leat_coding coding_of_name(const char *path) {
     size_t size = strlen(path);
     for (int i = LEAT_CODING_NONE + 1; i < CODINGS; i++) {
         size_t suffix = strlen(codings[i].suffix);
         if (size > suffix && strcasecmp(path + size - suffix, codings[i].suffix) == 0)
-            return (int64_t)(size - suffix);
+            return (leat_coding)i;
     }
-    return (int64_t)size;
+    return LEAT_CODING_NONE;
+}
+
+int64_t leat_coding_stem_bytes(const char *path) {
+    const leat_coding coding = coding_of_name(path);
+    return (int64_t)(strlen(path) -
+                     (coding == LEAT_CODING_NONE ? 0 : strlen(codings[coding].suffix)));
+}
+
+bool leat_coding_is_cut(const char *path, const uint8_t *bytes, int64_t size_bytes) {
+    const leat_coding coding = coding_of_name(path);
+    return coding != LEAT_CODING_NONE && size_bytes > 0 &&
+           size_bytes < codings[coding].known_bytes && begins(coding, bytes, size_bytes);
 }
 
 /* ---- members -------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ typedef enum leat_coding {
 leat_coding leat_coding_of(const uint8_t *bytes, int64_t size_bytes);
 /* "gzip" and the like, for messages; "" for none. */
 const char *leat_coding_name(leat_coding coding);
+/* Whether `bytes`, all of a file, are too few to say how it is packed, but begin as its name says:
+ * a packed file that was truncated. */
+bool leat_coding_is_cut(const char *path, const uint8_t *bytes, int64_t size_bytes);
 /* The size of a path without the suffix of a packed file (".gz", ".bz2", ".xz", ".zst", in any
  * case): all of it if it has none. */
 int64_t leat_coding_stem_bytes(const char *path);
@@ -53,7 +56,8 @@ void leat_unpacker_destroy(leat_unpacker *unpacker);
  */
 LEAT_MUST_CHECK leat_code leat_unpacker_step(leat_unpacker *unpacker, leat_unpack_flow *flow,
                                              bool *ended, leat_error *err);
-/* The most memory that members have required so far, without small change. */
+/* The most memory that members have required so far, one that was refused included, without small
+ * change. */
 int64_t leat_unpacker_memory_bytes(const leat_unpacker *unpacker);
 
 #endif

@@ -111,7 +111,7 @@ static leat_code step(void *codec, leat_unpack_flow *flow, bool *end, leat_error
     flow->out_bytes = (int64_t)self->stream.avail_out;
     *end = result == LZMA_STREAM_END;
     int64_t used = (int64_t)self->usage(&self->stream);
-    if (used > self->most_bytes && result != LZMA_MEMLIMIT_ERROR) self->most_bytes = used;
+    if (used > self->most_bytes) self->most_bytes = used;
     bool good = *end || result == LZMA_OK || result == LZMA_BUF_ERROR;
     return good ? LEAT_OK : explain(self, result, err);
 }

@@ -1,18 +1,21 @@
 /* Frames of zstd: see unpack_codec.h. A frame says how large its window is, which is most of the
  * memory that unpacking it takes. */
+#include <string.h>
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/mem.h"
 #include "base/unpack_codec.h"
 
-/* Memory besides the window: the state and the buffers of a block. */
-enum { ZSTD_BYTES = 512 << 10, WINDOW_LOG_LEAST = 10, WINDOW_LOG_MOST = 30 };
+/* Memory besides the window: the state and the buffers of a block. HEADER_BYTES: of the longest
+ * header of a frame. */
+enum { ZSTD_BYTES = 512 << 10, WINDOW_LOG_LEAST = 10, WINDOW_LOG_MOST = 30, HEADER_BYTES = 18 };
 
 typedef struct frames {
     ZSTD_DCtx *context;
-    int window_log; /* of the largest window allowed */
-    bool fresh;     /* no byte of the frame was read yet */
+    int window_log;               /* of the largest window allowed */
+    uint8_t header[HEADER_BYTES]; /* the first bytes of the frame */
+    int64_t header_bytes;         /* read so far */
     int64_t window_bytes;
 } frames;
 
@@ -41,7 +44,7 @@ static leat_code create(void **out, int64_t memory_bytes, leat_error *err) {
 
 static leat_code begin(void *codec, leat_error *err) {
     frames *self = codec;
-    self->fresh = true;
+    self->header_bytes = 0;
     if (!ZSTD_isError(ZSTD_DCtx_reset(self->context, ZSTD_reset_session_only))) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_MEMORY, "zstd cannot be reset");
 }
@@ -56,24 +59,37 @@ static int64_t window_of(const uint8_t *frame, int64_t size_bytes) {
     static const int dictionary_bytes[] = {0, 1, 2, 4}, content_bytes[] = {1, 2, 4, 8};
     int at = 5 + dictionary_bytes[frame[4] & 3], count = content_bytes[frame[4] >> 6];
     int64_t size = count == 2 ? 256 : 0;
-    if (size_bytes < at + count || count == 8) return 0;
-    for (int i = 0; i < count; i++) size += (int64_t)frame[at + i] << 8 * i;
+    if (size_bytes < at + count) return 0;
+    for (int i = 0; i < count && i < 7; i++) size += (int64_t)frame[at + i] << 8 * i;
     return size;
+}
+
+/* Notes the window of a frame that begins with what was read of it and `in`. */
+static void note_window(frames *self, const uint8_t *in, int64_t in_bytes) {
+    uint8_t header[HEADER_BYTES];
+    if (self->header_bytes == HEADER_BYTES) return;
+    int64_t more = HEADER_BYTES - self->header_bytes;
+    if (more > in_bytes) more = in_bytes;
+    memcpy(header, self->header, (size_t)self->header_bytes);
+    if (more > 0) memcpy(header + self->header_bytes, in, (size_t)more);
+    int64_t window = window_of(header, self->header_bytes + more);
+    int64_t rounded = INT64_C(1) << WINDOW_LOG_LEAST; /* the limit is a power of two */
+    while (rounded < window) rounded *= 2;
+    if (rounded > self->window_bytes) self->window_bytes = rounded;
+}
+
+static void keep_header(frames *self, const uint8_t *in, int64_t in_bytes) {
+    for (int64_t i = 0; i < in_bytes && self->header_bytes < HEADER_BYTES; i++)
+        self->header[self->header_bytes++] = in[i];
 }
 
 static leat_code step(void *codec, leat_unpack_flow *flow, bool *end, leat_error *err) {
     frames *self = codec;
-    if (self->fresh) {
-        int64_t window = window_of(flow->in, flow->in_bytes);
-        int64_t rounded = INT64_C(1) << WINDOW_LOG_LEAST; /* the limit is a power of two */
-        while (rounded < window) rounded *= 2;
-        if (rounded > self->window_bytes && rounded <= INT64_C(1) << self->window_log)
-            self->window_bytes = rounded;
-    }
-    self->fresh = false;
+    note_window(self, flow->in, flow->in_bytes);
     ZSTD_inBuffer in = {flow->in, (size_t)flow->in_bytes, 0};
     ZSTD_outBuffer out = {flow->out, (size_t)flow->out_bytes, 0};
     size_t result = ZSTD_decompressStream(self->context, &out, &in);
+    keep_header(self, flow->in, (int64_t)in.pos);
     flow->in += in.pos;
     flow->in_bytes -= (int64_t)in.pos;
     flow->out += out.pos;
@@ -85,8 +101,9 @@ static leat_code step(void *codec, leat_unpack_flow *flow, bool *end, leat_error
         return leat_fail(err, LEAT_ERR_MEMORY, "zstd is out of memory");
     case ZSTD_error_frameParameter_windowTooLarge:
         return leat_fail(err, LEAT_ERR_LIMIT,
-                         "unpacking it requires a window of more than %lld MiB, for which there is "
-                         "no memory left",
+                         "unpacking it requires a window of %lld MiB, but there is memory for %lld "
+                         "MiB",
+                         (long long)(self->window_bytes >> 20),
                          (long long)((INT64_C(1) << self->window_log) >> 20));
     default: return leat_fail(err, LEAT_ERR_CORRUPT, "%s", ZSTD_getErrorName(result));
     }

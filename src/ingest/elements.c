@@ -185,22 +185,27 @@ static leat_code take_member(leat_elements *self, leat_lines *lines, leat_error 
     leat_lines_skip(lines, self->scanned + 1);
     if (stop == ':') {
         LEAT_TRY(peek(lines, &letter, err));
-        if (array && letter == '[') {
+        const bool open = array && letter == '[';
+        if (open) {
             leat_lines_skip(lines, 1);
+            LEAT_TRY(peek(lines, &letter, err));
+        }
+        if (open && (letter == '{' || letter == ']')) {
             self->held = true;
             self->place = BEGIN;
             return LEAT_OK;
         }
         begin_piece(self);
         self->skipping = true; /* the value, whatever its size */
+        self->depth = open;
         LEAT_TRY(take_piece(self, lines, ",}", &piece, err));
         stop = leat_lines_at(lines, self->scanned);
         leat_lines_skip(lines, self->scanned + 1);
     }
     if (stop == ',') return LEAT_OK;
     self->place = BETWEEN;
-    return self->held ? LEAT_OK
-                      : damaged(self, lines, "there is an object without data or results", err);
+    if (self->held) return LEAT_OK;
+    return damaged(self, lines, "there is an object without data or results that are objects", err);
 }
 
 /* After an array. */
@@ -333,11 +338,13 @@ leat_code leat_elements_detect(leat_lines *lines, const char *time_name, bool *e
     do {
         before = size;
         LEAT_TRY(leat_lines_look(lines, before, &text, &size, err));
-        int64_t at = skip_blanks(text, size, 0);
-        if (at == size) continue;
+        /* a plain file may deliver more at once than a packed one */
+        const int64_t seen = size < LEAT_LINE_BYTES_MAX ? size : LEAT_LINE_BYTES_MAX;
+        int64_t at = skip_blanks(text, seen, 0);
+        if (at == seen) continue;
         if (text[at] == '[') verdict = DOCUMENT;
         else if (text[at] != '{') verdict = LINES;
-        else verdict = judge_object(text + at, size - at, time_name, &has_array);
+        else verdict = judge_object(text + at, seen - at, time_name, &has_array);
     } while (verdict == UNKNOWN && size > before);
     /* an array that is too long to be seen whole */
     *elements = verdict == DOCUMENT || (verdict == UNKNOWN && has_array);

@@ -1,7 +1,8 @@
 /*
  * JSON files that are one document: an array of objects, or an object that has such an array as its
- * member `data` or `results`, as web interfaces answer. The array is read element by element, so
- * its size does not matter; documents may follow one another, as files that were joined have them.
+ * member `data` or `results`, as web interfaces answer; an array that begins with something else is
+ * passed over, as all other members are. The array is read element by element, so its size does not
+ * matter; documents may follow one another, as files that were joined have them.
  *
  * An element is what lies between two commas of the array; whether it is an object is for others to
  * find out. So what is wrong inside one element costs that element, while an array without an end,
@@ -33,7 +34,8 @@ typedef struct leat_elements {
 /*
  * Whether the text is such a document, and not lines of objects. An object with a member
  * `time_name`, or with the `type` of a result of RIPE Atlas, is a measurement, whatever else it
- * has. Reads ahead as far as it needs to, at most a buffer, and leaves the text where it was.
+ * has. Reads ahead as far as it needs to, judges by LEAT_LINE_BYTES_MAX bytes at most, and leaves
+ * the text where it was.
  */
 LEAT_MUST_CHECK leat_code leat_elements_detect(leat_lines *lines, const char *time_name,
                                                bool *elements, leat_error *err);

@@ -7,8 +7,9 @@
 #include "format/zip/zip.h"
 #include "ingest/source.h"
 
-/* More members than this are not looked through. */
-enum { MEMBERS_MAX = 1024 };
+/* More members than this are not looked through, nor read if their directory is larger. (At most
+ * 64 KiB at the end of a file are read to find it, and again for Zip64.) */
+enum { MEMBERS_MAX = 1024, DIRECTORY_BYTES_MAX = 512 << 10 };
 
 typedef struct zipped {
     leat_zip *zip;
@@ -43,6 +44,9 @@ static bool is_beside(const leat_zip_member *member) {
     return member->folder || name[0] == '.' || strncmp(member->name, "__MACOSX/", 9) == 0;
 }
 
+static const char remedy[] =
+    "one of a single file can be read: unpack it (unzip), and give the folder with its files";
+
 static leat_code begin_only_member(const zipped *self, leat_error *err) {
     const int64_t count = leat_zip_count(self->zip);
     int64_t files = 0, index = 0;
@@ -53,10 +57,8 @@ static leat_code begin_only_member(const zipped *self, leat_error *err) {
         if (files++ == 0) index = i;
     }
     if (files != 1)
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\": a zip archive of %lld files; one of a single file can be read: "
-                         "unpack it (unzip), and give the folder with its files",
-                         self->path, (long long)(count > MEMBERS_MAX ? count : files));
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": a zip archive of %lld files; %s", self->path,
+                         (long long)(count > MEMBERS_MAX ? count : files), remedy);
     LEAT_TRY(leat_zip_check_alone(self->zip, false, err));
     leat_error why = {0};
     leat_code code = leat_zip_begin(self->zip, index, &why);
@@ -72,7 +74,11 @@ leat_code leat_input_lines_open(leat_lines **out, const leat_input *input,
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&self, 1, err));
     self->path = input->path;
-    leat_code code = leat_zip_open(&self->zip, input->path, err);
+    leat_error why = {0};
+    leat_code code = leat_zip_open_small(&self->zip, input->path, DIRECTORY_BYTES_MAX, &why);
+    if (code == LEAT_ERR_LIMIT)
+        code = leat_fail(err, LEAT_ERR_INPUT, "%s; %s", why.message, remedy);
+    else if (code != LEAT_OK) code = leat_error_copy(err, &why);
     if (code == LEAT_OK) code = begin_only_member(self, err);
     if (code != LEAT_OK) {
         close_zipped(self);

@@ -395,6 +395,11 @@ static leat_code detect_format(leat_input *input, const leat_input_kind *kind, l
     leat_file_close(file);
     if (code != LEAT_OK) return code;
     input->coding = leat_coding_of(magic, size);
+    if (input->facts.size_bytes == size && leat_coding_is_cut(input->path, magic, size))
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%s\" is truncated: it has only the first %lld bytes of a compressed "
+                         "file; get it again, or remove it",
+                         input->path, (long long)size);
     return kind->detect(input, magic, size, err);
 }
 

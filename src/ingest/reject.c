@@ -1,8 +1,8 @@
 /*
  * Rejected rows, ordered by file and row whichever thread found them. Each worker keeps its rows in
  * one block: entries grow from the front, a table of their offsets from the back. A full block is
- * sorted and appended as a run to one temporary file; at the end the runs are merged, in several
- * passes if there are more of them than buffers fit in memory.
+ * sorted and appended as a run to one temporary file; at the end the runs are merged
+ * (base/merge.h).
  */
 #include "ingest/reject.h"
 
@@ -11,14 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/merge.h"
 #include "ingest/values.h"
 
 #define BLOCK_MAX (INT64_C(8) << 20)
 #define WRITE_BYTES (INT64_C(16) << 10)
-/* A cursor's buffer holds the longest entry. */
-#define CURSOR_MIN (INT64_C(16) << 10)
-enum { FAN_MAX = 128 };
+/* The least for the merge: a buffer to write, and those of some runs. */
+#define MERGE_MIN (WRITE_BYTES + 3 * LEAT_MERGE_RECORD_BYTES_MAX)
 
 /* The header of an entry in blocks and runs; its values follow. */
 typedef struct entry_head {
@@ -26,15 +25,6 @@ typedef struct entry_head {
     int32_t file_index, reason, size_bytes;
 } entry_head;
 #define HEAD_BYTES ((int64_t)sizeof(entry_head))
-
-typedef struct run {
-    int64_t offset, size_bytes;
-} run;
-
-typedef struct run_list {
-    run *items;
-    int64_t count, capacity;
-} run_list;
 
 typedef struct worker_log {
     uint8_t *block; /* NULL before the first row */
@@ -50,11 +40,8 @@ struct leat_reject_log {
     int worker_count;
     int64_t memory_bytes, block_bytes;
     worker_log *workers;
-    pthread_mutex_t lock; /* for all members below */
-    char temp_path[2][LEAT_PATH_BYTES];
-    leat_file *temp[2]; /* a merge pass reads one and writes the other */
-    int64_t temp_bytes;
-    run_list runs;
+    pthread_mutex_t lock; /* for the runs */
+    leat_merge_runs runs;
 };
 
 leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_kind *kind,
@@ -74,12 +61,9 @@ leat_code leat_reject_log_create(leat_reject_log **out, const leat_reject_kind *
                        : share > BLOCK_MAX                  ? BLOCK_MAX
                                                             : share;
     log->block_bytes &= ~INT64_C(7);
+    log->runs.temp_dir = temp_dir;
     pthread_mutex_init(&log->lock, NULL);
     leat_code code = LEAT_NEW(&log->workers, workers, err);
-    static const char *const names[2] = {"rejected.0.tmp", "rejected.1.tmp"};
-    for (int i = 0; i < 2 && code == LEAT_OK; i++) {
-        code = leat_path_join(log->temp_path[i], LEAT_PATH_BYTES, temp_dir, names[i], err);
-    }
     if (code != LEAT_OK) {
         leat_reject_log_destroy(log);
         return code;
@@ -95,21 +79,11 @@ static void free_blocks(leat_reject_log *log) {
     }
 }
 
-static void close_temp(leat_reject_log *log, int which) {
-    if (log->temp[which] == NULL) return;
-    leat_file_close(log->temp[which]);
-    log->temp[which] = NULL;
-    leat_code ignored = leat_path_remove(log->temp_path[which], NULL);
-    (void)ignored;
-}
-
 void leat_reject_log_destroy(leat_reject_log *log) {
     if (log == NULL) return;
     free_blocks(log);
-    close_temp(log, 0);
-    close_temp(log, 1);
+    leat_merge_runs_close(&log->runs);
     pthread_mutex_destroy(&log->lock);
-    leat_free(log->runs.items);
     leat_free(log->workers);
     leat_free(log);
 }
@@ -143,49 +117,14 @@ static int compare_places(const void *a, const void *b, void *block) {
 
 /* ---- writing runs ---- */
 
-/* Bytes to a file through a small buffer. */
-typedef struct writer {
-    leat_file *file;
-    int64_t offset, used, capacity;
-    uint8_t *buffer;
-} writer;
-
-static leat_code write_out(writer *out, leat_error *err) {
-    LEAT_TRY(leat_file_pwrite(out->file, out->buffer, out->used, out->offset, err));
-    out->offset += out->used;
-    out->used = 0;
-    return LEAT_OK;
-}
-
-static leat_code write_bytes(writer *out, const void *bytes, int64_t size_bytes, leat_error *err) {
-    if (out->used + size_bytes > out->capacity) LEAT_TRY(write_out(out, err));
-    if (size_bytes > out->capacity) {
-        LEAT_TRY(leat_file_pwrite(out->file, bytes, size_bytes, out->offset, err));
-        out->offset += size_bytes;
-        return LEAT_OK;
-    }
-    memcpy(out->buffer + out->used, bytes, (size_t)size_bytes);
-    out->used += size_bytes;
-    return LEAT_OK;
-}
-
 /* Reserves space after the other runs. */
-static leat_code reserve_run(leat_reject_log *log, int64_t size_bytes, leat_file **file,
-                             int64_t *offset, leat_error *err) {
+static leat_code reserve_run(leat_reject_log *log, int64_t size_bytes, leat_merge_writer *out,
+                             leat_error *err) {
     pthread_mutex_lock(&log->lock);
-    leat_code code = LEAT_OK;
-    if (log->temp[0] == NULL) {
-        code = leat_file_open(&log->temp[0], log->temp_path[0], LEAT_FILE_CREATE, err);
-    }
-    if (code == LEAT_OK) {
-        code = LEAT_GROW(&log->runs.items, &log->runs.capacity, log->runs.count + 1, err);
-    }
-    if (code == LEAT_OK) {
-        log->runs.items[log->runs.count++] = (run){log->temp_bytes, size_bytes};
-        *file = log->temp[0];
-        *offset = log->temp_bytes;
-        log->temp_bytes += size_bytes;
-    }
+    leat_code code = leat_merge_runs_open(&log->runs, err);
+    out->file = log->runs.file;
+    out->offset = log->runs.file_bytes;
+    if (code == LEAT_OK) code = leat_merge_runs_add(&log->runs, size_bytes, err);
     pthread_mutex_unlock(&log->lock);
     return code;
 }
@@ -199,14 +138,15 @@ static leat_code flush_worker(leat_reject_log *log, worker_log *worker, leat_err
     if (worker->count == 0) return LEAT_OK;
     uint32_t *places = places_of(log, worker);
     qsort_r(places, (size_t)worker->count, sizeof *places, compare_places, worker->block);
-    writer out = {.capacity = WRITE_BYTES,
-                  .buffer = worker->block + log->block_bytes - WRITE_BYTES};
-    LEAT_TRY(reserve_run(log, worker->used, &out.file, &out.offset, err));
+    leat_merge_writer out = {.capacity = WRITE_BYTES,
+                             .buffer = worker->block + log->block_bytes - WRITE_BYTES};
+    LEAT_TRY(reserve_run(log, worker->used, &out, err));
     for (int64_t i = 0; i < worker->count; i++) {
         const uint8_t *entry = worker->block + places[i];
-        LEAT_TRY(write_bytes(&out, entry, HEAD_BYTES + head_of(entry).size_bytes, err));
+        LEAT_TRY(leat_merge_put(&out, entry, HEAD_BYTES + head_of(entry).size_bytes, err));
     }
-    LEAT_TRY(write_out(&out, err));
+    LEAT_TRY(leat_merge_flush(&out, err));
+    LEAT_ASSERT(out.written == worker->used);
     worker->used = 0;
     worker->count = 0;
     return LEAT_OK;
@@ -257,171 +197,81 @@ void leat_reject_log_counts(const leat_reject_log *log, int64_t *counts) {
     }
 }
 
-/* ---- merging ---- */
-
-typedef struct cursor {
-    int64_t offset, left; /* of the run, not yet in the buffer */
-    uint8_t *buffer;
-    int64_t at, have;
-} cursor;
-
-typedef struct merge {
-    leat_file *file;
-    int64_t buffer_bytes;
-    cursor cursors[FAN_MAX];
-    int heap[FAN_MAX]; /* min-heap of cursors by entry */
-    int heap_size;
-    uint8_t *block;
-    int64_t block_bytes;
-} merge;
-
-static const uint8_t *current(const merge *merge, int place) {
-    const cursor *from = &merge->cursors[merge->heap[place]];
-    return from->buffer + from->at;
-}
-
-/* Makes the entry at `at` complete in the buffer. False at the end of the run. */
-static leat_code load_entry(merge *merge, cursor *from, bool *more, leat_error *err) {
-    int64_t kept = from->have - from->at;
-    *more = kept > 0 || from->left > 0;
-    bool whole =
-        kept >= HEAD_BYTES && kept >= HEAD_BYTES + head_of(from->buffer + from->at).size_bytes;
-    if (!*more || whole) return LEAT_OK;
-    memmove(from->buffer, from->buffer + from->at, (size_t)kept);
-    int64_t wanted = merge->buffer_bytes - kept;
-    if (wanted > from->left) wanted = from->left;
-    LEAT_TRY(leat_file_pread(merge->file, from->buffer + kept, wanted, from->offset, err));
-    from->offset += wanted;
-    from->left -= wanted;
-    from->at = 0;
-    from->have = kept + wanted;
-    return LEAT_OK;
-}
-
-static void sift_down(merge *merge, int place) {
-    for (;;) {
-        int least = place;
-        for (int child = 2 * place + 1; child <= 2 * place + 2; child++) {
-            if (child < merge->heap_size &&
-                compare_entries(current(merge, child), current(merge, least)) < 0) {
-                least = child;
-            }
-        }
-        if (least == place) return;
-        int swap = merge->heap[place];
-        merge->heap[place] = merge->heap[least];
-        merge->heap[least] = swap;
-        place = least;
-    }
-}
-
-/* Begins to merge `count` runs of `file`; the buffers take `block_bytes` together. */
-static leat_code merge_start(merge *merge, leat_file *file, const run *runs, int count,
-                             leat_error *err) {
-    merge->file = file;
-    merge->buffer_bytes = merge->block_bytes / count;
-    merge->heap_size = 0;
-    for (int i = 0; i < count; i++) {
-        cursor *from = &merge->cursors[i];
-        *from = (cursor){.offset = runs[i].offset,
-                         .left = runs[i].size_bytes,
-                         .buffer = merge->block + i * merge->buffer_bytes};
-        bool more = false;
-        LEAT_TRY(load_entry(merge, from, &more, err));
-        if (more) merge->heap[merge->heap_size++] = i;
-    }
-    for (int i = merge->heap_size / 2 - 1; i >= 0; i--) sift_down(merge, i);
-    return LEAT_OK;
-}
-
-/* Advances past the least entry. */
-static leat_code merge_step(merge *merge, leat_error *err) {
-    cursor *from = &merge->cursors[merge->heap[0]];
-    bool more = false;
-    from->at += HEAD_BYTES + head_of(from->buffer + from->at).size_bytes;
-    LEAT_TRY(load_entry(merge, from, &more, err));
-    if (!more) merge->heap[0] = merge->heap[--merge->heap_size];
-    sift_down(merge, 0);
-    return LEAT_OK;
-}
-
-/* Merges groups of `fan` runs, from temp[0] to temp[1], and swaps the two. */
-static leat_code merge_pass(leat_reject_log *log, merge *merge, int fan, writer *out,
-                            leat_error *err) {
-    LEAT_TRY(leat_file_open(&log->temp[1], log->temp_path[1], LEAT_FILE_CREATE, err));
-    out->file = log->temp[1];
-    out->offset = 0;
-    int64_t made = 0;
-    for (int64_t first = 0; first < log->runs.count; first += fan) {
-        int64_t rest = log->runs.count - first, begin = out->offset + out->used;
-        LEAT_TRY(merge_start(merge, log->temp[0], &log->runs.items[first],
-                             (int)(rest < fan ? rest : fan), err));
-        while (merge->heap_size > 0) {
-            const uint8_t *entry = current(merge, 0);
-            LEAT_TRY(write_bytes(out, entry, HEAD_BYTES + head_of(entry).size_bytes, err));
-            LEAT_TRY(merge_step(merge, err));
-        }
-        log->runs.items[made++] = (run){begin, out->offset + out->used - begin};
-    }
-    LEAT_TRY(write_out(out, err));
-    log->runs.count = made;
-    close_temp(log, 0);
-    /* the file owns the name */
-    log->temp[0] = log->temp[1];
-    log->temp[1] = NULL;
-    char name[LEAT_PATH_BYTES];
-    memcpy(name, log->temp_path[0], sizeof name);
-    memcpy(log->temp_path[0], log->temp_path[1], sizeof name);
-    memcpy(log->temp_path[1], name, sizeof name);
-    return LEAT_OK;
-}
-
 /* ---- the file ---- */
 
-static leat_code write_rows(leat_reject_log *log, merge *merge, writer *out, leat_error *err) {
-    LEAT_TRY(write_bytes(out, log->kind->columns, (int64_t)strlen(log->kind->columns), err));
-    LEAT_TRY(write_bytes(out, "\n", 1, err));
-    leat_buf line = {0};
-    leat_code code = LEAT_OK;
-    while (merge->heap_size > 0 && code == LEAT_OK) {
-        const uint8_t *entry = current(merge, 0);
-        entry_head head = head_of(entry);
-        const char *path = log->paths[head.file_index];
-        line.size = 0;
-        code = leat_csv_append(&line, path, (int64_t)strlen(path), LEAT_PATH_BYTES, err);
-        if (code == LEAT_OK) {
-            code = leat_buf_printf(&line, err, ",%lld,%s,", (long long)head.row,
-                                   log->kind->reasons[head.reason]);
-        }
-        if (code == LEAT_OK) {
-            code = leat_buf_append(&line, entry + HEAD_BYTES, head.size_bytes, err);
-        }
-        if (code == LEAT_OK) code = leat_buf_append(&line, "\n", 1, err);
-        if (code == LEAT_OK) code = write_bytes(out, line.data, line.size, err);
-        if (code == LEAT_OK) code = merge_step(merge, err);
-    }
-    leat_buf_free(&line);
-    return code == LEAT_OK ? write_out(out, err) : code;
+/* Whether the entry at the beginning of the buffer is all there. */
+static bool is_complete(const leat_merge_source *from) {
+    int64_t left = from->end - from->at - HEAD_BYTES;
+    if (left < 0) return false;
+    int32_t size_bytes = head_of(from->at).size_bytes;
+    return size_bytes >= 0 && size_bytes <= left;
 }
 
-static leat_code publish(leat_reject_log *log, merge *merge, writer *out, const char *path,
+static leat_code next_entry(leat_merge_source *from, leat_error *err) {
+    from->at += from->record_bytes;
+    from->record_bytes = 0;
+    if (!is_complete(from)) LEAT_TRY(leat_merge_fill(from, err));
+    if (from->at == from->end) return LEAT_OK;
+    if (!is_complete(from))
+        return leat_fail(err, LEAT_ERR_CORRUPT,
+                         "temporary file \"%s\" was changed while it was in use",
+                         leat_file_path(from->file));
+    from->record_bytes = HEAD_BYTES + head_of(from->at).size_bytes;
+    return LEAT_OK;
+}
+
+static int compare_sources(const leat_merge_source *a, const leat_merge_source *b) {
+    return compare_entries(a->at, b->at);
+}
+
+/* The file being written. */
+typedef struct table {
+    const leat_reject_log *log;
+    leat_merge_writer out;
+    leat_buf line;
+} table;
+
+static leat_code write_row(table *self, const uint8_t *entry, leat_error *err) {
+    const leat_reject_kind *kind = self->log->kind;
+    const entry_head head = head_of(entry);
+    leat_buf *line = &self->line;
+    line->size = 0;
+    if (self->out.written == 0) LEAT_TRY(leat_buf_printf(line, err, "%s\n", kind->columns));
+    const char *path = self->log->paths[head.file_index];
+    LEAT_TRY(leat_csv_append(line, path, (int64_t)strlen(path), LEAT_PATH_BYTES, err));
+    LEAT_TRY(
+        leat_buf_printf(line, err, ",%lld,%s,", (long long)head.row, kind->reasons[head.reason]));
+    LEAT_TRY(leat_buf_append(line, entry + HEAD_BYTES, head.size_bytes, err));
+    LEAT_TRY(leat_buf_append(line, "\n", 1, err));
+    return leat_merge_put(&self->out, line->data, line->size, err);
+}
+
+static leat_code take_entry(void *context, const leat_merge_source *from, leat_merge_writer *to,
+                            leat_error *err) {
+    if (to != NULL) return leat_merge_put(to, from->at, from->record_bytes, err);
+    return write_row(context, from->at, err);
+}
+
+static leat_code publish(leat_reject_log *log, const char *path, uint8_t *block, int64_t size_bytes,
                          leat_error *err) {
-    LEAT_TRY(leat_file_open_draft(&out->file, path, err));
-    out->offset = 0;
-    leat_code code = write_rows(log, merge, out, err);
-    if (code == LEAT_OK) code = leat_file_publish(out->file, true, err);
-    leat_file_close(out->file);
+    /* the file's first row is written after the last pass, so they can share a buffer */
+    table to = {.log = log, .out = {.buffer = block, .capacity = WRITE_BYTES}};
+    const leat_merge merge = {.source_bytes = sizeof(leat_merge_source),
+                              .next = next_entry,
+                              .compare = compare_sources,
+                              .take = take_entry,
+                              .context = &to,
+                              .memory = block + WRITE_BYTES,
+                              .memory_bytes = size_bytes - WRITE_BYTES,
+                              .write_buffer = block,
+                              .write_bytes = WRITE_BYTES};
+    LEAT_TRY(leat_file_open_draft(&to.out.file, path, err));
+    leat_code code = leat_merge_all(&merge, &log->runs, err);
+    if (code == LEAT_OK) code = leat_merge_flush(&to.out, err);
+    if (code == LEAT_OK) code = leat_file_publish(to.out.file, true, err);
+    leat_file_close(to.out.file);
+    leat_buf_free(&to.line);
     return code;
-}
-
-static leat_code merge_all(leat_reject_log *log, merge *merge, uint8_t *write_buffer,
-                           const char *path, leat_error *err) {
-    int64_t fan = merge->block_bytes / CURSOR_MIN;
-    if (fan > FAN_MAX) fan = FAN_MAX;
-    writer out = {.capacity = WRITE_BYTES, .buffer = write_buffer};
-    while (log->runs.count > fan) LEAT_TRY(merge_pass(log, merge, (int)fan, &out, err));
-    LEAT_TRY(merge_start(merge, log->temp[0], log->runs.items, (int)log->runs.count, err));
-    return publish(log, merge, &out, path, err);
 }
 
 leat_code leat_reject_log_save(leat_reject_log *log, const char *path, leat_error *err) {
@@ -430,19 +280,12 @@ leat_code leat_reject_log_save(leat_reject_log *log, const char *path, leat_erro
     }
     if (log->runs.count == 0) return LEAT_OK;
     free_blocks(log);
-    merge *merge = NULL;
-    LEAT_TRY(LEAT_NEW(&merge, 1, err));
-    int64_t size = log->memory_bytes < 4 * CURSOR_MIN ? 4 * CURSOR_MIN : log->memory_bytes;
+    int64_t size = log->memory_bytes < MERGE_MIN ? MERGE_MIN : log->memory_bytes;
     if (size > BLOCK_MAX) size = BLOCK_MAX;
     uint8_t *block = NULL;
-    leat_code code = leat_block_alloc((void **)&block, size, err);
-    if (code == LEAT_OK) {
-        merge->block = block + WRITE_BYTES;
-        merge->block_bytes = size - WRITE_BYTES;
-        code = merge_all(log, merge, block, path, err);
-    }
+    LEAT_TRY(leat_block_alloc((void **)&block, size, err));
+    leat_code code = publish(log, path, block, size, err);
     leat_block_free(block, size);
-    leat_free(merge);
     return code;
 }
 

@@ -34,9 +34,9 @@ typedef struct leat_reject_row {
 #define LEAT_REJECT_WORKER_BYTES_MIN (INT64_C(48) << 10)
 
 /* strict: the first add fails with LEAT_ERR_INPUT naming file, row, reason and values.
- * `paths` (file_index -> text) must outlive the log. memory_bytes limits all its buffers (but each
- * worker takes LEAT_REJECT_WORKER_BYTES_MIN, and none before its first row); beyond it, sorted runs
- * go to temp_dir. */
+ * `paths` (file_index -> text) and temp_dir must outlive the log. memory_bytes limits all its
+ * buffers (but each worker takes LEAT_REJECT_WORKER_BYTES_MIN, and none before its first row);
+ * beyond it, sorted runs go to temp_dir. */
 LEAT_MUST_CHECK leat_code leat_reject_log_create(leat_reject_log **out,
                                                  const leat_reject_kind *kind,
                                                  const char *const *paths, bool strict, int workers,

@@ -224,5 +224,7 @@ LEAT_MUST_CHECK leat_code leat_sources_scan(const leat_input_list *inputs,
  */
 int64_t leat_sources_memory_min(const leat_input_list *inputs, int threads);
 int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads);
+/* How much of memory_bytes a scan may take to unpack a file, whatever its first member required. */
+int64_t leat_sources_unpack_bytes(const leat_input_list *inputs, int threads, int64_t memory_bytes);
 
 #endif

@@ -11,6 +11,7 @@ import json
 import lzma
 import os
 import random
+import re
 import shutil
 import tempfile
 import unittest
@@ -196,8 +197,13 @@ class Packed(unittest.TestCase):
                 # what a later member needs is not known before
                 later = self.write("later", CODINGS[".xz" if name == "xz" else ".zst"][1](lines)
                                    + data)
-                self.assertRegex(self.refused(later, "--memory", f"{140 + OWN}M"),
-                                 'later": unpacking it requires')
+                refusal = self.refused(later, "--memory", f"{140 + OWN}M")
+                self.assertRegex(refusal, 'later": unpacking it requires')
+                # but the message names what is enough
+                enough = int(re.search(r"\(--memory (\d+)M is enough\)", refusal)[1]) + OWN
+                manifest, result = self.ingest(later, "--memory", f"{enough}M")
+                self.assertEqual(result["measurements"], 2 * len(rows))
+                self.assertLessEqual(result["memory_peak_bytes"], enough << 20)
 
     def test_bombs_take_no_memory(self):
         """Blanks that unpack to a thousand times their size, and a line without end."""

@@ -1,8 +1,11 @@
 /* Which files are read: names, patterns, folders, links, and formats told by content. */
 #include "source_support.h"
 
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "format/zip/zip.h"
 
 static const char csv[] = "event_time,src_addr,dst_addr,rtt\n";
 static const char json[] = "{\"type\":\"ping\"}\n";
@@ -427,13 +430,88 @@ static void test_barred(void **state) {
     leat_input_list_free(&inputs);
 }
 
+/* A compressed file of which only some of its first bytes were written. */
+static void test_truncated_magic(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *bytes;
+        int known; /* this many bytes say what it is */
+        const leat_input_kind *kind;
+    } cases[] = {
+        {"cut.csv.xz", "\xfd\x37zXZ\0\0\4\xe6\xd6", 6, &leat_probe_inputs},
+        {"cut.json.bz2", "BZh91AY&SY", 10, &leat_probe_inputs},
+        {"cut.ndjson.ZST", "\x28\xb5\x2f\xfd\x04\0\x41\0\0\x61", 4, &leat_probe_inputs},
+        {"cut.csv.gz", "\x1f\x8b\x08\0\0\0\0\0\0\x03", 2, &leat_probe_inputs},
+        {"cut.log.gz", "\x1f\x8b\x08\0\0\0\0\0\0\x03", 2, &leat_can_inputs},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int size = 1; size <= LEAT_CODING_MAGIC_BYTES; size++) {
+            const char *path = core_path(cases[i].name);
+            char words[64];
+            leat_input_list inputs;
+            leat_error error = {0};
+            core_save(path, cases[i].bytes, size);
+            snprintf(words, sizeof words, "is truncated: it has only the first %d bytes", size);
+            leat_code code = leat_inputs_find(&path, 1, cases[i].kind, &inputs, &error);
+            const bool named = strstr(error.message, words) != NULL;
+            const bool cut = size < cases[i].known;
+            if (named != cut || (cut && code != LEAT_ERR_CORRUPT) ||
+                (cut && strstr(error.message, cases[i].name) == NULL))
+                fail_msg("%s, %d bytes: code %d: %s", cases[i].name, size, (int)code,
+                         error.message);
+            leat_input_list_free(&inputs);
+        }
+    }
+    /* the beginning of one is a text under another name, and other bytes are one under its name */
+    leat_input_list inputs;
+    const char *paths[] = {source_text("BZh.csv", "BZh9"), source_text("a.csv.bz2", "BZ,h")};
+    assert_ok(leat_inputs_find(paths, 2, &leat_probe_inputs, &inputs, err));
+    leat_input_list_free(&inputs);
+}
+
+/* An archive of many files is refused before libzip has taken memory for all of them. */
+static void test_large_directory(void **state) {
+    (void)state;
+    static const struct {
+        int files;
+        int name_bytes;
+        const char *words;
+    } cases[] = {{2000, 20, "a zip archive of 2000 files; one of a single file can be read"},
+                 {60000, 60,
+                  "a zip archive with a large directory, as of thousands of files; one "
+                  "of a single file can be read: unpack it (unzip)"},
+                 {70000, 8, "a zip archive with a large directory"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = core_path("many.csv.zip");
+        leat_file *file = NULL;
+        leat_zip_writer *writer = NULL;
+        leat_input_list inputs;
+        char name[100];
+        assert_ok(leat_file_open(&file, path, LEAT_FILE_CREATE, err));
+        assert_ok(leat_zip_writer_create(&writer, file, 0, err));
+        for (int k = 0; k < cases[i].files; k++) {
+            snprintf(name, sizeof name, "%0*d", cases[i].name_bytes, k);
+            assert_ok(leat_zip_writer_add(writer, name, "", 0, err));
+        }
+        assert_ok(leat_zip_writer_finish(writer, err));
+        leat_zip_writer_destroy(writer);
+        leat_file_close(file);
+        leat_error error = {0};
+        leat_code code = leat_inputs_find(&path, 1, &leat_probe_inputs, &inputs, &error);
+        if (code == LEAT_ERR_UNSUPPORTED) skip(); /* no libzip */
+        if (code != LEAT_ERR_INPUT || strstr(error.message, cases[i].words) == NULL)
+            fail_msg("%d files: code %d: %s", cases[i].files, (int)code, error.message);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists),         cmocka_unit_test(test_passed_over),
-        cmocka_unit_test(test_tables),        cmocka_unit_test(test_barred),
-        cmocka_unit_test(test_skipped_names), cmocka_unit_test(test_can),
-        cmocka_unit_test(test_packed),        cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_lists),           cmocka_unit_test(test_passed_over),
+        cmocka_unit_test(test_tables),          cmocka_unit_test(test_barred),
+        cmocka_unit_test(test_skipped_names),   cmocka_unit_test(test_can),
+        cmocka_unit_test(test_packed),          cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_failures),        cmocka_unit_test(test_truncated_magic),
+        cmocka_unit_test(test_large_directory),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();

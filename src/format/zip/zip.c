@@ -56,8 +56,9 @@ struct leat_zip {
     int64_t left;
     /* of the source */
     zip_uint64_t at;
+    int64_t allowed_bytes; /* that may still be read */
     zip_error_t error;
-    leat_error failure; /* of the file; LEAT_OK: none */
+    leat_error failure; /* of the file, or of what is allowed; LEAT_OK: none */
 };
 
 /* ---- the library ---------------------------------------------------------------------------- */
@@ -88,6 +89,14 @@ static zip_int64_t source_read(leat_zip *zip, void *to, zip_uint64_t size) {
     int64_t left = zip->file_bytes - (int64_t)zip->at;
     int64_t part = (int64_t)size < left ? (int64_t)size : left;
     if (part <= 0) return 0;
+    if (part > zip->allowed_bytes) {
+        zip->error_set(&zip->error, ZIP_ER_READ, 0);
+        (void)leat_fail(&zip->failure, LEAT_ERR_LIMIT,
+                        "\"%s\": a zip archive with a large directory, as of thousands of files",
+                        leat_file_path(zip->file));
+        return -1;
+    }
+    zip->allowed_bytes -= part;
     if (leat_file_pread(zip->file, to, part, zip->base + (int64_t)zip->at, &zip->failure) !=
         LEAT_OK) {
         zip->error_set(&zip->error, ZIP_ER_READ, 0);
@@ -243,9 +252,15 @@ static leat_code open_anywhere(leat_zip *zip, leat_error *err) {
 }
 
 leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
+    return leat_zip_open_small(out, path, INT64_MAX, err);
+}
+
+leat_code leat_zip_open_small(leat_zip **out, const char *path, int64_t read_bytes,
+                              leat_error *err) {
     leat_zip *zip = NULL;
     *out = NULL;
     LEAT_TRY(LEAT_NEW(&zip, 1, err));
+    zip->allowed_bytes = read_bytes;
     leat_code code = load(zip, err);
     zip->loaded = code == LEAT_OK;
     if (zip->loaded) {
@@ -254,6 +269,7 @@ leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
     }
     if (code == LEAT_OK) code = leat_file_size(zip->file, &zip->file_bytes, err);
     if (code == LEAT_OK) code = open_anywhere(zip, err);
+    zip->allowed_bytes = INT64_MAX; /* what members take is for the caller to say */
     if (code == LEAT_OK) zip->count = zip->get_num_entries(zip->archive, 0);
     if (code == LEAT_OK) *out = zip;
     else leat_zip_close(zip);
@@ -405,6 +421,12 @@ leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err) {
                      "scripts/install.sh and rebuild leat, or unpack the archive and use its "
                      "folder",
                      path);
+}
+
+leat_code leat_zip_open_small(leat_zip **out, const char *path, int64_t read_bytes,
+                              leat_error *err) {
+    (void)read_bytes;
+    return leat_zip_open(out, path, err);
 }
 
 void leat_zip_close(leat_zip *zip) { (void)zip; }

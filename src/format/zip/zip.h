@@ -36,6 +36,10 @@ typedef struct leat_zip_member {
 /* LEAT_ERR_CORRUPT: the file is not an archive, or its directory is damaged; LEAT_ERR_UNSUPPORTED:
  * libzip is not installed, or leat was built without it. Both name the file or the remedy. */
 LEAT_MUST_CHECK leat_code leat_zip_open(leat_zip **out, const char *path, leat_error *err);
+/* The same, but LEAT_ERR_LIMIT if finding and reading its directory takes more than read_bytes of
+ * the file: libzip has then taken memory for that many only. */
+LEAT_MUST_CHECK leat_code leat_zip_open_small(leat_zip **out, const char *path, int64_t read_bytes,
+                                              leat_error *err);
 void leat_zip_close(leat_zip *zip);
 int64_t leat_zip_count(const leat_zip *zip);
 /* 0 <= index < count. */

@@ -47,6 +47,7 @@ typedef struct leat_notes {
     atomic_int_least64_t atlas, atlas_has[5];
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
     atomic_int_least64_t mapped;  /* measurements with an IPv4-mapped address */
+    int64_t unpack_bytes;         /* that a part of a compressed file requires, but were not left */
     pthread_mutex_t lock;         /* for all members below */
     leat_notes_object lacking, atlas_first;
     /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from

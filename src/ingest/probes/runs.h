@@ -5,21 +5,13 @@
 #ifndef LEAT_INGEST_PROBES_RUNS_H
 #define LEAT_INGEST_PROBES_RUNS_H
 
+#include "base/merge.h"
 #include "ingest/probes/bucket.h"
 
 /* A run: definitions, each followed by its measurements in order; the layout of spill.h. */
-typedef struct leat_run {
-    int64_t offset, size_bytes;
-} leat_run;
-
 typedef struct leat_runs {
-    const char *temp_dir;
-    int passes;      /* merges of many runs into fewer so far */
-    leat_file *file; /* unnamed */
-    int64_t file_bytes;
-    leat_run *runs;
-    int64_t run_count, run_capacity;
-    leat_buf buf; /* the end of the run being written */
+    leat_merge_runs sorted;
+    uint8_t *write_buffer;
 } leat_runs;
 
 LEAT_MUST_CHECK leat_code leat_runs_create(leat_runs *runs, const char *temp_dir, leat_error *err);
@@ -32,9 +24,7 @@ LEAT_MUST_CHECK leat_code leat_runs_add(leat_runs *runs, const leat_bucket *buck
 /* One measurement in order; `source` and `record` are valid during the call. */
 typedef leat_code (*leat_runs_fn)(void *context, const leat_bucket_source *source,
                                   const uint8_t *record, leat_error *err);
-/* Merges all runs through `memory` (the arena, free by now). If there are too many runs to read at
- * once, they are first merged into fewer, longer ones, which temporarily takes twice the disk
- * space. */
+/* Merges all runs through `memory` (the arena, free by now): see leat_merge_all. */
 LEAT_MUST_CHECK leat_code leat_runs_merge(leat_runs *runs, uint8_t *memory, int64_t memory_bytes,
                                           leat_runs_fn fn, void *context, leat_error *err);
 

@@ -15,6 +15,7 @@ typedef struct scan {
     leat_scan_memory memory;
     leat_partition partition;
     leat_notes *notes;
+    int64_t resident_bytes;    /* before the scan */
     atomic_llong common_bytes; /* of the workers' pools */
     bool keeps;                /* what the pools hold stays in memory for the write */
 } scan;
@@ -80,19 +81,42 @@ static leat_code too_little(const leat_probes_ingest_options *o, int64_t residen
         (long long)enough, (long long)enough);
 }
 
+/* What the sources take at least, by the number of threads. They may read with fewer threads than
+ * there are workers; one worker with their minimum is the last resort before an error. */
+static void find_least(const leat_job *job, int64_t least[LEAT_THREADS_MAX + 1]) {
+    for (int t = 1; t <= job->options->threads; t++)
+        least[t] = leat_sources_memory_full(&job->inputs, t);
+    least[1] = leat_sources_memory_min(&job->inputs, 1);
+}
+
 static leat_code plan_memory(scan *self, leat_error *err) {
     const leat_probes_ingest_options *o = self->job->options;
     int64_t least[LEAT_THREADS_MAX + 1] = {0};
-    for (int t = 1; t <= o->threads; t++) {
-        least[t] = leat_sources_memory_full(&self->job->inputs, t);
-    }
-    /* The sources may read with fewer threads than there are workers; one worker with their minimum
-     * is the last resort before an error. */
-    least[1] = leat_sources_memory_min(&self->job->inputs, 1);
-    int64_t resident = leat_rss_bytes();
+    find_least(self->job, least);
+    self->resident_bytes = leat_rss_bytes();
     /* A limit too low to write even an empty data set is rejected before the data are read. */
-    leat_code code = plan_both(o, o->memory_bytes, resident, least, &self->memory, err);
-    return code == LEAT_ERR_LIMIT ? too_little(o, resident, least, err) : code;
+    leat_code code = plan_both(o, o->memory_bytes, self->resident_bytes, least, &self->memory, err);
+    return code == LEAT_ERR_LIMIT ? too_little(o, self->resident_bytes, least, err) : code;
+}
+
+/* A part of a compressed file requires more memory than its beginning did, and than there is: names
+ * a limit that is enough. */
+static leat_code too_little_to_unpack(const scan *self, leat_error *err) {
+    const leat_probes_ingest_options *o = self->job->options;
+    const leat_input_list *inputs = &self->job->inputs;
+    const int64_t mib = INT64_C(1) << 20, needed = self->notes->unpack_bytes;
+    const leat_error why = err != NULL ? *err : (leat_error){0};
+    int64_t least[LEAT_THREADS_MAX + 1] = {0}, enough = o->memory_bytes / mib;
+    leat_scan_memory memory;
+    bool fits = false;
+    find_least(self->job, least);
+    while (enough < ENOUGH_MIB_MAX && !fits) {
+        enough += 1 + enough / 256;
+        fits = plan_both(o, enough * mib, self->resident_bytes, least, &memory, NULL) == LEAT_OK &&
+               leat_sources_unpack_bytes(inputs, memory.threads, memory.source_bytes) >= needed;
+    }
+    return leat_fail(err, LEAT_ERR_LIMIT, "%s (--memory %lldM is enough)", why.message,
+                     (long long)(enough + RESIDENT_MORE_MIB));
 }
 
 static leat_code open_worker(scan *self, int index, leat_error *err) {
@@ -199,7 +223,10 @@ static leat_code run_sources(scan *self, leat_reject_log *rejects, leat_error *e
     leat_source_options options = source_options(self, rejects);
     options.ticker = &self->job->ticker;
     leat_code code = leat_sources_scan(&job->inputs, &options, &job->state.rows_read, err);
-    if (code != LEAT_OK) return leat_inputs_blame(&job->inputs, code, err);
+    if (code != LEAT_OK) code = leat_inputs_blame(&job->inputs, code, err);
+    if (code == LEAT_ERR_LIMIT && self->notes->unpack_bytes > 0)
+        return too_little_to_unpack(self, err);
+    LEAT_TRY(code);
     LEAT_TRY(leat_inputs_unchanged(&job->inputs, err)); /* before --resume can trust the scan */
     leat_reject_log_counts(rejects, job->state.rejected);
     char path[LEAT_PATH_BYTES];

@@ -168,6 +168,8 @@ LEAT_MUST_CHECK leat_code leat_text_scan(leat_scan *scan, int threads, int64_t b
                                          leat_error *err);
 /* Memory of a scan of text with the given number of threads. */
 int64_t leat_text_memory(const leat_input_list *inputs, int threads);
+/* How much of the memory of such a scan unpacking may take. */
+int64_t leat_text_unpack_bytes(int threads, int64_t memory_bytes);
 
 /* ---- Parquet ---- */
 

@@ -26,7 +26,8 @@ typedef struct text_scan {
     leat_csv_map map; /* of the input being read */
     bool is_document; /* it is read by elements: */
     leat_elements elements;
-    leat_csv_map first; /* that of its first header */
+    leat_csv_map first;   /* that of its first header */
+    int64_t unpack_bytes; /* the memory that unpacking may take */
     text_block **blocks;
 } text_scan;
 
@@ -76,14 +77,14 @@ leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject re
 
 /* ---- the reader ---- */
 
-/* Opens an input and, for CSV, reads its header, after `preamble` lines of other things. Unpacking
- * takes what was found out about it, or before that all of the memory. */
+/* Opens an input and, for CSV, reads its header, after `preamble` lines of other things. */
 static leat_code open_input(const leat_input *input, const leat_source_options *options,
-                            leat_lines **lines, leat_csv_map *map, int64_t *preamble,
-                            leat_error *err) {
+                            int64_t unpack_bytes, leat_lines **lines, leat_csv_map *map,
+                            int64_t *preamble, leat_error *err) {
+    leat_notes *notes = options->notes;
     leat_lines_options reading = {.coding = input->coding,
-                                  .unpack_bytes = input->unpack_bytes > 0 ? input->unpack_bytes
-                                                                          : options->memory_bytes,
+                                  .unpack_bytes = unpack_bytes,
+                                  .refused_bytes = notes != NULL ? &notes->unpack_bytes : NULL,
                                   .quotes = input->format == LEAT_INPUT_CSV};
     LEAT_TRY(leat_input_lines_open(lines, input, &reading, err));
     *preamble = 0;
@@ -98,7 +99,8 @@ static leat_code open_input(const leat_input *input, const leat_source_options *
 }
 
 /* What is set aside for unpacking a file whose first member required `bytes`: later ones may
- * require more, up to what xz and zstd use unless they are told otherwise. */
+ * require more, up to what xz and zstd use unless they are told otherwise. (They get more, if the
+ * sources have more.) */
 static int64_t unpack_share(leat_coding coding, int64_t bytes) {
     const int64_t usual = INT64_C(10) << 20;
     bool varies = coding == LEAT_CODING_XZ || coding == LEAT_CODING_ZSTD;
@@ -111,7 +113,7 @@ leat_code leat_text_check(leat_input *input, const leat_source_options *options,
     char *text = NULL;
     int64_t size = 0, preamble = 0;
     input->unpack_bytes = 0;
-    LEAT_TRY(open_input(input, options, &lines, &map, &preamble, err));
+    LEAT_TRY(open_input(input, options, options->memory_bytes, &lines, &map, &preamble, err));
     leat_code code = leat_lines_look(lines, 0, &text, &size, err);
     if (code == LEAT_OK)
         input->unpack_bytes = input->zip
@@ -130,8 +132,8 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
     text_scan *text = context;
     const leat_scan *scan = text->scan;
     int64_t preamble = 0;
-    LEAT_TRY(
-        open_input(&scan->inputs->items[input], scan->options, lines, &text->map, &preamble, err));
+    LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, text->unpack_bytes, lines,
+                        &text->map, &preamble, err));
     atomic_store(&scan->options->notes->files[input].preamble, preamble);
     text->first = text->map;
     text->elements = (leat_elements){.time_name = scan->options->columns.event_time};
@@ -242,6 +244,7 @@ leat_code leat_text_scan(leat_scan *scan, int threads, int64_t bytes_before, lea
     text_scan *text = NULL;
     LEAT_TRY(LEAT_NEW(&text, 1, err));
     text->scan = scan;
+    text->unpack_bytes = leat_text_unpack_bytes(threads, scan->options->memory_bytes);
     leat_code code = LEAT_NEW(&text->blocks, threads, err);
     for (int i = 0; i < threads && code == LEAT_OK; i++) {
         code = make_block(&text->blocks[i], scan->options, i, err);
@@ -269,4 +272,8 @@ int64_t leat_text_memory(const leat_input_list *inputs, int threads) {
     for (int64_t i = 0; i < inputs->count; i++)
         if (inputs->items[i].unpack_bytes > unpack) unpack = inputs->items[i].unpack_bytes;
     return LEAT_LINES_MEMORY_BYTES + unpack + threads * WORKER_BYTES;
+}
+
+int64_t leat_text_unpack_bytes(int threads, int64_t memory_bytes) {
+    return memory_bytes - LEAT_LINES_MEMORY_BYTES - threads * WORKER_BYTES;
 }

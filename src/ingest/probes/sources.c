@@ -59,11 +59,20 @@ leat_code leat_sources_check(const leat_input_list *inputs, const leat_source_op
     return leat_parquet_check(inputs, options, err);
 }
 
+/* As many as read text in this memory, at least one. */
+static int text_threads(const leat_input_list *inputs, int threads, int64_t memory_bytes) {
+    while (threads > 1 && leat_text_memory(inputs, threads) > memory_bytes) threads--;
+    return threads;
+}
+
+int64_t leat_sources_unpack_bytes(const leat_input_list *inputs, int threads,
+                                  int64_t memory_bytes) {
+    return leat_text_unpack_bytes(text_threads(inputs, threads, memory_bytes), memory_bytes);
+}
+
 static leat_code scan_text(leat_scan *scan, leat_error *err) {
     const leat_source_options *options = scan->options;
-    int threads = options->threads;
-    while (threads > 1 && leat_text_memory(scan->inputs, threads) > options->memory_bytes)
-        threads--;
+    const int threads = text_threads(scan->inputs, options->threads, options->memory_bytes);
     if (leat_text_memory(scan->inputs, threads) > options->memory_bytes) {
         return leat_fail(err, LEAT_ERR_LIMIT,
                          "reading text takes %lld MiB of memory, but %lld MiB are left",

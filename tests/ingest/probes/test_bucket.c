@@ -310,12 +310,12 @@ static void many_runs(void **state) {
         assert_ok(leat_bucket_load(&bucket, &more, err));
         assert_ok(leat_runs_add(&runs, &bucket, err));
     }
-    assert_true(runs.run_count > 64); /* eight at a time */
+    assert_true(runs.sorted.count > 64); /* eight at a time */
     sorted out = {.want = rows, .want_count = shape.rows};
     assert_ok(leat_runs_merge(&runs, arena, arena_bytes, compare_next, &out, err));
     assert_int_equal(out.got, shape.rows);
-    assert_in_range(runs.passes, 2, 9);
-    assert_in_range(runs.run_count, 1, 8);
+    assert_in_range(runs.sorted.passes, 2, 9);
+    assert_in_range(runs.sorted.count, 1, 8);
     leat_runs_destroy(&runs);
     leat_bucket_destroy(&bucket);
     leat_block_free(arena, arena_bytes);
@@ -357,20 +357,20 @@ static void damaged_runs(void **state) {
         assert_ok(leat_bucket_load(&bucket, &more, err));
         assert_ok(leat_runs_add(&runs, &bucket, err));
     }
-    assert_in_range(runs.run_count, 2, 4); /* merged at once, so again and again */
+    assert_in_range(runs.sorted.count, 2, 4); /* merged at once, so again and again */
     for (int i = 0; i < 400; i++) {
-        int64_t at = core_below(&rng, runs.file_bytes);
+        int64_t at = core_below(&rng, runs.sorted.file_bytes);
         uint8_t old = 0, new = (uint8_t)core_below(&rng, 256);
-        assert_ok(leat_file_pread(runs.file, &old, 1, at, err));
-        assert_ok(leat_file_pwrite(runs.file, &new, 1, at, err));
+        assert_ok(leat_file_pread(runs.sorted.file, &old, 1, at, err));
+        assert_ok(leat_file_pwrite(runs.sorted.file, &new, 1, at, err));
         leat_error err = {0};
         leat_code code = leat_runs_merge(&runs, arena, arena_bytes, ignore, NULL, &err);
         if (code == LEAT_ERR_CORRUPT && strstr(err.message, "--replace") != NULL) failed++;
         else if (code != LEAT_OK && code != LEAT_ERR_INPUT) fail_msg("%d: %s", code, err.message);
-        assert_ok(leat_file_pwrite(runs.file, &old, 1, at, err));
+        assert_ok(leat_file_pwrite(runs.sorted.file, &old, 1, at, err));
     }
     assert_in_range(failed, 10, 399);
-    assert_ok(leat_file_truncate(runs.file, runs.file_bytes / 2, err));
+    assert_ok(leat_file_truncate(runs.sorted.file, runs.sorted.file_bytes / 2, err));
     assert_fails(leat_runs_merge(&runs, arena, arena_bytes, ignore, NULL, err), LEAT_ERR_CORRUPT,
                  "scratch");
     leat_runs_destroy(&runs);

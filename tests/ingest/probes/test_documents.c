@@ -94,6 +94,26 @@ static const struct {
      {ROW("2", "2")},
      {BAD("1", "\"{\"\"_source\"\":{},\"\"_source\"\":{}}\"")},
      NULL},
+    {"an array of numbers beside that of the objects",
+     "{\"data\":[1,[2],\"]}\"],\"results\":[" OWN("1") "," OWN("2") "]}",
+     {ROW("1", "1"), ROW("2", "2")},
+     {NULL},
+     NULL},
+    {"an array of numbers after that of the objects",
+     "{\"results\":[" OWN("1") "], \"data\": [ [" OWN("9") "], 7 ] }{\"results\":[],\"data\":[7]}",
+     {ROW("1", "1")},
+     {NULL},
+     NULL},
+    {"a document of numbers after another",
+     "[" OWN("1") "]{\"data\":[1,2]}",
+     {NULL},
+     {NULL},
+     "there is an object without data or results that are objects"},
+    {"cut in an array of numbers",
+     "{\"results\":[" OWN("1") "],\"data\":[7,",
+     {NULL},
+     {NULL},
+     "after element 1, it ends"},
     {"no comma",
      "[" OWN("1") " " OWN("2") "]",
      {NULL},
@@ -244,6 +264,40 @@ static void test_as_lines(void **state) {
     free(filler);
 }
 
+/* What a file is is decided by its first MiB, also if a plain file has delivered more by then. */
+static void test_late_arrays(void **state) {
+    (void)state;
+    static const struct {
+        int64_t before;
+        int64_t rows;
+    } cases[] = {{LEAT_LINE_BYTES_MAX - 4096, 2},
+                 {LEAT_LINE_BYTES_MAX + 4096, 0},
+                 {LEAT_LINE_BYTES_MAX + (200 << 10), 0},
+                 {2 * LEAT_LINE_BYTES_MAX, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_buf text = {0};
+        assert_ok(leat_buf_printf(&text, err, "{\"token\":\""));
+        /* letters that do not become few when they are packed */
+        for (int64_t k = 0; k < cases[i].before; k++) {
+            const char letter = (char)('A' + leat_random(3, 0, (uint64_t)k) % 26);
+            assert_ok(leat_buf_append(&text, &letter, 1, err));
+        }
+        assert_ok(leat_buf_printf(&text, err, "\",\"results\":[%s,%s]}", OWN("1"), OWN("2")));
+        for (int packed = 0; packed < 2; packed++) {
+            const char *path = core_path("late.json");
+            if (packed) source_gzip("late.json", text.data, text.size, 1);
+            else core_save(path, text.data, text.size);
+            source_run run;
+            source_run_init(&run);
+            assert_ok(source_run_file(&run, path, err));
+            assert_int_equal(run.count, cases[i].rows);
+            assert_int_equal(run.rejects[LEAT_REJECT_LINE], cases[i].rows > 0 ? 0 : 1);
+            source_run_free(&run);
+        }
+        leat_buf_free(&text);
+    }
+}
+
 /* Messages name the element. */
 static void test_messages(void **state) {
     (void)state;
@@ -278,9 +332,9 @@ static void test_messages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cases),
-                                       cmocka_unit_test(test_as_lines),
-                                       cmocka_unit_test(test_messages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cases), cmocka_unit_test(test_as_lines),
+        cmocka_unit_test(test_late_arrays), cmocka_unit_test(test_messages)};
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     core_dir_remove();
     return failed;

@@ -60,8 +60,6 @@ bool leat_can_take_mark(leat_text cell, bool *set);
 
 /* The cells of a line, without blanks around them; -1: more than `most`, or invalid quotes. */
 int leat_can_split_cells(const char *at, const char *end, char part, leat_text *cells, int most);
-/* Numbers the name of a bus as candump's are (layout.h), if it is new. */
-void leat_can_note_bus(leat_can_buses *buses, leat_text name);
 /* Whether short rows may have their label in the cell of a byte. */
 bool leat_can_labels_may_shift(const leat_can_layout *layout);
 leat_can_reject leat_can_parse_table(const leat_can_layout *layout,

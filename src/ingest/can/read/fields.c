@@ -115,6 +115,15 @@ bool leat_can_put_id(uint32_t value, bool extended, leat_can_line *line) {
     return true;
 }
 
+bool leat_can_take_based_id(leat_text text, bool decimal, bool wide,
+                            const leat_can_line_options *options, leat_can_line *line) {
+    uint32_t value = 0;
+    const uint32_t max = wide ? LEAT_CAN_ID_29_MAX : LEAT_CAN_ID_11_MAX;
+    if (decimal) return read_decimal(text, 10, max, &value) && leat_can_put_id(value, wide, line);
+    if ((!read_hex(text, &value) && !read_prefixed(text, &value)) || value > max) return false;
+    return leat_can_take_id(text, wide, options, line);
+}
+
 /* ---- payloads ---- */
 
 /* Two characters or fewer, read like the reference system: a hexadecimal number with an optional

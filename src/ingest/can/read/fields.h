@@ -178,6 +178,27 @@ static inline bool take_field(const char **at, const char *end, char part, leat_
     return true;
 }
 
+/* ---- buses (buses.c) ------------------------------------------------------------------------- */
+
+/* The number of a bus with this name; false: it has none. */
+static inline bool find_bus(const leat_can_buses *buses, leat_text name, uint16_t *number) {
+    for (int32_t i = 0; i < buses->count; i++) {
+        if (buses->names[i].size_bytes != name.size_bytes ||
+            memcmp(buses->names[i].text, name.data, (size_t)name.size_bytes) != 0)
+            continue;
+        *number = buses->names[i].number;
+        return true;
+    }
+    return false;
+}
+
+/* Numbers a bus, if it is new: see leat_can_buses. */
+void leat_can_note_bus(leat_can_buses *buses, leat_text name);
+/* The bus in a cell of a table: a number, or where the first lines have names, one of those. A name
+ * that only later lines have must differ from the first one in its digits alone, so that no two
+ * share a number. */
+bool leat_can_take_bus(const leat_can_buses *buses, leat_text cell, uint16_t *bus);
+
 /* ---- identifiers and payloads (fields.c) ----------------------------------------------------- */
 
 /* An identifier in hexadecimal digits, also with 0x. */
@@ -185,6 +206,9 @@ bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options
                       leat_can_line *line);
 /* One that was written in another notation. */
 bool leat_can_put_id(uint32_t value, bool extended, leat_can_line *line);
+/* One in the base of its log, of at most 11 bits, or 29 if it is `wide`. */
+bool leat_can_take_based_id(leat_text text, bool decimal, bool wide,
+                            const leat_can_line_options *options, leat_can_line *line);
 
 /* A payload as a run of hexadecimal digits without separators. `fd`: marked as CAN-FD. */
 leat_can_reject leat_can_take_run(leat_text run, bool fd, const leat_can_line_options *options,

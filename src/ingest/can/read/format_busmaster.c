@@ -144,19 +144,6 @@ static bool read_line_time(const leat_can_layout *layout, leat_text text, int64_
     return *us < DAY_US && leat_can_complete_time(clock, &moment, us);
 }
 
-static bool take_id(const leat_can_layout *layout, leat_text text, bool wide,
-                    const leat_can_line_options *options, leat_can_line *line) {
-    uint32_t value;
-    bool prefixed = text.size_bytes > 2 && text.data[0] == '0' && (text.data[1] | 0x20) == 'x';
-    leat_text number = {text.data + 2 * prefixed, text.size_bytes - 2 * prefixed};
-    if (is_decimal(layout) ? prefixed || !read_decimal(number, 10, LEAT_CAN_ID_29_MAX, &value)
-                           : !read_hex(number, &value))
-        return false;
-    if (!wide && value > LEAT_CAN_ID_11_MAX) return false;
-    return is_decimal(layout) || options->canonical ? leat_can_put_id(value, wide, line)
-                                                    : leat_can_take_id(text, wide, options, line);
-}
-
 static leat_can_reject take_data(const leat_can_layout *layout, leat_text data, int count, bool fd,
                                  const leat_can_line_options *options, leat_can_line *line) {
     const char *at = data.data, *end = at + data.size_bytes;
@@ -191,7 +178,8 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     bool fd = is_word(type, "s-fd") || is_word(type, "x-fd");
     bool remote = is_word(type, "sr") || is_word(type, "xr");
     if (!fd && !remote && !is_word(type, "s") && !is_word(type, "x")) return LEAT_CAN_REJECT_LINE;
-    if (!take_id(layout, id, type.data[0] == 'x', options, line)) return LEAT_CAN_REJECT_ID;
+    if (!leat_can_take_based_id(id, is_decimal(layout), type.data[0] == 'x', options, line))
+        return LEAT_CAN_REJECT_ID;
     if (remote) return LEAT_CAN_REJECT_REMOTE;
     if (!read_count(next_word(&at, end), fd ? LEAT_CAN_FD_BYTES : 15, &count))
         return LEAT_CAN_REJECT_LINE;

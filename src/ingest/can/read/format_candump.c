@@ -26,48 +26,11 @@ static inline bool read_candump(const char **at, const char *end, leat_text *tim
     return name->size_bytes > 0;
 }
 
-static int32_t find_bus(const leat_can_buses *buses, leat_text name) {
-    for (int32_t i = 0; i < buses->count; i++) {
-        if (buses->names[i].size_bytes == name.size_bytes &&
-            memcmp(buses->names[i].text, name.data, (size_t)name.size_bytes) == 0) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static bool is_taken(const leat_can_buses *buses, int number) {
-    for (int32_t i = 0; i < buses->count; i++) {
-        if (buses->names[i].number == number) return true;
-    }
-    return false;
-}
-
-static void add_bus(leat_can_buses *buses, leat_text name) {
-    if (buses->count == LEAT_CAN_BUSES_MAX || name.size_bytes > LEAT_CAN_BUS_NAME_MAX) return;
-    int digits = 0, number = 0;
-    while (digits < name.size_bytes && digits < 5) {
-        char letter = name.data[name.size_bytes - 1 - digits];
-        if (letter < '0' || letter > '9') break;
-        digits++;
-    }
-    leat_text last = {name.data + name.size_bytes - digits, digits};
-    if (!read_count(last, UINT16_MAX, &number) || is_taken(buses, number)) {
-        for (number = 0; is_taken(buses, number); number++) continue;
-    }
-    memcpy(buses->names[buses->count].text, name.data, (size_t)name.size_bytes);
-    buses->names[buses->count].size_bytes = (uint8_t)name.size_bytes;
-    buses->names[buses->count].number = (uint16_t)number;
-    buses->count++;
-}
-
 static void note_buses(leat_can_layout *layout, const char *text, const char *end) {
     for (const char *at = text; at < end;) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
         leat_text time, name;
-        if (read_candump(&at, stop, &time, &name) && find_bus(&layout->buses, name) < 0) {
-            add_bus(&layout->buses, name);
-        }
+        if (read_candump(&at, stop, &time, &name)) leat_can_note_bus(&layout->buses, name);
         at = stop + 1;
     }
 }
@@ -195,9 +158,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
         if (!take_shown(frame, at, end, options, line, &shown)) return LEAT_CAN_REJECT_LINE;
     }
     if (!take_time(time, &line->time)) return LEAT_CAN_REJECT_TIME;
-    int32_t bus = find_bus(&layout->buses, name);
-    if (bus < 0) return LEAT_CAN_REJECT_BUS;
-    line->bus = layout->buses.names[bus].number;
+    if (!find_bus(&layout->buses, name, &line->bus)) return LEAT_CAN_REJECT_BUS;
     if (!logged) return shown;
     leat_can_reject reason = take_frame(frame, options, line);
     return reason == LEAT_CAN_TAKEN ? label : reason;

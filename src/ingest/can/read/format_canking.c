@@ -78,17 +78,6 @@ static bool read_flags(leat_text flags, bool *wide, bool *remote, bool *fd) {
     return true;
 }
 
-static bool take_id(const leat_can_layout *layout, leat_text id, bool wide,
-                    const leat_can_line_options *options, leat_can_line *line) {
-    uint32_t value = 0;
-    if (is_decimal(layout) ? !read_decimal(id, 10, LEAT_CAN_ID_29_MAX, &value)
-                           : !read_hex(id, &value))
-        return false;
-    if (value > LEAT_CAN_ID_29_MAX || (!wide && value > LEAT_CAN_ID_11_MAX)) return false;
-    return is_decimal(layout) ? leat_can_put_id(value, wide, line)
-                              : leat_can_take_id(id, wide, options, line);
-}
-
 /* Two digits each, if they are hexadecimal. */
 static bool are_bytes(const leat_can_layout *layout, leat_text data) {
     const char *at = data.data, *end = at + data.size_bytes;
@@ -121,7 +110,9 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     line->bus = (uint16_t)bus;
     if (of.error) return LEAT_CAN_REJECT_ERROR;
     if (!read_flags(of.flags, &wide, &remote, &fd)) return LEAT_CAN_REJECT_LINE;
-    if (!take_id(layout, of.id, wide, options, line)) return LEAT_CAN_REJECT_ID;
+    if (!are_digits(of.id.data, of.id.size_bytes) ||
+        !leat_can_take_based_id(of.id, is_decimal(layout), wide, options, line))
+        return LEAT_CAN_REJECT_ID;
     if (remote) return LEAT_CAN_REJECT_REMOTE;
     if (!read_count(of.length, fd ? LEAT_CAN_FD_BYTES : 15, &count)) return LEAT_CAN_REJECT_LINE;
     if (!fd && count > LEAT_CAN_BYTES) count = LEAT_CAN_BYTES;

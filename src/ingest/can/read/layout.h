@@ -62,8 +62,9 @@ extern const leat_reject_kind leat_can_rejects;
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-/* The interfaces of a candump log in order of appearance. An interface's number is formed by the
- * last digits of its name ("can1" is 1) if no other has it, else it is the smallest free number. */
+/* The interfaces of a candump log, and the buses of tables, in order of appearance. A number is
+ * formed by the last digits of a name ("can1" is 1), five at most, if no other has it, else it is
+ * the smallest free number. */
 #define LEAT_CAN_BUSES_MAX 64
 #define LEAT_CAN_BUS_NAME_MAX 15 /* Linux has no longer names */
 typedef struct leat_can_buses {

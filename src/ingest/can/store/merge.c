@@ -3,16 +3,16 @@
  *
  * A run is a block, or blocks that an earlier pass has merged. Runs are swept in the order of their
  * first rows. A run is opened, and takes a buffer, only when the sweep reaches its first row; the
- * open ones are in a heap. A run without overlap is not copied: a segment refers to it. So blocks
- * in order cost nothing, blocks that overlap a little cost little, and only frames that are really
- * mixed are written again.
+ * open ones are in a heap (base/merge.h). A run without overlap is not copied: a segment refers to
+ * it. So blocks in order cost nothing, blocks that overlap a little cost little, and only frames
+ * that are really mixed are written again.
  *
  * If more runs are open at once than there are buffers for, they are divided into groups by the
  * order of equal times, each group is merged to one run in a temporary file, and those are swept.
  */
 #include "ingest/can/store/merge.h"
 
-#include <stdio.h>
+#include "base/merge.h"
 
 /* The number of rows in a buffer. */
 #define BUFFER_ROWS_MIN 512
@@ -40,10 +40,8 @@ typedef struct end_key {
 
 /* An open run. */
 typedef struct cursor {
+    leat_merge_source rows; /* what is left in the buffer: never empty */
     const run *run;
-    leat_can_row *buffer;
-    const leat_can_row *at, *end; /* what is left in the buffer: never empty */
-    int64_t next, left;           /* what is not in the buffer yet: offset, and number of rows */
 } cursor;
 
 /* The destination of rows: the end of a file. */
@@ -62,7 +60,7 @@ struct leat_can_merger {
     run *runs;
     end_key *ends;
     cursor *cursors;
-    cursor **heap; /* the open ones, then the idle ones */
+    leat_merge_source **heap; /* the open ones, then the idle ones */
     leat_can_row *slab, *out;
     sink order;
     int64_t written_bytes;
@@ -77,7 +75,9 @@ static int64_t fixed_bytes(int64_t runs) {
            (int64_t)sizeof(leat_can_merger);
 }
 
-static int64_t cursor_bytes(void) { return (int64_t)(sizeof(cursor) + sizeof(cursor *)); }
+static int64_t cursor_bytes(void) {
+    return (int64_t)(sizeof(cursor) + sizeof(leat_merge_source *));
+}
 
 int64_t leat_can_merge_least_bytes(int64_t runs, int64_t fan_min) {
     if (fan_min < FAN_MIN) fan_min = FAN_MIN;
@@ -143,11 +143,11 @@ int64_t leat_can_merger_written(const leat_can_merger *self) { return self->writ
  * Frames are ordered by time, rank and place. Runs of equal rank are buses of one block of lines;
  * their places are lines. In all other runs places are never compared.
  */
-static bool row_before(const leat_can_row *a, uint64_t rank_a, const leat_can_row *b,
-                       uint64_t rank_b) {
-    if (a->time != b->time) return a->time < b->time;
-    if (rank_a != rank_b) return rank_a < rank_b;
-    return (a->place & LEAT_CAN_ROW_PLACE) < (b->place & LEAT_CAN_ROW_PLACE);
+static int compare_rows(const leat_can_row *a, uint64_t rank_a, const leat_can_row *b,
+                        uint64_t rank_b) {
+    if (a->time != b->time) return a->time < b->time ? -1 : 1;
+    if (rank_a != rank_b) return rank_a < rank_b ? -1 : 1;
+    return (int)(a->place & LEAT_CAN_ROW_PLACE) - (int)(b->place & LEAT_CAN_ROW_PLACE);
 }
 
 /* Certainly before all rows of a run. */
@@ -275,75 +275,49 @@ typedef struct sweep {
     leat_can_merger *merger;
     sink *to;
     const run *next, *end; /* runs that are not open yet */
-    cursor **heap;
+    leat_merge_source **heap;
     int64_t open, most; /* open runs */
-    int64_t buffer_rows;
 } sweep;
 
-static bool cursor_before(const cursor *a, const cursor *b) {
-    return row_before(a->at, a->run->rank, b->at, b->run->rank);
+static const leat_can_row *row_of(const leat_merge_source *from) { return (const void *)from->at; }
+
+static const run *run_of(const leat_merge_source *from) {
+    return ((const cursor *)(const void *)from)->run;
 }
 
-static void sift_down(const sweep *self) {
-    cursor **heap = self->heap, *moved = heap[0];
-    int64_t at = 0;
-    for (int64_t child = 1; child < self->open; child = 2 * at + 1) {
-        if (child + 1 < self->open && cursor_before(heap[child + 1], heap[child])) child++;
-        if (!cursor_before(heap[child], moved)) break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-}
+static int64_t rows_in(int64_t size_bytes) { return size_bytes / LEAT_CAN_ROW_BYTES; }
 
-static void sift_up(const sweep *self) {
-    cursor **heap = self->heap;
-    int64_t at = self->open - 1;
-    cursor *moved = heap[at];
-    for (; at > 0 && cursor_before(moved, heap[(at - 1) / 2]); at = (at - 1) / 2) {
-        heap[at] = heap[(at - 1) / 2];
-    }
-    heap[at] = moved;
-}
-
-static leat_code refill(const sweep *self, cursor *cursor, leat_error *err) {
-    int64_t rows = cursor->left < self->buffer_rows ? cursor->left : self->buffer_rows;
-    int64_t size_bytes = rows * LEAT_CAN_ROW_BYTES;
-    cursor->at = cursor->end = cursor->buffer;
-    LEAT_TRY(
-        leat_file_pread(cursor->run->from->file, cursor->buffer, size_bytes, cursor->next, err));
-    cursor->end += rows;
-    cursor->next += size_bytes;
-    cursor->left -= rows;
-    return LEAT_OK;
+static int compare(const leat_merge_source *a, const leat_merge_source *b) {
+    return compare_rows(row_of(a), run_of(a)->rank, row_of(b), run_of(b)->rank);
 }
 
 static leat_code open_next(sweep *self, leat_error *err) {
     LEAT_TRY(leat_ticker_step(self->merger->store->ticker, 0, err));
     if (self->open == self->most) return changed(self->next, "its times have changed", err);
-    cursor *cursor = self->heap[self->open];
-    cursor->run = self->next;
-    cursor->next = self->next->offset;
-    cursor->left = self->next->count;
-    LEAT_TRY(refill(self, cursor, err));
+    leat_merge_source *from = self->heap[self->open];
+    ((cursor *)(void *)from)->run = self->next;
+    from->file = self->next->from->file;
+    from->next = self->next->offset;
+    from->left = self->next->count * LEAT_CAN_ROW_BYTES;
+    LEAT_TRY(leat_merge_fill(from, err));
     self->next++;
     self->open++;
-    sift_up(self);
+    leat_merge_up(self->heap, self->open, compare);
     return LEAT_OK;
 }
 
 /* Removes the given number of rows from the first run of the heap. */
 static leat_code advance(sweep *self, int64_t rows, leat_error *err) {
-    cursor *first = self->heap[0];
-    first->at += rows;
-    if (first->at == first->end && first->left > 0) LEAT_TRY(refill(self, first, err));
+    leat_merge_source *first = self->heap[0];
+    first->at += rows * LEAT_CAN_ROW_BYTES;
+    if (first->at == first->end) LEAT_TRY(leat_merge_fill(first, err));
     if (first->at == first->end) {
         self->open--;
         self->heap[0] = self->heap[self->open];
         self->heap[self->open] = first;
         if (self->open == 0) return LEAT_OK;
     }
-    sift_down(self);
+    leat_merge_down(self->heap, self->open, compare);
     return LEAT_OK;
 }
 
@@ -358,11 +332,11 @@ static leat_code begin(sweep *self, leat_error *err) {
 
 /* One run is open, and its next row is before those that are not. */
 static leat_code go_alone(sweep *self, leat_error *err) {
-    cursor *lone = self->heap[0];
-    int64_t offset = lone->next - (lone->end - lone->at) * LEAT_CAN_ROW_BYTES;
-    int64_t rows = lone->end - lone->at;
-    if (self->next == self->end || run_before_run(lone->run, self->next)) {
-        if (name_rows(self->to, lone->run, offset, rows + lone->left)) {
+    leat_merge_source *lone = self->heap[0];
+    const run *from = run_of(lone);
+    int64_t offset = lone->next - (lone->end - lone->at), rows = rows_in(lone->end - lone->at);
+    if (self->next == self->end || run_before_run(from, self->next)) {
+        if (name_rows(self->to, from, offset, rows + rows_in(lone->left))) {
             lone->left = 0;
             return advance(self, rows, err);
         }
@@ -370,27 +344,29 @@ static leat_code go_alone(sweep *self, leat_error *err) {
         int64_t low = 1; /* rows before this are certainly first; those from `rows` on are not */
         while (low < rows) {
             int64_t middle = low + (rows - low) / 2;
-            if (row_before_run(lone->at + middle, lone->run->rank, self->next)) low = middle + 1;
+            if (row_before_run(row_of(lone) + middle, from->rank, self->next)) low = middle + 1;
             else rows = middle;
         }
-        if (name_rows(self->to, lone->run, offset, rows)) return advance(self, rows, err);
+        if (name_rows(self->to, from, offset, rows)) return advance(self, rows, err);
     }
-    LEAT_TRY(put_rows(self->merger, self->to, lone->run, lone->at, rows, err));
+    LEAT_TRY(put_rows(self->merger, self->to, from, row_of(lone), rows, err));
     return advance(self, rows, err);
 }
 
 /* Several are open: takes the rows of the first that come before everything else. */
 static leat_code go_first(sweep *self, leat_error *err) {
-    const cursor *first = self->heap[0], *second = self->heap[1];
-    if (self->open > 2 && cursor_before(self->heap[2], second)) second = self->heap[2];
-    const leat_can_row *at = first->at + 1;
-    uint64_t rank = first->run->rank;
-    while (at < first->end && row_before(at, rank, second->at, second->run->rank) &&
+    const leat_merge_source *first = self->heap[0], *second = self->heap[1];
+    if (self->open > 2 && leat_merge_before(self->heap[2], second, compare)) second = self->heap[2];
+    const run *from = run_of(first);
+    const leat_can_row *other = row_of(second), *end = (const void *)first->end;
+    const uint64_t rank = from->rank, other_rank = run_of(second)->rank;
+    const leat_can_row *at = row_of(first) + 1;
+    while (at < end && compare_rows(at, rank, other, other_rank) < 0 &&
            (self->next == self->end || row_before_run(at, rank, self->next))) {
         at++;
     }
-    int64_t rows = at - first->at;
-    LEAT_TRY(put_rows(self->merger, self->to, first->run, first->at, rows, err));
+    int64_t rows = at - row_of(first);
+    LEAT_TRY(put_rows(self->merger, self->to, from, row_of(first), rows, err));
     return advance(self, rows, err);
 }
 
@@ -402,19 +378,24 @@ static leat_code sweep_runs(leat_can_merger *merger, const run *runs, int64_t co
                   .next = runs,
                   .end = runs + count,
                   .heap = merger->heap,
-                  .most = most,
-                  .buffer_rows = merger->room.slab_rows / most};
-    if (self.buffer_rows > BUFFER_ROWS_MAX) self.buffer_rows = BUFFER_ROWS_MAX;
+                  .most = most};
+    int64_t buffer_rows = merger->room.slab_rows / most;
+    if (buffer_rows > BUFFER_ROWS_MAX) buffer_rows = BUFFER_ROWS_MAX;
     for (int64_t i = 0; i < most; i++) {
-        merger->cursors[i].buffer = merger->slab + i * self.buffer_rows;
-        merger->heap[i] = &merger->cursors[i];
+        leat_merge_source *idle = &merger->cursors[i].rows;
+        uint8_t *buffer = (uint8_t *)(merger->slab + i * buffer_rows);
+        *idle = (leat_merge_source){.buffer = buffer,
+                                    .buffer_bytes = buffer_rows * LEAT_CAN_ROW_BYTES,
+                                    .at = buffer,
+                                    .end = buffer};
+        merger->heap[i] = idle;
     }
     while (self.open > 0 || self.next < self.end) {
-        const cursor *first = self.heap[0];
+        const leat_merge_source *first = self.heap[0];
         if (self.open == 0) {
             LEAT_TRY(begin(&self, err));
         } else if (self.next < self.end &&
-                   !row_before_run(first->at, first->run->rank, self.next)) {
+                   !row_before_run(row_of(first), run_of(first)->rank, self.next)) {
             LEAT_TRY(open_next(&self, err));
         } else if (self.open == 1) {
             LEAT_TRY(go_alone(&self, err));
