@@ -65,6 +65,10 @@ void batches_write_time(const batches_run *run, int64_t count, const char *thing
 /* With --time in the windowed order: the share of their time that threads waited for data. */
 void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns);
 
+/* A note if `data` ("data set"), of so many bytes, is larger than memory and is to be read in the
+ * global order. */
+void batches_note_memory(leat_cli *cli, const char *data, int64_t size_bytes);
+
 /* ---- Probe rows --------------------------------------------------------------------------- */
 
 #define BATCHES_ROWS_MAX 8192 /* accepted by --rows */

@@ -79,6 +79,10 @@ static int with_split(graphs_job *job) {
     if (status != 0) return status;
     if (leat_graph_loader_create(&job->loader, job->cache, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
+    bool is_planned_only = leat_cli_given(job->run.cli, "report");
+    if (job->options.batches.window_bytes == 0 &&
+        job->options.batches.preset == LEAT_GRAPHS_DEFAULT && !is_planned_only)
+        batches_note_memory(job->run.cli, "split", job->split.file_bytes);
     status = with_loader(job);
     leat_graph_loader_destroy(job->loader);
     return status;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "batches/batches.h"
+#include "kinds.h"
 #include "page/page.h"
 
 batches_run batches_run_begin(leat_cli *cli, const batches_kind *kind) {
@@ -158,6 +159,18 @@ void batches_write_time(const batches_run *run, int64_t count, const char *thing
 void batches_write_reading(const batches_run *run, int64_t read_wait_ns, int64_t work_ns) {
     leat_out(run->cli, "reading    threads waited for data %.1f %% of their time\n",
              100 * leat_ratio(read_wait_ns, work_ns));
+}
+
+void batches_note_memory(leat_cli *cli, const char *data, int64_t size_bytes) {
+    char size[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
+    int64_t memory_bytes = 0;
+    if (!leat_data_exceeds_memory(size_bytes, &memory_bytes)) return;
+    leat_cli_note(
+        cli,
+        "the %s (%s) is larger than the memory of this machine (%s), so batches in random "
+        "order wait for the disk; use --order windowed, which reads the %s once per "
+        "epoch, in large pieces",
+        data, leat_words_bytes(size, size_bytes), leat_words_bytes(memory, memory_bytes), data);
 }
 
 /* ---- What comes out ----------------------------------------------------------------------- */

@@ -85,22 +85,6 @@ static int report(batches_job *job) {
     return batches_write_report(job->run.cli, job->dataset, &job->options, first, end);
 }
 
-/* In the global order, data that memory cannot hold is read again for every batch. */
-static void note_memory(batches_job *job) {
-    char data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
-    int64_t memory_bytes = 0;
-    if (job->options.window_bytes > 0 || job->options.by_client ||
-        job->options.sample.sampler == LEAT_SAMPLER_ALL ||
-        !leat_data_exceeds_memory(job->facts.file_bytes, &memory_bytes))
-        return;
-    leat_cli_note(job->run.cli,
-                  "the data set (%s) is larger than the memory of this machine (%s), so batches in "
-                  "random order wait for the disk; use --order windowed, which reads the data set "
-                  "once per epoch, in large pieces",
-                  leat_words_bytes(data, job->facts.file_bytes),
-                  leat_words_bytes(memory, memory_bytes));
-}
-
 static int with_dataset(batches_job *job) {
     leat_error err = {0};
     leat_dataset_get_facts(job->dataset, &job->facts);
@@ -109,7 +93,9 @@ static int with_dataset(batches_job *job) {
     if (leat_cli_given(job->run.cli, "report")) return report(job);
     if (leat_loader_create(&job->loader, job->dataset, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
-    note_memory(job);
+    if (job->options.window_bytes == 0 && !job->options.by_client &&
+        job->options.sample.sampler != LEAT_SAMPLER_ALL)
+        batches_note_memory(job->run.cli, "data set", job->facts.file_bytes);
     status = with_loader(job);
     leat_loader_destroy(job->loader);
     return status;

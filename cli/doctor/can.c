@@ -6,7 +6,7 @@
 
 /* Every split opens if its file exists with the right size. */
 static leat_code open_splits(const leat_can_cache *cache, int count, int64_t *graphs,
-                             leat_error *err) {
+                             int64_t *largest, leat_error *err) {
     for (int i = 0; i < count; i++) {
         leat_can_split split;
         leat_can_reader *reader = NULL;
@@ -15,6 +15,7 @@ static leat_code open_splits(const leat_can_cache *cache, int count, int64_t *gr
             code = leat_can_reader_create(&reader, cache, split.name, LEAT_SCALE_NONE, err);
         if (code != LEAT_OK) return code;
         *graphs += split.graph_count;
+        if (split.file_bytes > *largest) *largest = split.file_bytes;
         leat_can_reader_destroy(reader);
     }
     return LEAT_OK;
@@ -25,11 +26,11 @@ void leat_doctor_can(leat_doctor *doc, const char *path) {
     leat_can_cache *cache = NULL;
     leat_can_facts facts = {0};
     leat_error err = {0};
-    int64_t graphs = 0;
+    int64_t graphs = 0, largest = 0, memory_bytes = 0; /* largest: bytes of a split */
     leat_code code = leat_can_cache_open(&cache, path, &err);
     if (code == LEAT_OK) {
         leat_can_cache_get_facts(cache, &facts);
-        code = open_splits(cache, facts.split_count, &graphs, &err);
+        code = open_splits(cache, facts.split_count, &graphs, &largest, &err);
     }
     if (code != LEAT_OK) {
         leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM, err.message, "");
@@ -39,6 +40,12 @@ void leat_doctor_can(leat_doctor *doc, const char *path) {
                  leat_things(a, graphs, "graph"), leat_things(b, facts.split_count, "split"),
                  (long long)facts.window, (long long)facts.stride);
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+        if (leat_data_exceeds_memory(largest, &memory_bytes)) {
+            snprintf(what, sizeof what, "its largest split has %s, more than the %s of memory",
+                     leat_words_bytes(a, largest), leat_words_bytes(b, memory_bytes));
+            leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
+                             "train with --order windowed, which reads it once an epoch");
+        }
         leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, "only the presence of files was checked",
                          "run leat inspect --verify to read everything");
     }

@@ -32,14 +32,47 @@ static int64_t meminfo_bytes(const char *text, const char *key) {
 }
 
 /* A container may allow less than the machine has; "max" and missing files mean no limit. */
+static int64_t limit_in(const char *dir, const char *file) {
+    char path[LEAT_PATH_BYTES], text[64];
+    if (leat_path_join(path, sizeof path, dir, file, NULL) != LEAT_OK) return INT64_MAX;
+    bool is_number = read_small(path, text, sizeof text) && text[0] >= '0' && text[0] <= '9';
+    return is_number ? strtoll(text, NULL, 10) : INT64_MAX;
+}
+
+/* The least limit of a group and of those that it is in: `group` is its path below `root`. */
+static int64_t group_bytes(const char *root, const char *file, const char *group) {
+    char dir[LEAT_PATH_BYTES];
+    int64_t least = limit_in(root, file);
+    int size = snprintf(dir, sizeof dir, "%s%s", root, group);
+    if (size < 0 || size >= (int)sizeof dir) return least;
+    while (strlen(dir) > strlen(root)) {
+        int64_t its = limit_in(dir, file);
+        if (its < least) least = its;
+        *strrchr(dir, '/') = 0;
+    }
+    return least;
+}
+
+/* In a container the group is the root of what it sees; a batch system's job is in a group below.
+ * /proc/self/cgroup has lines "number:controllers:group", without controllers for version 2. */
 static int64_t container_bytes(void) {
-    static const char *const paths[] = {"/sys/fs/cgroup/memory.max",
-                                        "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
-    char text[64];
-    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-        if (read_small(paths[i], text, sizeof text) && text[0] >= '0' && text[0] <= '9')
-            return strtoll(text, NULL, 10);
-    return INT64_MAX;
+    static const char root[] = "/sys/fs/cgroup", root1[] = "/sys/fs/cgroup/memory";
+    static const char file[] = "memory.max", file1[] = "memory.limit_in_bytes";
+    char text[4096], *rest = NULL;
+    int64_t least = group_bytes(root, file, ""), old = group_bytes(root1, file1, "");
+    if (old < least) least = old;
+    if (!read_small("/proc/self/cgroup", text, sizeof text)) return least;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char *controllers = strchr(line, ':');
+        char *group = controllers == NULL ? NULL : strchr(controllers + 1, ':');
+        if (group == NULL || group[1] != '/') continue;
+        *group++ = 0;
+        bool is_old = strcmp(controllers, ":memory") == 0;
+        if (!is_old && controllers[1] != 0) continue;
+        int64_t its = is_old ? group_bytes(root1, file1, group) : group_bytes(root, file, group);
+        if (its < least) least = its;
+    }
+    return least;
 }
 
 void leat_machine_look(const char *path, leat_machine *out) {
