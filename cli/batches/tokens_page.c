@@ -286,7 +286,8 @@ static void put_figures(leat_page *page, const batches_report *job) {
                                         .y_label = "share of the chunks",
                                         .things = "chunks",
                                         .empty = "no chunks"};
-    leat_textbuf_put(page->out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
+    leat_textbuf_put(page->out, "<h2>Sequences and contexts</h2>\n<div class=\"figures\">\n");
+    batches_draw_sequences(page, job);
     put_context_figures(page, job);
     leat_figure_histogram(page, &segments, &job->report->asked.segments);
     leat_figure_histogram(page, &contexts, &job->report->row_contexts);

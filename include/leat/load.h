@@ -619,6 +619,24 @@ typedef struct leat_chunk_stats {
     leat_dist chunk_measurements, chunk_tokens;
 } leat_chunk_stats;
 
+/* The first sequences, segment by segment. */
+#define LEAT_REPORT_SEQUENCES 6  /* of the first step */
+#define LEAT_REPORT_SEGMENTS 256 /* of a sequence that are kept */
+
+typedef struct leat_report_segment {
+    int64_t row, src_id; /* of the data set */
+    int64_t context;     /* which of the row's contexts */
+    int64_t begin, end;  /* positions in the sequence; end is excluded */
+} leat_report_segment;
+
+typedef struct leat_report_sequence {
+    int64_t sequence; /* step batch + row */
+    bool is_masked;   /* zeros because of damage */
+    int64_t tokens;   /* before the padding */
+    int64_t segment_count;
+    leat_report_segment segments[LEAT_REPORT_SEGMENTS]; /* the first is the anchor's */
+} leat_report_sequence;
+
 typedef struct leat_batch_report_options {
     /* Steps first_step .. end_step - 1, all of them. end_step -1: to the end of the epochs (0
      * epochs: of one) but at most sequence_max sequences; by client always that many. */
@@ -640,6 +658,8 @@ typedef struct leat_batch_report {
     bool is_filled;               /* they are filled; else `unpacked` is the same */
     leat_sequence_stats unpacked; /* the same anchors, one context a sequence */
     leat_chunk_stats chunks;
+    leat_report_sequence first[LEAT_REPORT_SEQUENCES];
+    int first_count;
 } leat_batch_report;
 
 /*
