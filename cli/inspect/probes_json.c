@@ -1,5 +1,7 @@
 /* `leat inspect --json`: everything that the page shows, as one document. Units are in the names.
  */
+#include <math.h>
+
 #include "inspect/inspect.h"
 
 static void put_time(leat_json *json, const char *name, int64_t time_us) {
@@ -17,6 +19,19 @@ static void put_part(leat_json *json, const char *name, const leat_summary_part 
     leat_json_member_int(json, "record_bytes", part->record_bytes);
     leat_json_member_int(json, "file_bytes", part->file_bytes);
     leat_json_end_object(json);
+}
+
+static void put_losses(leat_json *json, const char *name, const char *things,
+                       const int64_t counts[LEAT_LOSSES]) {
+    leat_json_key(json, name);
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_LOSSES; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "failed", leat_loss_words[i]);
+        leat_json_member_int(json, things, counts[i]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
 }
 
 static void put_rtts(leat_json *json, const leat_summary *s) {
@@ -51,15 +66,27 @@ static void put_rtts(leat_json *json, const leat_summary *s) {
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
-    leat_json_key(json, "rows_by_failures");
+    put_losses(json, "rows_by_failures", "rows", s->rows_by_loss);
+}
+
+static void put_destinations(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "destinations");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "count", s->destinations);
+    leat_json_member_double(json, "sample", ldexp(1, -s->destinations_halved));
+    leat_json_member_int(json, "least_measurements", LEAT_SUMMARY_JUDGED);
+    put_losses(json, "by_failures", "destinations", s->destinations_by_loss);
+    leat_json_key(json, "worst");
     leat_json_begin_array(json);
-    for (int i = 0; i < LEAT_LOSSES; i++) {
+    for (int i = 0; i < s->worst_count; i++) {
         leat_json_begin_object(json);
-        leat_json_member_string(json, "failed", leat_loss_words[i]);
-        leat_json_member_int(json, "rows", s->rows_by_loss[i]);
+        leat_json_member_string(json, "dst_addr", s->worst[i].dst);
+        leat_json_member_int(json, "measurements", s->worst[i].measurements);
+        leat_json_member_int(json, "failures", s->worst[i].failures);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
+    leat_json_end_object(json);
 }
 
 static void put_values(leat_json *json, const leat_summary *s) {
@@ -76,6 +103,7 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
     leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
     put_rtts(json, s);
+    put_destinations(json, s);
     leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
     leat_json_key(json, "over_time");
     leat_json_begin_object(json);

@@ -133,7 +133,6 @@ static leat_axis course_axis(const leat_summary *s, int rows) {
     return axis;
 }
 
-/* The first of the rows that are described in words. */
 static void draw_courses(leat_page *page, const leat_summary *s) {
     static const char *const classes[] = {"line l1", "line l2", "line l3"};
     enum { LINES = sizeof classes / sizeof classes[0] };
@@ -162,35 +161,69 @@ static void draw_courses(leat_page *page, const leat_summary *s) {
 const char *const leat_loss_words[LEAT_LOSSES] = {
     "none", "up to 1 %", "1 to 5 %", "5 to 20 %", "20 to 50 %", "over 50 %, not all", "all"};
 
-static void draw_losses(leat_page *page, const leat_summary *s) {
-    static const char title[] = "Rows by share of failures";
-    int64_t rows = 0, peak = 0;
+typedef struct losses {
+    const char *title, *words;
+    const char *thing, *things; /* "row", "rows" */
+    const char *values;         /* "share of the rows" */
+    const char *empty;          /* shown if there are none */
+    const int64_t *counts;
+} losses;
+
+static void draw_losses(leat_page *page, const losses *of) {
+    int64_t all = 0, peak = 0;
     for (int i = 0; i < LEAT_LOSSES; i++) {
-        rows += s->rows_by_loss[i];
-        if (s->rows_by_loss[i] > peak) peak = s->rows_by_loss[i];
+        all += of->counts[i];
+        if (of->counts[i] > peak) peak = of->counts[i];
     }
-    if (rows == 0) {
-        leat_figure_empty(page, title, "no values were read");
+    if (all == 0) {
+        leat_figure_empty(page, of->title, of->empty);
         return;
     }
     leat_bars bars = {.page = page,
                       .unit = LEAT_UNIT_SHARE,
-                      .peak = leat_ratio(peak, rows),
+                      .peak = leat_ratio(peak, all),
                       .count = LEAT_LOSSES,
                       .names = "failed",
-                      .values = "share of the rows",
-                      .counts = "rows"};
-    leat_figure_begin(page, title);
-    leat_figure_say(page, "share of the rows; a probe has one row or more");
+                      .values = of->values,
+                      .counts = of->things};
+    leat_figure_begin(page, of->title);
+    leat_figure_say(page, of->words);
     leat_bars_begin(&bars);
     for (int i = 0; i < LEAT_LOSSES; i++) {
         char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES];
-        snprintf(words, sizeof words, "%s", leat_things(a, s->rows_by_loss[i], "row"));
-        leat_bars_put(&bars, leat_loss_words[i], leat_ratio(s->rows_by_loss[i], rows),
-                      s->rows_by_loss[i], i == LEAT_LOSS_NONE ? "bar" : "bar bad", words);
+        snprintf(words, sizeof words, "%s", leat_things(a, of->counts[i], of->thing));
+        leat_bars_put(&bars, leat_loss_words[i], leat_ratio(of->counts[i], all), of->counts[i],
+                      i == LEAT_LOSS_NONE ? "bar" : "bar bad", words);
     }
     leat_bars_end(&bars);
     leat_figure_end(page);
+}
+
+static void draw_row_losses(leat_page *page, const leat_summary *s) {
+    const losses rows = {.title = "Rows by share of failures",
+                         .words = "share of the rows; a probe has one row or more",
+                         .thing = "row",
+                         .things = "rows",
+                         .values = "share of the rows",
+                         .empty = "no values were read",
+                         .counts = s->rows_by_loss};
+    draw_losses(page, &rows);
+}
+
+static void draw_destination_losses(leat_page *page, const leat_summary *s) {
+    char words[LEAT_FIGURE_WORDS], empty[LEAT_FIGURE_WORDS];
+    snprintf(words, sizeof words,
+             "share of the destinations with %d measurements or more that were read%s",
+             LEAT_SUMMARY_JUDGED, s->destinations_halved > 0 ? "; of a sample" : "");
+    snprintf(empty, sizeof empty, "no destination has %d measurements", LEAT_SUMMARY_JUDGED);
+    const losses destinations = {.title = "Destinations by share of failures",
+                                 .words = words,
+                                 .thing = "destination",
+                                 .things = "destinations",
+                                 .values = "share of the destinations",
+                                 .empty = s->measurements_read > 0 ? empty : "no values were read",
+                                 .counts = s->destinations_by_loss};
+    draw_losses(page, &destinations);
 }
 
 void leat_report_values(leat_page *page, const leat_summary *s) {
@@ -198,5 +231,6 @@ void leat_report_values(leat_page *page, const leat_summary *s) {
     draw_splits(page, s);
     draw_hours(page, s);
     draw_courses(page, s);
-    draw_losses(page, s);
+    draw_row_losses(page, s);
+    draw_destination_losses(page, s);
 }

@@ -172,6 +172,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_record(leat_row *cursor, con
 #define LEAT_SUMMARY_TOP 10  /* largest probes that are kept */
 #define LEAT_SUMMARY_SHOWN 3 /* first measurements of a row that are shown as text */
 #define LEAT_SUMMARY_ROWS_MAX 1000
+/* Destinations that are counted, in 16 MiB; if there are more, a sample of them is. */
+#define LEAT_SUMMARY_DESTINATIONS (1 << 18)
+#define LEAT_SUMMARY_JUDGED 20 /* measurements from which on a share of failures is told */
 
 typedef struct leat_summary_options {
     int threads;            /* 1..256; the result does not depend on it */
@@ -196,7 +199,7 @@ typedef struct leat_summary_shard {
     int64_t first_us, last_us; /* 0 if it has no rows */
 } leat_summary_shard;
 
-/* How many measurements of a row failed; a bound belongs to the class below it. */
+/* How many measurements of a row or a destination failed; a bound belongs to the class below it. */
 typedef enum leat_loss {
     LEAT_LOSS_NONE,
     LEAT_LOSS_1, /* up to 1 % */
@@ -242,6 +245,11 @@ typedef struct leat_summary_row {
     double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
 } leat_summary_row;
 
+typedef struct leat_summary_destination {
+    char dst[LEAT_PROBE_SRC_BYTES]; /* canonical text */
+    int64_t measurements, failures;
+} leat_summary_destination;
+
 typedef struct leat_summary {
     /* From the index (or the footers and facts of third-party files): exact, for every row. */
     bool ours;            /* a folder with manifest and index */
@@ -267,6 +275,13 @@ typedef struct leat_summary {
     leat_dist rtt_ns_by_part[LEAT_SPLITS + 1][2]; /* by leat_split; IPv4, IPv6 */
     leat_dist rtt_ns_by_hour[24];                 /* of the day, UTC */
     int64_t rows_by_loss[LEAT_LOSSES];            /* with measurements, by leat_loss */
+    /* Destinations by their addresses, whatever the spelling. More than LEAT_SUMMARY_DESTINATIONS
+     * are halved, by their hashes, until as many are left; the counts of those are complete. */
+    int64_t destinations;
+    int destinations_halved;                   /* how often; 0: all are counted */
+    int64_t destinations_by_loss[LEAT_LOSSES]; /* with LEAT_SUMMARY_JUDGED measurements or more */
+    leat_summary_destination worst[LEAT_SUMMARY_TOP]; /* of those, the largest shares of failures */
+    int worst_count;
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;
@@ -274,8 +289,9 @@ typedef struct leat_summary {
 
 /*
  * Summarises a data set. A row that cannot be read fails the call: LEAT_ERR_CORRUPT with shard and
- * record (leat_verify lists all of them). Memory: fixed, except for `shards`, the requested rows,
- * and 16 bytes a row where third-party rows are not grouped by probe.
+ * record (leat_verify lists all of them). Memory: fixed (of destinations up to 24 MiB, and 256 KiB
+ * a thread), except for `shards`, the requested rows, and 16 bytes a row where third-party rows are
+ * not grouped by probe.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                                                        const leat_summary_options *options,

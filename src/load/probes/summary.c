@@ -6,7 +6,8 @@
  * thread takes the next few and adds their values to its own distributions, which are added at the
  * end, so the result does not depend on which thread read which row. If there is more data than the
  * caller wants to read, the second pass reads a sample, chosen by a random number computed from the
- * row's number.
+ * row's number. Destinations are the same for many rows: threads collect some, and add them to one
+ * table under a lock.
  */
 #include "load/subset.h"
 
@@ -18,7 +19,9 @@
 #include "base/pool.h"
 #include "base/ticker.h"
 #include "load/probes/dataset.h"
+#include "load/probes/destinations.h"
 
+#define DESTINATIONS_AT_ONCE 4096 /* that a thread collects before it adds them to those of all */
 #define ROWS_AT_ONCE 32 /* taken by a thread at a time; few, because a row may have many MiB */
 
 leat_summary_options leat_summary_options_default(void) {
@@ -26,6 +29,12 @@ leat_summary_options leat_summary_options_default(void) {
     return (leat_summary_options){
         .threads = threads, .read_bytes_max = INT64_C(4) << 30, .row_count = 3};
 }
+
+/* A destination in the row at hand. */
+typedef struct spot {
+    int64_t measurements, failures;
+    int ip_version;
+} spot;
 
 /* Values that one thread collected. */
 typedef struct tally {
@@ -37,7 +46,15 @@ typedef struct tally {
     int64_t rows, measurements, bytes, duplicates;
     int64_t values[2], failures[2];
     leat_measurements values_of_row;
+    spot *spots; /* by the addresses of the row */
+    int64_t spot_capacity;
+    leat_destinations destinations; /* not yet added to those of all */
 } tally;
+
+typedef struct shared {
+    pthread_mutex_t lock;
+    leat_destinations destinations;
+} shared;
 
 typedef struct job {
     leat_dataset *dataset;
@@ -47,6 +64,7 @@ typedef struct job {
     bool facts_only; /* the pass that reads the facts of third-party files */
     bool any;        /* whether the sample has a row; if not, row 0 is read */
     tally *tallies;  /* one for each worker */
+    shared *shared;
     leat_pool *pool;
     leat_ticker ticker;
 } job;
@@ -71,14 +89,6 @@ static int hour_of(int64_t time_us) {
     return (int)((hour % 24 + 24) % 24);
 }
 
-static leat_loss loss_of(int64_t failures, int64_t count) {
-    static const int percent[] = {0, 1, 5, 20, 50};
-    if (failures == count) return LEAT_LOSS_ALL;
-    for (int i = 0; i < LEAT_LOSS_MOST; i++)
-        if ((__int128)failures * 100 <= (__int128)count * percent[i]) return (leat_loss)i;
-    return LEAT_LOSS_MOST;
-}
-
 /* Returns how many failed. */
 static int64_t count_values(tally *sums, leat_split split) {
     const leat_measurements *m = &sums->values_of_row;
@@ -98,8 +108,38 @@ static int64_t count_values(tally *sums, leat_split split) {
         if (i > 0) leat_dist_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
         leat_timeline_add(&sums->timeline, m->time_us[i], 1, failed);
     }
-    if (m->count > 0) sums->rows_by_loss[loss_of(failures, m->count)]++;
+    if (m->count > 0) sums->rows_by_loss[leat_loss_of(failures, m->count)]++;
     return failures;
+}
+
+static leat_code share_destinations(const job *work, tally *sums, leat_error *err) {
+    pthread_mutex_lock(&work->shared->lock);
+    leat_code code = leat_destinations_merge(&work->shared->destinations, &sums->destinations, err);
+    pthread_mutex_unlock(&work->shared->lock);
+    leat_destinations_clear(&sums->destinations);
+    return code;
+}
+
+static leat_code count_destinations(const job *work, tally *sums, leat_error *err) {
+    const leat_measurements *m = &sums->values_of_row;
+    LEAT_TRY(LEAT_GROW(&sums->spots, &sums->spot_capacity, m->address_count, err));
+    memset(sums->spots, 0, (size_t)m->address_count * sizeof *sums->spots);
+    for (int64_t i = 0; i < m->count; i++) {
+        spot *here = &sums->spots[m->dst[i]];
+        here->measurements++;
+        here->failures += m->rtt[i] < 0;
+        here->ip_version = m->ip_version[i];
+    }
+    for (int64_t i = 0; i < m->address_count; i++) {
+        const spot *here = &sums->spots[i];
+        leat_destination one = {.measurements = here->measurements, .failures = here->failures};
+        if (here->measurements == 0) continue;
+        leat_destination_key(&m->addresses[i], here->ip_version, one.address);
+        if (sums->destinations.used == DESTINATIONS_AT_ONCE)
+            LEAT_TRY(share_destinations(work, sums, err));
+        LEAT_TRY(leat_destinations_add(&sums->destinations, &one, err));
+    }
+    return LEAT_OK;
 }
 
 /* The largest probes are known by now. */
@@ -160,6 +200,7 @@ static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error 
     LEAT_TRY(leat_dataset_row_decode(sums->cursor, &sums->values_of_row, err));
     int64_t failures = count_values(sums, work->summary->shards[facts.shard].split);
     count_top(work->summary, &facts, failures, sums);
+    LEAT_TRY(count_destinations(work, sums, err));
     sums->rows++;
     sums->measurements += sums->values_of_row.count;
     sums->bytes += facts.record_bytes;
@@ -203,10 +244,11 @@ static void add_parts(leat_summary *summary, const tally *from) {
     }
 }
 
-static void add_tallies(job *work) {
+static leat_code add_tallies(job *work, leat_error *err) {
     leat_summary *summary = work->summary;
     for (int i = 0; i < work->options->threads; i++) {
-        const tally *from = &work->tallies[i];
+        tally *from = &work->tallies[i];
+        LEAT_TRY(share_destinations(work, from, err));
         leat_dist_merge(&summary->gap_us, &from->gap_us);
         leat_timeline_merge(&summary->timeline, &from->timeline);
         add_parts(summary, from);
@@ -219,6 +261,8 @@ static void add_tallies(job *work) {
             summary->failures_by_version[version] += from->failures[version];
         }
     }
+    leat_destinations_summarise(&work->shared->destinations, summary);
+    return LEAT_OK;
 }
 
 /* ---- Facts, in order ---------------------------------------------------------------------- */
@@ -464,7 +508,7 @@ static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_erro
     if (work->options->read_bytes_max != 0) {
         work->any = sample_has_a_row(work);
         LEAT_TRY(run_pass(work, false, err));
-        add_tallies(work);
+        LEAT_TRY(add_tallies(work, err));
     }
     return describe(work, err);
 }
@@ -472,9 +516,22 @@ static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_erro
 static leat_code make_workers(job *work, leat_error *err) {
     int threads = work->options->threads;
     LEAT_TRY(LEAT_NEW(&work->tallies, threads, err));
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
+        work->tallies[i].destinations.most = DESTINATIONS_AT_ONCE;
         LEAT_TRY(leat_row_create(&work->tallies[i].cursor, work->dataset, err));
+    }
     return leat_pool_create(&work->pool, threads, err);
+}
+
+static void remove_workers(job *work) {
+    leat_pool_destroy(work->pool);
+    for (int i = 0; work->tallies != NULL && i < work->options->threads; i++) {
+        leat_row_destroy(work->tallies[i].cursor);
+        leat_measurements_free(&work->tallies[i].values_of_row);
+        leat_free(work->tallies[i].spots);
+        leat_destinations_free(&work->tallies[i].destinations);
+    }
+    leat_free(work->tallies);
 }
 
 leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
@@ -490,18 +547,18 @@ leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                          (long long)chosen.row_count, LEAT_SUMMARY_ROWS_MAX);
     leat_dataset_get_facts(dataset, &facts);
     chosen.threads = leat_dataset_share(dataset, chosen.threads);
-    job work = {.dataset = dataset, .options = &chosen, .row_count = facts.row_count};
+    shared common = {.destinations.most = LEAT_SUMMARY_DESTINATIONS};
+    job work = {
+        .dataset = dataset, .options = &chosen, .row_count = facts.row_count, .shared = &common};
     LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
+    pthread_mutex_init(&common.lock, NULL);
     leat_ticker_create(&work.ticker, chosen.progress, chosen.progress_user);
     leat_code code = make_workers(&work, err);
     if (code == LEAT_OK) code = summarise(&work, &facts, err);
     leat_ticker_destroy(&work.ticker);
-    leat_pool_destroy(work.pool);
-    for (int i = 0; work.tallies != NULL && i < chosen.threads; i++) {
-        leat_row_destroy(work.tallies[i].cursor);
-        leat_measurements_free(&work.tallies[i].values_of_row);
-    }
-    leat_free(work.tallies);
+    remove_workers(&work);
+    leat_destinations_free(&common.destinations);
+    pthread_mutex_destroy(&common.lock);
     if (code != LEAT_OK) {
         leat_summary_destroy(work.summary);
         return code;
