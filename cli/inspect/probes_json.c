@@ -123,6 +123,24 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_end_object(json);
 }
 
+static void put_ingest(leat_json *json, const leat_summary_ingest *ingest) {
+    if (!ingest->known) return;
+    leat_json_key(json, "ingest");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "rows_read", ingest->rows_read);
+    leat_json_member_int(json, "rejected", ingest->rejected);
+    leat_json_key(json, "rejected_reasons");
+    leat_json_begin_object(json);
+    for (int i = 0; i < ingest->reason_count; i++)
+        leat_json_member_int(json, ingest->reasons[i].name, ingest->reasons[i].rows);
+    leat_json_end_object(json);
+    leat_json_key(json, "duplicates");
+    if (ingest->duplicates < 0) leat_json_null(json);
+    else leat_json_int(json, ingest->duplicates);
+    leat_json_member_int(json, "duplicates_dropped", ingest->duplicates_dropped);
+    leat_json_end_object(json);
+}
+
 static void put_probes(leat_json *json, const leat_summary *s) {
     leat_json_key(json, "largest_probes");
     leat_json_begin_array(json);
@@ -282,6 +300,7 @@ void leat_report_json(leat_json *json, const void *of) {
         leat_json_dist(json, "row_bytes", &s->record_bytes, 1);
         leat_json_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
         leat_json_dist(json, "rows_per_shard", &s->shard_rows, 1);
+        put_ingest(json, &s->ingest);
         put_values(json, s);
         put_probes(json, s);
         put_rows(json, s);

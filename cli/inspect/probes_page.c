@@ -122,6 +122,18 @@ static void put_shares(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "</div>\n");
 }
 
+static void put_ingest(leat_textbuf *out, const leat_summary_ingest *ingest) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (!ingest->known) return;
+    leat_textbuf_printf(out, "<p class=\"note\">The ingest read %s and rejected %s",
+                        leat_things(a, ingest->rows_read, "row"),
+                        leat_words_count(b, ingest->rejected));
+    if (ingest->duplicates >= 0)
+        leat_textbuf_printf(out, "; it found %s%s", leat_things(a, ingest->duplicates, "duplicate"),
+                            ingest->duplicates_dropped > 0 ? ", which it dropped" : "");
+    leat_textbuf_put(out, ".</p>\n");
+}
+
 static void put_read_note(leat_textbuf *out, const leat_summary *s) {
     char words[LEAT_WORDS_BYTES];
     leat_textbuf_put(out, "<p class=\"note\">Sizes, counts and time spans cover every row. ");
@@ -295,6 +307,7 @@ void leat_report_page(leat_page *page, const void *user) {
     put_parts(out, s);
     put_shares(out, s);
     leat_textbuf_put(out, "</div>\n<h2>Distributions</h2>\n");
+    put_ingest(out, &s->ingest);
     put_read_note(out, s);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
     leat_report_figures(page, s);

@@ -245,6 +245,21 @@ typedef struct leat_summary_row {
     double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
 } leat_summary_row;
 
+#define LEAT_SUMMARY_REASONS 32 /* that are kept */
+
+/* What the ingest counted, as run.json has it. */
+typedef struct leat_summary_ingest {
+    bool known; /* run.json is there, and can be read; else all is 0 */
+    int64_t rows_read, rejected;
+    int64_t duplicates;         /* -1: not counted, by an earlier version */
+    int64_t duplicates_dropped; /* not written */
+    struct {
+        char name[64];
+        int64_t rows;
+    } reasons[LEAT_SUMMARY_REASONS]; /* of rejected rows, most rows first */
+    int reason_count;
+} leat_summary_ingest;
+
 typedef struct leat_summary_destination {
     char dst[LEAT_PROBE_SRC_BYTES]; /* canonical text */
     int64_t measurements, failures;
@@ -264,6 +279,7 @@ typedef struct leat_summary {
     int64_t shard_count;
     leat_summary_probe top[LEAT_SUMMARY_TOP]; /* most measurements first */
     int top_count;
+    leat_summary_ingest ingest;
 
     /* From the rows that were read: all of them, or a sample that is a pure function of the data.
      */

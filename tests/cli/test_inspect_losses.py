@@ -1,4 +1,5 @@
-"""leat inspect: failures per destination, counted here from what `leat cat` writes.
+"""leat inspect: failures per destination, rejected rows and duplicates, counted here from what
+`leat cat` writes and from run.json.
 
 Runs the command named by LEAT (default: build/leat).
 """
@@ -151,6 +152,54 @@ class Destinations(unittest.TestCase):
         self.assertNotIn("Destinations that fail most", text)
         figure = pages.figures(text)["Destinations by share of failures"]
         self.assertIn("no values were read", figure)
+
+
+class Ingest(unittest.TestCase):
+    def test_numbers_of_run_json(self):
+        for name, dropped in (("set", False), ("dropped", True), ("one", False)):
+            document, text = inspected(name=name)
+            told = document["ingest"]
+            with open(os.path.join(DATA, name, "run.json"), encoding="utf-8") as file:
+                run = json.load(file)
+            for key in ("rows_read", "duplicates"):
+                self.assertEqual(told[key], run[key])
+            self.assertEqual(told["rejected_reasons"], run["rejected"])
+            self.assertEqual(told["rejected"], sum(run["rejected"].values()))
+            self.assertEqual(told["duplicates_dropped"], run["duplicates"] if dropped else 0)
+            self.assertEqual(told["rows_read"], told["rejected"] + told["duplicates_dropped"] +
+                             document["all"]["measurements"])
+            if name == "one":
+                self.assertNotIn("Rejected rows by reason", text)
+                continue
+            self.assertEqual(list(told["rejected_reasons"].items()), [
+                ("dst_addr_missing", 7), ("event_time_missing", 5), ("src_addr_unparsable", 3),
+                ("malformed_line", 2)])
+            self.assertGreater(told["duplicates"], 10)
+            rows = table(pages.files(text)["rejected-rows-by-reason.csv"])
+            self.assertEqual({row["reason"]: int(row["rows"]) for row in rows}, run["rejected"])
+            for row in rows:
+                self.assertAlmostEqual(float(row["share_of_the_rejected_rows"]),
+                                       int(row["rows"]) / 17, 6)
+            self.assertIn(f"it found {told['duplicates']} duplicates" +
+                          (", which it dropped." if dropped else "."), text)
+
+    def test_data_sets_without_it(self):
+        for name, content in (("gone", None), ("odd", "{"), ("other", '{"rows_read": "many"}')):
+            path = os.path.join(DATA, name)
+            shutil.copytree(os.path.join(DATA, "set"), path)
+            if content is None:
+                os.remove(os.path.join(path, "run.json"))
+            else:
+                with open(os.path.join(path, "run.json"), "w", encoding="utf-8") as file:
+                    file.write(content)
+            document, text = inspected(name=name)
+            self.assertNotIn("ingest", document)
+            self.assertNotIn("Rejected rows by reason", text)
+            self.assertNotIn("The ingest read", text)
+
+    def test_an_empty_split(self):
+        document, _ = inspected(name="dropped")
+        self.assertNotIn("test", {shard["split"] for shard in document["shards"] if shard["rows"]})
 
 
 if __name__ == "__main__":

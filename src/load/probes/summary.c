@@ -20,6 +20,7 @@
 #include "base/ticker.h"
 #include "load/probes/dataset.h"
 #include "load/probes/destinations.h"
+#include "load/probes/summary_ingest.h"
 
 #define DESTINATIONS_AT_ONCE 4096 /* that a thread collects before it adds them to those of all */
 #define ROWS_AT_ONCE 32 /* taken by a thread at a time; few, because a row may have many MiB */
@@ -503,6 +504,7 @@ static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_erro
     if (facts->probe != NULL) snprintf(summary->probe, sizeof summary->probe, "%s", facts->probe);
     LEAT_TRY(leat_dataset_fingerprint(work->dataset, summary->fingerprint, err));
     LEAT_TRY(list_shards(summary, work->dataset, facts, err));
+    LEAT_TRY(leat_summary_read_ingest(work->dataset, &summary->ingest, err));
     if (!summary->ours) LEAT_TRY(run_pass(work, true, err));
     LEAT_TRY(count_facts(work, err));
     if (work->options->read_bytes_max != 0) {
