@@ -105,7 +105,7 @@ static void put_parts(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "</tbody></table></div></div>\n");
 }
 
-static void put_shares(leat_textbuf *out, const leat_summary *s) {
+static void draw_shares(leat_page *page, const leat_summary *s) {
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
     const leat_share splits[] = {{"train", s->split[LEAT_SPLIT_TRAIN].measurements, 1},
                                  {"test", s->split[LEAT_SPLIT_TEST].measurements, 2},
@@ -115,11 +115,17 @@ static void put_shares(leat_textbuf *out, const leat_summary *s) {
                                    {"rows with both", s->measurements_by_version[2], 0}};
     const leat_share results[] = {{"answered", s->measurements_read - failures, 1},
                                   {"failed", failures, 3}};
-    leat_textbuf_put(out, "<div class=\"panel shares\">\n");
-    leat_page_shares(out, "Versions", versions, 3);
-    leat_page_shares(out, "Results", results, 2);
-    leat_page_shares(out, "Splits", splits, 3);
-    leat_textbuf_put(out, "</div>\n");
+    leat_shares shares = {.page = page};
+    leat_figure_begin(page, "Versions, results and splits");
+    leat_figure_say(page, s->measurements_read < s->all.measurements
+                              ? "share of the measurements; results: of those that were read"
+                              : "share of the measurements");
+    leat_shares_begin(&shares);
+    leat_shares_put(&shares, "Versions", versions, 3);
+    leat_shares_put(&shares, "Results", results, 2);
+    leat_shares_put(&shares, "Splits", splits, 3);
+    leat_shares_end(&shares);
+    leat_figure_end(page);
 }
 
 static void put_ingest(leat_textbuf *out, const leat_summary_ingest *ingest) {
@@ -305,7 +311,7 @@ void leat_report_page(leat_page *page, const void *user) {
     put_verdict(out, report->verify);
     leat_textbuf_put(out, "<div class=\"two\">\n");
     put_parts(out, s);
-    put_shares(out, s);
+    draw_shares(page, s);
     leat_textbuf_put(out, "</div>\n<h2>Distributions</h2>\n");
     put_ingest(out, &s->ingest);
     put_read_note(out, s);

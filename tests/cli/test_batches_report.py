@@ -430,7 +430,7 @@ class Html(unittest.TestCase):
         told = report()
         _, text, words = self.page()
         page = pages.check_stands_alone(self, text)
-        self.assertEqual((page.tags["svg"], page.tags["figure"]), (10, 10))
+        self.assertEqual((page.tags["svg"], page.tags["figure"]), (13, 13))
         rows = list(csv.reader(io.StringIO(pages.files(text)["padding.csv"].decode())))
         self.assertEqual(rows[0], ["sequences", "padding_share", "padding"])
         for row, of in zip(rows[1:], (told["asked"], told["unpacked"], told["chunks_5_minutes"])):
@@ -440,6 +440,16 @@ class Html(unittest.TestCase):
             self.assertIn(f"{percent:.{1 if percent >= 10 else 2}f} %",
                           pages.figures(text)["Padding"])
         self.assertEqual(len(rows), 4)
+        for name, of in (("timestamps-and-tokens.csv", {
+                "Anchors by timestamps": told["asked"]["anchors"]["timestamp_modes"],
+                "Fillers by timestamps": told["asked"]["fillers"]["timestamp_modes"],
+                "Tokens by field": told["asked"]["token_fields"]}), ("contexts-by-span.csv", {
+                "Anchors": told["asked"]["anchors"]["span_scales"],
+                "One context per sequence": told["unpacked"]["anchors"]["span_scales"]})):
+            rows = list(csv.DictReader(io.StringIO(pages.files(text)[name].decode())))
+            for bar, counts in of.items():
+                drawn = [int(row["count"]) for row in rows if row["bar"] == bar]
+                self.assertEqual(drawn, list(counts.values()), bar)
         pages.check_labels(self, text)
         shown = " ".join(page.texts)
         asked = told["asked"]
