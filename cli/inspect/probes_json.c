@@ -141,6 +141,22 @@ static void put_ingest(leat_json *json, const leat_summary_ingest *ingest) {
     leat_json_end_object(json);
 }
 
+/* Parts of the time of the data set that have answers. */
+static void put_course(leat_json *json, const leat_summary *s, const leat_summary_course *course) {
+    leat_json_key(json, "course");
+    leat_json_begin_array(json);
+    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+        if (course->answers[part] == 0) continue;
+        leat_json_begin_object(json);
+        put_time(json, "from", (int64_t)leat_course_begin(s, part));
+        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
+        leat_json_member_int(json, "answers", course->answers[part]);
+        leat_json_member_double(json, "mean_ms", course->ms[part] / (double)course->answers[part]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_probes(leat_json *json, const leat_summary *s) {
     leat_json_key(json, "largest_probes");
     leat_json_begin_array(json);
@@ -158,6 +174,7 @@ static void put_probes(leat_json *json, const leat_summary *s) {
         leat_json_member_int(json, "failures", probe->failures);
         put_time(json, "first", probe->first_us);
         put_time(json, "last", probe->last_us);
+        if (i < LEAT_SUMMARY_COURSES) put_course(json, s, &s->top_course[i]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -174,23 +191,6 @@ static void put_measurements(leat_json *json, const leat_summary_row *row) {
         leat_json_key(json, "rtt_ms");
         if (m->rtt < 0) leat_json_null(json);
         else leat_json_float(json, m->rtt);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-}
-
-/* Parts of the time of the data set in which the row has answers. */
-static void put_course(leat_json *json, const leat_summary *s, const leat_summary_row *row) {
-    leat_json_key(json, "course");
-    leat_json_begin_array(json);
-    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
-        if (row->course_answers[part] == 0) continue;
-        leat_json_begin_object(json);
-        put_time(json, "from", (int64_t)leat_course_begin(s, part));
-        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
-        leat_json_member_int(json, "answers", row->course_answers[part]);
-        leat_json_member_double(json, "mean_ms",
-                                row->course_ms[part] / (double)row->course_answers[part]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -217,7 +217,7 @@ static void put_rows(leat_json *json, const leat_summary *s) {
         put_time(json, "first", row->first_us);
         put_time(json, "last", row->last_us);
         put_measurements(json, row);
-        put_course(json, s, row);
+        put_course(json, s, &row->course);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);

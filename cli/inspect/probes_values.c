@@ -98,15 +98,15 @@ double leat_course_begin(const leat_summary *s, int part) {
 }
 
 /* A line for each run of parts that have answers. */
-static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_row *row,
+static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_course *course,
                         const char *class_name) {
     double xs[LEAT_SUMMARY_COURSE + 1], ys[LEAT_SUMMARY_COURSE + 1];
     int count = 0;
     for (int part = 0; part <= LEAT_SUMMARY_COURSE; part++) {
-        bool has = part < LEAT_SUMMARY_COURSE && row->course_answers[part] > 0;
+        bool has = part < LEAT_SUMMARY_COURSE && course->answers[part] > 0;
         if (has) {
             xs[count] = leat_course_begin(s, part);
-            ys[count++] = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            ys[count++] = course->ms[part] * 1e6 / (double)course->answers[part];
         } else if (count > 0) {
             xs[count] = leat_course_begin(s, part);
             ys[count] = ys[count - 1];
@@ -116,13 +116,13 @@ static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summa
     }
 }
 
-static leat_axis course_axis(const leat_summary *s, int rows) {
+static leat_axis course_axis(const leat_summary *s, int probes) {
     leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "mean rtt"};
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < probes; i++) {
         for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
-            const leat_summary_row *row = &s->rows[i];
-            if (row->course_answers[part] == 0) continue;
-            double mean = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            const leat_summary_course *course = &s->top_course[i];
+            if (course->answers[part] == 0) continue;
+            double mean = course->ms[part] * 1e6 / (double)course->answers[part];
             axis.low = fmin(axis.low, fmax(1, mean));
             axis.high = fmax(axis.high, mean);
         }
@@ -134,23 +134,21 @@ static leat_axis course_axis(const leat_summary *s, int rows) {
 }
 
 static void draw_courses(leat_page *page, const leat_summary *s) {
-    static const char *const classes[] = {"line l1", "line l2", "line l3"};
-    enum { LINES = sizeof classes / sizeof classes[0] };
-    int rows = s->row_count < LINES ? (int)s->row_count : LINES;
+    static const char *const classes[LEAT_SUMMARY_COURSES] = {"line l1", "line l2", "line l3"};
+    int probes = s->top_count < LEAT_SUMMARY_COURSES ? s->top_count : LEAT_SUMMARY_COURSES;
     leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_DATE_US, false, (double)s->first_us,
                             leat_course_begin(s, LEAT_SUMMARY_COURSE), "time (UTC)"},
-                      .y = course_axis(s, rows),
+                      .y = course_axis(s, probes),
                       .series = "address"};
-    if (plot.y.high == 0) return; /* no row is described, or none has an answer */
-    leat_figure_begin(page, "Round trip time over time, of a few rows");
-    for (int i = 0; i < rows; i++)
-        leat_figure_item(page, classes[i], s->rows[i].src[0] != 0 ? s->rows[i].src : "(none)",
-                         NULL);
+    if (plot.y.high == 0) return; /* nothing was read, or no answers */
+    leat_figure_begin(page, "Round trip time over time, of the largest probes");
+    for (int i = 0; i < probes; i++)
+        leat_figure_item(page, classes[i], s->top[i].src[0] != 0 ? s->top[i].src : "(none)", NULL);
     leat_plot_begin(&plot, false);
-    for (int i = 0; i < rows; i++) {
-        plot.series = s->rows[i].src;
-        draw_course(&plot, s, &s->rows[i], classes[i]);
+    for (int i = 0; i < probes; i++) {
+        plot.series = s->top[i].src;
+        draw_course(&plot, s, &s->top_course[i], classes[i]);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);

@@ -227,7 +227,15 @@ typedef struct leat_summary_measurement {
     float rtt; /* milliseconds; -1: failed */
 } leat_summary_measurement;
 
+/* Round trips over the time of the data set, from its first measurement to its last, in equal
+ * parts; of some of the largest probes. */
 #define LEAT_SUMMARY_COURSE 48
+#define LEAT_SUMMARY_COURSES 3
+
+typedef struct leat_summary_course {
+    int64_t answers[LEAT_SUMMARY_COURSE];
+    double ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
+} leat_summary_course;
 
 typedef struct leat_summary_row {
     int64_t row;    /* of the data set */
@@ -240,9 +248,7 @@ typedef struct leat_summary_row {
     int64_t first_us, last_us;
     leat_summary_measurement shown[LEAT_SUMMARY_SHOWN];
     int shown_count;
-    /* The time of the data set, from its first measurement to its last, in equal parts. */
-    int64_t course_answers[LEAT_SUMMARY_COURSE];
-    double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
+    leat_summary_course course;
 } leat_summary_row;
 
 #define LEAT_SUMMARY_REASONS 32 /* that are kept */
@@ -298,6 +304,7 @@ typedef struct leat_summary {
     int64_t destinations_by_loss[LEAT_LOSSES]; /* with LEAT_SUMMARY_JUDGED measurements or more */
     leat_summary_destination worst[LEAT_SUMMARY_TOP]; /* of those, the largest shares of failures */
     int worst_count;
+    leat_summary_course top_course[LEAT_SUMMARY_COURSES]; /* of the first of `top` */
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;

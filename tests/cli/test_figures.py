@@ -176,26 +176,69 @@ class Values(unittest.TestCase):
             self.assertEqual((probe["measurements_read"], probe["failures"]),
                              (len(rows), sum(row["rtt"] == "-1" for row in rows)))
 
-    def test_course_of_a_few_rows(self):
-        drawn = table(self.files["round-trip-time-over-time-of-a-few-rows.csv"])
+    def test_shares(self):
+        """Bars divided into shares: the table, and how wide the parts are drawn."""
+        counts = collections.defaultdict(collections.Counter)
+        for probe, rows in self.rows.items():
+            for row in rows:
+                counts["Versions"]["IPv" + row["ip_version"]] += 1
+                counts["Results"]["failed" if row["rtt"] == "-1" else "answered"] += 1
+                counts["Splits"]["test" if probe in self.test else "train"] += 1
+        rows = table(self.files["versions-results-and-splits.csv"])
+        self.assertEqual(list(rows[0]), ["bar", "part", "share", "count"])
+        figure = self.figures["Versions, results and splits"]
+        for bar, of in counts.items():
+            told = {row["part"]: row for row in rows if row["bar"] == bar}
+            self.assertEqual({part: int(row["count"]) for part, row in told.items()
+                              if row["count"] != "0"}, of)
+            for part, count in of.items():
+                share = count / sum(of.values())
+                self.assertAlmostEqual(float(told[part]["share"]), share, 6)
+                width = re.search(r'width="([\d.]+)" height="14"><title>' + part +
+                                  rf": [\d.]+ % \({count:,}\)<", figure).group(1)
+                self.assertAlmostEqual(float(width), 392 * share, delta=1.1)
+                digits = 1 if share >= 0.1 else 2
+                self.assertIn(f">{part} {100 * share:.{digits}f} %</text>", figure)
+
+    def course(self, probe):
+        """The answers of a probe by 48ths of the time of the data set."""
         times = [int(row["event_time"]) for rows in self.rows.values() for row in rows]
         first, span = min(times) * 10**6, (max(times) - min(times)) * 10**6 + 1
+        parts = collections.defaultdict(list)
+        for row in self.rows[probe]:
+            if row["rtt"] != "-1":
+                parts[(int(row["event_time"]) * 10**6 - first) * 48 // span].append(
+                    float(row["rtt"]))
+        return [parts[part] for part in sorted(parts)]
+
+    def expect_course(self, told, parts):
+        self.assertEqual([one["answers"] for one in told], [len(part) for part in parts])
+        for one, part in zip(told, parts):
+            self.assertAlmostEqual(one["mean_ms"], sum(part) / len(part), 3)
+
+    def test_course_of_rows(self):
         self.assertEqual(len(self.document["rows"]), 3)
         for of in self.document["rows"]:
-            parts = collections.defaultdict(list)
-            for row in self.rows[of["src_addr"]]:
-                if row["rtt"] != "-1":
-                    part = (int(row["event_time"]) * 10**6 - first) * 48 // span
-                    parts[part].append(float(row["rtt"]))
-            self.assertEqual([one["answers"] for one in of["course"]],
-                             [len(parts[part]) for part in sorted(parts)])
+            self.expect_course(of["course"], self.course(of["src_addr"]))
+
+    def test_course_of_the_largest_probes(self):
+        drawn = table(self.files["round-trip-time-over-time-of-the-largest-probes.csv"])
+        largest = sorted(self.rows, key=lambda probe: -len(self.rows[probe]))
+        told = self.document["largest_probes"]
+        self.assertEqual(list({row["series"]: 0 for row in drawn}),
+                         [probe["src_addr"] for probe in told[:3]])
+        self.assertEqual(sorted(len(self.rows[probe["src_addr"]]) for probe in told[:3]),
+                         sorted(len(self.rows[probe]) for probe in largest[:3]))
+        self.assertEqual(["course" in probe for probe in told], 3 * [True] + 7 * [False])
+        for probe in told[:3]:
+            parts = self.course(probe["src_addr"])
+            self.expect_course(probe["course"], parts)
             shown = [float(row["mean_rtt_ms"]) for row in drawn
-                     if row["series"] == of["src_addr"]]
+                     if row["series"] == probe["src_addr"]]
             self.assertEqual(len(shown), len(parts))
-            for part, one, mean in zip(sorted(parts), of["course"], shown):
-                self.assertAlmostEqual(one["mean_ms"], sum(parts[part]) / len(parts[part]), 3)
-                self.assertAlmostEqual(one["mean_ms"], mean, 4)
-        self.assertGreater(len(drawn), 3)
+            for mean, part in zip(shown, parts):
+                self.assertAlmostEqual(mean, sum(part) / len(part), 3)
+        self.assertGreater(len(drawn), 30)
 
     def test_bounds_of_failures(self):
         """100 measurements each, of which so many fail."""

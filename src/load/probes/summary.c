@@ -44,6 +44,9 @@ typedef struct tally {
     leat_timeline timeline;
     int64_t rows_by_loss[LEAT_LOSSES];
     int64_t top_measurements[LEAT_SUMMARY_TOP], top_failures[LEAT_SUMMARY_TOP];
+    /* Whole numbers, so that sums do not depend on their order. */
+    int64_t course_answers[LEAT_SUMMARY_COURSES][LEAT_SUMMARY_COURSE];
+    __int128 course_ns[LEAT_SUMMARY_COURSES][LEAT_SUMMARY_COURSE];
     int64_t rows, measurements, bytes, duplicates;
     int64_t values[2], failures[2];
     leat_measurements values_of_row;
@@ -143,6 +146,23 @@ static leat_code count_destinations(const job *work, tally *sums, leat_error *er
     return LEAT_OK;
 }
 
+/* The part of the data set's time; -1: none, in facts that do not match the values. */
+static int course_part(const leat_summary *summary, int64_t time_us) {
+    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
+    __int128 since = (__int128)time_us - summary->first_us;
+    return since < 0 || since >= span ? -1 : (int)(since * LEAT_SUMMARY_COURSE / span);
+}
+
+static void count_course(const leat_summary *summary, int number, tally *sums) {
+    const leat_measurements *m = &sums->values_of_row;
+    for (int64_t i = 0; i < m->count; i++) {
+        int part = m->rtt[i] < 0 ? -1 : course_part(summary, m->time_us[i]);
+        if (part < 0) continue;
+        sums->course_answers[number][part]++;
+        sums->course_ns[number][part] += rtt_in_ns(m->rtt[i]);
+    }
+}
+
 /* The largest probes are known by now. */
 static void count_top(const leat_summary *summary, const leat_row_facts *facts, int64_t failures,
                       tally *sums) {
@@ -151,6 +171,7 @@ static void count_top(const leat_summary *summary, const leat_row_facts *facts, 
         if (summary->top[i].src_id != facts->src_id || summary->top[i].split != split) continue;
         sums->top_measurements[i] += sums->values_of_row.count;
         sums->top_failures[i] += failures;
+        if (i < LEAT_SUMMARY_COURSES) count_course(summary, i, sums);
     }
 }
 
@@ -245,6 +266,20 @@ static void add_parts(leat_summary *summary, const tally *from) {
     }
 }
 
+static void add_courses(job *work) {
+    for (int i = 0; i < LEAT_SUMMARY_COURSES; i++) {
+        leat_summary_course *course = &work->summary->top_course[i];
+        for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+            __int128 ns = 0;
+            for (int k = 0; k < work->options->threads; k++) {
+                course->answers[part] += work->tallies[k].course_answers[i][part];
+                ns += work->tallies[k].course_ns[i][part];
+            }
+            course->ms[part] = (double)ns * 1e-6;
+        }
+    }
+}
+
 static leat_code add_tallies(job *work, leat_error *err) {
     leat_summary *summary = work->summary;
     for (int i = 0; i < work->options->threads; i++) {
@@ -262,6 +297,7 @@ static leat_code add_tallies(job *work, leat_error *err) {
             summary->failures_by_version[version] += from->failures[version];
         }
     }
+    add_courses(work);
     leat_destinations_summarise(&work->shared->destinations, summary);
     return LEAT_OK;
 }
@@ -418,11 +454,10 @@ static void copy_address(char to[LEAT_PROBE_SRC_BYTES], const char *text, int64_
 
 static void add_to_course(const leat_summary *summary, int64_t time_us, float rtt,
                           leat_summary_row *out) {
-    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
-    __int128 part = ((__int128)time_us - summary->first_us) * LEAT_SUMMARY_COURSE / span;
-    if (part < 0 || part >= LEAT_SUMMARY_COURSE) return; /* facts that do not match the values */
-    out->course_answers[part]++;
-    out->course_ms[part] += rtt;
+    int part = course_part(summary, time_us);
+    if (part < 0) return;
+    out->course.answers[part]++;
+    out->course.ms[part] += rtt;
 }
 
 static void describe_values(const leat_summary *summary, const leat_measurements *m,
