@@ -271,6 +271,36 @@ class Values(unittest.TestCase):
         self.assertIn('540 measurements, <span class="lost">all failed</span>', text)
 
 
+class Colours(unittest.TestCase):
+    """Text can be read, and parts of figures told from what they are on, in light and dark."""
+    @staticmethod
+    def contrast(one, other):
+        """Of WCAG 2: 1 to 21."""
+        def luminance(colour):
+            digits = colour if len(colour) == 6 else "".join(2 * digit for digit in colour)
+            parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+            parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+                     for part in parts]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        low, high = sorted((luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    def test_contrast(self):
+        text = inspected("few")[2]
+        schemes = re.findall(r":root\{([^}]*)\}", text)
+        self.assertEqual(len(schemes), 2)
+        for scheme in schemes:
+            colours = dict(re.findall(r"--(\w+):#([0-9a-f]+)", scheme))
+            for ground in ("page", "card"):
+                for name in ("ink", "soft"):
+                    self.assertGreater(self.contrast(colours[name], colours[ground]), 4.5, name)
+            self.assertGreater(self.contrast(colours["bad"], colours["card"]), 3.5)
+            for name in ("one", "two", "bad", "good", "quiet", "pink", "sky"):
+                self.assertGreater(self.contrast(colours[name], colours["card"]), 2.2, name)
+            for name in ("yellow", "r1", "rule", "grid"):
+                self.assertGreater(self.contrast(colours[name], colours["card"]), 1.1, name)
+
+
 class Files(unittest.TestCase):
     def at(self, name):
         path = os.path.join(DATA, name)
@@ -378,7 +408,8 @@ class Files(unittest.TestCase):
     def test_a_picture_in_a_browser(self):
         folder = self.at("figures")
         leat("inspect", os.path.join(DATA, "set"), "--figures", folder, status=0)
-        pages.check_in_browser(self, os.path.join(folder, "failures-over-time.svg"), folder, 8)
+        pages.check_in_browser(self, os.path.join(folder, "failures-over-time.svg"), folder, 8,
+                               dark=False)
 
 
 if __name__ == "__main__":
