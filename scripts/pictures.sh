@@ -33,7 +33,7 @@ build/leat ingest probes "$work/pings.parquet" -o "$work/probes"
 leat=$PWD/build/leat
 (cd "$work" && "$leat" inspect probes --verify --html probes.html) # the title is the path
 if [ -z "$out" ]; then
-  draw "$work/probes.html" "$work/report.png" 1226
+  draw "$work/probes.html" "$work/report.png" 1300
   cp "$work/report.png" docs/report.png
   exit
 fi

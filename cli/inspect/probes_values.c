@@ -142,7 +142,7 @@ static void draw_courses(leat_page *page, const leat_summary *s) {
                       .y = course_axis(s, probes),
                       .series = "address"};
     if (plot.y.high == 0) return; /* nothing was read, or no answers */
-    leat_figure_begin(page, "Round trip time over time, of the largest probes");
+    leat_figure_begin(page, "Round trip time over time, largest probes");
     for (int i = 0; i < probes; i++)
         leat_figure_item(page, classes[i], s->top[i].src[0] != 0 ? s->top[i].src : "(none)", NULL);
     leat_plot_begin(&plot, false);

@@ -222,7 +222,7 @@ class Values(unittest.TestCase):
             self.expect_course(of["course"], self.course(of["src_addr"]))
 
     def test_course_of_the_largest_probes(self):
-        drawn = table(self.files["round-trip-time-over-time-of-the-largest-probes.csv"])
+        drawn = table(self.files["round-trip-time-over-time-largest-probes.csv"])
         largest = sorted(self.rows, key=lambda probe: -len(self.rows[probe]))
         told = self.document["largest_probes"]
         self.assertEqual(list({row["series"]: 0 for row in drawn}),
