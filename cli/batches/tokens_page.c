@@ -116,36 +116,40 @@ static void draw_paddings(leat_page *page, const batches_report *job) {
     leat_figure_end(page);
 }
 
-static void put_modes(leat_textbuf *out, const char *title, const leat_context_stats *stats) {
+static void put_modes(leat_shares *shares, const char *bar, const leat_context_stats *stats) {
     static const int keys[LEAT_TIME_MODES] = {1, 2, 0, 4};
     leat_share items[LEAT_TIME_MODES];
     for (int i = 0; i < LEAT_TIME_MODES; i++)
         items[i] = (leat_share){leat_time_mode_name(i), stats->by_mode[i], keys[i]};
-    leat_page_shares(out, title, items, LEAT_TIME_MODES);
+    leat_shares_put(shares, bar, items, LEAT_TIME_MODES);
 }
 
-static void put_tokens(leat_textbuf *out, const leat_sequence_stats *stats) {
+static void put_tokens(leat_shares *shares, const leat_sequence_stats *stats) {
     static const int keys[LEAT_TOKEN_FIELDS] = {0, 1, 4, 2, 3};
     leat_share items[LEAT_TOKEN_FIELDS];
     for (int i = 0; i < LEAT_TOKEN_FIELDS; i++)
         items[i] = (leat_share){batches_field_names[i], stats->tokens_by_field[i], keys[i]};
-    leat_page_shares(out, "Tokens by field", items, LEAT_TOKEN_FIELDS);
+    leat_shares_put(shares, "Tokens by field", items, LEAT_TOKEN_FIELDS);
 }
 
-static void put_modes_and_tokens(leat_textbuf *out, const batches_report *job) {
+static void draw_modes_and_tokens(leat_page *page, const batches_report *job) {
     const leat_sequence_stats *asked = &job->report->asked;
     int64_t stamped = asked->anchors.stamped + asked->fillers.stamped;
     int64_t measurements = asked->anchors.measurements + asked->fillers.measurements;
     const leat_share stamps[] = {{"with", stamped, 1}, {"without", measurements - stamped, 0}};
-    leat_textbuf_put(out, "<div class=\"panel shares\">\n<h3>Timestamps and tokens</h3>\n");
-    put_modes(out, "Anchors by timestamps", &asked->anchors);
-    if (asked->fillers.contexts > 0) put_modes(out, "Fillers by timestamps", &asked->fillers);
-    leat_page_shares(out, "Measurements with a timestamp", stamps, 2);
-    put_tokens(out, asked);
-    leat_textbuf_put(out, "</div>\n");
+    leat_shares shares = {.page = page};
+    leat_figure_begin(page, "Timestamps and tokens");
+    leat_figure_say(page, "share of the contexts, the measurements and the tokens");
+    leat_shares_begin(&shares);
+    put_modes(&shares, "Anchors by timestamps", &asked->anchors);
+    if (asked->fillers.contexts > 0) put_modes(&shares, "Fillers by timestamps", &asked->fillers);
+    leat_shares_put(&shares, "Measurements with a timestamp", stamps, 2);
+    put_tokens(&shares, asked);
+    leat_shares_end(&shares);
+    leat_figure_end(page);
 }
 
-static void put_scales(leat_textbuf *out, const char *title,
+static void put_scales(leat_shares *shares, const char *bar,
                        const int64_t counts[LEAT_SPAN_SCALES]) {
     static const int keys[LEAT_SPAN_SCALES] = {0, 11, 12, 13, 14, 15};
     static const char *const names[LEAT_SPAN_SCALES] = {
@@ -153,25 +157,37 @@ static void put_scales(leat_textbuf *out, const char *title,
     leat_share items[LEAT_SPAN_SCALES];
     for (int i = 0; i < LEAT_SPAN_SCALES; i++)
         items[i] = (leat_share){names[i], counts[i], keys[i]};
-    leat_page_shares(out, title, items, LEAT_SPAN_SCALES);
+    leat_shares_put(shares, bar, items, LEAT_SPAN_SCALES);
 }
 
-static void put_all_scales(leat_textbuf *out, const batches_report *job) {
-    leat_textbuf_put(out, "<h2>Scales of time</h2>\n<p class=\"note\">The span of a context: from "
-                          "its first measurement to its last.</p>\n<div class=\"two\">\n");
-    for (int tokens = 0; tokens < 2; tokens++) {
-        leat_textbuf_printf(out, "<div class=\"panel shares\">\n<h3>%s</h3>\n",
-                            tokens ? "Tokens, by the span of their context" : "Contexts by span");
-        for (int i = 0; i < 3; i++) {
-            const leat_context_stats *stats = parts_of(job, i);
-            char title[64];
-            if (stats->contexts == 0 || (i == 2 && !job->report->is_filled)) continue;
-            snprintf(title, sizeof title, "%c%s", part_names[i][0] - 'a' + 'A', part_names[i] + 1);
-            put_scales(out, title, tokens ? stats->tokens_by_scale : stats->by_scale);
-        }
-        leat_textbuf_put(out, "</div>\n");
+static void draw_scales(leat_page *page, const batches_report *job, bool tokens) {
+    const char *title = tokens ? "Tokens, by the span of their context" : "Contexts by span";
+    leat_shares shares = {.page = page};
+    if (job->report->asked.anchors.contexts == 0) { /* all sequences are masked */
+        leat_figure_empty(page, title, "no contexts");
+        return;
     }
-    leat_textbuf_put(out, "</div>\n");
+    leat_figure_begin(page, title);
+    leat_figure_say(page, tokens ? "share of the tokens" : "share of the contexts");
+    leat_shares_begin(&shares);
+    for (int i = 0; i < 3; i++) {
+        const leat_context_stats *stats = parts_of(job, i);
+        char bar[64];
+        if (stats->contexts == 0 || (i == 2 && !job->report->is_filled)) continue;
+        snprintf(bar, sizeof bar, "%c%s", part_names[i][0] - 'a' + 'A', part_names[i] + 1);
+        put_scales(&shares, bar, tokens ? stats->tokens_by_scale : stats->by_scale);
+    }
+    leat_shares_end(&shares);
+    leat_figure_end(page);
+}
+
+static void put_all_scales(leat_page *page, const batches_report *job) {
+    leat_textbuf_put(page->out,
+                     "<h2>Scales of time</h2>\n<p class=\"note\">The span of a context: from its "
+                     "first measurement to its last.</p>\n<div class=\"two\">\n");
+    draw_scales(page, job, false);
+    draw_scales(page, job, true);
+    leat_textbuf_put(page->out, "</div>\n");
 }
 
 /* ---- What filling does -------------------------------------------------------------------- */
@@ -286,7 +302,8 @@ static void put_figures(leat_page *page, const batches_report *job) {
                                         .y_label = "share of the chunks",
                                         .things = "chunks",
                                         .empty = "no chunks"};
-    leat_textbuf_put(page->out, "<h2>Distributions</h2>\n<div class=\"figures\">\n");
+    leat_textbuf_put(page->out, "<h2>Sequences and contexts</h2>\n<div class=\"figures\">\n");
+    batches_draw_sequences(page, job);
     put_context_figures(page, job);
     leat_figure_histogram(page, &segments, &job->report->asked.segments);
     leat_figure_histogram(page, &contexts, &job->report->row_contexts);
@@ -316,9 +333,9 @@ void batches_report_page(leat_page *page, const void *user) {
     put_header(out, job);
     leat_textbuf_put(out, "<div class=\"two\">\n");
     draw_paddings(page, job);
-    put_modes_and_tokens(out, job);
+    draw_modes_and_tokens(page, job);
     leat_textbuf_put(out, "</div>\n");
-    put_all_scales(out, job);
+    put_all_scales(page, job);
     put_figures(page, job);
     put_filling(out, job);
     put_token_types(out, &job->report->asked);

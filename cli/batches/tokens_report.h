@@ -21,4 +21,7 @@ double batches_padding_share(const batches_report *job, int64_t padding, int64_t
 /* `user` is a batches_report. */
 void batches_report_page(leat_page *page, const void *user);
 
+/* ---- tokens_sequences.c ---- */
+void batches_draw_sequences(leat_page *page, const batches_report *job);
+
 #endif

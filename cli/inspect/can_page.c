@@ -122,26 +122,29 @@ static int attack_key(const leat_can_summary *s, const leat_can_summary_attack *
     return 21 + 10 * (place / ATTACK_COLOURS) + place % ATTACK_COLOURS;
 }
 
-static void put_attacks(leat_textbuf *out, const leat_can_summary *s) {
-    char names[LEAT_CAN_SUMMARY_ATTACKS][LEAT_WORDS_BYTES];
-    leat_share shares[LEAT_CAN_SUMMARY_ATTACKS];
-    leat_textbuf_put(out, "<div class=\"panel shares\" style=\"grid-template-columns:repeat("
-                          "auto-fit,minmax(min(100%,440px),1fr))\">\n");
+static void draw_kinds(leat_page *page, const leat_can_summary *s) {
+    char names[LEAT_CAN_SUMMARY_ATTACKS][LEAT_WORDS_BYTES], words[LEAT_FIGURE_WORDS];
+    leat_share items[LEAT_CAN_SUMMARY_ATTACKS];
+    leat_shares shares = {.page = page};
+    leat_figure_begin(page, "Kinds of attacks, by split");
+    if (s->split_count > SPLITS_SHOWN)
+        snprintf(words, sizeof words,
+                 "share of the graphs, of the first %d of %d splits; leat inspect --json has all",
+                 SPLITS_SHOWN, s->split_count);
+    else snprintf(words, sizeof words, "share of the graphs");
+    leat_figure_say(page, words);
+    leat_shares_begin(&shares);
     for (int i = 0; i < s->split_count && i < SPLITS_SHOWN; i++) {
         const leat_can_summary_split *split = &s->splits[i];
         for (int k = 0; k < split->attack_types; k++) {
             const leat_can_summary_attack *attack = &split->attacks[k];
-            shares[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs,
-                                     attack_key(s, attack)};
+            items[k] = (leat_share){leat_can_attack_words(names[k], attack), attack->graphs,
+                                    attack_key(s, attack)};
         }
-        leat_page_shares(out, split->facts.name, shares, split->attack_types);
+        leat_shares_put(&shares, split->facts.name, items, split->attack_types);
     }
-    leat_textbuf_put(out, "</div>\n");
-    if (s->split_count > SPLITS_SHOWN)
-        leat_textbuf_printf(out,
-                            "<p class=\"note\">The first %d of %d splits; leat inspect --json "
-                            "lists all.</p>\n",
-                            SPLITS_SHOWN, s->split_count);
+    leat_shares_end(&shares);
+    leat_figure_end(page);
 }
 
 static void draw_nodes(leat_page *page, const leat_can_summary *s) {
@@ -403,10 +406,10 @@ void leat_can_report_page(leat_page *page, const void *user) {
     put_header(out, report, &facts);
     put_verdict(out, report->verify);
     put_splits(out, s);
-    put_attacks(out, s);
     leat_textbuf_put(out, "<h2>Graphs</h2>\n<div class=\"figures\">\n");
     draw_nodes(page, s);
     draw_attacks(page, s);
+    draw_kinds(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_captures(out, s);
     put_identifiers(out, s, &facts);

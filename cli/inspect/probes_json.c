@@ -1,5 +1,7 @@
 /* `leat inspect --json`: everything that the page shows, as one document. Units are in the names.
  */
+#include <math.h>
+
 #include "inspect/inspect.h"
 
 static void put_time(leat_json *json, const char *name, int64_t time_us) {
@@ -17,6 +19,19 @@ static void put_part(leat_json *json, const char *name, const leat_summary_part 
     leat_json_member_int(json, "record_bytes", part->record_bytes);
     leat_json_member_int(json, "file_bytes", part->file_bytes);
     leat_json_end_object(json);
+}
+
+static void put_losses(leat_json *json, const char *name, const char *things,
+                       const int64_t counts[LEAT_LOSSES]) {
+    leat_json_key(json, name);
+    leat_json_begin_array(json);
+    for (int i = 0; i < LEAT_LOSSES; i++) {
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "failed", leat_loss_words[i]);
+        leat_json_member_int(json, things, counts[i]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
 }
 
 static void put_rtts(leat_json *json, const leat_summary *s) {
@@ -51,15 +66,27 @@ static void put_rtts(leat_json *json, const leat_summary *s) {
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
-    leat_json_key(json, "rows_by_failures");
+    put_losses(json, "rows_by_failures", "rows", s->rows_by_loss);
+}
+
+static void put_destinations(leat_json *json, const leat_summary *s) {
+    leat_json_key(json, "destinations");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "count", s->destinations);
+    leat_json_member_double(json, "sample", ldexp(1, -s->destinations_halved));
+    leat_json_member_int(json, "least_measurements", LEAT_SUMMARY_JUDGED);
+    put_losses(json, "by_failures", "destinations", s->destinations_by_loss);
+    leat_json_key(json, "worst");
     leat_json_begin_array(json);
-    for (int i = 0; i < LEAT_LOSSES; i++) {
+    for (int i = 0; i < s->worst_count; i++) {
         leat_json_begin_object(json);
-        leat_json_member_string(json, "failed", leat_loss_words[i]);
-        leat_json_member_int(json, "rows", s->rows_by_loss[i]);
+        leat_json_member_string(json, "dst_addr", s->worst[i].dst);
+        leat_json_member_int(json, "measurements", s->worst[i].measurements);
+        leat_json_member_int(json, "failures", s->worst[i].failures);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
+    leat_json_end_object(json);
 }
 
 static void put_values(leat_json *json, const leat_summary *s) {
@@ -76,6 +103,7 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_member_int(json, "ipv6_failures", s->failures_by_version[1]);
     leat_json_dist(json, "rtt_ms", &s->rtt_ns, 1e-6);
     put_rtts(json, s);
+    put_destinations(json, s);
     leat_json_dist(json, "gap_seconds", &s->gap_us, 1e-6);
     leat_json_key(json, "over_time");
     leat_json_begin_object(json);
@@ -95,6 +123,40 @@ static void put_values(leat_json *json, const leat_summary *s) {
     leat_json_end_object(json);
 }
 
+static void put_ingest(leat_json *json, const leat_summary_ingest *ingest) {
+    if (!ingest->known) return;
+    leat_json_key(json, "ingest");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "rows_read", ingest->rows_read);
+    leat_json_member_int(json, "rejected", ingest->rejected);
+    leat_json_key(json, "rejected_reasons");
+    leat_json_begin_object(json);
+    for (int i = 0; i < ingest->reason_count; i++)
+        leat_json_member_int(json, ingest->reasons[i].name, ingest->reasons[i].rows);
+    leat_json_end_object(json);
+    leat_json_key(json, "duplicates");
+    if (ingest->duplicates < 0) leat_json_null(json);
+    else leat_json_int(json, ingest->duplicates);
+    leat_json_member_int(json, "duplicates_dropped", ingest->duplicates_dropped);
+    leat_json_end_object(json);
+}
+
+/* Parts of the time of the data set that have answers. */
+static void put_course(leat_json *json, const leat_summary *s, const leat_summary_course *course) {
+    leat_json_key(json, "course");
+    leat_json_begin_array(json);
+    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+        if (course->answers[part] == 0) continue;
+        leat_json_begin_object(json);
+        put_time(json, "from", (int64_t)leat_course_begin(s, part));
+        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
+        leat_json_member_int(json, "answers", course->answers[part]);
+        leat_json_member_double(json, "mean_ms", course->ms[part] / (double)course->answers[part]);
+        leat_json_end_object(json);
+    }
+    leat_json_end_array(json);
+}
+
 static void put_probes(leat_json *json, const leat_summary *s) {
     leat_json_key(json, "largest_probes");
     leat_json_begin_array(json);
@@ -112,6 +174,7 @@ static void put_probes(leat_json *json, const leat_summary *s) {
         leat_json_member_int(json, "failures", probe->failures);
         put_time(json, "first", probe->first_us);
         put_time(json, "last", probe->last_us);
+        if (i < LEAT_SUMMARY_COURSES) put_course(json, s, &s->top_course[i]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -128,23 +191,6 @@ static void put_measurements(leat_json *json, const leat_summary_row *row) {
         leat_json_key(json, "rtt_ms");
         if (m->rtt < 0) leat_json_null(json);
         else leat_json_float(json, m->rtt);
-        leat_json_end_object(json);
-    }
-    leat_json_end_array(json);
-}
-
-/* Parts of the time of the data set in which the row has answers. */
-static void put_course(leat_json *json, const leat_summary *s, const leat_summary_row *row) {
-    leat_json_key(json, "course");
-    leat_json_begin_array(json);
-    for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
-        if (row->course_answers[part] == 0) continue;
-        leat_json_begin_object(json);
-        put_time(json, "from", (int64_t)leat_course_begin(s, part));
-        put_time(json, "to", (int64_t)leat_course_begin(s, part + 1));
-        leat_json_member_int(json, "answers", row->course_answers[part]);
-        leat_json_member_double(json, "mean_ms",
-                                row->course_ms[part] / (double)row->course_answers[part]);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -171,7 +217,7 @@ static void put_rows(leat_json *json, const leat_summary *s) {
         put_time(json, "first", row->first_us);
         put_time(json, "last", row->last_us);
         put_measurements(json, row);
-        put_course(json, s, row);
+        put_course(json, s, &row->course);
         leat_json_end_object(json);
     }
     leat_json_end_array(json);
@@ -254,6 +300,7 @@ void leat_report_json(leat_json *json, const void *of) {
         leat_json_dist(json, "row_bytes", &s->record_bytes, 1);
         leat_json_dist(json, "row_span_seconds", &s->row_span_us, 1e-6);
         leat_json_dist(json, "rows_per_shard", &s->shard_rows, 1);
+        put_ingest(json, &s->ingest);
         put_values(json, s);
         put_probes(json, s);
         put_rows(json, s);

@@ -1,4 +1,5 @@
 /* The page of `leat inspect --html`. */
+#include <math.h>
 #include <stdio.h>
 
 #include "inspect/inspect.h"
@@ -104,7 +105,7 @@ static void put_parts(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "</tbody></table></div></div>\n");
 }
 
-static void put_shares(leat_textbuf *out, const leat_summary *s) {
+static void draw_shares(leat_page *page, const leat_summary *s) {
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
     const leat_share splits[] = {{"train", s->split[LEAT_SPLIT_TRAIN].measurements, 1},
                                  {"test", s->split[LEAT_SPLIT_TEST].measurements, 2},
@@ -114,11 +115,29 @@ static void put_shares(leat_textbuf *out, const leat_summary *s) {
                                    {"rows with both", s->measurements_by_version[2], 0}};
     const leat_share results[] = {{"answered", s->measurements_read - failures, 1},
                                   {"failed", failures, 3}};
-    leat_textbuf_put(out, "<div class=\"panel shares\">\n");
-    leat_page_shares(out, "Versions", versions, 3);
-    leat_page_shares(out, "Results", results, 2);
-    leat_page_shares(out, "Splits", splits, 3);
-    leat_textbuf_put(out, "</div>\n");
+    leat_shares shares = {.page = page};
+    leat_figure_begin(page, "Versions, results and splits");
+    leat_figure_say(page, s->measurements_read < s->all.measurements
+                              ? "share of the measurements; results: of those that were read"
+                              : "share of the measurements");
+    leat_shares_begin(&shares);
+    leat_shares_put(&shares, "Versions", versions, 3);
+    leat_shares_put(&shares, "Results", results, 2);
+    leat_shares_put(&shares, "Splits", splits, 3);
+    leat_shares_end(&shares);
+    leat_figure_end(page);
+}
+
+static void put_ingest(leat_textbuf *out, const leat_summary_ingest *ingest) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (!ingest->known) return;
+    leat_textbuf_printf(out, "<p class=\"note\">The ingest read %s and rejected %s",
+                        leat_things(a, ingest->rows_read, "row"),
+                        leat_words_count(b, ingest->rejected));
+    if (ingest->duplicates >= 0)
+        leat_textbuf_printf(out, "; it found %s%s", leat_things(a, ingest->duplicates, "duplicate"),
+                            ingest->duplicates_dropped > 0 ? ", which it dropped" : "");
+    leat_textbuf_put(out, ".</p>\n");
 }
 
 static void put_read_note(leat_textbuf *out, const leat_summary *s) {
@@ -140,13 +159,12 @@ static void put_read_note(leat_textbuf *out, const leat_summary *s) {
     leat_textbuf_put(out, "Quantiles are within 1.6 %. Point at a bar to see its numbers.</p>\n");
 }
 
-/* A probe that never got an answer is remarked: it may be broken, or its column misread. */
-static void put_failed(leat_textbuf *out, const leat_summary_probe *probe) {
-    if (probe->measurements_read == 0) leat_textbuf_put(out, "<td>not read</td>");
-    else if (probe->failures == probe->measurements_read)
-        leat_textbuf_put(out, "<td class=\"lost\">all</td>");
-    else
-        leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(probe->failures, probe->measurements_read));
+/* What never answered is remarked: a probe may be broken, or its column misread, and a destination
+ * gone. */
+static void put_failed(leat_textbuf *out, int64_t failures, int64_t read) {
+    if (read == 0) leat_textbuf_put(out, "<td>not read</td>");
+    else if (failures == read) leat_textbuf_put(out, "<td class=\"lost\">all</td>");
+    else leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(failures, read));
 }
 
 static void put_top(leat_textbuf *out, const leat_summary *s) {
@@ -176,11 +194,41 @@ static void put_top(leat_textbuf *out, const leat_summary *s) {
                             (long long)probe->src_id, leat_split_words(probe->split));
         leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->measurements);
         leat_page_cell(out, LEAT_UNIT_SHARE, leat_ratio(probe->measurements, s->all.measurements));
-        put_failed(out, probe);
+        put_failed(out, probe->failures, probe->measurements_read);
         leat_page_cell(out, LEAT_UNIT_COUNT, (double)probe->rows);
         leat_page_cell(out, LEAT_UNIT_BYTES, (double)probe->record_bytes);
         leat_page_cell(out, LEAT_UNIT_DATE_US, (double)probe->first_us);
         leat_page_cell(out, LEAT_UNIT_DATE_US, (double)probe->last_us);
+        leat_textbuf_put(out, "</tr>\n");
+    }
+    leat_textbuf_put(out, "</tbody></table></div>\n");
+}
+
+static void put_worst(leat_textbuf *out, const leat_summary *s) {
+    int64_t judged = 0;
+    char shown[LEAT_WORDS_BYTES], all[LEAT_WORDS_BYTES], met[LEAT_WORDS_BYTES];
+    if (s->worst_count == 0) return;
+    for (int i = 0; i < LEAT_LOSSES; i++) judged += s->destinations_by_loss[i];
+    leat_textbuf_printf(out,
+                        "<h2>Destinations that fail most</h2>\n<p class=\"note\">%s of %s "
+                        "destinations with %d measurements or more, of %s. ",
+                        leat_words_count(shown, s->worst_count), leat_words_count(all, judged),
+                        LEAT_SUMMARY_JUDGED, leat_words_count(met, s->destinations));
+    if (s->destinations_halved > 0) {
+        leat_textbuf_put(out, "These are a <b>sample</b>, ");
+        leat_page_value(out, LEAT_UNIT_SHARE, ldexp(1, -s->destinations_halved));
+        leat_textbuf_put(out, " of all destinations, with all of their measurements that were "
+                              "read. ");
+    }
+    leat_textbuf_put(out, "</p>\n<div class=\"panel scroll\"><table>\n<thead><tr><th>address</th>"
+                          "<th>measurements</th><th>failures</th><th>failed</th></tr></thead>\n"
+                          "<tbody>\n");
+    for (int i = 0; i < s->worst_count; i++) {
+        const leat_summary_destination *one = &s->worst[i];
+        leat_textbuf_printf(out, "<tr><td class=\"mono\">%s</td>", one->dst);
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)one->measurements);
+        leat_page_cell(out, LEAT_UNIT_COUNT, (double)one->failures);
+        put_failed(out, one->failures, one->measurements);
         leat_textbuf_put(out, "</tr>\n");
     }
     leat_textbuf_put(out, "</tbody></table></div>\n");
@@ -263,13 +311,15 @@ void leat_report_page(leat_page *page, const void *user) {
     put_verdict(out, report->verify);
     leat_textbuf_put(out, "<div class=\"two\">\n");
     put_parts(out, s);
-    put_shares(out, s);
+    draw_shares(page, s);
     leat_textbuf_put(out, "</div>\n<h2>Distributions</h2>\n");
+    put_ingest(out, &s->ingest);
     put_read_note(out, s);
     leat_textbuf_put(out, "<div class=\"figures\">\n");
     leat_report_figures(page, s);
     leat_textbuf_put(out, "</div>\n");
     put_top(out, s);
+    put_worst(out, s);
     if (s->row_count > 0) {
         leat_textbuf_put(out, "<h2>A few rows</h2>\n<ol class=\"rows\">\n");
         for (int64_t i = 0; i < s->row_count; i++) put_row(out, s, &s->rows[i]);

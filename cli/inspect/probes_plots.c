@@ -304,6 +304,33 @@ static void draw_shards(leat_page *page, const leat_summary *s) {
     leat_figure_end(page);
 }
 
+/* ---- The ingest --------------------------------------------------------------------------- */
+
+static void draw_rejects(leat_page *page, const leat_summary_ingest *ingest) {
+    char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    if (ingest->rejected == 0) return;
+    leat_bars bars = {.page = page,
+                      .unit = LEAT_UNIT_SHARE,
+                      .peak = leat_ratio(ingest->reasons[0].rows, ingest->rejected),
+                      .count = ingest->reason_count,
+                      .names = "reason",
+                      .values = "share of the rejected rows",
+                      .counts = "rows"};
+    leat_figure_begin(page, "Rejected rows by reason");
+    snprintf(words, sizeof words, "share of %s rejected of %s read by the ingest",
+             leat_words_count(a, ingest->rejected), leat_things(b, ingest->rows_read, "row"));
+    leat_figure_say(page, words);
+    leat_bars_begin(&bars);
+    for (int i = 0; i < ingest->reason_count; i++) {
+        snprintf(words, sizeof words, "%s", leat_things(a, ingest->reasons[i].rows, "row"));
+        leat_bars_put(&bars, ingest->reasons[i].name,
+                      leat_ratio(ingest->reasons[i].rows, ingest->rejected),
+                      ingest->reasons[i].rows, "bar zero", words);
+    }
+    leat_bars_end(&bars);
+    leat_figure_end(page);
+}
+
 void leat_report_figures(leat_page *page, const leat_summary *s) {
     static const leat_histogram bytes = {"Row size", "bytes of a record", "share of the rows",
                                          "rows",     "no rows",           LEAT_UNIT_BYTES,
@@ -335,4 +362,5 @@ void leat_report_figures(leat_page *page, const leat_summary *s) {
     leat_figure_histogram(page, &spans, &s->row_span_us);
     leat_figure_histogram(page, &bytes, &s->record_bytes);
     draw_shards(page, s);
+    draw_rejects(page, &s->ingest);
 }

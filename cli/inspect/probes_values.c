@@ -98,15 +98,15 @@ double leat_course_begin(const leat_summary *s, int part) {
 }
 
 /* A line for each run of parts that have answers. */
-static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_row *row,
+static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summary_course *course,
                         const char *class_name) {
     double xs[LEAT_SUMMARY_COURSE + 1], ys[LEAT_SUMMARY_COURSE + 1];
     int count = 0;
     for (int part = 0; part <= LEAT_SUMMARY_COURSE; part++) {
-        bool has = part < LEAT_SUMMARY_COURSE && row->course_answers[part] > 0;
+        bool has = part < LEAT_SUMMARY_COURSE && course->answers[part] > 0;
         if (has) {
             xs[count] = leat_course_begin(s, part);
-            ys[count++] = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            ys[count++] = course->ms[part] * 1e6 / (double)course->answers[part];
         } else if (count > 0) {
             xs[count] = leat_course_begin(s, part);
             ys[count] = ys[count - 1];
@@ -116,13 +116,13 @@ static void draw_course(leat_plot *plot, const leat_summary *s, const leat_summa
     }
 }
 
-static leat_axis course_axis(const leat_summary *s, int rows) {
+static leat_axis course_axis(const leat_summary *s, int probes) {
     leat_axis axis = {LEAT_UNIT_RTT_NS, true, INFINITY, 0, "mean rtt"};
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < probes; i++) {
         for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
-            const leat_summary_row *row = &s->rows[i];
-            if (row->course_answers[part] == 0) continue;
-            double mean = row->course_ms[part] * 1e6 / (double)row->course_answers[part];
+            const leat_summary_course *course = &s->top_course[i];
+            if (course->answers[part] == 0) continue;
+            double mean = course->ms[part] * 1e6 / (double)course->answers[part];
             axis.low = fmin(axis.low, fmax(1, mean));
             axis.high = fmax(axis.high, mean);
         }
@@ -133,25 +133,22 @@ static leat_axis course_axis(const leat_summary *s, int rows) {
     return axis;
 }
 
-/* The first of the rows that are described in words. */
 static void draw_courses(leat_page *page, const leat_summary *s) {
-    static const char *const classes[] = {"line l1", "line l2", "line l3"};
-    enum { LINES = sizeof classes / sizeof classes[0] };
-    int rows = s->row_count < LINES ? (int)s->row_count : LINES;
+    static const char *const classes[LEAT_SUMMARY_COURSES] = {"line l1", "line l2", "line l3"};
+    int probes = s->top_count < LEAT_SUMMARY_COURSES ? s->top_count : LEAT_SUMMARY_COURSES;
     leat_plot plot = {.page = page,
                       .x = {LEAT_UNIT_DATE_US, false, (double)s->first_us,
                             leat_course_begin(s, LEAT_SUMMARY_COURSE), "time (UTC)"},
-                      .y = course_axis(s, rows),
+                      .y = course_axis(s, probes),
                       .series = "address"};
-    if (plot.y.high == 0) return; /* no row is described, or none has an answer */
-    leat_figure_begin(page, "Round trip time over time, of a few rows");
-    for (int i = 0; i < rows; i++)
-        leat_figure_item(page, classes[i], s->rows[i].src[0] != 0 ? s->rows[i].src : "(none)",
-                         NULL);
+    if (plot.y.high == 0) return; /* nothing was read, or no answers */
+    leat_figure_begin(page, "Round trip time over time, largest probes");
+    for (int i = 0; i < probes; i++)
+        leat_figure_item(page, classes[i], s->top[i].src[0] != 0 ? s->top[i].src : "(none)", NULL);
     leat_plot_begin(&plot, false);
-    for (int i = 0; i < rows; i++) {
-        plot.series = s->rows[i].src;
-        draw_course(&plot, s, &s->rows[i], classes[i]);
+    for (int i = 0; i < probes; i++) {
+        plot.series = s->top[i].src;
+        draw_course(&plot, s, &s->top_course[i], classes[i]);
     }
     leat_plot_end(&plot);
     leat_figure_end(page);
@@ -162,35 +159,69 @@ static void draw_courses(leat_page *page, const leat_summary *s) {
 const char *const leat_loss_words[LEAT_LOSSES] = {
     "none", "up to 1 %", "1 to 5 %", "5 to 20 %", "20 to 50 %", "over 50 %, not all", "all"};
 
-static void draw_losses(leat_page *page, const leat_summary *s) {
-    static const char title[] = "Rows by share of failures";
-    int64_t rows = 0, peak = 0;
+typedef struct losses {
+    const char *title, *words;
+    const char *thing, *things; /* "row", "rows" */
+    const char *values;         /* "share of the rows" */
+    const char *empty;          /* shown if there are none */
+    const int64_t *counts;
+} losses;
+
+static void draw_losses(leat_page *page, const losses *of) {
+    int64_t all = 0, peak = 0;
     for (int i = 0; i < LEAT_LOSSES; i++) {
-        rows += s->rows_by_loss[i];
-        if (s->rows_by_loss[i] > peak) peak = s->rows_by_loss[i];
+        all += of->counts[i];
+        if (of->counts[i] > peak) peak = of->counts[i];
     }
-    if (rows == 0) {
-        leat_figure_empty(page, title, "no values were read");
+    if (all == 0) {
+        leat_figure_empty(page, of->title, of->empty);
         return;
     }
     leat_bars bars = {.page = page,
                       .unit = LEAT_UNIT_SHARE,
-                      .peak = leat_ratio(peak, rows),
+                      .peak = leat_ratio(peak, all),
                       .count = LEAT_LOSSES,
                       .names = "failed",
-                      .values = "share of the rows",
-                      .counts = "rows"};
-    leat_figure_begin(page, title);
-    leat_figure_say(page, "share of the rows; a probe has one row or more");
+                      .values = of->values,
+                      .counts = of->things};
+    leat_figure_begin(page, of->title);
+    leat_figure_say(page, of->words);
     leat_bars_begin(&bars);
     for (int i = 0; i < LEAT_LOSSES; i++) {
         char words[LEAT_FIGURE_WORDS], a[LEAT_WORDS_BYTES];
-        snprintf(words, sizeof words, "%s", leat_things(a, s->rows_by_loss[i], "row"));
-        leat_bars_put(&bars, leat_loss_words[i], leat_ratio(s->rows_by_loss[i], rows),
-                      s->rows_by_loss[i], i == LEAT_LOSS_NONE ? "bar" : "bar bad", words);
+        snprintf(words, sizeof words, "%s", leat_things(a, of->counts[i], of->thing));
+        leat_bars_put(&bars, leat_loss_words[i], leat_ratio(of->counts[i], all), of->counts[i],
+                      i == LEAT_LOSS_NONE ? "bar" : "bar bad", words);
     }
     leat_bars_end(&bars);
     leat_figure_end(page);
+}
+
+static void draw_row_losses(leat_page *page, const leat_summary *s) {
+    const losses rows = {.title = "Rows by share of failures",
+                         .words = "share of the rows; a probe has one row or more",
+                         .thing = "row",
+                         .things = "rows",
+                         .values = "share of the rows",
+                         .empty = "no values were read",
+                         .counts = s->rows_by_loss};
+    draw_losses(page, &rows);
+}
+
+static void draw_destination_losses(leat_page *page, const leat_summary *s) {
+    char words[LEAT_FIGURE_WORDS], empty[LEAT_FIGURE_WORDS];
+    snprintf(words, sizeof words,
+             "share of the destinations with %d measurements or more that were read%s",
+             LEAT_SUMMARY_JUDGED, s->destinations_halved > 0 ? "; of a sample" : "");
+    snprintf(empty, sizeof empty, "no destination has %d measurements", LEAT_SUMMARY_JUDGED);
+    const losses destinations = {.title = "Destinations by share of failures",
+                                 .words = words,
+                                 .thing = "destination",
+                                 .things = "destinations",
+                                 .values = "share of the destinations",
+                                 .empty = s->measurements_read > 0 ? empty : "no values were read",
+                                 .counts = s->destinations_by_loss};
+    draw_losses(page, &destinations);
 }
 
 void leat_report_values(leat_page *page, const leat_summary *s) {
@@ -198,5 +229,6 @@ void leat_report_values(leat_page *page, const leat_summary *s) {
     draw_splits(page, s);
     draw_hours(page, s);
     draw_courses(page, s);
-    draw_losses(page, s);
+    draw_row_losses(page, s);
+    draw_destination_losses(page, s);
 }

@@ -74,30 +74,6 @@ void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, cons
     }
 }
 
-void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count) {
-    int64_t total = 0;
-    for (int i = 0; i < count; i++) total += items[i].value;
-    leat_textbuf_put(out, "<div><p><b>");
-    leat_html_text(out, title);
-    leat_textbuf_put(out, "</b> &nbsp;");
-    for (int i = 0; i < count; i++) {
-        if (items[i].value == 0) continue;
-        leat_textbuf_printf(out, "<span class=\"item\"><span class=\"key k%d\"></span>",
-                            items[i].key);
-        leat_html_text(out, items[i].name);
-        leat_textbuf_put(out, " ");
-        leat_page_value(out, LEAT_UNIT_SHARE, leat_ratio(items[i].value, total));
-        leat_textbuf_put(out, "</span> ");
-    }
-    if (total == 0) leat_textbuf_put(out, "nothing");
-    leat_textbuf_put(out, "</p><div class=\"stack\">");
-    for (int i = 0; i < count; i++)
-        if (items[i].value > 0)
-            leat_textbuf_printf(out, "<i class=\"k%d\" style=\"width:%.3f%%\"></i>", items[i].key,
-                                100 * leat_ratio(items[i].value, total));
-    leat_textbuf_put(out, "</div></div>\n");
-}
-
 /* ---- The page ----------------------------------------------------------------------------- */
 
 void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {

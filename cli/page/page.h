@@ -138,6 +138,24 @@ void leat_bars_put(leat_bars *bars, const char *name, double value, int64_t coun
                    const char *class_name, const char *words);
 void leat_bars_end(leat_bars *bars);
 
+/* Bars divided into shares, one below the other, each with its legend. */
+typedef struct leat_share {
+    const char *name;
+    int64_t value;
+    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark; k21 to k27, k31 to k37
+                and k41 to k47 are kinds */
+} leat_share;
+
+typedef struct leat_shares {
+    leat_page *page;
+    int64_t y; /* where the next bar begins */
+} leat_shares;
+
+/* The table has the columns bar, part, share, count. */
+void leat_shares_begin(leat_shares *shares);
+void leat_shares_put(leat_shares *shares, const char *bar, const leat_share *items, int count);
+void leat_shares_end(leat_shares *shares);
+
 /* ---- Figures ------------------------------------------------------------------------------ */
 
 #define LEAT_FIGURE_WORDS 200 /* size of a tooltip or a remark */
@@ -234,15 +252,6 @@ LEAT_MUST_CHECK leat_code leat_page_save(const leat_page_places *places,
                                          const void *user, leat_error *err);
 /* Whether they could be saved; changes nothing. */
 LEAT_MUST_CHECK leat_code leat_page_can_save(const leat_page_places *places, leat_error *err);
-
-/* A title and a bar divided into shares, with its legend. */
-typedef struct leat_share {
-    const char *name;
-    int64_t value;
-    int key; /* colour: class k0 to k4; k11 to k15 range from light to dark; k21 to k27, k31 to k37
-                and k41 to k47 are kinds */
-} leat_share;
-void leat_page_shares(leat_textbuf *out, const char *title, const leat_share *items, int count);
 
 /* The style sheet of pages; the part of figures with the colours of the light one. */
 void leat_style_page(leat_textbuf *out);

@@ -1,8 +1,8 @@
 /*
  * The style sheet of all pages, and of figures that are saved alone. Two colours for data, blue and
- * orange, and vermilion for failures; kinds of attacks have all others as well (k21 to k47: seven
- * colours, plain, striped and barred): from the palette of Okabe and Ito, distinguishable with any
- * kind of colour blindness; lighter on dark.
+ * orange, and vermilion for failures; probes of sequences have pink, yellow and black (p1 to p6),
+ * kinds of attacks all others as well (k21 to k47: seven colours, plain, striped and barred): from
+ * the palette of Okabe and Ito, distinguishable with any kind of colour blindness; lighter on dark.
  */
 #include <string.h>
 
@@ -36,6 +36,17 @@ static const char figure_rules[] =
     ".l3{stroke:var(--good);stroke-dasharray:2 3}\n"
     ".line.red{stroke:var(--bad)}.line.green{stroke:var(--good);stroke-dasharray:5 3}"
     ".line.blue{stroke:var(--one);stroke-dasharray:2 3}\n"
+    ".k0{fill:var(--quiet)}.k1{fill:var(--one)}.k2{fill:var(--two)}.k3{fill:var(--bad)}"
+    ".k4{fill:var(--sky)}.k11{fill:var(--r1)}.k12{fill:var(--r2)}.k13{fill:var(--r3)}"
+    ".k14{fill:var(--r4)}.k15{fill:var(--r5)}.k21{fill:var(--bad)}.k22{fill:var(--two)}"
+    ".k23{fill:var(--sky)}.k24{fill:var(--good)}.k25{fill:var(--pink)}"
+    ".k26{fill:var(--yellow)}.k27{fill:var(--ink)}.k31,.k41{stroke:var(--bad)}"
+    ".k32,.k42{stroke:var(--two)}.k33,.k43{stroke:var(--sky)}.k34,.k44{stroke:var(--good)}"
+    ".k35,.k45{stroke:var(--pink)}.k36,.k46{stroke:var(--yellow)}"
+    ".k37,.k47{stroke:var(--ink)}\n"
+    ".line.probe{stroke-width:12}.p0{stroke:var(--rule)}.p1,.p4{stroke:var(--pink)}"
+    ".p2,.p5{stroke:var(--yellow)}.p3,.p6{stroke:var(--ink)}"
+    ".p4,.p5,.p6{stroke-dasharray:4 2}\n"
     ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n";
 
 static const char page_rules[] =
@@ -79,29 +90,18 @@ static const char page_rules[] =
     ".key.green{background:var(--good)}.key.blue{background:var(--one)}"
     ".key.bar{background:var(--one)}.key.second{background:var(--two)}"
     ".key.third{background:var(--good)}.key.bad{background:var(--bad)}"
-    ".key.range{background:var(--r2)}.bar:hover{opacity:.7}\n"
+    ".key.range{background:var(--r2)}.bar:hover,.probe:hover{opacity:.7}\n"
+    ".key.p0{background:var(--rule)}.key.p1{background:var(--pink)}"
+    ".key.p2{background:var(--yellow)}.key.p3{background:var(--ink)}"
+    ".key.p4,.key.p5,.key.p6{background:repeating-linear-gradient(90deg,var(--k) 0 4px,"
+    "var(--card) 4px 6px)}.key.p4{--k:var(--pink)}.key.p5{--k:var(--yellow)}"
+    ".key.p6{--k:var(--ink)}\n"
     ".save{text-align:right;font-size:12px;margin:2px 0 0}"
     ".save a{color:var(--soft);margin-left:10px}\n"
     ".picture{display:block;max-width:100%;height:auto;border-radius:4px}"
     ".picture.large{width:320px;image-rendering:pixelated}\n"
     ".key{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:5px}"
-    ".k1{background:var(--one)}.k2{background:var(--two)}.k3{background:var(--bad)}"
-    ".k0{background:var(--quiet)}.k4{background:var(--sky)}.k11{background:var(--r1)}"
-    ".k12{background:var(--r2)}.k13{background:var(--r3)}.k14{background:var(--r4)}"
-    ".k15{background:var(--r5)}\n"
-    ".k21,.k31,.k41{--k:var(--bad)}.k22,.k32,.k42{--k:var(--two)}"
-    ".k23,.k33,.k43{--k:var(--sky)}.k24,.k34,.k44{--k:var(--good)}"
-    ".k25,.k35,.k45{--k:var(--pink)}.k26,.k36,.k46{--k:var(--yellow)}"
-    ".k27,.k37,.k47{--k:var(--ink)}.k21,.k22,.k23,.k24,.k25,.k26,.k27{background:var(--k)}"
-    ".k31,.k32,.k33,.k34,.k35,.k36,.k37{background:repeating-linear-gradient(45deg,"
-    "var(--k) 0 3px,var(--card) 3px 5px)}"
-    ".k41,.k42,.k43,.k44,.k45,.k46,.k47{background:repeating-linear-gradient(0deg,"
-    "var(--k) 0 2px,var(--card) 2px 4px)}\n"
-    ".shares{display:grid;gap:14px}\n"
-    ".shares p{margin:0 0 4px;font-size:13px}.item{white-space:nowrap;margin-right:8px}\n"
-    "table+.note{margin:10px 0 0}.shares>.note{margin:0}.shares{align-content:start}\n"
-    ".stack{display:flex;height:16px;border-radius:4px;overflow:hidden;gap:2px}"
-    ".stack i{display:block;min-width:2px}\n"
+    ".item{white-space:nowrap;margin-right:8px}table+.note{margin:10px 0 0}\n"
     ".scroll{overflow-x:auto}\n"
     "table{border-collapse:collapse;width:100%;font-size:14px}\n"
     "th,td{padding:5px 10px;text-align:right;border-bottom:1px solid var(--grid);"

@@ -172,6 +172,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_record(leat_row *cursor, con
 #define LEAT_SUMMARY_TOP 10  /* largest probes that are kept */
 #define LEAT_SUMMARY_SHOWN 3 /* first measurements of a row that are shown as text */
 #define LEAT_SUMMARY_ROWS_MAX 1000
+/* Destinations that are counted, in 16 MiB; if there are more, a sample of them is. */
+#define LEAT_SUMMARY_DESTINATIONS (1 << 18)
+#define LEAT_SUMMARY_JUDGED 20 /* measurements from which on a share of failures is told */
 
 typedef struct leat_summary_options {
     int threads;            /* 1..256; the result does not depend on it */
@@ -196,7 +199,7 @@ typedef struct leat_summary_shard {
     int64_t first_us, last_us; /* 0 if it has no rows */
 } leat_summary_shard;
 
-/* How many measurements of a row failed; a bound belongs to the class below it. */
+/* How many measurements of a row or a destination failed; a bound belongs to the class below it. */
 typedef enum leat_loss {
     LEAT_LOSS_NONE,
     LEAT_LOSS_1, /* up to 1 % */
@@ -224,7 +227,15 @@ typedef struct leat_summary_measurement {
     float rtt; /* milliseconds; -1: failed */
 } leat_summary_measurement;
 
+/* Round trips over the time of the data set, from its first measurement to its last, in equal
+ * parts; of some of the largest probes. */
 #define LEAT_SUMMARY_COURSE 48
+#define LEAT_SUMMARY_COURSES 3
+
+typedef struct leat_summary_course {
+    int64_t answers[LEAT_SUMMARY_COURSE];
+    double ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
+} leat_summary_course;
 
 typedef struct leat_summary_row {
     int64_t row;    /* of the data set */
@@ -237,10 +248,28 @@ typedef struct leat_summary_row {
     int64_t first_us, last_us;
     leat_summary_measurement shown[LEAT_SUMMARY_SHOWN];
     int shown_count;
-    /* The time of the data set, from its first measurement to its last, in equal parts. */
-    int64_t course_answers[LEAT_SUMMARY_COURSE];
-    double course_ms[LEAT_SUMMARY_COURSE]; /* sums of round trips */
+    leat_summary_course course;
 } leat_summary_row;
+
+#define LEAT_SUMMARY_REASONS 32 /* that are kept */
+
+/* What the ingest counted, as run.json has it. */
+typedef struct leat_summary_ingest {
+    bool known; /* run.json is there, and can be read; else all is 0 */
+    int64_t rows_read, rejected;
+    int64_t duplicates;         /* -1: not counted, by an earlier version */
+    int64_t duplicates_dropped; /* not written */
+    struct {
+        char name[64];
+        int64_t rows;
+    } reasons[LEAT_SUMMARY_REASONS]; /* of rejected rows, most rows first */
+    int reason_count;
+} leat_summary_ingest;
+
+typedef struct leat_summary_destination {
+    char dst[LEAT_PROBE_SRC_BYTES]; /* canonical text */
+    int64_t measurements, failures;
+} leat_summary_destination;
 
 typedef struct leat_summary {
     /* From the index (or the footers and facts of third-party files): exact, for every row. */
@@ -256,6 +285,7 @@ typedef struct leat_summary {
     int64_t shard_count;
     leat_summary_probe top[LEAT_SUMMARY_TOP]; /* most measurements first */
     int top_count;
+    leat_summary_ingest ingest;
 
     /* From the rows that were read: all of them, or a sample that is a pure function of the data.
      */
@@ -267,6 +297,14 @@ typedef struct leat_summary {
     leat_dist rtt_ns_by_part[LEAT_SPLITS + 1][2]; /* by leat_split; IPv4, IPv6 */
     leat_dist rtt_ns_by_hour[24];                 /* of the day, UTC */
     int64_t rows_by_loss[LEAT_LOSSES];            /* with measurements, by leat_loss */
+    /* Destinations by their addresses, whatever the spelling. More than LEAT_SUMMARY_DESTINATIONS
+     * are halved, by their hashes, until as many are left; the counts of those are complete. */
+    int64_t destinations;
+    int destinations_halved;                   /* how often; 0: all are counted */
+    int64_t destinations_by_loss[LEAT_LOSSES]; /* with LEAT_SUMMARY_JUDGED measurements or more */
+    leat_summary_destination worst[LEAT_SUMMARY_TOP]; /* of those, the largest shares of failures */
+    int worst_count;
+    leat_summary_course top_course[LEAT_SUMMARY_COURSES]; /* of the first of `top` */
     leat_timeline timeline;
     leat_summary_row *rows; /* described, in the order of the data set */
     int64_t row_count;
@@ -274,8 +312,9 @@ typedef struct leat_summary {
 
 /*
  * Summarises a data set. A row that cannot be read fails the call: LEAT_ERR_CORRUPT with shard and
- * record (leat_verify lists all of them). Memory: fixed, except for `shards`, the requested rows,
- * and 16 bytes a row where third-party rows are not grouped by probe.
+ * record (leat_verify lists all of them). Memory: fixed (of destinations up to 24 MiB, and 256 KiB
+ * a thread), except for `shards`, the requested rows, and 16 bytes a row where third-party rows are
+ * not grouped by probe.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                                                        const leat_summary_options *options,
@@ -618,6 +657,24 @@ typedef struct leat_chunk_stats {
     leat_dist chunk_measurements, chunk_tokens;
 } leat_chunk_stats;
 
+/* The first sequences, segment by segment. */
+#define LEAT_REPORT_SEQUENCES 6  /* of the first step */
+#define LEAT_REPORT_SEGMENTS 256 /* of a sequence that are kept */
+
+typedef struct leat_report_segment {
+    int64_t row, src_id; /* of the data set */
+    int64_t context;     /* which of the row's contexts */
+    int64_t begin, end;  /* positions in the sequence; end is excluded */
+} leat_report_segment;
+
+typedef struct leat_report_sequence {
+    int64_t sequence; /* step batch + row */
+    bool is_masked;   /* zeros because of damage */
+    int64_t tokens;   /* before the padding */
+    int64_t segment_count;
+    leat_report_segment segments[LEAT_REPORT_SEGMENTS]; /* the first is the anchor's */
+} leat_report_sequence;
+
 typedef struct leat_batch_report_options {
     /* Steps first_step .. end_step - 1, all of them. end_step -1: to the end of the epochs (0
      * epochs: of one) but at most sequence_max sequences; by client always that many. */
@@ -639,6 +696,8 @@ typedef struct leat_batch_report {
     bool is_filled;               /* they are filled; else `unpacked` is the same */
     leat_sequence_stats unpacked; /* the same anchors, one context a sequence */
     leat_chunk_stats chunks;
+    leat_report_sequence first[LEAT_REPORT_SEQUENCES];
+    int first_count;
 } leat_batch_report;
 
 /*

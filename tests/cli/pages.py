@@ -167,19 +167,38 @@ def check_labels(test, text):
                                  f"{a[4]!r} on {b[4]!r}")
 
 
-def check_in_browser(test, path, folder, colours=20):
-    """Chromium, where it is installed, draws the page wide and narrow, and complains of nothing."""
+DARK_PAGE = bytes.fromhex("11161c")
+
+
+def png_corner(path):
+    """The first pixel of a PNG, which no filter changes."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, packed = data.index(b"IDAT") - 4, b""
+    while data[at + 4:at + 8] == b"IDAT":
+        size = int.from_bytes(data[at:at + 4], "big")
+        packed += data[at + 8:at + 8 + size]
+        at += size + 12
+    return zlib.decompress(packed)[1:4]
+
+
+def check_in_browser(test, path, folder, colours=20, dark=True):
+    """Chromium, where it is installed, draws the page wide, narrow and dark, and complains of
+    nothing."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         test.skipTest("chromium is not installed")
-    for width in (1280, 400):
-        shot = os.path.join(folder, f"{width}.png")
+    for name, width, more in (("wide", 1280, []), ("narrow", 400, []),
+                              ("dark", 1280, ["--blink-settings=preferredColorScheme=0"])):
+        if more and not dark:
+            continue
+        shot = os.path.join(folder, f"{name}.png")
         words = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
                  "--no-first-run", "--disable-background-networking",
                  "--disable-component-update", "--disable-sync",
-                 "--user-data-dir=" + os.path.join(folder, f"chromium-{width}"),
+                 "--user-data-dir=" + os.path.join(folder, f"chromium-{name}"),
                  "--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr",
-                 f"--screenshot={shot}", f"--window-size={width},700", "file://" + path]
+                 f"--screenshot={shot}", f"--window-size={width},700", *more, "file://" + path]
         try:
             done = subprocess.run(words, text=True, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, timeout=LIMIT, check=False)
@@ -188,7 +207,10 @@ def check_in_browser(test, path, folder, colours=20):
         if not os.path.exists(shot):
             test.skipTest("chromium makes no picture here")
         test.assertNotIn("CONSOLE", done.stderr)
-        test.assertGreater(png_colours(shot), colours)
+        if more:
+            test.assertEqual(png_corner(shot), DARK_PAGE)
+        else:
+            test.assertGreater(png_colours(shot), colours)
 
 
 def figures(text, by_title=True):

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import tempfile
 import unittest
@@ -309,6 +310,114 @@ class Extent(unittest.TestCase):
         self.assertFalse(os.path.exists(page))
 
 
+class FirstSequences(unittest.TestCase):
+    """The figure of the first sequences, against what --explain tells of each."""
+    NAME = "the-first-sequences.csv"
+
+    def drawn(self, *words, data="set"):
+        report(*words, data=data)
+        with open(os.path.join(DATA, "page.html"), encoding="utf-8") as file:
+            text = file.read()
+        pages.check_labels(self, text)
+        rows = list(csv.DictReader(io.StringIO(pages.files(text)[self.NAME].decode())))
+        return rows, pages.figures(text)["The first sequences"]
+
+    def told(self, step, row, words, data="set"):
+        """What the table must have of a row of a batch."""
+        if "--steps" in words:
+            at = words.index("--steps")
+            words = words[:at] + words[at + 2:]
+        done = leat("batches", os.path.join(DATA, data), "--explain", str(step), str(row),
+                    "--json", *words, status=0)
+        told = json.loads(done.stdout)
+        if told["past_end"]:
+            return []
+        rows, end = [], 0
+        for i, of in enumerate(told["segments"]):
+            begin, end = of["token_first"], of["token_first"] + of["token_count"]
+            rows.append([told["sequence"], i + 1, begin, end, of["src_id"], of["row"],
+                         of["context"], "filler" if i else "anchor"])
+        if end < len(told["inputs"]):
+            rows.append([told["sequence"], "", end, len(told["inputs"]), "", "", "", "padding"])
+        return [[str(value) for value in row] for row in rows]
+
+    def test_what_they_hold(self):
+        kinds = set()
+        for words in (("--length", "256", "--batch", "9"), ("--sampler", "all", "--batch", "2"),
+                      ("--packing", "none", "--length", "256"), ("--by", "client"),
+                      ("--tail", "pad", "--steps", "3:5", "--host", "1", "--hosts", "2")):
+            with self.subTest(words=words):
+                step = 3 if "3:5" in words else 0
+                batch = int(words[words.index("--batch") + 1]) if "--batch" in words else 8
+                first = batch // 2 if "--hosts" in words else 0
+                rows, _ = self.drawn(*words)
+                expected = [row for i in range(first, min(batch, first + 6))
+                            for row in self.told(step, i, words)]
+                self.assertEqual([list(row.values()) for row in rows], expected)
+                kinds |= {row["kind"] for row in rows}
+        self.assertEqual(kinds, {"anchor", "filler", "padding"})
+
+    def test_colours(self):
+        """A probe has one number and one colour; those with most segments come first."""
+        rows, figure = self.drawn("--length", "512", "--batch", "6")
+        shown = re.findall(r'<path class="line probe p(\d)" d="[^"]*"><title>[^<]*, probe (\d+) '
+                           r'\(src_id (\d+)\)', figure)
+        self.assertEqual([src_id for _, _, src_id in shown],
+                         [row["probe"] for row in rows if row["probe"]])
+        segments = collections.Counter(src_id for _, _, src_id in shown)
+        numbers = {src_id: int(number) for _, number, src_id in shown}
+        self.assertEqual(len(set(shown)), len(segments))
+        self.assertEqual(sorted(numbers.values()), list(range(1, len(numbers) + 1)))
+        self.assertGreater(len(numbers), 6)
+        for colour, number, _ in shown:
+            self.assertEqual(int(colour), int(number) if int(number) <= 6 else 0)
+        ranked = sorted(numbers, key=numbers.get)
+        self.assertEqual([segments[src_id] for src_id in ranked],
+                         sorted(segments.values(), reverse=True))
+        self.assertIn("other probes", figure)
+
+    def test_one_probe(self):
+        path = os.path.join(DATA, "alone.csv")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("event_time,src_addr,dst_addr,ip_version,rtt\n")
+            for i in range(300):
+                out.write(f"{1556136000 + i * 60},192.0.2.1,198.51.100.7,4,{i % 9 + 1}\n")
+        leat("ingest", "probes", path, "-o", os.path.join(DATA, "alone"), "--train-ratio", "1",
+             status=0)
+        rows, figure = self.drawn("--length", "256", data="alone")
+        self.assertEqual(len({row["probe"] for row in rows}), 1)
+        self.assertEqual(set(re.findall(r'"line probe p(\d)"', figure)), {"1"})
+        done = leat("batches", os.path.join(DATA, "alone"), "--split", "test", "--report",
+                    os.path.join(DATA, "none.html"))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))  # an empty split
+        self.assertFalse(os.path.exists(os.path.join(DATA, "none.html")))
+
+    def test_masked(self):
+        damaged = os.path.join(DATA, "first-masked")
+        shutil.copytree(os.path.join(DATA, "set"), damaged)
+        for shard in range(3):
+            path = os.path.join(damaged, "train", f"train_shard_0000{shard}.arrayrecord")
+            with open(path, "r+b") as file:
+                data = bytearray(file.read())
+                data[len(data) // 3] ^= 8
+                file.seek(0)
+                file.write(data)
+        words = ("--batch", "6", "--on-corrupt", "mask")
+        rows, figure = self.drawn(*words, data="first-masked")
+        self.assertEqual([list(row.values()) for row in rows],
+                         [row for i in range(6)
+                          for row in self.told(0, i, words, data="first-masked")])
+        self.assertIn("masked for damaged data: 1,024 positions of padding", figure)
+
+    def test_many_segments(self):
+        """Of a long sequence the first 256 segments are drawn, and the others as one part."""
+        rows, figure = self.drawn("--length", "524288", "--batch", "1", "--steps", "0:1")
+        self.assertEqual([row["kind"] for row in rows], ["anchor"] + 255 * ["filler"] + ["more"])
+        self.assertEqual(rows[-1]["begin"], rows[-2]["end"])
+        self.assertEqual(rows[-1]["end"], "524288")
+        self.assertIn("<title>segments from 257 on</title>", figure)
+
+
 class Html(unittest.TestCase):
     def page(self, *words, data="set"):
         path = os.path.join(DATA, "page.html")
@@ -321,7 +430,7 @@ class Html(unittest.TestCase):
         told = report()
         _, text, words = self.page()
         page = pages.check_stands_alone(self, text)
-        self.assertEqual((page.tags["svg"], page.tags["figure"]), (9, 9))
+        self.assertEqual((page.tags["svg"], page.tags["figure"]), (13, 13))
         rows = list(csv.reader(io.StringIO(pages.files(text)["padding.csv"].decode())))
         self.assertEqual(rows[0], ["sequences", "padding_share", "padding"])
         for row, of in zip(rows[1:], (told["asked"], told["unpacked"], told["chunks_5_minutes"])):
@@ -331,6 +440,16 @@ class Html(unittest.TestCase):
             self.assertIn(f"{percent:.{1 if percent >= 10 else 2}f} %",
                           pages.figures(text)["Padding"])
         self.assertEqual(len(rows), 4)
+        for name, of in (("timestamps-and-tokens.csv", {
+                "Anchors by timestamps": told["asked"]["anchors"]["timestamp_modes"],
+                "Fillers by timestamps": told["asked"]["fillers"]["timestamp_modes"],
+                "Tokens by field": told["asked"]["token_fields"]}), ("contexts-by-span.csv", {
+                "Anchors": told["asked"]["anchors"]["span_scales"],
+                "One context per sequence": told["unpacked"]["anchors"]["span_scales"]})):
+            rows = list(csv.DictReader(io.StringIO(pages.files(text)[name].decode())))
+            for bar, counts in of.items():
+                drawn = [int(row["count"]) for row in rows if row["bar"] == bar]
+                self.assertEqual(drawn, list(counts.values()), bar)
         pages.check_labels(self, text)
         shown = " ".join(page.texts)
         asked = told["asked"]

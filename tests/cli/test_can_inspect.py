@@ -1,6 +1,8 @@
 """leat inspect and leat cat of CAN caches, made of synthetic and of known logs: text, JSON, page,
 verification, graphs, as a user runs them. Runs the command named by LEAT (default: build/leat)."""
+import csv
 import hashlib
+import io
 import json
 import os
 import random
@@ -544,10 +546,16 @@ class Page(unittest.TestCase):
         cache = CACHES["features"]["cache"]
         text = self.page(cache)[1]
         kinds = {}
-        for key, name in re.findall(r'<span class="key (k\d+)"></span>([^<]*?) [\d.]+ %</span>',
-                                    text):
+        for key, name in re.findall(r'<(?:rect|path) class="share (k\d+)" [^>]*><title>'
+                                    r'([^<]*): [\d.]+ % \(', text):
             kinds.setdefault(name, set()).add(key)
-        splits = json.loads(leat("inspect", "--json", cache).stdout)["splits"].values()
+        told = json.loads(leat("inspect", "--json", cache).stdout)["splits"]
+        rows = csv.reader(io.StringIO(pages.files(text)["kinds-of-attacks-by-split.csv"].decode()))
+        self.assertEqual(
+            [[bar, part, int(count)] for bar, part, _, count in list(rows)[1:]],
+            [[name, one["name"], one["graphs"]] for name, split in told.items()
+             for one in split["attacks"]])
+        splits = told.values()
         found = {one["name"] for split in splits for one in split["attacks"]}
         self.assertEqual(set(kinds), found)
         self.assertGreater(len(found), 2)

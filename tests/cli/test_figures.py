@@ -176,26 +176,69 @@ class Values(unittest.TestCase):
             self.assertEqual((probe["measurements_read"], probe["failures"]),
                              (len(rows), sum(row["rtt"] == "-1" for row in rows)))
 
-    def test_course_of_a_few_rows(self):
-        drawn = table(self.files["round-trip-time-over-time-of-a-few-rows.csv"])
+    def test_shares(self):
+        """Bars divided into shares: the table, and how wide the parts are drawn."""
+        counts = collections.defaultdict(collections.Counter)
+        for probe, rows in self.rows.items():
+            for row in rows:
+                counts["Versions"]["IPv" + row["ip_version"]] += 1
+                counts["Results"]["failed" if row["rtt"] == "-1" else "answered"] += 1
+                counts["Splits"]["test" if probe in self.test else "train"] += 1
+        rows = table(self.files["versions-results-and-splits.csv"])
+        self.assertEqual(list(rows[0]), ["bar", "part", "share", "count"])
+        figure = self.figures["Versions, results and splits"]
+        for bar, of in counts.items():
+            told = {row["part"]: row for row in rows if row["bar"] == bar}
+            self.assertEqual({part: int(row["count"]) for part, row in told.items()
+                              if row["count"] != "0"}, of)
+            for part, count in of.items():
+                share = count / sum(of.values())
+                self.assertAlmostEqual(float(told[part]["share"]), share, 6)
+                width = re.search(r'width="([\d.]+)" height="14"><title>' + part +
+                                  rf": [\d.]+ % \({count:,}\)<", figure).group(1)
+                self.assertAlmostEqual(float(width), 392 * share, delta=1.1)
+                digits = 1 if share >= 0.1 else 2
+                self.assertIn(f">{part} {100 * share:.{digits}f} %</text>", figure)
+
+    def course(self, probe):
+        """The answers of a probe by 48ths of the time of the data set."""
         times = [int(row["event_time"]) for rows in self.rows.values() for row in rows]
         first, span = min(times) * 10**6, (max(times) - min(times)) * 10**6 + 1
+        parts = collections.defaultdict(list)
+        for row in self.rows[probe]:
+            if row["rtt"] != "-1":
+                parts[(int(row["event_time"]) * 10**6 - first) * 48 // span].append(
+                    float(row["rtt"]))
+        return [parts[part] for part in sorted(parts)]
+
+    def expect_course(self, told, parts):
+        self.assertEqual([one["answers"] for one in told], [len(part) for part in parts])
+        for one, part in zip(told, parts):
+            self.assertAlmostEqual(one["mean_ms"], sum(part) / len(part), 3)
+
+    def test_course_of_rows(self):
         self.assertEqual(len(self.document["rows"]), 3)
         for of in self.document["rows"]:
-            parts = collections.defaultdict(list)
-            for row in self.rows[of["src_addr"]]:
-                if row["rtt"] != "-1":
-                    part = (int(row["event_time"]) * 10**6 - first) * 48 // span
-                    parts[part].append(float(row["rtt"]))
-            self.assertEqual([one["answers"] for one in of["course"]],
-                             [len(parts[part]) for part in sorted(parts)])
+            self.expect_course(of["course"], self.course(of["src_addr"]))
+
+    def test_course_of_the_largest_probes(self):
+        drawn = table(self.files["round-trip-time-over-time-largest-probes.csv"])
+        largest = sorted(self.rows, key=lambda probe: -len(self.rows[probe]))
+        told = self.document["largest_probes"]
+        self.assertEqual(list({row["series"]: 0 for row in drawn}),
+                         [probe["src_addr"] for probe in told[:3]])
+        self.assertEqual(sorted(len(self.rows[probe["src_addr"]]) for probe in told[:3]),
+                         sorted(len(self.rows[probe]) for probe in largest[:3]))
+        self.assertEqual(["course" in probe for probe in told], 3 * [True] + 7 * [False])
+        for probe in told[:3]:
+            parts = self.course(probe["src_addr"])
+            self.expect_course(probe["course"], parts)
             shown = [float(row["mean_rtt_ms"]) for row in drawn
-                     if row["series"] == of["src_addr"]]
+                     if row["series"] == probe["src_addr"]]
             self.assertEqual(len(shown), len(parts))
-            for part, one, mean in zip(sorted(parts), of["course"], shown):
-                self.assertAlmostEqual(one["mean_ms"], sum(parts[part]) / len(parts[part]), 3)
-                self.assertAlmostEqual(one["mean_ms"], mean, 4)
-        self.assertGreater(len(drawn), 3)
+            for mean, part in zip(shown, parts):
+                self.assertAlmostEqual(mean, sum(part) / len(part), 3)
+        self.assertGreater(len(drawn), 30)
 
     def test_bounds_of_failures(self):
         """100 measurements each, of which so many fail."""
@@ -226,6 +269,36 @@ class Values(unittest.TestCase):
         self.assertEqual(text.count('<td class="lost">all</td>'), 1)
         self.assertRegex(text, r'192\.0\.2\.1</td>.{0,200}<td class="lost">all</td>')
         self.assertIn('540 measurements, <span class="lost">all failed</span>', text)
+
+
+class Colours(unittest.TestCase):
+    """Text can be read, and parts of figures told from what they are on, in light and dark."""
+    @staticmethod
+    def contrast(one, other):
+        """Of WCAG 2: 1 to 21."""
+        def luminance(colour):
+            digits = colour if len(colour) == 6 else "".join(2 * digit for digit in colour)
+            parts = [int(digits[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+            parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+                     for part in parts]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        low, high = sorted((luminance(one), luminance(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    def test_contrast(self):
+        text = inspected("few")[2]
+        schemes = re.findall(r":root\{([^}]*)\}", text)
+        self.assertEqual(len(schemes), 2)
+        for scheme in schemes:
+            colours = dict(re.findall(r"--(\w+):#([0-9a-f]+)", scheme))
+            for ground in ("page", "card"):
+                for name in ("ink", "soft"):
+                    self.assertGreater(self.contrast(colours[name], colours[ground]), 4.5, name)
+            self.assertGreater(self.contrast(colours["bad"], colours["card"]), 3.5)
+            for name in ("one", "two", "bad", "good", "quiet", "pink", "sky"):
+                self.assertGreater(self.contrast(colours[name], colours["card"]), 2.2, name)
+            for name in ("yellow", "r1", "rule", "grid"):
+                self.assertGreater(self.contrast(colours[name], colours["card"]), 1.1, name)
 
 
 class Files(unittest.TestCase):
@@ -335,7 +408,8 @@ class Files(unittest.TestCase):
     def test_a_picture_in_a_browser(self):
         folder = self.at("figures")
         leat("inspect", os.path.join(DATA, "set"), "--figures", folder, status=0)
-        pages.check_in_browser(self, os.path.join(folder, "failures-over-time.svg"), folder, 8)
+        pages.check_in_browser(self, os.path.join(folder, "failures-over-time.svg"), folder, 8,
+                               dark=False)
 
 
 if __name__ == "__main__":

@@ -195,8 +195,8 @@ class Html(unittest.TestCase):
     def test_stands_alone_and_is_well_formed(self):
         _, text = self.page(os.path.join(DATA, "set"), "--verify")
         page = pages.check_stands_alone(self, text)
-        self.assertEqual(page.tags["svg"], 14)
-        self.assertEqual(page.tags["figure"], 14)
+        self.assertEqual(page.tags["svg"], 16)
+        self.assertEqual(page.tags["figure"], 16)
         words = " ".join(page.texts)
         for part in (f"{KNOWN['measurements']:,}", "Verified: no problem found", "Largest probes",
                      "Round trip time", "Gap between measurements", "p99",

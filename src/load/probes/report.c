@@ -91,6 +91,7 @@ static leat_code fill(leat_batch_report *report, const leat_plan *plan,
     report->is_filled =
         plan->sample.packing == LEAT_PACKING_FILL && plan->sample.sampler != LEAT_SAMPLER_ALL;
     count_rows(plan, report);
+    LEAT_TRY(leat_report_first(plan, report, err));
     LEAT_TRY(leat_report_sequences(plan, report->first_step, report->end_step, pool, ticker,
                                    &report->asked, err));
     if (report->is_filled)

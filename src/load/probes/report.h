@@ -12,6 +12,11 @@ LEAT_MUST_CHECK leat_code leat_report_sequences(const leat_plan *plan, int64_t f
                                                 leat_pool *pool, leat_ticker *ticker,
                                                 leat_sequence_stats *stats, leat_error *err);
 
+/* ---- report_first.c ---- */
+/* The first sequences of the report's first step. */
+LEAT_MUST_CHECK leat_code leat_report_first(const leat_plan *plan, leat_batch_report *report,
+                                            leat_error *err);
+
 /* ---- report_chunks.c ---- */
 LEAT_MUST_CHECK leat_code leat_report_chunks(const leat_plan *plan, int64_t read_bytes_max,
                                              leat_pool *pool, leat_ticker *ticker,

@@ -6,7 +6,8 @@
  * thread takes the next few and adds their values to its own distributions, which are added at the
  * end, so the result does not depend on which thread read which row. If there is more data than the
  * caller wants to read, the second pass reads a sample, chosen by a random number computed from the
- * row's number.
+ * row's number. Destinations are the same for many rows: threads collect some, and add them to one
+ * table under a lock.
  */
 #include "load/subset.h"
 
@@ -18,7 +19,10 @@
 #include "base/pool.h"
 #include "base/ticker.h"
 #include "load/probes/dataset.h"
+#include "load/probes/destinations.h"
+#include "load/probes/summary_ingest.h"
 
+#define DESTINATIONS_AT_ONCE 4096 /* that a thread collects before it adds them to those of all */
 #define ROWS_AT_ONCE 32 /* taken by a thread at a time; few, because a row may have many MiB */
 
 leat_summary_options leat_summary_options_default(void) {
@@ -27,6 +31,12 @@ leat_summary_options leat_summary_options_default(void) {
         .threads = threads, .read_bytes_max = INT64_C(4) << 30, .row_count = 3};
 }
 
+/* A destination in the row at hand. */
+typedef struct spot {
+    int64_t measurements, failures;
+    int ip_version;
+} spot;
+
 /* Values that one thread collected. */
 typedef struct tally {
     leat_row *cursor;
@@ -34,10 +44,21 @@ typedef struct tally {
     leat_timeline timeline;
     int64_t rows_by_loss[LEAT_LOSSES];
     int64_t top_measurements[LEAT_SUMMARY_TOP], top_failures[LEAT_SUMMARY_TOP];
+    /* Whole numbers, so that sums do not depend on their order. */
+    int64_t course_answers[LEAT_SUMMARY_COURSES][LEAT_SUMMARY_COURSE];
+    __int128 course_ns[LEAT_SUMMARY_COURSES][LEAT_SUMMARY_COURSE];
     int64_t rows, measurements, bytes, duplicates;
     int64_t values[2], failures[2];
     leat_measurements values_of_row;
+    spot *spots; /* by the addresses of the row */
+    int64_t spot_capacity;
+    leat_destinations destinations; /* not yet added to those of all */
 } tally;
+
+typedef struct shared {
+    pthread_mutex_t lock;
+    leat_destinations destinations;
+} shared;
 
 typedef struct job {
     leat_dataset *dataset;
@@ -47,6 +68,7 @@ typedef struct job {
     bool facts_only; /* the pass that reads the facts of third-party files */
     bool any;        /* whether the sample has a row; if not, row 0 is read */
     tally *tallies;  /* one for each worker */
+    shared *shared;
     leat_pool *pool;
     leat_ticker ticker;
 } job;
@@ -71,14 +93,6 @@ static int hour_of(int64_t time_us) {
     return (int)((hour % 24 + 24) % 24);
 }
 
-static leat_loss loss_of(int64_t failures, int64_t count) {
-    static const int percent[] = {0, 1, 5, 20, 50};
-    if (failures == count) return LEAT_LOSS_ALL;
-    for (int i = 0; i < LEAT_LOSS_MOST; i++)
-        if ((__int128)failures * 100 <= (__int128)count * percent[i]) return (leat_loss)i;
-    return LEAT_LOSS_MOST;
-}
-
 /* Returns how many failed. */
 static int64_t count_values(tally *sums, leat_split split) {
     const leat_measurements *m = &sums->values_of_row;
@@ -98,8 +112,55 @@ static int64_t count_values(tally *sums, leat_split split) {
         if (i > 0) leat_dist_add(&sums->gap_us, m->time_us[i] - m->time_us[i - 1], 1);
         leat_timeline_add(&sums->timeline, m->time_us[i], 1, failed);
     }
-    if (m->count > 0) sums->rows_by_loss[loss_of(failures, m->count)]++;
+    if (m->count > 0) sums->rows_by_loss[leat_loss_of(failures, m->count)]++;
     return failures;
+}
+
+static leat_code share_destinations(const job *work, tally *sums, leat_error *err) {
+    pthread_mutex_lock(&work->shared->lock);
+    leat_code code = leat_destinations_merge(&work->shared->destinations, &sums->destinations, err);
+    pthread_mutex_unlock(&work->shared->lock);
+    leat_destinations_clear(&sums->destinations);
+    return code;
+}
+
+static leat_code count_destinations(const job *work, tally *sums, leat_error *err) {
+    const leat_measurements *m = &sums->values_of_row;
+    LEAT_TRY(LEAT_GROW(&sums->spots, &sums->spot_capacity, m->address_count, err));
+    memset(sums->spots, 0, (size_t)m->address_count * sizeof *sums->spots);
+    for (int64_t i = 0; i < m->count; i++) {
+        spot *here = &sums->spots[m->dst[i]];
+        here->measurements++;
+        here->failures += m->rtt[i] < 0;
+        here->ip_version = m->ip_version[i];
+    }
+    for (int64_t i = 0; i < m->address_count; i++) {
+        const spot *here = &sums->spots[i];
+        leat_destination one = {.measurements = here->measurements, .failures = here->failures};
+        if (here->measurements == 0) continue;
+        leat_destination_key(&m->addresses[i], here->ip_version, one.address);
+        if (sums->destinations.used == DESTINATIONS_AT_ONCE)
+            LEAT_TRY(share_destinations(work, sums, err));
+        LEAT_TRY(leat_destinations_add(&sums->destinations, &one, err));
+    }
+    return LEAT_OK;
+}
+
+/* The part of the data set's time; -1: none, in facts that do not match the values. */
+static int course_part(const leat_summary *summary, int64_t time_us) {
+    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
+    __int128 since = (__int128)time_us - summary->first_us;
+    return since < 0 || since >= span ? -1 : (int)(since * LEAT_SUMMARY_COURSE / span);
+}
+
+static void count_course(const leat_summary *summary, int number, tally *sums) {
+    const leat_measurements *m = &sums->values_of_row;
+    for (int64_t i = 0; i < m->count; i++) {
+        int part = m->rtt[i] < 0 ? -1 : course_part(summary, m->time_us[i]);
+        if (part < 0) continue;
+        sums->course_answers[number][part]++;
+        sums->course_ns[number][part] += rtt_in_ns(m->rtt[i]);
+    }
 }
 
 /* The largest probes are known by now. */
@@ -110,6 +171,7 @@ static void count_top(const leat_summary *summary, const leat_row_facts *facts, 
         if (summary->top[i].src_id != facts->src_id || summary->top[i].split != split) continue;
         sums->top_measurements[i] += sums->values_of_row.count;
         sums->top_failures[i] += failures;
+        if (i < LEAT_SUMMARY_COURSES) count_course(summary, i, sums);
     }
 }
 
@@ -160,6 +222,7 @@ static leat_code read_row(const job *work, int64_t row, tally *sums, leat_error 
     LEAT_TRY(leat_dataset_row_decode(sums->cursor, &sums->values_of_row, err));
     int64_t failures = count_values(sums, work->summary->shards[facts.shard].split);
     count_top(work->summary, &facts, failures, sums);
+    LEAT_TRY(count_destinations(work, sums, err));
     sums->rows++;
     sums->measurements += sums->values_of_row.count;
     sums->bytes += facts.record_bytes;
@@ -203,10 +266,25 @@ static void add_parts(leat_summary *summary, const tally *from) {
     }
 }
 
-static void add_tallies(job *work) {
+static void add_courses(job *work) {
+    for (int i = 0; i < LEAT_SUMMARY_COURSES; i++) {
+        leat_summary_course *course = &work->summary->top_course[i];
+        for (int part = 0; part < LEAT_SUMMARY_COURSE; part++) {
+            __int128 ns = 0;
+            for (int k = 0; k < work->options->threads; k++) {
+                course->answers[part] += work->tallies[k].course_answers[i][part];
+                ns += work->tallies[k].course_ns[i][part];
+            }
+            course->ms[part] = (double)ns * 1e-6;
+        }
+    }
+}
+
+static leat_code add_tallies(job *work, leat_error *err) {
     leat_summary *summary = work->summary;
     for (int i = 0; i < work->options->threads; i++) {
-        const tally *from = &work->tallies[i];
+        tally *from = &work->tallies[i];
+        LEAT_TRY(share_destinations(work, from, err));
         leat_dist_merge(&summary->gap_us, &from->gap_us);
         leat_timeline_merge(&summary->timeline, &from->timeline);
         add_parts(summary, from);
@@ -219,6 +297,9 @@ static void add_tallies(job *work) {
             summary->failures_by_version[version] += from->failures[version];
         }
     }
+    add_courses(work);
+    leat_destinations_summarise(&work->shared->destinations, summary);
+    return LEAT_OK;
 }
 
 /* ---- Facts, in order ---------------------------------------------------------------------- */
@@ -373,11 +454,10 @@ static void copy_address(char to[LEAT_PROBE_SRC_BYTES], const char *text, int64_
 
 static void add_to_course(const leat_summary *summary, int64_t time_us, float rtt,
                           leat_summary_row *out) {
-    __int128 span = (__int128)summary->last_us - summary->first_us + 1;
-    __int128 part = ((__int128)time_us - summary->first_us) * LEAT_SUMMARY_COURSE / span;
-    if (part < 0 || part >= LEAT_SUMMARY_COURSE) return; /* facts that do not match the values */
-    out->course_answers[part]++;
-    out->course_ms[part] += rtt;
+    int part = course_part(summary, time_us);
+    if (part < 0) return;
+    out->course.answers[part]++;
+    out->course.ms[part] += rtt;
 }
 
 static void describe_values(const leat_summary *summary, const leat_measurements *m,
@@ -459,12 +539,13 @@ static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_erro
     if (facts->probe != NULL) snprintf(summary->probe, sizeof summary->probe, "%s", facts->probe);
     LEAT_TRY(leat_dataset_fingerprint(work->dataset, summary->fingerprint, err));
     LEAT_TRY(list_shards(summary, work->dataset, facts, err));
+    LEAT_TRY(leat_summary_read_ingest(work->dataset, &summary->ingest, err));
     if (!summary->ours) LEAT_TRY(run_pass(work, true, err));
     LEAT_TRY(count_facts(work, err));
     if (work->options->read_bytes_max != 0) {
         work->any = sample_has_a_row(work);
         LEAT_TRY(run_pass(work, false, err));
-        add_tallies(work);
+        LEAT_TRY(add_tallies(work, err));
     }
     return describe(work, err);
 }
@@ -472,9 +553,22 @@ static leat_code summarise(job *work, const leat_dataset_facts *facts, leat_erro
 static leat_code make_workers(job *work, leat_error *err) {
     int threads = work->options->threads;
     LEAT_TRY(LEAT_NEW(&work->tallies, threads, err));
-    for (int i = 0; i < threads; i++)
+    for (int i = 0; i < threads; i++) {
+        work->tallies[i].destinations.most = DESTINATIONS_AT_ONCE;
         LEAT_TRY(leat_row_create(&work->tallies[i].cursor, work->dataset, err));
+    }
     return leat_pool_create(&work->pool, threads, err);
+}
+
+static void remove_workers(job *work) {
+    leat_pool_destroy(work->pool);
+    for (int i = 0; work->tallies != NULL && i < work->options->threads; i++) {
+        leat_row_destroy(work->tallies[i].cursor);
+        leat_measurements_free(&work->tallies[i].values_of_row);
+        leat_free(work->tallies[i].spots);
+        leat_destinations_free(&work->tallies[i].destinations);
+    }
+    leat_free(work->tallies);
 }
 
 leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
@@ -490,18 +584,18 @@ leat_code leat_summary_create(leat_summary **out, leat_dataset *dataset,
                          (long long)chosen.row_count, LEAT_SUMMARY_ROWS_MAX);
     leat_dataset_get_facts(dataset, &facts);
     chosen.threads = leat_dataset_share(dataset, chosen.threads);
-    job work = {.dataset = dataset, .options = &chosen, .row_count = facts.row_count};
+    shared common = {.destinations.most = LEAT_SUMMARY_DESTINATIONS};
+    job work = {
+        .dataset = dataset, .options = &chosen, .row_count = facts.row_count, .shared = &common};
     LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
+    pthread_mutex_init(&common.lock, NULL);
     leat_ticker_create(&work.ticker, chosen.progress, chosen.progress_user);
     leat_code code = make_workers(&work, err);
     if (code == LEAT_OK) code = summarise(&work, &facts, err);
     leat_ticker_destroy(&work.ticker);
-    leat_pool_destroy(work.pool);
-    for (int i = 0; work.tallies != NULL && i < chosen.threads; i++) {
-        leat_row_destroy(work.tallies[i].cursor);
-        leat_measurements_free(&work.tallies[i].values_of_row);
-    }
-    leat_free(work.tallies);
+    remove_workers(&work);
+    leat_destinations_free(&common.destinations);
+    pthread_mutex_destroy(&common.lock);
     if (code != LEAT_OK) {
         leat_summary_destroy(work.summary);
         return code;
