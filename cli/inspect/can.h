@@ -17,6 +17,9 @@ void leat_can_report_page(leat_page *page, const void *report);
 void leat_can_report_json(leat_json *json, const void *report);
 void leat_can_report_terminal(leat_cli *cli, const void *report);
 
+/* Its windows drawn as graphs. */
+void leat_can_report_windows(leat_page *page, const leat_can_report *report);
+
 /* "dos"; "type 40" for a number without a name. */
 const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
                                   const leat_can_summary_attack *attack);

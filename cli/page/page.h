@@ -138,6 +138,28 @@ void leat_bars_put(leat_bars *bars, const char *name, double value, int64_t coun
                    const char *class_name, const char *words);
 void leat_bars_end(leat_bars *bars);
 
+/* A directed graph, drawn on a circle; its table is up to the caller. Widths of edges and areas of
+ * nodes grow with their numbers. */
+#define LEAT_NETWORK_NODES 64
+typedef struct leat_network_node {
+    const char *name; /* long ones are cut; the tooltip has the complete name */
+    int64_t size;
+    bool hollow;
+} leat_network_node;
+typedef struct leat_network_edge {
+    int source, target; /* nodes, which may be the same */
+    int64_t count;
+} leat_network_edge;
+typedef struct leat_network {
+    leat_page *page;
+    const char *class_name;         /* of nodes: "", " bad", " zero" */
+    const char *sizes, *counts;     /* what they count: "message", "step" */
+    const leat_network_node *nodes; /* clockwise from the top */
+    const leat_network_edge *edges; /* later ones are drawn above others */
+    int node_count, edge_count;     /* node_count: 1 to LEAT_NETWORK_NODES */
+} leat_network;
+void leat_network_draw(const leat_network *network);
+
 /* ---- Figures ------------------------------------------------------------------------------ */
 
 #define LEAT_FIGURE_WORDS 200 /* size of a tooltip or a remark */

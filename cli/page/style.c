@@ -36,7 +36,10 @@ static const char figure_rules[] =
     ".l3{stroke:var(--good);stroke-dasharray:2 3}\n"
     ".line.red{stroke:var(--bad)}.line.green{stroke:var(--good);stroke-dasharray:5 3}"
     ".line.blue{stroke:var(--one);stroke-dasharray:2 3}\n"
-    ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n";
+    ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n"
+    ".edge{stroke:var(--quiet);fill:none}.edge .head{stroke:none;fill:var(--quiet)}"
+    ".ring{fill:var(--card);stroke:var(--one);stroke-width:1.5}.ring.bad{stroke:var(--bad)}"
+    ".ring.zero{stroke:var(--quiet)}svg .name{fill:var(--ink)}\n";
 
 static const char page_rules[] =
     "*{box-sizing:border-box}\n"
@@ -79,7 +82,10 @@ static const char page_rules[] =
     ".key.green{background:var(--good)}.key.blue{background:var(--one)}"
     ".key.bar{background:var(--one)}.key.second{background:var(--two)}"
     ".key.third{background:var(--good)}.key.bad{background:var(--bad)}"
-    ".key.range{background:var(--r2)}.bar:hover{opacity:.7}\n"
+    ".key.range{background:var(--r2)}.bar:hover{opacity:.7}"
+    ".edge:hover{stroke:var(--ink)}.edge:hover .head{fill:var(--ink)}"
+    ".key.ring{background:none;border:2px solid var(--one)}.key.ring.bad{border-color:var(--bad)}"
+    ".key.ring.zero{border-color:var(--quiet)}\n"
     ".save{text-align:right;font-size:12px;margin:2px 0 0}"
     ".save a{color:var(--soft);margin-left:10px}\n"
     ".picture{display:block;max-width:100%;height:auto;border-radius:4px}"

@@ -249,6 +249,22 @@ typedef struct leat_can_summary_split {
     int64_t read_graphs, read_nodes, unknown_nodes;
 } leat_can_summary_split;
 
+/* Windows by their label. */
+typedef enum leat_can_label {
+    LEAT_CAN_LABEL_BENIGN,
+    LEAT_CAN_LABEL_ATTACK,
+    LEAT_CAN_LABEL_UNLABELLED,
+    LEAT_CAN_LABELS
+} leat_can_label;
+
+/* The window that stands for all of a label: the one with the median number of nodes (of an even
+ * number of windows, the lower of the two in the middle); of windows with that many, the first, in
+ * the order of splits and graphs. */
+typedef struct leat_can_summary_window {
+    int split; /* of the summary; -1: no window has this label */
+    leat_can_graph_facts facts;
+} leat_can_summary_window;
+
 #define LEAT_CAN_COURSE 128
 typedef struct leat_can_summary_capture {
     leat_can_capture_facts facts;
@@ -269,6 +285,7 @@ typedef struct leat_can_summary {
     int split_count;
     leat_can_summary_capture *captures;
     int64_t capture_count;
+    leat_can_summary_window window[LEAT_CAN_LABELS];
     int64_t graphs, read_graphs; /* of all splits used for the following */
     /* Unscaled, of the graphs of train that were read: all of them, or a sample that depends only
      * on their number. */

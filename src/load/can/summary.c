@@ -10,7 +10,7 @@
 
 #include "base/pool.h"
 #include "base/ticker.h"
-#include "load/can/cache.h"
+#include "load/can/summary.h"
 #include "load/subset.h"
 
 enum { PIECES_MAX = 1024, GRAPHS = 256 };
@@ -33,7 +33,8 @@ typedef struct job {
     leat_can_summary_options options;
     leat_can_summary *summary;
     leat_ticker ticker;
-    int64_t bytes; /* of the splits that are read */
+    leat_window_sizes *sizes; /* of each label */
+    int64_t bytes;            /* of the splits that are read */
     /* the current split */
     leat_can_summary_split *split;
     int64_t first_number; /* of its graphs, among those of all such splits */
@@ -88,7 +89,8 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
     }
 }
 
-static leat_code count_split(job *work, leat_can_summary_split *split, leat_error *err) {
+static leat_code count_split(job *work, int index, leat_error *err) {
+    leat_can_summary_split *split = &work->summary->splits[index];
     leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS] = {{0}};
     const leat_graph_file *file = NULL;
     LEAT_TRY(leat_can_cache_file(work->cache, split->facts.name, &file, err));
@@ -96,6 +98,7 @@ static leat_code count_split(job *work, leat_can_summary_split *split, leat_erro
         leat_can_graph_facts facts;
         LEAT_TRY(leat_graph_file_facts_of(file, g, &facts, err));
         count_graph(work->summary, split, attacks, &facts, file->shape.window);
+        leat_window_sizes_add(work->sizes, index, &facts);
         LEAT_TRY(leat_ticker_step(&work->ticker, 1, err));
     }
     for (int type = 0; type < LEAT_CAN_SUMMARY_ATTACKS; type++) {
@@ -330,8 +333,8 @@ static leat_code summarise(job *work, leat_error *err) {
     LEAT_TRY(begin(work, err));
     for (int i = 0; i < summary->split_count; i++) graphs += summary->splits[i].facts.graph_count;
     leat_ticker_stage(&work->ticker, "reading labels", "graphs", graphs);
-    for (int i = 0; i < summary->split_count; i++)
-        LEAT_TRY(count_split(work, &summary->splits[i], err));
+    for (int i = 0; i < summary->split_count; i++) LEAT_TRY(count_split(work, i, err));
+    LEAT_TRY(leat_window_sizes_choose(work->sizes, work->cache, summary, err));
     LEAT_TRY(count_identifiers(work, err));
     return read_features(work, err);
 }
@@ -346,10 +349,12 @@ leat_code leat_can_summary_create(leat_can_summary **out, const leat_can_cache *
                          work.options.threads, LEAT_THREADS_MAX);
     LEAT_TRY(leat_can_cache_check_process(cache, err));
     LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
+    leat_code code = LEAT_NEW(&work.sizes, LEAT_CAN_LABELS, err);
     leat_ticker_create(&work.ticker, work.options.progress, work.options.progress_user);
-    leat_code code = summarise(&work, err);
+    if (code == LEAT_OK) code = summarise(&work, err);
     leat_ticker_destroy(&work.ticker);
     leat_pool_destroy(work.pool);
+    leat_free(work.sizes);
     if (code != LEAT_OK) {
         leat_can_summary_destroy(work.summary);
         return code;

@@ -1,0 +1,29 @@
+/*
+ * The summary of a CAN cache, private part: what its files share.
+ *
+ *   summary.c           labels, sizes, captures, features, and the sequence of it all
+ *   summary_windows.c   the windows that stand for their labels
+ */
+#ifndef LEAT_LOAD_CAN_SUMMARY_H
+#define LEAT_LOAD_CAN_SUMMARY_H
+
+#include "load/can/cache.h"
+
+leat_can_label leat_can_label_of(const leat_can_graph_facts *facts);
+
+/* How many windows of a label have each number of nodes, and the first of these. */
+typedef struct leat_window_sizes {
+    int64_t count[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+    int64_t first[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+    int split[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+} leat_window_sizes;
+
+/* Adds a window to the sizes of its label; windows come in the order of splits and graphs. */
+void leat_window_sizes_add(leat_window_sizes sizes[LEAT_CAN_LABELS], int split,
+                           const leat_can_graph_facts *facts);
+/* Chooses the window of each label once all are added. */
+LEAT_MUST_CHECK leat_code leat_window_sizes_choose(const leat_window_sizes sizes[LEAT_CAN_LABELS],
+                                                   const leat_can_cache *cache,
+                                                   leat_can_summary *summary, leat_error *err);
+
+#endif

@@ -1,0 +1,286 @@
+"""The figures and tables of `leat inspect` that show windows, captures and identifiers of a CAN
+cache: their numbers, counted again from `leat cat` and from the logs.
+
+Runs the command named by LEAT (default: build/leat).
+"""
+import collections
+import csv
+import html
+import io
+import json
+import math
+import os
+import re
+import shutil
+import tempfile
+import unittest
+
+import pages
+from command import leat
+
+
+DATA = None  # a folder with `logs` and the caches
+LABELS = {0: "benign", 1: "attack", -1: "unlabelled"}
+TITLES = {"benign": "A benign window as a graph",
+          "attack": "A window with an attack as a graph",
+          "unlabelled": "An unlabelled window as a graph"}
+MSG_COUNT = 24
+
+
+def setUpModule():
+    global DATA
+    DATA = tempfile.mkdtemp(prefix="leat-can-figures-")
+    leat("synth", "can", "--frames", "30000", "--vehicles", "2", "-o", at("logs"), status=0)
+
+
+def tearDownModule():
+    shutil.rmtree(DATA)
+
+
+def at(*names):
+    return os.path.join(DATA, *names)
+
+
+class Cache:
+    """A cache, all of its graphs as `leat cat` prints them, its page and its document."""
+    def __init__(self, name, *words, logs="logs"):
+        self.folder, page = at(name), at(name + ".html")
+        made = json.loads(leat("ingest", "can", at(logs), "-o", self.folder, "--json", *words,
+                               status=0).stdout)
+        self.path = made["cache"]
+        self.document = json.loads(leat("inspect", self.path, "--json", "--html", page,
+                                        status=0).stdout)
+        with open(page, encoding="utf-8") as file:
+            self.text = file.read()
+        self.figures, self.files = pages.figures(self.text), pages.files(self.text)
+        self.graphs = {}
+        for split, facts in self.document["splits"].items():
+            if facts["graphs"] > 0:
+                lines = leat("cat", self.path, "--split", split, "--graph", ":", status=0).stdout
+                self.graphs[split] = [json.loads(line) for line in lines.splitlines()]
+
+    def every(self):
+        """(split, graph) in order."""
+        return [(split, graph) for split, graphs in self.graphs.items() for graph in graphs]
+
+    def table(self, name):
+        return list(csv.DictReader(io.StringIO(self.files[name].decode())))
+
+
+CACHES = {}
+
+
+def cache(name, *words, **more):
+    if name not in CACHES:
+        CACHES[name] = Cache(name, *words, **more)
+    return CACHES[name]
+
+
+def frames_of(graph):
+    return [int(row[MSG_COUNT]) for row in graph["x"]]
+
+
+def names_of(graph):
+    return [name or "?" for name in graph["identifiers"]]
+
+
+def numbers(words):
+    return int(words.replace(",", ""))
+
+
+def write_log(name, rows):
+    """A log of (time, identifier, attack); attack None: the log has no such column."""
+    os.makedirs(os.path.dirname(at(name)), exist_ok=True)
+    labelled = rows[0][2] is not None
+    with open(at(name), "w", encoding="ascii") as out:
+        out.write("timestamp,arbitration_id,data_field" + (",attack" if labelled else "") + "\n")
+        for time, identifier, attack in rows:
+            out.write(f"{time:.6f},{identifier:03X},00" + (f",{attack}" if labelled else "") + "\n")
+
+
+CIRCLE = re.compile(r'<circle class="(bar|ring)( bad| zero)?" cx="([\d.]+)" cy="([\d.]+)" '
+                    r'r="([\d.]+)"><title>([^<]*): ([\d,]+) frames?</title>')
+EDGE = re.compile(r'<g class="edge"><title>([^<]*) to ([^<]*): ([\d,]+) steps?</title>'
+                  r'<path d="M[^"]*" stroke-width="([\d.]+)"/>')
+NAME = re.compile(r'<text transform="translate\(([\d.]+) ([\d.]+)\)rotate\((-?[\d.]+)\)" y="3.8" '
+                  r'class="name(?: end)?">([^<]*)</text>')
+
+
+class Windows(unittest.TestCase):
+    def expect_median(self, of):
+        """The first of the windows with the median number of nodes, of each label."""
+        found = of.document["median_windows"]
+        for y, label in LABELS.items():
+            here = [(split, graph) for split, graph in of.every() if graph["y"] == y]
+            self.assertEqual(label in found, bool(here))
+            if not here:
+                continue
+            median = sorted(len(graph["x"]) for _, graph in here)[(len(here) - 1) // 2]
+            split, graph = next(one for one in here if len(one[1]["x"]) == median)
+            self.assertEqual(found[label],
+                             {"split": split, "graph": graph["graph"], "nodes": median})
+            self.assertIn(f"leat cat {of.path} --split {split} --graph {graph['graph']} "
+                          "--format words</code>", of.text)
+        return found
+
+    def expect_drawn(self, of, label):
+        """Nodes, edges and the table are those of the graph that `leat cat` prints."""
+        place = of.document["median_windows"][label]
+        graph = of.graphs[place["split"]][place["graph"]]
+        figure = html.unescape(of.figures[TITLES[label]])
+        names, frames = names_of(graph), frames_of(graph)
+        circles, edges = CIRCLE.findall(figure), EDGE.findall(figure)
+        self.assertEqual([(kind, name, numbers(count)) for kind, *_, name, count in circles],
+                         [("ring" if name == "?" else "bar", name, count)
+                          for name, count in zip(names, frames)])
+        self.assertEqual({colour for _, colour, *_ in circles},
+                         {{"benign": "", "attack": " bad", "unlabelled": " zero"}[label]})
+        pairs = collections.Counter(zip(*graph["edge_index"]))
+        self.assertEqual(sorted((source, target, numbers(count))
+                                for source, target, count, _ in edges),
+                         sorted((names[source], names[target], count)
+                                for (source, target), count in pairs.items()))
+        self.expect_scales(circles, edges)
+        told = [(int(row["source_node"]), int(row["target_node"]), int(row["steps"]))
+                for row in of.table(re.sub("[^a-z]+", "-", TITLES[label].lower()) + ".csv")]
+        self.assertEqual(told, sorted((*ends, count) for ends, count in pairs.items()))
+        for row in of.table(re.sub("[^a-z]+", "-", TITLES[label].lower()) + ".csv"):
+            for end in ("source", "target"):
+                node = int(row[end + "_node"])
+                self.assertEqual((row[end], int(row[end + "_frames"])),
+                                 (names[node], frames[node]))
+        return figure
+
+    def expect_scales(self, circles, edges):
+        most = max(numbers(count) for *_, count in circles)
+        largest = max(float(radius) for _, _, _, _, radius, _, _ in circles)
+        for _, _, x, y, radius, _, count in circles:
+            self.assertAlmostEqual(float(radius),
+                                   max(2, largest * math.sqrt(numbers(count) / most)), delta=0.11)
+            self.assertTrue(0 < float(x) < 400 and 0 < float(y) < 400)
+        for _, _, count, width in edges:
+            self.assertAlmostEqual(float(width), min(7, 0.8 * math.sqrt(numbers(count))), 2)
+
+    def expect_apart(self, figure):
+        """No node is on another, and names have space for their type."""
+        places = [(float(x), float(y), float(r))
+                  for _, _, x, y, r, _, _ in CIRCLE.findall(figure)]
+        for i, (x, y, r) in enumerate(places):
+            for x2, y2, r2 in places[:i]:
+                self.assertGreater(math.hypot(x - x2, y - y2), r + r2)
+        names = [(float(x), float(y), float(angle), name)
+                 for x, y, angle, name in NAME.findall(figure)]
+        self.assertEqual(len(names), len(places))
+        for i, (x, y, angle, name) in enumerate(names):
+            for x2, y2, _, _ in names[:i]:
+                self.assertGreater(math.hypot(x - x2, y - y2), 10)
+            out = math.atan2(y - 200, x - 200)
+            end = [c + 6.4 * min(len(name), 13) * d
+                   for c, d in ((x, math.cos(out)), (y, math.sin(out)))]
+            self.assertTrue(all(-1 <= value <= 401 for value in end), (name, end))
+            self.assertLess(abs(angle), 90.2, "a name is upside down")
+
+    def test_windows_of_each_label(self):
+        of = cache("features")
+        self.assertEqual(set(self.expect_median(of)), {"benign", "attack"})
+        for label in ("benign", "attack"):
+            self.expect_apart(self.expect_drawn(of, label))
+        self.assertNotIn(TITLES["unlabelled"], of.figures)
+
+    def test_stored_frames_draw_the_same(self):
+        features, frames = cache("features"), cache("frames", "--store", "frames")
+        self.assertEqual(features.files, frames.files)
+
+    def test_threads_change_nothing(self):
+        of, texts = cache("features"), set()
+        for threads in ("1", "2", "3", "8"):
+            leat("inspect", of.path, "--html", at("threads.html"), "--threads", threads, status=0)
+            with open(at("threads.html"), "rb") as file:
+                texts.add(file.read())
+        self.assertEqual(texts, {of.text.encode()})
+
+    def test_nothing_is_read(self):
+        """The windows are chosen by labels and sizes, whatever --read."""
+        of = cache("features")
+        told = leat("inspect", of.path, "--json", "--read", "0", status=0).stdout
+        self.assertEqual(json.loads(told)["median_windows"], of.document["median_windows"])
+
+    def test_without_attacks(self):
+        write_log("calm/train_a/a.csv", [(i * 1e-3, i % 7 + 1, 0) for i in range(4000)])
+        of = cache("calm-cache", logs="calm")
+        self.assertEqual(set(self.expect_median(of)), {"benign"})
+        self.expect_apart(self.expect_drawn(of, "benign"))
+        self.assertIn("no window is labelled as an attack", of.figures[TITLES["attack"]])
+        self.assertNotIn("<svg", of.figures[TITLES["attack"]])
+        pages.check_stands_alone(self, of.text)
+
+    def test_without_labels(self):
+        write_log("open/train_a/a.csv", [(i * 1e-3, i % 7 + 1, None) for i in range(4000)])
+        of = cache("open-cache", logs="open")
+        self.assertEqual(set(self.expect_median(of)), {"unlabelled"})
+        self.expect_drawn(of, "unlabelled")
+        self.assertIn("no window is labelled as benign", of.figures[TITLES["benign"]])
+
+    def test_a_split_without_windows(self):
+        write_log("empty/train_a/a.csv", [(i * 1e-3, i % 7 + 1, i % 400 < 9) for i in range(4000)])
+        write_log("empty/test_b/b.csv", [(i * 1e-3, 5, 0) for i in range(30)])
+        of = cache("empty-cache", logs="empty")
+        self.assertEqual(of.document["splits"]["test_b"]["graphs"], 0)
+        self.assertEqual(set(self.expect_median(of)), {"benign", "attack"})
+        pages.check_stands_alone(self, of.text)
+        pages.check_labels(self, of.text)
+
+    def test_one_identifier(self):
+        write_log("one/train_a/a.csv", [(i * 1e-3, 5, 0) for i in range(4000)])
+        of = cache("one-cache", logs="one")
+        self.expect_apart(self.expect_drawn(of, "benign"))
+
+    def test_a_large_window_is_drawn_in_part(self):
+        """64 identifiers at most, those with the most frames; the table has every edge."""
+        write_log("large/train_a/a.csv",
+                  [(i * 1e-3, (i * i) % 1999 % (i % 700 + 1), 0) for i in range(20000)])
+        of = cache("large-cache", "--window", "4096", "--stride", "4096", "--val-fraction", "0",
+                   logs="large")
+        place = self.expect_median(of)["benign"]
+        graph = of.graphs["train"][place["graph"]]
+        frames, names = frames_of(graph), names_of(graph)
+        self.assertGreater(len(names), 500)
+        figure = of.figures[TITLES["benign"]]
+        best = sorted(range(len(names)), key=lambda node: (-frames[node], node))[:64]
+        self.assertEqual([name for *_, name, _ in CIRCLE.findall(figure)],
+                         [names[node] for node in sorted(best)])
+        pairs = collections.Counter(zip(*graph["edge_index"]))
+        inner = sorted(((-count, ends) for ends, count in pairs.items()
+                        if set(ends) <= set(best)))[:300]
+        drawn = [(source, target, numbers(count))
+                 for source, target, count, _ in EDGE.findall(figure)]
+        self.assertEqual(drawn, [(names[a], names[b], -count) for count, (a, b) in inner])
+        self.assertIn(f"the 64 of {len(names):,} identifiers with the most frames,", figure)
+        self.assertIn(f"and {-sum(count for count, _ in inner):,} of 4,094 steps; the table", figure)
+        rows = of.table("a-benign-window-as-a-graph.csv")
+        self.assertEqual(sum(int(row["steps"]) for row in rows), 4094)
+        self.assertEqual(len(rows), len(pairs))
+        self.expect_apart(figure)
+
+    def test_names_from_elsewhere(self):
+        """Long names are cut where they are drawn, and complete in tooltip and table."""
+        os.makedirs(at("long", "train_a"))
+        with open(at("long", "train_a", "a.csv"), "w", encoding="ascii") as out:
+            out.write("timestamp,arbitration_id,data_field,attack\n")
+            for i in range(4000):
+                name = ("steering_angle_1", "brake_pressure_2", "&b;", "7")[i * i % 7 % 4]
+                out.write(f"{i * 1e-3:.3f},{name},00,0\n")
+        of = cache("long-cache", "--identifiers", "written", logs="long")
+        self.expect_apart(self.expect_drawn(of, "benign"))
+        self.assertIn("\u2026</text>", of.figures[TITLES["benign"]])
+
+    def test_in_a_browser(self):
+        of = cache("features")
+        for name in ("a-benign-window-as-a-graph", "a-window-with-an-attack-as-a-graph"):
+            with open(at(name + ".svg"), "wb") as file:
+                file.write(of.files[name + ".svg"])
+            pages.check_in_browser(self, at(name + ".svg"), DATA, 8)
+
+
+if __name__ == "__main__":
+    unittest.main()
