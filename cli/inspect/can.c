@@ -307,16 +307,37 @@ static leat_code verify(leat_cli *cli, leat_can_verify_report **out, leat_error 
     return code;
 }
 
-static leat_code summarise(leat_cli *cli, leat_can_cache **cache, leat_can_summary **out,
-                           leat_error *err) {
+static leat_can_summary_options summary_options(leat_cli *cli) {
     leat_can_summary_options options = leat_can_summary_options_default();
     if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
     options.read_bytes_max = leat_cli_int(cli, "read");
     options.progress = leat_cli_progress;
     options.progress_user = cli;
-    *out = NULL;
+    return options;
+}
+
+/* For a page: the capture of the window that is drawn with an attack, or else of another one. */
+static leat_code make_raster(leat_cli *cli, const leat_can_cache *cache, const leat_can_summary *s,
+                             leat_can_raster **out, leat_error *err) {
+    static const leat_can_label order[] = {LEAT_CAN_LABEL_ATTACK, LEAT_CAN_LABEL_BENIGN,
+                                           LEAT_CAN_LABEL_UNLABELLED};
+    const leat_page_places places = leat_page_asked(cli, "html");
+    const leat_can_summary_options options = summary_options(cli);
+    if (places.path == NULL && places.figures == NULL) return LEAT_OK;
+    for (int i = 0; i < LEAT_CAN_LABELS; i++)
+        if (s->window[order[i]].split >= 0)
+            return leat_can_raster_create(out, cache, s->window[order[i]].facts.capture, &options,
+                                          err);
+    return LEAT_OK;
+}
+
+/* What is not made stays NULL. */
+static leat_code summarise(leat_cli *cli, leat_can_cache **cache, leat_can_summary **out,
+                           leat_can_raster **raster, leat_error *err) {
+    const leat_can_summary_options options = summary_options(cli);
     leat_code code = leat_can_cache_open(cache, leat_cli_argument(cli, 0), err);
     if (code == LEAT_OK) code = leat_can_summary_create(out, *cache, &options, err);
+    if (code == LEAT_OK) code = make_raster(cli, *cache, *out, raster, err);
     leat_cli_progress_end(cli);
     return code;
 }
@@ -326,19 +347,21 @@ int leat_inspect_can(leat_cli *cli) {
                                             leat_can_report_page};
     leat_can_verify_report *checked = NULL;
     leat_can_summary *summary = NULL;
+    leat_can_raster *raster = NULL;
     leat_can_cache *cache = NULL;
     leat_error err = {0};
     int status = 0;
     if (leat_cli_flag(cli, "verify") && verify(cli, &checked, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    leat_code code = summarise(cli, &cache, &summary, &err);
+    leat_code code = summarise(cli, &cache, &summary, &raster, &err);
     if (code != LEAT_OK && (checked == NULL || code == LEAT_ERR_CANCELLED)) {
         status = leat_cli_fail(cli, &err);
     } else {
-        leat_can_report report = {leat_cli_argument(cli, 0), cache, summary, checked};
+        leat_can_report report = {leat_cli_argument(cli, 0), cache, summary, raster, checked};
         bool problems = checked != NULL && checked->problem_count > 0;
         status = leat_inspect_write(cli, &forms, &report, problems, &err);
     }
+    leat_can_raster_destroy(raster);
     leat_can_summary_destroy(summary);
     leat_can_verify_report_destroy(checked);
     leat_can_cache_close(cache);

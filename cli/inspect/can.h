@@ -9,6 +9,7 @@ typedef struct leat_can_report {
     const char *name;                     /* of the cache, as the user gave it */
     const leat_can_cache *cache;          /* NULL: it cannot be opened, and there is no summary */
     const leat_can_summary *summary;      /* NULL: it failed */
+    const leat_can_raster *raster;        /* of a capture; NULL: no page is wanted */
     const leat_can_verify_report *verify; /* NULL: not run */
 } leat_can_report;
 
@@ -17,8 +18,9 @@ void leat_can_report_page(leat_page *page, const void *report);
 void leat_can_report_json(leat_json *json, const void *report);
 void leat_can_report_terminal(leat_cli *cli, const void *report);
 
-/* Its windows drawn as graphs. */
+/* Its windows drawn as graphs; a capture over time. */
 void leat_can_report_windows(leat_page *page, const leat_can_report *report);
+void leat_can_report_capture(leat_page *page, const leat_can_report *report);
 
 /* "dos"; "type 40" for a number without a name. */
 const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],

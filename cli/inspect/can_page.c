@@ -409,6 +409,7 @@ void leat_can_report_page(leat_page *page, const void *user) {
     draw_attacks(page, s);
     leat_textbuf_put(out, "</div>\n");
     leat_can_report_windows(page, report);
+    leat_can_report_capture(page, report);
     put_captures(out, s);
     put_identifiers(out, s, &facts);
     put_features(out, s, report->cache);

@@ -20,7 +20,7 @@ static const struct {
     {"yellow", "#d9c800", "#f0e442"}, {"sky", "#56b4e9", "#2f7fb5"},
     {"r1", "#c3e1f4", "#1d4561"},     {"r2", "#8ac4e8", "#2a6d99"},
     {"r3", "#4aa3d9", "#4a9bd0"},     {"r4", "#0072b2", "#8cc8ee"},
-    {"r5", "#003f63", "#d9effc"},
+    {"r5", "#003f63", "#d9effc"},     {"tint", "#fbe0cd", "#4d2c1a"},
 };
 enum { COLOURS = sizeof palette / sizeof palette[0] };
 
@@ -39,7 +39,9 @@ static const char figure_rules[] =
     ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n"
     ".edge{stroke:var(--quiet);fill:none}.edge .head{stroke:none;fill:var(--quiet)}"
     ".ring{fill:var(--card);stroke:var(--one);stroke-width:1.5}.ring.bad{stroke:var(--bad)}"
-    ".ring.zero{stroke:var(--quiet)}svg .name{fill:var(--ink)}\n";
+    ".ring.zero{stroke:var(--quiet)}svg .name{fill:var(--ink)}\n"
+    ".tint{fill:var(--tint)}.s1{fill:var(--r1)}.s2{fill:var(--r2)}.s3{fill:var(--r3)}"
+    ".s4{fill:var(--r4)}.s5{fill:var(--r5)}\n";
 
 static const char page_rules[] =
     "*{box-sizing:border-box}\n"
@@ -85,7 +87,9 @@ static const char page_rules[] =
     ".key.range{background:var(--r2)}.bar:hover{opacity:.7}"
     ".edge:hover{stroke:var(--ink)}.edge:hover .head{fill:var(--ink)}"
     ".key.ring{background:none;border:2px solid var(--one)}.key.ring.bad{border-color:var(--bad)}"
-    ".key.ring.zero{border-color:var(--quiet)}\n"
+    ".key.ring.zero{border-color:var(--quiet)}.key.tint{background:var(--tint)}"
+    ".key.s1{background:var(--r1)}.key.s2{background:var(--r2)}.key.s3{background:var(--r3)}"
+    ".key.s4{background:var(--r4)}.key.s5{background:var(--r5)}\n"
     ".save{text-align:right;font-size:12px;margin:2px 0 0}"
     ".save a{color:var(--soft);margin-left:10px}\n"
     ".picture{display:block;max-width:100%;height:auto;border-radius:4px}"

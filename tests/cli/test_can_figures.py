@@ -282,5 +282,150 @@ class Windows(unittest.TestCase):
             pages.check_in_browser(self, at(name + ".svg"), DATA, 8)
 
 
+class Course(unittest.TestCase):
+    """A capture over time, counted again window by window."""
+    def expect_capture(self, of):
+        """The index of the capture, and its windows."""
+        found = of.document["median_windows"]
+        place = next(found[label] for label in ("attack", "benign", "unlabelled")
+                     if label in found)
+        index = of.graphs[place["split"]][place["graph"]]["capture"]
+        capture = of.document["captures"][index]
+        self.assertIn(f'{capture["file"]}</span>, {capture["split"]}: the capture of', of.text)
+        return capture, [graph for _, graph in of.every() if graph["capture"] == index]
+
+    def columns(self, of, capture):
+        """(first, end) frames of each column."""
+        places, stride = capture["windows"], of.document["stride"]
+        count = min(places, 96)
+        ends = [-(-i * places // count) * stride for i in range(count + 1)]
+        return list(zip(ends, ends[1:]))
+
+    def expect_identifiers(self, of):
+        capture, graphs = self.expect_capture(of)
+        columns, frames = self.columns(of, capture), collections.Counter()
+        cells, windows = collections.Counter(), [collections.Counter() for _ in columns]
+        for graph in graphs:
+            column = next(i for i, (first, end) in enumerate(columns)
+                          if first <= graph["window_start"] < end)
+            windows[column][graph["y"]] += 1
+            for number, name, count in zip(graph["node_id"], graph["identifiers"],
+                                           frames_of(graph)):
+                frames[number, name or "unknown"] += count
+                cells[number, name or "unknown", column] += count
+        order = sorted(frames, key=lambda key: (-frames[key], key[0]))
+        shown, rest = order[:32], order[32:]
+        wanted = []
+        rows = [(name, [cells[number, name, i] for i in range(len(columns))])
+                for number, name in shown]
+        if rest:
+            rows.append((f"{len(rest):,} others", [
+                sum(cells[(*key, i)] for key in rest) for i in range(len(columns))]))
+        for name, row in rows:
+            for (first, end), count, here in zip(columns, row, windows):
+                total = sum(here.values())
+                if count > 0:
+                    wanted.append((name, first, end, count / total, total, here[1], here[-1]))
+        told = of.table("identifiers-over-time.csv")
+        self.assertEqual(len(told), len(wanted))
+        for row, (name, first, end, mean, total, attacks, unlabelled) in zip(told, wanted):
+            self.assertEqual((row["identifier"], int(row["frame_from"]), int(row["frame_to"])),
+                             (name, first, end))
+            self.assertAlmostEqual(float(row["frames_per_window"]), mean, 6)
+            self.assertEqual([int(row[key]) for key in ("windows", "windows_with_attack",
+                                                        "windows_unlabelled")],
+                             [total, attacks, unlabelled])
+        figure = of.figures["Identifiers over time"]
+        self.expect_cells(of, figure, columns, rows, windows)
+        self.expect_tints(figure, columns, windows)
+        return figure
+
+    def expect_cells(self, of, figure, columns, rows, windows):
+        """Each cell has the shade of its share of the frames of a window."""
+        names = re.findall(r'<text x="([\d.]+)" y="(\d+)" class="end">[^<]*<title>([^<]*): ', figure)
+        self.assertEqual([name for _, _, name in names], [name for name, _ in rows])
+        left = float(names[0][0]) + 5
+        end, drawn = columns[-1][1], {}
+        for shade, path in re.findall(r'<path class="shade s(\d)" d="([^"]*)"/>', figure):
+            for x, y, width in re.findall(r"M([\d.]+) (\d+)h([\d.]+)v8h-[\d.]+z", path):
+                for i, (first, last) in enumerate(columns):
+                    middle = left + (392 - left) * (first + last) / 2 / end
+                    if float(x) < middle < float(x) + float(width):
+                        place = (int(y) - 23) // 10, i
+                        self.assertNotIn(place, drawn, "two cells in one place")
+                        drawn[place] = int(shade)
+        wanted = {}
+        for place, (_, row) in enumerate(rows):
+            for i, count in enumerate(row):
+                if count > 0:
+                    share = count / sum(windows[i].values()) / of.document["window"]
+                    wanted[place, i] = 1 + sum(share > end for end in (0.01, 0.02, 0.05, 0.1))
+        self.assertEqual(drawn, wanted)
+
+    def expect_tints(self, figure, columns, windows):
+        """Windows with an attack are shaded, and nothing else."""
+        told = [tuple(map(numbers, words)) for words in re.findall(
+            r'<rect class="tint"[^>]*><title>frames ([\d,]+) to ([\d,]+): ([\d,]+) of ([\d,]+) '
+            'windows? with an attack', figure)]
+        wanted = []
+        for (first, end), here in zip(columns, windows):
+            if here[1] == 0:
+                continue
+            if wanted and wanted[-1][1] == first - 1:
+                before = wanted.pop()
+                wanted.append((before[0], end - 1, before[2] + here[1],
+                               before[3] + sum(here.values())))
+            else:
+                wanted.append((first, end - 1, here[1], sum(here.values())))
+        self.assertEqual(told, wanted)
+
+    def test_of_the_window_with_an_attack(self):
+        of = cache("features")
+        figure = self.expect_identifiers(of)
+        self.assertIn('class="tint"', figure)
+        self.assertNotIn("overlap", figure)
+
+    def test_windows_that_overlap_or_have_gaps(self):
+        of = cache("overlap", "--window", "40", "--stride", "7")
+        self.assertIn("windows overlap", self.expect_identifiers(of))
+        of = cache("gaps", "--window", "10", "--stride", "25", "--edge-step", "previous")
+        self.assertNotIn("windows overlap", self.expect_identifiers(of))
+
+    def test_training_and_validation(self):
+        """Both have windows of one capture; those dropped between them leave a gap."""
+        write_log("calm/train_a/a.csv", [(i * 1e-3, i % 7 + 1, 0) for i in range(4000)])
+        of = cache("calm-cache", logs="calm")
+        figure = self.expect_identifiers(of)
+        self.assertGreater(of.document["windows_dropped"], 0)
+        self.assertEqual({split for split, _ in of.every()}, {"train", "val"})
+        self.assertIn("no window with an attack", figure)
+
+    def test_more_identifiers_than_rows(self):
+        write_log("many/train_a/a.csv",
+                  [(i * 1e-3, (i * i) % 1999 % (i % 90 + 1), i // 900 % 5 == 2)
+                   for i in range(20000)])
+        of = cache("many-cache", logs="many")
+        self.assertIn(" others", self.expect_identifiers(of))
+        pages.check_labels(self, of.text)
+
+    def test_a_sample_is_said(self):
+        of = cache("features")
+        leat("inspect", of.path, "--html", at("sample.html"), "--read", "60K", status=0)
+        with open(at("sample.html"), encoding="utf-8") as file:
+            text = file.read()
+        figure = pages.figures(text)["Identifiers over time"]
+        read, windows = re.search(r"from a sample: ([\d,]+) of ([\d,]+) windows", figure).groups()
+        self.assertLess(numbers(read), numbers(windows))
+        leat("inspect", of.path, "--html", at("sample.html"), "--read", "0", status=0)
+        with open(at("sample.html"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("no graph was read", pages.figures(text)["Identifiers over time"])
+
+    def test_without_times(self):
+        write_log("still/train_a/a.csv", [(0, i % 7 + 1, 0) for i in range(4000)])
+        of = cache("still-cache", "--val-split", "random", logs="still")
+        self.expect_identifiers(of)
+
+
 if __name__ == "__main__":
     unittest.main()
