@@ -290,6 +290,7 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));
+        leat_can_identifiers_terminal(cli, s, widths.split);
         put_features(cli, s);
         const char *warning = leat_can_cache_warning(report->cache);
         if (warning[0] != 0) leat_out(cli, "\n  warning: %s\n", warning);

@@ -22,6 +22,13 @@ void leat_can_report_terminal(leat_cli *cli, const void *report);
 void leat_can_report_windows(leat_page *page, const leat_can_report *report);
 void leat_can_report_capture(leat_page *page, const leat_can_report *report);
 
+/* Statistics per identifier; the names are at least `width` wide. */
+void leat_can_identifiers_terminal(leat_cli *cli, const leat_can_summary *s, int width);
+void leat_can_identifiers_page(leat_textbuf *out, const leat_can_summary *s);
+/* Whether it has a number, and all windows with it have an attack; how many do. */
+bool leat_can_is_attack_only(const leat_can_summary_identifier *of);
+int64_t leat_can_attack_only_count(const leat_can_summary *s);
+
 /* "dos"; "type 40" for a number without a name. */
 const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
                                   const leat_can_summary_attack *attack);

@@ -412,6 +412,7 @@ void leat_can_report_page(leat_page *page, const void *user) {
     leat_can_report_capture(page, report);
     put_captures(out, s);
     put_identifiers(out, s, &facts);
+    leat_can_identifiers_page(out, s);
     put_features(out, s, report->cache);
     put_settings(out, report->cache);
     leat_page_end(out, "Digest of the cache", facts.fingerprint);

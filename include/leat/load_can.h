@@ -265,6 +265,15 @@ typedef struct leat_can_summary_window {
     leat_can_graph_facts facts;
 } leat_can_summary_window;
 
+/* Of the graphs that were read, of all splits. */
+typedef struct leat_can_summary_identifier {
+    const char *text;                 /* NULL: all identifiers without a number together */
+    int32_t number;                   /* 0: those */
+    int64_t windows[LEAT_CAN_LABELS]; /* that have it, by their label */
+    int64_t
+        frames[LEAT_CAN_LABELS]; /* of it in these; if windows overlap, a frame counts in each */
+} leat_can_summary_identifier;
+
 #define LEAT_CAN_COURSE 128
 typedef struct leat_can_summary_capture {
     leat_can_capture_facts facts;
@@ -286,7 +295,9 @@ typedef struct leat_can_summary {
     leat_can_summary_capture *captures;
     int64_t capture_count;
     leat_can_summary_window window[LEAT_CAN_LABELS];
-    int64_t graphs, read_graphs; /* of all splits used for the following */
+    int64_t graphs, read_graphs; /* of all splits; the following is of those that were read */
+    leat_can_summary_identifier *identifiers; /* those that occur, the most frames first */
+    int64_t identifier_count;
     /* Unscaled, of the graphs of train that were read: all of them, or a sample that depends only
      * on their number. */
     leat_can_feature_facts x[LEAT_NODE_FEATURES], edge_attr[LEAT_EDGE_FEATURES];
@@ -295,7 +306,8 @@ typedef struct leat_can_summary {
 /*
  * Summarises a cache, which must outlive the summary: labels and sizes cover every graph, features
  * those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 72 KB
- * a split, 1.8 KB a capture, its identifiers while it is made, and 2 MB.
+ * a split, 1.8 KB a capture, 64 bytes an identifier of the vocabulary, and 2 MB; while it is made,
+ * all identifiers, and 48 bytes for each of the vocabulary and thread.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_summary_create(leat_can_summary **out,
                                                            const leat_can_cache *cache,

@@ -427,5 +427,94 @@ class Course(unittest.TestCase):
         self.expect_identifiers(of)
 
 
+class Identifiers(unittest.TestCase):
+    def count(self, of):
+        """By number: windows and frames by label, and the text."""
+        found = {}
+        for _, graph in of.every():
+            seen = set()
+            for number, name, frames in zip(graph["node_id"], graph["identifiers"],
+                                            frames_of(graph)):
+                windows, all_frames, _ = found.setdefault(
+                    number, (collections.Counter(), collections.Counter(), name))
+                windows[graph["y"]] += number not in seen
+                all_frames[graph["y"]] += frames
+                seen.add(number)
+        return found
+
+    def expect_statistics(self, of):
+        found = self.count(of)
+        order = sorted(found, key=lambda number: (-sum(found[number][1].values()), number))
+        told = of.document["identifier_statistics"]
+        self.assertEqual(told["count"], len(found))
+        self.assertEqual(told["attack_only"],
+                         sum(set(windows) == {1} for number, (windows, _, _) in found.items()
+                             if number > 0))
+        wanted = []
+        for number in order[:2048]:
+            windows, frames, name = found[number]
+            one = {"number": number, "windows": sum(windows.values()),
+                   "windows_with_attack": windows[1], "windows_unlabelled": windows[-1],
+                   "frames": sum(frames.values()), "frames_in_attacks": frames[1],
+                   "attack_only": number > 0 and set(windows) == {1}}
+            wanted.append({**one, "identifier": name} if number > 0 else one)
+        self.assertEqual(told["most_frequent"], wanted)
+        return told
+
+    def test_statistics(self):
+        told = self.expect_statistics(cache("features"))
+        self.assertEqual(told, cache("frames", "--store", "frames")
+                         .document["identifier_statistics"])
+        self.assertIn(0, {one["number"] for one in told["most_frequent"]})
+
+    def test_only_in_attacks(self):
+        """Named on the terminal and on the page; unlabelled windows are not attacks."""
+        rows = [(i * 1e-3, 0x7AA if 1000 <= i < 1900 and i % 9 == 0 else i % 7 + 1,
+                 1000 <= i < 1900 and i % 9 == 0) for i in range(6000)]
+        write_log("only/train_a/a.csv", rows)
+        write_log("only/train_b/b.log.csv", [(i * 1e-3, 0x7BB, None) for i in range(600)])
+        of = cache("only-cache", logs="only")
+        told = self.expect_statistics(of)
+        self.assertEqual([one["identifier"] for one in told["most_frequent"]
+                          if one["attack_only"]], ["7AA"])
+        words = leat("inspect", of.path, status=0).stdout
+        self.assertIn("1 identifier only in windows with an attack: 7AA\n", words)
+        self.assertIn('1 identifier only in windows with an attack: <span class="mono">7AA</span>',
+                      of.text)
+
+    def test_tables(self):
+        of = cache("many-cache-2", logs="logs")
+        told = self.expect_statistics(of)
+        words = leat("inspect", of.path, status=0).stdout
+        table = words[words.index("  most frequent "):].split("\n\n")[0].splitlines()
+        self.assertIn(f"and {told['count'] - 12:,} more; --json lists all", table[13])
+        frames = sum(one["frames"] for one in told["most_frequent"])
+        graphs = sum(split["graphs"] for split in of.document["splits"].values())
+        page = re.findall(r'<tr><td class="mono">([^<]*)</td><td>([\d,]+)</td><td>([\d.]+) %</td>'
+                          r"<td>([\d,]+)</td><td>([\d.e-]+) %</td><td>([\d,]+)</td>"
+                          r"<td>([\d.]+) %</td></tr>", of.text)
+        self.assertEqual(len(page), min(40, told["count"]))
+        for line, cells, one in zip(table[1:13], page, told["most_frequent"]):
+            values = (one.get("identifier", "unknown"), one["windows"],
+                      100 * one["windows"] / graphs, one["frames"], 100 * one["frames"] / frames)
+            for shown in (re.sub(" %", "", line).split(), [*cells[:5], cells[6]]):
+                self.assertEqual((shown[0], numbers(shown[1]), numbers(shown[3])),
+                                 (values[0], values[1], values[3]))
+                self.assertAlmostEqual(float(shown[2]), values[2], delta=0.06)
+                self.assertAlmostEqual(float(shown[4]), values[4], delta=0.06)
+                self.assertAlmostEqual(float(shown[5]),
+                                       100 * one["windows_with_attack"] / one["windows"],
+                                       delta=0.06)
+            self.assertEqual(numbers(cells[5]), one["windows_with_attack"])
+
+    def test_threads_change_nothing(self):
+        of = cache("features")
+        for threads in ("1", "2", "3", "8"):
+            told = json.loads(leat("inspect", of.path, "--json", "--threads", threads,
+                                   status=0).stdout)
+            self.assertEqual(told["identifier_statistics"],
+                             of.document["identifier_statistics"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,6 +3,7 @@
  *
  *   summary.c           labels, sizes, captures, features, and the sequence of it all
  *   summary_windows.c   the windows that stand for their labels
+ *   summary_identifiers.c   statistics per identifier
  *   raster.c            a capture over time
  */
 #ifndef LEAT_LOAD_CAN_SUMMARY_H
@@ -28,5 +29,17 @@ void leat_window_sizes_add(leat_window_sizes sizes[LEAT_CAN_LABELS], int split,
 LEAT_MUST_CHECK leat_code leat_window_sizes_choose(const leat_window_sizes sizes[LEAT_CAN_LABELS],
                                                    const leat_can_cache *cache,
                                                    leat_can_summary *summary, leat_error *err);
+
+/* Windows and frames of an identifier, by label, as a thread has counted them. */
+typedef struct leat_identifier_tally {
+    int64_t windows[LEAT_CAN_LABELS], frames[LEAT_CAN_LABELS];
+} leat_identifier_tally;
+
+/* Adds a graph, unscaled, to the tallies of the vocabulary and, first, of no number. */
+void leat_identifier_tally_add(leat_identifier_tally *tallies, const leat_can_graph *graph);
+/* Adds up the tallies of all threads, into the summary. */
+LEAT_MUST_CHECK leat_code leat_identifier_tallies_rank(leat_identifier_tally *const *tallies,
+                                                       int tally_count, const leat_can_cache *cache,
+                                                       leat_can_summary *summary, leat_error *err);
 
 #endif
