@@ -1,4 +1,5 @@
 /* `leat inspect` for a CAN cache: its options, and the text for a terminal. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ const char *leat_can_inputs_words(char text[LEAT_PLAIN_BYTES],
     snprintf(text, LEAT_PLAIN_BYTES, "%s unchanged, %s changed, %s missing",
              leat_words_count(a, verify->inputs_same), leat_words_count(b, verify->inputs_changed),
              leat_words_count(c, verify->inputs_missing));
+    return text;
+}
+
+double leat_can_load(const leat_can_capture_facts *capture) {
+    double seconds = capture->last_s - capture->first_s;
+    double load = (double)(capture->frames - 1) / seconds;
+    return seconds > 0 && isfinite(load) ? load : 0;
+}
+
+const char *leat_can_load_words(char text[LEAT_WORDS_BYTES], double load) {
+    if (load > 0)
+        return leat_unit_words(text, load < 100 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, load);
+    snprintf(text, LEAT_WORDS_BYTES, "?");
     return text;
 }
 
@@ -154,9 +168,9 @@ static void put_identifiers(leat_cli *cli, const leat_can_summary *s, const leat
 static void put_captures(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     char file[LEAT_PLAIN_BYTES], folder[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-*s %-*s %4s %8s %12s %10s %12s %12s %12s\n", of->file, "captures",
+    leat_out(cli, "\n  %-*s %-*s %4s %8s %12s %10s %12s %12s %12s %10s\n", of->file, "captures",
              of->folder, "of", "bus", "vehicle", "frames", "windows", "with attack", "unlabelled",
-             "time");
+             "time", "frames/s");
     for (int64_t i = 0; i < s->capture_count && i < CAPTURES_LISTED; i++) {
         const leat_can_summary_capture *capture = &s->captures[i];
         const leat_can_capture_facts *facts = &capture->facts;
@@ -167,9 +181,10 @@ static void put_captures(leat_cli *cli, const leat_can_summary *s, const columns
                  leat_column_pad(file, of->file, leat_can_capture_words(file, facts)),
                  leat_column_pad(folder, of->folder, leat_plain(folder, facts->folder)), bus,
                  vehicle, leat_words_count(a, facts->frames), leat_words_count(b, facts->windows));
-        leat_out(cli, " %12s %12s %12s\n", leat_words_count(a, capture->attack_graphs),
+        leat_out(cli, " %12s %12s %12s", leat_words_count(a, capture->attack_graphs),
                  leat_words_count(b, capture->unlabelled_graphs),
                  leat_words_seconds(c, facts->last_s - facts->first_s));
+        leat_out(cli, " %10s\n", leat_can_load_words(a, leat_can_load(facts)));
     }
     if (s->capture_count > CAPTURES_LISTED)
         leat_out(cli, "  and %s more; --json lists all\n",

@@ -35,6 +35,10 @@ const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
 /* "DoS-1.csv"; "all of train" where captures are merged. */
 const char *leat_can_capture_words(char text[LEAT_PLAIN_BYTES],
                                    const leat_can_capture_facts *capture);
+/* Its mean load in frames per second; 0: its frames have no times. */
+double leat_can_load(const leat_can_capture_facts *capture);
+/* "2,346"; "?" for 0. */
+const char *leat_can_load_words(char text[LEAT_WORDS_BYTES], double load);
 /* "unchanged, 3 files", ... for the files that a cache was built from. */
 const char *leat_can_inputs_words(char text[LEAT_PLAIN_BYTES],
                                   const leat_can_verify_report *verify);

@@ -1,5 +1,5 @@
 /* Figures of `leat inspect --html` for a CAN cache: the course of one capture, its
- * identifiers. */
+ * identifiers and its load. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -229,6 +229,63 @@ static void draw_identifiers(leat_page *page, const leat_can_raster *raster,
     leat_figure_end(page);
 }
 
+/* ---- load -------------------------------------------------------------------------------- */
+
+/* Frames per second; 0: not known. */
+static double load_of(const leat_can_raster_column *column) {
+    double load = (double)column->steps / column->seconds;
+    return column->seconds > 0 && isfinite(load) ? load : 0;
+}
+
+static double place_in_plot(const void *context, int64_t frame) {
+    return leat_plot_x(context, (double)frame);
+}
+
+/* A line for each run of columns whose load is known. */
+static void put_loads(leat_plot *plot, const leat_can_raster *raster) {
+    double xs[LEAT_CAN_RASTER_COLUMNS + 1], ys[LEAT_CAN_RASTER_COLUMNS + 1];
+    int count = 0;
+    for (int i = 0; i <= raster->column_count; i++) {
+        double load = i < raster->column_count ? load_of(&raster->columns[i]) : 0;
+        if (load > 0) {
+            xs[count] = (double)raster->columns[i].first;
+            ys[count++] = load;
+        } else if (count > 0) {
+            xs[count] = (double)raster->columns[i - 1].end;
+            ys[count] = ys[count - 1];
+            leat_plot_line(plot, xs, ys, count + 1, true, "line l1");
+            count = 0;
+        }
+    }
+}
+
+static void draw_load(leat_page *page, const leat_can_raster *raster, const leat_can_facts *facts) {
+    static const char title[] = "Bus load over time";
+    char words[LEAT_WORDS_BYTES];
+    double peak = 0;
+    for (int i = 0; i < raster->column_count; i++) peak = fmax(peak, load_of(&raster->columns[i]));
+    if (peak <= 0) {
+        leat_figure_empty(page, title, "the frames of this capture have no times");
+        return;
+    }
+    leat_plot plot = {.page = page,
+                      .x = {LEAT_UNIT_COUNT, false, 0,
+                            (double)raster->columns[raster->column_count - 1].end,
+                            "frame of the capture"},
+                      .y = {peak < 10 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, false, 0,
+                            leat_axis_end(peak), "frames per second"}};
+    leat_figure_begin(page, title);
+    leat_figure_item(page, NULL, "mean of the capture",
+                     leat_can_load_words(words, leat_can_load(&raster->capture)));
+    leat_figure_item(page, "line l1", "highest", leat_can_load_words(words, peak));
+    put_legend(page, raster, facts);
+    leat_plot_begin(&plot, false);
+    put_tints(page->svg, raster, plot.top, plot.bottom, place_in_plot, &plot);
+    put_loads(&plot, raster);
+    leat_plot_end(&plot);
+    leat_figure_end(page);
+}
+
 /* ---- all of it --------------------------------------------------------------------------- */
 
 void leat_can_report_capture(leat_page *page, const leat_can_report *report) {
@@ -252,5 +309,6 @@ void leat_can_report_capture(leat_page *page, const leat_can_report *report) {
     if (raster->read_windows == 0)
         leat_figure_empty(page, "Identifiers over time", "no graph was read");
     else draw_identifiers(page, raster, &facts);
+    if (raster->read_windows > 0) draw_load(page, raster, &facts);
     leat_textbuf_put(out, "</div>\n");
 }

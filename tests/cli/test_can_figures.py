@@ -256,7 +256,8 @@ class Windows(unittest.TestCase):
                  for source, target, count, _ in EDGE.findall(figure)]
         self.assertEqual(drawn, [(names[a], names[b], -count) for count, (a, b) in inner])
         self.assertIn(f"the 64 of {len(names):,} identifiers with the most frames,", figure)
-        self.assertIn(f"and {-sum(count for count, _ in inner):,} of 4,094 steps; the table", figure)
+        steps = -sum(count for count, _ in inner)
+        self.assertIn(f"and {steps:,} of 4,094 steps; the table", figure)
         rows = of.table("a-benign-window-as-a-graph.csv")
         self.assertEqual(sum(int(row["steps"]) for row in rows), 4094)
         self.assertEqual(len(rows), len(pairs))
@@ -342,7 +343,8 @@ class Course(unittest.TestCase):
 
     def expect_cells(self, of, figure, columns, rows, windows):
         """Each cell has the shade of its share of the frames of a window."""
-        names = re.findall(r'<text x="([\d.]+)" y="(\d+)" class="end">[^<]*<title>([^<]*): ', figure)
+        names = re.findall(r'<text x="([\d.]+)" y="(\d+)" class="end">[^<]*<title>([^<]*): ',
+                           figure)
         self.assertEqual([name for _, _, name in names], [name for name, _ in rows])
         left = float(names[0][0]) + 5
         end, drawn = columns[-1][1], {}
@@ -379,17 +381,45 @@ class Course(unittest.TestCase):
                 wanted.append((first, end - 1, here[1], sum(here.values())))
         self.assertEqual(told, wanted)
 
+    def expect_load(self, of, folder):
+        """Frames per second, from the times of the log itself."""
+        capture, graphs = self.expect_capture(of)
+        with open(os.path.join(folder, capture["folder"], capture["file"]),
+                  encoding="ascii") as file:
+            times = sorted(float(row["timestamp"]) for row in csv.DictReader(file))
+        self.assertEqual(len(times), capture["frames"])
+        window, sums = of.document["window"], {}
+        for graph in graphs:
+            start = graph["window_start"]
+            column = next((first, end) for first, end in self.columns(of, capture)
+                          if first <= start < end)
+            steps, seconds = sums.get(column, (0, 0))
+            sums[column] = (steps + window - 2,
+                            seconds + times[start + window - 2] - times[start])
+        told = {(int(row["frame_of_the_capture_from"]), int(row["frame_of_the_capture_to"])):
+                float(row["frames_per_second"]) for row in of.table("bus-load-over-time.csv")}
+        self.assertEqual(set(told), set(sums))
+        for column, (steps, seconds) in sums.items():
+            self.assertAlmostEqual(told[column], steps / seconds, delta=1e-4 * steps / seconds)
+        mean = round((len(times) - 1) / (times[-1] - times[0]))
+        self.assertIn(f"mean of the capture <b>{mean:,}</b>", of.figures["Bus load over time"])
+        self.assertIn(f"<td>{mean:,}</td>", of.text)
+        self.assertRegex(leat("inspect", of.path, status=0).stdout, f" {mean:,}\n")
+
     def test_of_the_window_with_an_attack(self):
         of = cache("features")
         figure = self.expect_identifiers(of)
         self.assertIn('class="tint"', figure)
         self.assertNotIn("overlap", figure)
+        self.expect_load(of, at("logs"))
 
     def test_windows_that_overlap_or_have_gaps(self):
         of = cache("overlap", "--window", "40", "--stride", "7")
         self.assertIn("windows overlap", self.expect_identifiers(of))
+        self.expect_load(of, at("logs"))
         of = cache("gaps", "--window", "10", "--stride", "25", "--edge-step", "previous")
         self.assertNotIn("windows overlap", self.expect_identifiers(of))
+        self.expect_load(of, at("logs"))
 
     def test_training_and_validation(self):
         """Both have windows of one capture; those dropped between them leave a gap."""
@@ -399,6 +429,7 @@ class Course(unittest.TestCase):
         self.assertGreater(of.document["windows_dropped"], 0)
         self.assertEqual({split for split, _ in of.every()}, {"train", "val"})
         self.assertIn("no window with an attack", figure)
+        self.expect_load(of, at("calm"))
 
     def test_more_identifiers_than_rows(self):
         write_log("many/train_a/a.csv",
@@ -425,6 +456,7 @@ class Course(unittest.TestCase):
         write_log("still/train_a/a.csv", [(0, i % 7 + 1, 0) for i in range(4000)])
         of = cache("still-cache", "--val-split", "random", logs="still")
         self.expect_identifiers(of)
+        self.assertIn("have no times", of.figures["Bus load over time"])
 
 
 class Identifiers(unittest.TestCase):
