@@ -111,11 +111,13 @@ static void choose_edges(drawing *of) {
 static void say_window(leat_page *page, const drawing *of, const leat_can_capture_facts *capture,
                        int64_t window) {
     const leat_can_graph_facts *facts = &of->graph.facts;
+    /* a damaged one may begin anywhere */
+    int64_t last = (int64_t)((uint64_t)facts->window_start + (uint64_t)window - 1);
     char words[LEAT_FIGURE_WORDS], name[LEAT_PLAIN_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
-    snprintf(words, sizeof words, "graph %lld of %.60s: %.60s, frames %s to %s",
+    snprintf(words, sizeof words, "graph %lld of %.60s: %.60s, frames %s to %s%s",
              (long long)facts->graph, of->split, leat_can_capture_words(name, capture),
-             leat_words_count(a, facts->window_start),
-             leat_words_count(b, facts->window_start + window - 1));
+             leat_words_count(a, facts->window_start), leat_words_count(b, last),
+             facts->y > 0 ? "" : ";");
     leat_figure_say(page, words);
     if (facts->y <= 0) return;
     snprintf(words, sizeof words, "(%s, %s labelled);",

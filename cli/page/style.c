@@ -2,7 +2,8 @@
  * The style sheet of all pages, and of figures that are saved alone. Two colours for data, blue and
  * orange, and vermilion for failures; kinds of attacks have all others as well (k21 to k47: seven
  * colours, plain, striped and barred): from the palette of Okabe and Ito, distinguishable with any
- * kind of colour blindness; lighter on dark.
+ * kind of colour blindness; lighter on dark. Shades of blue are shares; the tint of vermilion is
+ * behind what an attack is in.
  */
 #include <string.h>
 

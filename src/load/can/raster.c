@@ -170,7 +170,9 @@ static leat_code fill(job *work, leat_error *err) {
     leat_can_cache_get_facts(work->cache, &cache);
     LEAT_TRY(leat_can_cache_get_capture(work->cache, work->capture, &raster->capture, err));
     work->stride = cache.stride;
-    work->positions = raster->capture.windows;
+    /* a damaged one may claim more windows than have a place */
+    work->positions = raster->capture.frames / cache.stride + 1;
+    if (work->positions > raster->capture.windows) work->positions = raster->capture.windows;
     if (work->positions < 1) return LEAT_OK;
     make_columns(work);
     LEAT_TRY(count_labels(work, err));
