@@ -1,4 +1,5 @@
 /* `leat inspect` for a CAN cache: its options, and the text for a terminal. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ const char *leat_can_inputs_words(char text[LEAT_PLAIN_BYTES],
     snprintf(text, LEAT_PLAIN_BYTES, "%s unchanged, %s changed, %s missing",
              leat_words_count(a, verify->inputs_same), leat_words_count(b, verify->inputs_changed),
              leat_words_count(c, verify->inputs_missing));
+    return text;
+}
+
+double leat_can_load(const leat_can_capture_facts *capture) {
+    double seconds = capture->last_s - capture->first_s;
+    double load = (double)(capture->frames - 1) / seconds;
+    return seconds > 0 && isfinite(load) ? load : 0;
+}
+
+const char *leat_can_load_words(char text[LEAT_WORDS_BYTES], double load) {
+    if (load > 0)
+        return leat_unit_words(text, load < 100 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, load);
+    snprintf(text, LEAT_WORDS_BYTES, "?");
     return text;
 }
 
@@ -154,9 +168,9 @@ static void put_identifiers(leat_cli *cli, const leat_can_summary *s, const leat
 static void put_captures(leat_cli *cli, const leat_can_summary *s, const columns *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     char file[LEAT_PLAIN_BYTES], folder[LEAT_PLAIN_BYTES];
-    leat_out(cli, "\n  %-*s %-*s %4s %8s %12s %10s %12s %12s %12s\n", of->file, "captures",
+    leat_out(cli, "\n  %-*s %-*s %4s %8s %12s %10s %12s %12s %12s %10s\n", of->file, "captures",
              of->folder, "of", "bus", "vehicle", "frames", "windows", "with attack", "unlabelled",
-             "time");
+             "time", "frames/s");
     for (int64_t i = 0; i < s->capture_count && i < CAPTURES_LISTED; i++) {
         const leat_can_summary_capture *capture = &s->captures[i];
         const leat_can_capture_facts *facts = &capture->facts;
@@ -167,9 +181,10 @@ static void put_captures(leat_cli *cli, const leat_can_summary *s, const columns
                  leat_column_pad(file, of->file, leat_can_capture_words(file, facts)),
                  leat_column_pad(folder, of->folder, leat_plain(folder, facts->folder)), bus,
                  vehicle, leat_words_count(a, facts->frames), leat_words_count(b, facts->windows));
-        leat_out(cli, " %12s %12s %12s\n", leat_words_count(a, capture->attack_graphs),
+        leat_out(cli, " %12s %12s %12s", leat_words_count(a, capture->attack_graphs),
                  leat_words_count(b, capture->unlabelled_graphs),
                  leat_words_seconds(c, facts->last_s - facts->first_s));
+        leat_out(cli, " %10s\n", leat_can_load_words(a, leat_can_load(facts)));
     }
     if (s->capture_count > CAPTURES_LISTED)
         leat_out(cli, "  and %s more; --json lists all\n",
@@ -290,6 +305,7 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));
+        leat_can_identifiers_terminal(cli, s, widths.split);
         put_features(cli, s);
         const char *warning = leat_can_cache_warning(report->cache);
         if (warning[0] != 0) leat_out(cli, "\n  warning: %s\n", warning);
@@ -307,16 +323,37 @@ static leat_code verify(leat_cli *cli, leat_can_verify_report **out, leat_error 
     return code;
 }
 
-static leat_code summarise(leat_cli *cli, leat_can_cache **cache, leat_can_summary **out,
-                           leat_error *err) {
+static leat_can_summary_options summary_options(leat_cli *cli) {
     leat_can_summary_options options = leat_can_summary_options_default();
     if (leat_cli_given(cli, "threads")) options.threads = (int)leat_cli_int(cli, "threads");
     options.read_bytes_max = leat_cli_int(cli, "read");
     options.progress = leat_cli_progress;
     options.progress_user = cli;
-    *out = NULL;
+    return options;
+}
+
+/* For a page: the capture of the window that is drawn with an attack, or else of another one. */
+static leat_code make_raster(leat_cli *cli, const leat_can_cache *cache, const leat_can_summary *s,
+                             leat_can_raster **out, leat_error *err) {
+    static const leat_can_label order[] = {LEAT_CAN_LABEL_ATTACK, LEAT_CAN_LABEL_BENIGN,
+                                           LEAT_CAN_LABEL_UNLABELLED};
+    const leat_page_places places = leat_page_asked(cli, "html");
+    const leat_can_summary_options options = summary_options(cli);
+    if (places.path == NULL && places.figures == NULL) return LEAT_OK;
+    for (int i = 0; i < LEAT_CAN_LABELS; i++)
+        if (s->window[order[i]].split >= 0)
+            return leat_can_raster_create(out, cache, s->window[order[i]].facts.capture, &options,
+                                          err);
+    return LEAT_OK;
+}
+
+/* What is not made stays NULL. */
+static leat_code summarise(leat_cli *cli, leat_can_cache **cache, leat_can_summary **out,
+                           leat_can_raster **raster, leat_error *err) {
+    const leat_can_summary_options options = summary_options(cli);
     leat_code code = leat_can_cache_open(cache, leat_cli_argument(cli, 0), err);
     if (code == LEAT_OK) code = leat_can_summary_create(out, *cache, &options, err);
+    if (code == LEAT_OK) code = make_raster(cli, *cache, *out, raster, err);
     leat_cli_progress_end(cli);
     return code;
 }
@@ -326,19 +363,21 @@ int leat_inspect_can(leat_cli *cli) {
                                             leat_can_report_page};
     leat_can_verify_report *checked = NULL;
     leat_can_summary *summary = NULL;
+    leat_can_raster *raster = NULL;
     leat_can_cache *cache = NULL;
     leat_error err = {0};
     int status = 0;
     if (leat_cli_flag(cli, "verify") && verify(cli, &checked, &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
-    leat_code code = summarise(cli, &cache, &summary, &err);
+    leat_code code = summarise(cli, &cache, &summary, &raster, &err);
     if (code != LEAT_OK && (checked == NULL || code == LEAT_ERR_CANCELLED)) {
         status = leat_cli_fail(cli, &err);
     } else {
-        leat_can_report report = {leat_cli_argument(cli, 0), cache, summary, checked};
+        leat_can_report report = {leat_cli_argument(cli, 0), cache, summary, raster, checked};
         bool problems = checked != NULL && checked->problem_count > 0;
         status = leat_inspect_write(cli, &forms, &report, problems, &err);
     }
+    leat_can_raster_destroy(raster);
     leat_can_summary_destroy(summary);
     leat_can_verify_report_destroy(checked);
     leat_can_cache_close(cache);

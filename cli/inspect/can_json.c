@@ -83,6 +83,55 @@ static void put_split(leat_json *json, const leat_can_cache *cache,
     leat_json_end_object(json);
 }
 
+/* The window that stands for each label; those of labels that no window has are absent. */
+static void put_windows(leat_json *json, const leat_can_summary *s) {
+    static const char *const names[LEAT_CAN_LABELS] = {"benign", "attack", "unlabelled"};
+    leat_json_key(json, "median_windows");
+    leat_json_begin_object(json);
+    for (int label = 0; label < LEAT_CAN_LABELS; label++) {
+        const leat_can_summary_window *window = &s->window[label];
+        if (window->split < 0) continue;
+        leat_json_key(json, names[label]);
+        leat_json_begin_object(json);
+        leat_json_member_string(json, "split", s->splits[window->split].facts.name);
+        leat_json_member_int(json, "graph", window->facts.graph);
+        leat_json_member_int(json, "nodes", window->facts.node_count);
+        leat_json_end_object(json);
+    }
+    leat_json_end_object(json);
+}
+
+static void put_identifier(leat_json *json, const leat_can_summary_identifier *of) {
+    int64_t windows = 0, frames = 0;
+    for (int label = 0; label < LEAT_CAN_LABELS; label++) {
+        windows += of->windows[label];
+        frames += of->frames[label];
+    }
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "number", of->number);
+    if (of->text != NULL) leat_json_member_string(json, "identifier", of->text);
+    leat_json_member_int(json, "windows", windows);
+    leat_json_member_int(json, "windows_with_attack", of->windows[LEAT_CAN_LABEL_ATTACK]);
+    leat_json_member_int(json, "windows_unlabelled", of->windows[LEAT_CAN_LABEL_UNLABELLED]);
+    leat_json_member_int(json, "frames", frames);
+    leat_json_member_int(json, "frames_in_attacks", of->frames[LEAT_CAN_LABEL_ATTACK]);
+    leat_json_member_bool(json, "attack_only", leat_can_is_attack_only(of));
+    leat_json_end_object(json);
+}
+
+static void put_identifiers(leat_json *json, const leat_can_summary *s) {
+    leat_json_key(json, "identifier_statistics");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "count", s->identifier_count);
+    leat_json_member_int(json, "attack_only", leat_can_attack_only_count(s));
+    leat_json_key(json, "most_frequent");
+    leat_json_begin_array(json);
+    for (int64_t i = 0; i < s->identifier_count && i < LEAT_CAN_SUMMARY_IDS; i++)
+        put_identifier(json, &s->identifiers[i]);
+    leat_json_end_array(json);
+    leat_json_end_object(json);
+}
+
 static void put_features(leat_json *json, const char *name, const leat_can_feature_facts *of,
                          int count, const char *(*name_of)(int index)) {
     leat_json_key(json, name);
@@ -201,7 +250,9 @@ static void put_summary(leat_json *json, const leat_can_cache *cache, const leat
     leat_json_begin_object(json);
     for (int i = 0; i < s->split_count; i++) put_split(json, cache, &s->splits[i]);
     leat_json_end_object(json);
+    put_windows(json, s);
     put_values(json, s);
+    put_identifiers(json, s);
     leat_json_key(json, "captures");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < s->capture_count; i++) put_capture(json, &s->captures[i]);

@@ -220,7 +220,7 @@ static void put_course(leat_textbuf *out, const leat_can_summary_capture *captur
 
 static void put_capture(leat_textbuf *out, const leat_can_summary_capture *capture) {
     const leat_can_capture_facts *facts = &capture->facts;
-    char name[LEAT_PLAIN_BYTES];
+    char name[LEAT_PLAIN_BYTES], load[LEAT_WORDS_BYTES];
     leat_textbuf_put(out, "<tr><td class=\"mono\">");
     leat_html_text(out, leat_can_capture_words(name, facts));
     leat_textbuf_put(out, "</td><td class=\"text\">");
@@ -234,6 +234,7 @@ static void put_capture(leat_textbuf *out, const leat_can_summary_capture *captu
     leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->attack_graphs);
     leat_page_cell(out, LEAT_UNIT_COUNT, (double)capture->unlabelled_graphs);
     leat_page_cell(out, LEAT_UNIT_DURATION_US, (facts->last_s - facts->first_s) * 1e6);
+    leat_textbuf_printf(out, "<td>%s</td>", leat_can_load_words(load, leat_can_load(facts)));
     leat_textbuf_put(out, "<td class=\"text\">");
     put_course(out, capture);
     leat_textbuf_put(out, "</td></tr>\n");
@@ -247,7 +248,7 @@ static void put_captures(leat_textbuf *out, const leat_can_summary *s) {
                           "scroll\"><table>\n<thead><tr><th>file</th><th "
                           "class=\"text\">split</th><th>bus</th><th>vehicle</th>"
                           "<th>frames</th><th>graphs</th><th>with attack</th>"
-                          "<th>unlabelled</th><th>time</th><th "
+                          "<th>unlabelled</th><th>time</th><th>frames/s</th><th "
                           "class=\"text\">course</th></tr></thead>\n<tbody>\n");
     for (int64_t i = 0; i < s->capture_count && i < CAPTURES_SHOWN; i++)
         put_capture(out, &s->captures[i]);
@@ -411,8 +412,11 @@ void leat_can_report_page(leat_page *page, const void *user) {
     draw_attacks(page, s);
     draw_kinds(page, s);
     leat_textbuf_put(out, "</div>\n");
+    leat_can_report_windows(page, report);
+    leat_can_report_capture(page, report);
     put_captures(out, s);
     put_identifiers(out, s, &facts);
+    leat_can_identifiers_page(out, s);
     put_features(out, s, report->cache);
     put_settings(out, report->cache);
     leat_page_end(out, "Digest of the cache", facts.fingerprint);

@@ -155,6 +155,27 @@ typedef struct leat_shares {
 void leat_shares_begin(leat_shares *shares);
 void leat_shares_put(leat_shares *shares, const char *bar, const leat_share *items, int count);
 void leat_shares_end(leat_shares *shares);
+/* A directed graph, drawn on a circle; its table is up to the caller. Widths of edges and areas of
+ * nodes grow with their numbers. */
+#define LEAT_NETWORK_NODES 64
+typedef struct leat_network_node {
+    const char *name; /* long ones are cut; the tooltip has the complete name */
+    int64_t size;
+    bool hollow;
+} leat_network_node;
+typedef struct leat_network_edge {
+    int source, target; /* nodes, which may be the same */
+    int64_t count;
+} leat_network_edge;
+typedef struct leat_network {
+    leat_page *page;
+    const char *class_name;         /* of nodes: "", " bad", " zero" */
+    const char *sizes, *counts;     /* what they count: "message", "step" */
+    const leat_network_node *nodes; /* clockwise from the top */
+    const leat_network_edge *edges; /* later ones are drawn above others */
+    int node_count, edge_count;     /* node_count: 1 to LEAT_NETWORK_NODES */
+} leat_network;
+void leat_network_draw(const leat_network *network);
 
 /* ---- Figures ------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
  * orange, and vermilion for failures; probes of sequences have pink, yellow and black (p1 to p6),
  * kinds of attacks all others as well (k21 to k47: seven colours, plain, striped and barred): from
  * the palette of Okabe and Ito, distinguishable with any kind of colour blindness; lighter on dark.
+ * Shades of blue (k11 to k15) are shares; the tint of vermilion is behind what an attack is in.
  */
 #include <string.h>
 
@@ -20,7 +21,7 @@ static const struct {
     {"yellow", "#d9c800", "#f0e442"}, {"sky", "#56b4e9", "#2f7fb5"},
     {"r1", "#c3e1f4", "#1d4561"},     {"r2", "#8ac4e8", "#2a6d99"},
     {"r3", "#4aa3d9", "#4a9bd0"},     {"r4", "#0072b2", "#8cc8ee"},
-    {"r5", "#003f63", "#d9effc"},
+    {"r5", "#003f63", "#d9effc"},     {"tint", "#fbe0cd", "#4d2c1a"},
 };
 enum { COLOURS = sizeof palette / sizeof palette[0] };
 
@@ -47,7 +48,11 @@ static const char figure_rules[] =
     ".line.probe{stroke-width:12}.p0{stroke:var(--rule)}.p1,.p4{stroke:var(--pink)}"
     ".p2,.p5{stroke:var(--yellow)}.p3,.p6{stroke:var(--ink)}"
     ".p4,.p5,.p6{stroke-dasharray:4 2}\n"
-    ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n";
+    ".mark{stroke:var(--ink);stroke-dasharray:2 3;fill:none}\n"
+    ".edge{stroke:var(--quiet);fill:none}.edge .head{stroke:none;fill:var(--quiet)}"
+    ".ring{fill:var(--card);stroke:var(--one);stroke-width:1.5}.ring.bad{stroke:var(--bad)}"
+    ".ring.zero{stroke:var(--quiet)}svg .name{fill:var(--ink)}\n"
+    ".tint{fill:var(--tint)}\n";
 
 static const char page_rules[] =
     "*{box-sizing:border-box}\n"
@@ -96,6 +101,11 @@ static const char page_rules[] =
     ".key.p4,.key.p5,.key.p6{background:repeating-linear-gradient(90deg,var(--k) 0 4px,"
     "var(--card) 4px 6px)}.key.p4{--k:var(--pink)}.key.p5{--k:var(--yellow)}"
     ".key.p6{--k:var(--ink)}\n"
+    ".edge:hover{stroke:var(--ink)}.edge:hover .head{fill:var(--ink)}"
+    ".key.ring{background:none;border:2px solid var(--one)}.key.ring.bad{border-color:var(--bad)}"
+    ".key.ring.zero{border-color:var(--quiet)}.key.tint{background:var(--tint)}"
+    ".key.k11{background:var(--r1)}.key.k12{background:var(--r2)}.key.k13{background:var(--r3)}"
+    ".key.k14{background:var(--r4)}.key.k15{background:var(--r5)}\n"
     ".save{text-align:right;font-size:12px;margin:2px 0 0}"
     ".save a{color:var(--soft);margin-left:10px}\n"
     ".picture{display:block;max-width:100%;height:auto;border-radius:4px}"

@@ -16,6 +16,9 @@ extern "C" {
 #define LEAT_NODE_FEATURES 35
 #define LEAT_EDGE_FEATURES 11
 #define LEAT_CAN_BYTES 8
+/* Columns that summaries read: frames of a node; seconds of an edge's step. */
+#define LEAT_NODE_MSG_COUNT 24
+#define LEAT_EDGE_IAT 0
 /* Frames of a window. */
 #define LEAT_WINDOW_MIN 3
 #define LEAT_WINDOW_MAX 4096

@@ -249,6 +249,31 @@ typedef struct leat_can_summary_split {
     int64_t read_graphs, read_nodes, unknown_nodes;
 } leat_can_summary_split;
 
+/* Windows by their label. */
+typedef enum leat_can_label {
+    LEAT_CAN_LABEL_BENIGN,
+    LEAT_CAN_LABEL_ATTACK,
+    LEAT_CAN_LABEL_UNLABELLED,
+    LEAT_CAN_LABELS
+} leat_can_label;
+
+/* The window that stands for all of a label: the one with the median number of nodes (of an even
+ * number of windows, the lower of the two in the middle); of windows with that many, the first, in
+ * the order of splits and graphs. */
+typedef struct leat_can_summary_window {
+    int split; /* of the summary; -1: no window has this label */
+    leat_can_graph_facts facts;
+} leat_can_summary_window;
+
+/* Of the graphs that were read, of all splits. */
+typedef struct leat_can_summary_identifier {
+    const char *text;                 /* NULL: all identifiers without a number together */
+    int32_t number;                   /* 0: those */
+    int64_t windows[LEAT_CAN_LABELS]; /* that have it, by their label */
+    int64_t
+        frames[LEAT_CAN_LABELS]; /* of it in these; if windows overlap, a frame counts in each */
+} leat_can_summary_identifier;
+
 #define LEAT_CAN_COURSE 128
 typedef struct leat_can_summary_capture {
     leat_can_capture_facts facts;
@@ -269,7 +294,10 @@ typedef struct leat_can_summary {
     int split_count;
     leat_can_summary_capture *captures;
     int64_t capture_count;
-    int64_t graphs, read_graphs; /* of all splits used for the following */
+    leat_can_summary_window window[LEAT_CAN_LABELS];
+    int64_t graphs, read_graphs; /* of all splits; the following is of those that were read */
+    leat_can_summary_identifier *identifiers; /* those that occur, the most frames first */
+    int64_t identifier_count;
     /* Unscaled, of the graphs of train that were read: all of them, or a sample that depends only
      * on their number. */
     leat_can_feature_facts x[LEAT_NODE_FEATURES], edge_attr[LEAT_EDGE_FEATURES];
@@ -278,7 +306,8 @@ typedef struct leat_can_summary {
 /*
  * Summarises a cache, which must outlive the summary: labels and sizes cover every graph, features
  * those that are read. Damage fails the call (leat_can_cache_verify lists all of it). Memory: 72 KB
- * a split, 1.8 KB a capture, its identifiers while it is made, and 2 MB.
+ * a split, 1.8 KB a capture, 64 bytes an identifier of the vocabulary, and 2 MB; while it is made,
+ * all identifiers, and 48 bytes for each of the vocabulary and thread.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_summary_create(leat_can_summary **out,
                                                            const leat_can_cache *cache,
@@ -306,6 +335,49 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_cache_verify(const char *path,
                                                          leat_can_verify_report **out,
                                                          leat_error *err);
 LEAT_API void leat_can_verify_report_destroy(leat_can_verify_report *report);
+
+/* ---- A capture over time --------------------------------------------------------------------- */
+
+#define LEAT_CAN_RASTER_COLUMNS 96
+#define LEAT_CAN_RASTER_ROWS 32
+
+/* The windows of the capture that begin in its frames first .. end - 1. */
+typedef struct leat_can_raster_column {
+    int64_t first, end;
+    int64_t windows[LEAT_CAN_LABELS]; /* all of them, by label */
+    int64_t read_windows;
+    int64_t steps;  /* of the windows that were read, from one frame to the next: their edges */
+    double seconds; /* that these take */
+} leat_can_raster_column;
+
+typedef struct leat_can_raster_row {
+    const char *text; /* the identifier; NULL: all those without a number together */
+    int64_t frames; /* in the windows that were read; if windows overlap, a frame counts in each */
+    int64_t cell[LEAT_CAN_RASTER_COLUMNS]; /* those of each column */
+} leat_can_raster_row;
+
+/* Texts belong to the cache. */
+typedef struct leat_can_raster {
+    leat_can_capture_facts capture;
+    int64_t windows, read_windows;                           /* of the capture, in all splits */
+    leat_can_raster_column columns[LEAT_CAN_RASTER_COLUMNS]; /* equally many places for windows */
+    leat_can_raster_row rows[LEAT_CAN_RASTER_ROWS];          /* the most frames first */
+    leat_can_raster_row others;                              /* all other identifiers together */
+    int64_t other_count;
+    int column_count, row_count;
+} leat_can_raster;
+
+/*
+ * Counts the frames of each identifier over the course of a capture, in all splits that have
+ * windows of it. Of the options, read_bytes_max and progress count. Memory: 28 bytes an identifier
+ * of the vocabulary while it is made, and 33 KB.
+ */
+LEAT_API LEAT_MUST_CHECK leat_code leat_can_raster_create(leat_can_raster **out,
+                                                          const leat_can_cache *cache,
+                                                          int32_t capture,
+                                                          const leat_can_summary_options *options,
+                                                          leat_error *err);
+LEAT_API void leat_can_raster_destroy(leat_can_raster *raster);
 
 /* ---- Batches of graphs -------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
- * Fault sweep over summary and verification of CAN caches: the n-th allocation or file call fails,
- * once or from then on, until the work succeeds untouched. A summary fails or is right. A
+ * Fault sweep over summary, raster and verification of CAN caches: the n-th allocation or file call
+ * fails, once or from then on, until the work succeeds untouched. A summary fails or is right. A
  * verification fails, or tells a problem, or is right; want of memory is never told as damage.
  */
 #include <setjmp.h>
@@ -82,6 +82,19 @@ static leat_code summarise(const char *dir, int64_t *graphs, leat_error *err) {
     return code;
 }
 
+static leat_code draw(const char *dir, int64_t *graphs, leat_error *err) {
+    leat_can_cache *cache = NULL;
+    leat_can_raster *raster = NULL;
+    *graphs = -1;
+    leat_code code = leat_can_cache_open(&cache, dir, err);
+    if (code == LEAT_OK) code = leat_can_raster_create(&raster, cache, 1, NULL, err);
+    if (code == LEAT_OK) *graphs = raster->read_windows * 1000 + raster->row_count;
+    else assert_null(raster);
+    leat_can_raster_destroy(raster);
+    leat_can_cache_close(cache);
+    return code;
+}
+
 static leat_code verify(const char *dir, int64_t *graphs, leat_error *err) {
     leat_can_verify_report *report = NULL;
     leat_verify_options options = leat_verify_options_default();
@@ -134,6 +147,11 @@ static void test_summary(void **state) {
     for (int store = 0; store < 2; store++) sweep(summarise, folder[store]);
 }
 
+static void test_raster(void **state) {
+    (void)state;
+    for (int store = 0; store < 2; store++) sweep(draw, folder[store]);
+}
+
 static void test_verify(void **state) {
     (void)state;
     for (int store = 0; store < 2; store++) sweep(verify, folder[store]);
@@ -142,6 +160,7 @@ static void test_verify(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_raster),
         cmocka_unit_test(test_verify),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);

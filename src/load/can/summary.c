@@ -1,8 +1,8 @@
 /*
  * The summary of a CAN cache: labels and sizes of every graph, in order, by one thread; then
- * features of the graphs that are read, by all threads. Sums of features are computed in pieces
- * that depend only on the cache and added up in order, so that the result does not depend on
- * threads.
+ * features and identifiers of the graphs that are read, by all threads. Sums of features are
+ * computed in pieces that depend only on the cache and added up in order, so that the result does
+ * not depend on threads.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "base/pool.h"
 #include "base/ticker.h"
-#include "load/can/cache.h"
+#include "load/can/summary.h"
 #include "load/subset.h"
 
 enum { PIECES_MAX = 1024, GRAPHS = 256 };
@@ -33,14 +33,16 @@ typedef struct job {
     leat_can_summary_options options;
     leat_can_summary *summary;
     leat_ticker ticker;
-    int64_t bytes; /* of the splits that are read */
+    leat_window_sizes *sizes; /* of each label */
+    int64_t bytes;            /* of the splits that are read */
     /* the current split */
     leat_can_summary_split *split;
     int64_t first_number; /* of its graphs, among those of all such splits */
     int64_t pieces, piece_graphs;
     sums *of_piece;
     leat_pool *pool;
-    leat_can_reader **readers; /* of the current split, one for each worker */
+    leat_can_reader **readers;       /* of the current split, one for each worker */
+    leat_identifier_tally **tallies; /* of each worker */
 } job;
 
 leat_can_summary_options leat_can_summary_options_default(void) {
@@ -88,7 +90,8 @@ static void count_graph(leat_can_summary *summary, leat_can_summary_split *split
     }
 }
 
-static leat_code count_split(job *work, leat_can_summary_split *split, leat_error *err) {
+static leat_code count_split(job *work, int index, leat_error *err) {
+    leat_can_summary_split *split = &work->summary->splits[index];
     leat_can_summary_attack attacks[LEAT_CAN_SUMMARY_ATTACKS] = {{0}};
     const leat_graph_file *file = NULL;
     LEAT_TRY(leat_can_cache_file(work->cache, split->facts.name, &file, err));
@@ -96,6 +99,7 @@ static leat_code count_split(job *work, leat_can_summary_split *split, leat_erro
         leat_can_graph_facts facts;
         LEAT_TRY(leat_graph_file_facts_of(file, g, &facts, err));
         count_graph(work->summary, split, attacks, &facts, file->shape.window);
+        leat_window_sizes_add(work->sizes, index, &facts);
         LEAT_TRY(leat_ticker_step(&work->ticker, 1, err));
     }
     for (int type = 0; type < LEAT_CAN_SUMMARY_ATTACKS; type++) {
@@ -208,6 +212,7 @@ static leat_code read_piece(void *context, int worker, int64_t piece, leat_error
             continue;
         LEAT_TRY(leat_can_reader_graph(reader, g, &graph, err));
         int64_t nodes = graph.facts.node_count, edges = graph.facts.edge_count;
+        leat_identifier_tally_add(work->tallies[worker], &graph);
         for (int64_t i = 0; i < nodes; i++) into->unknown_nodes += graph.node_id[i] == 0;
         if (is_train(work->split)) {
             add_rows(into->columns, LEAT_NODE_FEATURES, graph.x, nodes, into->nodes == 0);
@@ -287,24 +292,28 @@ static leat_code read_split(job *work, leat_can_summary_split *split, leat_error
     return code;
 }
 
-/* If all nodes have a number, only train is of interest. */
-static bool is_read(const leat_can_summary_split *split) {
-    return is_train(split) || split->unknown_ids > 0;
+static leat_code make_tallies(job *work, leat_error *err) {
+    int64_t numbers = work->cache->meta.ids.known + 1;
+    LEAT_TRY(LEAT_NEW(&work->tallies, work->options.threads, err));
+    for (int i = 0; i < work->options.threads; i++)
+        LEAT_TRY(LEAT_NEW(&work->tallies[i], numbers, err));
+    return LEAT_OK;
 }
 
-static leat_code read_features(job *work, leat_error *err) {
+static leat_code read_graphs(job *work, leat_error *err) {
     leat_can_summary *summary = work->summary;
     for (int i = 0; i < summary->split_count; i++) {
-        if (!is_read(&summary->splits[i])) continue;
         work->bytes += summary->splits[i].facts.file_bytes;
         summary->graphs += summary->splits[i].facts.graph_count;
     }
     if (work->options.read_bytes_max == 0) return LEAT_OK;
     LEAT_TRY(leat_pool_create(&work->pool, work->options.threads, err));
+    LEAT_TRY(make_tallies(work, err));
     leat_ticker_stage(&work->ticker, "reading graphs", "graphs", summary->graphs);
     for (int i = 0; i < summary->split_count; i++)
-        if (is_read(&summary->splits[i])) LEAT_TRY(read_split(work, &summary->splits[i], err));
-    return LEAT_OK;
+        LEAT_TRY(read_split(work, &summary->splits[i], err));
+    return leat_identifier_tallies_rank(work->tallies, work->options.threads, work->cache, summary,
+                                        err);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -330,10 +339,10 @@ static leat_code summarise(job *work, leat_error *err) {
     LEAT_TRY(begin(work, err));
     for (int i = 0; i < summary->split_count; i++) graphs += summary->splits[i].facts.graph_count;
     leat_ticker_stage(&work->ticker, "reading labels", "graphs", graphs);
-    for (int i = 0; i < summary->split_count; i++)
-        LEAT_TRY(count_split(work, &summary->splits[i], err));
+    for (int i = 0; i < summary->split_count; i++) LEAT_TRY(count_split(work, i, err));
+    LEAT_TRY(leat_window_sizes_choose(work->sizes, work->cache, summary, err));
     LEAT_TRY(count_identifiers(work, err));
-    return read_features(work, err);
+    return read_graphs(work, err);
 }
 
 leat_code leat_can_summary_create(leat_can_summary **out, const leat_can_cache *cache,
@@ -346,10 +355,15 @@ leat_code leat_can_summary_create(leat_can_summary **out, const leat_can_cache *
                          work.options.threads, LEAT_THREADS_MAX);
     LEAT_TRY(leat_can_cache_check_process(cache, err));
     LEAT_TRY(LEAT_NEW(&work.summary, 1, err));
+    leat_code code = LEAT_NEW(&work.sizes, LEAT_CAN_LABELS, err);
     leat_ticker_create(&work.ticker, work.options.progress, work.options.progress_user);
-    leat_code code = summarise(&work, err);
+    if (code == LEAT_OK) code = summarise(&work, err);
     leat_ticker_destroy(&work.ticker);
     leat_pool_destroy(work.pool);
+    leat_free(work.sizes);
+    for (int i = 0; i < work.options.threads && work.tallies != NULL; i++)
+        leat_free(work.tallies[i]);
+    leat_free(work.tallies);
     if (code != LEAT_OK) {
         leat_can_summary_destroy(work.summary);
         return code;
@@ -362,5 +376,6 @@ void leat_can_summary_destroy(leat_can_summary *summary) {
     if (summary == NULL) return;
     leat_free(summary->splits);
     leat_free(summary->captures);
+    leat_free(summary->identifiers);
     leat_free(summary);
 }

@@ -8,7 +8,7 @@
 /* Graphs of a piece, at least. */
 enum { GRAPHS = 256 };
 /* Columns of x that the edges and the window decide. */
-enum { MSG_COUNT = 24, IN_DEGREE = 33, OUT_DEGREE = 34 };
+enum { MSG_COUNT = LEAT_NODE_MSG_COUNT, IN_DEGREE = 33, OUT_DEGREE = 34 };
 
 /* Scratch space of a thread, for the largest graph. */
 typedef struct looker {

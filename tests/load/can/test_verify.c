@@ -461,6 +461,90 @@ static void expect_columns(const leat_can_summary *summary, const made_graphs *t
                       k);
 }
 
+static int compare_counts(const void *a, const void *b) {
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* The window of a label: by sorting all of them. */
+static void expect_window(const leat_can_summary_window *window, const made_graphs *splits, int y) {
+    int64_t nodes[72], count = 0;
+    for (int i = 0; i < 2; i++)
+        for (int64_t g = 0; g < splits[i].graphs; g++)
+            if (splits[i].y[g] == y)
+                nodes[count++] = splits[i].node_ptr[g + 1] - splits[i].node_ptr[g];
+    if (count == 0) {
+        assert_int_equal(window->split, -1);
+        return;
+    }
+    qsort(nodes, (size_t)count, sizeof *nodes, compare_counts);
+    int64_t median = nodes[(count - 1) / 2];
+    assert_int_equal(window->facts.node_count, median);
+    assert_int_equal(window->facts.y, y);
+    for (int i = 0; i < 2; i++) {
+        const made_graphs *split = &splits[i];
+        for (int64_t g = 0; g < split->graphs; g++) {
+            if (split->y[g] != y || split->node_ptr[g + 1] - split->node_ptr[g] != median) continue;
+            assert_int_equal(window->split, i);
+            assert_int_equal(window->facts.graph, g);
+            return;
+        }
+    }
+    fail_msg("no window has the median");
+}
+
+static void expect_windows(const leat_can_summary *summary, const made_graphs *splits) {
+    expect_window(&summary->window[LEAT_CAN_LABEL_BENIGN], splits, 0);
+    expect_window(&summary->window[LEAT_CAN_LABEL_ATTACK], splits, 1);
+    expect_window(&summary->window[LEAT_CAN_LABEL_UNLABELLED], splits, -1);
+}
+
+static leat_can_label label_of(int y) {
+    return y > 0   ? LEAT_CAN_LABEL_ATTACK
+           : y < 0 ? LEAT_CAN_LABEL_UNLABELLED
+                   : LEAT_CAN_LABEL_BENIGN;
+}
+
+/* The statistics of an identifier: by looking at each window for it. */
+static void expect_identifier(const leat_can_summary_identifier *of, const made_graphs *splits) {
+    int64_t windows[LEAT_CAN_LABELS] = {0}, frames[LEAT_CAN_LABELS] = {0};
+    for (int i = 0; i < 2; i++) {
+        for (int64_t g = 0; g < splits[i].graphs; g++) {
+            bool here = false;
+            for (int64_t n = splits[i].node_ptr[g]; n < splits[i].node_ptr[g + 1]; n++) {
+                if (splits[i].node_id[n] != of->number) continue;
+                here = true;
+                frames[label_of(splits[i].y[g])] +=
+                    (int64_t)splits[i].x[n * LEAT_NODE_FEATURES + LEAT_NODE_MSG_COUNT];
+            }
+            windows[label_of(splits[i].y[g])] += here;
+        }
+    }
+    assert_memory_equal(of->windows, windows, sizeof windows);
+    assert_memory_equal(of->frames, frames, sizeof frames);
+}
+
+static void expect_same(const leat_can_summary_identifier *a,
+                        const leat_can_summary_identifier *b) {
+    assert_int_equal(a->number, b->number);
+    assert_memory_equal(a->windows, b->windows, sizeof a->windows);
+    assert_memory_equal(a->frames, b->frames, sizeof a->frames);
+}
+
+static void expect_identifiers(const leat_can_summary *summary, const made_graphs *splits) {
+    bool seen[MAKE_VOCAB + 1] = {false};
+    for (int64_t i = 0; i < summary->identifier_count; i++) {
+        const leat_can_summary_identifier *of = &summary->identifiers[i];
+        assert_in_range(of->number, 0, MAKE_VOCAB);
+        assert_false(seen[of->number]);
+        seen[of->number] = true;
+        assert_int_equal(of->number == 0, of->text == NULL);
+        expect_identifier(of, splits);
+    }
+    for (int i = 0; i < 2; i++)
+        for (int64_t n = 0; n < splits[i].nodes; n++) assert_true(seen[splits[i].node_id[n]]);
+}
+
 static void expect_summary(const leat_can_summary *summary, const made_graphs *train) {
     const leat_can_summary_split *split = &summary->splits[0];
     int64_t attacks = 0, unlabelled = 0, frames = 0, unknown = 0;
@@ -513,18 +597,21 @@ static void summaries(void **state) {
         options.frames = options.unlabelled = store == 1;
         options.whole = true;
         make_whole(options, dir);
-        made_graphs train = make_graphs(0, &options);
+        made_graphs splits[] = {make_graphs(0, &options), make_graphs(1, &options)};
         leat_can_cache *cache = graphs_open(dir);
         leat_can_summary *summary = summarise(cache, 2, -1);
         assert_int_equal(summary->graphs, summary->read_graphs);
-        expect_summary(summary, &train);
+        expect_summary(summary, &splits[0]);
+        expect_windows(summary, splits);
+        expect_identifiers(summary, splits);
         leat_can_summary_destroy(summary);
         summary = summarise(cache, 2, 0);
         assert_int_equal(summary->read_graphs, 0);
-        assert_int_equal(summary->splits[0].nodes.count, train.graphs);
+        assert_int_equal(summary->splits[0].nodes.count, splits[0].graphs);
+        expect_windows(summary, splits);
         leat_can_summary_destroy(summary);
         leat_can_cache_close(cache);
-        made_graphs_free(&train);
+        for (int i = 0; i < 2; i++) made_graphs_free(&splits[i]);
     }
     leat_can_summary_destroy(NULL);
 }
@@ -547,6 +634,10 @@ static void summary_threads(void **state) {
             assert_memory_equal(summary->x, first->x, sizeof first->x);
             assert_memory_equal(summary->edge_attr, first->edge_attr, sizeof first->edge_attr);
             assert_int_equal(summary->read_graphs, first->read_graphs);
+            assert_int_equal(summary->identifier_count, first->identifier_count);
+            assert_true(first->identifier_count > MAKE_VOCAB / 2);
+            for (int64_t i = 0; i < first->identifier_count; i++)
+                expect_same(&summary->identifiers[i], &first->identifiers[i]);
             assert_memory_equal(summary->splits, first->splits,
                                 sizeof *first->splits * (size_t)first->split_count);
             leat_can_summary_destroy(summary);

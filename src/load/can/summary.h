@@ -1,0 +1,45 @@
+/*
+ * The summary of a CAN cache, private part: what its files share.
+ *
+ *   summary.c           labels, sizes, captures, features, and the sequence of it all
+ *   summary_windows.c   the windows that stand for their labels
+ *   summary_identifiers.c   statistics per identifier
+ *   raster.c            a capture over time
+ */
+#ifndef LEAT_LOAD_CAN_SUMMARY_H
+#define LEAT_LOAD_CAN_SUMMARY_H
+
+#include "load/can/cache.h"
+
+leat_can_label leat_can_label_of(const leat_can_graph_facts *facts);
+/* The frames of a node of an unscaled graph; 0 if its count is not one. */
+int64_t leat_can_node_frames(const leat_can_graph *graph, int64_t node);
+
+/* How many windows of a label have each number of nodes, and the first of these. */
+typedef struct leat_window_sizes {
+    int64_t count[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+    int64_t first[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+    int split[LEAT_CAN_CACHE_WINDOW_MAX + 1];
+} leat_window_sizes;
+
+/* Adds a window to the sizes of its label; windows come in the order of splits and graphs. */
+void leat_window_sizes_add(leat_window_sizes sizes[LEAT_CAN_LABELS], int split,
+                           const leat_can_graph_facts *facts);
+/* Chooses the window of each label once all are added. */
+LEAT_MUST_CHECK leat_code leat_window_sizes_choose(const leat_window_sizes sizes[LEAT_CAN_LABELS],
+                                                   const leat_can_cache *cache,
+                                                   leat_can_summary *summary, leat_error *err);
+
+/* Windows and frames of an identifier, by label, as a thread has counted them. */
+typedef struct leat_identifier_tally {
+    int64_t windows[LEAT_CAN_LABELS], frames[LEAT_CAN_LABELS];
+} leat_identifier_tally;
+
+/* Adds a graph, unscaled, to the tallies of the vocabulary and, first, of no number. */
+void leat_identifier_tally_add(leat_identifier_tally *tallies, const leat_can_graph *graph);
+/* Adds up the tallies of all threads, into the summary. */
+LEAT_MUST_CHECK leat_code leat_identifier_tallies_rank(leat_identifier_tally *const *tallies,
+                                                       int tally_count, const leat_can_cache *cache,
+                                                       leat_can_summary *summary, leat_error *err);
+
+#endif
