@@ -1,4 +1,4 @@
-"""Pages of documentation, whose blocks are run as they are printed: scripts/run_pages.py does it."""
+"""Pages of documentation, whose blocks scripts/run_pages.py runs as they are printed."""
 import collections
 import os
 import sys
