@@ -12,3 +12,9 @@ class Folder(unittest.TestCase):
 
     def at(self, *names):
         return os.path.join(self.top, *names)
+
+    def write(self, name, data):
+        """Writes a file in it, text as UTF-8 or bytes; its path."""
+        with open(self.at(name), "wb") as file:
+            file.write(data.encode() if isinstance(data, str) else data)
+        return self.at(name)

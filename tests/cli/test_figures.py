@@ -314,26 +314,26 @@ class Files(unittest.TestCase):
                 found[name] = file.read()
         return found
 
-    def test_the_command_writes_what_the_page_offers(self):
+    def offered(self, command, option):
+        """Writes a page and its figures, which are those that the page offers: their folder, and
+        what the command printed."""
         page, folder = os.path.join(DATA, "page.html"), self.at("figures")
-        done = leat("inspect", os.path.join(DATA, "set"), "--html", page, "--figures", folder,
-                    status=0)
-        self.assertIn(f"figures written to {folder}\n", done.stdout)
+        done = leat(command, os.path.join(DATA, "set"), option, page, "--figures", folder, status=0)
         with open(page, encoding="utf-8") as file:
-            text = file.read()
-        self.assertEqual(self.read(folder), pages.files(text))
+            self.assertEqual(self.read(folder), pages.files(file.read()))
+        return folder, done.stdout
+
+    def test_the_command_writes_what_the_page_offers(self):
+        folder, printed = self.offered("inspect", "--html")
+        self.assertIn(f"figures written to {folder}\n", printed)
         self.assertIn("round-trip-time.svg", self.read(folder))
         alone = self.at("alone")  # without a page
         leat("inspect", os.path.join(DATA, "set"), "--figures", alone, status=0)
         self.assertEqual(self.read(alone), self.read(folder))
 
     def test_batches(self):
-        page, folder = os.path.join(DATA, "page.html"), self.at("figures")
-        done = leat("batches", os.path.join(DATA, "set"), "--report", page, "--figures", folder,
-                    status=0)
-        self.assertIn(f"figures    {folder}\n", done.stdout)
-        with open(page, encoding="utf-8") as file:
-            self.assertEqual(self.read(folder), pages.files(file.read()))
+        folder, printed = self.offered("batches", "--report")
+        self.assertIn(f"figures    {folder}\n", printed)
         done = leat("batches", os.path.join(DATA, "set"), "--figures", folder, status=2)
         self.assertIn("--figures requires --report", done.stderr)
 

@@ -8,9 +8,9 @@ import hashlib
 import json
 import os
 import random
-import tempfile
 import unittest
 
+import folder
 import command
 from held import Held
 
@@ -42,22 +42,9 @@ def measurements(seed, count):
     return sorted(lines)
 
 
-class Duplicates(unittest.TestCase):
-    def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
+class Duplicates(folder.Folder):
     def ingest(self, name, inputs, *options):
-        out = self.path(name)
+        out = self.at(name)
         told = json.loads(leat("ingest", "probes", *inputs, "-o", out, "--json", *options))
         leat("inspect", out, "--verify")
         counted = json.loads(leat("inspect", out, "--json", "--read", "none"))
@@ -162,7 +149,7 @@ class Duplicates(unittest.TestCase):
         """An interrupted run is resumed with the same choice only, and counts all duplicates."""
         lines = measurements(4, 9000)
         inputs = [self.write("a.csv", HEADER + "".join(lines + lines[:3000]))]
-        out = self.path("out")
+        out = self.at("out")
         words = ["ingest", "probes", *inputs, "-o", out, "--duplicates", "drop", "--spill",
                  "always"]
         with Held([*words, "--shards", "200"], os.path.join(out, ".leat", "state.json")) as process:

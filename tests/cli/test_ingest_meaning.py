@@ -7,24 +7,22 @@ import gzip
 import json
 import os
 import random
-import tempfile
 import unittest
 
+import folder
 from command import leat
 
 HEADER = "event_time,src_addr,dst_addr,rtt\n"
 T0 = 1600000000
 
 
-class Meaning(unittest.TestCase):
+class Meaning(folder.Folder):
     def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.out = os.path.join(self.folder.name, "data")
+        super().setUp()
+        self.out = self.at("data")
 
     def write(self, name, text):
-        path = os.path.join(self.folder.name, name)
+        path = self.at(name)
         with (gzip.open if name.endswith(".gz") else open)(path, "wb") as file:
             file.write(text.encode())
         return path
@@ -185,7 +183,7 @@ class Meaning(unittest.TestCase):
         # one time that is plausible, and each file alone
         self.assertEqual(self.ingest(self.write("b.csv", self.csv([1, 2, T0])))["warnings"], [])
         self.write("a.csv", self.csv([1, 2]))
-        warnings = self.ingest(self.folder.name + "/a.csv", self.folder.name + "/b.csv")["warnings"]
+        warnings = self.ingest(self.at("a.csv"), self.at("b.csv"))["warnings"]
         self.assertEqual(len(warnings), 1)
 
     # ---- addresses

@@ -13,10 +13,10 @@ import os
 import random
 import re
 import shutil
-import tempfile
 import unittest
 import zipfile
 
+import folder
 import command
 
 ZSTD_WINDOW_LOG = 101
@@ -54,30 +54,17 @@ def objects(count, seed=1):
              "dst_addr": "198.51.100.1", "avg": draw.randrange(90000) / 1000} for i in range(count)]
 
 
-class Packed(unittest.TestCase):
-    def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, data):
-        with open(self.path(name), "wb") as file:
-            file.write(data)
-        return self.path(name)
-
+class Packed(folder.Folder):
     def ingest(self, *words):
         """The manifest, and the result."""
-        shutil.rmtree(self.path("out"), ignore_errors=True)
-        done = command.leat("ingest", "probes", *words, "-o", self.path("out"), "--json", status=0)
-        with open(self.path("out/manifest.json"), "rb") as file:
+        shutil.rmtree(self.at("out"), ignore_errors=True)
+        done = command.leat("ingest", "probes", *words, "-o", self.at("out"), "--json", status=0)
+        with open(self.at("out/manifest.json"), "rb") as file:
             return file.read(), json.loads(done.stdout)
 
     def refused(self, *words):
-        shutil.rmtree(self.path("out"), ignore_errors=True)
-        return command.leat("ingest", "probes", *words, "-o", self.path("out"), status=1).stderr
+        shutil.rmtree(self.at("out"), ignore_errors=True)
+        return command.leat("ingest", "probes", *words, "-o", self.at("out"), status=1).stderr
 
     def test_the_same_data_set(self):
         rows = objects(3000)
@@ -96,7 +83,7 @@ class Packed(unittest.TestCase):
                     self.assertEqual(self.ingest(self.write("packed", data))[0], want)
                     with open(self.write("a." + kind + suffix, pack(text)), "rb") as file:
                         self.assertLess(len(file.read()), len(text))
-        folder = self.path("folder")
+        folder = self.at("folder")
         os.mkdir(folder)
         for i, suffix in enumerate(CODINGS):
             part = "".join(json.dumps(row) + "\n" for row in rows[i::4]).encode()
@@ -149,10 +136,10 @@ class Packed(unittest.TestCase):
         want = self.ingest(self.write("plain", lines))[0]
 
         def archive(*members, method=zipfile.ZIP_DEFLATED):
-            with zipfile.ZipFile(self.path("packed"), "w", method) as file:
+            with zipfile.ZipFile(self.at("packed"), "w", method) as file:
                 for name, data in members:
                     file.writestr(name, data)
-            return self.path("packed")
+            return self.at("packed")
 
         one = ("a/x.json", lines)
         for members in ([one], [("a/", b""), one, ("__MACOSX/a/x.json", b"x"), ("a/.hidden", b"")]):
@@ -169,14 +156,14 @@ class Packed(unittest.TestCase):
             self.assertRegex(self.refused(self.write("a.ndjson.zip", joined)), alone)
         self.assertRegex(self.refused(self.write("a.ndjson.zip", data + 9 * lines)),
                          "cannot be read as a zip archive")  # the end is not at its end
-        os.unlink(self.path("a.ndjson.zip"))
+        os.unlink(self.at("a.ndjson.zip"))
         data[len(data) // 2] ^= 1
         self.assertRegex(self.refused(self.write("packed", data)), 'packed": damaged zip archive: ')
-        os.mkdir(self.path("folder"))
-        os.rename(archive(one), self.path("folder/x.json.zip"))
-        self.assertEqual(self.ingest(self.path("folder"))[0], want)
+        os.mkdir(self.at("folder"))
+        os.rename(archive(one), self.at("folder/x.json.zip"))
+        self.assertEqual(self.ingest(self.at("folder"))[0], want)
         self.write("folder/x.json", lines)
-        self.assertRegex(self.refused(self.path("folder")), '"x.json" and "x.json.zip"')
+        self.assertRegex(self.refused(self.at("folder")), '"x.json" and "x.json.zip"')
 
     def test_dictionaries_count(self):
         """A dictionary or window of 64 MiB fits only a larger limit; the message names one."""

@@ -10,9 +10,9 @@ import json
 import os
 import random
 import re
-import tempfile
 import unittest
 
+import folder
 from command import leat
 
 T0 = 1600000000
@@ -39,18 +39,10 @@ def pings(seed, probes=40, count=3000):
     return rows
 
 
-class ProbeNames(unittest.TestCase):
+class ProbeNames(folder.Folder):
     def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.out = os.path.join(self.folder.name, "data")
-
-    def write(self, name, text):
-        path = os.path.join(self.folder.name, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
+        super().setUp()
+        self.out = self.at("data")
 
     def csv(self, rows, names=COLUMNS + ("prb_id",), file="a.csv"):
         lines = [",".join(names)]

@@ -5,24 +5,22 @@ Runs the command named by LEAT (default: build/leat).
 import json
 import os
 import sys
-import tempfile
 import unittest
 
+import folder
 from command import LEAT, leat
 from held import Held
 
 HEADER = "event_time,src_addr,dst_addr,rtt\n"
 
 
-class Rejects(unittest.TestCase):
+class Rejects(folder.Folder):
     def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.out = os.path.join(self.folder.name, "data")
+        super().setUp()
+        self.out = self.at("data")
 
     def ingest(self, text, *options):
-        path = os.path.join(self.folder.name, "x.csv")
+        path = self.at("x.csv")
         with open(path, "w", encoding="ascii") as file:
             file.write(text)
         done = leat("ingest", "probes", path, "-o", self.out, "--replace", *options)
@@ -41,7 +39,7 @@ class Rejects(unittest.TestCase):
         status, out, said = self.ingest(self.lines(1600000000, *bad), "--json")
         self.assertEqual((status, said.count("\n")), (0, 1))
         self.assertRegex(json.loads(out)["warnings"][0], "^30 of 31 rows were rejected")
-        found = leat("ingest", "probes", f"{self.folder.name}/x.csv", "-o", self.out, "--resume",
+        found = leat("ingest", "probes", f"{self.top}/x.csv", "-o", self.out, "--resume",
                      status=0)
         self.assertIn("nothing to do", found.stdout)
         self.assertIn("warning: 30 of 31 rows", found.stderr)
@@ -91,13 +89,13 @@ class Rejects(unittest.TestCase):
                 status, _, said = self.ingest(f"{HEADER}1600000000,{row},5\n1600000001,{row},5\n")
                 self.assertEqual(status, 1)
                 self.assertIn(f"none of 2 rows is a measurement ({reason}_unparsable: 2); the "
-                              f'first is row 2 of "{self.folder.name}/x.csv": "{value}"; ', said)
+                              f'first is row 2 of "{self.top}/x.csv": "{value}"; ', said)
                 self.assertIn(words, said)
         said = self.ingest(f"{HEADER}x,192.0.2.1,192.0.2.2,5\n")[2]
         self.assertIn('none of 1 row is a measurement (malformed_line: 1); the first is row 2 of '
-                      f'"{self.folder.name}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must', said)
+                      f'"{self.top}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must', said)
         self.assertIn('x.csv": empty; ', self.ingest(f"{HEADER}1600000000,,192.0.2.1,5\n")[2])
-        path = os.path.join(self.folder.name, "x.ndjson")
+        path = self.at("x.ndjson")
         with open(path, "w", encoding="ascii") as file:
             file.write('{"event_time": "no", "src_addr": "192.0.2.1", "dst_addr": "192.0.2.2", '
                        '"rtt": 1}\n')
@@ -153,7 +151,7 @@ class Rejects(unittest.TestCase):
 
     def stop(self, wanted):
         """What a run says that is stopped once a file that `wanted` names is there."""
-        source = os.path.join(self.folder.name, "synthetic.csv")
+        source = self.at("synthetic.csv")
         if not os.path.exists(source):
             leat("synth", "probes", "-n", 3000, "-o", source, status=0)
         words = ["ingest", "probes", source, "-o", self.out, "--threads", "1", "--spill",

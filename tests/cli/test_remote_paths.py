@@ -4,23 +4,21 @@ made.
 Runs the command named by LEAT (default: build/leat).
 """
 import os
-import tempfile
 import unittest
 
+import folder
 from command import leat
 
 
-class RemotePaths(unittest.TestCase):
+class RemotePaths(folder.Folder):
     def setUp(self):
-        # pylint: disable-next=consider-using-with
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        here = self.folder.name
+        super().setUp()
+        here = self.top
         leat("synth", "probes", "-n", 500, "-o", "p.csv", cwd=here, status=0)
         leat("ingest", "probes", "p.csv", "-o", "d", cwd=here, status=0)
 
     def test_refused_everywhere(self):
-        before = sorted(os.listdir(self.folder.name))
+        before = sorted(os.listdir(self.top))
         for words in ("ingest probes p.csv -o s3://b/x", "ingest probes s3://b/x.parquet -o y",
                       "ingest probes gs://b/*.parquet -o y", "ingest probes p.csv s3a+x://b -o y",
                       "ingest probes p.csv -o y --temp hdfs://b/t", "ingest can s3://b/x -o y",
@@ -31,20 +29,20 @@ class RemotePaths(unittest.TestCase):
                       "batches d --steps 1 --report s3://b/x.html", "export d -o s3://b/x",
                       "import s3://b/x -o y", "sample s3://b/x -o y", "train dcgan s3://b/x -o y",
                       "doctor S3://b/x"):
-            done = leat(*words.split(), cwd=self.folder.name)
+            done = leat(*words.split(), cwd=self.top)
             said = done.stdout + done.stderr
             self.assertNotEqual(done.returncode, 0, words)
             self.assertRegex(said, r'"\w[\w+]*://[^"]*" is not a path: only local files', words)
-            self.assertEqual(sorted(os.listdir(self.folder.name)), before, words)
+            self.assertEqual(sorted(os.listdir(self.top)), before, words)
 
     def test_files_are_told_from_them(self):
-        done = leat("ingest", "probes", f"file://{self.folder.name}/p.csv", "-o", "y",
-                    cwd=self.folder.name, status=2)
+        done = leat("ingest", "probes", f"file://{self.top}/p.csv", "-o", "y",
+                    cwd=self.top, status=2)
         self.assertIn('omit "file://"', done.stderr)
         for name in ("a:", "2b:", ":", "s3"):  # valid names, none of them a scheme
-            os.mkdir(os.path.join(self.folder.name, name))
+            os.mkdir(self.at(name))
             path = f"./{name}//data" if name in ("a:",) else f"{name}//data"
-            leat("ingest", "probes", "p.csv", "-o", path, cwd=self.folder.name, status=0)
+            leat("ingest", "probes", "p.csv", "-o", path, cwd=self.top, status=0)
 
 
 if __name__ == "__main__":

@@ -10,34 +10,17 @@ import re
 import shutil
 import signal
 import struct
-import tempfile
 import time
 import unittest
 import zlib
 
-import folder
 import image_set
 from command import LIMIT, leat
 from held import Held
+from training import DATA, Training, setUpModule, tearDownModule, train  # noqa: F401
 
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
-
-DATA = None  # a folder with `faces`, 40 images
-
-
-def setUpModule():
-    global DATA
-    DATA = tempfile.mkdtemp(prefix="leat-train-")
-    image_set.make(f"{DATA}/faces", 40, 64)
-
-
-def tearDownModule():
-    shutil.rmtree(DATA)
-
-
-def train(run, *words, data=None):
-    return leat("train", "dcgan", data or f"{DATA}/faces", "-o", run, *words)
 
 
 def kill_often(run, kills, most, *words):
@@ -106,21 +89,10 @@ def begin(run):
                 f"{run}/checkpoints/step-*.sha256")
 
 
-class Train(folder.Folder):
+class Train(Training):
     def state(self, run):
         return json.loads(self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume",
                                     "--json").stdout)["state"]
-
-    def good(self, *words):
-        done = leat(*words)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done
-
-    def bad(self, done, status, *texts):
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        for text in texts:
-            self.assertIn(text, done.stderr)
-        self.assertEqual(done.stdout, "")
 
     def test_a_run(self):
         run = self.at("run")

@@ -3,29 +3,13 @@ whose samples become alike is said to do. Runs the command named by LEAT (defaul
 """
 import json
 import os
-import shutil
-import tempfile
 import unittest
 
-import folder
-import image_set
-from command import leat
 from held import Held
+from training import DATA, Training, setUpModule, tearDownModule, train  # noqa: F401
 
 SMALL = ["--width", "2", "--latent", "4", "--unit-size", "8", "--micro-batch", "8", "--threads",
          "1", "--sample-every", "0"]
-
-DATA = None  # a folder with `faces`, 40 images
-
-
-def setUpModule():
-    global DATA
-    DATA = tempfile.mkdtemp(prefix="leat-rewind-")
-    image_set.make(f"{DATA}/faces", 40, 64)
-
-
-def tearDownModule():
-    shutil.rmtree(DATA)
 
 
 def lines_of(path):
@@ -33,42 +17,33 @@ def lines_of(path):
         return [json.loads(line) for line in file]
 
 
-class Rewind(folder.Folder):
-    def train(self, run, *words):
-        return leat("train", "dcgan", f"{DATA}/faces", "-o", run, *words)
-
-    def good(self, done):
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done
-
-    def bad(self, done, status, *texts):
-        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
-        for text in texts:
-            self.assertIn(text, done.stderr)
+class Rewind(Training):
+    def trained(self, run, *words):
+        return self.good("train", "dcgan", f"{DATA}/faces", "-o", run, *words)
 
     def begin(self, *words):
         """A run of 6 steps with checkpoints of 2, 4 and 6, and its state."""
         run = self.at("run")
-        done = self.good(self.train(run, "--steps", "6", "--checkpoint-every", "2", "--json",
-                                    *SMALL, *words))
+        done = self.trained(run, "--steps", "6", "--checkpoint-every", "2", "--json", *SMALL,
+                            *words)
         return run, json.loads(done.stdout)["state"]
 
     def checkpoints(self, run):
-        found = json.loads(self.good(leat("inspect", run, "--verify", "--json")).stdout)
+        found = json.loads(self.good("inspect", run, "--verify", "--json").stdout)
         return [of["step"] for of in found["checkpoints"]]
 
     def test_back_and_on(self):
         run, state = self.begin()
         before = lines_of(f"{run}/metrics.jsonl")
-        self.bad(self.train(run, "--rewind", "4"), 2, "--resume")
-        self.bad(self.train(run, "--resume", "--rewind", "3"), 2,
+        self.bad(train(run, "--rewind", "4"), 2, "--resume")
+        self.bad(train(run, "--resume", "--rewind", "3"), 2,
                  "no checkpoint of step 3; there are: 2 (0.40 epochs), 4 (0.80 epochs), 6 (1.20")
-        self.bad(self.train(run, "--resume", "--rewind", "x"), 2, "--rewind")
-        self.bad(self.train(self.at("none"), "--steps", "2", "--resume", "--rewind", "2", *SMALL),
+        self.bad(train(run, "--resume", "--rewind", "x"), 2, "--rewind")
+        self.bad(train(self.at("none"), "--steps", "2", "--resume", "--rewind", "2", *SMALL),
                  2, "does not hold a run to rewind")
         self.assertEqual(sorted(os.listdir(self.top)), ["run"])
         for name in ("rewound-4", "rewound-4-2"):
-            done = self.good(self.train(run, "--resume", "--rewind", "4", "--json"))
+            done = self.trained(run, "--resume", "--rewind", "4", "--json")
             found = json.loads(done.stdout)
             self.assertEqual((found["first_step"], found["state"]), (4, state))
             self.assertIn(f"rewound to step 4; what came after it is in \"{run}/{name}\"",
@@ -81,7 +56,7 @@ class Rewind(folder.Folder):
             self.assertEqual({**one, "seconds": 0, "memory_peak_bytes": 0},
                              {**other, "seconds": 0, "memory_peak_bytes": 0})
         self.assertEqual(self.checkpoints(run), [2, 4, 6])
-        self.assertIn("3 checkpoints, all with their hashes", self.good(leat("doctor", run)).stdout)
+        self.assertIn("3 checkpoints, all with their hashes", self.good("doctor", run).stdout)
 
     def test_killed_in_between(self):
         run, state = self.begin()
@@ -89,12 +64,12 @@ class Rewind(folder.Folder):
         for call in (1, 6):
             words = ["train", "dcgan", f"{DATA}/faces", "-o", run, "--resume", "--rewind", "2"]
             with Held(words, f"{run}/.leat.rewind/rewind.json", call) as process:
-                self.bad(self.train(run, "--resume"), 1, "another process")
+                self.bad(train(run, "--resume"), 1, "another process")
                 self.assertIn(2, self.checkpoints(run))
                 process.kill()
             self.assertIn(2, self.checkpoints(run))
-            self.good(leat("doctor", run))
-            done = self.good(self.train(run, "--resume", "--json"))
+            self.good("doctor", run)
+            done = self.trained(run, "--resume", "--json")
             found = json.loads(done.stdout)
             self.assertEqual((found["first_step"], found["state"]), (2, state))
             self.assertIn("rewound to step 2", done.stderr)
@@ -104,7 +79,7 @@ class Rewind(folder.Folder):
     def test_samples_that_become_alike(self):
         """The last measurement is a real one; those before it are made up, as is D's loss."""
         run, path = self.at("run"), self.at("run", "metrics.jsonl")
-        self.good(self.train(run, "--steps", "299", "--checkpoint-every", "0", *SMALL))
+        self.trained(run, "--steps", "299", "--checkpoint-every", "0", *SMALL)
         lines = lines_of(path)
         for line in lines:
             if line["step"] > 10 and "loss_g" in line:
@@ -113,7 +88,7 @@ class Rewind(folder.Folder):
                 line.update(score=1.0, deviation=0.1, spread=0.05, spread_data=0.3)
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
-        done = self.good(self.train(run, "--resume", "--steps", "300", "--sample-every", "100"))
+        done = self.trained(run, "--resume", "--steps", "300", "--sample-every", "100")
         alike = "the samples are becoming alike at step 300: "
         won = "the discriminator has won at step 210; G learns nothing any more"
         # printed when it arises, once; in the summary whenever it arose
@@ -124,7 +99,7 @@ class Rewind(folder.Folder):
         self.assertRegex(done.stdout, r"spread  0\.0\d+ between the samples, 0\.\d+ between the im")
         last = [line for line in lines_of(path) if "spread" in line][-1]
         self.assertLess(last["spread"], last["spread_data"] / 4)
-        again = self.good(self.train(run, "--resume", "--json"))
+        again = self.trained(run, "--resume", "--json")
         self.assertNotIn("warning", again.stderr)
         found = json.loads(again.stdout)
         self.assertEqual([(of["kind"], of["step"], "over" in of) for of in found["warnings"]],
@@ -135,10 +110,10 @@ class Rewind(folder.Folder):
             page = file.read()
         for text in (alike, won, "Spread between samples over time"):
             self.assertIn(text, page)
-        shown = self.good(leat("inspect", run)).stdout
+        shown = self.good("inspect", run).stdout
         for text in (f"warning      {alike}", f"warning      {won}", " 0.050\n"):
             self.assertIn(text, shown)
-        inspected = json.loads(self.good(leat("inspect", run, "--json")).stdout)
+        inspected = json.loads(self.good("inspect", run, "--json").stdout)
         self.assertEqual(inspected["warnings"], found["warnings"])
         self.assertEqual([(of["step"], of["spread"]) for of in inspected["measurements"]],
                          [(100, 0.05), (200, 0.05), (300, last["spread"])])

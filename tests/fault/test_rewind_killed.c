@@ -22,9 +22,10 @@
 #include "format/image_set_support.h"
 #include "leat/train.h"
 #include "memory_folder.h"
-#include "nn/kernels/suite.h"
+#include "quick_kernels.h"
 #include "train/open.h"
 #include "train/rewind.h"
+#include "trees.h"
 
 enum { IMAGES = 5, STEPS = 3, TO = 1, POINTS_MAX = 3000 };
 
@@ -38,18 +39,6 @@ bool leat_fault_point(leat_fault_kind kind) {
         return false;
     if (atomic_load(&kills)) raise(SIGKILL);
     return true;
-}
-
-/* In place of the library's: the self-test of the kernels takes more time than all else in a run,
- * and calls nothing that can fail. */
-bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
-    (void)kernels;
-    if (size > 0) message[0] = 0;
-    return true;
-}
-uint64_t leat_kernels_hash(const leat_kernels *kernels) {
-    (void)kernels;
-    return 0;
 }
 
 static char top[LEAT_PATH_BYTES - 200];
@@ -91,29 +80,6 @@ static leat_code rewind_run(leat_error *err) {
 
 static void join(char out[LEAT_PATH_BYTES], const char *dir, const char *name) {
     assert_int_equal(leat_path_join(out, LEAT_PATH_BYTES, dir, name, NULL), LEAT_OK);
-}
-
-static void copy(const char *from, const char *to) {
-    leat_path_facts facts;
-    leat_path_list names = {0};
-    uint8_t *bytes = NULL;
-    int64_t size = 0;
-    assert_int_equal(leat_path_stat(from, &facts, NULL), LEAT_OK);
-    if (facts.kind == LEAT_PATH_FILE) {
-        assert_int_equal(leat_file_load(from, 1 << 26, &bytes, &size, NULL), LEAT_OK);
-        assert_int_equal(leat_file_save(to, bytes, size, NULL), LEAT_OK);
-        leat_free(bytes);
-        return;
-    }
-    assert_int_equal(leat_path_make_dir(to, NULL), LEAT_OK);
-    assert_int_equal(leat_path_list_dir(from, &names, NULL), LEAT_OK);
-    for (int64_t i = 0; i < names.count; i++) {
-        char old[LEAT_PATH_BYTES], new[LEAT_PATH_BYTES];
-        join(old, from, names.paths[i]);
-        join(new, to, names.paths[i]);
-        copy(old, new);
-    }
-    leat_path_list_free(&names);
 }
 
 /* Names and hashes of all files, a line each. */
@@ -175,7 +141,7 @@ static void finish(long at) {
 
 static void begin_again(void) {
     assert_int_equal(leat_path_remove_tree(run, NULL), LEAT_OK);
-    copy(kept, run);
+    tree_copy(kept, run);
 }
 
 /* ---- Sweeps --------------------------------------------------------------------------------- */

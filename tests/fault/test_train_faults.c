@@ -17,11 +17,12 @@
 #include "format/image_set_support.h"
 #include "leat/train.h"
 #include "memory_folder.h"
-#include "nn/kernels/suite.h"
+#include "quick_kernels.h"
 #include "sweep.h"
 #include "train/folder.h"
 #include "train/sampling.h"
 #include "train/trainer.h"
+#include "trees.h"
 
 enum { IMAGES = 5, STEPS = 2 };
 
@@ -31,18 +32,6 @@ static char kept[LEAT_PATH_BYTES]; /* a copy of `done` */
 static char out[LEAT_PATH_BYTES], back[LEAT_PATH_BYTES];
 static char want[65];
 static leat_model *model;
-
-/* In place of the library's: the self-test of the kernels takes more time than all else in a run,
- * and calls nothing that can fail. */
-bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
-    (void)kernels;
-    if (size > 0) message[0] = 0;
-    return true;
-}
-uint64_t leat_kernels_hash(const leat_kernels *kernels) {
-    (void)kernels;
-    return 0;
-}
 
 static leat_train_options options_of(void) {
     leat_train_options options = leat_train_options_default();
@@ -110,31 +99,6 @@ static void training_that_fails_for_good(void **state) {
     continue_it(LEAT_OK);
 }
 
-static void copy(const char *from, const char *to) {
-    leat_path_facts facts;
-    leat_path_list names = {0};
-    uint8_t *bytes = NULL;
-    int64_t size = 0;
-    assert_int_equal(leat_path_stat(from, &facts, NULL), LEAT_OK);
-    if (facts.kind == LEAT_PATH_FILE) {
-        assert_int_equal(leat_file_load(from, 1 << 26, &bytes, &size, NULL), LEAT_OK);
-        assert_int_equal(leat_file_save(to, bytes, size, NULL), LEAT_OK);
-        leat_free(bytes);
-        return;
-    }
-    assert_int_equal(leat_path_make_dir(to, NULL), LEAT_OK);
-    assert_int_equal(leat_path_list_dir(from, &names, NULL), LEAT_OK);
-    for (int64_t i = 0; i < names.count; i++) {
-        char inner[2][LEAT_PATH_BYTES];
-        assert_int_equal(leat_path_join(inner[0], LEAT_PATH_BYTES, from, names.paths[i], NULL),
-                         LEAT_OK);
-        assert_int_equal(leat_path_join(inner[1], LEAT_PATH_BYTES, to, names.paths[i], NULL),
-                         LEAT_OK);
-        copy(inner[0], inner[1]);
-    }
-    leat_path_list_free(&names);
-}
-
 /* The last checkpoint is still there, whatever the next one met. */
 static leat_code go_further(const void *of, leat_error *err) {
     leat_train_options options = options_of();
@@ -159,7 +123,7 @@ static void look_at_checkpoints(leat_code code) {
     leat_run_close(opened);
     /* back to the run of STEPS steps */
     assert_int_equal(leat_path_remove_tree(done, NULL), LEAT_OK);
-    copy(kept, done);
+    tree_copy(kept, done);
 }
 
 static void checkpoints_survive(void **state) {
@@ -256,7 +220,7 @@ static int setup(void **state) {
         leat_train("dcgan", data, done, &options, &result, &err) != LEAT_OK)
         fail_msg("%s", err.message);
     memcpy(want, result.state, sizeof want);
-    copy(done, kept);
+    tree_copy(done, kept);
     const leat_plan plan = {0, IMAGES, 1, options.unit_size, options.micro_batch};
     assert_int_equal(leat_model_create(&model, &options, &plan, &err), LEAT_OK);
     return 0;

@@ -51,20 +51,30 @@ typedef struct line_case {
     const char *letters; /* NULL: none */
 } line_case;
 
-static void check_lines(leat_can_format format, const char *first, const line_case *cases,
-                        size_t count) {
+/* What a file with these first lines is taken for. */
+typedef struct detection {
     leat_can_layout layout;
     leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
+    int64_t skip; /* bytes before the first line of a frame */
+    bool found;
+} detection;
+
+static detection detect(const char *text, leat_can_format format) {
+    detection it = {0};
     leat_can_line_options options = options_of("");
-    assert_ok(leat_can_detect(first, (int64_t)strlen(first), "x", format, &options, &layout, &looks,
-                              &skip, &found, err));
-    assert_true(found);
-    assert_int_equal(layout.format, format);
+    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x", format, &options, &it.layout,
+                              &it.looks, &it.skip, &it.found, err));
+    return it;
+}
+
+static void check_lines(leat_can_format format, const char *first, const line_case *cases,
+                        size_t count) {
+    const detection it = detect(first, format);
+    assert_true(it.found);
+    assert_int_equal(it.layout.format, format);
     for (size_t i = 0; i < count; i++) {
         const char *letters = cases[i].letters != NULL ? cases[i].letters : "";
-        const char *got = parse(&layout, letters, cases[i].line, (int64_t)strlen(cases[i].line));
+        const char *got = parse(&it.layout, letters, cases[i].line, (int64_t)strlen(cases[i].line));
         if (strcmp(got, cases[i].want) != 0) {
             fail_msg("%s <%s> %s:\n  %s\n  wanted %s", leat_can_format_name(format), cases[i].line,
                      letters, got, cases[i].want);
@@ -77,20 +87,14 @@ static void check_lines(leat_can_format format, const char *first, const line_ca
 /* The lines after the header of a text, one after the other: each decides about those after it. */
 static inline void check_sequence(leat_can_format format, const char *text,
                                   const char *const *wanted) {
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip = 0;
-    bool found = false;
-    leat_can_line_options options = options_of("");
-    assert_ok(leat_can_detect(text, (int64_t)strlen(text), "x", format, &options, &layout, &looks,
-                              &skip, &found, err));
-    for (const char *at = text + skip; *at != 0; wanted++) {
+    detection it = detect(text, format);
+    for (const char *at = text + it.skip; *at != 0; wanted++) {
         const char *stop = strchr(at, '\n');
-        const char *got = parse(&layout, "", at, stop - at);
+        const char *got = parse(&it.layout, "", at, stop - at);
         assert_non_null(*wanted);
         if (strcmp(got, *wanted) != 0)
             fail_msg("<%.*s>:\n  %s\n  wanted %s", (int)(stop - at), at, got, *wanted);
-        leat_can_follow(&layout, at, stop - at);
+        leat_can_follow(&it.layout, at, stop - at);
         at = stop + 1;
     }
     assert_null(*wanted);

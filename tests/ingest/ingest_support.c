@@ -371,3 +371,32 @@ bool ingest_stop_at(void *user, const leat_progress *progress) {
     usleep(100100);
     return true;
 }
+
+/* ---- runs that stop ---- */
+
+const core_shape resume_shape = {.seed = 31,
+                                 .rows = 9000,
+                                 .sources = 300,
+                                 .heavy = 30,
+                                 .times = 3000,
+                                 .targets = 60,
+                                 .order = CORE_RANDOM};
+
+dataset_digest resume_want;
+
+leat_code resume_run(const char *out, const leat_probes_ingest_options *options,
+                     leat_probes_ingest_result *result, leat_error *err) {
+    return leat_probes_ingest(csv_paths("resume", 3), 3, out, options, result, err);
+}
+
+int resume_setup(void **state) {
+    (void)state;
+    core_row *rows = core_rows(&resume_shape);
+    leat_probes_ingest_options options = ingest_options();
+    leat_probes_ingest_result result;
+    csv_write("resume", rows, resume_shape.rows, &(csv_cut){.files = 3, .bad_every = 100});
+    free(rows);
+    if (resume_run(core_path("want"), &options, &result, NULL) != LEAT_OK) return 1;
+    resume_want = dataset_hash(core_path("want"));
+    return 0;
+}

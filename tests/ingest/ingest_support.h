@@ -68,4 +68,14 @@ typedef struct ingest_stopper {
 } ingest_stopper;
 bool ingest_stop_at(void *user, const leat_progress *progress);
 
+/* What the tests of runs that stop and are resumed begin with, made by resume_setup: rows of this
+ * shape and 90 bad ones in three files, "resume-*.csv", and the data set "want" that they become
+ * with ingest_options(). */
+extern const core_shape resume_shape;
+extern dataset_digest resume_want;
+int resume_setup(void **state);
+/* Ingests the three files; what is in `out` stays. */
+leat_code resume_run(const char *out, const leat_probes_ingest_options *options,
+                     leat_probes_ingest_result *result, leat_error *err);
+
 #endif

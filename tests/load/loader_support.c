@@ -158,3 +158,25 @@ void run_expect(const run *reference, const leat_batch *batch) {
         }
     }
 }
+
+leat_dataset *expect_without_index(const char *name, leat_loader_options options) {
+    enum { STEPS = 5 };
+    char dir[256], path[300];
+    make_options data = loader_data_options(LEAT_COMPRESSION_ZSTD);
+    loader_make(name, &data, dir);
+    leat_dataset *dataset = loader_open(dir);
+    run reference = run_make(dataset, &options, 0, STEPS);
+    leat_dataset_close(dataset);
+    snprintf(path, sizeof path, "%s/%s", dir, LEAT_MANIFEST_NAME);
+    must(leat_path_remove(path, NULL), NULL);
+    dataset = loader_open(dir);
+    leat_loader *loader = loader_create(dataset, &options);
+    for (int s = 0; s < STEPS; s++) {
+        const leat_batch *batch = loader_next(loader);
+        run_expect(&reference, batch);
+        leat_batch_release(batch);
+    }
+    leat_loader_destroy(loader);
+    run_free(&reference);
+    return dataset;
+}

@@ -56,5 +56,8 @@ const int32_t *run_row(const run *reference, int64_t step, int64_t row);
 void pack_row(const leat_batch *batch, int64_t index, int32_t *values);
 /* Fails the test unless each row of the batch is the run's. */
 void run_expect(const run *reference, const leat_batch *batch);
+/* Fails the test unless a data set gives the same batches with these options without leat's own
+ * index: split by name, facts from the records. The data set has no index afterwards. */
+leat_dataset *expect_without_index(const char *name, leat_loader_options options);
 
 #endif

@@ -2,7 +2,6 @@
 import atexit
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -110,25 +109,8 @@ def three_states():
     return path
 
 
-def run_examples(wanted, page="docs/python.md"):
-    """Runs the examples of a page for which `wanted` is true, in order in one program, beside a
-    data set `probes`, a cache `cache` and images `faces`. Gives how many there are, and how the
-    program ended."""
-    with open(os.path.join(ROOT, page), encoding="utf-8") as file:
-        page = file.read()
-    blocks = [block for block in re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-              if wanted(block)]
-    with tempfile.TemporaryDirectory() as place:
-        shutil.copytree(dataset(), os.path.join(place, "probes"))
-        shutil.copytree(can_cache(), os.path.join(place, "cache"))
-        shutil.copytree(image_data(size=64), os.path.join(place, "faces"))
-        path = os.path.join(place, "examples.py")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n\n".join(blocks))
-        return len(blocks), subprocess.run(
-            [sys.executable, path], cwd=place, capture_output=True, text=True, timeout=300,
-            check=False,
-            env={**os.environ, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"})
+# For programs that compute with JAX or PyTorch beside other tests.
+ONE_THREAD = {"JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"}
 
 
 def run_example(name, *words):
@@ -137,7 +119,7 @@ def run_example(name, *words):
         done = subprocess.run(
             [sys.executable, os.path.join(ROOT, "examples", "python", name), *words], cwd=place,
             capture_output=True, text=True, timeout=300, check=False,
-            env={**os.environ, "JAX_PLATFORMS": "cpu", "OMP_NUM_THREADS": "1"})
+            env={**os.environ, **ONE_THREAD})
         if done.returncode != 0 or os.listdir(place):
             raise AssertionError(f"{name}: status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout

@@ -1,20 +1,20 @@
-"""The examples of docs/python.md that need its environment: PyTorch, safetensors."""
+"""The blocks of docs/python.md, with those that need its environment: PyTorch, safetensors."""
+import os
+import sys
 import unittest
 
 import support
 
 support.need("numpy", "torch", "torch_geometric", "safetensors", "leat", environment="torch")
+sys.path.append(os.path.join(support.ROOT, "tests", "cli"))
+from shown import Pages  # noqa: E402
 
 
-class Examples(unittest.TestCase):
+class Examples(Pages):
+    limit = 300
+
     def test_they_run(self):
-        count, done = support.run_examples(lambda block: "torch" in block or "safetensors" in block)
-        self.assertGreater(count, 1)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        for promised in ("epoch 1: loss ", "\nDataBatch(x=[", "\nData(x=[", "\nval 1: ",
-                         "\nGraphFacts(graph="):
-            self.assertIn(promised, done.stdout)
-        self.assertRegex(done.stdout.splitlines()[-1], r"^\[[0-9]+(, [0-9]+){4}\]$")
+        self.assertEqual(self.run_page("docs/python.md", **support.ONE_THREAD), (11, 10, 3))
 
 
 if __name__ == "__main__":

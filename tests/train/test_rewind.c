@@ -6,23 +6,11 @@
 #include "base/file.h"
 #include "base/lock.h"
 #include "base/mem.h"
-#include "nn/kernels/suite.h"
+#include "quick_kernels.h"
 #include "train/ledger.h"
 #include "train/open.h"
 #include "train/rewind.h"
 #include "train_support.h"
-
-/* In place of the library's: the self-test of the kernels takes more time than all else in a run.
- */
-bool leat_kernels_check(const leat_kernels *kernels, char *message, size_t size) {
-    (void)kernels;
-    if (size > 0) message[0] = 0;
-    return true;
-}
-uint64_t leat_kernels_hash(const leat_kernels *kernels) {
-    (void)kernels;
-    return 0;
-}
 
 static leat_train_options options_of(int64_t steps) {
     leat_train_options options = train_options(steps);

@@ -427,24 +427,11 @@ static void test_trailing_labels(void **state) {
         {"3 0110 000 2 30 42\n1 0110 000 1 30 00\n", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        leat_can_layout layout;
-        leat_can_format looks;
-        int64_t skip, size = (int64_t)strlen(cases[i].text);
-        bool found;
-        leat_can_line_options options = options_of("");
-        assert_ok(leat_can_detect(cases[i].text, size, "x", LEAT_CAN_CRYSYS, &options, &layout,
-                                  &looks, &skip, &found, err));
-        assert_int_equal(layout.trailing_labels, cases[i].labels);
+        const detection it = detect(cases[i].text, LEAT_CAN_CRYSYS);
+        assert_int_equal(it.layout.trailing_labels, cases[i].labels);
     }
-    leat_can_layout layout;
-    leat_can_format looks;
-    int64_t skip;
-    bool found;
-    static const char padded[] = "1 0110 000 2 30 42 00 00 00 00\n2 0110 000 2 30 42 01 00 00 00\n";
-    leat_can_line_options options = options_of("");
-    assert_fails(leat_can_detect(padded, (int64_t)strlen(padded), "x", LEAT_CAN_AUTO, &options,
-                                 &layout, &looks, &skip, &found, err),
-                 LEAT_ERR_INPUT, "not a vehicle log format");
+    check_refused("1 0110 000 2 30 42 00 00 00 00\n2 0110 000 2 30 42 01 00 00 00\n", "x",
+                  "not a vehicle log format");
 }
 
 /* Interfaces get the number of their last digits, or else the least that is free. */

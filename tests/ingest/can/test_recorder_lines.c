@@ -164,15 +164,9 @@ static void test_busmaster_refused(void **state) {
     static const char *const gaps[] = {BUS_HEADER(BUS_DATE, "HEX", "SYSTEM"),
                                        BUS_HEADER(BUS_DATE, "HEX", "RELATIVE")};
     for (int i = 0; i < 2; i++) {
-        leat_can_layout layout;
-        leat_can_format looks;
-        int64_t skip = 0;
-        bool found = false;
-        leat_can_line_options options = options_of("");
-        assert_ok(leat_can_detect(gaps[i], (int64_t)strlen(gaps[i]), "x", LEAT_CAN_AUTO, &options,
-                                  &layout, &looks, &skip, &found, err));
-        assert_int_equal(layout.gaps, i == 1);
-        assert_int_equal(skip, strlen(gaps[i]));
+        const detection it = detect(gaps[i], LEAT_CAN_AUTO);
+        assert_int_equal(it.layout.gaps, i == 1);
+        assert_int_equal(it.skip, strlen(gaps[i]));
     }
 }
 
@@ -320,14 +314,7 @@ static void test_cl2000_refused(void **state) {
         CL_NAMES "081712003;1;282;50\n",
     };
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
-        leat_can_layout layout;
-        leat_can_format looks;
-        int64_t skip = 0;
-        bool found = false;
-        leat_can_line_options options = options_of("");
-        assert_ok(leat_can_detect(plain[i], (int64_t)strlen(plain[i]), "x", LEAT_CAN_AUTO, &options,
-                                  &layout, &looks, &skip, &found, err));
-        assert_int_equal(looks, LEAT_CAN_CSV);
+        assert_int_equal(detect(plain[i], LEAT_CAN_AUTO).looks, LEAT_CAN_CSV);
     }
 }
 

@@ -68,15 +68,9 @@ static void test_asc(void **state) {
     static const char *const relative[] = {"base hex timestamps relative\n0.1 1 12 Rx d 0\n",
                                            "base hex timestamps absolute\n0.1 1 12 Rx d 0\n"};
     for (int i = 0; i < 2; i++) {
-        leat_can_layout layout;
-        leat_can_format looks;
-        int64_t skip = 0;
-        bool found = false;
-        leat_can_line_options options = options_of("");
-        assert_ok(leat_can_detect(relative[i], (int64_t)strlen(relative[i]), "x", LEAT_CAN_AUTO,
-                                  &options, &layout, &looks, &skip, &found, err));
-        assert_int_equal(layout.gaps, i == 0);
-        assert_int_equal(skip, 29);
+        const detection it = detect(relative[i], LEAT_CAN_AUTO);
+        assert_int_equal(it.layout.gaps, i == 0);
+        assert_int_equal(it.skip, 29);
     }
 }
 

@@ -10,33 +10,6 @@
 #include "format/dataset/manifest.h"
 #include "ingest/probes/job.h"
 
-static const core_shape base = {.seed = 31,
-                                .rows = 9000,
-                                .sources = 300,
-                                .heavy = 30,
-                                .times = 3000,
-                                .targets = 60,
-                                .order = CORE_RANDOM};
-
-static dataset_digest want; /* of base in resume-*.csv with ingest_options() */
-
-static leat_code run(const char *out, const leat_probes_ingest_options *options,
-                     leat_probes_ingest_result *result, leat_error *err) {
-    return leat_probes_ingest(csv_paths("resume", 3), 3, out, options, result, err);
-}
-
-static int setup(void **state) {
-    (void)state;
-    core_row *rows = core_rows(&base);
-    leat_probes_ingest_options options = ingest_options();
-    leat_probes_ingest_result result;
-    csv_write("resume", rows, base.rows, &(csv_cut){.files = 3, .bad_every = 100});
-    free(rows);
-    if (run(core_path("want"), &options, &result, NULL) != LEAT_OK) return 1;
-    want = dataset_hash(core_path("want"));
-    return 0;
-}
-
 /* ---- cancelled ---- */
 
 /* What a stopped run leaves: its work and no data set. */
@@ -62,22 +35,23 @@ static void cancelled(void **state) {
             options.threads = 1 + (int)k % 2;
             options.progress = ingest_stop_at;
             options.progress_user = &how;
-            assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
+            assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
             check_stopped(out, &result);
             stages |= strcmp(how.stage, "reading") == 0 ? 1 : 2;
             options.resume = true;
             if (twice) {
                 how = (ingest_stopper){.at = 4};
                 options.threads = 3;
-                assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "stopped");
+                assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CANCELLED,
+                             "stopped");
                 check_stopped(out, &result);
             }
             options.progress = NULL;
             options.threads = 2;
-            assert_ok(run(out, &options, &result, err));
-            assert_same_dataset(out, want);
+            assert_ok(resume_run(out, &options, &result, err));
+            assert_same_dataset(out, resume_want);
             assert_int_equal(result.rows_read, result.measurements + result.rejected);
-            assert_int_equal(result.measurements, base.rows);
+            assert_int_equal(result.measurements, resume_shape.rows);
             resumed += result.resumed;
         }
         if (twice == 0) assert_in_range(resumed, 1, 4); /* some in the scan, some after it */
@@ -184,7 +158,7 @@ static void stop_in_write(const char *out) {
         assert_ok(leat_path_remove_tree(out, err));
         options.progress = ingest_stop_at;
         options.progress_user = &how;
-        assert_int_equal(run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
+        assert_int_equal(resume_run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
         if (strcmp(how.stage, "writing") == 0) return;
     }
 }
@@ -237,9 +211,9 @@ static void resume_with_others(void **state) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     options.resume = true;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* A state or spill that was changed is told; --replace begins anew. */
@@ -265,11 +239,11 @@ static void damaged_state(void **state) {
         }
         leat_path_list_free(&names);
         options.resume = true;
-        assert_fails(run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
+        assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
         options.resume = false;
         options.replace = true;
-        assert_ok(run(out, &options, &result, err));
-        assert_same_dataset(out, want);
+        assert_ok(resume_run(out, &options, &result, err));
+        assert_same_dataset(out, resume_want);
     }
 }
 
@@ -287,10 +261,10 @@ static void changed_number(void **state) {
     core_save(core_path("changed_number/.leat/state.json"), image.data, image.size_bytes);
     free(image.data);
     options.resume = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
     options.resume = false;
-    assert_ok(run(out, &options, &result, err));
-    assert_same_dataset(out, want);
+    assert_ok(resume_run(out, &options, &result, err));
+    assert_same_dataset(out, resume_want);
 }
 
 /* As a spill that is gone: nothing is lost. */
@@ -306,10 +280,10 @@ static void missing_others(void **state) {
         char path[LEAT_PATH_BYTES];
         snprintf(path, sizeof path, "%s/.leat/%s", out, names[i]);
         assert_ok(leat_path_rename(path, core_path("elsewhere"), err));
-        assert_fails(run(out, &options, &result, err), LEAT_ERR_NOT_FOUND, "--replace");
+        assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_NOT_FOUND, "--replace");
         assert_ok(leat_path_rename(core_path("elsewhere"), path, err));
     }
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed);
 }
 
@@ -359,22 +333,23 @@ static void folders(void **state) {
         if (cases[c].kind == INTERRUPTED) stop_in_write(out);
         if (cases[c].kind == COMPLETE) {
             options.seed = 9;
-            assert_ok(run(out, &options, &result, err));
+            assert_ok(resume_run(out, &options, &result, err));
             touch(out, "notes.txt"); /* a file of the user's stays */
             options.seed = 0;
         }
         options.resume = cases[c].resume;
         options.replace = cases[c].replace;
-        assert_fails(run(out, &options, &result, err), cases[c].code, cases[c].words);
+        assert_fails(resume_run(out, &options, &result, err), cases[c].code, cases[c].words);
         if (cases[c].code == LEAT_OK) {
-            assert_same_dataset(out, want);
+            assert_same_dataset(out, resume_want);
             int64_t names = 6 + (cases[c].kind == COMPLETE);
             assert_int_equal(dir_count(out), names);
         } else if (cases[c].kind == FOREIGN) {
             assert_int_equal(dir_count(out), 1);
         } else if (cases[c].kind == COMPLETE) {
             options.seed = 9;
-            assert_memory_not_equal(dataset_hash(out).bytes, want.bytes, sizeof want.bytes);
+            assert_memory_not_equal(dataset_hash(out).bytes, resume_want.bytes,
+                                    sizeof resume_want.bytes);
         }
     }
 }
@@ -386,13 +361,13 @@ static void finished(void **state) {
     const char *out = core_path("finished_run"), *few = csv_paths("resume", 1)[0];
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result first = {0}, again = {0};
-    assert_ok(run(out, &options, &first, err));
+    assert_ok(resume_run(out, &options, &first, err));
     options.resume = true;
     for (int left = 0; left < 3; left++) {
         if (left > 0) assert_ok(leat_path_make_dir(core_path("finished_run/.leat"), err));
         if (left > 1) core_save(core_path("finished_run/.leat.lock"), "", 0);
-        assert_ok(run(out, &options, &again, err));
-        assert_same_dataset(out, want);
+        assert_ok(resume_run(out, &options, &again, err));
+        assert_same_dataset(out, resume_want);
         assert_true(again.resumed && again.was_complete && !first.was_complete);
         assert_int_equal(again.measurements, first.measurements);
         assert_int_equal(again.rows_read, first.rows_read);
@@ -405,16 +380,16 @@ static void finished(void **state) {
         assert_memory_equal(again.shards, first.shards, sizeof first.shards);
     }
     options.strict = true;
-    assert_fails(run(out, &options, &again, err), LEAT_ERR_INPUT, "--strict");
+    assert_fails(resume_run(out, &options, &again, err), LEAT_ERR_INPUT, "--strict");
     options.strict = false;
     assert_fails(leat_probes_ingest(&few, 1, out, &options, &again, err), LEAT_ERR_EXISTS,
                  "complete data set");
     options.column_rtt = "delay";
-    assert_fails(run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
+    assert_fails(resume_run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
     options.column_rtt = NULL;
     assert_ok(leat_path_remove(core_path("finished_run/run.json"), err));
-    assert_fails(run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
-    assert_same_dataset(out, want);
+    assert_fails(resume_run(out, &options, &again, err), LEAT_ERR_EXISTS, "complete data set");
+    assert_same_dataset(out, resume_want);
 }
 
 /* Rows that the interrupted run has set aside fail --strict as they fail a run of its own; nothing
@@ -425,14 +400,14 @@ static void strict_resume(void **state) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     options.strict = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_INPUT, "");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_INPUT, "");
     stop_in_write(out);
     options.resume = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_INPUT, "--strict");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_INPUT, "--strict");
     options.strict = false;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed && result.rejected > 0);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* A temporary file that is gone may come back with its disk: it is named, and nothing is lost. */
@@ -447,15 +422,15 @@ static void missing_spill(void **state) {
     assert_ok(leat_path_rename(names.paths[0], core_path("elsewhere"), err));
     options.resume = true;
     leat_error err = {0};
-    assert_int_equal(run(out, &options, &result, &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(resume_run(out, &options, &result, &err), LEAT_ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "spill_"));
     assert_non_null(strstr(err.message, "is missing"));
     assert_non_null(strstr(err.message, "--replace"));
     assert_ok(leat_path_rename(core_path("elsewhere"), names.paths[0], err));
     leat_path_list_free(&names);
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* Files that are not of the data set are never removed with it. */
@@ -473,25 +448,26 @@ static void files_of_others(void **state) {
             if (is_split && !interrupted) continue;
             assert_ok(leat_path_remove_tree(out, err));
             if (interrupted) stop_in_write(out);
-            else assert_ok(run(out, &options, &result, err));
+            else assert_ok(resume_run(out, &options, &result, err));
             snprintf(path, sizeof path, "%s/%s", out, places[i]);
             snprintf(dir, sizeof dir, "%s", path);
             *strrchr(dir, '/') = 0;
             assert_ok(leat_path_make_dir(dir, err));
             core_save(path, "x", 1);
             options.replace = true;
-            assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "move it away");
+            assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_EXISTS, "move it away");
             assert_true(path_exists(path));
             if (!interrupted) assert_false(has_work(out));
             if (interrupted) {
                 options.replace = false;
                 options.resume = true;
-                assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "move it away");
+                assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_EXISTS,
+                             "move it away");
             }
             assert_ok(leat_path_remove_tree(is_split || i == 1 ? dir : path, err));
             if (is_split) stop_in_write(out);
-            assert_ok(run(out, &options, &result, err));
-            assert_same_dataset(out, want);
+            assert_ok(resume_run(out, &options, &result, err));
+            assert_same_dataset(out, resume_want);
         }
     }
 }
@@ -502,21 +478,21 @@ static void other_manifests(void **state) {
     const char *out = core_path("manifests"), *path = core_path("manifests/manifest.json");
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     core_image image = core_load(path);
     static const char newer[] = "{\"format\": \"leat.probes\", \"version\": 3}";
     for (int replace = 0; replace < 2; replace++) {
         options.replace = replace;
         core_save(path, newer, (int64_t)sizeof newer - 1);
-        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "use a newer leat");
+        assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_EXISTS, "use a newer leat");
         core_save(path, "{\"name\": \"x\"}", 13);
-        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "\"format\"");
+        assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_EXISTS, "\"format\"");
         core_save(path, image.data, image.size_bytes / 2);
-        assert_fails(run(out, &options, &result, err), LEAT_ERR_EXISTS, "not valid JSON");
+        assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_EXISTS, "not valid JSON");
     }
     core_save(path, image.data, image.size_bytes);
     free(image.data);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* A failed replacement leaves the data set that is there. */
@@ -525,26 +501,26 @@ static void failed_replacement(void **state) {
     const char *out = core_path("replacement"), *missing = core_path("no_such.csv");
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     options.replace = true;
     assert_fails(leat_probes_ingest(&missing, 1, out, &options, &result, err), LEAT_ERR_NOT_FOUND,
                  "no_such");
     options.strict = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_INPUT, "");
-    assert_same_dataset(out, want);
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_INPUT, "");
+    assert_same_dataset(out, resume_want);
     assert_int_equal(dir_count(out), 6);
     /* one that was stopped leaves it too, beside its own work */
     ingest_stopper how = {.at = 3};
     options.strict = false;
     options.progress = ingest_stop_at;
     options.progress_user = &how;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_CANCELLED, "");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(out), 7);
     options.progress = NULL;
     options.replace = false;
     options.resume = true;
-    assert_ok(run(out, &options, &result, err));
-    assert_same_dataset(out, want);
+    assert_ok(resume_run(out, &options, &result, err));
+    assert_same_dataset(out, resume_want);
 }
 
 /* A journal that says nothing: what it was written for is given up, if --replace asks for it. */
@@ -557,7 +533,7 @@ static void damaged_journal(void **state) {
     leat_probes_ingest_options options = ingest_options();
     leat_probes_ingest_result result;
     options.probes_per_shard = 2; /* more shards than there will be */
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     snprintf(path, sizeof path, "%s/.leat", out);
     assert_ok(leat_path_make_dir(path, err));
     snprintf(path, sizeof path, "%s/.leat/leat-work.json", out);
@@ -565,13 +541,13 @@ static void damaged_journal(void **state) {
     snprintf(path, sizeof path, "%s/.leat/publish.json", out);
     assert_ok(leat_file_save(path, "{", 1, err));
     options = ingest_options();
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
     options.resume = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_CORRUPT, "--replace");
     options.resume = false;
     options.replace = true;
-    assert_ok(run(out, &options, &result, err));
-    assert_same_dataset(out, want);
+    assert_ok(resume_run(out, &options, &result, err));
+    assert_same_dataset(out, resume_want);
     assert_int_equal(dir_count(out), 6);
 }
 
@@ -596,18 +572,18 @@ static void busy(void **state) {
     snprintf(path, sizeof path, "%s/.leat.lock", out);
     assert_ok(leat_file_open(&lock, path, LEAT_FILE_NEW, err));
     assert_ok(leat_file_lock(lock, err));
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
     options.resume = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
     options.resume = false;
     options.replace = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_BUSY, "another ingest");
     leat_file_close(lock);
     options.replace = false;
     options.resume = true;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* Two runs from different folders that call their outputs alike share no temporary files. */
@@ -627,19 +603,19 @@ static void shared_temp(void **state) {
     options.progress = ingest_stop_at;
     options.progress_user = &how;
     assert_int_equal(chdir(one), 0);
-    assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
+    assert_fails(resume_run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 1);
     how = (ingest_stopper){.at = 3};
     assert_int_equal(chdir(two), 0);
-    assert_fails(run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
+    assert_fails(resume_run("data", &options, &result, err), LEAT_ERR_CANCELLED, "");
     assert_int_equal(dir_count(temp), 2);
     options.progress = NULL;
     options.resume = true;
-    assert_ok(run("data", &options, &result, err));
-    assert_same_dataset("data", want);
+    assert_ok(resume_run("data", &options, &result, err));
+    assert_same_dataset("data", resume_want);
     assert_int_equal(chdir(one), 0);
-    assert_ok(run("data", &options, &result, err));
-    assert_same_dataset("data", want);
+    assert_ok(resume_run("data", &options, &result, err));
+    assert_same_dataset("data", resume_want);
     assert_int_equal(chdir(before), 0);
     assert_int_equal(dir_count(temp), 0);
 }
@@ -657,5 +633,5 @@ int main(void) {
         cmocka_unit_test(strict_resume),      cmocka_unit_test(missing_spill),
         cmocka_unit_test(files_of_others),    cmocka_unit_test(other_manifests),
     };
-    return cmocka_run_group_tests_name("ingest resumed", tests, setup, core_teardown);
+    return cmocka_run_group_tests_name("ingest resumed", tests, resume_setup, core_teardown);
 }

@@ -9,33 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const core_shape base = {.seed = 31,
-                                .rows = 9000,
-                                .sources = 300,
-                                .heavy = 30,
-                                .times = 3000,
-                                .targets = 60,
-                                .order = CORE_RANDOM};
-
-static dataset_digest want; /* of base in resume-*.csv with ingest_options() */
-
-static leat_code run(const char *out, const leat_probes_ingest_options *options,
-                     leat_probes_ingest_result *result, leat_error *err) {
-    return leat_probes_ingest(csv_paths("resume", 3), 3, out, options, result, err);
-}
-
-static int setup(void **state) {
-    (void)state;
-    core_row *rows = core_rows(&base);
-    leat_probes_ingest_options options = ingest_options();
-    leat_probes_ingest_result result;
-    csv_write("resume", rows, base.rows, &(csv_cut){.files = 3, .bad_every = 100});
-    free(rows);
-    if (run(core_path("want"), &options, &result, NULL) != LEAT_OK) return 1;
-    want = dataset_hash(core_path("want"));
-    return 0;
-}
-
 /* A run that stopped after its scan. */
 static void stop_in_write(const char *out) {
     leat_probes_ingest_options options = ingest_options();
@@ -45,7 +18,7 @@ static void stop_in_write(const char *out) {
         assert_ok(leat_path_remove_tree(out, err));
         options.progress = ingest_stop_at;
         options.progress_user = &how;
-        assert_int_equal(run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
+        assert_int_equal(resume_run(out, &options, &result, NULL), LEAT_ERR_CANCELLED);
         if (strcmp(how.stage, "writing") == 0) return;
     }
 }
@@ -62,9 +35,9 @@ static void in_memory(void **state) {
             assert_ok(leat_path_remove_tree(out, err));
             options.spill = spill;
             options.threads = threads;
-            assert_ok(run(out, &options, &result, err));
+            assert_ok(resume_run(out, &options, &result, err));
             assert_int_equal(result.bytes_spilled > 0, spill == LEAT_SPILL_ALWAYS);
-            assert_same_dataset(out, want);
+            assert_same_dataset(out, resume_want);
         }
     }
     leat_probes_ingest_options options = ingest_options();
@@ -73,10 +46,10 @@ static void in_memory(void **state) {
     assert_true(path_exists(core_path("in_memory/.leat/state.json")));
     options.resume = true;
     options.spill = LEAT_SPILL_ALWAYS;
-    assert_ok(run(out, &options, &result, err));
+    assert_ok(resume_run(out, &options, &result, err));
     assert_true(result.resumed);
     assert_true(result.bytes_spilled > 0);
-    assert_same_dataset(out, want);
+    assert_same_dataset(out, resume_want);
 }
 
 /* A run that an older version has begun is not misread. */
@@ -93,11 +66,11 @@ static void older_state(void **state) {
     core_save(file, image.data, image.size_bytes);
     free(image.data);
     options.resume = true;
-    assert_fails(run(out, &options, &result, err), LEAT_ERR_UNSUPPORTED, "--replace");
+    assert_fails(resume_run(out, &options, &result, err), LEAT_ERR_UNSUPPORTED, "--replace");
     options.resume = false;
     options.replace = true;
-    assert_ok(run(out, &options, &result, err));
-    assert_same_dataset(out, want);
+    assert_ok(resume_run(out, &options, &result, err));
+    assert_same_dataset(out, resume_want);
 }
 
 /* ---- killed ---- */
@@ -119,16 +92,16 @@ static void killed_at_a_report(void **state) {
             ingest_stopper how = {.at = at, .kills = true};
             options.progress = ingest_stop_at;
             options.progress_user = &how;
-            (void)run(out, &options, &result, NULL);
+            (void)resume_run(out, &options, &result, NULL);
             _exit(1);
         }
         int status = 0;
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
         options.resume = true;
-        assert_ok(run(out, &options, &result, err));
+        assert_ok(resume_run(out, &options, &result, err));
         if (k < 3) assert_false(result.resumed); /* it was in memory */
-        assert_same_dataset(out, want);
+        assert_same_dataset(out, resume_want);
         assert_int_equal(dir_count(out), dir_count(core_path("want")));
     }
 }
@@ -175,7 +148,7 @@ static void killed(void **state) {
     int finished = 0;
     leat_probes_ingest_options whole = ingest_options();
     leat_probes_ingest_result timed;
-    assert_ok(run(out, &whole, &timed, err));
+    assert_ok(resume_run(out, &whole, &timed, err));
     int64_t lasts_us = (int64_t)(timed.seconds_total * 1e6) + 1000;
     for (int i = 0; i < 12; i++) {
         leat_probes_ingest_options options = ingest_options();
@@ -188,7 +161,7 @@ static void killed(void **state) {
             assert_true(child >= 0);
             if (child == 0) {
                 options.resume = true;
-                _exit(run(out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
+                _exit(resume_run(out, &options, &result, NULL) == LEAT_OK ? 0 : 1);
             }
             usleep((useconds_t)core_below(&rng, lasts_us >> core_below(&rng, 3)));
             assert_int_equal(kill(child, SIGKILL), 0);
@@ -201,11 +174,11 @@ static void killed(void **state) {
         }
         options.resume = true;
         leat_error err = {0};
-        leat_code code = run(out, &options, &result, &err);
+        leat_code code = resume_run(out, &options, &result, &err);
         if (code != LEAT_OK && strstr(err.message, "complete data set") == NULL) {
             fail_msg("%s", err.message);
         }
-        assert_same_dataset(out, want);
+        assert_same_dataset(out, resume_want);
         if (i % 3 == 0) assert_true(dir_count(temp) <= 0);
     }
     print_message("# %d of 12 runs came to their end before they were killed\n", finished);
@@ -220,5 +193,5 @@ int main(void) {
         cmocka_unit_test(killed_with_warnings),
         cmocka_unit_test(killed),
     };
-    return cmocka_run_group_tests_name("ingest spilled", tests, setup, core_teardown);
+    return cmocka_run_group_tests_name("ingest spilled", tests, resume_setup, core_teardown);
 }

@@ -43,4 +43,19 @@ static void expect_identity(const leat_dataset *simple, const leat_dataset *data
     run_free(&reference);
 }
 
+/* The same rows in plain shards and in compressed ones. */
+static inline void identity_open(leat_dataset *datasets[2]) {
+    static const leat_compression compressions[2] = {LEAT_COMPRESSION_NONE, LEAT_COMPRESSION_ZSTD};
+    for (int i = 0; i < 2; i++) {
+        char dir[256];
+        make_options data = loader_data_options(compressions[i]);
+        loader_make(i == 0 ? "plain" : "packed", &data, dir);
+        datasets[i] = loader_open(dir);
+    }
+}
+
+static inline void identity_close(leat_dataset *datasets[2]) {
+    for (int i = 0; i < 2; i++) leat_dataset_close(datasets[i]);
+}
+
 #endif

@@ -4,15 +4,10 @@
 
 static void identity(void **state) {
     (void)state;
-    char plain[256], packed[256];
-    make_options data = loader_data_options(LEAT_COMPRESSION_NONE);
-    loader_make("plain", &data, plain);
-    data.record.compression = LEAT_COMPRESSION_ZSTD;
-    loader_make("packed", &data, packed);
-    leat_dataset *datasets[2] = {loader_open(plain), loader_open(packed)};
+    leat_dataset *datasets[2];
+    identity_open(datasets);
     expect_identity(datasets[0], datasets[1], 1);
-    leat_dataset_close(datasets[0]);
-    leat_dataset_close(datasets[1]);
+    identity_close(datasets);
 }
 
 int main(void) {
