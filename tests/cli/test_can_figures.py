@@ -280,7 +280,7 @@ class Windows(unittest.TestCase):
         for name in ("a-benign-window-as-a-graph", "a-window-with-an-attack-as-a-graph"):
             with open(at(name + ".svg"), "wb") as file:
                 file.write(of.files[name + ".svg"])
-            pages.check_in_browser(self, at(name + ".svg"), DATA, 8)
+            pages.check_in_browser(self, at(name + ".svg"), DATA, 8, dark=False)
 
 
 class Course(unittest.TestCase):

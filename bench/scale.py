@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""How the ingest of probes scales with threads, and when compression pays.
+
+Each side is a process of `leat ingest probes --spill always`, in turn, with one and two threads,
+its output and its spill
+  memory   in /dev/shm, where nothing waits for a disk
+  disk     in --work
+and, in memory with two threads, with --compression zstd:1.
+
+Two threads may be less than twice as fast because one waits while the other works, or because both
+work slower at once (memory, caches, a processor that is shared). The processor time tells them
+apart: if two threads work for the share b of their time, the serial share of the work is 1 / b - 1
+(Amdahl). What that allows with more threads is arithmetic, printed as such.
+"""
+import os
+import shutil
+
+import measure
+from ingest import make_input
+from measure import Missing, Report, parse, parser, program, ratio, rounds, run, spread
+
+SIZES = {
+    "measurements": (20_000_000, 500_000, "rows of the input"),
+    "probes": (85_000, 5_000, "distinct sources among them"),
+    "runs": (5, 2, "counted rounds"),
+    "warmup": (1, 0, "rounds before them"),
+}
+IN_MEMORY = "/dev/shm"
+BYTES_A_ROW = 120  # of shards and spill together
+GOAL = 1.85
+
+
+class Place:
+    """A folder of its own in memory or on the disk."""
+
+    def __init__(self, options, source, parent):
+        self.options, self.source = options, source
+        self.folder = os.path.join(parent, f"leat-scale-{os.getpid()}")
+
+    def take(self, threads, *more):
+        def one(_):
+            measure.remove(self.folder)
+            os.makedirs(os.path.join(self.folder, "temp"))
+            measure.read_through(self.source)
+            try:
+                return run([program(self.options, "leat"), "ingest", "probes", self.source, "-o",
+                            os.path.join(self.folder, "data"), "--temp",
+                            os.path.join(self.folder, "temp"), "--threads", str(threads),
+                            "--spill", "always", "--json", *more])
+            finally:
+                measure.remove(self.folder)
+        return one
+
+
+def phase(samples, begin, end):
+    return spread(samples, lambda s: s[end] - (s[begin] if begin else 0))
+
+
+PHASES = (("scan", None, "seconds_scan"), ("write", "seconds_scan", "seconds_written"),
+          ("both", None, "seconds_written"))
+
+
+def report_threads(report, samples, place):
+    for name, begin, end in PHASES:
+        two = phase(samples[f"{place} 2"], begin, end)
+        one = phase(samples[f"{place} 1"], begin, end)
+        times = ratio(one, two)
+        judged = place == "memory" and name != "both"
+        report.row(f"{place}, {name}: two threads, compared with one", two.text(" s"),
+                   one.text(" s"), times.text("x the speed"), goal=f">= {GOAL}x" if judged else "",
+                   met=times.median >= GOAL if judged else None)
+    after = spread(samples[f"{place} 2"], lambda s: s["seconds"] - s["seconds_written"])
+    report.row(f"{place}: after the last byte, by one thread", after.text(" s", 3))
+
+
+def work_of(sample):
+    return sample["user"] + sample["sys"]
+
+
+def report_share(report, samples):
+    """What the serial share of all in memory allows."""
+    one, two = samples["memory 1"], samples["memory 2"]
+    mine, theirs = spread(two, work_of), spread(one, work_of)
+    report.row("memory: processor time of two threads, compared with one", mine.text(" s"),
+               theirs.text(" s"), ratio(mine, theirs).text("x the time"))
+    busy = spread(two, lambda s: work_of(s) / 2 / s["wall"])
+    report.row("memory: share of their time that two threads work", spread(
+        two, lambda s: 100 * work_of(s) / 2 / s["wall"]).text(" %", 1))
+    share = max(0.0, 1 / busy.median - 1)
+    allowed = ", ".join(f"{1 / (share + (1 - share) / n):.1f}x with {n}" for n in (4, 16, 64))
+    report.row("memory: serial share of the whole, and what it allows with more threads",
+               f"{share:.1%}: {allowed}")
+
+
+def report_compression(report, samples):
+    plain, packed = samples["memory 2"], samples["memory 2 zstd:1"]
+    mine, theirs = phase(packed, *PHASES[1][1:]), phase(plain, *PHASES[1][1:])
+    report.row("memory, write, two threads: --compression zstd:1, compared with none",
+               mine.text(" s"), theirs.text(" s"), ratio(mine, theirs).text("x the time"))
+    sizes = spread(packed, "bytes_written", 1e-6), spread(plain, "bytes_written", 1e-6)
+    report.row("bytes written: zstd:1, compared with none", sizes[0].text(" MB", 0),
+               sizes[1].text(" MB", 0), ratio(*sizes).text("x the bytes"))
+    report.row("a disk on which both take the same time (bytes of none in the time of zstd:1)",
+               f"{sizes[1].median / mine.median:,.0f} MB/s")
+
+
+def body():
+    options = parse(parser(__doc__, SIZES), SIZES)
+    need = BYTES_A_ROW * options.measurements
+    if not os.access(IN_MEMORY, os.W_OK) or shutil.disk_usage(IN_MEMORY).free < need:
+        raise Missing(f"{IN_MEMORY} has no {need >> 20} MiB free")
+    source = make_input(options, options.measurements, options.probes)
+    report = Report("scale", options)
+    places = {"memory": Place(options, source, IN_MEMORY),
+              "disk": Place(options, source, options.work)}
+    sides = [(f"{name} {threads}", place.take(threads))
+             for name, place in places.items() for threads in (1, 2)]
+    sides.append(("memory 2 zstd:1", places["memory"].take(2, "--compression", "zstd:1")))
+    report.samples = samples = rounds(sides, options.runs, options.warmup)
+    report.note(f"{options.measurements:,} measurements of {options.probes:,} probes; `leat` has "
+                "two threads, `rival` one, unless the row says otherwise")
+    for name in places:
+        report_threads(report, samples, name)
+    report_share(report, samples)
+    report_compression(report, samples)
+    report.print()
+    report.save()
+
+
+if __name__ == "__main__":
+    measure.main(body)
