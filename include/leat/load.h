@@ -174,7 +174,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_dataset_row_record(leat_row *cursor, con
 #define LEAT_SUMMARY_ROWS_MAX 1000
 /* Destinations that are counted, in 16 MiB; if there are more, a sample of them is. */
 #define LEAT_SUMMARY_DESTINATIONS (1 << 18)
-#define LEAT_SUMMARY_JUDGED 20 /* measurements from which on a share of failures is told */
+#define LEAT_SUMMARY_JUDGED 20 /* measurements that a share of failures requires */
 
 typedef struct leat_summary_options {
     int threads;            /* 1..256; the result does not depend on it */

@@ -2,7 +2,7 @@
  * A capture over time: which identifiers its windows hold, from its first to its last, where its
  * attacks are, and how dense its frames follow. One thread counts; its windows are visited twice,
  * first to find the most frequent identifiers, then to count those per column, so that memory does
- * not depend on the number of windows. /
+ * not depend on the number of windows.
  */
 #include <stdlib.h>
 #include <string.h>
