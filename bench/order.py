@@ -8,6 +8,9 @@ Each rate is of one process of `leat batches --time`, sides in turn:
   slow     every read takes 1 ms or 20 ms longer (bench/rivals/slow_reads.c), --io pread, cold
   grain    Grain's own shuffle of the same rows, with the sampler of bench/rivals/python_batches.py,
            cold and cached
+  tar, mds the same rows in shards of WebDataset and of MosaicML Streaming, with that sampler in two
+           processes (bench/rivals/row_loaders.py), cold and cached; and with no sampler, only to
+           read the rows. They need --loaders
   disk     the same files read one after the other, 8 MiB at a time, by as many threads as the
            windowed order has, cold
 One epoch each, in the global order fewer steps where that is slow.
@@ -32,6 +35,7 @@ SIZES = {
     "warmup": (1, 0, "rounds before them"),
 }
 SIDES = ("cold", "cached", "packed", "slow", "grain", "mixing")
+LOADERS = {"tar": "WebDataset", "mds": "MosaicML Streaming"}
 MEMORY = "2G"
 DELAYS = (1, 20)  # ms
 GOAL_COLD, GOAL_PACKED = 25e6, 30e6
@@ -39,7 +43,7 @@ GOAL_COLD, GOAL_PACKED = 25e6, 30e6
 
 def files_of(folder):
     return sorted(os.path.join(where, name) for where, _, names in os.walk(folder)
-                  for name in names if name.endswith(".arrayrecord"))
+                  for name in names if name.endswith((".arrayrecord", ".tar", ".mds")))
 
 
 def drop(folder):
@@ -140,7 +144,26 @@ def sides_of(options, plain, packed):
                 before(plain)
                 return run(grain)
             sides[f"grain {name}"] = take
+    if options.loaders:
+        sides.update(loader_sides(options, plain))
     return list(sides.items())
+
+
+def loader_sides(options, plain):
+    """WebDataset and MosaicML Streaming: the rows are written once, in each of their formats."""
+    script = [options.loaders, os.path.join(measure.RIVALS, "row_loaders.py")]
+    shards = measure.made_once(
+        os.path.join(options.work, f"order-{options.measurements}-loaders"),
+        lambda part: measure.quiet([*script, "write", plain, part]))
+    sides = {}
+    for kind in LOADERS:
+        for ending in ("", "-rows"):
+            for name, before in (("cold", drop), ("cached", measure.read_through)):
+                def take(_, mode=kind + ending, home=os.path.join(shards, kind), before=before):
+                    before(home)
+                    return run([*script, mode, shards, str(options.batch), str(options.seconds)])
+                sides[f"{kind}{ending} {name}"] = take
+    return sides
 
 
 def rate(samples):
@@ -180,6 +203,19 @@ def report_disk(report, samples, epoch_bytes):
                goal="<= 1.1x", met=again.median <= 1.1)
 
 
+def report_loaders(report, samples):
+    for kind, words in LOADERS.items():
+        for name in ("cold", "cached"):
+            if f"{kind} {name}" not in samples or f"{name} windowed" not in samples:
+                continue
+            mine, theirs = rate(samples[f"{name} windowed"]), rate(samples[f"{kind} {name}"])
+            report.row(f"{name}, two threads, compared with {words} in two processes",
+                       mine.text(" M tokens/s", 1), theirs.text(" M tokens/s"),
+                       ratio(mine, theirs).text("x the speed", 0))
+            rows = spread(samples[f"{kind}-rows {name}"], "bytes_per_s", 1e-6)
+            report.row(f"{name}, {words}: rows read, without tokens", "", rows.text(" MB/s", 0))
+
+
 def report_mixing(report, options, data):
     for order in ("global", "windowed"):
         command = with_package(options, [
@@ -202,6 +238,8 @@ def body():
     made = parser(__doc__, SIZES)
     made.add_argument("--skip", action="append", default=[], choices=SIDES,
                       help="what to leave out; may be repeated")
+    made.add_argument("--loaders", metavar="PYTHON", help="measure WebDataset and MosaicML "
+                      "Streaming too: an interpreter with torch, array_record and these two")
     options = parse(made, SIZES)
     plain, packed = make_datasets(options)
     epoch_bytes = sum(map(os.path.getsize, (
@@ -226,6 +264,7 @@ def body():
             report.row(f"{name}, two threads, compared with Grain in one process",
                        mine.text(" M tokens/s", 1), theirs.text(" M tokens/s"),
                        ratio(mine, theirs).text("x the speed", 0))
+    report_loaders(report, samples)
     for ms in DELAYS:
         compare(report, samples, f"each read {ms} ms longer, page cache empty", f"slow {ms}")
     if "mixing" not in options.skip:
