@@ -24,6 +24,17 @@ void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, cons
     leat_json_end_object(doc->json);
 }
 
+bool leat_doctor_tell_memory(leat_doctor *doc, const char *data, int64_t size_bytes) {
+    char what[LEAT_MESSAGE_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
+    int64_t memory_bytes = 0;
+    if (!leat_data_exceeds_memory(size_bytes, &memory_bytes)) return false;
+    snprintf(what, sizeof what, "%s has %s, more than the %s of memory", data,
+             leat_words_bytes(a, size_bytes), leat_words_bytes(b, memory_bytes));
+    leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
+                     "train with --order windowed, which reads it once an epoch");
+    return true;
+}
+
 void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *findings, int64_t count,
                                int64_t all) {
     char what[LEAT_MESSAGE_BYTES + 300], words[LEAT_WORDS_BYTES];

@@ -44,6 +44,14 @@ static int make_batches(images_job *job) {
     return batches_run_steps(&job->run);
 }
 
+int64_t images_at(const images_job *job, int64_t position) {
+    leat_image_order order = {.seed = job->options.seed,
+                              .count = job->facts.count,
+                              .image_bytes = 3 * (int64_t)job->facts.size * job->facts.size,
+                              .window_bytes = job->options.window_bytes};
+    return leat_image_in_order(&order, position);
+}
+
 /* ---- What the command does ---------------------------------------------------------------- */
 
 static int explain(const images_job *job) {
@@ -93,6 +101,8 @@ static int with_images(images_job *job) {
     job->options = leat_image_loader_options_default();
     int status = leat_cli_set(job->run.cli, leat_image_loader_options_table(), &job->options);
     if (status != 0) return status;
+    if (job->options.window_bytes == 0)
+        batches_note_memory(job->run.cli, "data set", job->facts.file_bytes);
     if (leat_image_loader_create(&job->loader, job->images, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
     status = with_loader(job);

@@ -19,6 +19,10 @@ typedef struct images_explained {
     int64_t step, first_row, end_row;
 } images_explained;
 
+/* ---- images.c ---- */
+/* The image at a position of the run. */
+int64_t images_at(const images_job *job, int64_t position);
+
 /* ---- images_words.c ---- */
 void images_write_summary(images_job *job);
 void images_write_explanation(const images_explained *explained);

@@ -5,7 +5,8 @@ static void put_counters(leat_json *json, const images_job *job) {
     leat_image_loader_counters counters;
     leat_image_loader_get_counters(job->loader, &counters);
     double seconds = (double)(job->run.ended_ns - job->run.begun_ns) * 1e-9;
-    double work = (double)counters.work_ns * 1e-9, images = (double)counters.images;
+    double read_wait = (double)counters.read_wait_ns * 1e-9, images = (double)counters.images;
+    double work = (double)counters.work_ns * 1e-9 - read_wait;
     leat_json_key(json, "counters");
     leat_json_begin_object(json);
     leat_json_member_int(json, "batches", counters.batches);
@@ -21,6 +22,7 @@ static void put_counters(leat_json *json, const images_job *job) {
     leat_json_member_double(json, "images_per_second", seconds > 0 ? images / seconds : 0);
     leat_json_member_double(json, "images_per_thread_second", work > 0 ? images / work : 0);
     leat_json_member_double(json, "stall_seconds", (double)counters.stall_ns * 1e-9);
+    leat_json_member_double(json, "read_wait_seconds", read_wait);
     leat_json_end_object(json);
 }
 
@@ -74,7 +76,7 @@ static void put_explanation(leat_json *json, const void *of) {
     leat_json_begin_array(json);
     for (int64_t row = explained->first_row; row < explained->end_row; row++) {
         int64_t position = explained->step * job->options.batch + row;
-        int64_t index = leat_image_at(job->options.seed, job->facts.count, position);
+        int64_t index = images_at(job, position);
         leat_image_facts image;
         leat_error err = {0};
         if (leat_images_get_entry(job->images, index, &image, &err) != LEAT_OK) continue;

@@ -20,8 +20,10 @@ void images_write_summary(images_job *job) {
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
     if (job->run.times)
-        batches_write_time(&job->run, counters.images, "images", counters.work_ns,
-                           counters.stall_ns);
+        batches_write_time(&job->run, counters.images, "images",
+                           counters.work_ns - counters.read_wait_ns, counters.stall_ns);
+    if (job->run.times && job->options.window_bytes > 0)
+        batches_write_reading(&job->run, counters.read_wait_ns, counters.work_ns);
 }
 
 /* ---- --explain ---------------------------------------------------------------------------- */
@@ -31,7 +33,7 @@ void images_write_explanation(const images_explained *explained) {
     leat_cli *cli = job->run.cli;
     for (int64_t row = explained->first_row; row < explained->end_row; row++) {
         int64_t position = explained->step * job->options.batch + row;
-        int64_t index = leat_image_at(job->options.seed, job->facts.count, position);
+        int64_t index = images_at(job, position);
         leat_image_facts image;
         leat_error err = {0};
         if (leat_out_broken(cli) ||

@@ -26,7 +26,7 @@ void leat_doctor_can(leat_doctor *doc, const char *path) {
     leat_can_cache *cache = NULL;
     leat_can_facts facts = {0};
     leat_error err = {0};
-    int64_t graphs = 0, largest = 0, memory_bytes = 0; /* largest: bytes of a split */
+    int64_t graphs = 0, largest = 0; /* largest: bytes of a split */
     leat_code code = leat_can_cache_open(&cache, path, &err);
     if (code == LEAT_OK) {
         leat_can_cache_get_facts(cache, &facts);
@@ -40,12 +40,7 @@ void leat_doctor_can(leat_doctor *doc, const char *path) {
                  leat_things(a, graphs, "graph"), leat_things(b, facts.split_count, "split"),
                  (long long)facts.window, (long long)facts.stride);
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
-        if (leat_data_exceeds_memory(largest, &memory_bytes)) {
-            snprintf(what, sizeof what, "its largest split has %s, more than the %s of memory",
-                     leat_words_bytes(a, largest), leat_words_bytes(b, memory_bytes));
-            leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
-                             "train with --order windowed, which reads it once an epoch");
-        }
+        (void)leat_doctor_tell_memory(doc, "its largest split", largest);
         leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, "only the presence of files was checked",
                          "run leat inspect --verify to read everything");
     }

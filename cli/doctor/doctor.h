@@ -22,6 +22,10 @@ void leat_doctor_tell(leat_doctor *doc, leat_verdict how, const char *what, cons
 void leat_doctor_tell_findings(leat_doctor *doc, const leat_verify_finding *findings, int64_t count,
                                int64_t all);
 
+/* A note if `data` ("the data set") has more bytes than this machine's memory: which order to use.
+ */
+bool leat_doctor_tell_memory(leat_doctor *doc, const char *data, int64_t size_bytes);
+
 /* The kernels of this name, or "all" of them. */
 void leat_doctor_kernels(leat_doctor *doc, const char *name);
 /* Only the hash of their self-test ("all": of those that are used), as a line; the exit status. */

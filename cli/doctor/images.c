@@ -37,6 +37,7 @@ static bool tell_opens(leat_doctor *doc, const char *path) {
                  leat_things(a, facts.count, "image"), facts.size, facts.size,
                  leat_words_bytes(b, facts.file_bytes), leat_things(c, facts.rejected, "file"));
         leat_doctor_tell(doc, LEAT_DOCTOR_OK, what, "");
+        (void)leat_doctor_tell_memory(doc, "the data set", facts.file_bytes);
     }
     leat_images_close(images);
     return code == LEAT_OK;

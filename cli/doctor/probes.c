@@ -6,14 +6,8 @@
 
 /* Which data the windowed order is for. */
 static void tell_order(leat_doctor *doc, const leat_dataset_facts *facts) {
-    char what[LEAT_MESSAGE_BYTES], data[LEAT_WORDS_BYTES], memory[LEAT_WORDS_BYTES];
-    int64_t memory_bytes = 0;
-    if (leat_data_exceeds_memory(facts->file_bytes, &memory_bytes)) {
-        snprintf(what, sizeof what, "the data set has %s, more than the %s of memory",
-                 leat_words_bytes(data, facts->file_bytes), leat_words_bytes(memory, memory_bytes));
-        leat_doctor_tell(doc, LEAT_DOCTOR_NOTE, what,
-                         "train with --order windowed, which reads it once an epoch");
-    } else if (facts->compressed) {
+    if (leat_doctor_tell_memory(doc, "the data set", facts->file_bytes)) return;
+    if (facts->compressed) {
         leat_doctor_tell(doc, LEAT_DOCTOR_NOTE,
                          "the shards are compressed, so each context decodes its whole row",
                          "train with --order windowed, which decodes each row once an epoch");

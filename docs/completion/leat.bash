@@ -103,7 +103,7 @@ _leat() {
     --memory) values=number ;;
     esac ;;
   'batches'\ *)
-    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --stage'
+    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --order --stage'
     case $before in
     --split) values=file ;;
     --sampler) values='plan3 plan2 all' ;;
@@ -155,6 +155,7 @@ _leat() {
     --model) values='vgae vgae-large gat gat-large' ;;
     --batch) values=number ;;
     --as) values='u8 float' ;;
+    --order) values=file ;;
     --stage) values=file ;;
     esac ;;
   'synth probes')

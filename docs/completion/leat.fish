@@ -166,6 +166,7 @@ complete -c leat -n '__leat_is batches' -l device-memory -x -d 'set --max-nodes 
 complete -c leat -n '__leat_is batches' -l model -x -a 'vgae vgae-large gat gat-large' -d 'model to budget for with --device-memory'
 complete -c leat -n '__leat_is batches' -l batch -x -d 'images per global batch, over all hosts'
 complete -c leat -n '__leat_is batches' -l as -x -a 'u8 float' -d 'levels, [rows, S, S, 3], or values from -1 to 1, [rows, 3, S, S]'
+complete -c leat -n '__leat_is batches' -l order -r -d 'global: images of a batch are from anywhere; windowed, for data sets larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces'
 complete -c leat -n '__leat_is batches' -l stage -r -d 'copy the cache to fast storage, verified, unless it is already there, and load from the copy; the copy is kept'
 complete -c leat -n '__leat_is batches' -l help -s h -d 'show this text'
 complete -c leat -f -n '__leat_has 1' -a synth

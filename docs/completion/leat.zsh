@@ -196,6 +196,7 @@ _leat() {
       '--model[model to budget for with --device-memory]:model:(vgae vgae-large gat gat-large)' \
       '--batch[images per global batch, over all hosts]:batch:' \
       '--as[levels, \[rows, S, S, 3\], or values from -1 to 1, \[rows, 3, S, S\]]:as:(u8 float)' \
+      '--order[global: images of a batch are from anywhere; windowed, for data sets larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:_files' \
       '--stage[copy the cache to fast storage, verified, unless it is already there, and load from the copy; the copy is kept]:stage:_files' \
       '--help[show this text]' ;;
   'synth probes')

@@ -173,6 +173,10 @@ typedef struct leat_image_loader_options {
     int threads;      /* 1 .. 256 */
     int64_t prefetch; /* as in leat_loader_options */
     int64_t memory_bytes;
+    /* 0: the global order, the images of a batch may be anywhere in the file. Else the windowed
+     * order of leat_image_order, for data sets larger than memory: 1 MiB to 1 TiB. Two windows have
+     * to fit into the page cache. See docs/loading.md. */
+    int64_t window_bytes;
 } leat_image_loader_options;
 /* Batch 64, levels, seed 0, no end, one host, all processors, LEAT_PREFETCH_AUTO, 512 MiB. */
 LEAT_API leat_image_loader_options leat_image_loader_options_default(void);
@@ -232,6 +236,7 @@ typedef struct leat_image_loader_counters { /* of the batches returned so far, u
     int64_t work_ns;       /* that all threads together have worked */
     int64_t memory_bytes;  /* that the loader needs by its own count */
     int64_t prefetch;      /* in use */
+    int64_t read_wait_ns;  /* windowed order: that threads waited for windows to be read */
 } leat_image_loader_counters;
 LEAT_API void leat_image_loader_get_counters(const leat_image_loader *loader,
                                              leat_image_loader_counters *out);

@@ -268,6 +268,19 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_graph_budget(const leat_graph_memory *me
  */
 LEAT_API int64_t leat_image_at(uint64_t seed, int64_t count, int64_t position);
 
+typedef struct leat_image_order {
+    uint64_t seed;
+    int64_t count;       /* images, 1 .. 2^31 - 1 */
+    int64_t image_bytes; /* of each, size * size * 3; used by the windowed order alone */
+    /* 0: the global order, that of leat_image_at. Else the windowed order, for data sets larger
+     * than memory: an epoch goes through windows of about this many bytes, from 64 or more places
+     * of the file each. See docs/loading.md. */
+    int64_t window_bytes;
+} leat_image_order;
+
+/* The image at a position, in either order. Both have every image once an epoch. */
+LEAT_API int64_t leat_image_in_order(const leat_image_order *order, int64_t position);
+
 /* The value of each level of a pixel in a batch of floats: ((level / 255) - 0.5) / 0.5, each
  * operation rounded to float32: -1 for 0, 1 for 255. */
 #define LEAT_PIXEL_LEVELS 256

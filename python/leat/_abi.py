@@ -352,7 +352,7 @@ class ImageLoaderOptions(c.Structure):
     _fields_ = [
         ("batch", c.c_int64), ("as", c.c_int), ("seed", c.c_uint64), ("epochs", c.c_int64),
         ("host_index", c.c_int64), ("host_count", c.c_int64), ("threads", c.c_int),
-        ("prefetch", c.c_int64), ("memory_bytes", c.c_int64),
+        ("prefetch", c.c_int64), ("memory_bytes", c.c_int64), ("window_bytes", c.c_int64),
     ]
 
 
@@ -368,7 +368,8 @@ class ImageBatch(c.Structure):
 class ImageLoaderCounters(c.Structure):
     """leat_image_loader_counters"""
     _fields_ = [(name, c.c_int64) for name in (
-        "batches", "images", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch")]
+        "batches", "images", "payload_bytes", "stall_ns", "work_ns", "memory_bytes", "prefetch",
+        "read_wait_ns")]
 
 
 class RunFacts(c.Structure):

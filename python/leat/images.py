@@ -193,7 +193,7 @@ class ImageLoader(_ring.Steps):
 
     data: an ImageDataset, or the path of one. Every epoch has each image once, in an order drawn
     from `seed`; positions run on over the ends of epochs, so every batch is full. A batch is a
-    function of the pixels, `batch`, `as_` and `seed`.
+    function of the pixels, `batch`, `as_`, `seed` and `order`.
 
     batch: rows of the global batch, of which the loader builds those of host number `host` of
     `hosts`, which must divide it. as_ "u8": levels, uint8 [rows, S, S, 3]; "float": values from -1
@@ -204,6 +204,10 @@ class ImageLoader(_ring.Steps):
     "512M") change only the speed. What leat.Loader says of arrays, threads, processes, pickling and
     closing applies here too.
 
+    order "global": the images of a batch may be anywhere in the file; "windowed" or
+    "windowed:SIZE", for data sets larger than memory: an epoch goes through windows of SIZE bytes
+    (128M), each read once, in large pieces.
+
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
     """
@@ -213,14 +217,14 @@ class ImageLoader(_ring.Steps):
     def __init__(self, data: ImageDataset | Path, *, batch: int = 64, seed: int = 0,
                  as_: str = "u8", epochs: int = 0, host: int = 0, hosts: int = 1,
                  threads: int | None = None, prefetch: int | None = None,
-                 memory: int | str | None = None) -> None:
+                 memory: int | str | None = None, order: str = "global") -> None:
         super().__init__()
         self._data = data if isinstance(data, ImageDataset) else ImageDataset(data)
         options = lib.leat_image_loader_options_default()
         choice("as_", as_, _VALUES)
         set_options(lib.leat_image_loader_options_table(), options, {
             "batch": integer("batch", batch), "as": as_, "seed": whole("seed", seed),
-            "epochs": integer("epochs", epochs),
+            "epochs": integer("epochs", epochs), "order": order,
             **_ring.options_of(host, hosts, threads, prefetch, memory)})
         pointer = _Open()
         pointer.data = self._data._handle  # stays open for the loader, even if _data is closed
@@ -241,7 +245,8 @@ class ImageLoader(_ring.Steps):
 
     def counters(self) -> dict[str, int]:
         """Counters of the batches returned so far: batches, images; payload_bytes read, stall_ns
-        (waiting for batches), work_ns (of all threads), memory_bytes, prefetch."""
+        (waiting for batches), work_ns (of all threads), memory_bytes, prefetch; read_wait_ns
+        (order "windowed": of all threads, waiting for windows)."""
         return super().counters()
 
     def __repr__(self) -> str:

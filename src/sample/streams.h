@@ -21,6 +21,9 @@ enum {
     LEAT_STREAM_WINDOW,          /* and of their windows */
     LEAT_STREAM_GRAPH_CHUNK,     /* windowed epochs of graphs: the order of chunks, */
     LEAT_STREAM_GRAPH_WINDOW,    /* and what batches their windows make */
+    LEAT_STREAM_IMAGE_CHUNK,     /* windowed epochs of images: the order of chunks, */
+    LEAT_STREAM_IMAGE_REST,      /* where the last of the file stands among them, */
+    LEAT_STREAM_IMAGE_WINDOW,    /* and the order of a window's images */
 };
 
 /* Under the key of a context, as `position` of leat_random_at: single numbers, */

@@ -288,6 +288,23 @@ class Batches(Case):
                 self.assertEqual("\n".join(in_order) + "\n", whole)
         self.refuse("cannot share a batch of 24", "batches", SET, "--batch", "24", "--hosts", "5")
 
+    def test_in_windows(self):
+        words = ("batches", SET, "--batch", "30", "--order", "windowed:1M")
+        order = self.order(6, 30, "--order", "windowed:1M")
+        self.assertEqual(sorted(sum(order[:3], [])), list(range(COUNT)))
+        self.assertNotEqual(order, self.order(6, 30))
+        lines = "".join(f"{step} {row} {hashlib.sha256(image_set.pixels(i, SIZE)).hexdigest()}\n"
+                        for step, images in enumerate(order) for row, i in enumerate(images))
+        self.assertEqual(self.run_leat(*words, "--steps", "0:6", "--hash=rows"), lines)
+        state, words = at("windowed.json"), (*words, "--epochs", "2", "--hash=rows")
+        first = self.run_leat(*words, "--steps", ":2", "--save-state", state)
+        self.assertEqual(first + self.run_leat(*words, "--resume", state), lines)
+        self.assertIn("\nreading    threads waited for data ", self.run_leat(*words[:-1], "--time"))
+        done = leat("batches", SET, "--batch", "30", "--epochs", "2", "--resume", state)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("order", done.stderr)
+        self.refuse("--order: ", "batches", SET, "--order", "windows")
+
     def test_epochs_and_resume(self):
         words = ("batches", SET, "--batch", "40", "--epochs", "2", "--hash=rows")
         whole = self.run_leat(*words)
@@ -308,7 +325,8 @@ class Batches(Case):
                                r"original \d+ x \d+\Z")
         document = json.loads(self.run_leat("batches", SET, "--steps", "0:3", "--json", "--hash",
                                             "--as", "float"))
-        self.assertEqual(document["options"], {"batch": "64", "as": "float", "seed": "0"})
+        self.assertEqual(document["options"], {"batch": "64", "as": "float", "seed": "0",
+                                               "order": "global"})
         self.assertEqual(document["steps"], [0, 3])
         self.assertEqual(document["counters"]["images"], 192)
         self.assertEqual(len(document["hash"]), 64)

@@ -125,6 +125,7 @@ static leat_code load_batches(const leat_images *images, int as, leat_error *err
     options.threads = 1 + as;
     options.prefetch = 1;
     options.as = (leat_image_values)as;
+    options.window_bytes = as * (1 << 20); /* floats in the windowed order */
     leat_code code = leat_image_loader_create(&loader, images, &options, err);
     if (code != LEAT_OK) {
         assert_null(loader);

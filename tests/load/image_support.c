@@ -54,13 +54,17 @@ void images_expect(const leat_image_loader_options *options, int64_t count,
                    const leat_image_batch *batch) {
     int64_t rows = options->batch / options->host_count, bytes = leat_image_bytes(batch->size);
     uint8_t *pixels = malloc((size_t)bytes);
+    leat_image_order order = {.seed = options->seed,
+                              .count = count,
+                              .image_bytes = bytes,
+                              .window_bytes = options->window_bytes};
     assert_int_equal(batch->row_count, rows);
     assert_int_equal(batch->first_row, options->host_index * rows);
     assert_int_equal(batch->first_position, batch->step * options->batch + batch->first_row);
     assert_true((batch->u8 != NULL) == (options->as == LEAT_IMAGE_U8));
     assert_true((batch->f32 != NULL) == (options->as == LEAT_IMAGE_FLOAT));
     for (int64_t i = 0; i < rows; i++) {
-        int64_t image = leat_image_at(options->seed, count, batch->first_position + i);
+        int64_t image = leat_image_in_order(&order, batch->first_position + i);
         assert_int_equal(batch->index[i], image);
         image_pixels(image, batch->size, pixels);
         if (batch->u8 != NULL) assert_memory_equal(batch->u8 + i * bytes, pixels, (size_t)bytes);

@@ -212,8 +212,18 @@ class Batches(unittest.TestCase):
         for options in ({"threads": 1}, {"threads": 5, "prefetch": 0}, {"prefetch": 3},
                         {"memory": "1M"}, {"epochs": 40}):
             self.assertEqual(digests(6, **options), wanted, options)
-        for options in ({"seed": 8}, {"batch": 12}, {"as_": "float"}):
+        for options in ({"seed": 8}, {"batch": 12}, {"as_": "float"}, {"order": "windowed"}):
             self.assertNotEqual(digests(6, **options), wanted, options)
+
+    def test_in_windows(self):
+        lines = support.run("batches", self.path, "--batch", "24", "--seed", "7", "--steps", "0:5",
+                            "--order", "windowed:1M", "--hash=rows").splitlines()
+        with leat.ImageLoader(self.path, **SMALL, order="windowed:1M") as loader:
+            self.assertEqual(lines, [
+                f"{batch.step} {row} {hashlib.sha256(image.tobytes()).hexdigest()}"
+                for batch in itertools.islice(loader, 5)
+                for row, image in enumerate(batch.images)])
+            self.assertGreaterEqual(loader.counters()["read_wait_ns"], 0)
 
     def test_hosts(self):
         whole = leat.ImageLoader(self.path, **SMALL)
@@ -237,6 +247,7 @@ class Batches(unittest.TestCase):
                                ({"seed": -1}, "seed"), ({"epochs": -1}, "epochs"),
                                ({"hosts": 0}, "hosts"), ({"host": 1}, "host"),
                                ({"hosts": 5}, "5 hosts cannot share a batch of 24"),
+                               ({"order": "windows"}, "windowed:SIZE"),
                                ({"memory": 1000}, "memory"), ({"threads": 2 ** 40}, "threads")):
             with self.subTest(options):
                 self.assertRaisesRegex((leat.LeatError, ValueError), words, leat.ImageLoader,

@@ -51,7 +51,7 @@ void leat_graph_loader_get_counters(const leat_graph_loader *loader,
         .edges = counts[LEAT_GRAPH_COUNT_EDGES],
         .payload_bytes = leat_paged_checked_bytes(&loader->file->paged) - loader->payload_before,
         .stall_ns = leat_ring_stall_ns(loader->ring),
-        .read_wait_ns = loader->ahead == NULL ? 0 : leat_graph_ahead_wait_ns(loader->ahead),
+        .read_wait_ns = leat_fetcher_wait_ns(loader->fetcher),
         .work_ns = leat_ring_work_ns(loader->ring),
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
@@ -106,6 +106,21 @@ static leat_code start(leat_graph_loader *loader, leat_error *err) {
     return code;
 }
 
+static int64_t chunks_of_window(const void *data, int64_t window) {
+    const leat_graph_windows *windows =
+        leat_graph_plan_windows(((const leat_graph_loader *)data)->plan);
+    return leat_graph_windows_begin(windows, window + 1) -
+           leat_graph_windows_begin(windows, window);
+}
+
+static void fetch_chunk(const void *data, int64_t epoch, int64_t window, int64_t chunk) {
+    const leat_graph_loader *loader = data;
+    const leat_graph_windows *windows = leat_graph_plan_windows(loader->plan);
+    int64_t place = leat_graph_windows_begin(windows, window) + chunk;
+    int64_t its = leat_graph_windows_chunk(windows, loader->options.batches.seed, epoch, place);
+    leat_graph_fetch(loader->file, windows->first[its], windows->first[its + 1]);
+}
+
 static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
                       const leat_graph_loader_options *options, leat_error *err) {
     char scores_sha256[65];
@@ -129,8 +144,12 @@ static leat_code fill(leat_graph_loader *loader, const leat_can_cache *cache,
     LEAT_TRY(leat_graph_loader_describe(loader, options->split, scores_sha256, err));
     LEAT_TRY(leat_graph_loader_budget(loader, err));
     if (options->batches.window_bytes > 0) {
-        LEAT_TRY(leat_graph_ahead_create(&loader->ahead, loader->file, loader->plan,
-                                         options->batches.seed, options->batches.epochs, err));
+        leat_fetcher_work work = {.data = loader,
+                                  .windows = leat_graph_plan_windows(loader->plan)->count,
+                                  .epochs = options->batches.epochs,
+                                  .chunks = chunks_of_window,
+                                  .fetch = fetch_chunk};
+        LEAT_TRY(leat_fetcher_create(&loader->fetcher, &work, err));
     }
     return start(loader, err);
 }
@@ -155,7 +174,7 @@ void leat_graph_loader_destroy(leat_graph_loader *loader) {
     if (loader == NULL) return;
     if (loader->ring != NULL && leat_ring_check_process(loader->ring, NULL) != LEAT_OK) return;
     leat_ring_destroy(loader->ring); /* its workers may wait for what is read ahead */
-    leat_graph_ahead_destroy(loader->ahead);
+    leat_fetcher_destroy(loader->fetcher);
     leat_graph_turns_free(loader);
     leat_graph_plan_destroy(loader->plan);
     pthread_mutex_destroy(&loader->lock);
@@ -237,9 +256,8 @@ static leat_code seek(leat_graph_loader *loader, graph_place to, leat_error *err
     if (code == LEAT_OK) code = check_place(loader, to, epoch.batch_count, err);
     if (code == LEAT_OK) {
         leat_ring_park(loader->ring);
-        if (loader->ahead != NULL && to.batch < epoch.batch_count) {
-            leat_graph_ahead_seek(loader->ahead, to.epoch,
-                                  leat_graph_epoch_window(&epoch, to.batch));
+        if (loader->fetcher != NULL && to.batch < epoch.batch_count) {
+            leat_fetcher_seek(loader->fetcher, to.epoch, leat_graph_epoch_window(&epoch, to.batch));
         }
         int64_t end = leat_graph_turns_begin(loader, &epoch);
         set_place(loader, to.epoch, to.batch);

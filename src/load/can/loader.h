@@ -1,11 +1,12 @@
 /*
  * The graph loader, private part.
  *
- *   plan which graphs an epoch's batches hold: room sample. (sample/graphs/plan.h) turns the
- *   current epoch and the next one, planned. (order.c) ahead windows read ahead of the batches, in
- *   the windowed order. (ahead.h) slot one batch's arrays; a part of its step
- *   is a stretch of its graphs. (slot.c) ring threads that fill slots ahead of the caller. (ring.h)
- *   loader all of them, and the caller's position. (loader.c)
+ *   plan     which graphs an epoch's batches hold: room sample. (sample/graphs/plan.h)
+ *   turns    the current epoch and the next one, planned. (order.c)
+ *   fetcher  reads windows ahead of the batches, in the windowed order. (load/fetcher.h)
+ *   slot     one batch's arrays; a part of its step is a stretch of its graphs. (slot.c)
+ *   ring     threads that fill slots ahead of the caller. (ring.h)
+ *   loader   all of them, and the caller's position. (loader.c)
  *
  * Steps of the ring count through all epochs; how many an epoch has is known when it is planned.
  * The steps of a planned epoch can be made; meanwhile an idle thread of the ring plans the next
@@ -14,9 +15,9 @@
 #ifndef LEAT_LOAD_CAN_LOADER_H
 #define LEAT_LOAD_CAN_LOADER_H
 
-#include "load/can/ahead.h"
 #include "load/can/cache.h"
 #include "load/can/copy.h"
+#include "load/fetcher.h"
 #include "load/ring.h"
 #include "load/state.h"
 #include "sample/graphs/plan.h"
@@ -65,7 +66,7 @@ struct leat_graph_loader {
     _Atomic int planning;
     pthread_mutex_t lock; /* of plan and turns, taken once per epoch */
 
-    leat_graph_ahead *ahead; /* NULL in the global order */
+    leat_fetcher *fetcher; /* NULL in the global order */
     leat_ring *ring;
     int64_t prefetch, memory_bytes;
     /* Of the caller's thread, read by others. */

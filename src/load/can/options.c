@@ -147,7 +147,7 @@ leat_code leat_graph_loader_budget(leat_graph_loader *loader, leat_error *err) {
     int64_t slot = loader->layout.size_bytes, need = 0;
     bool windowed = options->batches.window_bytes > 0;
     int64_t fixed = loader->file->shape.graphs * (GRAPH_BYTES + (windowed ? WINDOW_BYTES : 0));
-    if (windowed) fixed += leat_graph_ahead_bytes();
+    if (windowed) fixed += leat_fetcher_bytes();
     fixed += options->threads * (THREAD_BYTES + leat_graph_copier_bytes(loader->file));
     LEAT_TRY(check_fixed(loader, err));
     bool fits = leat_ring_budget(fixed, slot, options->prefetch, options->memory_bytes,

@@ -135,9 +135,9 @@ static leat_code make_part(void *context, leat_slot *slot, int64_t part, leat_er
     if (turn->failure.code != LEAT_OK) return leat_error_copy(err, &turn->failure);
     int64_t number =
         (slot->step - turn->first_step) * loader->options.host_count + loader->options.host_index;
-    if (loader->ahead != NULL && number < turn->epoch.batch_count) {
-        leat_graph_ahead_need(loader->ahead, turn->epoch.number,
-                              leat_graph_epoch_window(&turn->epoch, number));
+    if (loader->fetcher != NULL && number < turn->epoch.batch_count) {
+        leat_fetcher_need(loader->fetcher, turn->epoch.number,
+                          leat_graph_epoch_window(&turn->epoch, number));
     }
     stretch s = stretch_of(loader, &turn->epoch, number, part, loader->parts);
     const leat_graph_limits *most = &loader->facts.largest;

@@ -14,6 +14,7 @@ void leat_image_loader_get_counters(const leat_image_loader *loader,
         .payload_bytes = leat_paged_checked_bytes(&loader->images->paged) - loader->payload_before,
         .stall_ns = leat_ring_stall_ns(loader->steps.ring),
         .work_ns = leat_ring_work_ns(loader->steps.ring),
+        .read_wait_ns = leat_fetcher_wait_ns(loader->fetcher),
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
     };
@@ -28,6 +29,45 @@ static int64_t count_steps(int64_t images, int64_t batch, int64_t epochs) {
     return positions < LEAT_STEPS_MAX ? (int64_t)positions : LEAT_STEPS_MAX;
 }
 
+/* ---- the windowed order */
+
+static int64_t chunks_of_window(const void *data, int64_t window) {
+    leat_image_windows windows = leat_image_windows_of(&((const leat_image_loader *)data)->order);
+    return leat_image_windows_begin(&windows, window + 1) -
+           leat_image_windows_begin(&windows, window);
+}
+
+static void fetch_chunk(const void *data, int64_t epoch, int64_t window, int64_t chunk) {
+    const leat_image_loader *loader = data;
+    leat_image_windows windows = leat_image_windows_of(&loader->order);
+    int32_t size = loader->images->set.size;
+    int64_t first = 0, end = 0;
+    leat_image_windows_chunk(&loader->order, epoch,
+                             leat_image_windows_begin(&windows, window) + chunk, &first, &end);
+    leat_map_fetch(loader->images->paged.map, leat_image_place(size, first),
+                   leat_image_place(size, end));
+}
+
+static void on_seek(void *context, int64_t step) {
+    const leat_image_loader *loader = context;
+    int64_t first = step * loader->options.batch + loader->first_row;
+    leat_fetcher_seek(loader->fetcher, first / loader->order.count,
+                      leat_image_windows_at(&loader->order, first));
+}
+
+static leat_code read_windows_ahead(leat_image_loader *loader, leat_error *err) {
+    leat_fetcher_work work = {.data = loader,
+                              .windows = leat_image_windows_of(&loader->order).count,
+                              .epochs = loader->options.epochs,
+                              .chunks = chunks_of_window,
+                              .fetch = fetch_chunk};
+    LEAT_TRY(leat_fetcher_create(&loader->fetcher, &work, err));
+    loader->steps.on_seek = on_seek;
+    loader->steps.on_seek_context = loader;
+    on_seek(loader, 0); /* the rows of this host may begin in a later window */
+    return LEAT_OK;
+}
+
 static leat_code fill(leat_image_loader *loader, const leat_images *images,
                       const leat_image_loader_options *options, leat_error *err) {
     LEAT_TRY(leat_image_loader_options_check(options, err));
@@ -40,7 +80,12 @@ static leat_code fill(leat_image_loader *loader, const leat_images *images,
         options->epochs == 0 ? -1 : count_steps(images->set.count, options->batch, options->epochs);
     LEAT_TRY(leat_image_loader_describe(loader, err));
     LEAT_TRY(leat_image_loader_budget(loader, err));
-    leat_loader_expect_all(images->paged.map);
+    loader->order = (leat_image_order){.seed = options->seed,
+                                       .count = images->set.count,
+                                       .image_bytes = leat_image_bytes(images->set.size),
+                                       .window_bytes = options->window_bytes};
+    if (options->window_bytes == 0) leat_loader_expect_all(images->paged.map);
+    else LEAT_TRY(read_windows_ahead(loader, err));
     loader->payload_before = leat_paged_checked_bytes(&images->paged);
     loader->steps.end = loader->step_count < 0 ? LEAT_STEPS_MAX : loader->step_count;
     loader->steps.form =
@@ -69,7 +114,8 @@ void leat_image_loader_destroy(leat_image_loader *loader) {
     if (loader == NULL) return;
     if (loader->steps.ring != NULL && leat_ring_check_process(loader->steps.ring, NULL) != LEAT_OK)
         return;
-    leat_ring_destroy(loader->steps.ring);
+    leat_ring_destroy(loader->steps.ring); /* its workers may wait for the fetcher */
+    leat_fetcher_destroy(loader->fetcher);
     leat_free(loader->words);
     leat_free(loader);
 }

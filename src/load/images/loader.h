@@ -2,6 +2,7 @@
  * The image loader, private part.
  *
  *   slot     one batch's arrays; a part of its step is a stretch of its rows. (slot.c)
+ *   fetcher  reads windows ahead of the batches, in the windowed order. (fetcher.h)
  *   ring     threads that fill slots ahead of the caller. (ring.h)
  *   loader   both, and the caller's place, a step. (loader.c, stepped.h)
  *
@@ -10,8 +11,10 @@
 #ifndef LEAT_LOAD_IMAGES_LOADER_H
 #define LEAT_LOAD_IMAGES_LOADER_H
 
+#include "load/fetcher.h"
 #include "load/images/images.h"
 #include "load/stepped.h"
+#include "sample/images/order.h"
 
 typedef struct leat_image_slot {
     leat_slot slot;
@@ -30,6 +33,8 @@ struct leat_image_loader {
     int64_t first_row, row_count; /* of the global batch, that are made */
     int64_t step_count;           /* -1 without end */
     int64_t parts;                /* of a step */
+    leat_image_order order;
+    leat_fetcher *fetcher; /* NULL in the global order */
     leat_stepped steps;
     int64_t prefetch, memory_bytes;
     _Atomic int64_t counts[LEAT_IMAGE_COUNTS]; /* of what was returned */

@@ -7,6 +7,7 @@
 
 #include "load/images/loader.h"
 #include "load/options.h"
+#include "sample/order_setting.h"
 
 leat_image_loader_options leat_image_loader_options_default(void) {
     return (leat_image_loader_options){
@@ -41,6 +42,15 @@ static const leat_setting rows[] = {
      .max = LEAT_STEPS_MAX,
      .neutral = true,
      .help = "end after N epochs; 0: never"},
+    {.name = "order",
+     .kind = LEAT_SETTING_OTHER,
+     AT(window_bytes),
+     .type = &leat_order_setting,
+     .value = "global|windowed[:SIZE]",
+     .help =
+         "global: images of a batch are from anywhere; windowed, for data sets larger than memory: "
+         "from one window of about SIZE (128M), so that the file is read once an epoch, in large "
+         "pieces"},
     {LEAT_LOADER_HOST(leat_image_loader_options, LEAT_BATCH_MAX)},
     {LEAT_LOADER_HOSTS(leat_image_loader_options, LEAT_BATCH_MAX)},
     {LEAT_LOADER_THREADS(leat_image_loader_options)},
@@ -75,6 +85,8 @@ leat_code leat_image_loader_describe(leat_image_loader *loader, leat_error *err)
     for (const leat_setting *row = rows; row->name != NULL; row++) {
         char text[LEAT_SETTING_BYTES];
         if (row->neutral || strcmp(row->name, "seed") == 0) continue; /* in the state itself */
+        if (strcmp(row->name, "order") == 0 && loader->options.window_bytes == 0)
+            continue; /* as in older states */
         leat_json_member_string(json, row->name, leat_setting_get(row, &loader->options, text));
     }
     leat_json_end_object(json);
@@ -91,6 +103,7 @@ enum { THREAD_BYTES = 128 << 10 };
 leat_code leat_image_loader_budget(leat_image_loader *loader, leat_error *err) {
     const leat_image_loader_options *options = &loader->options;
     int64_t fixed = options->threads * (THREAD_BYTES + leat_image_maker_bytes(loader));
+    if (options->window_bytes > 0) fixed += leat_fetcher_bytes();
     int64_t slot = 0, need = 0;
     int32_t size = loader->images->set.size;
     if (!leat_image_slot_bytes(loader, &slot) ||

@@ -3,7 +3,6 @@
  * are stretches of the batch's rows, all of the same size, so each thread knows where its own go.
  */
 #include "load/images/loader.h"
-#include "sample/images/order.h"
 
 /* Parts of a step: one for each thread, up to the number of threads that a batch keeps busy. */
 enum { PARTS_MAX = 16 };
@@ -83,8 +82,13 @@ static leat_code make_part(void *context, leat_slot *slot, int64_t part, leat_er
     int64_t begin = loader->row_count * part / loader->parts;
     int64_t end = loader->row_count * (part + 1) / loader->parts;
     int64_t first = slot->step * loader->options.batch + loader->first_row;
-    leat_images_at(loader->options.seed, loader->images->set.count, first + begin, end - begin,
+    leat_images_at(&loader->order, first + begin, end - begin,
                    WRITABLE(int64_t, batch->index) + begin);
+    if (loader->fetcher != NULL && end > begin) { /* and so of all windows before it */
+        int64_t last = first + end - 1;
+        leat_fetcher_need(loader->fetcher, last / loader->order.count,
+                          leat_image_windows_at(&loader->order, last));
+    }
     if (part == 0) {
         batch->step = slot->step;
         batch->first_position = first;

@@ -192,7 +192,7 @@ static void read_ahead(void **state) {
     close(file);
     const leat_graph_windows *windows = leat_graph_plan_windows(loader->plan);
     for (int64_t w = 0; w < windows->count; w++) {
-        leat_graph_ahead_need(loader->ahead, 0, w);
+        leat_fetcher_need(loader->fetcher, 0, w);
         for (int64_t i = leat_graph_windows_begin(windows, w);
              w >= 2 && i < leat_graph_windows_begin(windows, w + 1); i++) {
             int64_t chunk = leat_graph_windows_chunk(windows, options.batches.seed, 0, i);
