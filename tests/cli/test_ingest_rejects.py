@@ -78,6 +78,23 @@ class Rejects(folder.Folder):
         self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
                       self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
 
+    def test_columns_that_are_missing(self):
+        """The option that names them, for all of them; or the unit that does not exist."""
+        for header, more, words in (
+                ("ts,from,dst_addr,delay\n", (),
+                 r'no column "event_time"; its columns are: ts, from, dst_addr, delay \(use --column '
+                 r"event_time=NAME,src_addr=NAME,rtt=NAME if they have other names\)"),
+                (HEADER.replace("rtt", "delay"), (), r"\(use --column rtt=NAME if it has another"),
+                (HEADER, ("--probe", "prb_id"),
+                 r'no column "prb_id"; .*\(use --probe NAME if it has another name\)'),
+                (HEADER, ("--column", "rtt=rtt:sec"), r'no column "rtt:sec"; .*\("sec" is not a '
+                 r"unit: those of rtt are s, ms and us\)"),
+                (HEADER, ("--column", "event_time=event_time:min"),
+                 r'"min" is not a unit: those of event_time are s, ms, us, ns and excel')):
+            status, _, said = self.ingest(self.lines(1, header=header), *more)
+            self.assertEqual(status, 1)
+            self.assertRegex(said, words)
+
     def test_the_first_value_is_shown(self):
         """And what it is instead of an address."""
         for value, words in (("17", "numbers are not addresses"), ("192.0.2.0/24", "a prefix is"),
