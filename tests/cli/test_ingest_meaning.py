@@ -289,7 +289,8 @@ class Meaning(folder.Folder):
 
     def test_probes_and_addresses(self):
         said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in "
-                r"train with another address; 1 private addresses are from src_addr")
+                r"train with another address; 1 private address is from src_addr, because "
+                r"\"from\" is empty, and may be several probes; --probe prb_id makes")
         path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
                           (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
                           (None, "203.0.113.1", "x"))

@@ -34,7 +34,7 @@ class Rejects(folder.Folder):
         status, _, said = self.ingest(self.lines(1600000000, *bad))
         self.assertEqual(status, 0)
         self.assertRegex(said, r"\Aleat: warning: 30 of 31 rows were rejected, 30 of them as "
-                               r"malformed_line: lines must have as many fields as the header.*"
+                               r"malformed_line: lines must have a time in ISO 8601 .*"
                                rf'; see "{self.out}/rejected.csv"\n\Z')
         status, out, said = self.ingest(self.lines(1600000000, *bad), "--json")
         self.assertEqual((status, said.count("\n")), (0, 1))
@@ -110,7 +110,10 @@ class Rejects(folder.Folder):
                 self.assertIn(words, said)
         said = self.ingest(f"{HEADER}x,192.0.2.1,192.0.2.2,5\n")[2]
         self.assertIn('none of 1 row is a measurement (malformed_line: 1); the first is row 2 of '
-                      f'"{self.top}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must', said)
+                      f'"{self.top}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must have a time in '
+                      "ISO 8601 (2019-04-24T20:00:00Z), or a number of seconds, ms", said)
+        said = self.ingest(HEADER + "1600000000,192.0.2.1,192.0.2.2,1,5\n" * 3)[2]
+        self.assertIn("lines must have as many fields as the header; a field with a comma", said)
         self.assertIn('x.csv": empty; ', self.ingest(f"{HEADER}1600000000,,192.0.2.1,5\n")[2])
         path = self.at("x.ndjson")
         with open(path, "w", encoding="ascii") as file:

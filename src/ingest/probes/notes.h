@@ -47,9 +47,11 @@ typedef struct leat_notes {
     /* RIPE Atlas results, and how many of them have each mapped column */
     atomic_int_least64_t atlas, atlas_has[5];
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
-    atomic_int_least64_t mapped;  /* measurements with an IPv4-mapped address */
-    int64_t unpack_bytes;         /* that a part of a compressed file requires, but were not left */
-    pthread_mutex_t lock;         /* for all members below */
+    /* lines of CSV that are rejected for their number of fields, or for their time */
+    atomic_int_least64_t uneven, untimed;
+    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
+    int64_t unpack_bytes;        /* that a part of a compressed file requires, but were not left */
+    pthread_mutex_t lock;        /* for all members below */
     leat_notes_object lacking, atlas_first;
     /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
      * its first row on, whatever the order of rows, so its count is exact. */

@@ -343,6 +343,8 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
                                          &row.time_us, &worker->units);
     if (!timed || !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
         LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
+        if (!whole) atomic_fetch_add(&options->notes->uneven, 1);
+        else if (!timed) atomic_fetch_add(&options->notes->untimed, 1);
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
     if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {
