@@ -82,8 +82,8 @@ class Rejects(folder.Folder):
         """The option that names them, for all of them; or the unit that does not exist."""
         for header, more, words in (
                 ("ts,from,dst_addr,delay\n", (),
-                 r'no column "event_time"; its columns are: ts, from, dst_addr, delay \(use --column '
-                 r"event_time=NAME,src_addr=NAME,rtt=NAME if they have other names\)"),
+                 r'no column "event_time"; its columns are: ts, from, dst_addr, delay \(use '
+                 r"--column event_time=NAME,src_addr=NAME,rtt=NAME if they have other names\)"),
                 (HEADER.replace("rtt", "delay"), (), r"\(use --column rtt=NAME if it has another"),
                 (HEADER, ("--probe", "prb_id"),
                  r'no column "prb_id"; .*\(use --probe NAME if it has another name\)'),
