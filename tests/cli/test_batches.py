@@ -306,6 +306,13 @@ class Words(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(path, done.stderr)
 
+    def test_paths_that_are_values_of_options(self):
+        done = run("batches", os.path.join(DATA, "set"), "--hash", "rows")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn('cannot open "rows": no such file or folder', done.stderr)
+        done = run("batches", os.path.join(DATA, "set"), os.path.join(DATA, "packed"))
+        self.assertIn("is a separate data set and cannot be combined", done.stderr)
+
     def test_no_training_rows(self):
         """Test probes are not trained on because train is empty."""
         path = os.path.join(DATA, "tests only")

@@ -78,6 +78,11 @@ class Rejects(folder.Folder):
         self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
                       self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
 
+    def test_standard_input(self):
+        done = leat("ingest", "probes", "-", "-o", self.out, input=HEADER, status=1)
+        self.assertIn('standard input ("-") cannot be an input: files are read more than once; '
+                      "save it to a file first", done.stderr)
+
     def test_columns_that_are_missing(self):
         """The option that names them, for all of them; or the unit that does not exist."""
         for header, more, words in (
