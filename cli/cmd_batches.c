@@ -61,9 +61,9 @@ static const leat_cli_option options[] = {
      .own.kind = LEAT_SETTING_TEXT,
      .own.value = "train|test|...",
      .own.help =
-         "split to load: train, test or all (default: train, or all if no file belongs to a "
-         "split); for a CAN cache train, val, test_NAME, or all, one after the other (default: "
-         "train)"},
+         "split to load: train, test or all (default: train; of third-party files that have no "
+         "training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other "
+         "(default: train)"},
     {.table = leat_sample_options_table, .of = LEAT_CLI_PROBES},
     {.own.name = "by",
      .own.kind = LEAT_SETTING_CHOICE,
@@ -190,9 +190,10 @@ const leat_cli_command leat_cmd_batches = {
         "Builds the batches that a training run receives: six int32 arrays of tokens, targets, "
         "positions and segments per row. Without --hash, --words, --explain or --report, it builds "
         "a few and reports how full they are.\n\n"
-        "The bytes are a function of the rows of the data set, --split, --batch and the options "
-        "from --sampler to --boundary. Threads, hosts, prefetch, --io, compression and the "
-        "starting step do not change them.\n\n"
+        "The bytes are a function of the rows of the data set, --split, --seed, --batch, --order, "
+        "the options from --sampler to --boundary and, with --by client, of its weights and "
+        "rounds. Threads, hosts, prefetch, --io, compression and the starting step do not change "
+        "them.\n\n"
         "For a CAN cache, a batch is a union of window graphs: the features of all their nodes and "
         "the endpoints of all their edges. Graphs are assigned to batches anew each epoch, so "
         "epochs may differ in their number of batches. The bytes are a function of --split, "

@@ -128,7 +128,7 @@ static void write_counts(leat_cli *cli, const char *out, const leat_probes_inges
                  leat_words_count(a, result->rows_split));
     if (result->probes_over_limit > 0)
         leat_out(cli,
-                 "        %s probes were truncated at 2 GiB, the limit of an Arrow text column\n",
+                 "        %s probes have several rows: an Arrow text column holds 2 GiB at most\n",
                  leat_words_count(a, result->probes_over_limit));
 }
 

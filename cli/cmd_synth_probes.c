@@ -135,7 +135,8 @@ const leat_cli_command leat_cmd_synth_probes = {
         "302 s; a probe measures every 60 to 300 seconds, mostly towards a few hundred popular "
         "targets. Most probes are small; with about 100,000 probes or more, the largest has 1,800 "
         "times the mean and measures the entire time. The others start and end within that time, "
-        "so that about the same number measure at any moment.\n\n"
+        "so that about the same number measure at any moment. Times begin on 2025-07-01, or "
+        "earlier if they would otherwise end after July 2026.\n\n"
         "The same options and seed give the same bytes on any machine with the same DuckDB, with "
         "any number of threads. The output appears only when it is complete.",
     .argument = "argument",

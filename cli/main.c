@@ -61,10 +61,52 @@ static bool is_first_word(const char *word) {
     return false;
 }
 
+/* The second word of a command whose first word is `first`, or NULL. */
+static const char *second_word(const leat_cli_command *command, const char *first) {
+    size_t size = strlen(first);
+    bool same = strncmp(command->words, first, size) == 0 && command->words[size] == ' ';
+    return same ? command->words + size + 1 : NULL;
+}
+
+/* "probes, can or images" */
+static void list_seconds(const char *first, char *list, size_t list_bytes) {
+    const char *last = NULL;
+    size_t used = 0;
+    list[0] = 0;
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const char *second = second_word(leat_cli_commands[i], first);
+        if (second == NULL) continue;
+        if (last != NULL && used < list_bytes)
+            used += (size_t)snprintf(list + used, list_bytes - used, "%s%s", used > 0 ? ", " : "",
+                                     last);
+        last = second;
+    }
+    if (used < list_bytes)
+        snprintf(list + used, list_bytes - used, "%s%s", used > 0 ? " or " : "", last);
+}
+
+/* A first word that exists, and a second one that does not: the first was meant. */
+static int unknown_second(leat_cli *cli, const char *first, const char *second) {
+    char list[LEAT_CLI_NAME_MAX + 1];
+    leat_nearest nearest = leat_nearest_start(second);
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const char *other = second_word(leat_cli_commands[i], first);
+        if (other != NULL) leat_nearest_add(&nearest, other);
+    }
+    if (nearest.best != NULL)
+        return leat_cli_usage(cli, "unknown command \"%s %.60s\"; did you mean \"%s %s\"?", first,
+                              second, first, nearest.best);
+    list_seconds(first, list, sizeof list);
+    leat_cli_note(cli, "unknown command \"%s %.60s\": leat %s takes %s; see leat %s --help", first,
+                  second, first, list, first);
+    return 2;
+}
+
 /* The user may have meant one word or two: suggests the nearer one. */
 static int unknown_command(leat_cli *cli, int count, char **argv) {
     char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1];
     bool has_two = count > 1 && argv[1][0] != '-';
+    if (has_two && is_first_word(argv[0])) return unknown_second(cli, argv[0], argv[1]);
     snprintf(one, sizeof one, "%.60s", argv[0]);
     snprintf(two, sizeof two, "%.30s %.30s", argv[0], has_two ? argv[1] : "");
     leat_nearest by_one = leat_nearest_start(one), by_two = leat_nearest_start(two);
@@ -72,16 +114,9 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
         leat_nearest_add(&by_one, leat_cli_commands[i]->words);
         if (has_two) leat_nearest_add(&by_two, leat_cli_commands[i]->words);
     }
-    bool first_is_good = has_two && is_first_word(argv[0]);
-    bool is_two = by_two.best != NULL || first_is_good;
-    if (!first_is_good && by_one.best != NULL && is_two &&
-        by_one.best_distance < by_two.best_distance)
-        is_two = false;
+    bool is_two = by_two.best != NULL &&
+                  (by_one.best == NULL || by_two.best_distance <= by_one.best_distance);
     const char *best = is_two ? by_two.best : by_one.best;
-    if (best == NULL && is_two) { /* the first word is valid: its help lists its commands */
-        leat_cli_note(cli, "unknown command \"%s\"; see leat %s --help", two, one);
-        return 2;
-    }
     if (best == NULL) return leat_cli_usage(cli, "unknown command \"%s\"", one);
     return leat_cli_usage(cli, "unknown command \"%s\"; did you mean \"%s\"?", is_two ? two : one,
                           best);
@@ -141,10 +176,10 @@ static int run(leat_cli *cli, int count, char **argv) {
     if (strcmp(argv[0], "help") == 0) return run_help(cli, count - 1, argv + 1);
     if (is_first_word(argv[0]) && (count == 1 || is_help(argv[1]))) {
         if (count == 1) {
-            leat_cli_note(cli,
-                          "leat %s requires another word; see leat %s "
-                          "--help",
-                          argv[0], argv[0]);
+            char list[LEAT_CLI_NAME_MAX + 1];
+            list_seconds(argv[0], list, sizeof list);
+            leat_cli_note(cli, "leat %s requires another word: %s; see leat %s --help", argv[0],
+                          list, argv[0]);
             return 2;
         }
         leat_cli_help_all(cli, argv[0]);

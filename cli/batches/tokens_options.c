@@ -41,10 +41,13 @@ static int read_clients(batches_job *job) {
     return 0;
 }
 
+/* Without --split, it is train; of third-party files that have no such rows, all. Not of a data set
+ * whose train is empty: its test probes would be trained on. */
 static int read_split(batches_job *job) {
     const char *text = leat_cli_text(job->run.cli, "split");
+    bool no_train = job->facts.split_rows[LEAT_SPLIT_TRAIN] == 0;
     leat_error err = {0};
-    if (text == NULL && job->facts.split_rows[LEAT_SPLIT_TRAIN] == 0) text = "all";
+    if (text == NULL && no_train && !job->facts.indexed) text = "all";
     if (text == NULL) return 0;
     if (leat_settings_set(leat_loader_options_table(), &job->options, "split", text, &err) !=
         LEAT_OK)

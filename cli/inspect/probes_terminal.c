@@ -2,6 +2,7 @@
  * shows Unicode. */
 #include <langinfo.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 
 #include "inspect/inspect.h"
@@ -84,6 +85,44 @@ static void put_parts(leat_cli *cli, const leat_summary *s) {
     if (used != 1) put_part(cli, "all", &s->all);
 }
 
+#define REASONS_SHOWN 4
+
+/* What the ingest rejected; nothing if run.json is not there. */
+static void put_rejected(leat_cli *cli, const leat_summary_ingest *ingest) {
+    char words[LEAT_WORDS_BYTES], text[LEAT_PLAIN_BYTES];
+    int64_t others = ingest->rejected;
+    if (!ingest->known) return;
+    leat_out(cli, "  rejected     %s of ", leat_words_count(words, ingest->rejected));
+    leat_out(cli, "%s read by the ingest", leat_things(words, ingest->rows_read, "row"));
+    for (int i = 0; i < ingest->reason_count && i < REASONS_SHOWN; i++) {
+        leat_out(cli, "%s %s ", i == 0 ? ":" : ",",
+                 leat_words_count(words, ingest->reasons[i].rows));
+        leat_out(cli, "%s", leat_plain(text, ingest->reasons[i].name));
+        others -= ingest->reasons[i].rows;
+    }
+    if (ingest->reason_count > REASONS_SHOWN)
+        leat_out(cli, ", %s for other reasons", leat_words_count(words, others));
+    leat_out(cli, "\n");
+}
+
+/* How many destinations there are, and how many of them never answered. */
+static void put_destinations(leat_cli *cli, const leat_summary *s) {
+    char words[LEAT_WORDS_BYTES];
+    int64_t judged = 0, lost = s->destinations_by_loss[LEAT_LOSS_ALL];
+    if (s->measurements_read == 0) return;
+    for (int i = 0; i < LEAT_LOSSES; i++) judged += s->destinations_by_loss[i];
+    leat_out(cli, "  destinations %s", leat_words_count(words, s->destinations));
+    if (s->destinations_halved > 0)
+        leat_out(cli, " (a sample, %s of all)",
+                 leat_unit_words(words, LEAT_UNIT_SHARE, ldexp(1, -s->destinations_halved)));
+    leat_out(cli, ", %s with %d measurements or more", leat_words_count(words, judged),
+             LEAT_SUMMARY_JUDGED);
+    if (judged > 0)
+        leat_out(cli, ", of which %s never answered",
+                 lost == 0 ? "none" : leat_words_count(words, lost));
+    leat_out(cli, "\n");
+}
+
 static void put_facts(leat_cli *cli, const leat_summary *s) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     int64_t failures = s->failures_by_version[0] + s->failures_by_version[1];
@@ -119,6 +158,8 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
     if (s->measurements_read > 0)
         leat_out(cli, "  duplicates   %s (equal to the measurement before of the same probe)\n",
                  leat_words_count(a, s->duplicates_read));
+    put_destinations(cli, s);
+    put_rejected(cli, &s->ingest);
     if (s->rows_read == s->all.rows) leat_out(cli, "  values       from every row\n");
     else if (s->rows_read == 0) leat_out(cli, "  values       not read (--read 0)\n");
     else
@@ -146,6 +187,23 @@ static void put_top(leat_cli *cli, const leat_summary *s) {
                  leat_unit_words(b, LEAT_UNIT_SHARE,
                                  leat_ratio(probe->measurements, s->all.measurements)),
                  leat_words_count(c, probe->rows));
+    }
+}
+
+#define WORST_SHOWN 5
+
+static void put_worst(leat_cli *cli, const leat_summary *s) {
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
+    if (s->worst_count == 0) return;
+    leat_out(cli, "\n  %-40s %14s %14s %7s\n", "destinations that fail most", "measurements",
+             "failures", "failed");
+    for (int i = 0; i < s->worst_count && i < WORST_SHOWN; i++) {
+        const leat_summary_destination *one = &s->worst[i];
+        bool all = one->failures == one->measurements;
+        double share = leat_ratio(one->failures, one->measurements);
+        leat_out(cli, "  %-40s %14s %14s %7s\n", one->dst, leat_words_count(a, one->measurements),
+                 leat_words_count(b, one->failures),
+                 all ? "all" : leat_unit_words(c, LEAT_UNIT_SHARE, share));
     }
 }
 
@@ -214,6 +272,7 @@ void leat_report_terminal(leat_cli *cli, const void *of) {
         put_facts(cli, s);
         put_distributions(cli, s);
         put_top(cli, s);
+        put_worst(cli, s);
         for (int64_t i = 0; i < s->row_count && !leat_out_broken(cli); i++)
             put_row(cli, s, &s->rows[i]);
     }

@@ -219,6 +219,11 @@ static leat_code expand(const search *to, const char *path, leat_error *err) {
     leat_path_facts facts;
     LEAT_TRY(leat_path_stat(path, &facts, err));
     if (facts.kind != LEAT_PATH_NONE) return add_path(to, path, err);
+    if (strcmp(path, "-") == 0)
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "standard input (\"-\") cannot be an input: files are read more than once; "
+            "save it to a file first");
     if (strpbrk(path, "*?[") == NULL) {
         return leat_fail(err, LEAT_ERR_NOT_FOUND, "input \"%s\" does not exist", path);
     }

@@ -306,6 +306,26 @@ class Words(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(path, done.stderr)
 
+    def test_paths_that_are_values_of_options(self):
+        done = run("batches", os.path.join(DATA, "set"), "--hash", "rows")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn('cannot open "rows": no such file or folder', done.stderr)
+        done = run("batches", os.path.join(DATA, "set"), os.path.join(DATA, "packed"))
+        self.assertIn("is a separate data set and cannot be combined", done.stderr)
+
+    def test_no_training_rows(self):
+        """Test probes are not trained on because train is empty."""
+        path = os.path.join(DATA, "tests only")
+        done = run("ingest", "probes", os.path.join(DATA, "pings.csv"), "-o", path,
+                   "--train-ratio", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = run("batches", path)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"no rows in the split train \(0 in train, \d+ in test, "
+                                      r"0 in neither\); choose a split that has rows")
+        for split in ("test", "all"):
+            self.assertIn("padding", batches("--split", split, path="tests only"))
+
     def test_refused(self):
         for line, words in (("--hosts 3", "3 hosts cannot share a batch of 8 rows"),
                             ("--host 1", "host is 1; it must be 0 to 0"),

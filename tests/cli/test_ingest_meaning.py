@@ -114,7 +114,7 @@ class Meaning(folder.Folder):
     def test_unit_of_rtt(self):
         slow = self.write("us.csv", self.csv(range(T0, T0 + 9), "20000"))
         self.assertRegex(self.ingest(slow)["warnings"][0],
-                         r'us.csv": the median rtt is above 10 s; if the column is in '
+                         r'us.csv": the median rtt is above 2 s; if the column is in '
                          r"microseconds, use --column rtt=rtt:us")
         self.assertEqual(self.ingest(slow, options=["--column", "rtt=rtt:us"])["warnings"], [])
         self.assertEqual({each[3] for each in self.rows()}, {20})
@@ -128,6 +128,24 @@ class Meaning(folder.Folder):
         some = self.csv([T0, T0 + 1], "0.01") + "".join(
             f"{T0 + 10 + i},192.0.2.1,198.51.100.1,{rtt}\n" for i, rtt in enumerate([5, 6, "", -1]))
         self.assertEqual(self.ingest(self.write("some.csv", some))["warnings"], [])
+
+    def test_unit_of_rtt_of_the_internet(self):
+        """Medians of some ten milliseconds, in seconds or microseconds, and of a local network."""
+        def told(name, factor, rtts):
+            path = self.write(name, HEADER + "".join(
+                f"{T0 + i},192.0.2.1,198.51.100.1,{rtt * factor:.9f}\n"
+                for i, rtt in enumerate(rtts)))
+            return self.ingest(path)["warnings"]
+
+        far = [20 + i * i / 20 for i in range(100)] + [1500, 2, 3]  # milliseconds, median 145
+        self.assertRegex(told("s.csv", 0.001, far)[0],
+                         r"median rtt is below 0.3 ms, and hardly any is above 1 ms; if the column "
+                         r"is in seconds, use --column rtt=rtt:s$")
+        self.assertRegex(told("us.csv", 1000, [rtt / 30 for rtt in far])[0],
+                         r"median rtt is above 2 s; .*--column rtt=rtt:us$")
+        self.assertEqual(told("ms.csv", 1, far), [])
+        near = [0.1 + i / 1000 for i in range(95)] + [1.2, 2, 3, 4, 5]
+        self.assertEqual(told("lan.csv", 1, near), [])
 
     # ---- times
 
@@ -271,7 +289,8 @@ class Meaning(folder.Folder):
 
     def test_probes_and_addresses(self):
         said = (r"of 3 probes \(prb_id\) with 4 addresses: of 2 probes in test, 2 are also in "
-                r"train with another address; 1 private addresses are from src_addr")
+                r"train with another address; 1 private address is from src_addr, because "
+                r"\"from\" is empty, and may be several probes; --probe prb_id makes")
         path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
                           (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
                           (None, "203.0.113.1", "x"))

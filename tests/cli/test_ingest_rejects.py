@@ -34,7 +34,7 @@ class Rejects(folder.Folder):
         status, _, said = self.ingest(self.lines(1600000000, *bad))
         self.assertEqual(status, 0)
         self.assertRegex(said, r"\Aleat: warning: 30 of 31 rows were rejected, 30 of them as "
-                               r"malformed_line: lines must have as many fields as the header.*"
+                               r"malformed_line: lines must have a time in ISO 8601 .*"
                                rf'; see "{self.out}/rejected.csv"\n\Z')
         status, out, said = self.ingest(self.lines(1600000000, *bad), "--json")
         self.assertEqual((status, said.count("\n")), (0, 1))
@@ -78,6 +78,28 @@ class Rejects(folder.Folder):
         self.assertIn('has no column "rtt"; its columns are: event_time, src_addr, dst_addr, delay',
                       self.ingest(self.lines(1, header=HEADER.replace("rtt", "delay")))[2])
 
+    def test_standard_input(self):
+        done = leat("ingest", "probes", "-", "-o", self.out, input=HEADER, status=1)
+        self.assertIn('standard input ("-") cannot be an input: files are read more than once; '
+                      "save it to a file first", done.stderr)
+
+    def test_columns_that_are_missing(self):
+        """The option that names them, for all of them; or the unit that does not exist."""
+        for header, more, words in (
+                ("ts,from,dst_addr,delay\n", (),
+                 r'no column "event_time"; its columns are: ts, from, dst_addr, delay \(use '
+                 r"--column event_time=NAME,src_addr=NAME,rtt=NAME if they have other names\)"),
+                (HEADER.replace("rtt", "delay"), (), r"\(use --column rtt=NAME if it has another"),
+                (HEADER, ("--probe", "prb_id"),
+                 r'no column "prb_id"; .*\(use --probe NAME if it has another name\)'),
+                (HEADER, ("--column", "rtt=rtt:sec"), r'no column "rtt:sec"; .*\("sec" is not a '
+                 r"unit: those of rtt are s, ms and us\)"),
+                (HEADER, ("--column", "event_time=event_time:min"),
+                 r'"min" is not a unit: those of event_time are s, ms, us, ns and excel')):
+            status, _, said = self.ingest(self.lines(1, header=header), *more)
+            self.assertEqual(status, 1)
+            self.assertRegex(said, words)
+
     def test_the_first_value_is_shown(self):
         """And what it is instead of an address."""
         for value, words in (("17", "numbers are not addresses"), ("192.0.2.0/24", "a prefix is"),
@@ -93,7 +115,10 @@ class Rejects(folder.Folder):
                 self.assertIn(words, said)
         said = self.ingest(f"{HEADER}x,192.0.2.1,192.0.2.2,5\n")[2]
         self.assertIn('none of 1 row is a measurement (malformed_line: 1); the first is row 2 of '
-                      f'"{self.top}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must', said)
+                      f'"{self.top}/x.csv": "x,192.0.2.1,192.0.2.2,5"; lines must have a time in '
+                      "ISO 8601 (2019-04-24T20:00:00Z), or a number of seconds, ms", said)
+        said = self.ingest(HEADER + "1600000000,192.0.2.1,192.0.2.2,1,5\n" * 3)[2]
+        self.assertIn("lines must have as many fields as the header; a field with a comma", said)
         self.assertIn('x.csv": empty; ', self.ingest(f"{HEADER}1600000000,,192.0.2.1,5\n")[2])
         path = self.at("x.ndjson")
         with open(path, "w", encoding="ascii") as file:

@@ -183,6 +183,43 @@ class Ingest(unittest.TestCase):
             self.assertIn(f"it found {told['duplicates']} duplicates" +
                           (", which it dropped." if dropped else "."), text)
 
+    def test_terminal(self):
+        """The same numbers as in the JSON, in a few lines."""
+        for name in ("set", "one"):
+            document, _ = inspected(name=name)
+            told, ingest = document["values"]["destinations"], document["ingest"]
+            lines = leat("inspect", os.path.join(DATA, name), status=0).stdout.splitlines()
+            reasons = ingest["rejected_reasons"].items()
+            self.assertIn(f"  rejected     {ingest['rejected']} of {ingest['rows_read']:,} rows "
+                          "read by the ingest" + (": " if reasons else "") +
+                          ", ".join(f"{count} {reason}" for reason, count in reasons), lines)
+            judged = sum(one["destinations"] for one in told["by_failures"])
+            lost = sum(one["destinations"] for one in told["by_failures"] if one["failed"] == "all")
+            self.assertIn(f"  destinations {told['count']}, {judged} with 20 measurements or more, "
+                          f"of which {lost} never answered", lines)
+            at = next(i for i, line in enumerate(lines)
+                      if line.startswith("  destinations that fail most"))
+            for one, line in zip(told["worst"][:5], lines[at + 1:]):
+                share = "all" if one["failures"] == one["measurements"] else line.split()[3]
+                self.assertEqual(line.split()[:4], [one["dst_addr"], str(one["measurements"]),
+                                                    str(one["failures"]), share])
+            self.assertEqual(lines[at + 1 + len(told["worst"][:5])], "")
+
+    def test_terminal_of_many_reasons(self):
+        with open(os.path.join(DATA, "many.csv"), "w", encoding="utf-8") as out:
+            out.write(HEAD + "1556136000,192.0.2.1,198.51.100.7,4,3\n" * 40 +
+                      ",192.0.2.1,198.51.100.7,4,3\n" * 9 + "1556136000,x,198.51.100.7,4,3\n" * 8 +
+                      "1556136000,192.0.2.1,,4,3\n" * 7 + "1556136000,192.0.2.1\n" * 6 +
+                      "1556136000,192.0.2.1,x,4,3\n" * 3 + "1556136000,192.0.2.1,::1,4,3\n" * 2)
+        ingest("many", "many.csv", "--train-ratio", "1")
+        text = leat("inspect", os.path.join(DATA, "many"), status=0).stdout
+        self.assertIn("  rejected     35 of 75 rows read by the ingest: 9 event_time_missing, 8 "
+                      "src_addr_unparsable, 7 dst_addr_missing, 6 malformed_line, 5 for other "
+                      "reasons\n", text)
+        self.assertNotIn("destinations that fail most", text)  # none failed
+        text = leat("inspect", os.path.join(DATA, "many"), "--read", "0", status=0).stdout
+        self.assertNotIn("  destinations", text)
+
     def test_data_sets_without_it(self):
         for name, content in (("gone", None), ("odd", "{"), ("other", '{"rows_read": "many"}')):
             path = os.path.join(DATA, name)
@@ -196,6 +233,7 @@ class Ingest(unittest.TestCase):
             self.assertNotIn("ingest", document)
             self.assertNotIn("Rejected rows by reason", text)
             self.assertNotIn("The ingest read", text)
+            self.assertNotIn("  rejected ", leat("inspect", path, status=0).stdout)
 
     def test_an_empty_split(self):
         document, _ = inspected(name="dropped")

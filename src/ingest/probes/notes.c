@@ -55,6 +55,8 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
     leat_file_notes *file = &notes->files[file_index];
     atomic_fetch_add(&file->answered, batch->answered);
     atomic_fetch_add(&file->fast, batch->fast);
+    atomic_fetch_add(&file->fastest, batch->fastest);
+    atomic_fetch_add(&file->whole, batch->whole);
     atomic_fetch_add(&file->slow, batch->slow);
     keep_least(&file->first_us, batch->first_us);
     keep_most(&file->last_us, batch->last_us);
@@ -304,14 +306,18 @@ static bool warn_times(const writing *to, const leat_file_notes *file, const cha
 
 static bool warn_rtts(const writing *to, const leat_file_notes *file, const char *name) {
     int64_t all = atomic_load(&file->answered);
-    bool fast = atomic_load(&file->fast) * 2 > all, slow = atomic_load(&file->slow) * 2 > all;
-    if (!fast && !slow) return false;
+    bool fastest = atomic_load(&file->fastest) * 2 > all, slow = atomic_load(&file->slow) * 2 > all;
+    bool fast = atomic_load(&file->fast) * 2 > all && atomic_load(&file->whole) * 50 < all;
+    if (!fastest && !fast && !slow) return false;
     if (name != NULL)
         leat_warnings_add(to->warnings,
                           "\"%s\": the median rtt is %s; if the column is in %s, use --column "
                           "rtt=%s:%s",
-                          name, fast ? "below 0.05 ms" : "above 10 s",
-                          fast ? "seconds" : "microseconds", to->rtt, fast ? "s" : "us");
+                          name,
+                          fastest ? "below 0.05 ms"
+                          : fast  ? "below 0.3 ms, and hardly any is above 1 ms"
+                                  : "above 2 s",
+                          slow ? "microseconds" : "seconds", to->rtt, slow ? "us" : "s");
     return true;
 }
 

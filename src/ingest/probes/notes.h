@@ -13,8 +13,9 @@
 
 /* Of one file. */
 typedef struct leat_file_notes {
-    atomic_int_least64_t with, without;        /* objects that have the member of rtt; or not */
-    atomic_int_least64_t answered, fast, slow; /* measurements: with an rtt, < 0.05 ms, > 10 s */
+    atomic_int_least64_t with, without; /* objects that have the member of rtt; or not */
+    atomic_int_least64_t answered, fast, fastest, whole, slow; /* measurements with an rtt: all,
+                                                                * and as LEAT_RTT_... say */
     atomic_int_least64_t first_us, last_us; /* of the measurements; no measurement: first > last */
     atomic_uint units;                      /* see leat_time_read */
     atomic_int_least64_t preamble;          /* lines before the header that say something else */
@@ -46,9 +47,11 @@ typedef struct leat_notes {
     /* RIPE Atlas results, and how many of them have each mapped column */
     atomic_int_least64_t atlas, atlas_has[5];
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
-    atomic_int_least64_t mapped;  /* measurements with an IPv4-mapped address */
-    int64_t unpack_bytes;         /* that a part of a compressed file requires, but were not left */
-    pthread_mutex_t lock;         /* for all members below */
+    /* lines of CSV that are rejected for their number of fields, or for their time */
+    atomic_int_least64_t uneven, untimed;
+    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
+    int64_t unpack_bytes;        /* that a part of a compressed file requires, but were not left */
+    pthread_mutex_t lock;        /* for all members below */
     leat_notes_object lacking, atlas_first;
     /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
      * its first row on, whatever the order of rows, so its count is exact. */
@@ -62,7 +65,7 @@ void leat_notes_destroy(leat_notes *notes);
 
 /* What a batch of measurements adds to its file. */
 typedef struct leat_batch_notes {
-    int64_t answered, fast, slow, first_us, last_us, mapped;
+    int64_t answered, fast, fastest, whole, slow, first_us, last_us, mapped;
 } leat_batch_notes;
 #define LEAT_BATCH_NOTES_NONE ((leat_batch_notes){.first_us = INT64_MAX, .last_us = INT64_MIN})
 void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch);
@@ -72,8 +75,13 @@ void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row);
 /* A text that is not an rtt. */
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes);
 
-#define LEAT_RTT_FAST 0.05F
-#define LEAT_RTT_SLOW 10000.0F
+/* Milliseconds. Seconds that were read as milliseconds have a median below FAST, as those of a
+ * local network may have; but hardly any is then a whole one. A median below FASTEST, or above
+ * SLOW, is not that of a network in any case. */
+#define LEAT_RTT_FAST 0.3F
+#define LEAT_RTT_FASTEST 0.05F
+#define LEAT_RTT_WHOLE 1.0F
+#define LEAT_RTT_SLOW 2000.0F
 
 /* After the scan: LEAT_ERR_INPUT if no object of the inputs has the member that holds rtt, or no
  * Atlas result has that of a mapped column, or if there is nothing but pings of scamper. */

@@ -262,10 +262,8 @@ static leat_code judge_types(columns *found, leat_error *err) {
 static leat_code judge_columns(columns *found, leat_error *err) {
     for (int k = 0; k < found->name_count; k++) {
         if (found->seen[k] || k == LEAT_COLUMN_VERSION) continue;
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
-                         "event_time=NAME,... if it has another name)",
-                         found->input->path, found->names[k], found->list);
+        return leat_source_missing(found->input->path, found->names, found->name_count, found->seen,
+                                   found->list, err);
     }
     return judge_types(found, err);
 }

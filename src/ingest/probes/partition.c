@@ -211,6 +211,8 @@ static inline void note(leat_batch_notes *noted, int64_t time_us, float rtt) {
     noted->last_us = time_us > noted->last_us ? time_us : noted->last_us;
     noted->answered += rtt >= 0;
     noted->fast += rtt >= 0 && rtt < LEAT_RTT_FAST;
+    noted->fastest += rtt >= 0 && rtt < LEAT_RTT_FASTEST;
+    noted->whole += rtt >= LEAT_RTT_WHOLE;
     noted->slow += rtt > LEAT_RTT_SLOW;
 }
 

@@ -43,6 +43,12 @@ static const char *cause(const leat_job *job, int reason) {
                    "1970 or ISO 8601; convert them";
         return "times must be seconds since 1970 or ISO 8601";
     case LEAT_REJECT_LINE:
+        if (state->uneven > half)
+            return "lines must have as many fields as the header; a field with a comma must be in "
+                   "quotes";
+        if (state->untimed > half)
+            return "lines must have a time in ISO 8601 (2019-04-24T20:00:00Z), or a number of "
+                   "seconds, ms, us or ns since 1970";
         return has_csv(job) ? "lines must have as many fields as the header, and valid times and "
                               "numbers; use --strict to stop at the first that does not"
                             : "each must be a JSON object with a valid time and numbers; use "

@@ -272,14 +272,24 @@ static leat_code count_identities(scan *self, leat_error *err) {
                                  self->job->options->memory_bytes / 8, &self->job->ticker, &found,
                                  err));
     if (found.probes == found.addresses && found.shared == 0 && found.merged == 0) return LEAT_OK;
+    char both[120] = "", merged[160] = "";
+    if (found.shared > 0)
+        snprintf(both, sizeof both,
+                 ": of %lld probe%s in test, %lld %s also in train with another address",
+                 (long long)found.test, found.test == 1 ? "" : "s", (long long)found.shared,
+                 found.shared == 1 ? "is" : "are");
+    if (found.merged > 0)
+        snprintf(merged, sizeof merged,
+                 "; %lld private address%s from src_addr, because \"from\" is empty, and may be "
+                 "several probes%s",
+                 (long long)found.merged, found.merged == 1 ? " is" : "es are",
+                 found.merged == 1 ? "" : " each");
     leat_warnings_add(&state->warnings,
                       "a probe is one source address, but the results of RIPE Atlas are of %lld "
-                      "probes (prb_id) with %lld addresses: of %lld probes in test, %lld are also "
-                      "in train with another address; %lld private addresses are from src_addr, "
-                      "because \"from\" is empty, and may be several probes each; --probe prb_id "
-                      "makes each prb_id one probe",
-                      (long long)found.probes, (long long)found.addresses, (long long)found.test,
-                      (long long)found.shared, (long long)found.merged);
+                      "probe%s (prb_id) with %lld address%s%s%s; --probe prb_id makes each prb_id "
+                      "one probe",
+                      (long long)found.probes, found.probes == 1 ? "" : "s",
+                      (long long)found.addresses, found.addresses == 1 ? "" : "es", both, merged);
     return LEAT_OK;
 }
 
@@ -325,6 +335,8 @@ static leat_code scan_all(scan *self, leat_error *err) {
             state->bytes_spilled += worker->spills[g].file_bytes;
         }
     }
+    state->uneven = atomic_load(&self->notes->uneven);
+    state->untimed = atomic_load(&self->notes->untimed);
     LEAT_TRY(leat_job_check_not_empty(job, err));
     LEAT_TRY(take_census(self, err));
     warn(self);

@@ -43,9 +43,9 @@ static void list_name(char *list, size_t size, const leat_text *field) {
              field->size_bytes < 64 ? field->size_bytes : 64, field->data);
 }
 
-/* Why a header does not have a column: it is often not separated by commas, or not a header. */
-static leat_code refuse_header(const char *path, const char *name, const char *list,
-                               const leat_text *only, bool has_address, leat_error *err) {
+/* Why a header lacks columns, if it is not separated by commas, or not a header. */
+static leat_code refuse_header(const char *path, const char *list, const leat_text *only,
+                               bool has_address, leat_error *err) {
     static const char separators[] = ";\t|";
     for (int i = 0; only != NULL && separators[i] != 0; i++) {
         if (memchr(only->data, separators[i], (size_t)only->size_bytes) == NULL) continue;
@@ -64,10 +64,7 @@ static leat_code refuse_header(const char *path, const char *name, const char *l
             "\"%s\" has no header: its first line is a record, \"%s\"; add a line with "
             "the names of the columns, such as event_time,src_addr,dst_addr,rtt",
             path, list);
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
-                     "event_time=NAME,... if it has another name)",
-                     path, name, list);
+    return LEAT_OK;
 }
 
 static leat_code refuse_cr(const char *path, leat_error *err) {
@@ -146,8 +143,9 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     for (int k = 0; k < count; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
         if (has_cr) return refuse_cr(path, err);
-        return refuse_header(path, names[k], list, map->field_count == 1 ? &field : NULL,
-                             has_address, err);
+        LEAT_TRY(
+            refuse_header(path, list, map->field_count == 1 ? &field : NULL, has_address, err));
+        return leat_source_missing(path, names, count, seen, list, err);
     }
     return LEAT_OK;
 }
@@ -345,6 +343,8 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
                                          &row.time_us, &worker->units);
     if (!timed || !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
         LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
+        if (!whole) atomic_fetch_add(&options->notes->uneven, 1);
+        else if (!timed) atomic_fetch_add(&options->notes->untimed, 1);
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
     if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {

@@ -132,6 +132,10 @@ typedef struct leat_text_worker {
 int leat_source_names(const leat_source_columns *columns, const char *names[LEAT_COLUMNS]);
 /* What the columns are called in options and messages. */
 extern const char *const leat_source_fields[LEAT_COLUMNS];
+/* Refuses a file because it lacks columns: those not `seen` of the `count` names; `list` has those
+ * that it has. The message has the options that map all that are missing. */
+LEAT_MUST_CHECK leat_code leat_source_missing(const char *path, const char *const *names, int count,
+                                              const bool *seen, const char *list, leat_error *err);
 /* Whether the name of the column was given, so that it holds for Atlas results too. */
 bool leat_source_is_mapped(const leat_source_options *options, int column);
 

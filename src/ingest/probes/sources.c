@@ -1,6 +1,7 @@
 /* All inputs, of any format: Parquet first, since DuckDB returns its memory when it is done; then
  * the text files. See source.h. */
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/thread.h"
@@ -26,6 +27,39 @@ int64_t leat_sources_memory_min(const leat_input_list *inputs, int threads) {
 
 int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads) {
     return memory_for(inputs, threads);
+}
+
+/* A name with a unit that does not exist is taken for a name: "" unless it may be that. */
+static void doubt_unit(int column, const char *name, char *out, size_t out_bytes) {
+    const char *colon = strrchr(name, ':');
+    out[0] = 0;
+    if (colon == NULL || (column != LEAT_COLUMN_TIME && column != LEAT_COLUMN_RTT)) return;
+    snprintf(out, out_bytes, "\"%.20s\" is not a unit: %s", colon + 1,
+             column == LEAT_COLUMN_TIME ? "those of event_time are s, ms, us, ns and excel"
+                                        : "those of rtt are s, ms and us");
+}
+
+leat_code leat_source_missing(const char *path, const char *const *names, int count,
+                              const bool *seen, const char *list, leat_error *err) {
+    char remedy[160] = "", unit[120] = "";
+    int first = 0, missing = 0;
+    for (int k = 0; k < count; k++) {
+        const size_t used = strlen(remedy);
+        if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
+        if (missing++ == 0) first = k;
+        if (k == LEAT_COLUMN_PROBE)
+            snprintf(remedy + used, sizeof remedy - used, "%s--probe NAME", used > 0 ? " " : "");
+        else
+            snprintf(remedy + used, sizeof remedy - used, "%s%s=NAME", used > 0 ? "," : "--column ",
+                     leat_source_fields[k]);
+    }
+    doubt_unit(first, names[first], unit, sizeof unit);
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\" has no column \"%s\"; its columns are: %s (%s%s%s)", path,
+                     names[first], list, unit[0] != 0 ? unit : "use ", unit[0] != 0 ? "" : remedy,
+                     unit[0] != 0  ? ""
+                     : missing > 1 ? " if they have other names"
+                                   : " if it has another name");
 }
 
 /* Renaming one column to the name of another would hide the other. */

@@ -12,7 +12,9 @@
  * 400,000 for a mean of 235.
  *
  * Activity. Time runs in cycles of 180 s, in each of which an active probe makes one measurement;
- * there are as many cycles as the largest probe has measurements. A lane is a sequence of probes,
+ * there are as many cycles as the largest probe has measurements. They begin with July 2025, or
+ * with an earlier day (not before 1990) if they would otherwise go on after July 2026, so that no
+ * measurement lies in the future. A lane is a sequence of probes,
  * each of which begins when the previous one has made its last measurement; so the number of active
  * probes in a cycle is the number of lanes that have not ended. All lanes have the length of the
  * period within a few percent: the rate is even, and probes begin and end at all times (lanes.c).
@@ -35,6 +37,9 @@
 #include "leat/ingest.h"
 
 #define LEAT_SYNTH_START_US INT64_C(1751328000000000) /* 2025-07-01T00:00:00Z */
+#define LEAT_SYNTH_END_US INT64_C(1785542400000000)   /* 2026-08-01T00:00:00Z */
+#define LEAT_SYNTH_LEAST_US INT64_C(631152000000000)  /* 1990-01-01T00:00:00Z */
+#define LEAT_SYNTH_DAY_US INT64_C(86400000000)
 #define LEAT_SYNTH_CYCLE_US INT64_C(180000000)
 #define LEAT_SYNTH_SPREAD_US INT64_C(118000000)
 #define LEAT_SYNTH_NOISE_US INT64_C(2000000)
@@ -68,6 +73,7 @@ typedef struct leat_synth_address {
 typedef struct leat_synth {
     int64_t measurements, probes;
     uint64_t seed;
+    int64_t start_us;     /* of the first cycle */
     leat_synth_run *runs; /* run_count, and one more that ends the last */
     int64_t run_count, run_capacity;
     leat_synth_lanes *lanes; /* the longest first */

@@ -280,11 +280,20 @@ bool leat_synth_next(leat_synth_cursor *cursor, leat_synth_row *row) {
     row->rtt = draw_rtt(synth, row, anchor);
     uint64_t noise = leat_random(synth->seed, STREAM_CYCLE, ~(uint64_t)cursor->row);
     row->time_us =
-        LEAT_SYNTH_START_US + cursor->cycle * LEAT_SYNTH_CYCLE_US +
+        synth->start_us + cursor->cycle * LEAT_SYNTH_CYCLE_US +
         (int64_t)((double)cursor->place / (double)cursor->active * (double)LEAT_SYNTH_SPREAD_US) +
         (int64_t)leat_random_below(noise, LEAT_SYNTH_NOISE_US);
     move_on(cursor);
     return true;
+}
+
+/* Shorter periods begin where they always did: their bytes are a promise. */
+static int64_t start_of(int64_t cycles) {
+    int64_t over_us = cycles * LEAT_SYNTH_CYCLE_US - (LEAT_SYNTH_END_US - LEAT_SYNTH_START_US);
+    if (over_us <= 0) return LEAT_SYNTH_START_US;
+    int64_t days = (over_us + LEAT_SYNTH_DAY_US - 1) / LEAT_SYNTH_DAY_US;
+    int64_t start_us = LEAT_SYNTH_START_US - days * LEAT_SYNTH_DAY_US;
+    return start_us < LEAT_SYNTH_LEAST_US ? LEAT_SYNTH_LEAST_US : start_us;
 }
 
 leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t probes, uint64_t seed,
@@ -311,6 +320,7 @@ leat_code leat_synth_create(leat_synth **out, int64_t measurements, int64_t prob
         leat_synth_destroy(synth);
         return code;
     }
+    synth->start_us = start_of(leat_synth_largest(synth));
     make_anchors(synth);
     *out = synth;
     return LEAT_OK;

@@ -30,10 +30,15 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
         if (facts.kind != LEAT_PATH_DIR) continue;
         LEAT_TRY(leat_places_look(&places, paths[i], &there, err));
         if (there && path_count > 1) {
+            const char *other = paths[i == 0 ? 1 : 0];
+            LEAT_TRY(leat_path_stat(other, &facts, err));
+            if (facts.kind == LEAT_PATH_NONE) /* such as the value of --hash=rows */
+                return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                                 "cannot open \"%s\": no such file or folder", other);
             return leat_fail(err, LEAT_ERR_OPTION,
                              "\"%s\" is a separate data set and cannot be combined with \"%s\"; "
                              "give only one of them, or its files",
-                             paths[i], paths[i == 0 ? 1 : 0]);
+                             paths[i], other);
         }
         if (there) {
             *ours = true;

@@ -31,7 +31,8 @@ static leat_code find_ranges(leat_plan *plan, leat_error *err) {
     static const char *const names[] = {"no rows in the split train", "no rows in the split test",
                                         "no rows"};
     return leat_fail(err, LEAT_ERR_OPTION,
-                     "loader: the data set has %s (%lld in train, %lld in test, %lld in neither)",
+                     "loader: the data set has %s (%lld in train, %lld in test, %lld in neither); "
+                     "choose a split that has rows",
                      names[plan->options.split],
                      (long long)dataset->facts.split_rows[LEAT_SPLIT_TRAIN],
                      (long long)dataset->facts.split_rows[LEAT_SPLIT_TEST],

@@ -113,6 +113,36 @@ static void test_shape(void **state) {
     }
 }
 
+/* The last row is before LEAT_SYNTH_END_US, whatever the size; shorter periods begin as ever. */
+static void test_period(void **state) {
+    static const struct {
+        int64_t measurements, probes;
+        bool moved;
+    } cases[] = {
+        {1, 1, false},           {1000000, 4255, false},     {10000000, 42553, false},
+        {190080, 1, false},      {190081, 1, true},          {20000000, 85000, true},
+        {4000000, 1, true},      {300000000, 1276595, true}, {1000000000, 4255319, true},
+        {500028, 500028, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        leat_synth *synth = make(cases[i].measurements, cases[i].probes, 5);
+        leat_synth_cursor cursor;
+        leat_synth_row first, last;
+        leat_synth_seek(&cursor, synth, 0);
+        assert_true(leat_synth_next(&cursor, &first));
+        leat_synth_seek(&cursor, synth, cases[i].measurements - 1);
+        assert_true(leat_synth_next(&cursor, &last));
+        assert_true(last.time_us < LEAT_SYNTH_END_US);
+        assert_int_equal(synth->start_us != LEAT_SYNTH_START_US, cases[i].moved);
+        assert_int_equal((synth->start_us - LEAT_SYNTH_START_US) % LEAT_SYNTH_DAY_US, 0);
+        assert_true(first.time_us >= synth->start_us);
+        if (cases[i].moved) /* and not earlier than necessary */
+            assert_true(last.time_us > LEAT_SYNTH_END_US - LEAT_SYNTH_DAY_US - LEAT_SYNTH_CYCLE_US);
+        leat_synth_destroy(synth);
+    }
+}
+
 static void test_shape_refused(void **state) {
     static const int64_t cases[][2] = {{0, 1},  {-1, 1},          {10, 11},
                                        {10, 0}, {10000000001, 1}, {10000000000, 2000000001}};
@@ -449,11 +479,11 @@ static void test_parquet_folder(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shape),         cmocka_unit_test(test_shape_refused),
-        cmocka_unit_test(test_distributions), cmocka_unit_test(test_seek),
-        WITH_FOLDER(test_csv_bytes),          WITH_FOLDER(test_output_refused),
-        WITH_FOLDER(test_cancelled),          WITH_FOLDER(test_parquet_files),
-        WITH_FOLDER(test_parquet_folder),
+        cmocka_unit_test(test_shape),         cmocka_unit_test(test_period),
+        cmocka_unit_test(test_shape_refused), cmocka_unit_test(test_distributions),
+        cmocka_unit_test(test_seek),          WITH_FOLDER(test_csv_bytes),
+        WITH_FOLDER(test_output_refused),     WITH_FOLDER(test_cancelled),
+        WITH_FOLDER(test_parquet_files),      WITH_FOLDER(test_parquet_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
