@@ -262,10 +262,11 @@ static leat_code judge_types(columns *found, leat_error *err) {
 static leat_code judge_columns(columns *found, leat_error *err) {
     for (int k = 0; k < found->name_count; k++) {
         if (found->seen[k] || k == LEAT_COLUMN_VERSION) continue;
+        char remedy[LEAT_SOURCE_REMEDY_BYTES];
+        (void)leat_source_remedy(found->input->path, found->names[k], remedy);
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" has no column \"%s\"; its columns are: %s (use --column "
-                         "event_time=NAME,... if it has another name)",
-                         found->input->path, found->names[k], found->list);
+                         "\"%s\" has no column \"%s\"; its columns are: %s (%s)",
+                         found->input->path, found->names[k], found->list, remedy);
     }
     return judge_types(found, err);
 }

@@ -1,6 +1,7 @@
 /* All inputs, of any format: Parquet first, since DuckDB returns its memory when it is done; then
  * the text files. See source.h. */
 #include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/thread.h"
@@ -26,6 +27,28 @@ int64_t leat_sources_memory_min(const leat_input_list *inputs, int threads) {
 
 int64_t leat_sources_memory_full(const leat_input_list *inputs, int threads) {
     return memory_for(inputs, threads);
+}
+
+bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]) {
+    const size_t size = strlen(name);
+    snprintf(out, LEAT_SOURCE_REMEDY_BYTES,
+             "use --column event_time=NAME,... if it has another name");
+    for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        const char *end = strchr(at, '/');
+        if (end == NULL) return false; /* the file itself */
+        if (strncmp(at, name, size) != 0 || at[size] != '=') continue;
+        snprintf(
+            out, LEAT_SOURCE_REMEDY_BYTES,
+            "\"%.*s\" in its path is not read; write it into the files: duckdb -c \"COPY (FROM "
+            "read_%s('FOLDER/**', hive_partitioning=true)) TO 'all.parquet'\"",
+            (int)(end - at < 60 ? end - at : 60), at,
+            leat_path_has_suffix_any_case(path, ".parquet") ? "parquet"
+            : strstr(path, ".csv") != NULL                  ? "csv"
+                                                            : "json");
+        return true;
+    }
+    return false;
 }
 
 /* Renaming one column to the name of another would hide the other. */
