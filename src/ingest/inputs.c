@@ -309,6 +309,22 @@ static leat_code detect_text(leat_input *input, leat_error *err) {
     return code;
 }
 
+/* Whether a file that is named like Parquet is CSV or JSON all the same. */
+static leat_code is_table_of_text(const leat_input *input, bool *is, leat_error *err) {
+    leat_lines_options options = {.coding = input->coding};
+    leat_lines *lines = NULL;
+    leat_line line;
+    bool found = false;
+    *is = false;
+    LEAT_TRY(leat_lines_open(&lines, input->path, &options, err));
+    leat_code code = leat_lines_first(lines, &line, &found, err);
+    if (code == LEAT_OK && found && line.size_bytes > 0)
+        *is = !is_binary(&line) && (line.data[0] == '{' || line.data[0] == '[' ||
+                                    memchr(line.data, ',', (size_t)line.size_bytes) != NULL);
+    leat_lines_close(lines);
+    return code;
+}
+
 static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t size,
                                leat_error *err) {
     if (size >= 4 && memcmp(magic, "PAR1", 4) == 0) {
@@ -319,11 +335,16 @@ static leat_code detect_probes(leat_input *input, const uint8_t *magic, int64_t 
         return leat_fail(err, LEAT_ERR_UNSUPPORTED, "\"%s\" is an encrypted Parquet file",
                          input->path);
     }
-    if (leat_path_has_suffix_any_case(input->path, ".parquet")) {
-        return leat_fail(err, LEAT_ERR_CORRUPT,
-                         "\"%s\" is not a Parquet file: it does not begin with PAR1", input->path);
+    const bool empty = input->facts.size_bytes == 0;
+    if (leat_path_has_suffix_any_case(input->path, ".parquet") && !empty) {
+        bool text = false;
+        LEAT_TRY(is_table_of_text(input, &text, err));
+        if (!text)
+            return leat_fail(err, LEAT_ERR_CORRUPT,
+                             "\"%s\" is not a Parquet file: it does not begin with PAR1",
+                             input->path);
     }
-    if (input->facts.size_bytes == 0 && stem_bytes(input->path) < (int64_t)strlen(input->path)) {
+    if (empty && stem_bytes(input->path) < (int64_t)strlen(input->path)) {
         return leat_fail(err, LEAT_ERR_CORRUPT,
                          "\"%s\" is empty, which no compressed file is; get it again, or remove it",
                          input->path);

@@ -95,6 +95,7 @@ typedef struct leat_parquet_facts {
     uint64_t schema;        /* equal for files that one query may read */
     int time_type, version_type, probe_type;
     bool rtt_double;
+    uint8_t nulls; /* columns of the type of pyarrow's nulls: bits of LEAT_COLUMN_SRC, _DST, _RTT */
 } leat_parquet_facts;
 
 typedef struct leat_input {

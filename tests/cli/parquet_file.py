@@ -4,7 +4,7 @@ packed with gzip, texts in a dictionary or with a delta encoding, cells in error
 import struct
 import zlib
 
-INT64, INT96, FLOAT, BYTE_ARRAY = 2, 3, 4, 6
+INT32, INT64, INT96, FLOAT, BYTE_ARRAY = 1, 2, 3, 4, 6
 PLAIN, RLE, DELTA_BYTE_ARRAY, RLE_DICTIONARY = 0, 3, 7, 8
 GZIP = 2
 
@@ -74,12 +74,13 @@ class Column:
         self.name, self.kind, self.encodings, self.pages = name, kind, encodings, pages
         self.has_dictionary = has_dictionary
         self.bounds = None
+        self.optional = 0
         self.annotations = annotations
         if annotations is None:
             self.annotations = [(6, 5, 0)] if kind == BYTE_ARRAY else []
 
     def schema(self):
-        fields = [(1, 5, self.kind), (3, 5, 0), (4, 8, self.name.encode())]
+        fields = [(1, 5, self.kind), (3, 5, self.optional), (4, 8, self.name.encode())]
         return struct_of(*fields, *self.annotations)
 
     def chunk(self, offset, count):
@@ -128,6 +129,16 @@ def texts(name, values):
 def floats(name, values):
     return Column(name, FLOAT, [PLAIN, RLE],
                   [data_page(len(values), PLAIN, struct.pack(f"<{len(values)}f", *values))])
+
+
+def nulls(name, count):
+    """The null type, as pyarrow writes a column without any value."""
+    levels = varint(count << 1) + b"\0"
+    column = Column(name, INT32, [PLAIN, RLE],
+                    [data_page(count, PLAIN, struct.pack("<I", len(levels)) + levels)],
+                    annotations=[(10, 12, struct_of((11, 12, b"\0")))])
+    column.optional = 1
+    return column
 
 
 def coded(name, entries, indices):

@@ -352,7 +352,7 @@ class Marks(Third):
         path = os.path.join(result["cache"], "inputs.json")
         with open(path, encoding="utf-8") as file:
             inputs = json.load(file)
-        self.assertEqual(inputs.pop("reader"), 4)
+        self.assertEqual(inputs.pop("reader"), 5)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(inputs, file)
         return path, inputs
@@ -364,7 +364,7 @@ class Marks(Third):
         again = self.ingest(log, *SMALL, *NAMED)
         self.assertEqual((again["found"], again["cache"]), (True, result["cache"]))
         with open(path, encoding="utf-8") as file:
-            self.assertEqual(json.load(file)["reader"], 4)  # is not decided again
+            self.assertEqual(json.load(file)["reader"], 5)  # is not decided again
 
     def test_an_older_cache_that_is_wrong(self):
         log = self.save("CAN.csv", self.frames(lambda i: (1, int(i % 20 == 0), 0)))
@@ -503,6 +503,149 @@ class Decimal(Third):
         for ident in ("1A0", "043", "0x104"):
             log = self.table("ID", lambda i, x=ident: x if i == 399 else (104, 288, 399)[i % 3])
             self.assertEqual(self.read(log)[0]["warnings"], [], ident)
+
+
+class Joined(Third):
+    """Files that were put together, each part with a header of its own."""
+    def lines(self, names, begin=0):
+        return [",".join(names)] + [
+            ",".join({"timestamp": f"{i * 0.001:.6f}", "id": f"{0x1A0 + i % 10:X}", "dlc": "8",
+                      "bus": "0", "attack": str(i % 2), "note": "0",
+                      **{f"d{k}": f"{i + k & 255:02X}" for k in range(8)}}[name] for name in names)
+            for i in range(begin, begin + 400)]
+
+    def test_a_header_with_other_columns(self):
+        bytes_of = [f"d{i}" for i in range(8)]
+        first = ["timestamp", "id", "dlc", *bytes_of]
+        for head, other in ((first, ["timestamp", "id", "dlc", *bytes_of[::-1]]),
+                            (["timestamp", "id", "bus", "dlc", *bytes_of],
+                             ["timestamp", "id", "dlc", "bus", *bytes_of]),
+                            ([*first, "attack", "note"], [*first, "note", "attack"])):
+            log = self.save("x.csv", self.lines(head) + self.lines(other, 400))
+            self.assertIn(f"line 402 is a header with other columns than the first one: "
+                          f"{','.join(other)[:40]}", self.ingest(log, status=1))
+            for words in (), ("--threads", "3"):
+                log = self.save("late.csv", self.lines(head) * 60 + self.lines(other, 400))
+                self.assertIn("is a header with other columns", self.ingest(log, *words, status=1))
+            again = ",".join(head).upper().replace("_", " ")
+            log = self.save("same.csv", self.lines(head) + [again] + self.lines(head, 400)[1:])
+            result = self.read(log)[0]
+            self.assertEqual((result["frames"], result["rejected"]), (800, 1))
+        log = self.save("x.csv", self.lines(first))
+        with gzip.open(self.path("x.csv.gz"), "wb") as file, open(log, "rb") as part:
+            file.write(part.read())
+        other = self.save("y.csv", self.lines(["timestamp", "id", "dlc", *bytes_of[::-1]], 400))
+        with open(self.path("x.csv.gz"), "ab") as file, open(other, "rb") as part:
+            file.write(gzip.compress(part.read()))
+        self.assertIn("line 402 is a header", self.ingest(self.path("x.csv.gz"), status=1))
+        # a unit is part of the name
+        log = self.save("x.csv", ["time,id,data", "0.5,1A0,00", "time_ms,id,data", "1,1A0,00"])
+        self.assertIn("line 3 is a header", self.ingest(log, status=1))
+
+    def payloads(self, log, *words):
+        result, times, names = self.read(log, *words)
+        data = bytes(read_tensors(os.path.join(result["cache"],
+                                               "train.safetensors"))["frame_bytes"][1])
+        return result, sorted((name.rpartition(":")[2], data[8 * i:8 * i + 8].hex())
+                              for i, name in enumerate(names)), times
+
+    def asc(self, decimal, begin, mode="absolute"):
+        numbers = [(0x110 + i % 7, [i % 256, 0x11, 0x22, 0x33, 4, 5, 6, 99])
+                   for i in range(begin, begin + 200)]
+        lines = [f"   {i * 0.01:.6f} 1  {ident if decimal else f'{ident:X}'}  Rx   d 8 " +
+                 " ".join(str(byte) if decimal else f"{byte:02X}" for byte in data)
+                 for i, (ident, data) in enumerate(numbers)]
+        return (["date Mon Dec 31 04:20:30.951 pm 2018",
+                 f"base {'dec' if decimal else 'hex'}  timestamps {mode}", *lines],
+                [(f"{ident:03X}", bytes(data).hex()) for ident, data in numbers])
+
+    def test_bases_of_asc(self):
+        for first in False, True:
+            one, wanted = self.asc(first, 0)
+            two, more = self.asc(not first, 200)
+            for times in 1, 50:
+                log = self.save("x.asc", (one + two) * times)
+                self.assertEqual(self.payloads(log)[1], sorted((wanted + more) * times))
+        one, wanted = self.asc(False, 0)
+        two, _ = self.asc(False, 200, "relative")
+        three, more = self.asc(False, 400)
+        log = self.save("x.asc", one * 3 + two + three)
+        result, frames, _ = self.payloads(log, "--max-rejected", "0.5")
+        self.assertEqual(frames, sorted(wanted * 3 + more))
+        with open(os.path.join(result["cache"], "rejected.csv"), encoding="ascii") as file:
+            self.assertEqual(file.read().count("timestamp_unparsable"), 200)
+
+    def test_columns_of_vehicle_spy(self):
+        names = "Line,Abs Time(Sec),Rel Time (Sec),Er,Network,Arb ID,Remote,Xtd,"
+        bytes_of = [f"B{i + 1}" for i in range(8)]
+        def rows(order, begin, names=names):
+            return [names + ",".join(bytes_of[k] for k in order) + ",Value"] + [
+                f"{i + 1},{i * 0.01:.6f},0.01,F,HS CAN,{0x110 + i % 7:X},F,F," +
+                ",".join(f"{i + k & 255:02X}" for k in order) + "," for i in range(begin,
+                                                                                  begin + 200)]
+        head = ["Network Description,Hardware,Network,Protocol,Baud Rate",
+                "HS CAN,neoVI,HS CAN,CAN,500000,"]
+        wanted = sorted((f"{0x110 + i % 7:03X}", bytes(i + k & 255 for k in range(8)).hex())
+                        for i in range(400))
+        log = self.save("x.csv", head + rows(range(8), 0) + rows(range(7, -1, -1), 200))
+        self.assertEqual(self.payloads(log)[1], wanted)
+        log = self.save("x.csv", head + rows(range(7, -1, -1), 0) + rows(range(7, -1, -1), 200))
+        self.assertEqual(self.payloads(log)[1], wanted)
+        log = self.save("x.csv", [line.replace("B5,", "X,") for line in head + rows(range(8), 0)])
+        self.ingest(log, status=1)
+        swapped = names.replace("Remote,Xtd", "Xtd,Remote")
+        log = self.save("x.csv", head + rows(range(8), 0) + rows(range(8), 200, swapped))
+        self.assertEqual(self.payloads(log)[1], wanted)
+        relative = names.replace("Abs Time(Sec)", "When")
+        log = self.save("x.csv", head + rows(range(8), 0) * 3 + rows(range(8), 200, relative))
+        result = self.payloads(log, "--max-rejected", "0.5")[0]
+        self.assertEqual(result["frames"], 600)
+
+    def test_versions_of_trc(self):
+        def trace(version, begin):
+            line = {"1.1": "{n:6}) {t:10.3f}  Rx     {i:04X}  8  {d}",
+                    "1.3": "{n:6}) {t:10.3f} 1  Rx     {i:04X} -  8    {d}",
+                    "2.1": "{n:7} {t:13.3f} DT 1 {i:04X} Rx -  8    {d}",
+                    "2.0": "{n:7} {t:13.3f} DT {i:04X} Rx 8  {d}"}[version]
+            columns = {"2.1": [";$COLUMNS=N,O,T,B,I,d,R,L,D"], "2.0": [";$COLUMNS=N,O,T,I,d,L,D"]}
+            return [f";$FILEVERSION={version}", *columns.get(version, []), ";"] + [
+                line.format(n=i + 1, t=10 * i, i=0x110 + i % 7,
+                            d=" ".join(f"{i + k & 255:02X}" for k in range(8)))
+                for i in range(begin, begin + 200)]
+        wanted = sorted((f"{0x110 + i % 7:03X}", bytes(i + k & 255 for k in range(8)).hex())
+                        for i in range(400))
+        for one in "1.1", "1.3", "2.0", "2.1":
+            for two in "1.1", "1.3", "2.0", "2.1":
+                log = self.save("x.trc", trace(one, 0) + trace(two, 200))
+                self.assertEqual(self.payloads(log)[1], wanted, (one, two))
+
+    def test_gvret_of_another_unit(self):
+        head = "Time Stamp,ID,Extended,Dir,Bus,LEN,D1,D2"
+        for unit, scale in (("s", 1), ("ms", 1000)):
+            log = self.save("x.csv", [head] + [
+                f"{i * 0.0005 * scale:.6f},00000{0x1A0 + i % 10:X},false,Rx,0,2,00,01,"
+                for i in range(400)])
+            self.assertIn("it has the header of gvret, whose times are microseconds, but less than "
+                          "10 of them lie between its frames; name their unit with --column "
+                          "time=1:s (or ms)", self.ingest(log, status=1))
+            for line in (head + ",", head):
+                log = self.save("x.csv", [line] + [
+                    f"{i * 0.0005 * scale:.6f},00000{0x1A0 + i % 10:X},false,Rx,0,2,00,01" +
+                    "," * line.endswith(",") for i in range(400)])
+                _, times, _ = self.read(log, "--column", f"time=1:{unit}")
+                self.assertAlmostEqual(max(times), 399 * 0.0005)
+
+    def test_microseconds(self):
+        for name in "Time (µs)", "Time [μs]", "timestamp_µs":
+            log = self.save("x.csv", [f"{name},id,data"] + [
+                f"{1000 * i + 500}.5,{0x1A0 + i % 10:X},00" for i in range(400)])
+            result, times, _ = self.read(log)
+            self.assertEqual(sorted(times), [(1000 * i + 500.5) / 1e6 for i in range(400)], name)
+            self.assertEqual(result["warnings"], [])
+            self.assertEqual(self.settings(result)["reader"], "5")
+        log = self.save("x.csv", ["Time (µs),id,data"] + ["1000.0,1A0,00"] * 40)
+        result, times, _ = self.read(log, "--column", "time=1:gap")
+        self.assertEqual(max(times), 0.04)
 
 
 class Binary(Third):

@@ -194,6 +194,11 @@ class Meaning(folder.Folder):
                 ([0, 1, 3600], "before 1971 .*seconds since a start"),
                 (["3908988800.5", "3908988860.5"], "future .*NTP seconds since 1900"),
                 ([20231114221320, 20231114221325], "future .*like YYYYMMDDhhmmss"),
+                ([132444736000000000], "before 1995 .*like FILETIME of Windows"),
+                ([637355664000000000], "before 1995 .*like ticks of .NET"),
+                ([160000000000, 160000006000], "before 1995 .*like hundredths of a second"),
+                ([621692800], "before 1995 .*seconds since 2001, add 978307200"),
+                (["1992-01-01 00:00:00"], "before 1995 .*check the clock"),
                 (["9000000000.5"], "future .*name their unit")):
             warnings = self.ingest(self.write("a.csv", self.csv(times)))["warnings"]
             self.assertEqual(len(warnings), 1, warnings)
@@ -355,6 +360,87 @@ class Meaning(folder.Folder):
         lines = "nan,,,\n# a,comment,of,four\na,b,c\nsoon,192.0.2.1,x,lost\nsoon,a,b,5\n,,,\n"
         told = self.ingest(self.write("odd.csv", parts[0] + lines))
         self.assertEqual((told["measurements"], told["rejected"]), (2, 6))
+
+    # ---- files that are not what their names say, or nothing
+
+    def objects(self, times):
+        return [json.dumps({"event_time": time, "src_addr": "192.0.2.1", "rtt": 5,
+                            "dst_addr": "198.51.100.1"}) for time in times]
+
+    def test_lines_that_end_in_cr(self):
+        """Read as one line, they would be one row that is rejected, or a header without rows."""
+        good = self.write("good.csv", self.csv(range(T0, T0 + 9)))
+        note = self.csv(range(T0, T0 + 9)).replace("\n", ",x\r").replace("rtt,x", "rtt,note")
+        for name, text in (("note.csv", note),
+                           ("body.csv", HEADER + self.csv(range(T0, T0 + 9), header="").replace(
+                               "\n", "\r")),
+                           ("quoted.csv", HEADER + self.csv(range(T0, T0 + 9), '"5"', "").replace(
+                               "\n", "\r")),
+                           ("long.csv", HEADER + self.csv(range(T0, T0 + 90000),
+                                                          header="").replace("\n", "\r"))):
+            said = self.ingest(good, self.write(name, text), status=1)
+            self.assertIn(f'{name}": its lines end in CR alone; convert them: tr ', said)
+        text = HEADER + f"{T0},192.0.2.1,198.51.100.1,5\r{T0},192.0.2.1,198.51.100.1,5\n"
+        result = self.ingest(good, self.write("one.csv", text))  # a damaged line
+        self.assertEqual((result["measurements"], result["rejected"]), (9, 1))
+        quoted = HEADER.replace("rtt", '"rtt","a\r\nnote"') + \
+            f"{T0},192.0.2.1,198.51.100.1,5,\"x\ry\"\n"
+        self.assertEqual(self.ingest(self.write("quoted.csv", quoted))["measurements"], 1)
+
+    def test_many_objects_in_a_line(self):
+        good = self.write("good.csv", self.csv(range(T0, T0 + 9)))
+        for part, count in (("\r", 9), ("", 9), (" ", 4), (", ", 9), ("\r", 20000)):
+            text = part.join(self.objects(range(T0, T0 + count))) + "\n"
+            said = self.ingest(good, self.write("all.ndjson", text), status=1)
+            self.assertIn('all.ndjson": line 1 has several JSON objects; write one a line: jq -c',
+                          said)
+        text = "".join(self.objects([T0, T0 + 1])) + "\n"  # a line end that is lost
+        result = self.ingest(good, self.write("two.ndjson", text))
+        self.assertEqual((result["measurements"], result["rejected"]), (9, 1))
+
+    def test_empty_files(self):
+        good = self.write("good.csv", self.csv(range(T0, T0 + 9)))
+        for name, text in (("e.csv", ""), ("e.ndjson", ""), ("e.json", ""), ("e.parquet", ""),
+                           ("e.csv", "\n\n"), ("e.csv.gz", "")):
+            result = self.ingest(good, self.write(name, text))
+            self.assertEqual((result["measurements"], result["rejected"]), (9, 0), name)
+            self.assertEqual(len(result["warnings"]), 1, name)
+            self.assertIn(f'{name}" is empty and was passed over', result["warnings"][0])
+        self.assertIn('no rows in 1 input file (first: "',
+                      self.ingest(self.write("e.csv", ""), status=1))
+        many = [self.write(f"e{i}.csv", "") for i in range(6)]
+        self.assertEqual(self.ingest(good, *many)["warnings"][4],
+                         "... and the same of 2 other files")
+
+    def test_text_named_parquet(self):
+        self.ingest(self.write("a.csv", self.csv(range(T0, T0 + 9))))
+        wanted = self.rows()
+        for text in (self.csv(range(T0, T0 + 9)), "\n".join(self.objects(range(T0, T0 + 9))),
+                     f"[{','.join(self.objects(range(T0, T0 + 9)))}]"):
+            self.assertEqual(self.ingest(self.write("a.parquet", text))["warnings"], [])
+            self.assertEqual(self.rows(), wanted)
+        for text in ("version https://git-lfs.github.com/spec/v1\n", "\0\1,\2"):
+            self.assertIn('a.parquet" is not a Parquet file: it does not begin with PAR1',
+                          self.ingest(self.write("a.parquet", text), status=1))
+
+    def test_a_column_in_the_path(self):
+        """Folders of tables in partitions are not columns; one that is needed is named."""
+        folder_of = self.at("table", "src_addr=192.0.2.1", "day=2020-09-13")
+        os.makedirs(folder_of)
+        for name, text in (("a.csv", f"event_time,dst_addr,rtt\n{T0},198.51.100.1,5\n"),
+                           ("a.ndjson", json.dumps({"event_time": T0, "rtt": 5,
+                                                    "dst_addr": "198.51.100.1"}) + "\n")):
+            path = os.path.join(folder_of, name)
+            with open(path, "w", encoding="ascii") as file:
+                file.write(text)
+            said = self.ingest(self.at("table"), status=1)
+            self.assertIn('"src_addr=192.0.2.1" in its path is not read; write it into the files: '
+                          f"duckdb -c \"COPY (FROM read_{'csv' if name == 'a.csv' else 'json'}(",
+                          said)
+            os.remove(path)
+        with open(os.path.join(folder_of, "a.csv"), "w", encoding="ascii") as file:
+            file.write(self.csv([T0]))
+        self.assertEqual(self.ingest(self.at("table"))["measurements"], 1)
 
     # ---- what later runs know
 

@@ -177,5 +177,30 @@ class Cells(unittest.TestCase):
         self.assertFalse(os.path.exists(self.at("killed", ".leat")))
 
 
+class Nulls(unittest.TestCase):
+    def test_columns_of_the_null_type(self):
+        """Of a day on which nothing answered, pyarrow writes a column without a type."""
+        folder = tempfile.mkdtemp(prefix="leat-nulls-")
+        self.addCleanup(shutil.rmtree, folder)
+        columns = {"event_time": parquet.numbers("event_time", range(FIRST, FIRST + 9)),
+                   "src_addr": parquet.texts("src_addr", [b"192.0.2.1"] * 9),
+                   "dst_addr": parquet.texts("dst_addr", [b"198.51.100.1"] * 9),
+                   "rtt": parquet.floats("rtt", [5] * 9)}
+        parquet.write(os.path.join(folder, "a.parquet"), list(columns.values()), 9)
+        for name, reason in (("rtt", None), ("src_addr", "src_addr_missing"),
+                             ("dst_addr", "dst_addr_missing"), ("event_time", "event_time_missing"),
+                             ("ip_version", None)):
+            parquet.write(os.path.join(folder, "b.parquet"), list(
+                {**columns, name: parquet.nulls(name, 9)}.values()), 9)
+            done = leat("ingest", "probes", "a.parquet", "b.parquet", "-o", "data", "--json",
+                        "--replace", cwd=folder, status=0)
+            result = json.loads(done.stdout)
+            self.assertEqual(result["rejected_reasons"], {reason: 9} if reason else {}, name)
+            rows = [json.loads(line)["rtt"] for line in leat(
+                "cat", "data", "--format", "ndjson", cwd=folder, status=0).stdout.splitlines()]
+            self.assertEqual(sorted(rows), [-1] * 9 * (name == "rtt") + [5] * 9 * (
+                2 if name == "ip_version" else 1), name)
+
+
 if __name__ == "__main__":
     unittest.main()

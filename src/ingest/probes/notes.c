@@ -195,6 +195,12 @@ static bool warn_without(const writing *to, const leat_file_notes *file, const c
     return true;
 }
 
+static bool warn_empty(const writing *to, const leat_file_notes *file, const char *name) {
+    if (!atomic_load(&file->empty)) return false;
+    if (name != NULL) leat_warnings_add(to->warnings, "\"%s\" is empty and was passed over", name);
+    return true;
+}
+
 static bool warn_preamble(const writing *to, const leat_file_notes *file, const char *name) {
     const long long count = (long long)atomic_load(&file->preamble);
     if (count == 0) return false;
@@ -258,6 +264,7 @@ static bool is_date(int64_t number) {
 #define SECOND INT64_C(1000000)
 #define YEAR_1971 (INT64_C(31536000) * SECOND)
 #define YEAR_1990 INT64_C(631152000)
+#define YEAR_1995 (INT64_C(788918400) * SECOND)
 #define YEAR_2100 (INT64_C(4102444800) * SECOND)
 /* From 1900, where NTP counts from. */
 #define NTP_SECONDS INT64_C(2208988800)
@@ -279,6 +286,27 @@ static guess guess_early(int64_t first, int64_t last) {
     return (guess){"they look like seconds since a start; add the time of the start", NULL};
 }
 
+/* Times between 1971 and 1995, from when no measurements are: numbers of other units or beginnings
+ * that have these sizes. */
+static guess guess_old(int64_t first_us, unsigned units, int64_t now_us) {
+    const int64_t now = now_us / SECOND, ticks = first_us / 10000; /* of 100 ns, in seconds */
+    const int64_t windows = ticks - INT64_C(11644473600), net = ticks - INT64_C(62135596800);
+    if (units == 1U << LEAT_TIME_UNIT_NS && windows >= YEAR_1990 && windows <= now)
+        return (guess){"they look like FILETIME of Windows; subtract 116444736000000000 and divide "
+                       "by 10, for us",
+                       NULL};
+    if (units == 1U << LEAT_TIME_UNIT_NS && net >= YEAR_1990 && net <= now)
+        return (guess){
+            "they look like ticks of .NET; subtract 621355968000000000 and divide by 10, "
+            "for us",
+            NULL};
+    if (units == 1U << LEAT_TIME_UNIT_MS && first_us / 100000 <= now)
+        return (guess){"they look like hundredths of a second; multiply them by 10, for ms", NULL};
+    if (units == 1U << LEAT_TIME_UNIT_S)
+        return (guess){"if they count seconds since 2001, add 978307200", NULL};
+    return (guess){"check the clock that wrote them", NULL};
+}
+
 static guess guess_late(int64_t first_us, int64_t now_us) {
     int64_t ntp = first_us / SECOND - NTP_SECONDS;
     if (ntp >= YEAR_1990 && ntp <= now_us / SECOND)
@@ -291,16 +319,21 @@ static guess guess_late(int64_t first_us, int64_t now_us) {
 static bool warn_times(const writing *to, const leat_file_notes *file, const char *name) {
     int64_t first = atomic_load(&file->first_us), last = atomic_load(&file->last_us);
     char from[LEAT_TIME_TEXT_BYTES] = "", option[128] = "";
-    bool early = last<YEAR_1971, late = first> to->now_us || first >= YEAR_2100;
-    if (first > last || (!early && !late)) return false;
+    bool early = last < YEAR_1971, old = !early && last < YEAR_1995;
+    bool late = first > to->now_us || first >= YEAR_2100;
+    if (first > last || (!early && !old && !late)) return false;
     if (name == NULL) return true;
     leat_time_format(first, from);
-    guess guess =
-        early ? guess_early(first / SECOND, last / SECOND) : guess_late(first, to->now_us);
+    guess guess = early ? guess_early(first / SECOND, last / SECOND)
+                  : old ? guess_old(first, atomic_load(&file->units), to->now_us)
+                        : guess_late(first, to->now_us);
     if (guess.unit != NULL)
         snprintf(option, sizeof option, " --column event_time=%s:%s", to->time, guess.unit);
     leat_warnings_add(to->warnings, "\"%s\": all times are %s (the first is %.19s); %s%s", name,
-                      early ? "before 1971" : "in the future", from, guess.words, option);
+                      early ? "before 1971"
+                      : old ? "before 1995"
+                            : "in the future",
+                      from, guess.words, option);
     return true;
 }
 
@@ -356,8 +389,8 @@ static void warn_words(const writing *to) {
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
-    static const file_warning kinds[] = {warn_without, warn_preamble, warn_turned, warn_headers,
-                                         warn_units,   warn_times,    warn_rtts};
+    static const file_warning kinds[] = {warn_empty,   warn_without, warn_preamble, warn_turned,
+                                         warn_headers, warn_units,   warn_times,    warn_rtts};
     const char *rtt = options->columns.rtt, *time = options->columns.event_time;
     writing to = {.notes = notes, .now_us = now_us, .warnings = warnings};
     leat_text_show(to.rtt, sizeof to.rtt, rtt, (int64_t)strlen(rtt));

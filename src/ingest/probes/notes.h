@@ -21,6 +21,7 @@ typedef struct leat_file_notes {
     atomic_int_least64_t preamble;          /* lines before the header that say something else */
     atomic_bool turned;                     /* a later header has the columns in another order */
     atomic_bool elements;                   /* its rows are elements of an array, not lines */
+    atomic_bool empty;                      /* there is nothing in it */
     /* lines that look like a header with names of its own, and the first of them */
     atomic_int_least64_t headers, header_row;
 } leat_file_notes;

@@ -49,6 +49,18 @@ LEAT_MUST_CHECK leat_code leat_parquet_from(leat_buf *buf, const leat_input *con
 LEAT_MUST_CHECK leat_code leat_parquet_quote(leat_buf *buf, char mark, const char *text,
                                              leat_error *err);
 
+/*
+ * A comma and a column of texts. DuckDB flattens the arguments of a function, so a text that a
+ * dictionary holds once is copied for each row that has it: long ones are truncated first, to
+ * `most` letters. In bytes (`plain`), at least as much is left as in letters. An address, by its
+ * LEAT_COLUMN, may also be of the null type: a text without a value.
+ */
+LEAT_MUST_CHECK leat_code leat_parquet_add_text(leat_buf *sql, const char *column, bool plain,
+                                                int most, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_parquet_add_address(leat_buf *sql, const char *column, int number,
+                                                   const leat_parquet_facts *facts,
+                                                   leat_error *err);
+
 /* Sets the types of input->parquet from the file's columns. */
 LEAT_MUST_CHECK leat_code leat_parquet_columns(leat_duckdb *db, leat_input *input,
                                                const leat_source_options *options, leat_error *err);

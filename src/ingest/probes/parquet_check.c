@@ -121,6 +121,7 @@ static leat_code look_at_columns(look *self, const leat_parquet_facts **before, 
             facts->time_type = (*before)->time_type;
             facts->version_type = (*before)->version_type;
             facts->rtt_double = (*before)->rtt_double;
+            facts->nulls = (*before)->nulls;
             facts->probe_type = (*before)->probe_type;
         } else {
             LEAT_TRY(leat_parquet_columns(self->db, self->inputs[i], self->options, err));

@@ -95,6 +95,26 @@ leat_code leat_parquet_from(leat_buf *buf, const leat_input *const *inputs, int6
                            "union_by_name=false)");
 }
 
+leat_code leat_parquet_add_text(leat_buf *sql, const char *column, bool plain, int most,
+                                leat_error *err) {
+    LEAT_TRY(leat_buf_printf(sql, err, ",CASE WHEN %s(", plain ? "octet_length" : "strlen"));
+    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
+    LEAT_TRY(leat_buf_printf(sql, err, ") > %d THEN %s(", most, plain ? "array_slice" : "left"));
+    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
+    LEAT_TRY(leat_buf_printf(sql, err, ", %s%d) ELSE ", plain ? "1, " : "", most));
+    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
+    return leat_buf_printf(sql, err, " END");
+}
+
+leat_code leat_parquet_add_address(leat_buf *sql, const char *column, int number,
+                                   const leat_parquet_facts *facts, leat_error *err) {
+    if ((facts->nulls >> number & 1) == 0)
+        return leat_parquet_add_text(sql, column, facts->plain, LEAT_REJECT_TEXT_BYTES, err);
+    LEAT_TRY(leat_buf_printf(sql, err, ",CAST(CAST("));
+    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
+    return leat_buf_printf(sql, err, " AS VARCHAR) AS %s)", facts->plain ? "BLOB" : "VARCHAR");
+}
+
 leat_code leat_parquet_context(leat_error *err, leat_code code, const char *path) {
     return leat_error_context(err, code, "\"%s\": cannot be read as Parquet", path);
 }
@@ -107,6 +127,7 @@ typedef struct columns {
     int name_count;
     char types[LEAT_COLUMNS][48];
     bool seen[LEAT_COLUMNS];
+    bool null[LEAT_COLUMNS]; /* of the null type, which DuckDB takes for an integer */
     char list[256];
     leat_buf own;   /* the file's own names of its columns, each ending with a zero */
     int64_t nested; /* elements of the schema that follow and are not columns; -1: the root does */
@@ -116,7 +137,8 @@ static bool is_name(const char *name, int name_bytes, const char *wanted) {
     return (int)strlen(wanted) == name_bytes && memcmp(wanted, name, (size_t)name_bytes) == 0;
 }
 
-/* Columns of the query: name, number of children; the elements of the schema in order. */
+/* Columns of the query: name, number of children, whether it is of the null type; the elements of
+ * the schema in order. */
 static leat_code take_element(void *context, const leat_duckdb_value *values, leat_error *err) {
     columns *found = context;
     bool inner = found->nested != 0;
@@ -127,6 +149,10 @@ static leat_code take_element(void *context, const leat_duckdb_value *values, le
     }
     found->nested += values[1].number - inner;
     if (inner || memchr(values[0].text.data, 0, (size_t)name_bytes) != NULL) return LEAT_OK;
+    for (int k = 0; k < found->name_count; k++) {
+        if (values[2].number != 0 && is_name(values[0].text.data, name_bytes, found->names[k]))
+            found->null[k] = true;
+    }
     size_t used = strlen(found->list);
     snprintf(found->list + used, sizeof found->list - used, "%s%.*s", used > 0 ? ", " : "",
              name_bytes < 64 ? name_bytes : 64, values[0].text.data);
@@ -137,12 +163,14 @@ static leat_code take_element(void *context, const leat_duckdb_value *values, le
 static leat_code read_names(leat_duckdb *db, columns *found, leat_error *err) {
     leat_buf sql = {0};
     found->nested = -1;
-    leat_code code = leat_buf_printf(
-        &sql, err, "SELECT name, CAST(coalesce(num_children, 0) AS BIGINT) FROM parquet_schema(");
+    leat_code code =
+        leat_buf_printf(&sql, err,
+                        "SELECT name, CAST(coalesce(num_children, 0) AS BIGINT), CAST(coalesce("
+                        "logical_type LIKE 'Null%%', false) AS BIGINT) FROM parquet_schema(");
     if (code == LEAT_OK) code = leat_parquet_path_literal(&sql, found->input->path, err);
     if (code == LEAT_OK) code = leat_buf_append(&sql, ")", 2, err);
     if (code == LEAT_OK)
-        code = leat_duckdb_rows(db, (const char *)sql.data, "ti", take_element, found, err);
+        code = leat_duckdb_rows(db, (const char *)sql.data, "tii", take_element, found, err);
     leat_buf_free(&sql);
     return code;
 }
@@ -244,7 +272,13 @@ static leat_code judge_types(columns *found, leat_error *err) {
     if (facts->time_type < 0) {
         return wrong_type(found, LEAT_COLUMN_TIME, "a timestamp, or an integer since 1970", err);
     }
+    facts->nulls = 0;
+    for (int k = 0; k < LEAT_COLUMNS; k++) {
+        bool any = k == LEAT_COLUMN_SRC || k == LEAT_COLUMN_DST || k == LEAT_COLUMN_RTT;
+        if (any && found->null[k]) facts->nulls |= (uint8_t)(1U << k);
+    }
     for (int k = LEAT_COLUMN_SRC; k <= LEAT_COLUMN_DST; k++) {
+        if (found->null[k]) continue;
         if (strcmp(found->types[k], "VARCHAR") != 0) return wrong_type(found, k, "text", err);
     }
     const char *version = found->types[LEAT_COLUMN_VERSION];
@@ -253,7 +287,8 @@ static leat_code judge_types(columns *found, leat_error *err) {
     else if (is_type(version, wide, 5)) facts->version_type = LEAT_PARQUET_VERSION_WIDE;
     else return wrong_type(found, LEAT_COLUMN_VERSION, "an integer", err);
     facts->rtt_double = strcmp(found->types[LEAT_COLUMN_RTT], "DOUBLE") == 0;
-    if (!facts->rtt_double && strcmp(found->types[LEAT_COLUMN_RTT], "FLOAT") != 0) {
+    if (!facts->rtt_double && !found->null[LEAT_COLUMN_RTT] &&
+        strcmp(found->types[LEAT_COLUMN_RTT], "FLOAT") != 0) {
         return wrong_type(found, LEAT_COLUMN_RTT, "float or double", err);
     }
     return judge_probe(found, err);

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "base/lines.h"
 #include "ingest/probes/job.h"
+#include "ingest/probes/source_parts.h"
 
 enum { VALUE_BYTES = 64, PLACE_BYTES = 200 };
 
@@ -142,13 +143,26 @@ static const char *what_is(const char *value) {
     return "";
 }
 
+/* The name of the column that rows of this reason lack; NULL: another reason. */
+static const char *missing_column(const leat_job *job, int reason) {
+    const leat_probes_ingest_options *o = job->options;
+    if (reason == LEAT_REJECT_SRC_MISSING)
+        return o->column_src_addr != NULL ? o->column_src_addr : "src_addr";
+    if (reason == LEAT_REJECT_DST_MISSING)
+        return o->column_dst_addr != NULL ? o->column_dst_addr : "dst_addr";
+    return NULL;
+}
+
 static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
     const leat_job_state *state = &job->state;
     const bool is_address = reason == LEAT_REJECT_SRC_BAD || reason == LEAT_REJECT_DST_BAD;
     example first;
     LEAT_TRY(find_example(job, reason, &first, err));
-    const char *why = is_address ? what_is(first.value) : "";
+    const char *why = is_address ? what_is(first.value) : "",
+               *missing = missing_column(job, reason);
+    char remedy[LEAT_SOURCE_REMEDY_BYTES];
     if (why[0] == 0) why = cause(job, reason);
+    if (missing != NULL && leat_source_remedy(first.file, missing, remedy)) why = remedy;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "none of %lld row%s is a measurement (%s: %lld); the first is row %s of "
                      "\"%s\": %s%s%s; %s",

@@ -67,10 +67,21 @@ static leat_code refuse_header(const char *path, const char *list, const leat_te
     return LEAT_OK;
 }
 
-static leat_code refuse_cr(const char *path, leat_error *err) {
+leat_code leat_text_refuse_cr(const char *path, leat_error *err) {
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\": its lines end in CR alone; convert them: tr '\\r' '\\n' < FILE > NEW",
-                     path);
+                     path != NULL ? path : "");
+}
+
+/* The first CR of a line outside of quotes, which is not its end; NULL: there is none. */
+static const char *find_cr(const char *at, const char *end) {
+    bool quoted = false;
+    if (memchr(at, '\r', (size_t)(end - at)) == NULL) return NULL;
+    for (; at < end; at++) {
+        if (*at == '"') quoted = !quoted;
+        if (*at == '\r' && !quoted) return at;
+    }
+    return NULL;
 }
 
 /* ---- blanks ---- */
@@ -110,10 +121,10 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
                          path, (long long)line->number, (long long)LEAT_LINE_BYTES_MAX);
     }
     char *at = line->data, *end = line->data + line->size_bytes;
-    const bool has_cr = memchr(at, '\r', (size_t)line->size_bytes) != NULL;
+    /* the names of the first line may all be there, and its last one have the records behind it */
+    if (find_cr(at, end) != NULL) return leat_text_refuse_cr(path, err);
     while (at != NULL) {
         if (map->field_count == LEAT_CSV_FIELDS_MAX) {
-            if (has_cr) return refuse_cr(path, err);
             return leat_fail(err, LEAT_ERR_LIMIT, "\"%s\": the header has more than %d columns",
                              path, LEAT_CSV_FIELDS_MAX);
         }
@@ -142,7 +153,6 @@ leat_code leat_csv_read_header(leat_line *line, const char *path,
     map->has_version = seen[LEAT_COLUMN_VERSION];
     for (int k = 0; k < count; k++) {
         if (seen[k] || k == LEAT_COLUMN_VERSION) continue;
-        if (has_cr) return refuse_cr(path, err);
         LEAT_TRY(
             refuse_header(path, list, map->field_count == 1 ? &field : NULL, has_address, err));
         return leat_source_missing(path, names, count, seen, list, err);
@@ -249,8 +259,8 @@ leat_code leat_csv_find_header(leat_lines *lines, const char *path,
     bool found = false, header = false;
     *preamble = 0;
     leat_code code = leat_lines_first(lines, &line, &found, err);
-    if (code == LEAT_OK && !found)
-        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" is empty; CSV requires a header line", path);
+    *map = (leat_csv_map){0};
+    if (code == LEAT_OK && !found) return LEAT_OK; /* it is empty */
     while (code == LEAT_OK && found && *preamble < LEAT_CSV_PREAMBLE_MAX &&
            is_preamble(&line, columns, &header) && !header) {
         if (++*preamble == 1) {
@@ -318,6 +328,22 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
                      (int)(text_bytes < 100 ? text_bytes : 100), text);
 }
 
+/* Whether a line that is not a record consists of records that end in CR: not only of two, which
+ * may be a line whose end is damaged. */
+static bool has_records(const leat_csv_map *map, const char *text, int64_t text_bytes) {
+    enum { ENOUGH = 4 };
+    const char *at = text, *end = text + text_bytes;
+    for (int parts = 0; parts < ENOUGH; parts++) {
+        const char *stop = find_cr(at, end);
+        int32_t fields = 1;
+        if (stop == NULL) return false;
+        for (; at < stop; at++) fields += *at == ',';
+        if (fields != map->field_count) return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
 leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
     const leat_source_options *options = worker->rows.options;
     const char *text = line->data;
@@ -342,6 +368,8 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     bool timed = whole && leat_time_read(time->data, time->size_bytes, options->time_unit,
                                          &row.time_us, &worker->units);
     if (!timed || !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
+        if (!whole && has_records(&worker->map, text, text_bytes))
+            return leat_text_refuse_cr(worker->path, err);
         LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
         if (!whole) atomic_fetch_add(&options->notes->uneven, 1);
         else if (!timed) atomic_fetch_add(&options->notes->untimed, 1);

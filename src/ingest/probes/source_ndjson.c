@@ -503,6 +503,42 @@ static bool is_wrapped(const leat_text_worker *worker) {
            !has(worker, LEAT_MEMBER_TIME) && !has(worker, LEAT_MEMBER_TYPE);
 }
 
+/* The end of the JSON object or array at the beginning of a text; NULL: it does not end. */
+static const char *end_of_value(const char *at, const char *end) {
+    int64_t depth = 0;
+    bool quoted = false;
+    for (; at < end; at++) {
+        if (quoted && *at == '\\') at++;
+        else if (*at == '"') quoted = !quoted;
+        else if (!quoted && (*at == '{' || *at == '[')) depth++;
+        else if (!quoted && (*at == '}' || *at == ']') && --depth == 0) return at + 1;
+    }
+    return NULL;
+}
+
+/* Whether a line that is not an object consists of many: rejected as one row, it would hide how
+ * many there are. Of two, the end of a line may be damaged. */
+static bool has_objects(leat_text_worker *worker, const leat_line *line) {
+    enum { ENOUGH = 4 };
+    const char *at = line->data, *end = at + line->size_bytes;
+    for (int objects = 0; objects < ENOUGH; objects++) {
+        while (at < end && (*at == ' ' || *at == '\t' || *at == '\r' || *at == ',')) at++;
+        const char *stop = at < end && *at == '{' ? end_of_value(at, end) : NULL;
+        if (stop == NULL || !leat_json_scan(at, stop - at, &worker->json.names, &worker->fields))
+            return false;
+        at = stop;
+    }
+    return true;
+}
+
+static leat_code refuse_objects(const leat_text_worker *worker, const leat_line *line,
+                                leat_error *err) {
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": line %lld has several JSON objects; write one a line: jq -c . FILE > "
+                     "NEW, or for lines that end in CR alone, tr '\\r' '\\n' < FILE > NEW",
+                     worker->path != NULL ? worker->path : "", (long long)line->number);
+}
+
 leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error *err) {
     worker->records++;
     if (worker->text_bytes + 3 * ADDRESS_KEPT > LEAT_NDJSON_TEXTS) {
@@ -521,6 +557,7 @@ leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line, leat_error
         valid = (twice & 1) == 0 && leat_json_scan(inside.text, inside.size_bytes,
                                                    &worker->json.names, &worker->fields);
     }
+    if (!valid && has_objects(worker, line)) return refuse_objects(worker, line, err);
     if (valid) LEAT_TRY(take_object(worker, &object, &why, err));
     if (why == LEAT_REJECT_COUNT) return LEAT_OK;
     return leat_text_reject(worker, line->number, why, line->data, line->size_bytes, err);

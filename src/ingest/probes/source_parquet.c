@@ -446,22 +446,6 @@ static leat_code add_integer(leat_buf *sql, const char *column, bool wide, const
     return leat_buf_printf(sql, err, "%s AS %s)", wide ? " END" : "", type);
 }
 
-/*
- * A column of texts. DuckDB flattens the arguments of a function, so a text that a dictionary holds
- * once is copied for each row that has it: long ones are truncated first, to `most` letters. In
- * bytes, at least as much is left as in letters.
- */
-static leat_code add_text(leat_buf *sql, const char *column, bool plain, int most,
-                          leat_error *err) {
-    LEAT_TRY(leat_buf_printf(sql, err, ",CASE WHEN %s(", plain ? "octet_length" : "strlen"));
-    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-    LEAT_TRY(leat_buf_printf(sql, err, ") > %d THEN %s(", most, plain ? "array_slice" : "left"));
-    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-    LEAT_TRY(leat_buf_printf(sql, err, ", %s%d) ELSE ", plain ? "1, " : "", most));
-    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-    return leat_buf_printf(sql, err, " END");
-}
-
 /* What one query reads: files with the same facts, or the plain form of one. */
 typedef struct query {
     const leat_parquet_facts *facts;
@@ -506,10 +490,11 @@ static leat_code build_query(leat_buf *sql, const query *query, const leat_sourc
     } else {
         LEAT_TRY(leat_parquet_quote(sql, '"', columns->event_time, err));
     }
-    LEAT_TRY(add_text(sql, columns->src_addr, facts->plain, LEAT_REJECT_TEXT_BYTES, err));
-    LEAT_TRY(add_text(sql, columns->dst_addr, facts->plain, LEAT_REJECT_TEXT_BYTES, err));
-    LEAT_TRY(leat_buf_append(sql, ",", 1, err));
+    LEAT_TRY(leat_parquet_add_address(sql, columns->src_addr, LEAT_COLUMN_SRC, facts, err));
+    LEAT_TRY(leat_parquet_add_address(sql, columns->dst_addr, LEAT_COLUMN_DST, facts, err));
+    LEAT_TRY(leat_buf_printf(sql, err, ",CAST("));
     LEAT_TRY(leat_parquet_quote(sql, '"', columns->rtt, err));
+    LEAT_TRY(leat_buf_printf(sql, err, " AS %s)", facts->rtt_double ? "DOUBLE" : "FLOAT"));
     LEAT_TRY(leat_buf_printf(sql, err, ",file_row_number,"));
     LEAT_TRY(add_path(sql, query, err));
     if (leat_parquet_has_version(facts)) {
@@ -519,7 +504,8 @@ static leat_code build_query(leat_buf *sql, const query *query, const leat_sourc
                              "2147483647", "INTEGER", err));
     }
     if (facts->probe_type == LEAT_PARQUET_PROBE_TEXT) {
-        LEAT_TRY(add_text(sql, columns->probe, facts->plain, LEAT_NAME_BYTES_MAX + 1, err));
+        LEAT_TRY(
+            leat_parquet_add_text(sql, columns->probe, facts->plain, LEAT_NAME_BYTES_MAX + 1, err));
     } else if (leat_parquet_is_named(facts)) {
         LEAT_TRY(leat_buf_printf(sql, err, ",CAST("));
         LEAT_TRY(leat_parquet_quote(sql, '"', columns->probe, err));

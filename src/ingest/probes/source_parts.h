@@ -139,6 +139,11 @@ LEAT_MUST_CHECK leat_code leat_source_missing(const char *path, const char *cons
 /* Whether the name of the column was given, so that it holds for Atlas results too. */
 bool leat_source_is_mapped(const leat_source_options *options, int column);
 
+/* What helps with a column that a file lacks: another name; or if a folder of its path is
+ * NAME=VALUE, as in tables in partitions, how to write that value into the file: then true. */
+enum { LEAT_SOURCE_REMEDY_BYTES = 240 };
+bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]);
+
 /* Rejects a line, showing its beginning. */
 LEAT_MUST_CHECK leat_code leat_text_reject(leat_text_worker *worker, int64_t row,
                                            leat_reject reason, const char *line, int64_t size_bytes,
@@ -149,7 +154,8 @@ LEAT_MUST_CHECK leat_code leat_csv_read_header(leat_line *line, const char *path
                                                const leat_source_columns *columns,
                                                leat_csv_map *map, leat_error *err);
 /* Reads the header from the beginning of a file, after lines of other things: comments, sep=,
- * titles. LEAT_ERR_INPUT: there is none, or it lacks a column. */
+ * titles. A file without any line has a map without fields. LEAT_ERR_INPUT: there is no header, or
+ * it lacks a column. */
 #define LEAT_CSV_PREAMBLE_MAX 100
 LEAT_MUST_CHECK leat_code leat_csv_find_header(leat_lines *lines, const char *path,
                                                const leat_source_columns *columns,
@@ -158,6 +164,8 @@ LEAT_MUST_CHECK leat_code leat_csv_find_header(leat_lines *lines, const char *pa
 /* Whether a line in a file is another header, with all of the columns: stacked files have one for
  * each part. */
 bool leat_csv_is_header(const leat_line *line, const leat_source_columns *columns);
+/* LEAT_ERR_INPUT: CR alone, not LF, ends the lines of a file. */
+LEAT_MUST_CHECK leat_code leat_text_refuse_cr(const char *path, leat_error *err);
 /* Adds one record or line to the worker's rows, or rejects it. A header changes the map for what
  * follows; LEAT_ERR_INPUT if it has some of the columns, but not all. */
 LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err);

@@ -134,11 +134,15 @@ static leat_code open_next(void *context, int32_t input, leat_lines **lines, lea
     int64_t preamble = 0;
     LEAT_TRY(open_input(&scan->inputs->items[input], scan->options, text->unpack_bytes, lines,
                         &text->map, &preamble, err));
+    const bool csv = scan->inputs->items[input].format == LEAT_INPUT_CSV;
+    const bool empty = csv && text->map.field_count == 0;
+    atomic_store(&scan->options->notes->files[input].empty,
+                 empty || scan->inputs->items[input].facts.size_bytes == 0);
     atomic_store(&scan->options->notes->files[input].preamble, preamble);
     text->first = text->map;
     text->elements = (leat_elements){.time_name = scan->options->columns.event_time};
     text->is_document = false;
-    if (scan->inputs->items[input].format == LEAT_INPUT_CSV) return LEAT_OK;
+    if (csv) return LEAT_OK;
     leat_code code =
         leat_elements_detect(*lines, scan->options->columns.event_time, &text->is_document, err);
     if (text->is_document) atomic_store(&scan->options->notes->files[input].elements, true);

@@ -39,9 +39,31 @@ static void doubt_unit(int column, const char *name, char *out, size_t out_bytes
                                         : "those of rtt are s, ms and us");
 }
 
+bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]) {
+    const size_t size = strlen(name);
+    snprintf(out, LEAT_SOURCE_REMEDY_BYTES,
+             "use --column event_time=NAME,... if it has another name");
+    for (const char *at = path; at != NULL; at = strchr(at, '/')) {
+        at += *at == '/';
+        const char *end = strchr(at, '/');
+        if (end == NULL) return false; /* the file itself */
+        if (strncmp(at, name, size) != 0 || at[size] != '=') continue;
+        snprintf(
+            out, LEAT_SOURCE_REMEDY_BYTES,
+            "\"%.*s\" in its path is not read; write it into the files: duckdb -c \"COPY (FROM "
+            "read_%s('FOLDER/**', hive_partitioning=true)) TO 'all.parquet'\"",
+            (int)(end - at < 60 ? end - at : 60), at,
+            leat_path_has_suffix_any_case(path, ".parquet") ? "parquet"
+            : strstr(path, ".csv") != NULL                  ? "csv"
+                                                            : "json");
+        return true;
+    }
+    return false;
+}
+
 leat_code leat_source_missing(const char *path, const char *const *names, int count,
                               const bool *seen, const char *list, leat_error *err) {
-    char remedy[160] = "", unit[120] = "";
+    char remedy[160] = "", unit[120] = "", path_remedy[LEAT_SOURCE_REMEDY_BYTES];
     int first = 0, missing = 0;
     for (int k = 0; k < count; k++) {
         const size_t used = strlen(remedy);
@@ -53,6 +75,10 @@ leat_code leat_source_missing(const char *path, const char *const *names, int co
             snprintf(remedy + used, sizeof remedy - used, "%s%s=NAME", used > 0 ? "," : "--column ",
                      leat_source_fields[k]);
     }
+    if (leat_source_remedy(path, names[first], path_remedy))
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\" has no column \"%s\"; its columns are: %s (%s)", path,
+                         names[first], list, path_remedy);
     doubt_unit(first, names[first], unit, sizeof unit);
     return leat_fail(err, LEAT_ERR_INPUT,
                      "\"%s\" has no column \"%s\"; its columns are: %s (%s%s%s)", path,

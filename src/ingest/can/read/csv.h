@@ -19,6 +19,11 @@
 bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line_options *options,
                           leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]);
 
+/* Whether a line that is not a frame is a header with other names than the file's own, by which
+ * frames can be read: those after it would be read with the wrong columns. */
+bool leat_can_is_other_header(const leat_can_layout *layout, const leat_can_line_options *options,
+                              leat_text line);
+
 /* ---- names of columns (csv_columns.c) ---- */
 
 /* Whether a column is found by this name. */

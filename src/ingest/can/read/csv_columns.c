@@ -32,6 +32,27 @@ static int8_t usual_column(leat_text name, leat_can_unit *unit) {
     return leat_can_mark_column(name);
 }
 
+/* "Time (µs)", in UTF-8 with either of its letters, or in Latin-1: plain names have letters of
+ * ASCII alone, so that this one is "times". */
+static bool has_micro(leat_text name) {
+    for (int i = 0; i < name.size_bytes; i++) {
+        const uint8_t before = i > 0 ? (uint8_t)name.data[i - 1] : 0,
+                      letter = (uint8_t)name.data[i];
+        bool micro = letter == 0xb5 && (before == 0xc2 || before < 0x80);
+        if (micro || (before == 0xce && letter == 0xbc)) return true;
+    }
+    return false;
+}
+
+/* The meaning of a header's cell, and the unit that it names. */
+static int8_t column_of(const leat_can_header *head, int cell, leat_can_unit *unit) {
+    const int reader = head->options->reader;
+    const int8_t column = usual_column(head->cells[cell], unit);
+    bool micro = column == LEAT_CAN_COLUMN_TIME && has_micro(head->cells[cell]);
+    if (micro && (reader == 0 || reader >= LEAT_CAN_READER_MICRO)) *unit = LEAT_CAN_UNIT_US;
+    return column;
+}
+
 bool leat_can_is_usual(leat_text name) {
     leat_can_unit unit = LEAT_CAN_UNIT_NONE;
     int number = 0;
@@ -125,7 +146,7 @@ static bool map_role(const leat_can_header *head, int role, const leat_can_mappe
     if (layout->time_unit == LEAT_CAN_UNIT_GAP) {
         layout->gaps = true;
         layout->time_unit = LEAT_CAN_UNIT_NONE;
-        if (head->named) (void)usual_column(head->cells[first], &layout->time_unit);
+        if (head->named) (void)column_of(head, first, &layout->time_unit);
     }
     if (role == (int)LEAT_CAN_ROLE_ID) layout->id_unit = mapped->unit;
     if (role == (int)LEAT_CAN_ROLE_DLC) layout->dlc_unit = mapped->unit;
@@ -259,7 +280,7 @@ static bool name_usual(const leat_can_header *head, leat_can_layout *layout) {
     memset(of, -1, sizeof of);
     for (int i = 0; i < head->count; i++) {
         leat_can_unit unit = LEAT_CAN_UNIT_NONE;
-        int8_t column = usual_column(head->cells[i], &unit);
+        int8_t column = column_of(head, i, &unit);
         if (column == LEAT_CAN_COLUMN_OTHER || given[column] ||
             layout->column[i] != LEAT_CAN_COLUMN_OTHER)
             continue;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "ingest/can/read/column_option.h"
 #include "ingest/can/read/csv_header.h"
 #include "ingest/can/read/known.h"
@@ -154,7 +155,22 @@ static void name_time(const leat_can_header *head, leat_can_layout *layout) {
         snprintf(name, sizeof layout->time_name, "%d", column + 1);
 }
 
+/* The names in their order, without case, blanks and punctuation. */
+static uint64_t hash_names(const leat_can_header *head) {
+    uint64_t all = 0;
+    for (int i = 0; i < head->count; i++) {
+        struct {
+            uint64_t before;
+            char plain[LEAT_CAN_PLAIN_BYTES];
+        } name = {.before = all};
+        plain_name(head->cells[i], name.plain);
+        all = leat_xxh3(&name, (int64_t)sizeof name.before + (int64_t)strlen(name.plain));
+    }
+    return all;
+}
+
 static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
+    layout->header = head->named ? hash_names(head) : 0;
     layout->column_count = head->count;
     layout->part = head->part;
     layout->named = head->named;
@@ -341,4 +357,14 @@ bool leat_can_read_header(const leat_text *lines, int count, const leat_can_line
     }
     *layout = clear;
     return false;
+}
+
+bool leat_can_is_other_header(const leat_can_layout *layout, const leat_can_line_options *options,
+                              leat_text line) {
+    leat_can_layout other = {.format = LEAT_CAN_CSV};
+    char why[LEAT_CAN_WHY_BYTES];
+    int first = 0;
+    return layout->format == LEAT_CAN_CSV && layout->named &&
+           leat_can_read_header(&line, 1, options, &other, &first, why) && first == 1 &&
+           other.header != layout->header;
 }

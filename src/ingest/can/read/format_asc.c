@@ -24,7 +24,7 @@ static bool read_base(leat_text line, leat_can_layout *layout) {
     layout->id_unit =
         is_word_of_any_case(next_word(&at, end), "dec") ? LEAT_CAN_UNIT_DEC : LEAT_CAN_UNIT_HEX;
     if (is_word_of_any_case(next_word(&at, end), "timestamps"))
-        layout->gaps = is_word_of_any_case(next_word(&at, end), "relative");
+        layout->clock.mode = is_word_of_any_case(next_word(&at, end), "relative") ? 'R' : 'A';
     return true;
 }
 
@@ -43,7 +43,19 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     if (options->reader == LEAT_CAN_READER_FIRST) return false;
     while (*first < of->count && !is_event(of->lines[*first]))
         based = read_base(of->lines[(*first)++], layout) || based;
+    if (layout->clock.mode == 0) layout->clock.mode = 'A';
+    layout->gaps = layout->clock.mode == 'R';
     return based;
+}
+
+/* Files that were put together have a header each, whose base holds for the lines after it. Those
+ * whose times are of another kind cannot be read beside the others. */
+static void follow(leat_can_layout *layout, const char *at, const char *end) {
+    const char mode = layout->clock.mode;
+    while (at < end && is_blank(*at)) at++;
+    if (at == end || (*at | 0x20) != 'b' || !read_base(text_between(at, end), layout)) return;
+    layout->clock.other = layout->clock.mode != mode;
+    layout->clock.mode = mode;
 }
 
 /* ---- a line --------------------------------------------------------------------------------- */
@@ -137,7 +149,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     line->attack = false;
     line->bus = 0;
     if (memchr(word.data, '.', (size_t)word.size_bytes) == NULL) return LEAT_CAN_REJECT_EVENT;
-    if (!read_time(word, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
+    if (layout->clock.other || !read_time(word, 0, &line->time)) return LEAT_CAN_REJECT_TIME;
     word = next_word(&at, end);
     if (is_word_of_any_case(word, "canfd")) return take_fd(layout, at, end, options, line);
     return take_classic(layout, word, at, end, options, line);
@@ -145,9 +157,8 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
 
 static bool find_time(const leat_can_layout *layout, const char *at, const char *end,
                       double *time) {
-    (void)layout;
-    return read_time(next_word(&at, end), 0, time);
+    return !layout->clock.other && read_time(next_word(&at, end), 0, time);
 }
 
 const leat_can_format_lines leat_can_asc = {
-    .lay_out = lay_out, .parse = parse, .find_time = find_time};
+    .lay_out = lay_out, .parse = parse, .find_time = find_time, .follow = follow};

@@ -1,5 +1,7 @@
 /* SavvyCAN's GVRET: a csv with a header of its own, times in microseconds, and padding after the
  * bytes of a frame. */
+#include <stdio.h>
+
 #include "base/error.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/formats.h"
@@ -33,12 +35,31 @@ bool leat_can_is_gvret_header(leat_text line) {
     return read_header(line, &layout);
 }
 
+/* Whether frames are less than 10 us apart, on average: no bus has so many, and the times were
+ * converted to another unit. */
+static bool is_too_dense(const leat_can_first_lines *of) {
+    enum { ENOUGH = 16 };
+    double begin_us = 0, end_us = 0;
+    int count = 0;
+    for (int i = 1; i < of->count; i++) {
+        const char *at = of->lines[i].data, *end = at + of->lines[i].size_bytes;
+        if (!read_time(trim(until_comma(&at, end)), 0, &end_us)) continue;
+        if (count++ == 0) begin_us = end_us;
+    }
+    return count >= ENOUGH && end_us > begin_us && end_us - begin_us < 10 * (count - 1);
+}
+
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     (void)options;
-    (void)why;
     *first = 1;
-    return read_header(of->lines[0], layout);
+    if (!read_header(of->lines[0], layout)) return false;
+    if (!is_too_dense(of)) return true;
+    snprintf(
+        why, LEAT_CAN_WHY_BYTES,
+        "it has the header of gvret, whose times are microseconds, but less than 10 of them lie "
+        "between its frames; name their unit with --column time=1:s (or ms)");
+    return false;
 }
 
 /* A label behind the data would be skipped like padding: the columns have to be named. */

@@ -253,5 +253,20 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     return note_width(of, *first, layout) || named; /* any file may begin with a semicolon */
 }
 
+/* Traces that were put together have a header each, whose columns hold for the lines after it; of
+ * one whose columns are not known, no line can be read. */
+static void follow(leat_can_layout *layout, const char *at, const char *end) {
+    leat_text line = text_between(at, end), value;
+    int i = 0;
+    if (!is_comment(line)) return;
+    if (read_key(line, ";$COLUMNS=", &value)) {
+        if (!read_columns(value, layout)) layout->column_count = 0;
+        return;
+    }
+    if (!read_key(line, ";$FILEVERSION=", &value)) return;
+    while (i < VERSIONS && !is_word(value, versions[i].name)) i++;
+    set_columns(i < VERSIONS && versions[i].columns != NULL ? versions[i].columns : "", layout);
+}
+
 const leat_can_format_lines leat_can_trc = {
-    .lay_out = lay_out, .parse = parse, .find_time = find_time};
+    .lay_out = lay_out, .parse = parse, .find_time = find_time, .follow = follow};

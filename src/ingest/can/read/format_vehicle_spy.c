@@ -43,17 +43,22 @@ static bool is_row(leat_text line) {
 
 /* ---- the preamble --------------------------------------------------------------------------- */
 
-/* The bytes from column `at` on, B1, B2, ...: how many. */
-static int name_bytes(const leat_text *cells, int count, int at, leat_can_layout *layout) {
-    int bytes = 0;
-    for (; at >= 0 && at + bytes < count && bytes < LEAT_CAN_FD_BYTES; bytes++) {
+/* The bytes B1, B2, ..., wherever they are: the number of columns up to the last of them; 0: there
+ * are none, or one of them is missing. */
+static int name_bytes(const leat_text *cells, int count, leat_can_layout *layout) {
+    int columns = 0, end = LEAT_CAN_FD_BYTES;
+    for (int i = 0; i < LEAT_CAN_FD_BYTES; i++) {
         char name[8];
-        snprintf(name, sizeof name, "b%d", bytes + 1);
-        if (find_cell(&cells[at + bytes], 1, name, false) < 0) break;
-        layout->column[at + bytes] = LEAT_CAN_COLUMN_BYTE;
-        layout->byte[at + bytes] = (int8_t)bytes;
+        snprintf(name, sizeof name, "b%d", i + 1);
+        int at = find_cell(cells, count, name, false);
+        if (at < 0 && i < end) end = i;
+        if (at >= 0 && i > end) return 0;
+        if (at < 0) continue;
+        layout->column[at] = LEAT_CAN_COLUMN_BYTE;
+        layout->byte[at] = (int8_t)i;
+        if (at >= columns) columns = at + 1;
     }
-    return bytes;
+    return columns;
 }
 
 /* Where a header has the columns of a frame: its layout is complete, or it is none for CAN. */
@@ -69,7 +74,7 @@ static bool read_header(const leat_text *cells, int count, leat_can_layout *layo
         {"remote", LEAT_CAN_COLUMN_REMOTE, true}, {"trgt", LEAT_CAN_COLUMN_REMOTE, false},
         {"xtd", LEAT_CAN_COLUMN_EXTENDED, false}, {"src", LEAT_CAN_COLUMN_EXTENDED, false},
     };
-    int of[LEAT_CAN_COLUMN_KINDS], at = find_cell(cells, count, "b1", false);
+    int of[LEAT_CAN_COLUMN_KINDS];
     memset(of, -1, sizeof of);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         int found = find_cell(cells, count, columns[i].name, columns[i].begin);
@@ -86,12 +91,11 @@ static bool read_header(const leat_text *cells, int count, leat_can_layout *layo
     for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
         if (of[kind] >= 0) layout->column[of[kind]] = (int8_t)kind;
     }
-    int bytes = name_bytes(cells, count, at, layout);
-    layout->column_count = at + bytes; /* whatever follows is not read */
+    layout->column_count = name_bytes(cells, count, layout); /* whatever follows is not read */
     for (int kind = 0; kind < LEAT_CAN_COLUMN_KINDS; kind++) {
         if (of[kind] >= layout->column_count) return false;
     }
-    return bytes > 0;
+    return layout->column_count > 0;
 }
 
 /* Networks whose protocol is not CAN, by the table of the preamble: a line of it, or its header. */
@@ -109,10 +113,11 @@ static void read_network(const leat_text *cells, int count, int *name, int *prot
     if (strstr(plain, "can") == NULL) leat_can_note_bus(&layout->others, cells[*name]);
 }
 
-/* The text of the columns that are read, and the network; false: invalid quotes. */
+/* The text of the columns that are read, and the network; false: invalid quotes, or no columns. */
 static bool cut_row(const leat_can_layout *layout, const char *at, const char **end,
                     leat_text *network) {
     *network = (leat_text){NULL, 0};
+    if (layout->column_count == 0) return false; /* after a header of another kind */
     const char *next = at;
     for (int i = 0; i < layout->column_count && next != NULL; i++) {
         leat_text cell;
@@ -227,6 +232,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
         found = true;
         sure = find_cell(cells, count, "arbid", false) >= 0;
         *layout = made;
+        layout->clock.mode = made.gaps ? 'R' : 'A';
         description = find_cell(cells, count, "description", false);
     }
     layout->part = ',';
@@ -251,7 +257,26 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     return leat_can_parse_table(layout, options, at, end, line);
 }
 
+/* Files that were put together have a header each. That of CAN holds for the rows after it; where
+ * their times are of another kind, they cannot be read beside the others. */
+static void follow(leat_can_layout *layout, const char *at, const char *end) {
+    leat_text cells[LEAT_CAN_COLUMNS_MAX], line = text_between(at, end);
+    leat_can_layout made = *layout;
+    if (is_row(line)) return;
+    int count = split(line, cells);
+    if (count == 0 || !is_word_of_any_case(cells[0], "line") ||
+        find_cell(cells, count, "arbid", false) < 0)
+        return;
+    made.gaps = false;
+    if (!read_header(cells, count, &made)) return;
+    const bool relative = find_cell(cells, count, "abstime", true) < 0;
+    memcpy(layout->column, made.column, sizeof layout->column);
+    memcpy(layout->byte, made.byte, sizeof layout->byte);
+    layout->column_count = relative == (layout->clock.mode == 'R') ? made.column_count : 0;
+}
+
 const leat_can_format_lines leat_can_vehicle_spy = {.lay_out = lay_out,
                                                     .parse = parse,
                                                     .find_time = leat_can_find_table_time,
-                                                    .note_buses = note_buses};
+                                                    .note_buses = note_buses,
+                                                    .follow = follow};

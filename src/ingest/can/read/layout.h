@@ -29,9 +29,16 @@ typedef struct leat_can_line_options {
 
 /* Rules of reading, from those of leat's first caches to the present ones (rules.c). Those since
  * LEAT_CAN_READER_MARKS know the less usual names of marks and buses, and new formats; the next
- * ones also labels that are shifted (csv_line.c); the present ones also HCRL's rows that are filled
- * up with commas (format_hcrl.c). */
-enum { LEAT_CAN_READER_FIRST = 1, LEAT_CAN_READER_MARKS = 2, LEAT_CAN_READER = 4 };
+ * ones also labels that are shifted (csv_line.c); those since LEAT_CAN_READER_CELLS HCRL's rows
+ * that are filled up with commas (format_hcrl.c); the present ones microseconds by the letter
+ * (csv_columns.c). */
+enum {
+    LEAT_CAN_READER_FIRST = 1,
+    LEAT_CAN_READER_MARKS = 2,
+    LEAT_CAN_READER_CELLS = 4,
+    LEAT_CAN_READER_MICRO = 5,
+    LEAT_CAN_READER = LEAT_CAN_READER_MICRO
+};
 
 /* ---- lines that are not frames --------------------------------------------------------------- */
 
@@ -136,7 +143,7 @@ typedef struct leat_can_clock {
     leat_can_lack lack;
     int64_t last_us; /* of the line before: since 1970, or since a day that is not known */
     bool dated;      /* since 1970 */
-    char mode;       /* busmaster: S, A or R, as its headers begin to say it */
+    char mode;       /* busmaster, asc: S, A or R, as its headers begin to say it */
     bool other;      /* a later header says that its lines are written otherwise: not read */
 } leat_can_clock;
 #define LEAT_CAN_COLUMNS_MAX 64
@@ -165,6 +172,7 @@ typedef struct leat_can_layout {
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */
     bool named;                         /* the first line is a header */
+    uint64_t header;                    /* its names, hashed */
     bool padded;    /* payloads are filled up with zeros to one length for all; of hcrl: rows are
                        with empty cells */
     bool may_shift; /* the label is directly behind bytes in columns, and there is a DLC */
@@ -176,7 +184,7 @@ typedef struct leat_can_layout {
         char name[LEAT_CAN_LABEL_NAME_BYTES];
     } watch[LEAT_CAN_WATCH_MAX];
     bool id_padded;          /* trc: eight digits do not mark 29 bits */
-    leat_can_clock clock;    /* busmaster, cl2000 */
+    leat_can_clock clock;    /* busmaster, cl2000; of asc, mode and other */
     leat_can_buses others;   /* vehicle-spy: networks that are not CAN */
     int32_t trailing_labels; /* candump, crysys: label columns at the end of a line */
 } leat_can_layout;

@@ -64,7 +64,7 @@ static bool is_same_line(comparison *of, leat_text text, leat_can_line *line,
     if (*now != before) return false;
     if (before != LEAT_CAN_TAKEN) return true;
     bool same_id = memcmp(line->id, other.id, LEAT_CAN_ID_BYTES) == 0;
-    return same_id && (!of->other_bus || is_same_bus(of, line->bus));
+    return same_id && line->time == other.time && (!of->other_bus || is_same_bus(of, line->bus));
 }
 
 /* Whether both rules make the same frames of a block; its times are counted. */
@@ -110,6 +110,7 @@ static leat_code detect(comparison *of, const char *path, const leat_line_run *r
 
 static bool has_same_columns(const comparison *of) {
     return of->now.format == of->before.format && of->now.table == of->before.table &&
+           of->now.time_unit == of->before.time_unit &&
            of->now.column_count == of->before.column_count &&
            memcmp(of->now.column, of->before.column, sizeof of->now.column) == 0;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
 #include "ingest/can/read/remedies.h"
@@ -219,6 +220,22 @@ static leat_code set_aside(can_scan *self, int worker, int64_t number, leat_can_
     return leat_reject_log_add(self->options->rejects, worker, &row, err);
 }
 
+/* Files that were put together may have a header each; frames after one with other columns cannot
+ * be read. */
+static leat_code check_header(const can_scan *self, const can_block *block, int64_t number,
+                              leat_can_reject reason, leat_text text, leat_error *err) {
+    char shown[100];
+    if (reason > LEAT_CAN_MALFORMED_LAST ||
+        !leat_can_is_other_header(&block->layout, &self->options->lines, text))
+        return LEAT_OK;
+    leat_text_show(shown, sizeof shown, text.data, text.size_bytes);
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "\"%s\": line %lld is a header with other columns than the first one: %s; split "
+        "the file there",
+        self->inputs->items[block->file_index].path, (long long)number, shown);
+}
+
 /* What a canonical identifier looks like: three or eight digits. */
 static inline int shape_of(const char id[LEAT_CAN_ID_BYTES]) {
     uint64_t digits;
@@ -254,6 +271,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
             parse_line(self, block, text, &elapsed_ns, &block->lines[found->frames]);
         leat_can_follow(&block->layout, text.data, text.size_bytes);
         if (reason != LEAT_CAN_TAKEN) {
+            LEAT_TRY(check_header(self, block, number, reason, text, err));
             LEAT_TRY(set_aside(self, worker, number, reason, text, err));
             continue;
         }
