@@ -420,7 +420,7 @@ static void test_mapping_words(void **state) {
         {"time=:us", "the name for time must have"},
         {"data=a..", "the name for data must have"},
         {"time=T,time=U", "time is given twice"},
-        {"time=T:dec", "time does not take :dec; time takes s, ms, us or ns, id hex or dec"},
+        {"time=T:dec", "--column: time does not take :dec; time takes s, ms, us, ns or gap, id hex or dec"},
         {"label=L:s", "label does not take :s"},
         {"id=a123456789b123456789c123456789d123456789e123456789f123456789abcd",
          "the name for id must have 1 to 63"},
