@@ -83,7 +83,8 @@ class Words(unittest.TestCase):
         """What a cache was built with, to tell it from another of the same logs."""
         logs, out = os.path.join(DATA, "logs"), os.path.join(DATA, "settings")
         page = os.path.join(DATA, "settings.html")
-        for words, shown in (((), "preset default"), (("--preset", "reference"), "preset reference"),
+        for words, shown in (((), "preset default"),
+                             (("--preset", "reference"), "preset reference"),
                              (("--vocab", "benign", "--stride", "50", "--window", "100"),
                               "preset default, but --stride 50 --vocab benign")):
             leat("ingest", "can", logs, "-o", out, *words, status=0)
