@@ -397,6 +397,8 @@ static const leat_cli_option options[] = {
 
 static const leat_cli_example examples[] = {
     {"leat ingest can logs -o caches", "the folders train_* and test_* are the splits"},
+    {"leat ingest can car-hacking -o caches --train 'normal*,DoS*' --test 'Fuzzy*'",
+     "a folder of logs: which to train on, and which to test on"},
     {"leat ingest can drive.log -o caches --window 200 --stride 50",
      "one candump log, overlapping windows"},
     {"leat ingest can otids.csv -o caches --column id=IntID1:dec",

@@ -189,11 +189,11 @@ void graphs_write_explanation(graphs_job *job, const leat_graph_explanation *exp
                  leat_things(b, graph->edge_count, "edge"));
         write_capture(job, graph->capture);
         leat_out(cli, " frames %lld to %lld", (long long)graph->window_start,
-                 (long long)(graph->window_start + job->facts.window - 1));
+                 (long long)leat_frame_after(graph->window_start, job->facts.window - 1));
         if (graph->attack_count > 0)
             leat_out(cli, ", attack %s, %s from %lld on", attack_of(graph->attack_type),
                      leat_things(a, graph->attack_count, "frame"),
-                     (long long)(graph->window_start + graph->attack_first));
+                     (long long)leat_frame_after(graph->window_start, graph->attack_first));
         if (graph->y < 0) leat_out(cli, ", unlabelled");
         leat_out(cli, "\n");
     }

@@ -104,8 +104,7 @@ static void write_head(const cat_graphs *job, const leat_can_graph *graph,
                        const leat_can_capture_facts *capture) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     const leat_can_graph_facts *facts = &graph->facts;
-    /* a damaged one may begin anywhere */
-    int64_t last = (int64_t)((uint64_t)facts->window_start + (uint64_t)job->facts.window - 1);
+    int64_t last = leat_frame_after(facts->window_start, job->facts.window - 1);
     leat_cli *cli = job->cli;
     leat_out(cli, "graph %s of ", leat_words_count(a, facts->graph));
     leat_out_name(cli, job->split);

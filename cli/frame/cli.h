@@ -168,6 +168,9 @@ const char *leat_words_count(char text[LEAT_WORDS_BYTES], int64_t count);
 const char *leat_words_rate(char text[LEAT_WORDS_BYTES], double per_second);
 /* "1 row", "2,345 rows". */
 const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *thing);
+/* The number of the frame `count` frames after another. It wraps around where that overflows: a
+ * damaged window may begin anywhere. */
+int64_t leat_frame_after(int64_t frame, int64_t count);
 /* A text from data as part of a line: unprintable bytes and line breaks are escaped; what does not
  * fit is truncated. */
 #define LEAT_PLAIN_BYTES 512

@@ -54,6 +54,10 @@ const char *leat_things(char text[LEAT_WORDS_BYTES], int64_t count, const char *
     return text;
 }
 
+int64_t leat_frame_after(int64_t frame, int64_t count) {
+    return (int64_t)((uint64_t)frame + (uint64_t)count);
+}
+
 const char *leat_plain(char text[LEAT_PLAIN_BYTES], const char *from) {
     leat_text_show(text, LEAT_PLAIN_BYTES, from, (int64_t)strlen(from));
     return text;

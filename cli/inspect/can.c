@@ -5,6 +5,7 @@
 
 #include "inspect/can.h"
 #include "kinds.h"
+#include "leat/ingest.h"
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -50,6 +51,26 @@ const char *leat_can_load_words(char text[LEAT_WORDS_BYTES], double load) {
     if (load > 0)
         return leat_unit_words(text, load < 100 ? LEAT_UNIT_NUMBER : LEAT_UNIT_COUNT, load);
     snprintf(text, LEAT_WORDS_BYTES, "?");
+    return text;
+}
+
+const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const leat_can_cache *cache,
+                                    const leat_can_facts *facts) {
+    const leat_can_ingest_options defaults = leat_can_ingest_options_default();
+    char name[LEAT_PLAIN_BYTES], value[LEAT_PLAIN_BYTES], bytes[LEAT_SETTING_BYTES];
+    bool own = strcmp(facts->preset, "own") == 0;
+    snprintf(text, LEAT_CAN_SETTINGS_BYTES, "preset %s",
+             own ? "default, but" : leat_plain(name, facts->preset));
+    for (int i = 0; own && leat_can_cache_setting_name(cache, i) != NULL; i++) {
+        const char *of = leat_can_cache_setting_name(cache, i);
+        const char *is = leat_can_cache_setting(cache, of);
+        const char *usual =
+            leat_settings_get(leat_can_settings_table(), &defaults.settings, of, bytes);
+        size_t size = strlen(text);
+        if (usual != NULL && strcmp(is, usual) == 0) continue;
+        snprintf(text + size, LEAT_CAN_SETTINGS_BYTES - size, " --%s %s", leat_plain(name, of),
+                 leat_plain(value, is));
+    }
     return text;
 }
 
@@ -286,7 +307,7 @@ static void put_verify(leat_cli *cli, const leat_can_verify_report *verify) {
 void leat_can_report_terminal(leat_cli *cli, const void *of) {
     const leat_can_report *report = of;
     const leat_can_summary *s = report->summary;
-    char text[LEAT_PLAIN_BYTES];
+    char text[LEAT_PLAIN_BYTES], settings[LEAT_CAN_SETTINGS_BYTES];
     leat_can_facts facts;
     if (s != NULL) {
         leat_can_cache_get_facts(report->cache, &facts);
@@ -301,7 +322,8 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
         put_captures(cli, s, &widths);
         put_left(cli, s, &facts, leat_can_cache_frames_cut(report->cache));
         put_identifiers(cli, s, &facts, &widths);
-        leat_out(cli, "  settings     preset %s%s", leat_plain(text, facts.preset),
+        leat_out(cli, "  settings     %s%s",
+                 leat_can_settings_words(settings, report->cache, &facts),
                  facts.built_at[0] != 0 ? ", built " : "");
         leat_out(cli, "%s\n", leat_plain(text, facts.built_at));
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));

@@ -35,6 +35,10 @@ const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
 /* "DoS-1.csv"; "all of train" where captures are merged. */
 const char *leat_can_capture_words(char text[LEAT_PLAIN_BYTES],
                                    const leat_can_capture_facts *capture);
+/* "preset reference"; "preset default, but --vocab benign" of other settings. */
+#define LEAT_CAN_SETTINGS_BYTES 4096
+const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const leat_can_cache *cache,
+                                    const leat_can_facts *facts);
 /* Its mean load in frames per second; 0: its frames have no times. */
 double leat_can_load(const leat_can_capture_facts *capture);
 /* "2,346"; "?" for 0. */

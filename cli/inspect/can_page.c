@@ -18,7 +18,7 @@ static void put_setting(leat_textbuf *out, const leat_can_cache *cache, const ch
 static void put_header(leat_textbuf *out, const leat_can_report *report,
                        const leat_can_facts *facts) {
     const leat_can_summary *s = report->summary;
-    char window[LEAT_WORDS_BYTES], stride[LEAT_WORDS_BYTES];
+    char window[LEAT_WORDS_BYTES], stride[LEAT_WORDS_BYTES], settings[LEAT_CAN_SETTINGS_BYTES];
     int64_t graphs = 0, attacks = 0, unlabelled = 0, frames = 0, bytes = 0;
     for (int i = 0; i < s->split_count; i++) {
         graphs += s->splits[i].facts.graph_count;
@@ -30,11 +30,11 @@ static void put_header(leat_textbuf *out, const leat_can_report *report,
     leat_page_begin(out, report->name, "leat inspect");
     leat_textbuf_printf(out,
                         "<p class=\"sub\">A CAN cache: graphs of windows of %s frames, stride %s, "
-                        "%s stored; preset ",
+                        "%s stored; ",
                         leat_words_count(window, facts->window),
                         leat_words_count(stride, facts->stride),
                         facts->frames ? "frames" : "features");
-    leat_html_text(out, facts->preset);
+    leat_html_text(out, leat_can_settings_words(settings, report->cache, facts));
     put_setting(out, report->cache, "val-split", ", validation split ");
     put_setting(out, report->cache, "attack-type", ", attack type by ");
     leat_textbuf_put(out, "</p>\n</header>\n<div class=\"cards\">\n");

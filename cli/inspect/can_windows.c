@@ -33,11 +33,6 @@ static const char *name_of(const drawing *of, int node) {
     return number == 0 ? "?" : leat_can_cache_identifier(of->cache, number - 1);
 }
 
-static int64_t frames_of(const drawing *of, int node) {
-    double count = (double)of->graph.x[node * LEAT_NODE_FEATURES + LEAT_NODE_MSG_COUNT];
-    return count >= 0 && count <= LEAT_WINDOW_MAX ? (int64_t)count : 0;
-}
-
 /* ---- what is drawn ----------------------------------------------------------------------- */
 
 static int compare_ends(const void *a, const void *b) {
@@ -77,7 +72,7 @@ static void count_pairs(drawing *of) {
 static void choose_nodes(drawing *of) {
     int count = of->graph.facts.node_count;
     for (int i = 0; i < count; i++) {
-        of->order[i] = (ranked){i, frames_of(of, i)};
+        of->order[i] = (ranked){i, leat_can_node_frames(&of->graph, i)};
         of->place[i] = -1;
     }
     qsort(of->order, (size_t)count, sizeof *of->order, compare_ranks);
@@ -86,8 +81,8 @@ static void choose_nodes(drawing *of) {
     for (int i = 0; i < count; i++) {
         if (of->place[i] < 0) continue;
         of->place[i] = of->node_count;
-        of->nodes[of->node_count++] =
-            (leat_network_node){name_of(of, i), frames_of(of, i), of->graph.node_id[i] == 0};
+        of->nodes[of->node_count++] = (leat_network_node){
+            name_of(of, i), leat_can_node_frames(&of->graph, i), of->graph.node_id[i] == 0};
     }
 }
 
@@ -111,8 +106,7 @@ static void choose_edges(drawing *of) {
 static void say_window(leat_page *page, const drawing *of, const leat_can_capture_facts *capture,
                        int64_t window) {
     const leat_can_graph_facts *facts = &of->graph.facts;
-    /* a damaged one may begin anywhere */
-    int64_t last = (int64_t)((uint64_t)facts->window_start + (uint64_t)window - 1);
+    int64_t last = leat_frame_after(facts->window_start, window - 1);
     char words[LEAT_FIGURE_WORDS], name[LEAT_PLAIN_BYTES], a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     snprintf(words, sizeof words, "graph %lld of %.60s: %.60s, frames %s to %s%s",
              (long long)facts->graph, of->split, leat_can_capture_words(name, capture),
@@ -151,7 +145,7 @@ static void say_rest(leat_page *page, const drawing *of, const char *class_name)
 static void put_end(leat_textbuf *csv, const drawing *of, int node) {
     leat_textbuf_printf(csv, "%d,", node);
     leat_csv_text(csv, name_of(of, node));
-    leat_textbuf_printf(csv, ",%lld,", (long long)frames_of(of, node));
+    leat_textbuf_printf(csv, ",%lld,", (long long)leat_can_node_frames(&of->graph, node));
 }
 
 static void put_table(leat_textbuf *csv, const drawing *of) {

@@ -203,6 +203,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_facts(leat_can_reader *reader
 /* The arrays belong to the reader, until its next graph. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_reader_graph(leat_can_reader *reader, int64_t graph,
                                                          leat_can_graph *out, leat_error *err);
+/* The frames of a node of a graph read with LEAT_SCALE_NONE; 0 if a damaged count is not one. */
+LEAT_API int64_t leat_can_node_frames(const leat_can_graph *graph, int64_t node);
 
 /* ---- Summary and verification ---------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, SupportsIndex, overload
@@ -497,10 +498,11 @@ class GraphLoader(_ring.Ring):
     no limit), or "fixed" (`batch` graphs, default 32); instead of the two limits, device_memory
     (bytes, or "16G") and model "vgae", "vgae-large", "gat" or "gat-large": the device memory that a
     training step of the model may use; oversize "skip" (default), "alone" or "fail": what to do
-    with a graph that exceeds a budget; min_steps of an epoch; seed; curriculum None, "random", or
-    the path of a file of scores, with tiers (default 10), curriculum_start (1), curriculum_end (10)
-    and epochs; preset "default" or "reference"; scale "stored" or "none". An option that has no
-    effect with the others, such as batch without pack "fixed", raises OptionError.
+    with a graph that exceeds a budget (without it, a warning counts those skipped); min_steps of an
+    epoch; seed; curriculum None, "random", or the path of a file of scores, with tiers (default
+    10), curriculum_start (1), curriculum_end (10) and epochs; preset "default" or "reference";
+    scale "stored" or "none". An option that has no effect with the others, such as batch without
+    pack "fixed", raises OptionError.
 
     Each epoch is drawn anew; after `epochs` of them the iterator ends (0: never). Host `host` of
     `hosts` gets every hosts-th batch, the same number per epoch as the others: the last one may be
@@ -569,6 +571,11 @@ class GraphLoader(_ring.Ring):
         #: graphs that exceed a budget: skipped, or in their own batch
         self.oversize: npt.NDArray[np.uint32] = copy_of(found.oversize, found.oversize_count,
                                                         np.uint32)
+        if oversize is None and self.oversize.size > 0:
+            warnings.warn(
+                f"{self.oversize.size} of {found.split_graphs} graphs of {split} exceed max_nodes "
+                f"({self.max_nodes}) or max_edges ({self.max_edges}) and are in no batch; raise "
+                "the limit, or pass oversize 'alone', 'fail' or 'skip'", stacklevel=2)
         self.most_graphs: int = found.most_graphs  #: most graphs of any batch
         self.most_nodes: int = found.most_nodes
         self.most_edges: int = found.most_edges

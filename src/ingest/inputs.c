@@ -41,7 +41,7 @@ static bool is_about_text(const char *name) {
 }
 
 /* Files of a folder are selected by name, since folders hold other files too. */
-static bool is_input_name(const leat_input_kind *kind, const char *name) {
+bool leat_inputs_has_name(const leat_input_kind *kind, const char *name) {
     if (is_about_text(name)) return false;
     for (const char *const *suffix = kind->suffixes; *suffix != NULL; suffix++) {
         if (leat_path_has_suffix_any_case(name, *suffix)) return true;
@@ -105,7 +105,8 @@ static leat_code add_child(const search *to, const char *folder, const char *nam
     if (to->kind->look != NULL && facts.kind == LEAT_PATH_FILE && name[0] != '_')
         LEAT_TRY(to->kind->look(path, &is_other, err));
     bool is_folder = facts.kind == LEAT_PATH_DIR, hidden = name[0] == '_';
-    bool is_input = is_other || (facts.kind == LEAT_PATH_FILE && is_input_name(to->kind, name));
+    bool is_input =
+        is_other || (facts.kind == LEAT_PATH_FILE && leat_inputs_has_name(to->kind, name));
     if (is_folder && !hidden) return add_folder(to, path, depth + 1, err);
     if (is_input && !hidden) return add_file(to->inputs, path, &facts, err);
     const char *beside = to->kind->beside;
@@ -130,7 +131,7 @@ static const char *find_copy(const search *to, const leat_path_list *names, int6
     for (int64_t i = at + 1; i < names->count; i++) {
         const char *other = names->paths[i];
         if (strncmp(name, other, (size_t)stem) != 0) break;
-        if (stem_bytes(other) == stem && other[stem] != 0 && is_input_name(to->kind, other))
+        if (stem_bytes(other) == stem && other[stem] != 0 && leat_inputs_has_name(to->kind, other))
             return other;
     }
     return NULL;
@@ -141,7 +142,7 @@ static leat_code check_packed(const search *to, const char *folder, const leat_p
                               leat_error *err) {
     for (int64_t i = 0; i < names->count; i++) {
         const char *name = names->paths[i];
-        if (name[0] == '.' || name[0] == '_' || !is_input_name(to->kind, name)) continue;
+        if (name[0] == '.' || name[0] == '_' || !leat_inputs_has_name(to->kind, name)) continue;
         const char *copy = find_copy(to, names, i);
         if (copy == NULL) continue;
         return leat_fail(err, LEAT_ERR_INPUT,

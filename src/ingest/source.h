@@ -175,6 +175,8 @@ LEAT_MUST_CHECK leat_code leat_inputs_find(const char *const *paths, int64_t pat
                                            const leat_input_kind *kind, leat_input_list *inputs,
                                            leat_error *err);
 void leat_input_list_free(leat_input_list *inputs);
+/* Whether a file of this name would be selected in a folder, if it does not begin with "_". */
+bool leat_inputs_has_name(const leat_input_kind *kind, const char *name);
 /* Opens the text of an input; options->coding is that of the input. */
 LEAT_MUST_CHECK leat_code leat_input_lines_open(leat_lines **out, const leat_input *input,
                                                 const leat_lines_options *options, leat_error *err);

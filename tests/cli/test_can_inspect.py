@@ -79,6 +79,21 @@ class Words(unittest.TestCase):
             self.assertIn(words, done.stdout)
         self.assertLess(max(map(len, done.stdout.split("\n"))), 200)
 
+    def test_settings(self):
+        """What a cache was built with, to tell it from another of the same logs."""
+        logs, out = os.path.join(DATA, "logs"), os.path.join(DATA, "settings")
+        page = os.path.join(DATA, "settings.html")
+        for words, shown in (((), "preset default"),
+                             (("--preset", "reference"), "preset reference"),
+                             (("--vocab", "benign", "--stride", "50", "--window", "100"),
+                              "preset default, but --stride 50 --vocab benign")):
+            leat("ingest", "can", logs, "-o", out, *words, status=0)
+            done = leat("inspect", out, "--html", page, status=0)
+            self.assertIn(f"  settings     {shown}\n", done.stdout)
+            with open(page, encoding="utf-8") as file:
+                self.assertIn(f"features stored; {shown}, validation split ", file.read())
+            shutil.rmtree(out)
+
     def test_blocks_where_the_terminal_has_them(self):
         done = leat("inspect", DATA + "/features", env=dict(os.environ, LC_ALL="C.UTF-8"))
         self.assertIn("\u2588", done.stdout)

@@ -179,7 +179,7 @@ class Refused(Case):
         text = "time,id,data\n1,0F5,00\n"
         for words, status, says in (
                 (("--column", "when=T"), 2, "WHAT is time, id, bus, dlc, data or label"),
-                (("--column", "id=id:base64"), 2, "id does not take :base64"),
+                (("--column", "id=id:base64"), 2, "--column: id does not take :base64"),
                 (("--column", "id=nothing"), 1, 'there is no column "nothing"'),
                 (("--column", "id=id", "--format", "gvret"), 2, "column describes a csv"),
                 (("--column", "id=" + "x" * 600), 2, "more than 511 characters"),

@@ -41,6 +41,40 @@ class Files(Case):
         self.assertEqual(result["not_read"], {"count": 2, "first": [
             self.path("logs", "attacks.csv"), self.path("logs", "more")]})
 
+    def test_what_no_pattern_chooses(self):
+        """A log that was meant is named; what is not a log, and what a pattern has, is not."""
+        for name in ("ambient/a", "attacks/one_1", "attacks/one_2", "attacks/late", "signals/x",
+                     "attacks/deep/d", "b"):
+            os.makedirs(os.path.dirname(self.path("road", name)), exist_ok=True)
+            write_log(self.path("road", name + ".log"), 300)
+        for name in ("notes.md", "_part.log", ".hidden.log"):
+            write_log(self.path("road", "attacks", name), 1)
+        road = self.path("road")
+        for folder in (road, road + "/"):
+            result = self.ingest(folder, "--train", "ambient,attacks/*_1*", "--test",
+                                 "attacks/*_2.log")
+            self.assertEqual(result["files"], 3)
+            self.assertEqual(result["not_read"]["count"], 3)
+            self.assertEqual([os.path.normpath(path) for path in result["not_read"]["first"]], [
+                os.path.join(road, name) for name in ("b.log", "signals", "attacks/late.log")])
+        for words in ((road, "--train", "*", "--val-fraction", "0"),
+                      ("--train", os.path.join(road, "b.log"))):
+            missed = self.ingest(*words)["not_read"]["first"]
+            self.assertFalse([name for name in missed if name.endswith("/b.log") or
+                              name.endswith("late.log")])
+        absolute = self.ingest(self.path("road", "ambient"), "--train",
+                               self.path("road", "b.log"))
+        self.assertEqual(absolute["not_read"]["first"], [self.path("road", "ambient", "a.log")])
+
+    def test_what_no_folder_of_a_data_set_has(self):
+        for name in ("train_01_attack_free", "train_02_with_attacks", "test_01_DoS",
+                     "test_02_Fuzzy"):
+            write_log(os.path.join(self.make("hcrl", name), "x.csv"), 300)
+        result = self.ingest(self.path("hcrl"), "--dataset", "hcrl_ch")
+        self.assertEqual(result["files"], 3)
+        self.assertEqual(result["not_read"], {"count": 1,
+                                              "first": [self.path("hcrl", "test_02_Fuzzy")]})
+
 
 class Training(Case):
     """Which logs may be trained on, and whether that leaves anything."""
@@ -84,6 +118,8 @@ class Training(Case):
         self.assertIn("there are no training windows: a window has 100 frames, and the longest of "
                       '2 training captures, "logs/short.csv", has only 50; pass --window 50 or '
                       "less, or logs with more frames", told)
+        told = self.ingest("short.csv", status=1, cwd=folder)
+        self.assertIn('1 training capture, "short.csv", has only 50', told)
         self.assertFalse(os.path.exists(self.path("cache")))
         result = self.ingest(folder, "--window", "50")
         self.assertEqual((result["frames"], result["frames_tail"]), (90, 40))

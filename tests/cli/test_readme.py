@@ -24,7 +24,7 @@ class Blocks(Pages):
         self.assertEqual((ran, compared, missing), (1, 1, 3))
 
     def test_can(self):
-        self.assertEqual(self.run_page("docs/can.md"), (4, 3, 0))
+        self.assertEqual(self.run_page("docs/can.md"), (5, 3, 0))
 
     def test_images(self):
         ran, compared, missing = self.run_page("docs/images.md")  # one needs safetensors

@@ -121,3 +121,16 @@ void graphs_hash(leat_graph_loader **loaders, int hosts, char text[65], char **l
     leat_textbuf_destroy(all);
     leat_batch_hash_destroy(hash);
 }
+
+void graphs_hash_run(const leat_can_cache *cache, leat_graph_loader_options options, int hosts,
+                     char text[65]) {
+    leat_graph_loader *loaders[8];
+    assert_in_range(hosts, 1, 8);
+    options.host_count = hosts;
+    for (int h = 0; h < hosts; h++) {
+        options.host_index = h;
+        loaders[h] = graphs_create(cache, &options);
+    }
+    graphs_hash(loaders, hosts, text, NULL);
+    for (int h = 0; h < hosts; h++) leat_graph_loader_destroy(loaders[h]);
+}

@@ -29,5 +29,8 @@ void graphs_expect(const made_graphs *made, leat_scale how, const leat_graph_bat
 /* The hash of a run from where the loader is to its end, and of each of its batches a line; the
  * loaders are those of all hosts. *lines is to be freed. */
 void graphs_hash(leat_graph_loader **loaders, int hosts, char text[65], char **lines);
+/* The hash of a complete run of up to 8 hosts, whose loaders it creates and destroys. */
+void graphs_hash_run(const leat_can_cache *cache, leat_graph_loader_options options, int hosts,
+                     char text[65]);
 
 #endif

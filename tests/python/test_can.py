@@ -16,6 +16,7 @@ import sys
 import tempfile
 import unittest
 import unittest.mock
+import warnings
 
 import support
 
@@ -453,11 +454,18 @@ class Batches(unittest.TestCase):
         sizes = [self.data["train"].facts(g).node_count for g in range(len(self.data["train"]))]
         over = [g for g, size in enumerate(sizes) if size == largest]
         limit = {"max_nodes": largest - 1, "max_edges": 0}
-        with leat.GraphLoader(self.data, **limit, epochs=1) as loader:
+        with self.assertWarnsRegex(UserWarning, rf"^{len(over)} of {len(sizes)} graphs of train "
+                                   rf"exceed max_nodes \({largest - 1}\) .* are in no batch"):
+            loader = leat.GraphLoader(self.data, **limit, epochs=1)
+        with loader:
             self.assertEqual(loader.oversize.tolist(), over)
             self.assertEqual(sum(len(batch.y) for batch in loader), len(sizes) - len(over))
-        with leat.GraphLoader(self.data, **limit, oversize="alone", epochs=1) as loader:
-            self.assertEqual(sum(len(batch.y) for batch in loader), len(sizes))
+        with warnings.catch_warnings():  # what was asked for is no surprise
+            warnings.simplefilter("error")
+            with leat.GraphLoader(self.data, **limit, oversize="skip", epochs=1) as loader:
+                self.assertEqual(loader.graphs, len(sizes) - len(over))
+            with leat.GraphLoader(self.data, **limit, oversize="alone", epochs=1) as loader:
+                self.assertEqual(sum(len(batch.y) for batch in loader), len(sizes))
         self.assertRaisesRegex(leat.LeatError, f"graph {over[0]}", leat.GraphLoader, self.data,
                                **limit, oversize="fail")
 

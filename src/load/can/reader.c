@@ -87,3 +87,8 @@ leat_code leat_can_reader_graph(leat_can_reader *reader, int64_t graph, leat_can
                             .node_id = reader->node_id};
     return LEAT_OK;
 }
+
+int64_t leat_can_node_frames(const leat_can_graph *graph, int64_t node) {
+    double count = (double)graph->x[node * LEAT_NODE_FEATURES + LEAT_NODE_MSG_COUNT];
+    return count >= 0 && count <= LEAT_CAN_CACHE_WINDOW_MAX ? (int64_t)count : 0;
+}

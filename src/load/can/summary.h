@@ -12,8 +12,6 @@
 #include "load/can/cache.h"
 
 leat_can_label leat_can_label_of(const leat_can_graph_facts *facts);
-/* The frames of a node of an unscaled graph; 0 if its count is not one. */
-int64_t leat_can_node_frames(const leat_can_graph *graph, int64_t node);
 
 /* How many windows of a label have each number of nodes, and the first of these. */
 typedef struct leat_window_sizes {

@@ -10,11 +10,6 @@ leat_can_label leat_can_label_of(const leat_can_graph_facts *facts) {
                           : LEAT_CAN_LABEL_BENIGN;
 }
 
-int64_t leat_can_node_frames(const leat_can_graph *graph, int64_t node) {
-    double count = (double)graph->x[node * LEAT_NODE_FEATURES + LEAT_NODE_MSG_COUNT];
-    return count >= 0 && count <= LEAT_CAN_CACHE_WINDOW_MAX ? (int64_t)count : 0;
-}
-
 void leat_window_sizes_add(leat_window_sizes sizes[LEAT_CAN_LABELS], int split,
                            const leat_can_graph_facts *facts) {
     leat_window_sizes *of = &sizes[leat_can_label_of(facts)];

@@ -48,6 +48,11 @@ static int64_t nodes_of(const void *context, int64_t i) {
     return file->node_ptr[i + 1] - file->node_ptr[i];
 }
 
+static int64_t edges_of(const void *context, int64_t i) {
+    const leat_graph_file *file = context;
+    return file->edge_ptr[i + 1] - file->edge_ptr[i];
+}
+
 static bool sizes_are(const leat_can_sizes *a, const leat_can_sizes *b) {
     return a->min == b->min && a->max == b->max && a->mean == b->mean && a->p95 == b->p95 &&
            a->p99 == b->p99;
@@ -63,10 +68,14 @@ static void check_facts(table *all, const leat_can_meta_split *split) {
     leat_findings *findings = &all->job->checks.findings;
     const char *file = leat_can_document_name(LEAT_CAN_METADATA);
     int64_t windows[LEAT_CAN_ATTACKS_MAX + 1] = {0}; /* by type + 1 */
-    leat_can_sizes sizes = leat_can_sizes_of(nodes_of, all->file, split->graphs, split->nodes);
-    if (!sizes_are(&sizes, &split->node_count))
+    leat_can_sizes nodes = leat_can_sizes_of(nodes_of, all->file, split->graphs, split->nodes);
+    leat_can_sizes edges = leat_can_sizes_of(edges_of, all->file, split->graphs, split->edges);
+    if (!sizes_are(&nodes, &split->node_count))
         LEAT_PROBLEM(findings, file, -1,
                      "split %s: graph_stats.node_count does not match its graphs", split->name);
+    if (!sizes_are(&edges, &split->edge_count))
+        LEAT_PROBLEM(findings, file, -1,
+                     "split %s: graph_stats.edge_count does not match its graphs", split->name);
     for (int64_t g = 0; g < split->graphs; g++) windows[all->file->attack_type[g] + 1]++;
     for (int type = -1; type < LEAT_CAN_ATTACKS_MAX; type++) {
         const char *attack = leat_can_attack_name(type);

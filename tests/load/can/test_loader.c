@@ -108,18 +108,6 @@ static void fixed(void **state) {
 /* ---- the same bytes -----------------------------------------------------------------------------
  */
 
-static void hash_run(const leat_can_cache *cache, leat_graph_loader_options options, int hosts,
-                     char text[65]) {
-    leat_graph_loader *loaders[8];
-    options.host_count = hosts;
-    for (int h = 0; h < hosts; h++) {
-        options.host_index = h;
-        loaders[h] = graphs_create(cache, &options);
-    }
-    graphs_hash(loaders, hosts, text, NULL);
-    for (int h = 0; h < hosts; h++) leat_graph_loader_destroy(loaders[h]);
-}
-
 static void identity(void **state) {
     (void)state;
     static const int threads[] = {1, 2, 3, 8}, hosts[] = {1, 2, 3, 5};
@@ -129,11 +117,11 @@ static void identity(void **state) {
     char expected[65], text[65];
     options.threads = 1;
     options.prefetch = 0;
-    hash_run(caches[0], options, 1, expected);
+    graphs_hash_run(caches[0], options, 1, expected);
     for (int c = 0; c < 2 * 4 * 4 * 5; c++) {
         options.threads = threads[c / 2 % 4];
         options.prefetch = depths[c / 8 % 5];
-        hash_run(caches[c % 2], options, hosts[c / 40], text);
+        graphs_hash_run(caches[c % 2], options, hosts[c / 40], text);
         if (strcmp(text, expected) != 0) fail_msg("case %d differs", c);
     }
     leat_can_cache_close(caches[0]);
@@ -154,11 +142,11 @@ static void large(void **state) {
     options.batches.max_edges = 40000;
     int32_t *in_batch = calloc((size_t)made.graphs, 4);
     expect_epochs(cache, &options, &made, in_batch);
-    hash_run(cache, options, 1, expected);
+    graphs_hash_run(cache, options, 1, expected);
     for (int t = 1; t <= 3; t++) {
         options.threads = t;
         options.prefetch = 1; /* and not past them */
-        hash_run(cache, options, 1, text);
+        graphs_hash_run(cache, options, 1, text);
         assert_string_equal(text, expected);
     }
     free(in_batch);

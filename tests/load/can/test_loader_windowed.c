@@ -62,18 +62,6 @@ static void each_graph_once(void **state) {
     leat_can_cache_close(cache);
 }
 
-static void hash_run(const leat_can_cache *cache, leat_graph_loader_options options, int hosts,
-                     char text[65]) {
-    leat_graph_loader *loaders[8];
-    options.host_count = hosts;
-    for (int h = 0; h < hosts; h++) {
-        options.host_index = h;
-        loaders[h] = graphs_create(cache, &options);
-    }
-    graphs_hash(loaders, hosts, text, NULL);
-    for (int h = 0; h < hosts; h++) leat_graph_loader_destroy(loaders[h]);
-}
-
 /* For any hosts, threads, prefetch and store; not for another size of windows, or none. */
 static void identity(void **state) {
     (void)state;
@@ -84,16 +72,16 @@ static void identity(void **state) {
     char expected[65], text[65];
     options.threads = 1;
     options.prefetch = 0;
-    hash_run(caches[0], options, 1, expected);
+    graphs_hash_run(caches[0], options, 1, expected);
     for (int c = 0; c < 2 * 4 * 3; c++) {
         options.threads = threads[c / 8];
         options.prefetch = depths[c % 3];
-        hash_run(caches[c % 2], options, hosts[c / 2 % 4], text);
+        graphs_hash_run(caches[c % 2], options, hosts[c / 2 % 4], text);
         if (strcmp(text, expected) != 0) fail_msg("case %d differs", c);
     }
     for (int more = 0; more < 2; more++) {
         options.batches.window_bytes = more == 0 ? 2 << 20 : 0;
-        hash_run(caches[0], options, 1, text);
+        graphs_hash_run(caches[0], options, 1, text);
         assert_string_not_equal(text, expected);
     }
     leat_can_cache_close(caches[0]);

@@ -244,6 +244,7 @@ static void bad_frames_many(leat_can_meta *m) {
     m->windows_dropped += more;
 }
 static void bad_sizes(leat_can_meta *m) { m->splits[1].node_count.p95 += 0.5; }
+static void bad_edge_sizes(leat_can_meta *m) { m->splits[1].edge_count.min--; }
 static void bad_balance(leat_can_meta *m) {
     m->splits[0].balance[0].windows--;
     m->splits[0].balance[1].windows++;
@@ -277,6 +278,7 @@ static void seeded_metadata(void **state) {
         {bad_frames_many, "cache_metadata.json",
          "num_raw_samples is 786, but its captures have 17"},
         {bad_sizes, "cache_metadata.json", "graph_stats.node_count"},
+        {bad_edge_sizes, "cache_metadata.json", "graph_stats.edge_count"},
         {bad_balance, "cache_metadata.json", "attack_balance"},
     };
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {

@@ -59,6 +59,9 @@ static void append(char *text, int64_t size_bytes, const char *format, ...) {
     va_end(args);
 }
 
+/* Between the folder of a log, which may have none, and its name. */
+static const char *slash_after(const char *folder) { return folder[0] != 0 ? "/" : ""; }
+
 static void describe(balance what, const leat_can_sides *sides, const leat_can_settings *settings,
                      const can_span *widest, char *text, int64_t size_bytes) {
     int64_t kept = sides->train + sides->val;
@@ -66,26 +69,28 @@ static void describe(balance what, const leat_can_sides *sides, const leat_can_s
         bool training = what == NO_TRAINING;
         append(text, size_bytes,
                "the %s split %s empty: time is divided into %d blocks, and all %lld windows "
-               "fall into blocks of %s or cross a boundary; the longest log, \"%.80s/%.80s\", "
+               "fall into blocks of %s or cross a boundary; the longest log, \"%.80s%s%.80s\", "
                "spans %.3f to %.3f s; remove frames with wrong timestamps from it, or use "
                "--val-split random or --val-fraction 0",
                training ? "training" : "validation", training ? "would be" : "is",
                (int)LEAT_CAN_BLOCKS, (long long)(kept + sides->dropped),
-               training ? "validation" : "training", widest->folder, widest->file, widest->first_s,
-               widest->last_s);
+               training ? "validation" : "training", widest->folder, slash_after(widest->folder),
+               widest->file, widest->first_s, widest->last_s);
         return;
     }
     char pause[96] = "";
     if (sides->pause_s > 0)
         snprintf(pause, sizeof pause, "; the longest pause is %.3f s, after %.3f s", sides->pause_s,
                  sides->pause_at_s);
-    append(text, size_bytes,
-           "validation has %lld of %lld windows although --val-fraction is %g: frames are "
-           "unevenly spread over the %d equal time blocks (the longest log, "
-           "\"%.80s/%.80s\", spans %.3f to %.3f s%s); use --val-split random, another --seed, or a "
-           "separate log for each part",
-           (long long)sides->val, (long long)kept, settings->val_fraction, (int)LEAT_CAN_BLOCKS,
-           widest->folder, widest->file, widest->first_s, widest->last_s, pause);
+    append(
+        text, size_bytes,
+        "validation has %lld of %lld windows although --val-fraction is %g: frames are "
+        "unevenly spread over the %d equal time blocks (the longest log, "
+        "\"%.80s%s%.80s\", spans %.3f to %.3f s%s); use --val-split random, another --seed, or a "
+        "separate log for each part",
+        (long long)sides->val, (long long)kept, settings->val_fraction, (int)LEAT_CAN_BLOCKS,
+        widest->folder, slash_after(widest->folder), widest->file, widest->first_s, widest->last_s,
+        pause);
 }
 
 /* ---- of a plan ------------------------------------------------------------------------------ */
@@ -102,6 +107,7 @@ static leat_code no_windows(const leat_can_plan *plan, const leat_can_splits *sp
     }
     LEAT_ASSERT(longest != NULL);
     const leat_can_source *file = longest->file < 0 ? NULL : &splits->files[longest->file];
+    const char *folder = file != NULL ? file->folder : "train";
     char todo[64] = "";
     if (longest->frames >= LEAT_WINDOW_MIN)
         snprintf(todo, sizeof todo, "pass --window %lld or less, or ", (long long)longest->frames);
@@ -112,10 +118,10 @@ static leat_code no_windows(const leat_can_plan *plan, const leat_can_splits *sp
                  (long long)clock_steps);
     return leat_fail(err, LEAT_ERR_INPUT,
                      "there are no training windows: a window has %lld frames, and the longest of "
-                     "%lld training capture%s, \"%.80s/%.80s\", has only %lld; %slogs with more "
+                     "%lld training capture%s, \"%.80s%s%.80s\", has only %lld; %slogs with more "
                      "frames%s",
-                     (long long)window, (long long)captures, captures == 1 ? "" : "s",
-                     file != NULL ? file->folder : "train", file != NULL ? file->name : "",
+                     (long long)window, (long long)captures, captures == 1 ? "" : "s", folder,
+                     slash_after(folder), file != NULL ? file->name : "",
                      (long long)longest->frames, todo, steps);
 }
 

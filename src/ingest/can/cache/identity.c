@@ -27,6 +27,17 @@ static leat_code metadata_text(const leat_can_splits *splits, leat_buf *text, le
     return LEAT_OK;
 }
 
+/* Names that once said nothing: a cache of unlabelled frames is not reused for benign ones. */
+static leat_code names_text(const leat_can_splits *splits, const leat_can_settings *settings,
+                            leat_buf *text, leat_error *err) {
+    if (settings->unlabelled != LEAT_UNLABELLED_BY_NAME) return LEAT_OK;
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        if (leat_can_name_is_benign_now(splits->files[i].name, splits->files[i].folder))
+            return leat_buf_printf(text, err, "names 2\n");
+    }
+    return LEAT_OK;
+}
+
 /* Everything but the inputs, one line each. The first rules of reading are not named: caches that
  * were made before there were others keep their digests. */
 static leat_code settings_text(const leat_can_splits *splits, const leat_can_settings *settings,
@@ -41,6 +52,7 @@ static leat_code settings_text(const leat_can_splits *splits, const leat_can_set
     }
     if (reader != LEAT_CAN_READER_FIRST)
         LEAT_TRY(leat_buf_printf(text, err, "reader %d\n", reader));
+    LEAT_TRY(names_text(splits, settings, text, err));
     LEAT_TRY(metadata_text(splits, text, err));
     return leat_buf_append(text, "", 1, err); /* ends like a text */
 }

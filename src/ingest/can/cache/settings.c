@@ -76,7 +76,7 @@ static const leat_setting rows[] = {
     {CHOICE("times", times, "auto|clock|gap"),
      .help =
          "read times as those of a clock, or as gaps from one frame to the next, which are "
-         "added up; auto reads a clock, and rejects logs where more than a quarter of the times "
+         "added up; auto reads a clock, and refuses logs where more than a quarter of the times "
          "are earlier than the one before"},
     {INT("no-time", no_time, 1, 1000000), .choices = "refuse", .word_value = 0, .value = "RATE",
      .help = "read csv without times, as if they had this many frames per second"},

@@ -387,13 +387,21 @@ static int compare_identity(const void *a, const void *b) {
 }
 
 /* A file in two splits would be both trained and tested on. */
-static leat_code check_doubles(const sorted_file *files, int64_t count, leat_error *err) {
+static leat_code check_doubles(const leat_can_splits *splits, const sorted_file *files,
+                               int64_t count, leat_error *err) {
     for (int64_t i = 1; i < count; i++) {
         const leat_path_facts *a = &files[i - 1].input.facts, *b = &files[i].input.facts;
         if (a->device != b->device || a->inode != b->inode) continue;
+        const char *one = splits->name[files[i - 1].file.split];
+        const char *other = splits->name[files[i].file.split];
+        if (files[i - 1].file.split == files[i].file.split)
+            return leat_fail(err, LEAT_ERR_INPUT,
+                             "\"%s\" and \"%s\" are the same file; list it only once",
+                             files[i - 1].input.path, files[i].input.path);
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "\"%s\" and \"%s\" are the same file; list it only once",
-                         files[i - 1].input.path, files[i].input.path);
+                         "\"%s\" in split %s and \"%s\" in split %s are the same file; list it "
+                         "only once, to train or to test on",
+                         files[i - 1].input.path, one, files[i].input.path, other);
     }
     return LEAT_OK;
 }
@@ -405,13 +413,104 @@ static leat_code put_in_order(leat_can_splits *splits, leat_error *err) {
     for (int64_t i = 0; i < count; i++)
         sorted[i] = (sorted_file){splits->inputs.items[i], splits->files[i]};
     qsort(sorted, (size_t)count, sizeof *sorted, compare_identity);
-    leat_code code = check_doubles(sorted, count, err);
+    leat_code code = check_doubles(splits, sorted, count, err);
     qsort(sorted, (size_t)count, sizeof *sorted, compare_files);
     for (int64_t i = 0; i < count; i++) {
         splits->inputs.items[i] = sorted[i].input;
         splits->files[i] = sorted[i].file;
     }
     leat_free(sorted);
+    return code;
+}
+
+/* ---- what was not chosen --------------------------------------------------------------------- */
+
+/* A file or folder, whatever path leads to it. */
+typedef struct identity {
+    uint64_t device, inode;
+} identity;
+
+typedef struct identities {
+    identity *items; /* sorted */
+    int64_t count, capacity;
+} identities;
+
+static int compare_identities(const void *a, const void *b) {
+    const identity *x = a, *y = b;
+    if (x->device != y->device) return x->device < y->device ? -1 : 1;
+    return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+static leat_code add_identity(identities *to, const leat_path_facts *facts, leat_error *err) {
+    LEAT_TRY(LEAT_GROW(&to->items, &to->capacity, to->count + 1, err));
+    to->items[to->count++] = (identity){(uint64_t)facts->device, (uint64_t)facts->inode};
+    return LEAT_OK;
+}
+
+static bool has_identity(const identities *of, const leat_path_facts *facts) {
+    const identity key = {(uint64_t)facts->device, (uint64_t)facts->inode};
+    return of->count > 0 &&
+           bsearch(&key, of->items, (size_t)of->count, sizeof key, compare_identities) != NULL;
+}
+
+/* The chosen files, and the folders in `dir` that lead to them; the paths of these, once each. */
+static leat_code find_chosen(const leat_can_splits *splits, const char *dir, identities *chosen,
+                             leat_path_list *folders, leat_error *err) {
+    leat_path_facts facts;
+    const size_t least = strlen(dir);
+    LEAT_TRY(leat_path_list_add(folders, dir, err));
+    for (int64_t i = 0; i < splits->inputs.count; i++) {
+        char path[LEAT_PATH_BYTES];
+        snprintf(path, sizeof path, "%s", splits->inputs.items[i].path);
+        LEAT_TRY(add_identity(chosen, &splits->inputs.items[i].facts, err));
+        if (strncmp(path, dir, least) != 0) continue; /* an absolute pattern */
+        for (char *end; (end = strrchr(path, '/')) != NULL && (size_t)(end - path) > least;) {
+            *end = 0;
+            if (folders->count > 0 && strcmp(folders->paths[folders->count - 1], path) == 0) break;
+            LEAT_TRY(leat_path_stat(path, &facts, err));
+            LEAT_TRY(add_identity(chosen, &facts, err));
+            LEAT_TRY(leat_path_list_add(folders, path, err));
+        }
+    }
+    qsort(chosen->items, (size_t)chosen->count, sizeof *chosen->items, compare_identities);
+    leat_path_list_sort(folders);
+    return LEAT_OK;
+}
+
+/* Logs in a folder, and with `all` other folders, that are not among the chosen ones. */
+static leat_code skip_in(const char *folder, bool all, const identities *chosen,
+                         leat_can_splits *splits, leat_error *err) {
+    leat_path_list names = {0};
+    if (!leat_path_may_list(folder)) return LEAT_OK; /* the chosen ones were named one by one */
+    LEAT_TRY(leat_path_list_dir(folder, &names, err));
+    for (int64_t i = 0; i < names.count; i++) {
+        char path[LEAT_PATH_BYTES];
+        leat_path_facts facts = {0};
+        const char *name = names.paths[i];
+        if (name[0] == '.' || name[0] == '_') continue;
+        if (leat_path_join(path, sizeof path, folder, name, NULL) != LEAT_OK ||
+            leat_path_stat(path, &facts, NULL) != LEAT_OK || has_identity(chosen, &facts))
+            continue;
+        bool log = facts.kind == LEAT_PATH_FILE && leat_inputs_has_name(&leat_can_inputs, name);
+        if (log || (all && facts.kind == LEAT_PATH_DIR))
+            leat_inputs_skip(&splits->inputs.skipped, path);
+    }
+    leat_path_list_free(&names);
+    return LEAT_OK;
+}
+
+/* Logs beside those that patterns or the folders of a data set have chosen: a pattern may miss some
+ * that it was meant for. */
+static leat_code skip_unchosen(const char *dir, leat_can_splits *splits, leat_error *err) {
+    identities chosen = {0};
+    leat_path_list folders = {0};
+    leat_code code = find_chosen(splits, dir, &chosen, &folders, err);
+    for (int64_t i = 0; i < folders.count && code == LEAT_OK; i++) {
+        if (i > 0 && strcmp(folders.paths[i - 1], folders.paths[i]) == 0) continue;
+        code = skip_in(folders.paths[i], is_same_path(folders.paths[i], dir), &chosen, splits, err);
+    }
+    leat_path_list_free(&folders);
+    leat_free(chosen.items);
     return code;
 }
 
@@ -486,6 +585,8 @@ leat_code leat_can_splits_find(const char *const *paths, int64_t path_count,
     for (int i = 0; i < LEAT_CAN_SPLITS_MAX; i++) leat_free(found.from[i]);
     if (code == LEAT_OK) sort_tests(splits);
     if (code == LEAT_OK) code = put_in_order(splits, err);
+    if (code == LEAT_OK && dir != NULL && (named || options->dataset != NULL))
+        code = skip_unchosen(dir, splits, err);
     bool longer = options->settings.attack_codes == LEAT_CODES_LONG;
     for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++)
         code = name_file(splits, i, longer, err);

@@ -39,10 +39,12 @@ static leat_code read_unit(int role, const char *text, size_t size, leat_can_uni
         if (!is_same(text, size, units[i].word)) continue;
         *unit = units[i].unit;
         if ((units[i].roles >> role & 1u) != 0) return LEAT_OK;
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "column: %s does not take :%s; time takes s, ms, us or ns, id hex or dec, "
-                         "dlc bytes or bits, data hex, dec, bits or base64, and time gap",
-                         leat_can_role_names[role], units[i].word);
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "--column: %s does not take :%s; time takes s, ms, us, ns or gap, id hex or "
+            "dec, dlc bytes or bits, data hex, dec, bits or base64, and the others "
+            "nothing",
+            leat_can_role_names[role], units[i].word);
     }
     return LEAT_OK;
 }
@@ -50,10 +52,11 @@ static leat_code read_unit(int role, const char *text, size_t size, leat_can_uni
 static leat_code take_name(char out[LEAT_CAN_COLUMN_NAME_BYTES], int role, const char *text,
                            size_t size, leat_error *err) {
     if (size == 0 || size >= LEAT_CAN_COLUMN_NAME_BYTES) {
-        return leat_fail(err, LEAT_ERR_OPTION,
-                         "column: the name for %s must have 1 to %d characters; a column can also "
-                         "be given by its number",
-                         leat_can_role_names[role], LEAT_CAN_COLUMN_NAME_BYTES - 1);
+        return leat_fail(
+            err, LEAT_ERR_OPTION,
+            "--column: the name for %s must have 1 to %d characters; a column can also "
+            "be given by its number",
+            leat_can_role_names[role], LEAT_CAN_COLUMN_NAME_BYTES - 1);
     }
     memcpy(out, text, size);
     out[size] = 0;
@@ -71,14 +74,14 @@ static leat_code read_item(leat_can_mapping *mapping, const char *text, size_t s
     }
     if (equals == NULL || role == (int)LEAT_CAN_ROLE_COUNT) {
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "column: \"%.*s\" is not accepted; it takes WHAT=NAME, separated by "
+                         "--column: \"%.*s\" is not accepted; it takes WHAT=NAME, separated by "
                          "commas, where WHAT is time, id, bus, dlc, data or label, or one of "
                          "the marks extended, remote and error",
                          (int)(size < 60 ? size : 60), text);
     }
     leat_can_mapped *to = &mapping->roles[role];
     if (to->name[0] != 0)
-        return leat_fail(err, LEAT_ERR_OPTION, "column: %s is given twice; give it once",
+        return leat_fail(err, LEAT_ERR_OPTION, "--column: %s is given twice; give it once",
                          leat_can_role_names[role]);
     const char *name = equals + 1, *end = text + size;
     const char *colon = memrchr(name, ':', (size_t)(end - name));
@@ -109,10 +112,10 @@ leat_code leat_can_mapping_read(leat_can_mapping *mapping, const leat_can_settin
     if (settings->column == NULL) return LEAT_OK;
     if (settings->format != LEAT_CAN_AUTO && settings->format != LEAT_CAN_CSV)
         return leat_fail(err, LEAT_ERR_OPTION,
-                         "column describes a csv, but format is %s; use one of them",
+                         "--column describes a csv, but --format is %s; use one of them",
                          leat_can_format_name(settings->format));
     if (strlen(settings->column) >= LEAT_CAN_SETTING_BYTES)
-        return leat_fail(err, LEAT_ERR_OPTION, "column: more than %d characters",
+        return leat_fail(err, LEAT_ERR_OPTION, "--column: more than %d characters",
                          LEAT_CAN_SETTING_BYTES - 1);
     return leat_can_mapping_parse(mapping, settings->column, err);
 }

@@ -42,10 +42,11 @@ static void remedy_id(leat_text cell, const char *name, char *remedy, size_t siz
     if (is_decimal(cell) && value <= LEAT_CAN_ID_29_MAX)
         snprintf(remedy, size, "if its identifiers are decimal, use --column id=%s:dec", name);
     else if (!is_decimal(cell) && cell.size_bytes > 0)
-        snprintf(remedy, size,
-                 "identifiers are hexadecimal digits, also with 0x, or with --column id=%s:dec "
-                 "decimal ones; convert them",
-                 name);
+        snprintf(
+            remedy, size,
+            "if \"%s\" is not the column of identifiers, use --column id=NAME; identifiers are "
+            "hexadecimal digits, with or without 0x, or decimal with --column id=%s:dec",
+            name, name);
 }
 
 /* "202 24 37" */

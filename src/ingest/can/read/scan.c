@@ -358,7 +358,7 @@ typedef struct shown_lines {
     leat_can_label_list words;
     bool late; /* the first lines do not have such labels */
     char header[1024],
-        remedy[200]; /* the file's first line; what helps with the first rejected one */
+        remedy[280]; /* the file's first line; what helps with the first rejected one */
 } shown_lines;
 
 static void show_label(shown_lines *shown, const leat_can_layout *layout, int64_t number,
