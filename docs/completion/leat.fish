@@ -112,7 +112,7 @@ complete -c leat -n '__leat_is cat' -l memory -x -d 'memory limit for third-part
 complete -c leat -n '__leat_is cat' -l help -s h -d 'show this text'
 complete -c leat -f -n '__leat_has 1' -a batches -d 'training batches of a data set'
 complete -c leat -n '__leat_is batches' -l json -d 'write one JSON document to stdout'
-complete -c leat -n '__leat_is batches' -l split -r -d 'split to load: train, test or all (default: train, or all if no file belongs to a split); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)'
+complete -c leat -n '__leat_is batches' -l split -r -d 'split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)'
 complete -c leat -n '__leat_is batches' -l sampler -x -a 'plan3 plan2 all' -d 'how contexts are drawn from a row (see docs/sampling.md)'
 complete -c leat -n '__leat_is batches' -l length -x -d 'tokens per sequence'
 complete -c leat -n '__leat_is batches' -l seed -x -d 'random seed'

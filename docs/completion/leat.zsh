@@ -142,7 +142,7 @@ _leat() {
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
       '--json[write one JSON document to stdout]' \
-      '--split[split to load: train, test or all (default: train, or all if no file belongs to a split); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:_files' \
+      '--split[split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:_files' \
       '--sampler[how contexts are drawn from a row (see docs/sampling.md)]:sampler:(plan3 plan2 all)' \
       '--length[tokens per sequence]:length:' \
       '--seed[random seed]:seed:' \
