@@ -1,7 +1,14 @@
 #compdef leat
 _leat() {
+  local help=
+  if [[ $words[2] == help ]] && ((CURRENT > 2)); then
+    help=1
+    shift words
+    ((CURRENT -= 1))
+  fi
   if ((CURRENT == 2)); then
-    compadd -- help ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    [[ -n $help ]] || compadd -- help
     return
   fi
   if ((CURRENT == 3)); then
@@ -15,6 +22,7 @@ _leat() {
     train) compadd -- dcgan ;|
     esac
   fi
+  [[ -z $help ]] || return 0
   case "$words[2] $words[3]" in
   'ingest probes')
     shift 2 words
