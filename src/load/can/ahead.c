@@ -25,8 +25,7 @@ struct leat_graph_ahead {
     int64_t begun, left;     /* chunks of window `fetched`: begun, and not fetched yet */
     bool stopped;
     _Atomic int64_t wait_ns;
-    pthread_t threads[THREADS];
-    int thread_count;
+    leat_threads threads;
 };
 
 int64_t leat_graph_ahead_bytes(void) { return THREADS * THREAD_BYTES; }
@@ -137,11 +136,7 @@ leat_code leat_graph_ahead_create(leat_graph_ahead **out, const leat_graph_file 
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->work, NULL);
     pthread_cond_init(&ahead->read, NULL);
-    leat_code code = LEAT_OK;
-    for (int i = 0; i < THREADS && code == LEAT_OK; i++) {
-        code = leat_thread_start(&ahead->threads[i], thread_main, ahead, err);
-        if (code == LEAT_OK) ahead->thread_count = i + 1;
-    }
+    leat_code code = leat_threads_start(&ahead->threads, THREADS, thread_main, ahead, err);
     if (code == LEAT_OK) *out = ahead;
     else leat_graph_ahead_destroy(ahead);
     return code;
@@ -153,7 +148,7 @@ void leat_graph_ahead_destroy(leat_graph_ahead *ahead) {
     ahead->stopped = true;
     pthread_cond_broadcast(&ahead->work);
     pthread_mutex_unlock(&ahead->lock);
-    for (int i = 0; i < ahead->thread_count; i++) pthread_join(ahead->threads[i], NULL);
+    leat_threads_join(&ahead->threads);
     pthread_mutex_destroy(&ahead->lock);
     pthread_cond_destroy(&ahead->work);
     pthread_cond_destroy(&ahead->read);
