@@ -37,6 +37,7 @@ static int run_sample(leat_cli *cli) {
                             .count = leat_cli_int(cli, "count")};
     leat_run *run = NULL;
     leat_error err = {0};
+    if (leat_cli_refuse_not_png(cli, source.out) != 0) return 2;
     if (leat_text_can_save(source.out, &err) != LEAT_OK ||
         leat_run_open(&run, leat_cli_argument(cli, 0), &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);

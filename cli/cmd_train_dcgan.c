@@ -77,7 +77,7 @@ static int train(leat_cli *cli, const char *data, const char *run, leat_train_op
     leat_code code = leat_train("dcgan", data, run, options, &result, &err);
     leat_cli_progress_end(cli);
     if (result.note[0] != 0) leat_cli_note(cli, "%s", result.note);
-    if (code != LEAT_OK) return leat_cli_fail(cli, &err);
+    if (code != LEAT_OK) return leat_train_fail(cli, &err);
     if (leat_train_report(run, &err) != LEAT_OK)
         leat_cli_note(cli, "the report could not be written: %s", err.message);
     const json_source source = {run, &result};

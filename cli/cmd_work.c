@@ -93,7 +93,7 @@ static const leat_cli_option options[] = {
      .own.value = "FILE",
      .own.usually = "~/.local/state/leat/machine.key",
      .own.help = "identity of this machine, created if it is missing; if another process uses it, "
-                 "the next free one of FILE-2, FILE-3, ..."},
+                 "the next free one of NAME-2.key, NAME-3.key, ..."},
     {.own.name = "threads",
      .own.kind = LEAT_SETTING_INT,
      .own.min = 1,

@@ -49,14 +49,16 @@ static leat_code save_samples(const char *path, leat_error *err) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) {
+    char *end = NULL;
+    const long long steps = argc == 4 ? strtoll(argv[3], &end, 10) : 0;
+    if (steps < 1 || *end != '\0') {
         fprintf(stderr, "usage: train DATA RUN STEPS\n");
         return 2;
     }
     signal(SIGINT, on_interrupt);
     leat_train_options options = leat_train_options_default();
     options.width = 16; /* a quarter of the usual channels: fast on a laptop */
-    options.steps = strtoll(argv[3], NULL, 10);
+    options.steps = steps;
     options.resume = leat_run_is_at(argv[2]);
     options.progress = proceed;
     options.stepped = show;

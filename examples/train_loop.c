@@ -97,12 +97,14 @@ static leat_code run(const char *path, int64_t steps, leat_error *err) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
+    char *end = NULL;
+    const long long steps = argc == 3 ? strtoll(argv[2], &end, 10) : 0;
+    if (steps < 1 || *end != '\0') {
         fprintf(stderr, "usage: train_loop DATA STEPS\n");
         return 2;
     }
     leat_error err;
-    if (run(argv[1], strtoll(argv[2], NULL, 10), &err) != LEAT_OK) {
+    if (run(argv[1], steps, &err) != LEAT_OK) {
         fprintf(stderr, "train_loop: %s\n", err.message);
         return 1;
     }

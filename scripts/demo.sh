@@ -4,7 +4,7 @@
 # back; then training batches are made from them, timed, printed and plotted. scripts/demo.sh --can
 # [FRAMES]: the same with vehicle logs (default: 200,000 frames), which become window graphs and
 # batches of graphs. scripts/demo.sh --images [STEPS]: synthetic portraits become a data set, on which
-# a small DCGAN is trained (default: 1600 steps, about a minute on 2 cores); PHOTOS=DIR takes the
+# a small DCGAN is trained (default: 1600 steps, two minutes on 2 cores); PHOTOS=DIR takes the
 # images of a folder or zip archive instead. scripts/demo.sh --crowd [STEPS] (default: 160) trains over
 # four workers, of which two are killed and one joins late, and compares the weights with those of one
 # machine. A second call starts over; raw files are kept, because

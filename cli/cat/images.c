@@ -67,6 +67,7 @@ static int cat_set(cat_images *job) {
     if (status != 0) return status;
     if (path != NULL && job->range.end - job->range.first != 1)
         return leat_cli_usage(job->cli, "--output writes one image; select it with --image");
+    if (path != NULL && leat_cli_refuse_not_png(job->cli, path) != 0) return 2;
     leat_code code = LEAT_OK;
     if (path != NULL) code = leat_images_save(job->images, job->range.first, path, &err);
     if (code == LEAT_OK) code = write_all(job, &err);

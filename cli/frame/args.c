@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "frame/frame.h"
 
@@ -178,13 +179,21 @@ static int take_option(leat_cli *cli, int count, char **argv, int *at) {
     return status;
 }
 
+/* An output without -o is what is forgotten most. */
+static int too_many(leat_cli *cli, const char *argument) {
+    for (int i = 0; i < cli->options.count; i++)
+        if (strcmp(cli->options.rows[i].setting->name, "output") == 0 && !cli->given[i])
+            return leat_cli_usage(cli, "\"%.200s\": too many arguments; did you mean -o %.200s?",
+                                  argument, argument);
+    return leat_cli_usage(cli, "\"%.200s\": too many arguments", argument);
+}
+
 static int check_counts(leat_cli *cli) {
     const leat_cli_command *command = cli->command;
     if (cli->argument_count < command->min_arguments)
         return leat_cli_usage(cli, "%s is missing", command->argument);
     if (command->max_arguments >= 0 && cli->argument_count > command->max_arguments)
-        return leat_cli_usage(cli, "\"%.200s\": too many arguments",
-                              cli->arguments[command->max_arguments]);
+        return too_many(cli, cli->arguments[command->max_arguments]);
     for (int i = 0; i < cli->options.count; i++) {
         const leat_cli_row *row = &cli->options.rows[i];
         if (row->option->required && !cli->given[i])
@@ -292,3 +301,14 @@ const char *leat_cli_argument(const leat_cli *cli, int index) {
     return index >= 0 && index < cli->argument_count ? cli->arguments[index] : NULL;
 }
 const char *const *leat_cli_arguments(const leat_cli *cli) { return cli->arguments; }
+
+int leat_cli_refuse_not_png(leat_cli *cli, const char *path) {
+    static const char *const others[] = {".jpg", ".jpeg", ".webp", ".gif",  ".bmp",
+                                         ".tif", ".tiff", ".avif", ".heic", ".svg"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(dot, others[i]) == 0)
+            return leat_cli_usage(
+                cli, "\"%.200s\" will be a PNG: give it a name that ends with .png", path);
+    return 0;
+}

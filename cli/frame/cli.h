@@ -103,6 +103,10 @@ int leat_cli_set(leat_cli *cli, const leat_setting_table *table, void *options);
  * user. */
 void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, const void *options);
 
+/* Returns 0, or 2 after reporting that a file that will be a PNG has the name of another image
+ * format. */
+int leat_cli_refuse_not_png(leat_cli *cli, const char *path);
+
 int leat_cli_argument_count(const leat_cli *cli);
 const char *leat_cli_argument(const leat_cli *cli, int index);
 const char *const *leat_cli_arguments(const leat_cli *cli);

@@ -25,6 +25,13 @@ static bool leads(int index) {
     return true;
 }
 
+/* The first words of all commands, each after a blank. */
+static void write_first_words(leat_cli *cli) {
+    for (int i = 0; leat_cli_commands[i] != NULL; i++)
+        if (leads(i))
+            leat_out(cli, " %.*s", first_size(leat_cli_commands[i]), leat_cli_commands[i]->words);
+}
+
 /* A text inside of single quotes: `quote` is what stands for one; a backslash before `escaped`. */
 static void write_quoted(leat_cli *cli, const char *text, const char *quote, const char *escaped) {
     for (; *text != 0; text++) {
@@ -90,20 +97,24 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
 static void write_bash(leat_cli *cli) {
     leat_out(cli, "_leat() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                  "  local options= values=\n"
+                  "  local options= values= first=1\n"
                   "  COMPREPLY=()\n"
                   "  # \"=\" is a word of its own\n"
                   "  if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
                   "  if [[ $word == '=' ]]; then word=; fi\n"
-                  "  if ((COMP_CWORD == 1)); then\n"
-                  "    COMPREPLY=($(compgen -W '--help --version help");
-    for (int i = 0; leat_cli_commands[i] != NULL; i++)
-        if (leads(i))
-            leat_out(cli, " %.*s", first_size(leat_cli_commands[i]), leat_cli_commands[i]->words);
-    leat_out(cli, "' -- \"$word\"))\n    return\n  fi\n"
-                  "  case \"${COMP_WORDS[1]} ${COMP_WORDS[2]}\" in\n");
+                  "  if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then\n"
+                  "    first=2\n"
+                  "    compopt +o default  # a command follows, not a file\n"
+                  "  fi\n"
+                  "  if ((COMP_CWORD == first)); then\n"
+                  "    values='");
+    write_first_words(cli);
+    leat_out(cli, "'\n    if ((first == 1)); then values=\"--help --version help$values\"; fi\n"
+                  "    COMPREPLY=($(compgen -W \"$values\" -- \"$word\"))\n    return\n  fi\n"
+                  "  case \"${COMP_WORDS[first]} ${COMP_WORDS[first + 1]}\" in\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++) bash_command(cli, leat_cli_commands[i]);
-    leat_out(cli, "  esac\n  if ((COMP_CWORD == 2)); then\n    case ${COMP_WORDS[1]} in\n");
+    leat_out(cli, "  esac\n"
+                  "  if ((COMP_CWORD == first + 1)); then\n    case ${COMP_WORDS[first]} in\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
         const leat_cli_command *command = leat_cli_commands[i];
         if (second_word(command) == NULL || !leads(i)) continue;
@@ -164,16 +175,22 @@ static void zsh_command(leat_cli *cli, const leat_cli_command *command) {
 
 static void write_zsh(leat_cli *cli) {
     leat_out(cli, "#compdef leat\n_leat() {\n"
-                  "  if ((CURRENT == 2)); then\n    compadd -- help");
-    for (int i = 0; leat_cli_commands[i] != NULL; i++)
-        if (leads(i))
-            leat_out(cli, " %.*s", first_size(leat_cli_commands[i]), leat_cli_commands[i]->words);
-    leat_out(cli, "\n    return\n  fi\n  if ((CURRENT == 3)); then\n    case $words[2] in\n");
+                  "  local help=\n"
+                  "  if [[ $words[2] == help ]] && ((CURRENT > 2)); then\n"
+                  "    help=1\n"
+                  "    shift words\n    ((CURRENT -= 1))\n"
+                  "  fi\n"
+                  "  if ((CURRENT == 2)); then\n    compadd --");
+    write_first_words(cli);
+    leat_out(cli, "\n    [[ -n $help ]] || compadd -- help\n    return\n  fi\n"
+                  "  if ((CURRENT == 3)); then\n    case $words[2] in\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++)
         if (second_word(leat_cli_commands[i]) != NULL)
             leat_out(cli, "    %.*s) compadd -- %s ;|\n", first_size(leat_cli_commands[i]),
                      leat_cli_commands[i]->words, second_word(leat_cli_commands[i]));
-    leat_out(cli, "    esac\n  fi\n  case \"$words[2] $words[3]\" in\n");
+    leat_out(cli, "    esac\n  fi\n"
+                  "  [[ -z $help ]] || return 0\n"
+                  "  case \"$words[2] $words[3]\" in\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++) zsh_command(cli, leat_cli_commands[i]);
     leat_out(cli, "  esac\n}\n"
                   "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _leat \"$@\"\n"
@@ -211,11 +228,11 @@ static void fish_words(leat_cli *cli, int index) {
     const char *second = second_word(command);
     if (second != NULL) {
         if (leads(index))
-            leat_out(cli, "complete -c leat -f -n '__leat_has 1' -a %.*s\n", size, command->words);
-        leat_out(cli, "complete -c leat -f -n '__leat_has 2; and __leat_is %.*s' -a %s", size,
-                 command->words, second);
+            leat_out(cli, "complete -c leat -f -n __leat_next -a %.*s\n", size, command->words);
+        leat_out(cli, "complete -c leat -f -n '__leat_next %.*s' -a %s", size, command->words,
+                 second);
     } else {
-        leat_out(cli, "complete -c leat -f -n '__leat_has 1' -a %s", command->words);
+        leat_out(cli, "complete -c leat -f -n __leat_next -a %s", command->words);
     }
     fish_purpose(cli, command);
 }
@@ -227,10 +244,16 @@ static void write_fish(leat_cli *cli) {
                   "    test (count $words) -ge $last\n"
                   "    and test \"$words[2..$last]\" = \"$argv\"\n"
                   "end\n"
-                  "function __leat_has --description 'whether the line has that many words'\n"
-                  "    test (count (commandline -opc)) -eq $argv[1]\n"
+                  "function __leat_next --description 'whether only these words follow leat, or "
+                  "leat help'\n"
+                  "    set -l words (commandline -opc)[2..-1]\n"
+                  "    if test \"$words[1]\" = help\n"
+                  "        set -e words[1]\n"
+                  "    end\n"
+                  "    test \"$words\" = \"$argv\"\n"
                   "end\n"
-                  "complete -c leat -f -n '__leat_has 1' -a help\n");
+                  "complete -c leat -f -n '__leat_next; and not __leat_is help' -a help\n"
+                  "complete -c leat -f -n '__leat_is help'\n");
     for (int i = 0; leat_cli_commands[i] != NULL; i++) {
         leat_cli_rows rows;
         fish_words(cli, i);

@@ -53,6 +53,14 @@ static void write_score(leat_cli *cli, const leat_train_result *result) {
     leat_out(cli, "\n");
 }
 
+int leat_train_fail(leat_cli *cli, const leat_error *err) {
+    const int status = leat_cli_fail(cli, err);
+    if (err->code == LEAT_ERR_NO_SPACE)
+        leat_cli_note(cli, "checkpoints that were written before are complete: free some space, "
+                           "and continue with --resume");
+    return status;
+}
+
 void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (result->last_step == result->first_step)

@@ -12,6 +12,9 @@ LEAT_MUST_CHECK leat_code leat_train_report(const char *run, leat_error *err);
 bool leat_train_warned(const leat_train_warning *warnings, int kind, char text[LEAT_WARNING_BYTES]);
 void leat_train_json_warnings(leat_json *json, const leat_train_warning *warnings);
 
+/* Reports that a training has failed, and what to do if a disk is full; returns the exit status. */
+int leat_train_fail(leat_cli *cli, const leat_error *err);
+
 /* What a training has done. */
 void leat_train_write_result(leat_cli *cli, const char *run, const leat_train_result *result);
 void leat_train_json_result(leat_json *json, const char *run, const leat_train_result *result);

@@ -1,15 +1,21 @@
 _leat() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  local options= values=
+  local options= values= first=1
   COMPREPLY=()
   # "=" is a word of its own
   if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
   if [[ $word == '=' ]]; then word=; fi
-  if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W '--help --version help ingest inspect cat batches synth train sample export import coordinate work status doctor version' -- "$word"))
+  if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
+    first=2
+    compopt +o default  # a command follows, not a file
+  fi
+  if ((COMP_CWORD == first)); then
+    values=' ingest inspect cat batches synth train sample export import coordinate work status doctor version'
+    if ((first == 1)); then values="--help --version help$values"; fi
+    COMPREPLY=($(compgen -W "$values" -- "$word"))
     return
   fi
-  case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
+  case "${COMP_WORDS[first]} ${COMP_WORDS[first + 1]}" in
   'ingest probes')
     options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json'
     case $before in
@@ -307,8 +313,8 @@ _leat() {
     case $before in
     esac ;;
   esac
-  if ((COMP_CWORD == 2)); then
-    case ${COMP_WORDS[1]} in
+  if ((COMP_CWORD == first + 1)); then
+    case ${COMP_WORDS[first]} in
     ingest) values='probes can images' ;;
     synth) values='probes can images' ;;
     train) values='dcgan' ;;

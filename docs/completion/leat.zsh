@@ -1,7 +1,14 @@
 #compdef leat
 _leat() {
+  local help=
+  if [[ $words[2] == help ]] && ((CURRENT > 2)); then
+    help=1
+    shift words
+    ((CURRENT -= 1))
+  fi
   if ((CURRENT == 2)); then
-    compadd -- help ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    compadd -- ingest inspect cat batches synth train sample export import coordinate work status doctor version
+    [[ -n $help ]] || compadd -- help
     return
   fi
   if ((CURRENT == 3)); then
@@ -15,6 +22,7 @@ _leat() {
     train) compadd -- dcgan ;|
     esac
   fi
+  [[ -z $help ]] || return 0
   case "$words[2] $words[3]" in
   'ingest probes')
     shift 2 words
@@ -256,7 +264,7 @@ _leat() {
       '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
       '--latent[size of a latent vector]:latent:' \
       '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
-      '--units[units per step; distributed training computes them on different machines]:units:' \
+      '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
       '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
@@ -321,7 +329,7 @@ _leat() {
       '--width[channels of the layer at 32 x 32; deeper layers have 2, 4 and 8 times as many]:width:' \
       '--latent[size of a latent vector]:latent:' \
       '--schedule[simultaneous: both networks step at the same weights, as in distributed training; alternating: D steps first, G against the new D]:schedule:(simultaneous alternating)' \
-      '--units[units per step; distributed training computes them on different machines]:units:' \
+      '--units[units per step; in distributed training at most that many machines compute at once]:units:' \
       '--unit-size[images per unit, a multiple of --micro-batch]:unit-size:' \
       '--micro-batch[images that are normalised together; multiples of 16 are fastest]:micro-batch:' \
       '--codec-up[how gradients are rounded before they are added, as in distributed training]:codec-up:(f32 bf16 int8)' \
@@ -357,7 +365,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--data[data set of the run; its fingerprint must be the run'\''s]:data:_files' \
       '--name[name in the list of workers]:name:_files' \
-      '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of FILE-2, FILE-3, ...]:key:_files' \
+      '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of NAME-2.key, NAME-3.key, ...]:key:_files' \
       '--threads[number of threads]:threads:' \
       '--memory[refuse a run that needs more memory than this, weights and results included]:memory:' \
       '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \

@@ -70,7 +70,8 @@ typedef struct leat_error {
 /* The text of a code, for example "damaged data"; "unknown code" for any other number. */
 LEAT_API const char *leat_code_text(leat_code code);
 
-/* One report of a long job. `total` is -1 if it is not known; `unit` is, for example, "rows". */
+/* One report of a long job. `total` is -1 if it is not known; `unit` is, for example, "rows". Texts
+ * are constants. */
 typedef struct leat_progress {
     const char *stage;
     const char *unit;

@@ -135,7 +135,7 @@ LEAT_API void leat_local_close(leat_local *local);
 
 /* The identity of a machine: 32 random hexadecimal digits in a file, which is created if it is
  * missing and locked while it is in use. If another process has it, the next free one of
- * "NAME-2.key", "NAME-3.key", ... is taken. */
+ * "NAME-2.key", "NAME-3.key", ... is taken, which leat_key_path returns. */
 typedef struct leat_key leat_key;
 LEAT_API LEAT_MUST_CHECK leat_code leat_key_open(leat_key **out, const char *path, leat_error *err);
 LEAT_API void leat_key_close(leat_key *key);
@@ -287,8 +287,9 @@ typedef struct leat_crowd_event {
 } leat_crowd_event;
 
 typedef struct leat_crowd_status leat_crowd_status;
-/* Reads the views that every login may read. LEAT_ERR_CONNECTION, LEAT_ERR_NOT_FOUND: there is no
- * schema, or no run (of the name in the URL). */
+/* Reads the views that every login may read. LEAT_ERR_CONNECTION: the server cannot be reached now.
+ * LEAT_ERR_NOT_FOUND: there is no schema, or no run (of the name in the URL). LEAT_ERR_OPTION: the
+ * URL is not valid, or the server refuses the login. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_crowd_status_load(leat_crowd_status **out, const char *url,
                                                           leat_error *err);
 LEAT_API void leat_crowd_status_destroy(leat_crowd_status *status);

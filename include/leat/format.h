@@ -260,7 +260,7 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_png_save(const char *path, const uint8_t
 
 /* Why a file is not in an image data set. */
 typedef enum leat_image_reason {
-    LEAT_IMAGE_NOT_AN_IMAGE, /* its content is neither JPEG nor PNG */
+    LEAT_IMAGE_NOT_AN_IMAGE, /* its content is in none of the formats that are read */
     LEAT_IMAGE_DAMAGED,
     LEAT_IMAGE_TRUNCATED,
     LEAT_IMAGE_TOO_LARGE,

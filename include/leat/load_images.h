@@ -55,13 +55,15 @@ typedef struct leat_image_facts {
     int32_t width, height; /* of the original, upright */
     uint64_t decoded;      /* XXH3-64 of its pixels before they were resized */
 } leat_image_facts;
-/* Image 0 <= index < count; they are in the order of their names. */
+/* Image 0 <= index < count; they are in the order of their names. LEAT_ERR_OPTION: there is no such
+ * image. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_images_get_entry(const leat_images *images, int64_t index,
                                                          leat_image_facts *facts, leat_error *err);
 /* The image of this name; -1 if there is none. */
 LEAT_API int64_t leat_images_find(const leat_images *images, const char *name);
 
-/* Copies an image [S, S, 3]: rows from the top, red, green, blue. On failure out is zeroed. */
+/* Copies the image_bytes of an image [S, S, 3]: rows from the top, red, green, blue. On failure out
+ * is zeroed. LEAT_ERR_OPTION: there is no such image. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_images_read(const leat_images *images, int64_t index,
                                                     uint8_t *out, leat_error *err);
 
@@ -171,7 +173,7 @@ typedef struct leat_image_loader_options {
      * host_count divides batch. */
     int64_t host_index, host_count;
     int threads;      /* 1 .. 256 */
-    int64_t prefetch; /* as in leat_loader_options */
+    int64_t prefetch; /* these two as in leat_loader_options */
     int64_t memory_bytes;
     /* 0: the global order, the images of a batch may be anywhere in the file. Else the windowed
      * order of leat_image_order, for data sets larger than memory: 1 MiB to 1 TiB. Two windows have
@@ -209,6 +211,7 @@ typedef struct leat_image_batch {
 LEAT_API LEAT_MUST_CHECK leat_code leat_image_loader_next(leat_image_loader *loader,
                                                           const leat_image_batch **out,
                                                           leat_error *err);
+/* As leat_loader_wait. */
 LEAT_API bool leat_image_loader_wait(leat_image_loader *loader, int64_t timeout_ms);
 LEAT_API void leat_image_batch_retain(const leat_image_batch *batch);
 LEAT_API void leat_image_batch_release(const leat_image_batch *batch);

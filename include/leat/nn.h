@@ -112,7 +112,7 @@ LEAT_API int64_t leat_dcgan_running_count(const leat_dcgan *dcgan);
 
 /* First values, the same for a seed on every machine: weights of convolutions normal with deviation
  * 0.02, those of normalisations 1 plus such a number, shifts 0. Running statistics: mean 0,
- * variance 1. */
+ * variance 1. The caller owns the arrays: [leat_dcgan_size], [leat_dcgan_running_count]. */
 LEAT_API void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters);
 LEAT_API void leat_dcgan_init_running(const leat_dcgan *dcgan, float *running);
 

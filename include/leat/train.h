@@ -79,6 +79,7 @@ typedef struct leat_train_step {
     int64_t memory_peak_bytes;
 } leat_train_step;
 
+/* The table below has the range of each value. Texts are not copied, and must outlive the call. */
 typedef struct leat_train_options {
     /* What determines the weights. */
     int32_t width, latent; /* as in leat_dcgan_options */
@@ -131,7 +132,7 @@ LEAT_API void leat_train_config_destroy(leat_train_config *config);
 
 /* ---- A run -------------------------------------------------------------------------------- */
 
-/* What a run would need and do. */
+/* An estimate: what a run would need and do. */
 typedef struct leat_train_bill {
     int64_t parameters, generator_parameters, discriminator_parameters;
     int64_t images, image_size; /* of the data set */
@@ -142,8 +143,8 @@ typedef struct leat_train_bill {
     int64_t payload_bytes, weights_bytes; /* of a unit's result and of the weights, encoded */
     double images_per_second;             /* 0 if not measured */
 } leat_train_bill;
-/* Checks the options against the data set and computes the bill; `measure`: also the speed, for a
- * second or two. Writes nothing. */
+/* Checks the options against the data set and computes the estimate; `measure`: also the speed, for
+ * a second or two. Writes nothing. Errors as leat_train. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_train_plan(const char *model, const char *data,
                                                    const leat_train_options *options, bool measure,
                                                    leat_train_bill *bill, leat_error *err);
@@ -179,9 +180,10 @@ typedef struct leat_train_result {
  *
  * LEAT_ERR_CANCELLED: progress returned false; the state is saved, and `resume` continues to the
  * same bits. LEAT_ERR_INPUT: a loss or gradient is not finite, with term and step; the last
- * checkpoint is kept. LEAT_ERR_BUSY: another process works in the folder. LEAT_ERR_EXISTS: it holds
- * something else, or a run and `resume` is not set. LEAT_ERR_OPTION: also if `resume` meets another
- * data set, setting or kernel class than the run began with, by name.
+ * checkpoint is kept. LEAT_ERR_BUSY: another process or thread trains in the folder (in different
+ * folders, several may at once). LEAT_ERR_EXISTS: it holds something else, or a run and `resume` is
+ * not set. LEAT_ERR_OPTION: also if `resume` meets another data set, setting or kernel class than
+ * the run began with, by name.
  */
 LEAT_API LEAT_MUST_CHECK leat_code leat_train(const char *model, const char *data, const char *run,
                                               const leat_train_options *options,
@@ -194,6 +196,7 @@ typedef struct leat_run leat_run;
 /* Opens a run folder for reading, also while it is trained. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_open(leat_run **out, const char *path, leat_error *err);
 LEAT_API void leat_run_close(leat_run *run);
+/* Whether `path` is the folder of a run, finished or not. */
 LEAT_API bool leat_run_is_at(const char *path);
 
 typedef struct leat_run_facts {
@@ -283,14 +286,14 @@ LEAT_API void leat_run_metrics_destroy(leat_run_metrics *metrics);
 #define LEAT_SAMPLE_DEVIATION_MIN 0.02
 
 typedef struct leat_run_sample_options {
-    int64_t step;  /* of a checkpoint; -1: the last one */
-    uint64_t seed; /* of the latent vectors; the grids of a run have the run's own */
-    bool run_seed; /* take that */
-    int64_t first, count;
-    int32_t threads;
-    const char *kernels;
+    int64_t step;         /* of a checkpoint; -1: the last one */
+    uint64_t seed;        /* of the latent vectors */
+    bool run_seed;        /* instead of `seed` the run's own, as in its grids */
+    int64_t first, count; /* images first .. first + count - 1, from 0 */
+    int32_t threads;      /* 1 .. 256; the images do not depend on it */
+    const char *kernels;  /* as in leat_dcgan_options */
 } leat_run_sample_options;
-/* The last step, 64 images from the run's own seed. */
+/* The last step, images 0 .. 63 from the run's own seed, all processors. */
 LEAT_API leat_run_sample_options leat_run_sample_options_default(void);
 /*
  * Images first .. first + count - 1 of a checkpoint: out is [count][size][size][3], 0 .. 255. Image

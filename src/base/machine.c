@@ -31,6 +31,9 @@ static int64_t meminfo_bytes(const char *text, const char *key) {
     return line == NULL ? -1 : strtoll(line + strlen(key), NULL, 10) * 1024;
 }
 
+/* In a folder of control groups, of version 2 and of version 1. */
+static const char limit_file[] = "memory.max", limit_file1[] = "memory.limit_in_bytes";
+
 /* A container may allow less than the machine has; "max" and missing files mean no limit. */
 static int64_t limit_in(const char *dir, const char *file) {
     char path[LEAT_PATH_BYTES], text[64];
@@ -53,26 +56,52 @@ static int64_t group_bytes(const char *root, const char *file, const char *group
     return least;
 }
 
-/* In a container the group is the root of what it sees; a batch system's job is in a group below.
- * /proc/self/cgroup has lines "number:controllers:group", without controllers for version 2. */
-static int64_t container_bytes(void) {
-    static const char root[] = "/sys/fs/cgroup", root1[] = "/sys/fs/cgroup/memory";
-    static const char file[] = "memory.max", file1[] = "memory.limit_in_bytes";
-    char text[4096], *rest = NULL;
-    int64_t least = group_bytes(root, file, ""), old = group_bytes(root1, file1, "");
+/* Whether a list of controllers, "cpu,memory", has that of memory. */
+static bool has_memory(const char *list) {
+    static const char name[] = "memory";
+    for (;;) {
+        const size_t its = strcspn(list, ",");
+        if (its == sizeof name - 1 && strncmp(list, name, its) == 0) return true;
+        if (list[its] == 0) return false;
+        list += its + 1;
+    }
+}
+
+/* The limits of one line, "number:controllers:group"; those of version 2 have no controllers. */
+static int64_t line_bytes(const char *line, size_t size, const char *root, const char *root1) {
+    char text[LEAT_PATH_BYTES];
+    if (size >= sizeof text) return INT64_MAX;
+    memcpy(text, line, size);
+    text[size] = 0;
+    char *controllers = strchr(text, ':');
+    char *group = controllers == NULL ? NULL : strchr(++controllers, ':');
+    if (group == NULL || group[1] != '/') return INT64_MAX;
+    *group++ = 0;
+    if (controllers[0] == 0) return group_bytes(root, limit_file, group);
+    return has_memory(controllers) ? group_bytes(root1, limit_file1, group) : INT64_MAX;
+}
+
+/* In a container the group is the root of what it sees; a batch system's job is in a group below
+ * it. */
+int64_t leat_machine_group_bytes(const char *groups, const char *root) {
+    char root1[LEAT_PATH_BYTES];
+    int64_t least = limit_in(root, limit_file);
+    if (leat_path_join(root1, sizeof root1, root, "memory", NULL) != LEAT_OK) return least;
+    int64_t old = limit_in(root1, limit_file1);
     if (old < least) least = old;
-    if (!read_small("/proc/self/cgroup", text, sizeof text)) return least;
-    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        char *controllers = strchr(line, ':');
-        char *group = controllers == NULL ? NULL : strchr(controllers + 1, ':');
-        if (group == NULL || group[1] != '/') continue;
-        *group++ = 0;
-        bool is_old = strcmp(controllers, ":memory") == 0;
-        if (!is_old && controllers[1] != 0) continue;
-        int64_t its = is_old ? group_bytes(root1, file1, group) : group_bytes(root, file, group);
+    while (*groups != 0) {
+        const size_t size = strcspn(groups, "\n");
+        int64_t its = line_bytes(groups, size, root, root1);
         if (its < least) least = its;
+        groups += size + (groups[size] != 0);
     }
     return least;
+}
+
+static int64_t container_bytes(void) {
+    char text[4096];
+    if (!read_small("/proc/self/cgroup", text, sizeof text)) text[0] = 0;
+    return leat_machine_group_bytes(text, LEAT_MACHINE_GROUPS);
 }
 
 void leat_machine_look(const char *path, leat_machine *out) {

@@ -35,8 +35,7 @@ enum { SPINS = 500 };
 
 struct leat_pool {
     int threads, spins;
-    int started;
-    pthread_t *handles; /* of worker threads, `started` of them */
+    leat_threads others; /* besides the caller of a job */
     atomic_bool busy, stopped;
     /* Threads without work sleep on `call`, which counts the calls. */
     _Atomic uint32_t call, door;
@@ -216,15 +215,6 @@ static void *thread_main(void *argument) {
 /* ---- the pool ---------------------------------------------------------------------------------
  */
 
-static leat_code start(leat_pool *pool, leat_error *err) {
-    LEAT_TRY(LEAT_NEW(&pool->handles, pool->threads - 1, err));
-    while (pool->started < pool->threads - 1) {
-        LEAT_TRY(leat_thread_start(&pool->handles[pool->started], thread_main, pool, err));
-        pool->started++;
-    }
-    return LEAT_OK;
-}
-
 leat_code leat_pool_create(leat_pool **out, int threads, leat_error *err) {
     LEAT_ASSERT(threads >= 1 && threads <= LEAT_THREADS_MAX);
     leat_pool *pool = NULL;
@@ -233,7 +223,7 @@ leat_code leat_pool_create(leat_pool **out, int threads, leat_error *err) {
     pool->threads = threads;
     pool->spins = threads <= leat_cpu_count() ? SPINS : 0;
     pthread_mutex_init(&pool->lock, NULL);
-    leat_code code = start(pool, err);
+    leat_code code = leat_threads_start(&pool->others, threads - 1, thread_main, pool, err);
     if (code == LEAT_OK) *out = pool;
     else leat_pool_destroy(pool);
     return code;
@@ -245,9 +235,8 @@ void leat_pool_destroy(leat_pool *pool) {
     atomic_store(&pool->stopped, true);
     atomic_fetch_add(&pool->call, 1);
     leat_word_wake(&pool->call, LEAT_WAKE_ALL);
-    for (int i = 0; i < pool->started; i++) pthread_join(pool->handles[i], NULL);
+    leat_threads_join(&pool->others);
     pthread_mutex_destroy(&pool->lock);
-    leat_free(pool->handles);
     leat_free(pool);
 }
 

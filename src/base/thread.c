@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/mem.h"
 
 /* Faults caused by a thread itself must still reach it (base/map.h). */
 static void block_signals(sigset_t *before) {
@@ -31,6 +32,23 @@ leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argum
     return leat_fail_errno(err, number,
                            "cannot start another thread: give fewer --threads, or raise the limit "
                            "on threads of this user (ulimit -u) or container");
+}
+
+leat_code leat_threads_start(leat_threads *threads, int count, void *(*run)(void *), void *argument,
+                             leat_error *err) {
+    threads->count = 0;
+    LEAT_TRY(LEAT_NEW(&threads->handles, count, err));
+    while (threads->count < count) {
+        LEAT_TRY(leat_thread_start(&threads->handles[threads->count], run, argument, err));
+        threads->count++;
+    }
+    return LEAT_OK;
+}
+
+void leat_threads_join(leat_threads *threads) {
+    for (int i = 0; i < threads->count; i++) pthread_join(threads->handles[i], NULL);
+    leat_free(threads->handles);
+    *threads = (leat_threads){0};
 }
 
 void leat_word_wait(_Atomic uint32_t *word, uint32_t seen, int64_t timeout_ns) {

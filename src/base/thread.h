@@ -15,6 +15,17 @@
 LEAT_MUST_CHECK leat_code leat_thread_start(pthread_t *thread, void *(*run)(void *), void *argument,
                                             leat_error *err);
 
+/* Threads that do the same work; {0}: none. */
+typedef struct leat_threads {
+    pthread_t *handles;
+    int count;
+} leat_threads;
+/* Starts them. After a failure, those that were started run: tell them to end, and join them. */
+LEAT_MUST_CHECK leat_code leat_threads_start(leat_threads *threads, int count, void *(*run)(void *),
+                                             void *argument, leat_error *err);
+/* Waits until all have ended; nothing if there are none. */
+void leat_threads_join(leat_threads *threads);
+
 /*
  * Sleeps while *word is `seen`, at most timeout_ns (negative: no limit); may return early. A thread
  * that changes the word and then calls leat_word_wake wakes that many sleepers. Costs nothing while

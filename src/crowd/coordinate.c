@@ -103,10 +103,7 @@ static leat_code find_run(leat_coordinator *self, leat_error *err) {
     LEAT_TRY(leat_store_find_run(self->pg, self->name, &run, &rows, err));
     leat_code code = LEAT_OK;
     if (strcmp(run.identity, self->session.identity.run) != 0)
-        code = leat_fail(err, LEAT_ERR_OPTION,
-                         "the run \"%.64s\" in the database has other data, another model or other "
-                         "settings than this one (%.16s, here %.16s)",
-                         run.name, run.identity, self->session.identity.run);
+        code = leat_coordinator_refuse_run(self, &run, err);
     if (code == LEAT_OK) {
         self->run = run.id;
         self->part_bytes = run.part_bytes;
@@ -294,7 +291,8 @@ static leat_code serve(leat_coordinator *self, leat_error *err) {
         if (code == LEAT_ERR_CANCELLED) return stop(self, err);
         if (!goes_away(code)) return leat_error_copy(err, &why);
         if (!self->lost)
-            leat_coordinator_say(self, "%s; trying again until it succeeds", why.message);
+            leat_coordinator_say(self, "%s; trying again until it succeeds%s", why.message,
+                                 self->result->connections == 0 ? LEAT_PG_NEVER_CONNECTED : "");
         self->lost = true;
         leat_pg_close(self->pg);
         self->pg = NULL;

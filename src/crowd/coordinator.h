@@ -63,6 +63,9 @@ typedef struct leat_coordinator {
 /* The name of a run in the database: `name`, or if it is NULL, that of the folder. */
 LEAT_MUST_CHECK leat_code leat_coordinator_name(const char *name, const char *run,
                                                 char out[LEAT_CROWD_NAME_BYTES], leat_error *err);
+/* Fails: a run of this name in the database is not the coordinator's. Names what differs. */
+LEAT_MUST_CHECK leat_code leat_coordinator_refuse_run(const leat_coordinator *self,
+                                                      const leat_store_run *run, leat_error *err);
 void leat_coordinator_say(const leat_coordinator *self, const char *format, ...) LEAT_PRINTF(2, 3);
 /* Whether RUN was new, and still has nothing that would be missed. */
 bool leat_coordinator_is_new(const leat_coordinator *self);

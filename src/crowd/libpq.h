@@ -13,6 +13,10 @@
 #include "crowd/stop.h"
 
 #define LEAT_PG_URL_BYTES 2048
+
+/* The end of what people are told while they wait for the first connection: the URL may be wrong.
+ */
+#define LEAT_PG_NEVER_CONNECTED "; leat doctor --db says what is wrong"
 #define LEAT_PG_NAME_BYTES 65
 
 /* What a URL says. */

@@ -1,6 +1,8 @@
 /* What a run in the database is called, and the settings that it has there. */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "crowd/coordinator.h"
 #include "train/folder.h"
 
@@ -29,6 +31,36 @@ leat_code leat_coordinator_name(const char *name, const char *run, char out[LEAT
                          name, LEAT_CROWD_NAME_BYTES - 1);
     memcpy(out, name, strlen(name) + 1);
     return LEAT_OK;
+}
+
+/* LEAT_OK: nothing that the database knows differs. */
+static leat_code compare(const leat_coordinator *self, const leat_store_run *run, leat_error *err) {
+    const leat_identity *here = &self->session.identity;
+    leat_identity there = *here;
+    json_t *settings = NULL;
+    snprintf(there.model, sizeof there.model, "%s", run->model);
+    snprintf(there.model_hash, sizeof there.model_hash, "%s", run->model_hash);
+    snprintf(there.data, sizeof there.data, "%s", run->data);
+    snprintf(there.kernel_class, sizeof there.kernel_class, "%s", run->kernel_class);
+    LEAT_TRY(
+        leat_json_parse(run->settings, (int64_t)strlen(run->settings), "settings", &settings, err));
+    const leat_code code =
+        leat_identity_compare(here, &self->options->train, &there, settings, err);
+    json_decref(settings);
+    return code;
+}
+
+leat_code leat_coordinator_refuse_run(const leat_coordinator *self, const leat_store_run *run,
+                                      leat_error *err) {
+    leat_error why = {0};
+    if (compare(self, run, &why) == LEAT_OK)
+        snprintf(why.message, sizeof why.message,
+                 "cannot resume: the initial weights (--init) are others than those the run began "
+                 "with");
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "the run \"%.64s\" in the database: %.300s; to begin another run, use another "
+                     "--name",
+                     run->name, why.message);
 }
 
 static leat_code read_settings(leat_pg *pg, const char *name, leat_train_options *train,

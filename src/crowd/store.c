@@ -51,10 +51,14 @@ leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const ch
     }
     if (code == LEAT_OK) return LEAT_OK;
     if (leat_pg_broken(pg)) code = LEAT_ERR_CONNECTION;
+    /* what the schema's functions say begins with their name, for other clients */
+    const char *words = why.message + (strncmp(why.message, "leat: ", 6) == 0 ? 6 : 0);
     for (size_t i = 0; code == LEAT_ERR_INPUT && i < sizeof states / sizeof *states; i++)
         if (strncmp(states[i].state, leat_pg_sqlstate(pg), strlen(states[i].state)) == 0)
             code = states[i].code;
-    return leat_fail(err, code, "%s", why.message);
+    const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
+    return leat_fail(err, code, "%s%s", words,
+                     denied ? "; leat doctor --db says which rights this login lacks" : "");
 }
 
 bool leat_store_is_taken(const leat_pg *pg) { return strcmp(leat_pg_sqlstate(pg), "LT001") == 0; }

@@ -210,7 +210,9 @@ static leat_code connect_again(worker *self, leat_error *err) {
         /* a login or database that was there may be so again: one that is restored, say */
         const bool waits = code == LEAT_ERR_OPTION && self->result->connections > 0;
         if (code != LEAT_ERR_CONNECTION && !waits) return leat_error_copy(err, &why);
-        if (!told) say(self, "%s; trying again until it succeeds", why.message);
+        if (!told)
+            say(self, "%s; trying again until it succeeds%s", why.message,
+                self->result->connections == 0 ? LEAT_PG_NEVER_CONNECTED : "");
         if (!leat_pause_wait(&self->pause, &self->stop))
             return leat_fail(err, LEAT_ERR_CANCELLED, "stopped");
     }
@@ -268,15 +270,16 @@ static leat_code check_run(worker *self, const leat_store_run *run, leat_error *
     snprintf(version, sizeof version, "%s", leat_version());
     const struct {
         const char *what, *here, *there;
-    } facts[] = {{"model (hash)", identity.model_hash, run->model_hash},
-                 {"kernel class", identity.kernel_class, run->kernel_class},
-                 {"version of leat", version, run->leat_version}};
+    } facts[] = {{"version of leat", version, run->leat_version},
+                 {"model (hash)", identity.model_hash, run->model_hash},
+                 {"kernel class", identity.kernel_class, run->kernel_class}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
         if (strcmp(facts[i].here, facts[i].there) == 0) continue;
         return leat_fail(err, LEAT_ERR_OPTION,
                          "this machine cannot work on \"%.64s\": its %s is %.64s, the run's is "
-                         "%.64s",
-                         run->name, facts[i].what, facts[i].here, facts[i].there);
+                         "%.64s%s",
+                         run->name, facts[i].what, facts[i].here, facts[i].there,
+                         i == 0 ? "; install that version here" : "");
     }
     if (self->sizes.payload != run->payload_bytes || self->sizes.weights != run->weights_bytes)
         return leat_fail(err, LEAT_ERR_OPTION, "the run's sizes are not those of its settings");

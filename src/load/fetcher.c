@@ -22,8 +22,7 @@ struct leat_fetcher {
     int64_t begun, left;     /* chunks of window `fetched`: begun, and not fetched yet */
     bool stopped;
     _Atomic int64_t wait_ns;
-    pthread_t threads[THREADS];
-    int thread_count;
+    leat_threads threads;
 };
 
 int64_t leat_fetcher_bytes(void) { return THREADS * THREAD_BYTES; }
@@ -129,11 +128,7 @@ leat_code leat_fetcher_create(leat_fetcher **out, const leat_fetcher_work *work,
     pthread_mutex_init(&fetcher->lock, NULL);
     pthread_cond_init(&fetcher->more, NULL);
     pthread_cond_init(&fetcher->read, NULL);
-    leat_code code = LEAT_OK;
-    for (int i = 0; i < THREADS && code == LEAT_OK; i++) {
-        code = leat_thread_start(&fetcher->threads[i], thread_main, fetcher, err);
-        if (code == LEAT_OK) fetcher->thread_count = i + 1;
-    }
+    leat_code code = leat_threads_start(&fetcher->threads, THREADS, thread_main, fetcher, err);
     if (code == LEAT_OK) *out = fetcher;
     else leat_fetcher_destroy(fetcher);
     return code;
@@ -145,7 +140,7 @@ void leat_fetcher_destroy(leat_fetcher *fetcher) {
     fetcher->stopped = true;
     pthread_cond_broadcast(&fetcher->more);
     pthread_mutex_unlock(&fetcher->lock);
-    for (int i = 0; i < fetcher->thread_count; i++) pthread_join(fetcher->threads[i], NULL);
+    leat_threads_join(&fetcher->threads);
     pthread_mutex_destroy(&fetcher->lock);
     pthread_cond_destroy(&fetcher->more);
     pthread_cond_destroy(&fetcher->read);

@@ -80,10 +80,11 @@ static leat_code judge(leat_run_folder *folder, bool resume, leat_error *err) {
     }
     leat_code code = LEAT_OK;
     if (folder->exists && !resume)
-        code = leat_fail(err, LEAT_ERR_EXISTS,
-                         "\"%.300s\" holds a run; use leat train dcgan --resume to continue it, or "
-                         "another folder",
-                         folder->path);
+        code =
+            leat_fail(err, LEAT_ERR_EXISTS,
+                      "\"%.300s\" holds a run; train with --resume to continue it, or use another "
+                      "folder",
+                      folder->path);
     if (!folder->exists && other != NULL)
         code =
             leat_fail(err, LEAT_ERR_EXISTS,

@@ -49,7 +49,7 @@ const leat_setting leat_train_rows[] = {
      .min = 1,
      .max = 100000,
      .value = "K",
-     .help = "units per step; distributed training computes them on different machines"},
+     .help = "units per step; in distributed training at most that many machines compute at once"},
     {.name = "unit-size",
      .kind = LEAT_SETTING_INT,
      AT(unit_size),

@@ -17,6 +17,11 @@ OFFERED = [
     (["ingest", "probes", "--split", ""], ["hash", "ordered"]),
     (["cat", "--forma"], ["--format"]),
     (["train", "dcgan", "--schedule", "s"], ["simultaneous"]),
+    (["help", "in"], ["ingest", "inspect"]),
+    (["help", "zz"], []),
+    (["help", "ingest", ""], ["can", "images", "probes"]),
+    (["help", "inspect", ""], []),
+    (["help", "ingest", "probes", ""], []),
 ]
 
 BASH = """source "$1"; shift
@@ -67,11 +72,22 @@ class Completion(unittest.TestCase):
     def test_bash(self):
         for words, offered in OFFERED:
             with self.subTest(words=words):
-                self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
-                                                *words)), offered)
+                lines = printed("bash", "-c", BASH, "bash", script("bash"), *words)
+                self.assertEqual(sorted(filter(None, lines)), offered)
         # as bash divides --split=h
         self.assertEqual(printed("bash", "-c", BASH, "bash", script("bash"), "ingest", "probes",
                                  "--split", "=", "h"), ["hash"])
+
+    @need("bash")
+    def test_bash_offers_files(self):
+        """Only where one may follow: nothing that is offered is then completed as a file."""
+        shown = BASH.replace("_leat 2>/dev/null", 'compopt() { echo "compopt $*"; }\n_leat')
+        for words, files in ((["inspect", ""], True), (["ingest", "can", "-o", ""], True),
+                             (["ingest", "can", "--window", ""], False), (["help", ""], False),
+                             (["help", "ingest", ""], False), (["help", "inspect", ""], False)):
+            with self.subTest(words=words):
+                said = printed("bash", "-c", shown, "bash", script("bash"), *words)
+                self.assertEqual("compopt +o default" not in said, files, said)
 
     @need("zsh")
     def test_zsh(self):
@@ -84,6 +100,10 @@ class Completion(unittest.TestCase):
                          and line.endswith("]:split:(hash ordered)")], options)
         self.assertTrue([line for line in options if line.startswith("-o[")])
         self.assertFalse([line for line in options if line.startswith("--window[")])
+        self.assertEqual(sorted(offered("help", "ingest", "")), ["can", "images", "probes"])
+        self.assertIn("inspect", offered("help", ""))
+        self.assertNotIn("help", offered("help", ""))
+        self.assertEqual([line for line in offered("help", "inspect", "") if line], [])
 
     @need("fish")
     def test_fish(self):

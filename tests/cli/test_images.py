@@ -226,6 +226,7 @@ class Cat(Case):
         self.refuse("there are images 0 to 89", "cat", SET, "--image", "90")
         self.refuse("--output writes one image", "cat", SET, "-o", at("x.png"))
         self.refuse("--output writes one image", "cat", SET, "-o", at("x.png"), "--image", "1:3")
+        self.refuse("will be a PNG", "cat", SET, "-o", at("x.jpg"), "--image", "1")
         self.refuse("--format csv is for probe rows", "cat", SET, "-f", "csv")
         self.refuse("--graph is for CAN caches", "cat", SET, "--graph", "1")
         self.refuse("must be the only argument", "cat", SET, SET)

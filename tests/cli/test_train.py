@@ -10,17 +10,27 @@ import re
 import shutil
 import signal
 import struct
+import subprocess
 import time
 import unittest
 import zlib
 
 import image_set
-from command import LIMIT, leat
+from command import LEAT, LIMIT, leat
 from held import Held
 from training import DATA, Training, setUpModule, tearDownModule, train  # noqa: F401
 
 SMALL = ["--width", "4", "--latent", "8", "--unit-size", "8", "--micro-batch", "8",
          "--sample-every", "0"]
+
+
+# folder to mount it at, folder for a copy of the run, the command
+SMALL_DISK = """mount -t tmpfs -o size=3m tmpfs "$1" 2>/dev/null || exec echo no small disk >&2
+cd "$1"; copy=$2; shift 2
+"$@"; status=$?
+cp -a run "$copy"
+exit $status
+"""
 
 
 def kill_often(run, kills, most, *words):
@@ -230,6 +240,24 @@ class Train(Training):
         for name in ("checkpoints/step-000000070.safetensors", "training.json", "config.yaml"):
             self.assertEqual(first[name], second[name])
         self.assertEqual(sorted(first), sorted(second))
+
+    @unittest.skipUnless(shutil.which("unshare"), "unshare is not installed")
+    def test_full_disk(self):
+        """It says what is kept and what to do; the same bits follow once there is space."""
+        words = ["train", "dcgan", f"{DATA}/faces", "-o", "run", *SMALL]
+        keeping = ["--steps", "40", "--checkpoint-every", "1", "--keep", "100"]
+        os.mkdir(self.at("small"))
+        done = subprocess.run(["unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", self.at("small"),
+                               self.at("run"), LEAT, *words, *keeping], text=True, timeout=LIMIT,
+                              capture_output=True, check=False)
+        if "no small disk" in done.stderr or "unshare:" in done.stderr:
+            self.skipTest("this user may not mount a file system")
+        self.bad(done, 1, "No space left on device", "free some space, and continue with --resume")
+        resumed = self.good("train", "dcgan", f"{DATA}/faces", "-o", self.at("run"), "--resume",
+                            "--json")
+        self.assertGreater(json.loads(resumed.stdout)["first_step"], 0)
+        alone = train(self.at("alone"), *SMALL, "--steps", 40, "--json")
+        self.assertEqual(*[json.loads(each.stdout)["state"] for each in (resumed, alone)])
 
     def test_samples(self):
         run = self.at("run")

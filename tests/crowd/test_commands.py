@@ -4,6 +4,7 @@ build/leat).
 """
 import json
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -14,7 +15,7 @@ from server import Server, find_server, skip
 import folder
 import image_set
 import json_schema
-from command import leat
+from command import ROOT, leat
 from runs import Command
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
@@ -162,6 +163,26 @@ class Crowd(folder.Folder):
         workers = json.loads(self.status("--json").stdout)["workers"]
         self.assertEqual(["unit" in worker for worker in workers], [False])
 
+    def test_logins_of_the_page(self):
+        """The SQL of docs/crowd.md creates one login that coordinates and one that works, which can
+        be dropped at any time."""
+        with open(os.path.join(ROOT, "docs", "crowd.md"), encoding="utf-8") as file:
+            statements = re.findall(r"^CREATE .*;$", file.read(), re.MULTILINE)
+        self.assertEqual(len(statements), 3)
+        SERVER.sql(*[re.sub(r"\bann\b", "anna", statement) for statement in statements])
+        self.database = "class"
+        with Command("coordinate", self.at("run"), "--db", SERVER.url("class", "me"), "--data",
+                     f"{DATA}/faces", "--steps", 100000, *SMALL, *QUICK) as coordinator:
+            coordinator.until("is open")
+            with self.work("--once", login="anna") as worker:
+                worker.end()
+            SERVER.sql("drop role anna")
+            with self.work(login="anna") as worker:
+                worker.end(2)
+                self.assertIn('"anna"', worker.said)
+            coordinator.end(1, signal.SIGTERM)
+        self.assertEqual(SERVER.sql("select count(*) from leat.run", database="class"), "1")
+
     def test_environment(self):
         """A database is what its URL says: libpq's variables do not count."""
         env = {**os.environ, "PGHOST": "192.0.2.1", "PGPORT": "1", "PGUSER": "nobody",
@@ -290,6 +311,23 @@ class Crowd(folder.Folder):
                 with self.work() as worker:
                     worker.end()
                 self.assertEqual(json.loads(second.end())["state"], self.alone(3))
+
+    def test_a_run_of_this_name_with_other_settings(self):
+        """What differs from the run in the database is named."""
+        with self.coordinate("--steps", 2) as first:
+            first.until("is open")
+            first.end(1, signal.SIGINT)
+        for words, data, text in (
+                (["--seed", 7], "faces", "seed is 7 here, but the run began with 0"),
+                ([], "others", "the data set (fingerprint) is ")):
+            with self.coordinate("--steps", 2, "--resume", "--name", "run", *words, run="other",
+                                 data=data) as second:
+                second.end(2)
+            self.assertIn('the run "run" in the database: cannot resume: ' + text, second.said)
+            self.assertIn("another --name", second.said)
+        with self.coordinate("--steps", 2) as again:
+            again.end(1)
+        self.assertIn("holds a run; train with --resume", again.said)
 
     def test_servers_that_crash(self):
         with self.coordinate("--steps", 20, "--json") as coordinator:

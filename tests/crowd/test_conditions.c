@@ -163,9 +163,9 @@ static void parts_of_exactly_their_size(void **state) {
 
 static void each_condition_of_a_commit_alone(void **state) {
     world *of = *state;
-    static const char others[] = "leat: \"here\" has taken over the run";
-    static const char so[] = "leat: step 0 cannot be committed so";
-    static const char not_all[] = "leat: not all units of step 0 are confirmed";
+    static const char others[] = "\"here\" has taken over the run";
+    static const char so[] = "step 0 cannot be committed so";
+    static const char not_all[] = "not all units of step 0 are confirmed";
     const struct {
         const char *sql, *undo;
         int run, fence, epoch, step, weights_slot, state_slot; /* added to what is right */
@@ -173,18 +173,17 @@ static void each_condition_of_a_commit_alone(void **state) {
         const char *says;
     } cases[] = {
         {"select 1", "select 1", .run = 100, .code = LEAT_ERR_NOT_FOUND,
-         .says = "leat: there is no run 101"},
+         .says = "there is no run 101"},
         {"select 1", "select 1", .fence = 1, .code = LEAT_ERR_BUSY, .says = others},
         {"select 1", "select 1", .fence = -1, .code = LEAT_ERR_BUSY, .says = others},
         {"select 1", "select 1", .epoch = 1, .code = LEAT_ERR_BUSY, .says = others},
-        {"select 1", "select 1", .step = 1, .code = LEAT_ERR_BUSY,
-         .says = "leat: step 0 is open, not 1"},
+        {"select 1", "select 1", .step = 1, .code = LEAT_ERR_BUSY, .says = "step 0 is open, not 1"},
         {"select 1", "select 1", .step = -1, .code = LEAT_ERR_BUSY,
-         .says = "leat: step 0 is open, not -1"},
+         .says = "step 0 is open, not -1"},
         {"update leat.run set step = 1", "update leat.run set step = 0", .code = LEAT_ERR_BUSY,
-         .says = "leat: step 1 is open, not 0"},
+         .says = "step 1 is open, not 0"},
         {"update leat.run set steps = 1, step = 1", "update leat.run set steps = 4, step = 0",
-         .step = 1, .code = LEAT_ERR_BUSY, .says = "leat: step 1 cannot be committed so"},
+         .step = 1, .code = LEAT_ERR_BUSY, .says = "step 1 cannot be committed so"},
         {"select 1", "select 1", .weights_slot = -1, .code = LEAT_ERR_BUSY, .says = so},
         {"update leat.run set state_step = 0", "update leat.run set state_step = -1",
          .state_slot = 1, .code = LEAT_ERR_BUSY, .says = so},
@@ -430,7 +429,7 @@ static void commits_that_wait(void **state) {
     tell(locker, "commit");
     pthread_join(here.thread, NULL);
     assert_int_equal(here.code, LEAT_ERR_BUSY);
-    assert_string_equal(here.err.message, "leat: \"there\" has taken over the run");
+    assert_string_equal(here.err.message, "\"there\" has taken over the run");
     assert_string_equal(ask(of->owner, "select step from leat.run"), "0");
     of->hold = there;
     /* past its hold, which nobody has taken over */

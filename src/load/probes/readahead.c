@@ -52,8 +52,7 @@ struct leat_readahead {
     bool stopped, paused;
     leat_error err; /* nothing more is admitted until the next seek */
     _Atomic int64_t wait_ns;
-    pthread_t *threads;
-    int thread_count;
+    leat_threads threads;
 };
 
 /* ---- the lanes that may admit a window, by the step at which they need it -----------------------
@@ -379,19 +378,14 @@ int64_t leat_readahead_thread_bytes(const leat_plan *plan) {
 
 static leat_code start(leat_readahead *ahead, leat_error *err) {
     int64_t rows = ahead->plan->row_count;
-    int threads = leat_readahead_threads(ahead->plan);
     ahead->held_bytes_max = leat_readahead_window_bytes(ahead->plan);
     ahead->next_bytes_max = ahead->held_bytes_max / 2;
     LEAT_TRY(LEAT_NEW(&ahead->heap, rows, err));
     LEAT_TRY(LEAT_NEW(&ahead->lanes, rows, err));
     for (int64_t part = 0; part < rows; part++) pthread_mutex_init(&ahead->lanes[part].lock, NULL);
     for (int64_t part = 0; part < rows; part++) push(ahead, part);
-    LEAT_TRY(LEAT_NEW(&ahead->threads, threads, err));
-    for (int i = 0; i < threads; i++) {
-        LEAT_TRY(leat_thread_start(&ahead->threads[i], thread_main, ahead, err));
-        ahead->thread_count = i + 1;
-    }
-    return LEAT_OK;
+    return leat_threads_start(&ahead->threads, leat_readahead_threads(ahead->plan), thread_main,
+                              ahead, err);
 }
 
 leat_code leat_readahead_create(leat_readahead **out, const leat_plan *plan, leat_error *err) {
@@ -419,8 +413,7 @@ void leat_readahead_destroy(leat_readahead *ahead) {
     ahead->stopped = true;
     pthread_cond_broadcast(&ahead->work);
     pthread_mutex_unlock(&ahead->lock);
-    for (int i = 0; i < ahead->thread_count; i++) pthread_join(ahead->threads[i], NULL);
-    leat_free(ahead->threads);
+    leat_threads_join(&ahead->threads);
     if (ahead->lanes != NULL) {
         forget(ahead);
         for (int64_t part = 0; part < ahead->plan->row_count; part++)
