@@ -231,6 +231,14 @@ class Marks(Third):
                               encoding="ascii") as file:
                         self.assertEqual(file.read().count(f",{reason},"), 20, name)
 
+    def test_names_of_flags(self):
+        for name, frames, ids in (("rtr_flag", 380, 10), ("RTR bit", 380, 10),
+                                  ("IDE flag", 400, 11), ("ErrorFrame_bit", 380, 10)):
+            result = self.read(self.table(name, lambda i: int(i % 20 == 10)), *self.mapped)[0]
+            self.assertEqual((result["frames"], result["identifiers"], result["warnings"]),
+                             (frames, ids, []), name)
+            self.assertEqual(self.settings(result)["reader"], "5")
+
     def test_by_option(self):
         log = self.table("Q", lambda i: int(i % 20 == 10))
         for role, wanted in (("extended", (400, 11)), ("remote", (380, 10)), ("error", (380, 10))):
@@ -497,6 +505,24 @@ class Decimal(Third):
                 log = self.table(name, lambda i: (104, 288, 399, 773, 790)[i % 5])
                 self.assertEqual(
                     self.read(log, "--column", f"id={name}:{unit}")[0]["warnings"], [])
+
+    def test_with_and_without_prefix(self):
+        for ident, said in ((lambda i: ("0x1A0", "416", "2015")[i % 3], True),
+                            (lambda i: ("0x1A0", "1A0", "2015")[i % 3], False),
+                            (lambda i: ("0x1A0", "2055", "2015")[i % 3], False),
+                            (lambda i: ("0x1A0", "0x2015")[i % 2], False)):
+            warnings = self.read(self.table("can_id", ident))[0]["warnings"]
+            self.assertEqual(["some identifiers begin with 0x" in each for each in warnings],
+                             [True] * said)
+
+    def test_lines_that_end_in_cr(self):
+        log = self.table("can_id", lambda i: "1A0")
+        with open(log, encoding="ascii") as file:
+            lines = file.read().splitlines()
+        for first in (1, 5, 300):
+            with open(log, "w", encoding="ascii", newline="") as file:
+                file.write("\n".join(lines[:first]) + "\n" + "\r".join(lines[first:]) + "\r\n")
+            self.assertIn("its lines end with CR only", self.ingest(log, status=1))
 
     def test_hexadecimal(self):
         """A letter, or a 0 at the beginning, in any line."""

@@ -54,6 +54,14 @@ static bool may_be_decimal(const leat_can_file *file) {
     return named || (file->ids & LEAT_CAN_IDS_LONG) != 0;
 }
 
+/* 0x1A4 beside 2015: those without 0x could be decimal, and as hexadecimal numbers some of them
+ * would be too large for 11 bits. */
+static bool has_mixed_ids(const leat_can_file *file) {
+    const int both = LEAT_CAN_IDS_PREFIXED | LEAT_CAN_IDS_BARE_LONG;
+    return (file->ids & both) == both &&
+           (file->ids & (LEAT_CAN_IDS_DECIDED | LEAT_CAN_IDS_BARE_HEX)) == 0;
+}
+
 /* A column for --column: its number. */
 typedef struct column {
     char text[8];
@@ -265,6 +273,14 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
     }
 }
 
+static void note_prefixes(notes *to, const leat_can_file *files) {
+    int64_t count = 0, first = find_files(to, files, has_mixed_ids, &count);
+    if (first < 0) return;
+    add_files(to, first, count);
+    add(to, ": some identifiers begin with 0x, others could be decimal; all are read as "
+            "hexadecimal: if the others are decimal, write all of them alike");
+}
+
 /* Eight digits mean 29 bits in a trace, unless its writer fills all identifiers up. */
 static void note_widths(notes *to, const leat_can_file *files) {
     int64_t count = 0, first = find_files(to, files, has_padded_ids, &count);
@@ -359,6 +375,7 @@ leat_code leat_can_warn_files(const leat_can_file *files, const leat_can_splits 
     LEAT_TRY(note_copies(&to, files, err));
     note_tests(&to);
     note_columns(&to, files, settings);
+    note_prefixes(&to, files);
     note_widths(&to, files);
     note_times(&to, files, settings);
     /* a character may have been cut */

@@ -209,7 +209,7 @@ static void edited(void **state) {
         {"negative", {{1, LOOKS, -1, false}}},
         {"neither labelled nor not", {{0, LABELLED, 2, false}}},
         {"times neither invented nor not", {{0, NO_TIME, 2, false}}},
-        {"identifiers that look like nothing", {{0, IDS, 32, false}}},
+        {"identifiers that look like nothing", {{0, IDS, 256, false}}},
         {"a doubt that is none", {{0, DOUBTS, LEAT_CAN_DOUBTS_END, false}}},
         {"a mark that is none", {{0, MARKS, LEAT_CAN_MARKS_END, false}}},
         {"more frames cut than there are", {{0, CUT, 1000000, false}}},

@@ -34,29 +34,51 @@ static leat_text last_part(leat_text name, bool points) {
     return (leat_text){name.data + at, name.size_bytes - at};
 }
 
-/* The word that a name is, or ends with. A part of a name is never as good as all of it. */
-static const leat_can_mark_row *find_word(leat_text name, bool *part) {
+/* How much of a name a word is: all of it; its last part; or all but what says that it is a mark,
+ * as in rtr_flag. */
+enum { ALL_OF_IT, LAST_PART, WITH_SUFFIX };
+
+/* rtr_flag, IDE bit; false: it has no such end. */
+static bool cut_suffix(char *plain) {
+    static const char *const ends[] = {"flag", "bit"};
+    size_t size = strlen(plain);
+    for (int i = 0; i < 2; i++) {
+        size_t end = strlen(ends[i]);
+        if (size <= end || strcmp(plain + size - end, ends[i]) != 0) continue;
+        plain[size - end] = 0;
+        return true;
+    }
+    return false;
+}
+
+/* The word of a name. A part of a name is never as good as all of it. */
+static const leat_can_mark_row *find_word(leat_text name, int *part) {
     char plain[LEAT_CAN_PLAIN_BYTES];
     plain_name(name, plain);
     const leat_can_mark_row *found = find_plain(plain);
-    *part = found == NULL;
+    *part = found == NULL ? LAST_PART : ALL_OF_IT;
     for (int points = 1; points >= 0 && found == NULL; points--) {
         plain_name(last_part(name, points == 1), plain);
         found = find_plain(plain);
         if (found != NULL && points == 0 && is_listed(plain, leat_can_counter_names)) return NULL;
     }
-    return found;
+    plain_name(name, plain);
+    if (found != NULL || !cut_suffix(plain)) return found;
+    found = find_plain(plain);
+    *part = WITH_SUFFIX;
+    return found != NULL && found->column != LEAT_CAN_COLUMN_BUS ? found : NULL;
 }
 
 int8_t leat_can_mark_column(leat_text name) {
-    bool part = false;
+    int part = ALL_OF_IT;
     const leat_can_mark_row *word = find_word(name, &part);
-    return word != NULL && word->sure == LEAT_CAN_SURE_ALONE && !part ? word->column
-                                                                      : LEAT_CAN_COLUMN_OTHER;
+    return word != NULL && word->sure == LEAT_CAN_SURE_ALONE && part == ALL_OF_IT
+               ? word->column
+               : LEAT_CAN_COLUMN_OTHER;
 }
 
 bool leat_can_is_mark(leat_text name) {
-    bool part = false;
+    int part = ALL_OF_IT;
     const leat_can_mark_row *word = find_word(name, &part);
     return word != NULL && word->sure != LEAT_CAN_SURE_NO_USE;
 }
@@ -80,7 +102,7 @@ static bool is_byte(leat_text name) {
 
 bool leat_can_says_no_label(leat_text name) {
     char plain[LEAT_CAN_PLAIN_BYTES];
-    bool part = false;
+    int part = ALL_OF_IT;
     plain_name(name, plain);
     return find_word(name, &part) != NULL || is_byte(name) || leat_can_may_be_mark(name) ||
            is_listed(plain, leat_can_no_label_names);
@@ -159,12 +181,12 @@ static bool has_column(const leat_can_layout *layout, int8_t column) {
 
 /* The first column that such a word names, as sure as this. */
 static void name_one(const leat_text *lines, int count, const leat_text *names, int8_t column,
-                     int8_t sure, bool parts, leat_can_layout *layout) {
+                     int8_t sure, int parts, leat_can_layout *layout) {
     for (int k = 0; k < layout->column_count && !has_column(layout, column); k++) {
-        bool part = false;
+        int part = ALL_OF_IT;
         const leat_can_mark_row *word = find_word(names[k], &part);
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER || word == NULL || part != parts) continue;
-        if (word->column != column || (!part && word->sure != sure)) continue;
+        if (word->column != column || (part == ALL_OF_IT && word->sure != sure)) continue;
         const values seen = look_at(lines, count, layout, k);
         if (fits(column, sure, &seen)) layout->column[k] = column;
     }
@@ -186,11 +208,13 @@ void leat_can_name_marks(const leat_text *lines, int count, const leat_text *nam
                          leat_can_layout *layout) {
     static const int8_t columns[] = {LEAT_CAN_COLUMN_BUS, LEAT_CAN_COLUMN_EXTENDED,
                                      LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_COLUMN_ERROR};
-    name_one(lines, count, names, LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS, false, layout);
+    name_one(lines, count, names, LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS, ALL_OF_IT, layout);
     if (reader == LEAT_CAN_READER_FIRST) return;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, false, layout);
-        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, true, layout);
+        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, ALL_OF_IT, layout);
+        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, LAST_PART, layout);
+        if (reader == 0 || reader >= LEAT_CAN_READER_MICRO)
+            name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, WITH_SUFFIX, layout);
     }
     name_type(lines, count, names, layout);
 }
@@ -202,7 +226,7 @@ void leat_can_name_marks(const leat_text *lines, int count, const leat_text *nam
 static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
                             const leat_can_layout *layout, int column) {
     enum { LINES_ENOUGH = 32 };
-    bool part = false;
+    int part = ALL_OF_IT;
     char plain[LEAT_CAN_PLAIN_BYTES];
     const leat_can_mark_row *word = find_word(name, &part);
     plain_name(name, plain);

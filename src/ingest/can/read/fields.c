@@ -103,7 +103,10 @@ bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options
                       leat_can_line *line) {
     if (!options->canonical) return keep_id(text, line->id);
     uint32_t value;
-    if (!read_hex(text, &value) && !read_prefixed(text, &value)) return false;
+    if (!read_hex(text, &value)) {
+        if (!read_prefixed(text, &value)) return false;
+        line->marks |= LEAT_CAN_MARK_PREFIXED;
+    }
     if (value > LEAT_CAN_ID_29_MAX) return false;
     write_id(value, extended || value > LEAT_CAN_ID_11_MAX ? 8 : 3, line->id);
     return true;

@@ -102,6 +102,8 @@ LEAT_MUST_CHECK leat_code leat_can_detect(const char *text, int64_t size_bytes, 
 LEAT_MUST_CHECK leat_code leat_can_check_text(const char *text, int64_t size_bytes,
                                               const char *path, leat_error *err);
 
+LEAT_MUST_CHECK leat_code leat_can_refuse_cr(const char *path, leat_error *err);
+
 /* ---- times that are gaps (gaps.c) ------------------------------------------------------------ */
 
 #define LEAT_CAN_GAP_MAX_S 4e9 /* of gaps, and of their sum: about 127 years */

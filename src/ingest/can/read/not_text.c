@@ -38,6 +38,11 @@ static bool is_workbook(const char *text, int64_t size_bytes) {
                    memmem(text, size, "xl/", 3) != NULL);
 }
 
+leat_code leat_can_refuse_cr(const char *path, leat_error *err) {
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": its lines end with CR only; convert it: tr '\\r' '\\n'", path);
+}
+
 leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *path,
                               leat_error *err) {
     if (is_workbook(text, size_bytes))
@@ -61,7 +66,5 @@ leat_code leat_can_check_text(const char *text, int64_t size_bytes, const char *
     const char *end = feed != NULL ? feed : text + size_bytes;
     int returns = 0;
     for (const char *at = text; at + 1 < end; at++) returns += *at == '\r' && at[1] != '\r';
-    if (returns < 2) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_INPUT,
-                     "\"%s\": its lines end with CR only; convert it: tr '\\r' '\\n'", path);
+    return returns < 2 ? LEAT_OK : leat_can_refuse_cr(path, err);
 }

@@ -220,11 +220,29 @@ static leat_code set_aside(can_scan *self, int worker, int64_t number, leat_can_
     return leat_reject_log_add(self->options->rejects, worker, &row, err);
 }
 
+/* Whether a line that is not a frame consists of frames that end in CR: rejected as one line, it
+ * would hide how many there are. */
+static bool has_frames(const can_scan *self, const can_block *block, leat_text text) {
+    enum { ENOUGH = 4 };
+    const char *at = text.data, *end = at + text.size_bytes;
+    for (int frames = 0; frames < ENOUGH; frames++) {
+        const char *stop = at < end ? memchr(at, '\r', (size_t)(end - at)) : NULL;
+        leat_can_line line;
+        if (stop == NULL || leat_can_parse_line(&block->layout, &self->options->lines, at,
+                                                stop - at, &line) != LEAT_CAN_TAKEN)
+            return false;
+        at = stop + 1;
+    }
+    return true;
+}
+
 /* Files that were put together may have a header each; frames after one with other columns cannot
  * be read. */
 static leat_code check_header(const can_scan *self, const can_block *block, int64_t number,
                               leat_can_reject reason, leat_text text, leat_error *err) {
     char shown[100];
+    if (reason <= LEAT_CAN_MALFORMED_LAST && has_frames(self, block, text))
+        return leat_can_refuse_cr(self->inputs->items[block->file_index].path, err);
     if (reason > LEAT_CAN_MALFORMED_LAST ||
         !leat_can_is_other_header(&block->layout, &self->options->lines, text))
         return LEAT_OK;
@@ -277,7 +295,11 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         }
         leat_can_line *line = &block->lines[found->frames++];
         if (injected != NULL) line->attack = leat_can_is_injected(injected, block->origin_s, line);
-        found->ids |= shape_of(line->id);
+        const int shape = shape_of(line->id);
+        found->ids |= shape;
+        if ((line->marks & LEAT_CAN_MARK_PREFIXED) != 0) found->ids |= LEAT_CAN_IDS_PREFIXED;
+        else if (shape == LEAT_CAN_IDS_LONG) found->ids |= LEAT_CAN_IDS_BARE_LONG;
+        else if (shape != 0) found->ids |= LEAT_CAN_IDS_BARE_HEX;
         found->marks |= line->marks;
         found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
         found->frames_sparse += (line->marks & LEAT_CAN_MARK_SPARSE) != 0;

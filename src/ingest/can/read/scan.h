@@ -22,12 +22,15 @@ typedef struct leat_can_scan_options {
 
 /* What the identifiers of a file look like, as bits: see warnings.c. */
 enum {
-    LEAT_CAN_IDS_LETTERS = 1,   /* one has a digit from A to F */
-    LEAT_CAN_IDS_LONG = 2,      /* one above 7FF, whose digits are a decimal number up to 2047 */
-    LEAT_CAN_IDS_BEYOND = 4,    /* one whose digits are a larger decimal number */
-    LEAT_CAN_IDS_NAMED_DEC = 8, /* the name of their column says that they are decimal, or their
-                                  payloads are */
-    LEAT_CAN_IDS_DECIDED = 16,  /* --column says how they are written */
+    LEAT_CAN_IDS_LETTERS = 1,    /* one has a digit from A to F */
+    LEAT_CAN_IDS_LONG = 2,       /* one above 7FF, whose digits are a decimal number up to 2047 */
+    LEAT_CAN_IDS_BEYOND = 4,     /* one whose digits are a larger decimal number */
+    LEAT_CAN_IDS_NAMED_DEC = 8,  /* the name of their column says that they are decimal, or their
+                                   payloads are */
+    LEAT_CAN_IDS_DECIDED = 16,   /* --column says how they are written */
+    LEAT_CAN_IDS_PREFIXED = 32,  /* one begins with 0x */
+    LEAT_CAN_IDS_BARE_LONG = 64, /* one of IDS_LONG does not */
+    LEAT_CAN_IDS_BARE_HEX = 128, /* one that is no decimal number up to 2047 does not */
 };
 
 /* What a scan found in a file. */

@@ -22,14 +22,15 @@ typedef struct leat_can_line {
 } leat_can_line;
 /* What the user may want to know of a line, as bits. */
 enum {
-    LEAT_CAN_MARK_CUT = 1,       /* a CAN-FD frame, cut at 8 bytes */
-    LEAT_CAN_MARK_BENIGN = 2,    /* its label is 0, or a word for benign frames */
-    LEAT_CAN_MARK_ATTACK = 4,    /* its label is 1, or a word for attacks */
-    LEAT_CAN_MARK_MORE = 8,      /* its label is above 1, which marks an attack as well */
-    LEAT_CAN_MARK_NEGATIVE = 16, /* its label is below 0, which marks a benign frame */
-    LEAT_CAN_MARK_PADDED = 32,   /* its identifier begins with 0, as hexadecimal ones do */
-    LEAT_CAN_MARK_SPARSE = 64,   /* it has no label, and is therefore taken for benign */
-    LEAT_CAN_MARKS_END = 128,
+    LEAT_CAN_MARK_CUT = 1,        /* a CAN-FD frame, cut at 8 bytes */
+    LEAT_CAN_MARK_BENIGN = 2,     /* its label is 0, or a word for benign frames */
+    LEAT_CAN_MARK_ATTACK = 4,     /* its label is 1, or a word for attacks */
+    LEAT_CAN_MARK_MORE = 8,       /* its label is above 1, which marks an attack as well */
+    LEAT_CAN_MARK_NEGATIVE = 16,  /* its label is below 0, which marks a benign frame */
+    LEAT_CAN_MARK_PADDED = 32,    /* its identifier begins with 0, as hexadecimal ones do */
+    LEAT_CAN_MARK_SPARSE = 64,    /* it has no label, and is therefore taken for benign */
+    LEAT_CAN_MARK_PREFIXED = 128, /* its identifier begins with 0x */
+    LEAT_CAN_MARKS_END = 256,
 };
 
 /* A block of consecutive lines of one file, as frames; valid only during the call. */
