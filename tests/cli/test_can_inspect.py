@@ -442,6 +442,16 @@ class Cat(unittest.TestCase):
             self.assertEqual([identifier is None for identifier in graph["identifiers"]],
                              [number == 0 for number in graph["node_id"]])
 
+    def test_a_split_without_graphs(self):
+        parent = os.path.join(DATA, "no-val")
+        done = leat("ingest", "can", os.path.join(DATA, "logs"), "-o", parent,
+                    "--val-fraction", "0")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ((), ("--graph", "0"), ("--graph", ":")):
+            done = leat("cat", parent, "--split", "val", *words)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("the split val has no graphs; use --split for another one", done.stderr)
+
     def test_stores_print_the_same(self):
         for words in (("--split", "test_02_fuzzing", "--graph", ":"),
                       ("--scale", "stored", "--graph", ":9"),
