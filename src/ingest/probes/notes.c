@@ -73,6 +73,10 @@ void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row) {
     keep_least(&notes->files[file_index].header_row, row);
 }
 
+void leat_notes_add_malformed(leat_notes *notes, bool uneven) {
+    if (notes != NULL) atomic_fetch_add(uneven ? &notes->uneven : &notes->untimed, 1);
+}
+
 /* The place of a word: its own, a free one, or that of the word with the greatest hash; NULL if its
  * own hash is greater. */
 static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t size_bytes,

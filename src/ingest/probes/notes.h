@@ -73,6 +73,8 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
 void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units);
 /* A line that is not a measurement and looks like a header with other names. */
 void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row);
+/* A line of a CSV that is malformed because of its number of fields, or else of its time. */
+void leat_notes_add_malformed(leat_notes *notes, bool uneven);
 /* A text that is not an rtt. */
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes);
 

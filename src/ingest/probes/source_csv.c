@@ -371,8 +371,7 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
         if (!whole && has_records(&worker->map, text, text_bytes))
             return leat_text_refuse_cr(worker->path, err);
         LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
-        if (!whole) atomic_fetch_add(&options->notes->uneven, 1);
-        else if (!timed) atomic_fetch_add(&options->notes->untimed, 1);
+        if (!whole || !timed) leat_notes_add_malformed(options->notes, !whole);
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
     if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {
