@@ -173,7 +173,7 @@ typedef struct leat_image_loader_options {
      * host_count divides batch. */
     int64_t host_index, host_count;
     int threads;      /* 1 .. 256 */
-    int64_t prefetch; /* these two as in leat_loader_options */
+    int64_t prefetch; /* as in leat_loader_options, and memory_bytes too */
     int64_t memory_bytes;
     /* 0: the global order, the images of a batch may be anywhere in the file. Else the windowed
      * order of leat_image_order, for data sets larger than memory: 1 MiB to 1 TiB. Two windows have

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* A chunk is read in up to five pieces one after the other: enough at once for a disk far away. */
+/* Chunks of graphs are read in up to five pieces, one after the other: enough threads for a disk
+ * far away. */
 enum { THREADS = 8 };
 /* Of a thread: the part of its stack that is used. */
 enum { THREAD_BYTES = 16 << 10 };
@@ -73,8 +74,7 @@ static void *thread_main(void *context) {
     return NULL;
 }
 
-/* ---- callers ------------------------------------------------------------------------------------
- */
+/* ---- callers -------------------------------------------------------------------------------- */
 
 static int64_t number_of(const leat_fetcher *fetcher, int64_t epoch, int64_t window) {
     LEAT_ASSERT(window >= 0 && window < fetcher->work.windows);
@@ -115,8 +115,7 @@ int64_t leat_fetcher_wait_ns(const leat_fetcher *fetcher) {
     return fetcher == NULL ? 0 : atomic_load_explicit(&fetcher->wait_ns, memory_order_relaxed);
 }
 
-/* ---- create and destroy -------------------------------------------------------------------------
- */
+/* ---- create and destroy --------------------------------------------------------------------- */
 
 leat_code leat_fetcher_create(leat_fetcher **out, const leat_fetcher_work *work, leat_error *err) {
     leat_fetcher *fetcher = NULL;

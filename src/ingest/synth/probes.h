@@ -14,10 +14,10 @@
  * Activity. Time runs in cycles of 180 s, in each of which an active probe makes one measurement;
  * there are as many cycles as the largest probe has measurements. They begin with July 2025, or
  * with an earlier day (not before 1990) if they would otherwise go on after July 2026, so that no
- * measurement lies in the future. A lane is a sequence of probes,
- * each of which begins when the previous one has made its last measurement; so the number of active
- * probes in a cycle is the number of lanes that have not ended. All lanes have the length of the
- * period within a few percent: the rate is even, and probes begin and end at all times (lanes.c).
+ * measurement lies in the future. A lane is a sequence of probes, each of which begins when the
+ * previous one has made its last measurement; so the number of active probes in a cycle is the
+ * number of lanes that have not ended. All lanes have the length of the period within a few
+ * percent: the rate is even, and probes begin and end at all times (lanes.c).
  *
  * Rows. The file is written cycle by cycle; the order of the lanes changes with each cycle.
  * Measurement times rise with the place in the cycle, over 120 of the 180 s, with up to 2 s of

@@ -29,7 +29,7 @@ static int64_t count_steps(int64_t images, int64_t batch, int64_t epochs) {
     return positions < LEAT_STEPS_MAX ? (int64_t)positions : LEAT_STEPS_MAX;
 }
 
-/* ---- the windowed order */
+/* ---- the windowed order --------------------------------------------------------------------- */
 
 static int64_t chunks_of_window(const void *data, int64_t window) {
     leat_image_windows windows = leat_image_windows_of(&((const leat_image_loader *)data)->order);

@@ -42,11 +42,7 @@ static const leat_setting rows[] = {
      .max = LEAT_STEPS_MAX,
      .neutral = true,
      .help = "end after N epochs; 0: never"},
-    {.name = "order",
-     .kind = LEAT_SETTING_OTHER,
-     AT(window_bytes),
-     .type = &leat_order_setting,
-     .value = "global|windowed[:SIZE]",
+    {LEAT_ORDER_SETTING(leat_image_loader_options),
      .help =
          "global: images of a batch are from anywhere; windowed, for data sets larger than memory: "
          "from one window of about SIZE (128M), so that the file is read once an epoch, in large "

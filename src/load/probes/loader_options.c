@@ -59,11 +59,7 @@ static const leat_setting rows[] = {
     {LEAT_LOADER_THREADS(leat_loader_options)},
     {LEAT_LOADER_MEMORY(leat_loader_options)},
     {LEAT_LOADER_PREFETCH(leat_loader_options)},
-    {.name = "order",
-     .kind = LEAT_SETTING_OTHER,
-     AT(window_bytes),
-     .type = &leat_order_setting,
-     .value = "global|windowed[:SIZE]",
+    {LEAT_ORDER_SETTING(leat_loader_options),
      .help =
          "global: contexts of a batch are from anywhere; windowed, for data larger than memory: "
          "from windows, together of about SIZE (128M), so that data is read once an epoch, in "

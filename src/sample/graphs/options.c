@@ -38,11 +38,7 @@ static const leat_setting rows[] = {
     {INT("epochs", epochs, 0, INT32_MAX), .help = "end after N epochs; 0: never"},
     {CHOICE("preset", preset, "default|reference"),
      .help = "reference: batches as the reference system makes them"},
-    {.name = "order",
-     .kind = LEAT_SETTING_OTHER,
-     AT(window_bytes),
-     .type = &leat_order_setting,
-     .value = "global|windowed[:SIZE]",
+    {LEAT_ORDER_SETTING(leat_graph_batch_options),
      .help =
          "global: graphs of a batch are from anywhere; windowed, for caches larger than memory: "
          "from one window of about SIZE (128M), so that the file is read once an epoch, in "
