@@ -1,194 +1,29 @@
-/*
- * The ingest with every allocation and every call into the file system failing in turn, once and
- * for good: the right code, nothing left behind but what --resume goes on with, and the same data
- * set as soon as nothing fails.
- */
-#include "ingest/core_support.h"
-#include "ingest/ingest_support.h"
-#include "opens.h"
+/* Faults of an ingest into a new or an empty folder, with one thread. */
+#include "ingest_sweep.h"
 
-#include <unistd.h>
-
-#include "points.h"
-
-#define POINTS_MAX 20000
-
-static int threads_refused; /* runs that failed for want of a thread */
-
-/* How a run finds its folder. */
-typedef enum start { FRESH, EMPTY_FOLDER, REPLACES, RESUMES } start;
-
-typedef struct setting {
-    const char *name;
-    start begins;
-    int threads;
-    bool own_temp;
-    leat_split_rule split;
-    int64_t max_row_bytes;
-    leat_compression compression;
-    leat_spill_rule spill;
-    int step; /* every so many points; what they share with `plain` is tried there */
-} setting;
-
-static const setting settings[] = {
-    {"plain", FRESH, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_ALWAYS, 1},
-    {"ordered", EMPTY_FOLDER, 1, true, LEAT_SPLIT_ORDERED, 0, LEAT_COMPRESSION_ZSTD,
-     LEAT_SPILL_ALWAYS, 2},
-    {"replaces", REPLACES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE,
-     LEAT_SPILL_ALWAYS, 3},
-    {"resumes", RESUMES, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_AUTO,
-     1},
-    {"threads", FRESH, 3, true, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_ALWAYS, 2},
-    {"in memory", FRESH, 1, false, LEAT_SPLIT_HASH, 2000, LEAT_COMPRESSION_NONE, LEAT_SPILL_AUTO,
-     2},
+static const setting plain = {
+    .name = "plain",
+    .threads = 1,
+    .max_row_bytes = 2000,
+    .spill = LEAT_SPILL_ALWAYS,
+    .step = 1,
 };
-
-static leat_probes_ingest_options options_of(const setting *how) {
-    leat_probes_ingest_options options = ingest_options();
-    options.memory_bytes = ingest_memory(400);
-    options.threads = how->threads;
-    options.split = how->split;
-    options.spill = how->spill;
-    options.max_row_bytes = how->max_row_bytes;
-    options.record.compression = how->compression;
-    options.probes_per_shard = 6;
-    options.temp_dir = how->own_temp ? core_made(core_path("temp")) : NULL;
-    options.verify = how->begins == EMPTY_FOLDER || how->begins == RESUMES;
-    return options;
-}
-
-static leat_code run(const char *out, const leat_probes_ingest_options *options, leat_error *err) {
-    leat_probes_ingest_result result;
-    memset(&result, 1, sizeof result);
-    leat_code code = leat_probes_ingest(csv_paths("faults", 2), 2, out, options, &result, err);
-    assert_int_equal(result.measurements, code == LEAT_OK ? 150 : 0);
-    return code;
-}
-
-static bool stop_at_write(void *user, const leat_progress *progress) {
-    (void)user;
-    return strcmp(progress->stage, "writing") != 0;
-}
-
-/* The folder as the setting finds it; the digest of a data set that is there already. */
-static dataset_digest make_ready(const char *out, const setting *how) {
-    dataset_digest before = {{0}};
-    leat_probes_ingest_options options = options_of(how);
-    assert_ok(leat_path_remove_tree(out, err));
-    if (how->begins == EMPTY_FOLDER) assert_ok(leat_path_make_dir(out, err));
-    if (how->begins == RESUMES) {
-        options.progress = stop_at_write;
-        assert_int_equal(run(out, &options, NULL), LEAT_ERR_CANCELLED);
-    }
-    if (how->begins == REPLACES) {
-        options.seed = 7;
-        assert_ok(run(out, &options, err));
-        before = dataset_hash(out);
-    }
-    return before;
-}
-
-static leat_code expected_code(void) {
-    switch (atomic_load(&fault_kind)) {
-    case LEAT_FAULT_ALLOC: return LEAT_ERR_MEMORY;
-    case LEAT_FAULT_WRITE: return LEAT_ERR_NO_SPACE;
-    default: return LEAT_ERR_IO;
-    }
-}
-
-/* A fault that came once: the code is its own, and what is left is what the setting found, or a run
- * that says that it can be resumed. */
-static void check_failed(const char *out, const setting *how, const dataset_digest *before,
-                         leat_code code, const leat_error *err, long at) {
-    leat_code want = expected_code();
-    bool truncation = atomic_load(&fault_kind) == LEAT_FAULT_WRITE && code == LEAT_ERR_IO;
-    if (code != want && !truncation) {
-        fail_msg("%s, point %ld of kind %d: code %d: %s", how->name, at, atomic_load(&fault_kind),
-                 code, err->message);
-    }
-    assert_int_equal(err->code, code);
-    assert_true(err->message[0] != 0);
-    if (atomic_load(&fault_kind) == LEAT_FAULT_THREAD) {
-        assert_non_null(strstr(err->message, "fewer --threads"));
-        threads_refused++;
-    }
-    if (how->begins == REPLACES) { /* leat opens one of the two, whatever failed */
-        char found[65];
-        leat_error why = {0};
-        if (dataset_opens(out, found, &why) != LEAT_OK)
-            fail_msg("%s, point %ld (%s): %s", how->name, at, err->message, why.message);
-    }
-    if (strstr(err->message, "--resume to move it") != NULL) {
-        assert_true(has_work(out));
-        return;
-    }
-    if (how->begins == RESUMES) assert_true(has_work(out));
-    else if (path_exists(out) && has_work(out)) {
-        fail_msg("%s, point %ld: work is left after: %s", how->name, at, err->message);
-    }
-    if (how->begins == FRESH) assert_false(path_exists(out));
-    if (how->begins == EMPTY_FOLDER) assert_int_equal(dir_count(out), 0);
-    if (how->begins == REPLACES) assert_same_dataset(out, *before);
-    if (how->own_temp) assert_true(dir_count(core_path("temp")) <= 0);
-}
-
-/* Nothing fails any more: whatever is left is finished or replaced. */
-static void check_mended(const char *out, const setting *how, const dataset_digest *want) {
-    leat_probes_ingest_options options = options_of(how);
-    leat_error err = {0};
-    options.resume = path_exists(out) && has_work(out);
-    options.replace = !options.resume;
-    leat_code code = run(out, &options, &err);
-    if (options.resume && how->begins == REPLACES && code == LEAT_ERR_EXISTS) {
-        /* nothing but a lock was left beside the old data set */
-        options.resume = false;
-        options.replace = true;
-        assert_false(has_work(out));
-        code = run(out, &options, &err);
-    }
-    if (code != LEAT_OK) fail_msg("%s: %s", how->name, err.message);
-    assert_same_dataset(out, *want);
-    if (how->own_temp) assert_true(dir_count(core_path("temp")) <= 0);
-}
-
-static long sweep(const setting *how, bool stays, const dataset_digest *want) {
-    const char *out = core_path("out");
-    for (long at = 0; at < POINTS_MAX; at += how->step * (stays ? 5 : 1)) {
-        dataset_digest before = make_ready(out, how);
-        leat_probes_ingest_options options = options_of(how);
-        leat_error err = {0};
-        options.resume = how->begins == RESUMES;
-        options.replace = how->begins == REPLACES;
-        set_fault(at, stays);
-        leat_code code = run(out, &options, &err);
-        bool reached = clear_fault();
-        if (code == LEAT_OK) {
-            dataset_digest got = dataset_hash(out);
-            assert_memory_equal(got.bytes, want->bytes, sizeof got.bytes);
-            /* it may have been the removal of what is of no use any more that failed */
-            if (!has_work(out)) assert_ok(leat_path_remove_tree(core_path("temp"), err));
-        }
-        if (!reached) {
-            assert_int_equal(code, LEAT_OK);
-            return at;
-        }
-        if (code != LEAT_OK && !stays) check_failed(out, how, &before, code, &err, at);
-        /* most leave nothing to mend; each eleventh is tried all the same */
-        bool left = path_exists(out) && has_work(out);
-        if (left || stays || at % 11 == 0) check_mended(out, how, want);
-    }
-    fail_msg("%s: more than %d points", how->name, POINTS_MAX);
-    return 0;
-}
-
-static void sweep_setting(const setting *how) {
-    leat_probes_ingest_options options = options_of(how);
-    assert_ok(leat_path_remove_tree(core_path("out"), err));
-    assert_ok(run(core_path("out"), &options, err));
-    dataset_digest want = dataset_hash(core_path("out"));
-    assert_true(sweep(how, false, &want) > 200);
-    assert_true(sweep(how, true, &want) > 200);
-}
+static const setting ordered = {
+    .name = "ordered",
+    .begins = EMPTY_FOLDER,
+    .threads = 1,
+    .own_temp = true,
+    .split = LEAT_SPLIT_ORDERED,
+    .compression = LEAT_COMPRESSION_ZSTD,
+    .spill = LEAT_SPILL_ALWAYS,
+    .step = 2,
+};
+static const setting in_memory = {
+    .name = "in memory",
+    .threads = 1,
+    .max_row_bytes = 2000,
+    .step = 2,
+};
 
 /* A file that is saved is there whole, or as it was, and nothing lies beside it. */
 static void saved_files(void **state) {
@@ -214,49 +49,28 @@ static void saved_files(void **state) {
     }
 }
 
-static void plain(void **state) {
+static void into_new_folder(void **state) {
     (void)state;
-    sweep_setting(&settings[0]);
-}
-static void ordered(void **state) {
-    (void)state;
-    sweep_setting(&settings[1]);
-}
-static void replaces(void **state) {
-    (void)state;
-    sweep_setting(&settings[2]);
-}
-static void resumes(void **state) {
-    (void)state;
-    sweep_setting(&settings[3]);
-}
-static void threads(void **state) {
-    (void)state;
-    threads_refused = 0;
-    sweep_setting(&settings[4]);
-    assert_true(threads_refused > 0);
+    sweep_setting(&plain);
 }
 
-static void in_memory(void **state) {
+static void into_empty_folder(void **state) {
     (void)state;
-    sweep_setting(&settings[5]);
+    sweep_setting(&ordered);
 }
 
-static int setup(void **state) {
+static void without_spill(void **state) {
     (void)state;
-    core_in_memory(INT64_C(64) << 20);
-    core_shape shape = {.seed = 3, .rows = 150, .sources = 14, .times = 40, .targets = 8};
-    core_row *rows = core_rows(&shape);
-    csv_write("faults", rows, shape.rows, &(csv_cut){.files = 2, .bad_every = 30});
-    free(rows);
-    return 0;
+    sweep_setting(&in_memory);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(saved_files), cmocka_unit_test(plain),   cmocka_unit_test(ordered),
-        cmocka_unit_test(replaces),    cmocka_unit_test(resumes), cmocka_unit_test(threads),
-        cmocka_unit_test(in_memory),
+        cmocka_unit_test(saved_files),
+        cmocka_unit_test(into_new_folder),
+        cmocka_unit_test(into_empty_folder),
+        cmocka_unit_test(without_spill),
     };
-    return cmocka_run_group_tests_name("faults of the ingest", tests, setup, core_teardown);
+    return cmocka_run_group_tests_name("faults of the ingest", tests, ingest_sweep_setup,
+                                       core_teardown);
 }
