@@ -98,6 +98,21 @@ class Meaning(folder.Folder):
         with open(os.path.join(self.out, "rejected.csv"), encoding="utf-8") as file:
             self.assertIn('c.ndjson,6,rtt_unparsable,,,,,,"{""event_time""', file.read())
 
+    def test_an_rtt_of_true_and_not_a_number_of_microsoft(self):
+        """Both may be one value that stands for every lost ping."""
+        for name, value in ("true", True), ("1.#QNAN", "1.#QNAN"), ("-1.#IND", "-1.#IND"):
+            lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                        "dst_addr": "198.51.100.1"}) + "\n"
+                            for i, rtt in enumerate([5, value, 6, value, 7]))
+            result = self.ingest(self.write("d.ndjson", lines))
+            self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 2})
+            self.assertIn(f'2 rows have the text "{name}" as rtt and were rejected',
+                          result["warnings"][-1])
+        table = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{rtt}\n"
+                        for i, rtt in enumerate(["5", "1.#QNAN", "6", "1.#QNAN"]))
+        self.assertIn('2 rows have the text "1.#QNAN" as rtt',
+                      self.ingest(self.write("e.csv", HEADER + table))["warnings"][-1])
+
     def test_more_words_than_are_kept(self):
         lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
                  for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]

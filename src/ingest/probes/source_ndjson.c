@@ -243,9 +243,11 @@ static void note_member(leat_text_worker *worker, const leat_line *line) {
 /* Notes the word for which an rtt makes its row a reject. */
 static void note_word(leat_text_worker *worker, const leat_json_slice *value, leat_reject why) {
     char word[WORD_BYTES];
-    const char *text;
-    if (why != LEAT_REJECT_RTT_BAD || value->kind != LEAT_JSON_STRING) return;
-    const int64_t size = plain_text(value, word, &text);
+    const char *text = value->text;
+    int64_t size = value->size_bytes;
+    bool is_text = value->kind == LEAT_JSON_STRING;
+    if (why != LEAT_REJECT_RTT_BAD || (!is_text && value->kind != LEAT_JSON_TRUE)) return;
+    if (is_text) size = plain_text(value, word, &text);
     leat_notes_add_word(worker->rows.options->notes, text, size);
 }
 
