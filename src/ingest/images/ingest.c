@@ -226,9 +226,13 @@ leat_code leat_images_job_check_share(leat_images_job *job, leat_error *err) {
 static leat_code check_images(leat_images_job *job, leat_error *err) {
     const int64_t rejected = job->rejects.count, files = job->list.count - job->texts;
     if (files == 0)
-        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read but %lld texts",
-                         job->list.path, (long long)job->texts);
+        return leat_fail(err, LEAT_ERR_INPUT, "\"%s\" contains no files to read but %lld text%s",
+                         job->list.path, (long long)job->texts, job->texts == 1 ? "" : "s");
     if (rejected < files) return check_share(job, files, err);
+    if (files == 1)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%.200s\": the only file is not an image that can be used: %s",
+                         job->list.path, job->rejects.first);
     int most = 0;
     for (int i = 0; i < LEAT_IMAGE_REASONS; i++)
         if (job->rejects.by[i] > job->rejects.by[most]) most = i;

@@ -245,11 +245,10 @@ static void inputs_refused(void **state) {
     core_save(core_path("empty/x.txt"), "x", 1);
     core_save(core_path("empty/y"), "", 0);
     assert_fails(run(core_path("empty"), out, &options, NULL, err), LEAT_ERR_INPUT,
-                 "none of the 1 files is an image that can be used (not_an_image: 1); the first is "
-                 "\"y\": not_an_image: empty");
+                 "the only file is not an image that can be used: \"y\": not_an_image: empty");
     assert_ok(leat_path_remove(core_path("empty/y"), err));
     assert_fails(run(core_path("empty"), out, &options, NULL, err), LEAT_ERR_INPUT,
-                 "contains no files to read but 1 texts");
+                 "contains no files to read but 1 text");
     options.size = 7;
     assert_fails(run(folder, out, &options, NULL, err), LEAT_ERR_OPTION, "size");
     options.size = 16;
