@@ -198,20 +198,23 @@ static leat_code add_path(const search *to, const char *path, leat_error *err) {
     int64_t before = to->inputs->count;
     LEAT_TRY(add_folder(to, folder, 0, err));
     if (to->inputs->count > before) return LEAT_OK;
-    if (leat_path_join(folder, sizeof folder, path, LEAT_MANIFEST_NAME, NULL) == LEAT_OK &&
-        leat_path_stat(folder, &facts, NULL) == LEAT_OK && facts.kind == LEAT_PATH_FILE) {
+    leat_output output;
+    LEAT_TRY(leat_output_look(folder, &output, err));
+    if (output.kind != LEAT_OUTPUT_NONE)
         return leat_fail(err, LEAT_ERR_INPUT,
-                         "folder \"%s\" holds a data set, which is the output of an ingest; `leat "
-                         "cat` turns it back into measurements",
-                         path);
-    }
+                         "folder \"%s\" holds the output of `%s`, not raw data; give the files that "
+                         "it was made from%s",
+                         folder, leat_output_command(output.kind),
+                         output.kind == LEAT_OUTPUT_PROBES
+                             ? ", or turn it back into measurements with `leat cat`"
+                             : "");
     const leat_ingest_skipped *skipped = &to->inputs->skipped;
     char others[400] = "";
     if (skipped->count > 0)
         snprintf(others, sizeof others, "; it contains %lld other%s: \"%s\"%s",
                  (long long)skipped->count, skipped->count == 1 ? "" : "s", skipped->name[0],
                  skipped->count == 1 ? "" : ", ...");
-    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" does not contain any %s%s", path,
+    return leat_fail(err, LEAT_ERR_NOT_FOUND, "folder \"%s\" does not contain any %s%s", folder,
                      to->kind->shown, others);
 }
 

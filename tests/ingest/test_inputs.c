@@ -246,6 +246,10 @@ static void test_can(void **state) {
     assert_ok(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err));
     leat_input_list_free(&inputs);
     path = core_path("logs/.leat-x/..//cache");
+    assert_fails(leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_INPUT,
+                 "holds the output of `leat ingest can`");
+    path = core_path("logs/none");
+    assert_ok(leat_path_make_dir(path, err));
     assert_fails(
         leat_inputs_find(&path, 1, &leat_can_inputs, &inputs, err), LEAT_ERR_NOT_FOUND,
         "does not contain any *.csv, *.log, *.txt, *.asc, *.trc (or .gz), or OpenXC *.json");
@@ -306,6 +310,10 @@ static void test_failures(void **state) {
     assert_ok(leat_path_make_dir(core_path("made"), err));
     source_text("made/manifest.json", "{}");
     source_text("made/index.bin", "");
+    assert_ok(leat_path_make_dir(core_path("cached"), err));
+    assert_ok(leat_path_make_dir(core_path("cached/a"), err));
+    source_text("cached/a/cache_metadata.json", "{}");
+    source_text("cached/a/.complete", "");
     source_gzip("packed.parquet.gz", "PAR1....", 8, 1);
     core_save(core_path("cut.csv.gz"), "\x1f\x8b\x08", 3);
     if (access(core_path("pipe"), F_OK) != 0) mkfifo(core_path("pipe"), 0600);
@@ -317,7 +325,9 @@ static void test_failures(void **state) {
         {"nothing*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
         {"nowhere/*.csv", "no file matches", LEAT_ERR_NOT_FOUND},
         {"empty", "does not contain any *.parquet", LEAT_ERR_NOT_FOUND},
-        {"made", "holds a data set", LEAT_ERR_INPUT},
+        {"made", "holds the output of `leat ingest probes`, not raw data", LEAT_ERR_INPUT},
+        {"cached", "holds the output of `leat ingest can`", LEAT_ERR_INPUT},
+        {"cached/a", "holds the output of `leat ingest can`", LEAT_ERR_INPUT},
         {"wide.csv", "is not UTF-8 text", LEAT_ERR_INPUT},
         {"program", "is not UTF-8 text", LEAT_ERR_INPUT},
         {"zip.csv", "zip.csv\" cannot be read as a zip archive", LEAT_ERR_CORRUPT},
