@@ -255,6 +255,16 @@ class Marks(Third):
                       "frames, name it with --column bus=NAME, extended=NAME",
                       result["warnings"][0])
 
+    def test_words_in_a_column_of_another_name(self):
+        """One value alone, or one beside empty cells, may say that leat reads too few bits, or what
+        is no data."""
+        for name, value in (("Format", lambda i: "EXT"), ("Kind", lambda i: "RTR" * (i % 20 == 10)),
+                            ("Type", lambda i: "Error Frame" if i % 20 == 10 else "")):
+            result = self.read(self.table(name, value), *self.mapped)[0]
+            self.assertIn(f'columns of few values are not used: "{name}"', result["warnings"][0])
+        result = self.read(self.table("Format", lambda i: "STD"), *self.mapped)[0]
+        self.assertEqual(result["warnings"], [])
+
     def test_type(self):
         def wide(i):
             return "18FEF100" if i % 20 == 10 else f"{0x1A0 + i % 10:X}"

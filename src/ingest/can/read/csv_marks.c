@@ -120,6 +120,7 @@ typedef struct values {
     int long_set;     /* of those, with an identifier above 7FF */
     int long_all;     /* identifiers above 7FF */
     int different;    /* values, up to FEW + 1 */
+    bool kinds;       /* of these values, one is a word for a kind of frame */
 } values;
 
 static bool is_long(leat_text cell) {
@@ -159,7 +160,11 @@ static values look_at(const leat_text *lines, int count, const leat_can_layout *
         int at = 0;
         while (at < seen.different && at < FEW && !is_same(known[at], cell)) at++;
         if (at == FEW) seen.different = FEW + 1;
-        if (at < FEW && at == seen.different) known[seen.different++] = cell;
+        if (at >= FEW || at < seen.different) continue;
+        char plain[LEAT_CAN_PLAIN_BYTES];
+        plain_name(cell, plain);
+        seen.kinds = seen.kinds || is_listed(plain, leat_can_kind_words);
+        known[seen.different++] = cell;
     }
     return seen;
 }
@@ -236,6 +241,7 @@ static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
     if (!mark && !type && (leat_can_label_like(name) || leat_can_is_usual(name))) return false;
     const values seen = look_at(lines, count, layout, column);
     if (mark && word->column != LEAT_CAN_COLUMN_BUS) return seen.marks < seen.lines || seen.set > 0;
+    if (seen.kinds && seen.different <= FEW) return true;
     if (type) return seen.different > 1;
     bool few = seen.different > 1 && seen.different <= FEW && seen.names == seen.lines;
     return few && (mark || (seen.lines >= LINES_ENOUGH && seen.marks < seen.lines));

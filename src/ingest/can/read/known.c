@@ -172,6 +172,10 @@ const leat_can_mark_row leat_can_mark_names[] = {
 
 const char *const leat_can_counter_names[] = {"error", "err", NULL};
 const char *const leat_can_maybe_mark_names[] = {"type", NULL};
+const char *const leat_can_kind_words[] = {
+    "ext",    "xtd",         "extended", "extendedframe", "eff",        "29bit",    "rtr",
+    "remote", "remoteframe", "err",      "error",         "errorframe", "errframe", NULL,
+};
 const char *const leat_can_no_label_names[] = {"port", NULL};
 
 const char *const leat_can_label_names[] = {

@@ -67,6 +67,9 @@ extern const leat_can_mark_row leat_can_mark_names[];
 extern const char *const leat_can_counter_names[];
 /* Names of marks that mean something else as well. */
 extern const char *const leat_can_maybe_mark_names[];
+/* Values that say what a mark says, in a column of another name: Format = EXT. As plain_name makes
+ * them. */
+extern const char *const leat_can_kind_words[];
 /* Other names that no label has. */
 extern const char *const leat_can_no_label_names[];
 
