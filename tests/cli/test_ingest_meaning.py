@@ -212,6 +212,7 @@ class Meaning(folder.Folder):
                 ([132444736000000000], "before 1995 .*like FILETIME of Windows"),
                 ([637355664000000000], "before 1995 .*like ticks of .NET"),
                 ([160000000000, 160000006000], "before 1995 .*like hundredths of a second"),
+                ([202311041200, 202311041201], "before 1995 .*like YYYYMMDDhhmm; write"),
                 ([621692800], "before 1995 .*seconds since 2001, add 978307200"),
                 (["1992-01-01 00:00:00"], "before 1995 .*check the clock"),
                 (["9000000000.5"], "future .*name their unit")):

@@ -306,6 +306,8 @@ static guess guess_old(int64_t first_us, unsigned units, int64_t now_us) {
             "they look like ticks of .NET; subtract 621355968000000000 and divide by 10, "
             "for us",
             NULL};
+    if (units == 1U << LEAT_TIME_UNIT_MS && is_date(first_us / 1000 / 10000))
+        return (guess){"they look like YYYYMMDDhhmm; write them as ISO 8601", NULL};
     if (units == 1U << LEAT_TIME_UNIT_MS && first_us / 100000 <= now)
         return (guess){"they look like hundredths of a second; multiply them by 10, for ms", NULL};
     if (units == 1U << LEAT_TIME_UNIT_S)
