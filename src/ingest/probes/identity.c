@@ -18,6 +18,14 @@ int64_t leat_identity_most(int64_t memory_bytes) {
     return most < SLOTS_LEAST ? SLOTS_LEAST : most;
 }
 
+/* 2^-n of all probes have at least the level n. */
+enum { LEVEL_BITS = 6, LEVEL_MAX = (1 << LEVEL_BITS) - 2, LEVEL_SHIFT = 64 - LEVEL_BITS };
+
+static int level_of(uint32_t probe) {
+    uint64_t bits = leat_random(0, 1, probe & LEAT_PROBE_NUMBER_MAX);
+    return __builtin_ctzll(bits | UINT64_C(1) << LEVEL_MAX);
+}
+
 /* The slot of a hash, which is empty or has it. */
 static uint64_t *find_slot(uint64_t *slots, int64_t slot_count, uint64_t hash) {
     uint64_t mask = (uint64_t)slot_count - 1, at = hash & mask;
@@ -25,12 +33,16 @@ static uint64_t *find_slot(uint64_t *slots, int64_t slot_count, uint64_t hash) {
     return &slots[at];
 }
 
-static leat_code grow(leat_identity_set *set, leat_error *err) {
-    int64_t slot_count = set->slot_count == 0 ? SLOTS_LEAST : set->slot_count * 2;
+/* Moves what is in the sample into a table of this size. */
+static leat_code rebuild(leat_identity_set *set, int64_t slot_count, leat_error *err) {
     uint64_t *slots = NULL;
     LEAT_TRY(LEAT_NEW(&slots, slot_count, err));
+    set->used = 0;
     for (int64_t i = 0; i < set->slot_count; i++) {
-        if (set->slots[i] != 0) *find_slot(slots, slot_count, set->slots[i]) = set->slots[i];
+        uint64_t hash = set->slots[i];
+        if (hash == 0 || (int)(hash >> LEVEL_SHIFT) < set->level) continue;
+        *find_slot(slots, slot_count, hash) = hash;
+        set->used++;
     }
     leat_free(set->slots);
     set->slots = slots;
@@ -39,13 +51,19 @@ static leat_code grow(leat_identity_set *set, leat_error *err) {
 }
 
 static leat_code enter_hash(leat_identity_set *set, uint64_t hash, bool *fresh, leat_error *err) {
-    if (set->full) return LEAT_OK;
-    if (set->used * 2 >= set->slot_count) LEAT_TRY(grow(set, err));
-    uint64_t *slot = find_slot(set->slots, set->slot_count, hash);
-    if (*slot == hash) return LEAT_OK;
-    set->full = set->used == set->most;
-    if (set->full) return LEAT_OK;
-    *slot = hash;
+    const int level = (int)(hash >> LEVEL_SHIFT);
+    if (level < set->level) return LEAT_OK;
+    if (set->used * 2 >= set->slot_count) {
+        int64_t slot_count = set->slot_count == 0 ? SLOTS_LEAST : set->slot_count * 2;
+        LEAT_TRY(rebuild(set, slot_count, err));
+    }
+    if (*find_slot(set->slots, set->slot_count, hash) == hash) return LEAT_OK;
+    while (set->used == set->most) {
+        set->level++;
+        LEAT_TRY(rebuild(set, set->slot_count, err));
+    }
+    if (level < set->level) return LEAT_OK;
+    *find_slot(set->slots, set->slot_count, hash) = hash;
     set->used++;
     *fresh = true;
     return LEAT_OK;
@@ -54,6 +72,7 @@ static leat_code enter_hash(leat_identity_set *set, uint64_t hash, bool *fresh, 
 leat_code leat_identity_enter(leat_identity_set *set, uint32_t probe, const leat_text *address,
                               bool *fresh, leat_error *err) {
     uint64_t hash = leat_random(leat_intern_hash(address->data, address->size_bytes), 0, probe);
+    hash = (uint64_t)level_of(probe) << LEVEL_SHIFT | hash >> LEVEL_BITS;
     *fresh = false;
     pthread_mutex_lock(&set->lock);
     leat_code code = enter_hash(set, hash != 0 ? hash : 1, fresh, err);
@@ -93,6 +112,7 @@ typedef struct key_set {
     int64_t *keys; /* -1: empty */
     uint8_t *marks;
     int64_t slot_count, pass, pass_count;
+    int level;       /* of the probes that are counted */
     bool by_address; /* keys are addresses, else numbers */
     const leat_census_bound *bound;
 } key_set;
@@ -110,6 +130,7 @@ static uint8_t marks_of(const key_set *set, const leat_census_entry *item) {
 static leat_code add_key(void *context, const leat_census_entry *item, leat_error *err) {
     (void)err;
     key_set *set = context;
+    if (set->level > 0 && level_of((uint32_t)item->src_id) < set->level) return LEAT_OK;
     int64_t key = set->by_address ? leat_address_src_id(item->text, item->size_bytes)
                                   : (item->src_id & LEAT_PROBE_NUMBER_MAX);
     uint64_t hash = leat_random(0, 0, (uint64_t)key), mask = (uint64_t)set->slot_count - 1;
@@ -153,11 +174,11 @@ static leat_code count_passes(leat_census_log *logs, int log_count, key_set *set
     return LEAT_OK;
 }
 
-leat_code leat_identity_count(leat_census_log *logs, int log_count, const leat_census_bound *bound,
-                              int64_t memory_bytes, leat_ticker *ticker, leat_identities *out,
-                              leat_error *err) {
+leat_code leat_identity_count(leat_census_log *logs, int log_count, int level,
+                              const leat_census_bound *bound, int64_t memory_bytes,
+                              leat_ticker *ticker, leat_identities *out, leat_error *err) {
     int64_t entries = 0;
-    key_set set = {.slot_count = 1024, .bound = bound};
+    key_set set = {.slot_count = 1024, .level = level, .bound = bound};
     *out = (leat_identities){0};
     for (int i = 0; i < log_count; i++) entries += logs[i].entries;
     if (entries == 0) return LEAT_OK;

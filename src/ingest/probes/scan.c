@@ -258,8 +258,13 @@ static leat_code count_identities(scan *self, leat_error *err) {
     leat_census_log logs[LEAT_THREADS_MAX];
     leat_identities found;
     bool ordered = self->job->options->split == LEAT_SPLIT_ORDERED;
+    const int level = self->partition.identities.level;
     leat_identity_set_free(&self->partition.identities); /* before there is another table */
-    if (self->partition.identities.full) {
+    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
+    LEAT_TRY(leat_identity_count(logs, self->memory.threads, level, ordered ? &state->bound : NULL,
+                                 self->job->options->memory_bytes / 8, &self->job->ticker, &found,
+                                 err));
+    if (level > 0 && found.probes == 0) {
         leat_warnings_add(&state->warnings,
                           "a probe is one source address, but the results of RIPE Atlas are of "
                           "more than %lld pairs of a probe (prb_id) and an address, too many to "
@@ -267,12 +272,12 @@ static leat_code count_identities(scan *self, leat_error *err) {
                           (long long)self->partition.identities.most);
         return LEAT_OK;
     }
-    for (int i = 0; i < self->memory.threads; i++) logs[i] = self->partition.workers[i].pairs;
-    LEAT_TRY(leat_identity_count(logs, self->memory.threads, ordered ? &state->bound : NULL,
-                                 self->job->options->memory_bytes / 8, &self->job->ticker, &found,
-                                 err));
     if (found.probes == found.addresses && found.shared == 0 && found.merged == 0) return LEAT_OK;
-    char both[120] = "", merged[160] = "";
+    char both[120] = "", merged[160] = "", sample[120] = "";
+    if (level > 0)
+        snprintf(sample, sizeof sample,
+                 " more than %lld pairs of a probe and an address; those of a sample are of",
+                 (long long)self->partition.identities.most);
     if (found.shared > 0)
         snprintf(both, sizeof both,
                  ": of %lld probe%s in test, %lld %s also in train with another address",
@@ -285,10 +290,10 @@ static leat_code count_identities(scan *self, leat_error *err) {
                  (long long)found.merged, found.merged == 1 ? " is" : "es are",
                  found.merged == 1 ? "" : " each");
     leat_warnings_add(&state->warnings,
-                      "a probe is one source address, but the results of RIPE Atlas are of %lld "
+                      "a probe is one source address, but the results of RIPE Atlas are of%s %lld "
                       "probe%s (prb_id) with %lld address%s%s%s; --probe prb_id makes each prb_id "
                       "one probe",
-                      (long long)found.probes, found.probes == 1 ? "" : "s",
+                      sample, (long long)found.probes, found.probes == 1 ? "" : "s",
                       (long long)found.addresses, found.addresses == 1 ? "" : "es", both, merged);
     return LEAT_OK;
 }

@@ -55,7 +55,7 @@ static void check_counts(bool ordered, int64_t memory_bytes) {
         want.addresses += all->address[k] != 0;
         want.merged += is_private(k) && (all->address[k] & 4) != 0;
     }
-    assert_ok(leat_identity_count(logs, LOGS + 1, ordered ? &bound : NULL, memory_bytes, NULL,
+    assert_ok(leat_identity_count(logs, LOGS + 1, 0, ordered ? &bound : NULL, memory_bytes, NULL,
                                   &found, err));
     assert_true(want.shared > 0 && want.merged > 0 && want.test > want.shared);
     assert_memory_equal(&found, &want, sizeof want);
@@ -75,37 +75,71 @@ static void test_none(void **state) {
     (void)state;
     leat_census_log log = {0};
     leat_identities found = {.probes = 7};
-    assert_ok(leat_identity_count(&log, 1, NULL, 1 << 20, NULL, &found, err));
+    assert_ok(leat_identity_count(&log, 1, 0, NULL, 1 << 20, NULL, &found, err));
     assert_int_equal(found.probes, 0);
 }
 
-/* Pairs are logged once, and no more than the maximum, in whatever order they come. */
-static void test_bounded(void **state) {
+/* ---- more pairs than are kept ---- */
+
+/* Pair i of numbers that have `each` addresses, one after the other. */
+static void enter_pair(leat_identity_set *set, leat_census_log *log, int i, int each) {
+    char text[46];
+    bool fresh = false;
+    address_of(i, text);
+    leat_text address = {text, (int32_t)strlen(text)};
+    uint32_t number = (uint32_t)(i / each + 1);
+    assert_ok(leat_identity_enter(set, number, &address, &fresh, err));
+    if (fresh) assert_ok(leat_identity_add(log, number, LEAT_SPLIT_TRAIN, &address, err));
+}
+
+/* The counts of so many pairs, each of which comes twice, in steps of `step`. */
+static leat_identities sampled(int pairs, int each, int most, int step, int *level) {
+    leat_identity_set set = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = most};
+    leat_census_log log = {0};
+    leat_identities found;
+    assert_ok(leat_census_log_open(&log, core_dir(), err));
+    for (int64_t i = 0; i < 2 * (int64_t)pairs; i++)
+        enter_pair(&set, &log, (int)(i * step % pairs), each);
+    assert_true(set.used <= most);
+    assert_true(log.entries <= (set.level + 1) * most);
+    *level = set.level;
+    leat_identity_set_free(&set);
+    assert_ok(leat_census_log_flush(&log, err));
+    assert_ok(leat_identity_count(&log, 1, *level, NULL, 1 << 20, NULL, &found, err));
+    leat_census_log_close(&log);
+    return found;
+}
+
+/* All pairs, up to the maximum; of more, a sample of the numbers, with all of their pairs, the same
+ * in any order. A number that has too many is in none. */
+static void test_sample(void **state) {
     (void)state;
-    enum { MOST = 2000 };
-    for (int pairs = MOST; pairs <= MOST + 1; pairs++) {
-        leat_identity_set set = {.lock = PTHREAD_MUTEX_INITIALIZER, .most = MOST};
-        int64_t logged = 0;
-        for (int i = 0; i < 5 * pairs; i++) {
-            char text[46];
-            bool fresh = false;
-            int k = i * 7 % pairs; /* 7 divides neither number: each pair comes five times */
-            address_of(k / 2, text);
-            leat_text address = {text, (int32_t)strlen(text)};
-            assert_ok(leat_identity_enter(&set, (uint32_t)(k % 2 + 1), &address, &fresh, err));
-            logged += fresh;
-        }
-        assert_int_equal(logged, MOST);
-        assert_int_equal(set.full, pairs > MOST);
-        leat_identity_set_free(&set);
+    enum { EACH = 4, MOST = 2000 };
+    for (int pairs = MOST; pairs <= 8 * MOST; pairs += MOST - EACH) {
+        int level = 0, other = 0;
+        leat_identities found = sampled(pairs, EACH, MOST, 1, &level);
+        assert_int_equal(level > 0, pairs > MOST);
+        assert_int_equal(found.addresses, EACH * found.probes);
+        assert_true(found.probes * EACH <= MOST && found.probes * EACH > MOST / 3);
+        if (level == 0) assert_int_equal(found.probes * EACH, pairs);
+        leat_identities again = sampled(pairs, EACH, MOST, pairs - 1, &other);
+        assert_int_equal(level, other);
+        assert_memory_equal(&found, &again, sizeof found);
     }
+    int level = 0;
+    assert_int_equal(sampled(MOST + 1, MOST + 1, MOST, 1, &level).probes, 0);
+    assert_true(level > 0);
+}
+
+static void test_most(void **state) {
+    (void)state;
     assert_int_equal(leat_identity_most(1), 1024);
     assert_int_equal(leat_identity_most(INT64_C(64) << 20), 1 << 17);
     assert_int_equal(leat_identity_most(INT64_C(1) << 40), LEAT_IDENTITY_PAIRS_MAX);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_bounded), cmocka_unit_test(test_none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts), cmocka_unit_test(test_none),
+                                       cmocka_unit_test(test_sample), cmocka_unit_test(test_most)};
     return cmocka_run_group_tests(tests, NULL, core_teardown);
 }
