@@ -249,7 +249,7 @@ static void put_captures(leat_textbuf *out, const leat_can_summary *s) {
                           "class=\"text\">split</th><th>bus</th><th>vehicle</th>"
                           "<th>frames</th><th>graphs</th><th>with attack</th>"
                           "<th>unlabelled</th><th>time</th><th>frames/s</th><th "
-                          "class=\"text\">course</th></tr></thead>\n<tbody>\n");
+                          "class=\"text\">over time</th></tr></thead>\n<tbody>\n");
     for (int64_t i = 0; i < s->capture_count && i < CAPTURES_SHOWN; i++)
         put_capture(out, &s->captures[i]);
     leat_textbuf_put(out, "</tbody></table></div>\n");

@@ -1,4 +1,4 @@
-/* Figures of `leat inspect --html` for a CAN cache: the course of one capture, its
+/* Figures of `leat inspect --html` for a CAN cache: one capture over time, its
  * identifiers and its load. */
 #include <math.h>
 #include <stdio.h>

@@ -112,7 +112,13 @@ static const char page_rules[] =
     ".picture.large{width:320px;image-rendering:pixelated}\n"
     ".key{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:5px}"
     ".item{white-space:nowrap;margin-right:8px}table+.note{margin:10px 0 0}\n"
-    ".scroll{overflow-x:auto}\n"
+    /* a shade at the end where a table goes on, which the table's own background covers elsewhere
+     */
+    ".scroll{overflow-x:auto;background:"
+    "linear-gradient(90deg,var(--card) 24px,transparent) 0/48px 100% no-repeat local,"
+    "linear-gradient(270deg,var(--card) 24px,transparent) 100%/48px 100% no-repeat local,"
+    "linear-gradient(90deg,var(--quiet),transparent) 0/14px 100% no-repeat,"
+    "linear-gradient(270deg,var(--quiet),transparent) 100%/14px 100% no-repeat var(--card)}\n"
     "table{border-collapse:collapse;width:100%;font-size:14px}\n"
     "th,td{padding:5px 10px;text-align:right;border-bottom:1px solid var(--grid);"
     "white-space:nowrap}\n"
@@ -132,7 +138,7 @@ static const char page_rules[] =
     "@media(max-width:520px){main{padding:18px 12px 28px}"
     ".cards{grid-template-columns:1fr 1fr}.card{padding:10px 12px}.card b{font-size:18px}"
     "h1{font-size:22px}th,td{padding:5px 8px}}\n"
-    "@media print{body{background:#fff}.scroll{overflow:visible}"
+    "@media print{body{background:#fff}.scroll{overflow:visible;background:none}"
     "th,td{white-space:normal;overflow-wrap:anywhere;padding:3px 5px}"
     "figure,.panel,.card{break-inside:avoid}}\n";
 
