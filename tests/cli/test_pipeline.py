@@ -150,6 +150,14 @@ class Pipeline(unittest.TestCase):
             self.assertEqual(lines, whole[:len(lines)]) # nothing wrong was handed out
             self.assertLess(len(lines), len(whole))
 
+    def test_a_missing_shard_is_named(self):
+        self.ingest(self.synth("x.csv"), "data")
+        os.remove(self.path("data", "train", "train_shard_00000.arrayrecord"))
+        for words in (("cat",), ("inspect",), ("batches",)):
+            said = leat(*words, self.path("data"), status=1).stderr
+            self.assertRegex(said, r'"train/train_shard_00000.arrayrecord", record \d+: the file is '
+                                   r'missing from ".*data"; copy it there again')
+
     def test_floats_have_the_fewest_digits(self):
         rng = random.Random(5)
         values = [0.0, 1e-45, 1.17549435e-38, 3.4028235e38, 16777216.0, 302281.125, 0.1, 1 / 3]

@@ -181,6 +181,11 @@ static leat_code in_row(const leat_row *cursor, leat_code code, leat_error *err)
         code = leat_fail(err, LEAT_ERR_NOT_FOUND,
                          "the data set \"%s\" was replaced after it was opened; open it again",
                          cursor->dataset->dir);
+    else if (code == LEAT_ERR_NOT_FOUND && cursor->dataset->index != NULL)
+        code = leat_fail(err, code,
+                         "the file is missing from \"%s\"; copy it there again, or run the ingest "
+                         "again with --replace",
+                         cursor->dataset->dir);
     return leat_error_context(err, code, "shard \"%s\", record %lld",
                               cursor->dataset->shards[cursor->facts.shard].name,
                               (long long)cursor->facts.record_index);
