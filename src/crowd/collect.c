@@ -158,11 +158,26 @@ static leat_code compute_hopeless(step_in_work *of, int *count, leat_error *err)
     return LEAT_OK;
 }
 
+/* Says, once, that no machine is there to compute what is missing. *since_ns: from when nothing has
+ * arrived, or it was last asked. */
+static leat_code look_for_machines(leat_coordinator *self, int64_t *since_ns, leat_error *err) {
+    const int64_t now_ns = leat_clock_ns(), silent_ms = self->options->silent_ms;
+    int64_t machines = 0;
+    if (self->alone || now_ns - *since_ns < silent_ms * 1000000) return LEAT_OK;
+    *since_ns = now_ns;
+    LEAT_TRY(leat_store_machines(self->pg, self->run, silent_ms, &machines, err));
+    self->alone = machines == 0;
+    if (self->alone)
+        leat_coordinator_say(self, "no machine works on the run; it waits until one does");
+    return LEAT_OK;
+}
+
 leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
     step_in_work of = {.self = self,
                        .step = leat_trainer_state(self->session.trainer)->step,
                        .units = self->session.plan.units};
     int quiet = 0; /* looks in a row that found nothing */
+    int64_t since_ns = leat_clock_ns();
     while (of.next < of.units) {
         leat_store_result results[BATCH];
         int count = 0, hopeless = 0;
@@ -176,9 +191,12 @@ leat_code leat_coordinator_collect(leat_coordinator *self, leat_error *err) {
         if (full) LEAT_TRY(add_confirmed(&of, err));
         if (count > 0 || of.next > before) {
             quiet = 0;
+            since_ns = leat_clock_ns();
+            self->alone = false;
             continue;
         }
         if (full) LEAT_TRY(compute_hopeless(&of, &hopeless, err));
+        if (full) LEAT_TRY(look_for_machines(self, &since_ns, err));
         quiet = hopeless > 0 ? 0 : quiet + 1;
         (void)leat_pause_sleep(self->options->poll_ms, &self->stop);
     }

@@ -256,5 +256,8 @@ LEAT_MUST_CHECK leat_code leat_store_set_state(leat_pg *pg, const leat_store_hol
                                                leat_error *err);
 /* How many sessions other logins have in this database. */
 LEAT_MUST_CHECK leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err);
+/* How many machines of a run were heard of in the last silent_ms. */
+LEAT_MUST_CHECK leat_code leat_store_machines(leat_pg *pg, int64_t run, int64_t silent_ms,
+                                              int64_t *machines, leat_error *err);
 
 #endif

@@ -366,3 +366,17 @@ leat_code leat_store_others(leat_pg *pg, int64_t *sessions, leat_error *err) {
     leat_pg_rows_destroy(rows);
     return LEAT_OK;
 }
+
+leat_code leat_store_machines(leat_pg *pg, int64_t run, int64_t silent_ms, int64_t *machines,
+                              leat_error *err) {
+    leat_pg_rows *rows = NULL;
+    *machines = 0;
+    LEAT_TRY(
+        LEAT_STORE_CALL(pg, &rows,
+                        "select count(*) from leat.workers where run = $1 and "
+                        "leat.holds(last_heartbeat + $2::bigint * interval '1 millisecond', $2)",
+                        err, LEAT_PG_I(run), LEAT_PG_I(silent_ms)));
+    *machines = leat_pg_int(rows, 0, 0);
+    leat_pg_rows_destroy(rows);
+    return LEAT_OK;
+}

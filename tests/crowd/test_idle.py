@@ -87,6 +87,16 @@ class Idle(OnServer):
         # its hold is renewed over another connection, by the clock
         self.assertEqual([s for s in others if "leat.hold" not in s], [])
 
+    def test_no_machine(self):
+        """A coordinator whom nobody helps says so; and the run goes on as soon as somebody does."""
+        name = self.server.database()
+        coordinator = self.coordinate(self.server.url(name), name, "--steps", "2", "--silent-ms",
+                                      "200", "--renew-ms", "50")
+        coordinator.until("no machine works on the run; it waits until one does")
+        leat("work", self.server.url(name, "ann"), "--data", self.faces, "--key",
+             f"{self.data}/n.key", "--threads", "1", "--on-battery", "work", status=0)
+        coordinator.end()
+
     def test_worker(self):
         """A run without a coordinator, which has paused: the worker has nothing to do."""
         name, proxy, first = self.server.database(), self.listen(), self.listen()
