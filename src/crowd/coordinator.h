@@ -42,7 +42,7 @@ typedef struct leat_coordinator {
     bool stopped;   /* it said so */
     bool lost;      /* the database, and the caller knows it */
     bool tried_to_create, finished;
-    bool alone; /* no machine works, and the caller knows it */
+    bool alone;  /* no machine works, and the caller knows it */
     bool serves; /* the run keeps its data set in the database */
     int64_t run;
     char name[LEAT_CROWD_NAME_BYTES]; /* of the run */

@@ -232,9 +232,8 @@ static void note_columns(notes *of, const leat_can_file *files, const leat_can_s
         add_files(&to, first, count);
         add(&to,
             ": columns of few values are not used: %s%s%s; if one is the bus or marks frames, name "
-            "it with --column bus=NAME, extended=NAME, remote=NAME or error=NAME; marks are 0 or "
-            "1, "
-            "or words such as false and true",
+            "it with --column bus=NAME, extended=NAME, remote=NAME or error=NAME (a mark is 0, "
+            "1, or a word such as true)",
             files[first].unused, files[first].unused[0] != 0 && late[0] != 0 ? ", " : "", late);
     }
     note_labels(&to, files);

@@ -3,9 +3,9 @@
  * address becomes several, which may be in both splits, and probes behind one private address
  * become one. This counts how often, for a warning: pairs of number and address are logged as they
  * first occur, and counted within a memory limit. If they become more than a maximum, only those of
- * a half of the probes are kept, then of a quarter, and so on: each probe has a level, which half
- * of them pass, a quarter twice, ..., by a hash of its number. So the sample has all pairs of its
- * probes, and is the same in whatever order the pairs come.
+ * a half of the probes are kept, then of a quarter, and so on. A hash of its number gives each
+ * probe a level: half of them have at least 1, a quarter at least 2, ... So the sample has all
+ * pairs of its probes, and is the same in whatever order the pairs come.
  */
 #ifndef LEAT_INGEST_PROBES_IDENTITY_H
 #define LEAT_INGEST_PROBES_IDENTITY_H

@@ -503,7 +503,8 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     if (other) snprintf(help, sizeof help, "the file looks like %s; use --format %s", looks, looks);
     double share = ceil(1000.0 * (double)rejected / (double)copy.lines) / 1000.0;
     char allow[64] = ""; /* not where most lines would be lost */
-    if (2 * rejected <= copy.lines && 2 * copy.rejected[LEAT_CAN_REJECT_NO_LABEL] <= rejected)
+    if (copy.frames > 0 && 2 * rejected <= copy.lines &&
+        2 * copy.rejected[LEAT_CAN_REJECT_NO_LABEL] <= rejected)
         snprintf(allow, sizeof allow, ", or allow it with --max-rejected %.3f", share);
     return leat_fail(
         err, LEAT_ERR_INPUT, "\"%s\": %lld of its %lld lines are rejected as %s:%s; %s%s",
