@@ -15,6 +15,8 @@
 #define FEATURES_BYTES (INT64_C(10) << 20)
 /* Stacks of threads, buffers of files, JSON. */
 #define SMALL_BYTES (INT64_C(4) << 20)
+/* By how much the resident set of a process that has only begun may differ from run to run. */
+#define RESIDENT_ROOM (INT64_C(2) << 20)
 
 /* Samples are made with the model's own memory; on top of it come a group of images, those of the
  * grid, and the features' net. */
@@ -45,7 +47,8 @@ leat_code leat_train_check_memory(const leat_train_options *options, const leat_
     return leat_fail(err, LEAT_ERR_LIMIT,
                      "--memory %lldM is too low for this run; use --memory %lldM, fewer threads or "
                      "a smaller micro-batch",
-                     (long long)(options->memory_bytes >> 20), (long long)(bytes >> 20) + 1);
+                     (long long)(options->memory_bytes >> 20),
+                     (long long)((bytes + RESIDENT_ROOM) >> 20) + 1);
 }
 
 static leat_code create_trainer(leat_trainer **out, const leat_train_options *options,
