@@ -201,13 +201,14 @@ static leat_code add_path(const search *to, const char *path, leat_error *err) {
     leat_output output;
     LEAT_TRY(leat_output_look(folder, &output, err));
     if (output.kind != LEAT_OUTPUT_NONE)
-        return leat_fail(err, LEAT_ERR_INPUT,
-                         "folder \"%s\" holds the output of `%s`, not raw data; give the files that "
-                         "it was made from%s",
-                         folder, leat_output_command(output.kind),
-                         output.kind == LEAT_OUTPUT_PROBES
-                             ? ", or turn it back into measurements with `leat cat`"
-                             : "");
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "folder \"%s\" holds the output of `%s`, not raw data; give the files that "
+            "it was made from%s",
+            folder, leat_output_command(output.kind),
+            output.kind == LEAT_OUTPUT_PROBES
+                ? ", or turn it back into measurements with `leat cat`"
+                : "");
     const leat_ingest_skipped *skipped = &to->inputs->skipped;
     char others[400] = "";
     if (skipped->count > 0)

@@ -155,8 +155,8 @@ class Pipeline(unittest.TestCase):
         os.remove(self.path("data", "train", "train_shard_00000.arrayrecord"))
         for words in (("cat",), ("inspect",), ("batches",)):
             said = leat(*words, self.path("data"), status=1).stderr
-            self.assertRegex(said, r'"train/train_shard_00000.arrayrecord", record \d+: the file is '
-                                   r'missing from ".*data"; copy it there again')
+            self.assertRegex(said, r'"train/train_shard_00000.arrayrecord", record \d+: the file '
+                                   r'is missing from ".*data"; copy it there again')
 
     def test_floats_have_the_fewest_digits(self):
         rng = random.Random(5)

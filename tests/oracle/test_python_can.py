@@ -130,8 +130,8 @@ class PythonCan(unittest.TestCase):
             self.assertEqual({each["bus"]: each["frames"] for each in captures}, counts)
 
     def test_the_command_that_converts(self):
-        """What the refusal of a binary log names makes a log that is read. MDF needs asammdf, 200 MB
-        with what it requires, which scripts/python-env.sh therefore does not install."""
+        """What the refusal of a binary log names makes a log that is read. MDF needs asammdf, 200
+        MB with what it requires, which scripts/python-env.sh therefore does not install."""
         has_asammdf = importlib.util.find_spec("asammdf") is not None
         for suffix in ("blf", "db", "mf4") if has_asammdf else ("blf", "db"):
             path, log = self.path(f"a.{suffix}"), self.path(f"{suffix}.log")
