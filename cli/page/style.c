@@ -112,7 +112,7 @@ static const char page_rules[] =
     ".picture.large{width:320px;image-rendering:pixelated}\n"
     ".key{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:5px}"
     ".item{white-space:nowrap;margin-right:8px}table+.note{margin:10px 0 0}\n"
-    /* a shade where a table goes on; at its ends, a background that moves with it covers that */
+    /* a shadow where a table continues, covered at its ends by what scrolls with it */
     ".scroll{overflow-x:auto;background:"
     "linear-gradient(90deg,var(--card) 24px,transparent) 0/48px 100% no-repeat local,"
     "linear-gradient(270deg,var(--card) 24px,transparent) 100%/48px 100% no-repeat local,"

@@ -101,7 +101,7 @@ static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t 
 
 void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
     if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
-    /* numbers differ: they are not one word, unless they are Microsoft's for NaN, as 1.#QNAN */
+    /* numbers differ: they are not one word, except NaN as Microsoft's C library prints it */
     bool numeric = memchr(text, '#', (size_t)size_bytes) == NULL;
     for (int64_t i = 0; i < size_bytes && numeric; i++) {
         if (text[i] >= '0' && text[i] <= '9') return;
