@@ -137,9 +137,10 @@ class Notes(Case):
             self.assertEqual(self.warnings(by_range, "--column", f"id=id:{unit}"), "")
         by_name = self.log("name.csv", "time,IntID,data\n", lambda i: f"{i * 0.001:.6f},{i % 9},14")
         self.assertIn("could be decimal", self.warnings(by_name, "--column", "id=IntID"))
-        for name, text in (("letters", ("704", "1088", "1A64")), ("short", ("704", "088", "264")),
-                           ("beyond", ("704", "1088", "9264"))):
-            log = self.log(f"{name}.csv", "time,id,data\n",
+        for name, text, column in (("letters", ("704", "1088", "1A64"), "id"),
+                                   ("short", ("704", "088", "264"), "id"),
+                                   ("beyond", ("704", "1088", "9264"), "can_id")):
+            log = self.log(f"{name}.csv", f"time,{column},data\n",
                            lambda i, t=text: f"{i * 0.001:.6f},{t[i % 3]},140a")
             self.assertEqual(self.warnings(log), "", name)
         self.assertEqual(self.warnings(by_range, "--identifiers", "written"), "")

@@ -1,10 +1,9 @@
-"""leat ingest can: what other programs write into logs. Gaps are not times, marks and buses are
-found under any name, decimal identifiers are reported, and files that are not text are named."""
+"""leat ingest can: what other programs write into logs. Marks and buses are found under any name,
+decimal identifiers are reported, and files that are not text are named."""
 import gzip
 import hashlib
 import json
 import os
-import sys
 import unittest
 
 from test_ingest_can import Case, read_tensors
@@ -74,126 +73,6 @@ class Sparse(Third):
             self.assertIn("--unlabelled benign-lines", self.ingest(log, status=1))
             result = self.read(log, "--unlabelled", "benign-lines")[0]
             self.assertEqual((result["frames"], self.attacks(result)), (400, 10))
-
-
-class Gaps(Third):
-    def gaps(self, count):
-        return [0] + [(i * i * 7919 % 997 + 3) / 1e6 for i in range(1, count)]
-
-    def times(self, gaps):
-        micros = 0
-        for gap in gaps:
-            micros += round(gap * 1e6)
-            yield micros / 1e6
-
-    def candump(self, gaps):
-        return [f"({gap:010.6f}) can0 {0x100 + i % 7:03X}#{i % 256:02X}"
-                for i, gap in enumerate(gaps)]
-
-    def test_candump_deltas_are_refused(self):
-        log = self.save("delta.log", self.candump(self.gaps(400)))
-        for words in ((), ("--clock-steps", "sort"), ("--captures", "merged"), ("--bus", "merge"),
-                      ("--preset", "reference")):
-            says = self.ingest(log, *words, status=1)
-            self.assertRegex(says, "delta.log\": [12][0-9]{2} of its 400 times are earlier", words)
-            self.assertIn("use --times gap to add them up", says)
-            self.assertNotIn("--val-fraction", says)
-        self.assertFalse(os.path.exists(self.path("cache")))
-        self.assertEqual(self.settings(self.read(log, "--times", "clock")[0])["times"], "clock")
-
-    def test_candump_deltas_are_added_up(self):
-        gaps = self.gaps(30_000)  # some blocks
-        lines = self.candump(gaps)
-        lines[100] = lines[100].split("#", maxsplit=1)[0] + "#R"  # time passes in all of these
-        lines[20_000] = lines[20_000].replace(" 1", " 2000011", 1)
-        lines[20_001] = lines[20_001].replace("#", "#X")
-        wanted = [time for i, time in enumerate(self.times(gaps))
-                  if i not in (100, 20_000, 20_001)][:29_996]
-        log = self.save("delta.log", lines)
-        packed = self.path("packed.log.gz")
-        with open(log, "rb") as file, gzip.open(packed, "wb") as other:
-            other.write(file.read())
-        for path in (log, packed):
-            for threads in ("1", "3"):
-                result, times, _ = self.read(path, "--times", "gap", "--threads", threads)
-                self.assertEqual(times, wanted)
-                self.assertEqual(result["frames_stepped_back"], 0)
-        self.assertEqual(self.settings(result)["times"], "gap")
-
-    def test_a_relative_column(self):
-        gaps = self.gaps(200)
-        log = self.save("trip.csv", ["Line,Rel Time (Sec),Arb ID,D1"] + [
-            f"{i},{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X}" for i, gap in enumerate(gaps)])
-        column = "time=Rel Time (Sec),id=Arb ID"
-        says = self.ingest(log, "--column", column, status=1)
-        self.assertIn("use --column time=Rel Time (Sec):gap to add them up", says)
-        column = column.replace(",", ":gap,")
-        self.assertEqual(self.read(log, "--column", column)[1], list(self.times(gaps)))
-        # a unit is given beside it
-        log = self.save("ms.csv", ["time_ms,id,data"] + [
-            f"{gap * 1e3:.3f},{0x1A0 + i % 9:X},{i % 256:02X}" for i, gap in enumerate(gaps)])
-        self.assertIn("--column time=time_ms:gap", self.ingest(log, status=1))
-        for words in (("--column", "time=time_ms:gap"), ("--times", "gap"),
-                      ("--column", "time=time_ms:ms", "--times", "gap")):
-            self.assertEqual(self.read(log, *words)[1], list(self.times(gaps)), words)
-
-    def test_a_gap_below_zero(self):
-        gaps = self.gaps(200)
-        lines = self.candump(gaps)
-        lines[50] = lines[50].replace("(", "(-")
-        result, times, _ = self.read(self.save("back.log", lines), "--times", "gap")
-        self.assertEqual((result["frames"], result["rejected"]), (199, 1))
-        gaps[50] = 0
-        wanted = list(self.times(gaps))
-        self.assertEqual(times, (wanted[:50] + wanted[51:])[:196])
-
-    def test_marks_beside_gaps(self):
-        """The rules of reading are the present ones: no cache of gaps is older."""
-        gaps = self.gaps(400)
-        log = self.save("trip.csv", ["time,id,data,IDE,RTR,Network"] + [
-            f"{gap:.6f},{0x1A0 + i % 10:X},{i % 256:02X},{int(i % 20 == 10)},{int(i % 20 == 5)},"
-            f"{1 + i % 2}" for i, gap in enumerate(gaps)])
-        for words in (("--times", "gap"), ("--column", "time=time:gap")):
-            result, _, ids = self.read(log, *words)
-            self.assertEqual((result["frames"], result["captures"]), (380, 2))
-            self.assertIn("1:000001A0", ids)
-            self.assertEqual(self.settings(result)["reader"], "2")
-
-    def test_gaps_of_malformed_lines(self):
-        gaps = self.gaps(200)
-        wanted = [time for i, time in enumerate(self.times(gaps)) if i != 50][:196]
-        lines = self.candump(gaps)
-        lines[50] = lines[50].replace(" can0 ", " ")  # no interface
-        logs = [(self.save("short.log", lines), ("--times", "gap"))]
-        for name, cell in (("cells", "00,1"), ("quotes", '"00'), ("none", "")):
-            lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{int(i % 5 == 0)}"
-                     for i, gap in enumerate(gaps)]
-            lines[50] = f"{gaps[50]:.6f},1A0,{cell}" + (",0" if cell else "")
-            for header in ("time,id,data,remote", "timestamp,arbitration_id,data_field,attack"):
-                if "remote" in header:
-                    rows = [line[:-1] + "0" for line in lines]
-                else:
-                    rows = lines
-                path = self.save(f"{name}{len(header)}.csv", [header] + rows)
-                logs.append((path, ("--times", "gap")))
-        lines = [f"{gap:.6f},{0x1A0 + i % 9:X},{i % 256:02X},{'?' if i == 50 else 0}"
-                 for i, gap in enumerate(gaps)]
-        logs.append((self.save("mark.csv", ["time,id,data,remote"] + lines), ("--times", "gap")))
-        for log, words in logs:
-            result, times, _ = self.read(log, *words)
-            self.assertEqual((result["frames"], result["rejected"]), (199, 1), log)
-            self.assertEqual(times, wanted, log)
-
-    def test_logs_of_a_clock(self):
-        """A tenth of small steps is a logger's; times far from 0 are no gaps, however mixed."""
-        near = [i * 1e-3 - (0.002 if i % 10 == 9 else 0) for i in range(400)]
-        self.assertEqual(self.read(self.save("near.log", self.candump(near)))[1],
-                         sorted(round(time, 6) for time in near))
-        far = [1.6e9 + (i ^ 1) * 1e-3 for i in range(400)]
-        times = self.read(self.save("far.log", self.candump(far)))[1]
-        self.assertEqual(times, sorted(float(f"{time:.6f}") for time in far))
-        few = self.save("few.log", self.candump(self.gaps(15)))
-        self.assertEqual(self.read(few)[0]["frames"], 15)
 
 
 EXTENDED = ("IDE", "Xtd", "Ext", "is_ext", "CAN_DataFrame.IDE", "FrameIDE", "msg_ide", "extended",
@@ -283,6 +162,21 @@ class Marks(Third):
         # words for attacks are still a label's
         result = self.read(self.table("Type", lambda i: ("Normal", "DoS")[i == 9]), *self.mapped)[0]
         self.assertIn("--column label=Type", result["warnings"][0])
+
+    def test_names_like_those_of_marks(self):
+        """Not read, but named, also where the first one that is set comes late; never a label."""
+        for name in ("IsExtId", "is_remote_request", "frame_type", "Er", "Standard", "STD_ID"):
+            for values in (("0", "1"), ("false", "true"), ("no", "yes")):
+                for chosen in (lambda i: i % 10 == 9, lambda i: i > 300):
+                    log = self.table(name, lambda i, v=values, c=chosen: v[c(i)])
+                    warning, = self.read(log, *self.mapped)[0]["warnings"]
+                    self.assertIn(f'columns of few values are not used: "{name}"', warning)
+                    self.assertNotIn("label=", warning)
+        for name in ("external_temp", "is_extra", "border"):
+            log = self.table(name, lambda i: i % 2)
+            self.assertIn(f"label={name}", self.read(log, *self.mapped)[0]["warnings"][0])
+        log = self.table("frame_type", lambda i: ("normal", "attack")[i % 2])
+        self.assertIn("label=frame_type", self.read(log, *self.mapped)[0]["warnings"][0])
 
     def test_never_a_label(self):
         for name in EXTENDED + REMOTE + ERROR + ("BRS", "ESI", "EDL", "Dir", "FDF", "Type"):
@@ -492,6 +386,10 @@ class Buses(Third):
         result, _, ids = self.read(self.table("Segment", lambda i: "AB"[i % 2]))
         self.assertEqual((result["captures"], ids[0]), (1, "1A0"))
         self.assertIn('columns of few values are not used: "Segment"', result["warnings"][0])
+        for name in ("Port", "Ch", "can"):
+            for value in (lambda i: i % 2, lambda i: i // 300):  # the second one comes late
+                warning, = self.read(self.table(name, value))[0]["warnings"]
+                self.assertIn(f'columns of few values are not used: "{name}"', warning)
         result = self.read(self.table("Network", lambda i: f"node {i}"))[0]  # too many to be buses
         self.assertEqual((result["captures"], result["warnings"]), (1, []))
         for name, value in (("Dir", lambda i: ("Rx", "Tx")[i % 2]), ("Segment", lambda i: "A"),
@@ -515,6 +413,13 @@ class Decimal(Third):
                 log = self.table(name, lambda i: (104, 288, 399, 773, 790)[i % 5])
                 self.assertEqual(
                     self.read(log, "--column", f"id={name}:{unit}")[0]["warnings"], [])
+
+    def test_some_with_29_bits(self):
+        for idents in ((16777217, 288, 399, 1201, 99), (16777216, 17301504)):
+            log = self.table("ID", lambda i, idents=idents: idents[i % len(idents)])
+            self.assertIn("could be decimal", self.read(log)[0]["warnings"][0])
+            log = self.table("can_id", lambda i, idents=idents: idents[i % len(idents)])
+            self.assertEqual(self.read(log)[0]["warnings"], [])
 
     def test_with_and_without_prefix(self):
         for ident, said in ((lambda i: ("0x1A0", "416", "2015")[i % 3], True),

@@ -42,16 +42,15 @@ static void add_files(notes *to, int64_t first, int64_t count) {
 }
 
 /* Identifiers that could be decimal, where they are read as hexadecimal: their column says so, or
- * all digits are decimal, and some are too large for 11 bits only as hexadecimal numbers, or their
- * column has a name that is also that of decimal ones, and none begins with 0. */
+ * all digits are decimal, and their column has a name that is also that of decimal ones, and none
+ * begins with 0, or some are too large for 11 bits only as hexadecimal numbers. */
 static bool may_be_decimal(const leat_can_file *file) {
     bool hex = leat_can_formats[file->format].is_hex;
     bool decided = (file->ids & (LEAT_CAN_IDS_LETTERS | LEAT_CAN_IDS_DECIDED)) != 0;
     if (hex || decided || file->frames == 0) return false;
     if ((file->ids & LEAT_CAN_IDS_NAMED_DEC) != 0) return true;
-    if ((file->ids & LEAT_CAN_IDS_BEYOND) != 0) return false;
     bool named = file->id_may_be_decimal && (file->marks & LEAT_CAN_MARK_PADDED) == 0;
-    return named || (file->ids & LEAT_CAN_IDS_LONG) != 0;
+    return named || (file->ids & (LEAT_CAN_IDS_LONG | LEAT_CAN_IDS_BEYOND)) == LEAT_CAN_IDS_LONG;
 }
 
 /* 0x1A4 beside 2015: those without 0x could be decimal, and as hexadecimal numbers some of them

@@ -42,6 +42,8 @@ int8_t leat_can_mark_column(leat_text name);
  * anything that cannot be a label. */
 bool leat_can_is_mark(leat_text name);
 bool leat_can_may_be_mark(leat_text name);
+/* Whether a name that is none of the known ones is like one of a mark or a bus. */
+bool leat_can_is_vague(leat_text name);
 bool leat_can_says_no_label(leat_text name);
 /* Marks and buses by less usual names, in a csv with a header, where no column has a usual one and
  * the first lines have values that fit; `reader` 1: only the buses that the first rules knew. */

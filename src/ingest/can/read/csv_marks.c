@@ -100,12 +100,26 @@ static bool is_byte(leat_text name) {
            (is_listed(plain, leat_can_byte_names) || strcmp(plain, leat_can_signal_name) == 0);
 }
 
-bool leat_can_says_no_label(leat_text name) {
+bool leat_can_is_vague(leat_text name) {
     char plain[LEAT_CAN_PLAIN_BYTES];
     int part = ALL_OF_IT;
+    if (find_word(name, &part) != NULL || leat_can_label_like(name)) return false;
     plain_name(name, plain);
+    if (is_listed(plain, leat_can_vague_names)) return true;
+    for (leat_text rest = name; rest.size_bytes > 0;) {
+        leat_text last = last_part(rest, false);
+        plain_name(last, plain);
+        if (is_listed(plain, leat_can_vague_parts)) return true;
+        bool between = last.size_bytes == 0; /* a separator: CAN_ID */
+        rest.size_bytes -= between ? 1 : last.size_bytes;
+    }
+    return false;
+}
+
+bool leat_can_says_no_label(leat_text name) {
+    int part = ALL_OF_IT;
     return find_word(name, &part) != NULL || is_byte(name) || leat_can_may_be_mark(name) ||
-           is_listed(plain, leat_can_no_label_names);
+           leat_can_is_vague(name);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -235,14 +249,16 @@ static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
     char plain[LEAT_CAN_PLAIN_BYTES];
     const leat_can_mark_row *word = find_word(name, &part);
     plain_name(name, plain);
-    bool type = leat_can_may_be_mark(name),
+    bool vague = leat_can_is_vague(name), type = leat_can_may_be_mark(name),
          mark = word != NULL && word->sure != LEAT_CAN_SURE_NO_USE;
     if ((word != NULL && !mark) || is_byte(name) || plain[0] == 0) return false;
-    if (!mark && !type && (leat_can_label_like(name) || leat_can_is_usual(name))) return false;
+    if (!mark && !type && !vague && (leat_can_label_like(name) || leat_can_is_usual(name)))
+        return false;
     const values seen = look_at(lines, count, layout, column);
     if (mark && word->column != LEAT_CAN_COLUMN_BUS) return seen.marks < seen.lines || seen.set > 0;
     if (seen.kinds && seen.different <= FEW) return true;
     if (type) return seen.different > 1;
+    if (vague) return seen.different > 1 && seen.different <= FEW;
     bool few = seen.different > 1 && seen.different <= FEW && seen.names == seen.lines;
     return few && (mark || (seen.lines >= LINES_ENOUGH && seen.marks < seen.lines));
 }

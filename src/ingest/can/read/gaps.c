@@ -2,8 +2,9 @@
  * Times that are gaps from one frame to the next, as candump -td and the relative columns of other
  * tools write them. Read as times of a clock they would be sorted, and a recording of minutes would
  * become one of a second. So a log whose times go back at more than a quarter of its frames is
- * refused, unless all of them are far from 0, where gaps begin; what buses and buffers of loggers
- * do stays under a tenth.
+ * refused, unless all of them are far from 0, where gaps begin, and farther than any gap; what
+ * buses and buffers of loggers do stays under a tenth. Between a tenth and a quarter, gaps of few
+ * values, as a clock of milliseconds has them, show by frames that are more than buses can carry.
  *
  * Gaps are added up in whole nanoseconds, over all lines that have one: also those of remote and
  * error frames and of rejected lines, during which time passes as well. A line that is rejected
@@ -17,7 +18,11 @@
 #include "ingest/can/read/formats.h"
 #include "ingest/can/read/scan.h"
 
-enum { FRAMES_ENOUGH = 16 };
+enum {
+    FRAMES_ENOUGH = 16,
+    GAP_USUAL_S = 60,     /* no log has this long a gap before each of its frames */
+    FRAMES_PER_S = 100000 /* more than several buses carry */
+};
 #define NS_PER_S INT64_C(1000000000)
 
 leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
@@ -40,12 +45,15 @@ leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
     return reason;
 }
 
+bool leat_can_is_far_from_gaps(const leat_can_file *file) {
+    return file->first_s > file->last_s - file->first_s && file->first_s > GAP_USUAL_S;
+}
+
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options) {
     if (options->times != LEAT_TIMES_AUTO || file->gaps || file->no_time) return false;
-    if (file->frames < FRAMES_ENOUGH || 4 * file->earlier_times <= file->frames) return false;
-    /* times that are farther from 0 than from each other: those of a clock, and logged in parallel
-     */
-    if (file->first_s > file->last_s - file->first_s) return false;
+    if (file->frames < FRAMES_ENOUGH || leat_can_is_far_from_gaps(file)) return false;
+    bool crowded = (double)file->frames > (file->last_s - file->first_s) * FRAMES_PER_S;
+    if ((crowded ? 10 : 4) * file->earlier_times <= file->frames) return false;
     /* a log that is said to be in no order of time, unless its bus had a frame a second at most */
     return !options->any_order || 4 * file->short_times > 3 * file->frames;
 }

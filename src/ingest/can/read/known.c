@@ -176,7 +176,15 @@ const char *const leat_can_kind_words[] = {
     "ext",    "xtd",         "extended", "extendedframe", "eff",        "29bit",    "rtr",
     "remote", "remoteframe", "err",      "error",         "errorframe", "errframe", NULL,
 };
-const char *const leat_can_no_label_names[] = {"port", NULL};
+const char *const leat_can_vague_names[] = {
+    "port",      "ch",     "chan",    "can",     "canport",         "subnet",
+    "frametype", "idtype", "isextid", "isstdid", "isremoterequest", "isstandardid",
+    "idformat",  NULL,
+};
+const char *const leat_can_vague_parts[] = {
+    "ext", "extd", "xtd",    "extended", "ide",   "eff", "std", "standard",
+    "sff", "rtr",  "remote", "err",      "error", "er",  NULL,
+};
 
 const char *const leat_can_label_names[] = {
     "attack",   "label",     "labels",      "class",     "flag",      "anomaly",

@@ -70,8 +70,10 @@ extern const char *const leat_can_maybe_mark_names[];
 /* Values that say what a mark says, in a column of another name: Format = EXT. As plain_name makes
  * them. */
 extern const char *const leat_can_kind_words[];
-/* Other names that no label has. */
-extern const char *const leat_can_no_label_names[];
+/* Names that no label has, of columns that may be marks or buses: complete, and parts of names.
+ * They are not read, but the summary names them. */
+extern const char *const leat_can_vague_names[];
+extern const char *const leat_can_vague_parts[];
 
 /* Labels, the first choice first. */
 extern const char *const leat_can_label_names[];

@@ -4,8 +4,8 @@
  * so the whole file decides. In a log with labels, only columns whose names say so are watched, for
  * words that name attacks: they count if no frame of the log is labelled as one.
  *
- * A column Type may mark identifiers of 29 bits as well. It is named as unused, as if the first
- * lines had both of its values, unless another column is more like a label.
+ * A column Type, or of a name like that of a mark or a bus, may be one as well. It is named as
+ * unused, as if the first lines had both of its values, unless another column is more like a label.
  */
 #include <stdio.h>
 
@@ -85,10 +85,10 @@ static int look_at_column(const leat_text *lines, int count, int first,
 
 /* ---- by name, or by the values of the first lines -------------------------------------------- */
 
-/* Whether the values of a column look like labels: all of them, or some in words that little else
- * has. */
+/* Whether the values of a column look like labels: all of them, unless its name is vague, or some
+ * in words that little else has. */
 static bool has_label_values(const leat_text *lines, int count, int first,
-                             const leat_can_layout *layout, int column) {
+                             const leat_can_layout *layout, int column, bool vague) {
     enum { SHORT_WORD = 5 }; /* R, T, yes, no, true, false */
     int words = 0, long_words = 0, seen = 0;
     for (int i = first; i < count; i++) {
@@ -100,7 +100,7 @@ static bool has_label_values(const leat_text *lines, int count, int first,
         words++;
         long_words += cells[column].size_bytes > SHORT_WORD;
     }
-    return long_words > 0 || (words > 0 && words == seen);
+    return long_words > 0 || (!vague && words > 0 && words == seen);
 }
 
 void leat_can_find_label_like(const leat_text *lines, int count, const leat_text *names,
@@ -111,7 +111,9 @@ void leat_can_find_label_like(const leat_text *lines, int count, const leat_text
         if (names != NULL && leat_can_is_mark(names[k])) continue;
         bool named =
             names != NULL && leat_can_label_like(names[k]) && !leat_can_may_be_mark(names[k]);
-        if (!named && !has_label_values(lines, count, names != NULL ? 1 : 0, layout, k)) continue;
+        bool vague = names != NULL && leat_can_is_vague(names[k]);
+        if (!named && !has_label_values(lines, count, names != NULL ? 1 : 0, layout, k, vague))
+            continue;
         if (names == NULL) snprintf(layout->label_like, sizeof layout->label_like, "%d", k + 1);
         else
             leat_text_show(layout->label_like, sizeof layout->label_like, names[k].data,
@@ -128,7 +130,8 @@ void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *
     for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
         bool named = names != NULL && leat_can_label_like(names[k]);
-        bool mark = names != NULL && !layout->labelled && leat_can_may_be_mark(names[k]);
+        bool mark = names != NULL && !layout->labelled &&
+                    (leat_can_may_be_mark(names[k]) || leat_can_is_vague(names[k]));
         bool none = names != NULL && !mark && leat_can_says_no_label(names[k]);
         if (layout->labelled ? !named : none) continue;
         int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);

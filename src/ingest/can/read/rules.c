@@ -128,7 +128,7 @@ static bool has_buses(const leat_can_layout *layout) {
 /* Whether times can turn out to be gaps after the first block: gaps begin near 0. */
 static bool may_be_gaps(const comparison *of) {
     return of->complete && of->present.times == LEAT_TIMES_AUTO && !of->now.no_time &&
-           of->times.first_s <= of->times.last_s - of->times.first_s;
+           !leat_can_is_far_from_gaps(&of->times);
 }
 
 static leat_code compare(comparison *of, const char *path, leat_lines *lines, bool *same,

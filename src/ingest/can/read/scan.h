@@ -84,6 +84,9 @@ int64_t leat_can_scan_memory(int threads);
 
 /* ---- times that seem to be gaps (gaps.c) ---- */
 
+/* Whether times are farther from 0 than from each other, and than gaps are: those of a clock, which
+ * may have been logged in parallel. */
+bool leat_can_is_far_from_gaps(const leat_can_file *file);
 /* Whether the times of a file that are read as those of a clock seem to be gaps. */
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options);
 /* The error for it, which names the options that decide. */
