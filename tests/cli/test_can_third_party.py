@@ -619,6 +619,11 @@ class Binary(Third):
                 self.assertIn(what, says)
                 self.assertIn(how, says)
                 self.assertNotIn("UTF-16", says)
+        with gzip.open(self.path("x.blf.gz"), "wb") as file:
+            file.write(cases[0][1])
+        says = self.ingest(self.path("x.blf.gz"), status=1)
+        self.assertIn("is a BLF file", says)
+        self.assertIn("logconvert FILE.blf", says)
 
 
 class Labels(Third):
