@@ -137,7 +137,7 @@ install: build
 	@cmake --install build --prefix "$(abspath $(PREFIX))"
 
 format:
-	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files -co --exclude-standard '*.c' '*.h')
+	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files '*.c' '*.h')
 
 clean:
 	@rm -rf build build-debug build-asan build-tsan build-fuzz build-arm64 build-wheel

@@ -252,6 +252,35 @@ class Canaries(unittest.TestCase):
             self.assertEqual(lint(self.root, "forbidden")[0], expected)
 
 
+    def test_files_of_the_user(self):
+        """In a clone, faults count once git tracks their file: others are the user's own."""
+        def git(*words):
+            subprocess.run(["git", "-c", "core.excludesFile=", *words], cwd=self.root, check=True)
+        git("init", "-q")
+        git("add", ".")
+        rules = [rule for rule, _, _, _ in CASES if rule != "format"]
+        files = {"my.log": "saved in /ho" "me/me\n", "pings.csv": "1,2\n" * 250001,
+                 "notes.md": 60 * "ab " + "\nTO" "DO", "src/base/own.c": "int a; \n\tchar *b;\n",
+                 "src/base/own.h": "leat_code leat_own(void);\n",
+                 "tests/load/test_own.c": '#include "own.c"\nint threads = 3;\n',
+                 "src/nn/kernels/own.c": "#include <zstd.h>\nint i = atoi(malloc(2));\n"}
+        for path, text in files.items():
+            write(self.root, path, text)
+        status, out = lint(self.root, *rules)
+        self.assertEqual(status, 0, out)
+        self.assertIn("lint: not read, as git does not track them: my.log, notes.md, pings.csv "
+                      "and 4 more\n", out)
+        git("add", ".")
+        for rule, where in (("text", "my.log:1"), ("bytes", "pings.csv"), ("pages", "notes.md:1"),
+                            ("blanks", "src/base/own.c:1"), ("opening", "src/base/own.c"),
+                            ("results", "src/base/own.h:1"), ("kernels", "src/nn/kernels/own.c:1"),
+                            ("doors", "src/nn/kernels/own.c:2"),
+                            ("tests", "tests/load/test_own.c:1")):
+            status, out = lint(self.root, rule)
+            self.assertEqual(status, 1, rule)
+            self.assertIn(where, out)
+            self.assertNotIn("not read", out)
+
     def test_what_is_allowed(self):
         """Assertions without effect, tests that declare their threads or have one."""
         for rule, path, text in (
