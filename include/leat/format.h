@@ -38,9 +38,9 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_options_parse(const char *text, leat_
                                                          leat_error *err);
 
 /*
- * Writes a file. It grows as "<path>.tmp" and appears at path, complete and on the disk, when
- * finish returns LEAT_OK; destroying the writer before that removes it. One thread at a time per
- * writer. After a failure every call but destroy fails.
+ * Writes a file. It grows next to path as ".NAME.leat-<16 hex digits>.tmp" and appears at path,
+ * complete and on the disk, when finish returns LEAT_OK; destroying the writer before that removes
+ * it. One thread at a time per writer. After a failure every call but destroy fails.
  */
 typedef struct leat_ar_writer leat_ar_writer;
 LEAT_API LEAT_MUST_CHECK leat_code leat_ar_writer_create(leat_ar_writer **out, const char *path,

@@ -9,7 +9,8 @@
  * handler.
  *
  * The handler may run at any instruction of any thread, so it finds mappings through a table of
- * atomic words that is never freed or locked: the one mutable global of the library.
+ * atomic words that is never freed or locked. scripts/allowed-globals.txt lists it and the few
+ * other variables of the library that outlive their function.
  */
 #include "base/map.h"
 
