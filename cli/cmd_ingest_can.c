@@ -382,7 +382,7 @@ static const leat_cli_option options[] = {
     {.own.name = "preset",
      .own.kind = LEAT_SETTING_CHOICE,
      .own.choices = "default|reference",
-     .own.help = "reference: all settings below as in the reference system",
+     .own.help = "reference: all settings below as in graphids",
      .preset = "default"},
     {.table = leat_can_settings_table},
     {.table = leat_can_ingest_options_table},
@@ -404,7 +404,7 @@ static const leat_cli_example examples[] = {
     {"leat ingest can otids.csv -o caches --column id=IntID1:dec",
      "a csv whose decimal identifiers have a name of their own"},
     {"leat ingest can data --dataset set_01 -o caches --preset reference",
-     "the numbers of the reference system"},
+     "the numbers of graphids, the system whose features these are"},
     {.line = NULL},
 };
 

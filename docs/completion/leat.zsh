@@ -63,7 +63,7 @@ _leat() {
       '--dataset[find training and test folders by the names of this data set, in PATH or PATH/NAME]:dataset:(hcrl_ch hcrl_sa set_01 set_02 set_03 set_04)' \
       '--train[patterns of folders or files in PATH to train on]:train:_files' \
       '--test[patterns of folders or files to test on, each a separate split]:test:_files' \
-      '--preset[reference: all settings below as in the reference system]:preset:(default reference)' \
+      '--preset[reference: all settings below as in graphids]:preset:(default reference)' \
       '--format[format of the logs; auto detects it from the contents]:format:(auto csv hcrl hcrl-text survival gvret candump crysys asc trc vehicle-spy openxc busmaster cl2000 canking)' \
       '--window[frames per window]:window:' \
       '--stride[frames from one window to the next]:stride:' \
@@ -197,7 +197,7 @@ _leat() {
       '--curriculum-start[where the ramp over --epochs begins]:curriculum-start:' \
       '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
       '--epochs[end after N epochs; 0: never]:epochs:' \
-      '--preset[reference: batches as the reference system makes them]:preset:(default reference)' \
+      '--preset[reference: batches as graphids makes them]:preset:(default reference)' \
       '--order[global: graphs of a batch are from anywhere; windowed, for caches larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:_files' \
       '--scale[scale features with the cache'\''s scaler, or leave them unchanged]:scale:(stored none)' \
       '--device-memory[set --max-nodes and --max-edges so that a training step of --model uses at most this much device memory, and print both]:device-memory:' \

@@ -44,11 +44,11 @@ typedef enum leat_edge_step {
 } leat_edge_step;
 
 typedef enum leat_self_loops {
-    LEAT_SELF_LOOPS_COUNT, /* in the clustering coefficient, as in the reference system */
+    LEAT_SELF_LOOPS_COUNT, /* in the clustering coefficient, as in graphids (docs/README.md) */
     LEAT_SELF_LOOPS_IGNORE,
 } leat_self_loops;
 
-/* {0}: like the reference system. */
+/* {0}: like graphids. */
 typedef struct leat_graph_options {
     leat_edge_step edge_step;
     leat_self_loops self_loops;

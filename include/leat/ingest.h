@@ -282,7 +282,7 @@ typedef struct leat_can_settings {
 
 /* The settings by name, as on the command line and in the cache: "window", "val-split", ... */
 LEAT_API const leat_setting_table *leat_can_settings_table(void);
-/* "default", or "reference": the behaviour of the reference system, including its quirks. */
+/* "default", or "reference": the behaviour of graphids (docs/README.md), including its quirks. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_can_settings_preset(leat_can_settings *settings,
                                                             const char *name, leat_error *err);
 

@@ -118,7 +118,7 @@ LEAT_API leat_train_options leat_train_options_default(void);
 LEAT_API const leat_setting_table *leat_train_options_table(void);
 /*
  * Sets options from a YAML file of "name: value" lines; an unknown name is an error that
- * suggests the nearest one. The sections of the reference system's config.yaml are read as well
+ * suggests the nearest one. The sections of the config.yaml of GANNs-with-friends are read as well
  * (docs/dcgan.md lists them). `notes` receives a line for each value that is interpreted
  * differently or not used, "" if there is none; at most notes_bytes are written. String options
  * point into *owner and are valid until it is destroyed.

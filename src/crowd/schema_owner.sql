@@ -512,7 +512,7 @@ begin
   return lost_;
 end $$;
 
--- ---- Views, by the names of the reference system -----------------------------------------------
+-- ---- Views, by the names of GANNs-with-friends --------------------------------------------------
 -- Without payloads, and without the hash of any result of a step that is not committed.
 
 create view leat.training_state with (security_barrier) as

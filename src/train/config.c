@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "train/identity.h"
 
-/* Keys of the reference system's config.yaml: the option that each is here, or why there is none.
- * docs/dcgan.md has this table, too. */
+/* Keys of the config.yaml of GANNs-with-friends: the option that each is here, or why there is
+ * none. docs/dcgan.md has this table, too. */
 static const struct {
     const char *section, *key;
     const char *option; /* NULL: none */
@@ -169,7 +169,7 @@ static leat_code refuse_name(const leat_train_config *config, const leat_yaml_it
                    item->key, nearest.best);
 }
 
-/* What the reference's generator and discriminator are made for. */
+/* What the generator and discriminator of GANNs-with-friends are made for. */
 static leat_code check_image_size(const leat_train_config *config, const leat_yaml_item *item,
                                   leat_error *err) {
     if (item->value == NULL || strcmp(item->value, "64") == 0) return LEAT_OK;

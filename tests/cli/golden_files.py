@@ -1,4 +1,5 @@
-"""The files of tests/golden/reference: outputs of the reference systems and samples of real data.
+"""The files of tests/golden/reference: outputs of the systems that leat is compared with
+(docs/README.md) and samples of real data.
 tests/golden_files.c is the same for tests in C."""
 import atexit
 import gzip

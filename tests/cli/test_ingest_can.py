@@ -1,4 +1,4 @@
-"""leat ingest can: the reference's graphs, the same bytes whatever the machine, caches found again,
+"""leat ingest can: the graphs of graphids, the same bytes whatever the machine, caches found again,
 kills and crowds. Golden files are read without their library: nothing but Python is needed."""
 import glob
 import hashlib
@@ -100,7 +100,7 @@ class Case(unittest.TestCase):
 
 
 class Numbers(Case):
-    """Beside the reference system."""
+    """Beside graphids."""
     def compare(self, ours, golden, labels=True, skip=()):
         self.assertEqual(sorted(ours), sorted(golden))
         for start, wanted in golden.items():

@@ -1,4 +1,4 @@
-"""Graphs of leat_graph_make beside those of the reference system (golden/can): every node
+"""Graphs of leat_graph_make beside those of graphids (golden/can): every node
 feature, edge and edge feature of every window. The logs are parsed here, as docs/can-graphs.md
 says, and the golden files read without their library, so that nothing but Python is needed."""
 import csv
@@ -183,7 +183,7 @@ class Golden(unittest.TestCase):
             self.assertEqual(edge_attr, list(tensors["edge_attr"][first * EDGE:last * EDGE]))
 
     def move_halves(self, log, start, window, nodes, want):
-        """The reference takes halves by row number, which is wrong where a window does not begin
+        """graphids takes halves by row number, which is wrong where a window does not begin
         at a multiple of its size: that this is what it did, and what is right."""
         wrong = log.halves(start, window, nodes, lambda row: row % window < window // 2)
         self.assertEqual(want[HALF::X], [as_float(share) for share in wrong])

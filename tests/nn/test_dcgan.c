@@ -1,5 +1,5 @@
 /*
- * The DCGAN's unit and steps against PyTorch's float64 run of the public reference
+ * The DCGAN's unit and steps against PyTorch's float64 run of GANNs-with-friends
  * (golden/nn/dcgan_small), and the same bits for all kernels and numbers of threads.
  */
 /* TSan: micro-batches on a pool. */

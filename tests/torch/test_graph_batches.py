@@ -168,7 +168,7 @@ class Equal(Case):
                 self.assertRaises(AssertionError, self.same, batch, broken)
 
     def test_reference(self):
-        """The layout of the reference system's own batch: names, types, slices, increments."""
+        """The layout of a batch of graphids: names, types, slices, increments."""
         golden = safetensors.torch.load_file(
             support.golden_files.path("golden/can/batch_ref.safetensors"))
         batch = next(iter(loader(**FIXED, batch=8)))

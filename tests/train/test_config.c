@@ -1,4 +1,4 @@
-/* Settings of a run from YAML: its own names, those of the reference system, and what is refused.
+/* Settings of a run from YAML: its own names, those of GANNs-with-friends, and what is refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void names_are_those_of_options(void **state) {
     assert_string_equal(notes, "");
 }
 
-/* The template of the reference system, with its sections. */
+/* The template of GANNs-with-friends, with its sections. */
 static const char reference[] = "database:\n"
                                 "  host: db.example.org\n"
                                 "  port: 54321\n"

@@ -137,7 +137,7 @@ typedef struct leat_can_sizes {
 } leat_can_sizes; /* all 0 without graphs */
 
 /* Of `count` graphs with size(i) rows, ascending, `sum` all together. Percentiles lie between two
- * neighbours, as in numpy; reals have single precision, as in the reference system.
+ * neighbours, as in numpy; reals have single precision, as in graphids.
  */
 typedef int64_t (*leat_can_size_fn)(const void *context, int64_t i);
 leat_can_sizes leat_can_sizes_of(leat_can_size_fn size, const void *context, int64_t count,

@@ -1,5 +1,5 @@
 /*
- * The JSON of a cache, as the reference system writes its own: members by name, two blanks a level,
+ * The JSON of a cache, as graphids writes its own: members by name, two blanks a level,
  * no newline at the end. It goes out in pieces, however many captures and identifiers there are.
  */
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "format/can_cache/can_cache.h"
 
-/* Of the fields that the reference system has too. */
+/* Of the fields that graphids has too. */
 #define SCHEMA_VERSION 3
 
 const leat_documents leat_can_documents = {

@@ -46,7 +46,7 @@ static leat_code set_layer(leat_dcgan_layer *layer, bool up, int narrow, int wid
 
 leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width, int latent, leat_error *err) {
     const int widths[] = {LEAT_IMAGE_COLORS, width, 2 * width, 4 * width, 8 * width};
-    /* the number of a layer in the reference's list of modules, and of its normalisation */
+    /* the number of a layer in the module list of GANNs-with-friends, and of its normalisation */
     static const int g_number[] = {0, 3, 6, 9, 12}, d_number[] = {0, 2, 5, 8, 11};
     *out = (leat_dcgan_model){.width = width, .latent = latent};
     if (width < 1 || width > LEAT_DCGAN_WIDTH_MAX || latent < 1 || latent > LEAT_DCGAN_LATENT_MAX)

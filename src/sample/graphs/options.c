@@ -37,7 +37,7 @@ static const leat_setting rows[] = {
      .help = "where the ramp ends; all tiers are in use then"},
     {INT("epochs", epochs, 0, INT32_MAX), .help = "end after N epochs; 0: never"},
     {CHOICE("preset", preset, "default|reference"),
-     .help = "reference: batches as the reference system makes them"},
+     .help = "reference: batches as graphids makes them"},
     {LEAT_ORDER_SETTING(leat_graph_batch_options),
      .help =
          "global: graphs of a batch are from anywhere; windowed, for caches larger than memory: "

@@ -16,7 +16,7 @@ void leat_order_by_key(const uint32_t *key, bool descending, uint32_t *items, ui
 void leat_order_shuffle(uint64_t key, uint32_t *items, int64_t count);
 
 /*
- * The reference system's bucket shuffle: `sorted` is cut in LEAT_BUCKETS runs (the last ones may be
+ * The bucket shuffle of graphids: `sorted` is cut in LEAT_BUCKETS runs (the last ones may be
  * shorter or missing), the runs are walked in random order, each in random order.
  */
 #define LEAT_BUCKETS 20

@@ -1,5 +1,5 @@
 /*
- * --field-order content: the order in which the Python system writes the fields of a measurement,
+ * --field-order content: the order in which ping-llm writes the fields of a measurement,
  * which depends on what the measurement says. CPython's random.Random(seed).shuffle is a
  * Fisher-Yates shuffle from the end whose draws are the top bits of a word, drawn again while they
  * are too large.

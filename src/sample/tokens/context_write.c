@@ -94,7 +94,7 @@ static void put_stamped(leat_context *context, int32_t at, int32_t *i, int32_t u
 /*
  * Partial: the `lost` first of the draw, in its order, which is random, stand at random places
  * among the others, which stay in time order; all choices of places are alike. Packing none merges
- * as the Python system does: by a fair coin until one of the two is used up, then the rest of the
+ * as ping-llm does: by a fair coin until one of the two is used up, then the rest of the
  * other.
  */
 static void order_partial(leat_context *context, int32_t kept) {

@@ -596,7 +596,7 @@ static void mixed(void **state) {
     leat_can_meta_free(&meta);
 }
 
-/* ---- the reference system's files ----------------------------------------------------------- */
+/* ---- the files of graphids ------------------------------------------------------------------ */
 
 static char *load_reference(const char *name) {
     uint8_t *text = NULL;

@@ -114,7 +114,7 @@ static void test_write_and_read(void **state) {
             int64_t inner = leat_probe_measurements_bytes(rows.count, rows.count * src_bytes,
                                                           dst_bytes, (k & 2) != 0);
             assert_int_equal(record.size_bytes, 880 + inner);
-            if (!(k & 2)) { /* the reference's sizes */
+            if (!(k & 2)) { /* the sizes of ping-llm */
 #define P(size) (((size) + 7) / 8 * 8)
                 int64_t n = rows.count;
                 assert_int_equal(inner, 720 + P(8 * n) + 2 * P(4 * n + 4) + P(n * src_bytes) +
@@ -433,7 +433,7 @@ static void test_known_schemas(void **state) {
     }
 }
 
-/* ---- the reference's rows ------------------------------------------------------------------- */
+/* ---- the rows of ping-llm ------------------------------------------------------------------- */
 
 /* One record of rows.json.gz as cases; free(the result). */
 static probe_case *expected_cases(json_t *record, json_t *addresses, int64_t *count) {

@@ -462,7 +462,7 @@ static void files(void **state) {
     free(image.data);
 }
 
-/* Every file of the reference's graphs, as its owner's library wrote it. */
+/* Every file of the graphs of graphids, as its owner's library wrote it. */
 static void golden(void **state) {
     (void)state;
     leat_path_list names = {0};

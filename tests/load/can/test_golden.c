@@ -1,6 +1,6 @@
 /*
- * A batch of graphs against that of torch_geometric, out of the reference system's own graphs and
- * scaler (golden/can): every tensor bit for bit. The golden files' graphs are put into a
+ * A batch of graphs against that of torch_geometric, made of the graphs and the scaler of
+ * graphids (golden/can): every tensor bit for bit. The golden files' graphs are put into a
  * cache; the batch's eight graphs are one split.
  */
 #include "golden_files.h"

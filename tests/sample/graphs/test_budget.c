@@ -1,5 +1,5 @@
 /*
- * What a step of a model takes: parameters as the reference system counts them, a layer added up by
+ * What a step of a model takes: parameters as graphids counts them, a layer added up by
  * hand, and budgets that fill the memory and never pass it.
  */
 #include "base/rng.h"

@@ -1,5 +1,5 @@
 /*
- * Packers: the reference system's batches from its own orders (golden/can/batches_ref.json),
+ * Packers: the batches of graphids from its own orders (golden/can/batches_ref.json),
  * and first-fit against the search from the first batch on, for all kinds of sizes.
  */
 #include "base/rng.h"

@@ -1,4 +1,4 @@
-/* The curriculum: tiers, their ramp and random ranks against the reference system's numbers. */
+/* The curriculum: tiers, their ramp and random ranks against the numbers of graphids. */
 #include <math.h>
 
 #include "graph_support.h"

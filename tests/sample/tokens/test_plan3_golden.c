@@ -1,5 +1,5 @@
 /*
- * plan3 with --packing none against what the Python system's sampler does
+ * plan3 with --packing none against what the sampler of ping-llm does
  * (golden/latency/plan3_ref.json): every number within 4 standard errors, both sides' errors
  * counted. Of IPv6 rows of 34 measurements and more, and of the real sample, only what stands
  * before its cut is compared.
@@ -144,7 +144,7 @@ static void cells(void **state) {
     json_object_foreach(json_object_get(golden, "cells"), name, cell) {
         int64_t n = (int64_t)get(cell, "n");
         int version = (int)get(cell, "ip_version");
-        if (version == 6 && n < 34) continue; /* the Python system cuts these; ours are in blocks */
+        if (version == 6 && n < 34) continue; /* ping-llm cuts these; ours are in blocks */
         sample_cell(&ours, n, version);
         check_cell(name, cell, &ours);
         checked++;
@@ -189,7 +189,7 @@ static test_rows *make_real_rows(const row_sizes *sizes, const json_t *split) {
     return rows;
 }
 
-/* The Python system takes rows of less than 34 whole, ceil(n / 30) times; ours are in blocks. */
+/* ping-llm takes rows of less than 34 whole, ceil(n / 30) times; ours are in blocks. */
 static void add_small_rows(cell_numbers *to, const test_rows *rows) {
     for (int64_t row = 0; row < rows->count; row++) {
         double n = (double)rows->n[row];
@@ -271,5 +271,5 @@ int main(void) {
         cmocka_unit_test(real_sample),
         cmocka_unit_test(left_out),
     };
-    return cmocka_run_group_tests_name("plan3 beside the Python system", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("plan3 beside ping-llm", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * Tokens against those of the Python system (golden/latency/tokens.json.gz), token for
+ * Tokens against those of ping-llm (golden/latency/tokens.json.gz), token for
  * token; the decoder on what the encoder makes, on every way to cut it, and on what nobody should
  * make.
  */
@@ -23,7 +23,7 @@ static float float_of_bits(int64_t bits) {
     return value;
 }
 
-/* The Python system reads "fe80::1%eth0" and takes blanks for no address; rows of ours never hold
+/* ping-llm reads "fe80::1%eth0" and takes blanks for no address; rows of ours never hold
  * either: here the zone is left out, and blanks are the zero address. */
 static void parse_bytes(const char *text, int version, uint8_t bytes[16]) {
     int64_t size = (int64_t)strcspn(text, "% ");
@@ -177,7 +177,7 @@ static void golden_times(void **state) {
             assert_int_equal(count, LEAT_TOKENS_MIN + (int)json_array_size(want));
             assert_tokens(tokens + 1, (int32_t)json_array_size(want), want, "time pair",
                           (int64_t)i);
-        } else { /* too far from the last one: absolute, where the Python system gives up */
+        } else { /* too far from the last one: absolute, where ping-llm gives up */
             assert_int_equal(count, LEAT_TOKENS_MIN + 9);
             assert_int_equal(tokens[1], LEAT_TOKEN_TIMESTAMP_ABS);
             raised++;
