@@ -44,7 +44,7 @@ void leat_report_json(leat_json *json, const void *report);
 void leat_report_figures(leat_page *page, const leat_summary *summary);
 /* Those of round trips and failures by version, split, hour and row. */
 void leat_report_values(leat_page *page, const leat_summary *summary);
-/* The beginning of a part of the course of a row, in microseconds. */
+/* The beginning of a part of a row over time, in microseconds. */
 double leat_course_begin(const leat_summary *summary, int part);
 extern const char *const leat_loss_words[LEAT_LOSSES];
 /* Round trips of a split and a version (0: IPv4, 1: IPv6); -1: of all. */

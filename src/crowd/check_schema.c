@@ -123,7 +123,7 @@ static void tell_absent(leat_check *self, const schema_facts *of) {
                     "schema: none yet, and this login may not create it");
 }
 
-/* What mends a schema that is not this version's, or not complete. */
+/* What repairs a schema that is not this version's, or not complete. */
 #define REPLACE                                                                                    \
     "as its owner: DROP SCHEMA leat CASCADE; then leat coordinate RUN --resume creates it again, " \
     "and the folder RUN is enough to continue"

@@ -1,6 +1,6 @@
 /*
  * Image data sets compared by the hashes of their images: which are twice in one, and in what two
- * sets differ, in the words of somebody who has to mend one of them.
+ * sets differ, in the words of somebody who has to repair one of them.
  */
 #include <inttypes.h>
 #include <stdio.h>
