@@ -1,9 +1,15 @@
 /*
  * Builds batches of tokens for training and prints their shapes and a checksum over all of them.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc batches.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o batches
+ * Build it after make install, and run it:
+ *
+ *   cc batches.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o batches
  *   ./batches probes 10
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  *
  * The checksum is that of the command with the same options, on any machine and with any number of
  * threads:

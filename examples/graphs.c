@@ -1,9 +1,15 @@
 /*
  * Opens a cache of CAN graphs and passes over its training split once, in batches.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc graphs.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o graphs
+ * Build it after make install, and run it:
+ *
+ *   cc graphs.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o graphs
  *   ./graphs cache
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  *
  * The checksum at the end is that of
  *

@@ -1,9 +1,15 @@
 /*
  * Ingests measurements with a line of progress; Ctrl-C stops it, and the same command resumes.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc ingest.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o ingest
+ * Build it after make install, and run it:
+ *
+ *   cc ingest.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o ingest
  *   ./ingest probes pings.csv more/
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

@@ -1,10 +1,15 @@
 /*
  * Opens a data set and counts the measurements of each split.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc open_dataset.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib \
- *     -o open_dataset
+ * Build it after make install, and run it:
+ *
+ *   cc open_dataset.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o open_dataset
  *   ./open_dataset probes
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  *
  * PATH is a folder written by leat ingest probes, or a third-party ArrayRecord file of probe rows.
  */

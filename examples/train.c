@@ -2,9 +2,15 @@
  * Trains a DCGAN on a data set of images, and saves a grid of what it generates. Ctrl-C saves the
  * state and stops; the same command resumes.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc train.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o train
+ * Build it after make install, and run it:
+ *
+ *   cc train.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o train
  *   ./train faces run 300
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  *
  * The run is the one of "leat train dcgan faces -o run --width 16 --steps 300".
  */

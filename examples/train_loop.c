@@ -2,9 +2,15 @@
  * A training loop of your own, from batches of images to the weights of a DCGAN: for another
  * optimizer, another loss on top, or gradients that go to another machine.
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig    # after make install PREFIX=~/.local
- *   cc train_loop.c $(pkg-config --cflags --libs leat) -Wl,-rpath,$HOME/.local/lib -o train_loop
+ * Build it after make install, and run it:
+ *
+ *   cc train_loop.c $(pkg-config --cflags --libs leat) \
+ *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o train_loop
  *   ./train_loop faces 10
+ *
+ * After make install PREFIX=~/.local, this line comes first:
+ *
+ *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
  *
  * The losses are those in metrics.jsonl of "leat train dcgan faces -o run --width 8 --steps 10".
  */

@@ -114,6 +114,22 @@ class Examples(unittest.TestCase):
     def leat(cls, *words):
         return cls.run_in(f"{cls.prefix}/bin/leat", *words)
 
+    def test_build_lines(self):
+        """The lines in each program's first comment work as printed, after a plain make install,
+        whose folder pkg-config searches by itself; only then come those for another prefix."""
+        for name in NAMES:
+            with open(os.path.join(EXAMPLES, f"{name}.c"), encoding="utf-8") as file:
+                comment = file.read().split("*/")[0]
+            lines = re.findall(r"^ \*   (.*)$", comment, re.M)
+            build = "\n".join(lines).split("\n./")[0]
+            self.assertRegex(build, rf"^cc {name}\.c ")
+            folder = os.path.join(self.folder, "lines")
+            shutil.rmtree(folder, ignore_errors=True)
+            shutil.copytree(EXAMPLES, folder)
+            self.run_in("sh", "-ec", f"cd lines\n{build}\nunset PKG_CONFIG_PATH\n"
+                                     f"! ./{name} >usage 2>&1; grep -q '^usage: {name} ' usage")
+            self.assertLess(comment.index("cc "), comment.index("export PKG_CONFIG_PATH"))
+
     def test_pages_are_installed(self):
         """And what they link to, programs and schemas among them."""
         doc = os.path.join(self.prefix, "share", "doc", "leat")
