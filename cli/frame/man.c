@@ -94,16 +94,76 @@ static void man_of_leat(leat_cli *cli) {
     }
 }
 
-static void write_tail(leat_cli *cli) {
-    leat_out(cli, ".SH EXIT STATUS\n0 success, 1 failure, 2 wrong usage.\n.SH SEE "
-                  "ALSO\n\\fBleat\\fR(1)\n");
+/* Commands that are used together: the pages of both refer to each other. */
+static const char *const related[][2] = {
+    {"ingest probes", "inspect"},
+    {"ingest probes", "batches"},
+    {"ingest probes", "cat"},
+    {"ingest probes", "synth probes"},
+    {"ingest can", "inspect"},
+    {"ingest can", "batches"},
+    {"ingest can", "cat"},
+    {"ingest can", "synth can"},
+    {"ingest images", "inspect"},
+    {"ingest images", "batches"},
+    {"ingest images", "cat"},
+    {"ingest images", "train dcgan"},
+    {"ingest images", "synth images"},
+    {"inspect", "batches"},
+    {"inspect", "cat"},
+    {"inspect", "doctor"},
+    {"inspect", "train dcgan"},
+    {"batches", "cat"},
+    {"train dcgan", "sample"},
+    {"train dcgan", "export"},
+    {"train dcgan", "import"},
+    {"train dcgan", "coordinate"},
+    {"coordinate", "work"},
+    {"coordinate", "status"},
+    {"coordinate", "doctor"},
+    {"work", "status"},
+    {"work", "doctor"},
+    {"status", "doctor"},
+    {"sample", "export"},
+    {"sample", "import"},
+    {"export", "import"},
+    {"doctor", "version"},
+};
+
+static bool are_related(const char *words, const char *other) {
+    for (size_t i = 0; i < sizeof related / sizeof related[0]; i++)
+        for (int side = 0; side < 2; side++)
+            if (strcmp(related[i][side], words) == 0 && strcmp(related[i][1 - side], other) == 0)
+                return true;
+    return false;
+}
+
+/* The page of leat (command is NULL) refers to all others. */
+static void write_tail(leat_cli *cli, const leat_cli_command *command) {
+    char name[LEAT_CLI_NAME_MAX];
+    const char *between = "";
+    leat_out(cli, ".SH EXIT STATUS\n0 success, 1 failure, 2 wrong usage.\n.SH SEE ALSO\n");
+    if (command != NULL) {
+        leat_out(cli, "\\fBleat\\fR(1)");
+        between = ",\n";
+    }
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        const char *words = leat_cli_commands[i]->words;
+        if (command != NULL && !are_related(command->words, words)) continue;
+        dashed(words, name);
+        leat_out(cli, "%s\\fBleat\\-", between);
+        write_text(cli, name);
+        leat_out(cli, "\\fR(1)");
+        between = ",\n";
+    }
+    leat_out(cli, "\n");
 }
 
 void leat_cli_man(leat_cli *cli, const leat_cli_command *command) {
     char name[LEAT_CLI_NAME_MAX + 8] = "leat-";
     if (command == NULL) {
         man_of_leat(cli);
-        write_tail(cli);
+        write_tail(cli, NULL);
         return;
     }
     dashed(command->words, name + strlen(name));
@@ -124,5 +184,5 @@ void leat_cli_man(leat_cli *cli, const leat_cli_command *command) {
         write_text(cli, row->says);
         leat_out(cli, "\n.RE\n");
     }
-    write_tail(cli);
+    write_tail(cli, command);
 }

@@ -113,6 +113,23 @@ class Help(unittest.TestCase):
         self.assertIn("synth probes", done.stdout)
         self.assertNotIn("cat", done.stdout)
 
+    def test_manual_pages_refer_to_each_other(self):
+        pages = {words: f"leat-{words.replace(' ', '-')}" for words in commands()}
+        refers = {}
+        for words, page in [("", "leat"), *pages.items()]:
+            text = leat("help", "--man", *words.split()).stdout.replace("\\", "")
+            refers[page] = re.findall(r"fB([a-z-]+)fR[(]1[)]", text.split(".SH SEE ALSO")[1])
+        self.assertEqual(refers["leat"], list(pages.values()))
+        for page, others in refers.items():
+            self.assertNotIn(page, others)
+            self.assertLess(1, len(others), page)
+            for other in others:
+                self.assertIn(page, refers[other])
+        for page, wanted in (("leat-ingest-probes", "inspect batches synth-probes"),
+                             ("leat-batches", "cat"), ("leat-train-dcgan", "sample export import"),
+                             ("leat-coordinate", "work status doctor")):
+            self.assertLessEqual({f"leat-{name}" for name in wanted.split()}, set(refers[page]))
+
     def test_manual_pages_are_in_step(self):
         wanted = {"leat.1": leat("help", "--man").stdout}
         for words in commands():
