@@ -80,7 +80,7 @@ def update(weights, mean, square, batch, step):
 
 
 class PreviousToken:
-    """What the token before alone tells about the next one: counts of pairs."""
+    """A baseline that predicts a token from the previous one, by counts of pairs."""
 
     def __init__(self):
         self.pairs = np.ones((TOKENS, TOKENS))
@@ -113,7 +113,7 @@ def main(path, steps):
     found = [(float(loss(weights, batch)), table.loss(batch))
              for _, batch in zip(range(TEST_BATCHES), tests)]
     model, pairs = np.mean(found, axis=0)
-    print(f"test: {model:.3f} nats a token; from the token before alone, {pairs:.3f}")
+    print(f"test: {model:.3f} nats a token; previous-token baseline: {pairs:.3f}")
 
 
 if __name__ == "__main__":
