@@ -372,12 +372,38 @@ class Meaning(folder.Folder):
                                       f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
         self.assertIn('bad.csv": line 4 is another header, which does not have all of the columns '
                       'event_time, src_addr', said)
-        for names in ("ts,target,source,ms", '"When","To","From","Took"'):
+        for names in ("ts,target,source,ms", '"When","To","From","Took"', "ts,target,source,4xx",
+                      "time,dst,src,rtt", "t0, to, from, rtt_ms", "rtt_ms,ip_2,ip_1,time"):
+            said = self.ingest(self.write("own.csv", parts[0] + names + "\n"
+                                          f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
+            self.assertIn('own.csv": line 4 looks like the header of another table, and records '
+                          f'follow: "{names}"; use the names event_time, src_addr, dst_addr and '
+                          "rtt in that line, or split the file there; remove", said)
+            # without measurements after it, it does not matter what it is
+            told = self.ingest(self.write("own.csv", f"{parts[0]}{names}\n{T0},x,192.0.2.1,6\n"))
+            self.assertEqual((told["rejected"], told["warnings"]), (2, []))
+        # words that a record may have, too: read on, and said
+        for names in (",target,source,ms", "ts,host,host,ms", "ts,target,source,x"):
             told = self.ingest(self.write("own.csv", parts[0] + names + "\n"
                                           f"{T0},198.51.100.1,192.0.2.1,6\n"))
             self.assertEqual((told["measurements"], told["rejected"]), (3, 1))
             self.assertIn('own.csv": line 4 looks like a header with other names; the rows after',
                           told["warnings"][0])
+        # columns that are not read have names as well, or values
+        wide = "n,event_time,src_addr,dst_addr,rtt,note\n" \
+               f"0,{T0},192.0.2.1,198.51.100.1,5,\n"
+        for names, stops in ((",ts,to,from,ms,note", True), ("7,ts,to,from,ms,note", False)):
+            path = self.write("wide.csv", f"{wide}{names}\n1,{T0},198.51.100.1,192.0.2.1,6,\n")
+            if stops:
+                self.assertIn("line 3 looks like the header", self.ingest(path, status=1))
+            else:
+                self.assertIn("line 3 looks like a header with", self.ingest(path)["warnings"][0])
+        lines = "".join(f"{line}\n" for line in (
+            "total,,,", "mean,all,hosts,12.5", "a title", "2020-13-45 10:00,alpha,beta,gamma",
+            "Mon Sep 14 12:00:00 2020,alpha,beta,gamma", "soon,192.0.2.256,198.51.100.1,gone"))
+        told = self.ingest(self.write("junk.csv", parts[0] + lines))
+        self.assertEqual((told["measurements"], told["rejected"]), (2, 6))
+        self.assertFalse([each for each in told["warnings"] if "header" in each])
         lines = "nan,,,\n# a,comment,of,four\na,b,c\nsoon,192.0.2.1,x,lost\nsoon,a,b,5\n,,,\n"
         told = self.ingest(self.write("odd.csv", parts[0] + lines))
         self.assertEqual((told["measurements"], told["rejected"]), (2, 6))

@@ -318,6 +318,7 @@ static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, in
     for (int64_t i = 0; i < count; i++) {
         if (reasons[i] != LEAT_REJECT_COUNT) continue;
         LEAT_TRY(append(plan, self, &rows[i], batch->time_us[first + i], err));
+        self->noted.last_row = batch->row[first + i]; /* rows of a file do not go back */
     }
     return LEAT_OK;
 }
