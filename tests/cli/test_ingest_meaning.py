@@ -114,6 +114,32 @@ class Meaning(folder.Folder):
         self.assertIn('2 rows have the text "1.#QNAN" as rtt',
                       self.ingest(self.write("e.csv", HEADER + table))["warnings"][-1])
 
+    def test_values_that_stand_for_lost_pings(self):
+        """With digits in it, longer than most, or no text at all: but no number."""
+        odd = ["timeout>1000ms", "ERR408", ">1000", "<1ms", "408 Request Timeout", "t/o 5",
+               "Destination Host Unreachable", "x" * 63, "x" * 64, "y" * 300]
+        for word in odd:
+            table = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{rtt}\n"
+                            for i, rtt in enumerate([5, 6, word] * 3))
+            result = self.ingest(self.write("a.csv", HEADER + table))
+            text = f'the text "{word}"' if len(word) < 64 else \
+                f'a text that begins with "{word[:64]}"'
+            self.assertEqual(len(result["warnings"]), 1, word)
+            self.assertIn(f"3 rows have {text} as rtt and were rejected", result["warnings"][0])
+        for value, text in [*((word, word) for word in odd[:3]), ([], "[]"), ({}, "{}"),
+                            ([1, 2], "[1, 2]"), ({"x": "*"}, '{"x": "*"}')]:
+            lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                        "dst_addr": "198.51.100.1"}) + "\n"
+                            for i, rtt in enumerate([5, value, 6, value, 7]))
+            result = self.ingest(self.write("a.ndjson", lines))
+            self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 2})
+            self.assertIn(f'2 rows have the text "{text}" as rtt', result["warnings"][-1])
+        for number in "12ms", "12.5 ms", "1,5", "1'000", "+7 msec.", "-3\u00b5s":
+            table = "".join(f'{T0 + i},192.0.2.1,198.51.100.1,"{rtt}"\n'
+                            for i, rtt in enumerate([5, 6, number] * 3))
+            result = self.ingest(self.write("a.csv", HEADER + table))
+            self.assertEqual((result["rejected"], result["warnings"]), (3, []), number)
+
     def test_more_words_than_are_kept(self):
         lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
                  for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]

@@ -115,13 +115,26 @@ static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t 
     return place;
 }
 
-void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
-    if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
-    /* numbers differ: they are not one word, except NaN as Microsoft's C library prints it */
-    bool numeric = memchr(text, '#', (size_t)size_bytes) == NULL;
-    for (int64_t i = 0; i < size_bytes && numeric; i++) {
-        if (text[i] >= '0' && text[i] <= '9') return;
+/* Whether a text is a number that leat does not read: with a decimal comma, separators, or a unit.
+ * Numbers differ: one that repeats does not stand for something else. */
+static bool is_number(const char *text, int64_t size_bytes) {
+    enum { UNIT_BYTES = 5 };
+    int64_t at = 0, digits = 0;
+    while (at < size_bytes && strchr("+- ", text[at]) != NULL && text[at] != 0) at++;
+    for (; at < size_bytes && strchr("0123456789.,'_ ", text[at]) != NULL && text[at] != 0; at++)
+        digits += text[at] >= '0' && text[at] <= '9';
+    if (digits == 0 || size_bytes - at > UNIT_BYTES) return false;
+    for (; at < size_bytes; at++) {
+        const char small = (char)(text[at] | 0x20);
+        const bool letter = (small >= 'a' && small <= 'z') || (uint8_t)text[at] >= 0x80;
+        if (!letter && text[at] != '.') return false;
     }
+    return true;
+}
+
+void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
+    if (notes == NULL || size_bytes < 0 || is_number(text, size_bytes)) return;
+    if (size_bytes > LEAT_NOTES_WORD_BYTES) size_bytes = LEAT_NOTES_WORD_BYTES;
     uint64_t hash = leat_xxh3(text, size_bytes);
     pthread_mutex_lock(&notes->lock);
     leat_notes_word *word = place_word(notes, text, size_bytes, hash);
@@ -429,12 +442,13 @@ static void warn_words(const writing *to) {
     if (most == NULL) return;
     char shown[4 * LEAT_NOTES_WORD_BYTES + 1];
     leat_text_show(shown, sizeof shown, most->text, most->size_bytes);
-    leat_warnings_add(to->warnings,
-                      "%s%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
-                      "if it means a lost ping, replace it by NaN, or they are missing from the "
-                      "failures",
-                      to->notes->more_words ? "of many different texts, at least " : "",
-                      (long long)most->count, shown);
+    leat_warnings_add(
+        to->warnings,
+        "%s%lld rows have %s \"%s\" as rtt and were rejected (rtt_unparsable); "
+        "if it means a lost ping, replace it by NaN, or they are missing from the "
+        "failures",
+        to->notes->more_words ? "of many different texts, at least " : "", (long long)most->count,
+        most->size_bytes == LEAT_NOTES_WORD_BYTES ? "a text that begins with" : "the text", shown);
 }
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,

@@ -28,9 +28,9 @@ typedef struct leat_file_notes {
     atomic_int_least64_t headers, header_row, table_row, last_row;
 } leat_file_notes;
 
-enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 24, LEAT_NOTES_NAMES_BYTES = 200 };
+enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 64, LEAT_NOTES_NAMES_BYTES = 200 };
 typedef struct leat_notes_word {
-    char text[LEAT_NOTES_WORD_BYTES]; /* may hold any byte */
+    char text[LEAT_NOTES_WORD_BYTES]; /* its beginning; may hold any byte */
     int32_t size_bytes;
     uint64_t hash;
     int64_t count;
@@ -57,8 +57,8 @@ typedef struct leat_notes {
     int64_t unpack_bytes;        /* that a part of a compressed file requires, but were not left */
     pthread_mutex_t lock;        /* for all members below */
     leat_notes_object lacking, atlas_first, table;
-    /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
-     * its first row on, whatever the order of rows, so its count is exact. */
+    /* In place of an rtt, and not a number in another spelling: those with the least hashes. Each
+     * of them is kept from its first row on, whatever the order of rows, so its count is exact. */
     leat_notes_word words[LEAT_NOTES_WORDS];
     int word_count;
     bool more_words;

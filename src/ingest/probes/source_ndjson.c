@@ -240,13 +240,13 @@ static void note_member(leat_text_worker *worker, const leat_line *line) {
         keep_names(notes, &notes->lacking, worker->rows.file_index, line);
 }
 
-/* Notes the word for which an rtt makes its row a reject. */
+/* Notes the word, or other value, for which an rtt makes its row a reject. */
 static void note_word(leat_text_worker *worker, const leat_json_slice *value, leat_reject why) {
     char word[WORD_BYTES];
     const char *text = value->text;
     int64_t size = value->size_bytes;
     bool is_text = value->kind == LEAT_JSON_STRING;
-    if (why != LEAT_REJECT_RTT_BAD || (!is_text && value->kind != LEAT_JSON_TRUE)) return;
+    if (why != LEAT_REJECT_RTT_BAD) return;
     if (is_text) size = plain_text(value, word, &text);
     leat_notes_add_word(worker->rows.options->notes, text, size);
 }
