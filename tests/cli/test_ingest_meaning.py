@@ -140,6 +140,23 @@ class Meaning(folder.Folder):
             result = self.ingest(self.write("a.csv", HEADER + table))
             self.assertEqual((result["rejected"], result["warnings"]), (3, []), number)
 
+    def test_infinite_rtts(self):
+        def said(name, text):
+            result = self.ingest(self.write(name, text))
+            self.assertEqual(result["measurements"], 5)
+            return result["warnings"]
+
+        for word, count in (("inf", 2), ("-Infinity", 3), ("1e300", 2), ("inf", 1)):
+            warnings = said("a.csv", self.csv(range(T0, T0 + 5)) +
+                            self.csv(range(count), rtt=word, header=""))
+            self.assertEqual(warnings, [] if count == 1 else [
+                f"{count} rows have an infinite rtt and were rejected; if it means a lost ping, "
+                "replace it by NaN, or they are missing from the failures"])
+        lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                    "dst_addr": "198.51.100.1"}) + "\n"
+                        for i, rtt in enumerate([5, 6, float("inf"), float("inf"), 7, 8, 9]))
+        self.assertIn("2 rows have an infinite rtt and", said("a.ndjson", lines)[0])
+
     def test_more_words_than_are_kept(self):
         lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
                  for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]

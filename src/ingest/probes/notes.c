@@ -451,6 +451,15 @@ static void warn_words(const writing *to) {
         most->size_bytes == LEAT_NOTES_WORD_BYTES ? "a text that begins with" : "the text", shown);
 }
 
+void leat_notes_warn_infinite(const leat_notes *notes, int64_t rejected, leat_warnings *warnings) {
+    const int64_t count = rejected + atomic_load(&notes->infinite);
+    if (count < 2) return;
+    leat_warnings_add(warnings,
+                      "%lld rows have an infinite rtt and were rejected; if it means a lost ping, "
+                      "replace it by NaN, or they are missing from the failures",
+                      (long long)count);
+}
+
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings) {
     static const file_warning kinds[] = {warn_empty,   warn_without, warn_preamble, warn_turned,

@@ -53,9 +53,10 @@ typedef struct leat_notes {
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
     /* lines of CSV that are rejected for their number of fields, or for their time */
     atomic_int_least64_t uneven, untimed;
-    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
-    int64_t unpack_bytes;        /* that a part of a compressed file requires, but were not left */
-    pthread_mutex_t lock;        /* for all members below */
+    atomic_int_least64_t mapped;   /* measurements with an IPv4-mapped address */
+    atomic_int_least64_t infinite; /* objects with Infinity as rtt: malformed_line */
+    int64_t unpack_bytes; /* that a part of a compressed file requires, but were not left */
+    pthread_mutex_t lock; /* for all members below */
     leat_notes_object lacking, atlas_first, table;
     /* In place of an rtt, and not a number in another spelling: those with the least hashes. Each
      * of them is kept from its first row on, whatever the order of rows, so its count is exact. */
@@ -109,5 +110,7 @@ void leat_warnings_add(leat_warnings *warnings, const char *format, ...)
 /* What was noticed, in words. `now_us` is compared with the times. */
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings);
+/* Rows with an infinite rtt, of which rejected.csv has `rejected` as such. */
+void leat_notes_warn_infinite(const leat_notes *notes, int64_t rejected, leat_warnings *warnings);
 
 #endif

@@ -246,9 +246,12 @@ static void note_word(leat_text_worker *worker, const leat_json_slice *value, le
     const char *text = value->text;
     int64_t size = value->size_bytes;
     bool is_text = value->kind == LEAT_JSON_STRING;
+    leat_notes *notes = worker->rows.options->notes;
+    if (notes != NULL && unwrap(value).kind == LEAT_JSON_INFINITE)
+        atomic_fetch_add(&notes->infinite, 1);
     if (why != LEAT_REJECT_RTT_BAD) return;
     if (is_text) size = plain_text(value, word, &text);
-    leat_notes_add_word(worker->rows.options->notes, text, size);
+    leat_notes_add_word(notes, text, size);
 }
 
 /* Below, *why is the reason to reject an object; LEAT_REJECT_COUNT if it is accepted. */
