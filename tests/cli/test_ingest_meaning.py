@@ -395,6 +395,20 @@ class Meaning(folder.Folder):
                             r"each prb_id one probe", told.pop())
         self.assertTrue(60000 < int(said[1]) < 75000, said)
 
+    def test_other_results_under_a_mapping(self):
+        """Also those of firmware 0 and of exports, with numbers as texts, are not failed pings."""
+        ping = {"type": "ping", "timestamp": T0, "msm_id": 1, "prb_id": 5, "from": "192.0.2.1",
+                "dst_addr": "198.51.100.1", "af": 4, "avg": 5}
+        for ids in ({"msm_id": "2", "prb_id": "5"}, {"prb_id": "5"}, {"msm_id": 2},
+                    {"msm_id": {"$numberLong": "2"}}):
+            dns = {"type": "dns", "timestamp": str(T0 + 1), "from": "192.0.2.1", "af": "4",
+                   "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1", "result": {"rt": "12"},
+                   **ids}
+            path = self.write("a.ndjson", json.dumps(ping) + "\n" + json.dumps(dns) + "\n")
+            result = self.ingest(path, options=["--column", "event_time=timestamp,rtt=avg"])
+            self.assertEqual(result["rejected_reasons"], {"not_a_ping_result": 1}, ids)
+            self.assertEqual([each[3] for each in self.rows()], [5])
+
     # ---- stacked files
 
     def test_stacked_headers(self):

@@ -451,6 +451,16 @@ static leat_code add_packets(leat_text_worker *worker, const leat_line *line, le
     return LEAT_OK;
 }
 
+/* Whether a member is a whole number; firmware 0 and exports of databases write it as a text. */
+static bool is_whole(const leat_json_slice *wrapped) {
+    const leat_json_slice value = unwrap(wrapped);
+    if (value.kind == LEAT_JSON_INTEGER) return true;
+    if (value.kind != LEAT_JSON_STRING || value.size_bytes == 0) return false;
+    for (int32_t i = 0; i < value.size_bytes; i++)
+        if (value.text[i] < '0' || value.text[i] > '9') return false;
+    return true;
+}
+
 /* Whether an object that has the member of a renamed event_time is a result of RIPE Atlas all the
  * same: by its packets, or by the numbers of its measurement or probe and what Atlas adds to them.
  * Measurements of other tools also have a type, a timestamp, and a result that is a word. */
@@ -467,8 +477,8 @@ static bool is_atlas(const leat_text_worker *worker) {
     }
     bool plain = has(worker, LEAT_MEMBER_RTT) && !has(worker, LEAT_MEMBER_AVG);
     if (plain && !packets && leat_json_is_text(type, "ping")) return false;
-    return (get(worker, LEAT_MEMBER_MSM_ID)->kind == LEAT_JSON_INTEGER ||
-            get(worker, LEAT_MEMBER_PRB_ID)->kind == LEAT_JSON_INTEGER) &&
+    return (is_whole(get(worker, LEAT_MEMBER_MSM_ID)) ||
+            is_whole(get(worker, LEAT_MEMBER_PRB_ID))) &&
            (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
 }
 
