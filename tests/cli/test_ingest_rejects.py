@@ -4,6 +4,7 @@ Runs the command named by LEAT (default: build/leat).
 """
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -127,6 +128,21 @@ class Rejects(folder.Folder):
         said = leat("ingest", "probes", path, "-o", self.out, "--replace", status=1).stderr
         self.assertIn("each must be a JSON object with a valid time", said)
         self.assertNotIn("header", said)
+        empty = self.at("a.csv")  # the first row that is shown is not of this file
+        for text in HEADER, HEADER + "x\n":
+            with open(empty, "w", encoding="ascii") as file:
+                file.write(text)
+            for paths in (empty, path), (path, empty):
+                said = leat("ingest", "probes", *paths, "-o", self.out, "--replace",
+                            status=1).stderr
+                name = re.search(r'the first is row \d of "[^"]*/([^"/]*)"', said)[1]
+                self.assertEqual("as the header" in said, name == "a.csv", said)
+        with open(empty, "w", encoding="ascii") as file:
+            file.write(self.lines(1600000000))
+        with open(path, "a", encoding="ascii") as file:
+            file.write("{}x\n" * 5)
+        said = leat("ingest", "probes", empty, path, "-o", self.out, "--replace", status=0).stderr
+        self.assertRegex(said, "6 of 7 rows were rejected, .*each must be a JSON object")
 
     def test_before_the_header(self):
         """Comments, a line for spreadsheets and titles are skipped, and counted."""
