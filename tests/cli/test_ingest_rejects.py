@@ -52,8 +52,10 @@ class Rejects(folder.Folder):
         self.assertIn("3 of 5 rows", self.ingest(self.lines(1, 2, "x", "y", "z"))[2])
 
     def test_times_out_of_range(self):
-        for scale, word in ((1000, "look like milliseconds, .*divide them by 1000"),
-                            (-1, "times must be seconds since 1970")):
+        for scale, word in ((1000, "look like milliseconds, but were read as seconds, as numbers "
+                                   "with a fraction are; use --column event_time=NAME:ms"),
+                            (10 ** 7, "look like microseconds or nanoseconds, .*NAME:us or NAME:n"),
+                            (-1, "times must be from 1970 to the year 9999: in ISO 8601, or")):
             late = [f"{(1600000000 + i) * scale}.5" for i in range(20)]  # seconds, by its point
             status, _, said = self.ingest(self.lines(*late))
             self.assertEqual(status, 1)
@@ -62,6 +64,10 @@ class Rejects(folder.Folder):
             status, _, said = self.ingest(self.lines(1600000000, *late))
             self.assertEqual(status, 0)
             self.assertRegex(said, rf"warning: 20 of 21 rows .*{word}")
+        # the option that is named helps
+        late = [f"{(1600000000 + i) * 1000}.5" for i in range(20)]
+        self.assertEqual(self.ingest(self.lines(*late), "--column",
+                                     "event_time=event_time:ms")[::2], (0, ""))
 
     def test_another_separator(self):
         for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):

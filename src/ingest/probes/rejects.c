@@ -50,12 +50,13 @@ static const char *cause(const leat_job *job, int reason, const char *file) {
     switch (reason) {
     case LEAT_REJECT_TIME_RANGE:
         if (state->late_ms > half)
-            return "the times look like milliseconds, but must be seconds since 1970 or ISO 8601; "
-                   "divide them by 1000";
+            return "the times look like milliseconds, but were read as seconds, as numbers with a "
+                   "fraction are; use --column event_time=NAME:ms";
         if (state->late_far > half)
-            return "the times look like microseconds or nanoseconds, but must be seconds since "
-                   "1970 or ISO 8601; convert them";
-        return "times must be seconds since 1970 or ISO 8601";
+            return "the times look like microseconds or nanoseconds, but were read as seconds, as "
+                   "numbers with a fraction are; use --column event_time=NAME:us or NAME:ns";
+        return "times must be from 1970 to the year 9999: in ISO 8601, or whole numbers of "
+               "seconds, ms, us or ns since 1970";
     case LEAT_REJECT_LINE:
         if (state->uneven > half && of_csv(job, file))
             return "lines must have as many fields as the header; a field with a comma must be in "
