@@ -156,6 +156,7 @@ class Rejects(folder.Folder):
         plain = leat("cat", self.data(HEADER + records)).stdout
         self.assertEqual(plain.count("\n"), 2)
         for before, count in (("# a, comment\n#\n", 2), ("sep=,\n", 1), ("\nSEP=,\n\n", 1),
+                              ('"sep=,"\n', 1), ('"Sep=;"\n# x\n', 2), ('"sep="\n', 1),
                               ("Pings of May\n\n  # x\n", 2), ("#\n" * 99, 99), ("\n\n", 0)):
             text = before + HEADER + records
             self.assertEqual(leat("cat", self.data(text)).stdout, plain, before)

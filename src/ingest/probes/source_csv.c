@@ -246,7 +246,12 @@ static bool is_preamble(leat_line *line, const leat_source_columns *columns, boo
         if (*header) *line = rest;
         return true;
     }
-    if (size >= 4 && size <= 6 && strncasecmp(at, "sep=", 4) == 0) return true;
+    leat_text sep = {at, (int32_t)size}; /* a spreadsheet that saves it again puts it in quotes */
+    (void)cut_blanks(&sep);
+    if (sep.size_bytes > 1 && sep.data[0] == '"' && sep.data[sep.size_bytes - 1] == '"')
+        sep = (leat_text){sep.data + 1, sep.size_bytes - 2};
+    if (sep.size_bytes >= 4 && sep.size_bytes <= 6 && strncasecmp(sep.data, "sep=", 4) == 0)
+        return true;
     for (int64_t i = 0; i < size; i++)
         if (strchr(",;|\t", at[i]) != NULL) return false;
     return true;
