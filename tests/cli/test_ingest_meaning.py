@@ -395,6 +395,23 @@ class Meaning(folder.Folder):
                             r"each prb_id one probe", told.pop())
         self.assertTrue(60000 < int(said[1]) < 75000, said)
 
+    def test_another_encoding_in_members_that_are_not_read(self):
+        ping = b'{"event_time":%d,"src_addr":"192.0.2.1","dst_addr":"198.51.100.1","rtt":5%s}\n'
+        odd = [b"", b',"note":"caf\xe9"', b',"caf\xe9":1', b',"x":{"y":["\xff\xfe"]}',
+               b',"ip_version":"\xe9"', b',"ip_version":{"$numberLong":"\xff"}']
+        path = self.at("a.ndjson")
+        with open(path, "wb") as file:
+            file.write(b"".join(ping % (T0 + i, more) for i, more in enumerate(odd)))
+        result = self.ingest(path)
+        self.assertEqual((result["measurements"], result["rejected_reasons"]),
+                         (4, {"malformed_line": 2}))
+        with open(path, "wb") as file:
+            file.write(b"".join(ping % (T0 + i, b',"id":' + name) for i, name in enumerate(
+                [b'"caf\xc3\xa9"', b'"caf\xe9"', b'{"$numberLong":"\xff"}', b"7"])))
+        result = self.ingest(path, options=["--probe", "id"])
+        self.assertEqual((result["measurements"], result["rejected_reasons"]),
+                         (2, {"malformed_line": 2}))
+
     def test_other_results_under_a_mapping(self):
         """Also those of firmware 0 and of exports, with numbers as texts, are not failed pings."""
         ping = {"type": "ping", "timestamp": T0, "msm_id": 1, "prb_id": 5, "from": "192.0.2.1",

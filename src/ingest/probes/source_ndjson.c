@@ -80,7 +80,8 @@ static leat_json_slice unwrap(const leat_json_slice *value) {
         if (!leat_json_items_next(&items, &key, &item) ||
             leat_json_items_next(&items, NULL, &more) ||
             !(leat_json_is_text(&key, "$numberLong") || leat_json_is_text(&key, "$numberInt") ||
-              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")))
+              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")) ||
+            !leat_json_is_readable(&item))
             break;
         inside = item;
     }
