@@ -146,12 +146,12 @@ static const char *what_is(const char *value) {
     if (size > 0 && digits == size)
         return "numbers are not addresses; if they identify hosts, join them with a table of the "
                "hosts' addresses first";
+    if (strstr(value, "\\x") != NULL)
+        return "it looks like the bytes of an address; write addresses as text";
     if (strchr(value, '/') != NULL) return "a prefix is not an address; remove what follows the /";
     if (value[0] == '[' || (colon != NULL && strchr(value, ':') == colon &&
                             strspn(colon + 1, "0123456789") == strlen(colon + 1)))
         return "an address must not have a port; remove it";
-    if (strstr(value, "\\x") != NULL)
-        return "it looks like the bytes of an address; write addresses as text";
     for (const char *at = value; colon == NULL && *at != 0; at++)
         if (isalpha((unsigned char)*at) && strchr("abcdefABCDEF", *at) == NULL)
             return "host names are not addresses; resolve them first";
