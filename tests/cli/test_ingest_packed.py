@@ -125,8 +125,8 @@ class Packed(folder.Folder):
                 file.write(blf)
             said = command.leat("ingest", "can", self.at("logs", name), "-o", self.at("out"),
                                 status=1).stderr
-            self.assertIn(f'{name}" is a BLF file of Vector, not a log of lines; convert it: python3 '
-                          "-m can.logconvert FILE.blf FILE.log", said)
+            self.assertIn(f'{name}" is a BLF file of Vector, not a log of lines; convert it: '
+                          "python3 -m can.logconvert FILE.blf FILE.log", said)
         os.unlink(self.at("logs", "x.log.gz"))
         os.unlink(self.at("logs", "x.csv.gz"))
         self.assertRegex(command.leat("ingest", "can", self.at("logs"), "-o", self.at("out"),
