@@ -291,6 +291,18 @@ static leat_member first_of(const leat_text_worker *worker, const leat_member *m
     return found;
 }
 
+/* A number of Atlas, as an integer also where it is a text of digits: firmware 0 and exports of
+ * databases write those. */
+static leat_json_slice whole_of(const leat_json_slice *wrapped) {
+    leat_json_slice value = unwrap(wrapped);
+    int32_t digits = 0;
+    if (value.kind != LEAT_JSON_STRING || value.size_bytes == 0) return value;
+    while (digits < value.size_bytes && value.text[digits] >= '0' && value.text[digits] <= '9')
+        digits++;
+    if (digits == value.size_bytes) value.kind = LEAT_JSON_INTEGER;
+    return value;
+}
+
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
  * src_addr is the probe's own view of its address, often a private one. Firmware before 4460 has
  * other names. */
@@ -306,9 +318,9 @@ static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
     const leat_json_slice *time = get(worker, when);
     bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
                     map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
+    const leat_json_slice number = whole_of(get(worker, LEAT_MEMBER_PRB_ID));
     int64_t probe = 0;
-    if (leat_json_read_int(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
-        probe <= LEAT_PROBE_NUMBER_MAX)
+    if (leat_json_read_int(&number, &probe) && probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
         row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
     /* an empty timestamp is not one that is missing */
     if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
@@ -452,16 +464,6 @@ static leat_code add_packets(leat_text_worker *worker, const leat_line *line, le
     return LEAT_OK;
 }
 
-/* Whether a member is a whole number; firmware 0 and exports of databases write it as a text. */
-static bool is_whole(const leat_json_slice *wrapped) {
-    const leat_json_slice value = unwrap(wrapped);
-    if (value.kind == LEAT_JSON_INTEGER) return true;
-    if (value.kind != LEAT_JSON_STRING || value.size_bytes == 0) return false;
-    for (int32_t i = 0; i < value.size_bytes; i++)
-        if (value.text[i] < '0' || value.text[i] > '9') return false;
-    return true;
-}
-
 /* Whether an object that has the member of a renamed event_time is a result of RIPE Atlas all the
  * same: by its packets, or by the numbers of its measurement or probe and what Atlas adds to them.
  * Measurements of other tools also have a type, a timestamp, and a result that is a word. */
@@ -478,8 +480,8 @@ static bool is_atlas(const leat_text_worker *worker) {
     }
     bool plain = has(worker, LEAT_MEMBER_RTT) && !has(worker, LEAT_MEMBER_AVG);
     if (plain && !packets && leat_json_is_text(type, "ping")) return false;
-    return (is_whole(get(worker, LEAT_MEMBER_MSM_ID)) ||
-            is_whole(get(worker, LEAT_MEMBER_PRB_ID))) &&
+    return (whole_of(get(worker, LEAT_MEMBER_MSM_ID)).kind == LEAT_JSON_INTEGER ||
+            whole_of(get(worker, LEAT_MEMBER_PRB_ID)).kind == LEAT_JSON_INTEGER) &&
            (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
 }
 
