@@ -1,7 +1,8 @@
 /*
  * Jansson as the reference of base/json_scan.h: whether both read the same of a text. They differ
  * on purpose in values that nobody reads: jansson refuses an object for a number out of range, half
- * a surrogate pair, NUL in a text, a key that appears twice, NaN and Infinity anywhere in it.
+ * a surrogate pair, NUL in a text, a text that is not UTF-8, a key that appears twice, NaN and
+ * Infinity anywhere in it.
  */
 #ifndef LEAT_TESTS_JSON_REFERENCE_H
 #define LEAT_TESTS_JSON_REFERENCE_H
@@ -98,7 +99,24 @@ static inline bool json_reference_odd(const json_error_t *problem) {
     enum json_error_code code = json_error_code(problem);
     return code == json_error_numeric_overflow || code == json_error_duplicate_key ||
            code == json_error_null_character || code == json_error_null_byte_in_key ||
-           strstr(problem->text, "nvalid Unicode") != NULL;
+           code == json_error_invalid_utf8 || strstr(problem->text, "nvalid Unicode") != NULL;
+}
+
+/* Whether all texts that are wanted are in UTF-8, as jansson judges it. */
+static inline bool json_reference_readable(const leat_json_names *names,
+                                           const leat_json_fields *fields) {
+    for (int i = 0; i < names->count; i++) {
+        const leat_json_slice *value = leat_json_field(fields, i);
+        if (value->kind != LEAT_JSON_STRING) continue;
+        bool ascii = true;
+        for (int32_t k = 0; k < value->size_bytes; k++)
+            ascii = ascii && (value->text[k] & 0x80) == 0;
+        if (ascii) continue;
+        json_t *text = json_stringn(value->text, (size_t)value->size_bytes);
+        if (text == NULL) return false;
+        json_decref(text);
+    }
+    return true;
 }
 
 /* NULL if both agree on a text; else in what they differ. *object: whether it is an object. */
@@ -118,6 +136,8 @@ static inline const char *json_reference_differs(const char *text, int64_t size,
         if (*object) differs = "NUL was accepted";
     } else if (tree == NULL) {
         if (*object && !json_reference_odd(&problem)) differs = "accepted, and jansson refuses it";
+        else if (*object && !json_reference_readable(&names, &fields))
+            differs = "a member is not in UTF-8";
     } else if (*object != json_is_object(tree)) {
         differs = *object ? "an array was accepted" : "refused, and jansson accepts it";
     } else if (*object) {

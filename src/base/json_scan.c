@@ -1,7 +1,8 @@
 /*
  * Scanning JSON: see json_scan.h. Eight bytes of a text are examined at once: most are neither the
- * end of the text, nor an escape, nor a control character, nor part of a longer character of UTF-8.
- * Nested values are skipped with one bit a level, so neither depth nor length takes memory.
+ * end of the text, nor an escape, nor a control character. Whether it is UTF-8 matters only if it
+ * is the value of a member that is wanted. Nested values are skipped with one bit a level, so
+ * neither depth nor length takes memory.
  */
 #include "base/json_scan.h"
 
@@ -55,12 +56,12 @@ static const char *skip_escape(const char *at, const char *end) {
     return memchr("\"\\/bfnrt", at[1], 8) != NULL ? at + 2 : NULL;
 }
 
-/* The high bit of each byte that a text cannot be skipped over with; bytes after the first such
- * byte may have theirs set too. */
+/* The high bit of each byte that a text cannot be skipped over with, a quotation mark, backslash or
+ * control character; other bytes after the first such byte may have theirs set too. */
 static inline uint64_t special_bytes(uint64_t word) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t quote = word ^ ones * '"', slash = word ^ ones * '\\';
-    return ((quote - ones) | (slash - ones) | (word - ones * 0x20) | word) & ones * 0x80;
+    return ((quote - ones) | (slash - ones) | (word - ones * 0x20)) & ~word & ones * 0x80;
 }
 
 /* The quotation mark that ends the text from `at` on; NULL if there is none, or the text is not
@@ -85,15 +86,29 @@ static inline const char *skip_text(const char *at, const char *end, bool *escap
             *escaped = true;
             at = skip_escape(at, end);
             if (at == NULL) return NULL;
-        } else if (letter >= 0x80) {
-            int length = leat_utf8_length((const uint8_t *)at, end - at);
-            if (length == 0) return NULL;
-            at += length;
         } else if (letter < 0x20) {
             return NULL;
         } else {
             at++;
         }
+    }
+}
+
+bool leat_json_is_readable(const leat_json_slice *value) {
+    const char *at = value->text, *end = at + value->size_bytes;
+    if (value->kind != LEAT_JSON_STRING) return true;
+    for (;;) {
+        uint64_t word = 0;
+        while (end - at >= 8) {
+            memcpy(&word, at, 8);
+            if ((word & UINT64_C(0x8080808080808080)) != 0) break;
+            at += 8;
+        }
+        if (at == end) return true;
+        const int length =
+            (uint8_t)*at < 0x80 ? 1 : leat_utf8_length((const uint8_t *)at, end - at);
+        if (length == 0) return false;
+        at += length;
     }
 }
 
@@ -297,7 +312,8 @@ bool leat_json_scan(const char *text, int64_t size_bytes, const leat_json_names 
         if (number >= 0) {
             uint32_t bit = UINT32_C(1) << number;
             if ((fields->found & bit) != 0) fields->repeated |= bit;
-            else fields->value[number] = value;
+            else if (leat_json_is_readable(&value)) fields->value[number] = value;
+            else return false;
             fields->found |= bit;
         }
         at = skip_blanks(at, end);

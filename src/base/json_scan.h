@@ -5,8 +5,8 @@
  *
  * The grammar is that of RFC 8259 in UTF-8, nested no deeper than jansson allows. A value is judged
  * when it is read: one that nobody reads may be a number of any size or a text with half a
- * surrogate pair, and programs write NaN, Infinity and -Infinity for numbers that JSON does not
- * have.
+ * surrogate pair or in another encoding, and programs write NaN, Infinity and -Infinity for numbers
+ * that JSON does not have.
  */
 #ifndef LEAT_BASE_JSON_SCAN_H
 #define LEAT_BASE_JSON_SCAN_H
@@ -61,7 +61,8 @@ typedef struct leat_json_fields {
     leat_json_slice value[LEAT_JSON_NAMES_MAX]; /* of those found; the first of several */
 } leat_json_fields;
 
-/* Whether the text is an object, with nothing but blanks around it. size_bytes: less than 2 GiB. */
+/* Whether the text is an object, with nothing but blanks around it, and those of the wanted members
+ * that are texts are in UTF-8. size_bytes: less than 2 GiB. */
 bool leat_json_scan(const char *text, int64_t size_bytes, const leat_json_names *names,
                     leat_json_fields *fields);
 
@@ -85,6 +86,10 @@ bool leat_json_read_double(const leat_json_slice *value, double *number);
 int64_t leat_json_read_text(const leat_json_slice *value, char *to, int64_t most_bytes);
 /* Whether it is this text, which is ASCII. */
 bool leat_json_is_text(const leat_json_slice *value, const char *text);
+
+/* Whether it is not a text, or one in UTF-8: so are the values of members, but not those of items.
+ */
+bool leat_json_is_readable(const leat_json_slice *value);
 
 /* The items of an object or array that has been scanned, one by one. */
 typedef struct leat_json_items {

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/random.h"
 #include "base/thread.h"
@@ -750,6 +751,7 @@ leat_code leat_work_on(const leat_host *host, const leat_work_options *options,
     pthread_cond_init(&self->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     leat_code code = leat_pg_place_parse(&self->place, options->url, err);
+    if (code == LEAT_OK && options->data != NULL) code = leat_path_check_local(options->data, err);
     if (code == LEAT_OK) code = run_worker(self, err);
     if (code != LEAT_OK) release_all(self);
     destroy(self);

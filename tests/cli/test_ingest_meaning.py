@@ -114,6 +114,49 @@ class Meaning(folder.Folder):
         self.assertIn('2 rows have the text "1.#QNAN" as rtt',
                       self.ingest(self.write("e.csv", HEADER + table))["warnings"][-1])
 
+    def test_values_that_stand_for_lost_pings(self):
+        """With digits in it, longer than most, or no text at all: but no number."""
+        odd = ["timeout>1000ms", "ERR408", ">1000", "<1ms", "408 Request Timeout", "t/o 5",
+               "Destination Host Unreachable", "x" * 63, "x" * 64, "y" * 300]
+        for word in odd:
+            table = "".join(f"{T0 + i},192.0.2.1,198.51.100.1,{rtt}\n"
+                            for i, rtt in enumerate([5, 6, word] * 3))
+            result = self.ingest(self.write("a.csv", HEADER + table))
+            text = f'the text "{word}"' if len(word) < 64 else \
+                f'a text that begins with "{word[:64]}"'
+            self.assertEqual(len(result["warnings"]), 1, word)
+            self.assertIn(f"3 rows have {text} as rtt and were rejected", result["warnings"][0])
+        for value, text in [*((word, word) for word in odd[:3]), ([], "[]"), ({}, "{}"),
+                            ([1, 2], "[1, 2]"), ({"x": "*"}, '{"x": "*"}')]:
+            lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                        "dst_addr": "198.51.100.1"}) + "\n"
+                            for i, rtt in enumerate([5, value, 6, value, 7]))
+            result = self.ingest(self.write("a.ndjson", lines))
+            self.assertEqual(result["rejected_reasons"], {"rtt_unparsable": 2})
+            self.assertIn(f'2 rows have the text "{text}" as rtt', result["warnings"][-1])
+        for number in "12ms", "12.5 ms", "1,5", "1'000", "+7 msec.", "-3\u00b5s":
+            table = "".join(f'{T0 + i},192.0.2.1,198.51.100.1,"{rtt}"\n'
+                            for i, rtt in enumerate([5, 6, number] * 3))
+            result = self.ingest(self.write("a.csv", HEADER + table))
+            self.assertEqual((result["rejected"], result["warnings"]), (3, []), number)
+
+    def test_infinite_rtts(self):
+        def said(name, text):
+            result = self.ingest(self.write(name, text))
+            self.assertEqual(result["measurements"], 5)
+            return result["warnings"]
+
+        for word, count in (("inf", 2), ("-Infinity", 3), ("1e300", 2), ("inf", 1)):
+            warnings = said("a.csv", self.csv(range(T0, T0 + 5)) +
+                            self.csv(range(count), rtt=word, header=""))
+            self.assertEqual(warnings, [] if count == 1 else [
+                f"{count} rows have an infinite rtt and were rejected; if it means a lost ping, "
+                "replace it by NaN, or they are missing from the failures"])
+        lines = "".join(json.dumps({"event_time": T0 + i, "src_addr": "192.0.2.1", "rtt": rtt,
+                                    "dst_addr": "198.51.100.1"}) + "\n"
+                        for i, rtt in enumerate([5, 6, float("inf"), float("inf"), 7, 8, 9]))
+        self.assertIn("2 rows have an infinite rtt and", said("a.ndjson", lines)[0])
+
     def test_more_words_than_are_kept(self):
         lines = [f"{T0 + i},192.0.2.1,198.51.100.1,w{chr(97 + i % 26)}{chr(97 + i // 26 % 20)}\n"
                  for i in range(52000)] + [f"{T0},192.0.2.1,198.51.100.1,5\n"]
@@ -316,7 +359,11 @@ class Meaning(folder.Folder):
         path = self.atlas((1, "192.0.2.1", "x"), (1, "192.0.2.2", "x"), (1, "192.0.2.1", "x"),
                           (2, "", "10.0.0.1"), (3, "", "10.0.0.1"), (3, "192.0.2.9", "10.0.0.1"),
                           (None, "203.0.113.1", "x"))
-        for threads in (1, 3):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        # as firmware 0 and exports of databases have them
+        quoted = self.write("text.json", re.sub(r'"prb_id": (\d+)', r'"prb_id": "\1"', text))
+        for path, threads in ((path, 1), (path, 3), (quoted, 2)):
             warnings = self.ingest(path, options=["--split", "ordered", "--train-ratio", "0.5",
                                                   "--threads", threads])["warnings"]
             # 10.0.0.1 and 192.0.2.1 are in train, the other three in test
@@ -352,6 +399,37 @@ class Meaning(folder.Folder):
                             r"each prb_id one probe", told.pop())
         self.assertTrue(60000 < int(said[1]) < 75000, said)
 
+    def test_another_encoding_in_members_that_are_not_read(self):
+        ping = b'{"event_time":%d,"src_addr":"192.0.2.1","dst_addr":"198.51.100.1","rtt":5%s}\n'
+        odd = [b"", b',"note":"caf\xe9"', b',"caf\xe9":1', b',"x":{"y":["\xff\xfe"]}',
+               b',"ip_version":"\xe9"', b',"ip_version":{"$numberLong":"\xff"}']
+        path = self.at("a.ndjson")
+        with open(path, "wb") as file:
+            file.write(b"".join(ping % (T0 + i, more) for i, more in enumerate(odd)))
+        result = self.ingest(path)
+        self.assertEqual((result["measurements"], result["rejected_reasons"]),
+                         (4, {"malformed_line": 2}))
+        with open(path, "wb") as file:
+            file.write(b"".join(ping % (T0 + i, b',"id":' + name) for i, name in enumerate(
+                [b'"caf\xc3\xa9"', b'"caf\xe9"', b'{"$numberLong":"\xff"}', b"7"])))
+        result = self.ingest(path, options=["--probe", "id"])
+        self.assertEqual((result["measurements"], result["rejected_reasons"]),
+                         (2, {"malformed_line": 2}))
+
+    def test_other_results_under_a_mapping(self):
+        """Also those of firmware 0 and of exports, with numbers as texts, are not failed pings."""
+        ping = {"type": "ping", "timestamp": T0, "msm_id": 1, "prb_id": 5, "from": "192.0.2.1",
+                "dst_addr": "198.51.100.1", "af": 4, "avg": 5}
+        for ids in ({"msm_id": "2", "prb_id": "5"}, {"prb_id": "5"}, {"msm_id": 2},
+                    {"msm_id": {"$numberLong": "2"}}):
+            dns = {"type": "dns", "timestamp": str(T0 + 1), "from": "192.0.2.1", "af": "4",
+                   "src_addr": "192.0.2.1", "dst_addr": "198.51.100.1", "result": {"rt": "12"},
+                   **ids}
+            path = self.write("a.ndjson", json.dumps(ping) + "\n" + json.dumps(dns) + "\n")
+            result = self.ingest(path, options=["--column", "event_time=timestamp,rtt=avg"])
+            self.assertEqual(result["rejected_reasons"], {"not_a_ping_result": 1}, ids)
+            self.assertEqual([each[3] for each in self.rows()], [5])
+
     # ---- stacked files
 
     def test_stacked_headers(self):
@@ -372,12 +450,38 @@ class Meaning(folder.Folder):
                                       f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
         self.assertIn('bad.csv": line 4 is another header, which does not have all of the columns '
                       'event_time, src_addr', said)
-        for names in ("ts,target,source,ms", '"When","To","From","Took"'):
+        for names in ("ts,target,source,ms", '"When","To","From","Took"', "ts,target,source,4xx",
+                      "time,dst,src,rtt", "t0, to, from, rtt_ms", "rtt_ms,ip_2,ip_1,time"):
+            said = self.ingest(self.write("own.csv", parts[0] + names + "\n"
+                                          f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
+            self.assertIn('own.csv": line 4 looks like the header of another table, and records '
+                          f'follow: "{names}"; use the names event_time, src_addr, dst_addr and '
+                          "rtt in that line, or split the file there; remove", said)
+            # without measurements after it, it does not matter what it is
+            told = self.ingest(self.write("own.csv", f"{parts[0]}{names}\n{T0},x,192.0.2.1,6\n"))
+            self.assertEqual((told["rejected"], told["warnings"]), (2, []))
+        # words that a record may have, too: read on, and said
+        for names in (",target,source,ms", "ts,host,host,ms", "ts,target,source,x"):
             told = self.ingest(self.write("own.csv", parts[0] + names + "\n"
                                           f"{T0},198.51.100.1,192.0.2.1,6\n"))
             self.assertEqual((told["measurements"], told["rejected"]), (3, 1))
             self.assertIn('own.csv": line 4 looks like a header with other names; the rows after',
                           told["warnings"][0])
+        # columns that are not read have names as well, or values
+        wide = "n,event_time,src_addr,dst_addr,rtt,note\n" \
+               f"0,{T0},192.0.2.1,198.51.100.1,5,\n"
+        for names, stops in ((",ts,to,from,ms,note", True), ("7,ts,to,from,ms,note", False)):
+            path = self.write("wide.csv", f"{wide}{names}\n1,{T0},198.51.100.1,192.0.2.1,6,\n")
+            if stops:
+                self.assertIn("line 3 looks like the header", self.ingest(path, status=1))
+            else:
+                self.assertIn("line 3 looks like a header with", self.ingest(path)["warnings"][0])
+        lines = "".join(f"{line}\n" for line in (
+            "total,,,", "mean,all,hosts,12.5", "a title", "2020-13-45 10:00,alpha,beta,gamma",
+            "Mon Sep 14 12:00:00 2020,alpha,beta,gamma", "soon,192.0.2.256,198.51.100.1,gone"))
+        told = self.ingest(self.write("junk.csv", parts[0] + lines))
+        self.assertEqual((told["measurements"], told["rejected"]), (2, 6))
+        self.assertFalse([each for each in told["warnings"] if "header" in each])
         lines = "nan,,,\n# a,comment,of,four\na,b,c\nsoon,192.0.2.1,x,lost\nsoon,a,b,5\n,,,\n"
         told = self.ingest(self.write("odd.csv", parts[0] + lines))
         self.assertEqual((told["measurements"], told["rejected"]), (2, 6))
@@ -480,13 +584,13 @@ class Meaning(folder.Folder):
         run = os.path.join(self.out, "run.json")
         with open(run, encoding="utf-8") as file:
             facts = json.load(file)
-        self.assertEqual(facts.pop("reader"), 3)
+        self.assertEqual(facts.pop("reader"), 4)
         with open(run, "w", encoding="utf-8") as file:
             json.dump(facts, file)
         words = ["ingest", "probes", path, "-o", self.out]
         said = leat(*words, "--resume", status=1).stderr
         self.assertRegex(said, r"read by the rules of another version of leat \(reader 1, this is "
-                               r"3\).*use --replace")
+                               r"4\).*use --replace")
         leat("inspect", self.out, "--verify", status=0)
         self.ingest(path)
         self.assertIn("nothing to do", leat(*words, "--resume", status=0).stdout)

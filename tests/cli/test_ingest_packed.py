@@ -116,6 +116,22 @@ class Packed(folder.Folder):
                 changed[len(data) * 2 // 3] ^= 0x10
                 self.assertRegex(self.refused(self.write("packed", changed)), head)
 
+    def test_a_binary_log_of_can_in_gzip(self):
+        """It is told by what is inside, with the line that converts it."""
+        os.mkdir(self.at("logs"))
+        blf = gzip.compress(b"LOGG\x90\0\0\0" + bytes(200))
+        for name in ("x.log.gz", "x.csv.gz", "x.blf.gz"):
+            with open(self.at("logs", name), "wb") as file:
+                file.write(blf)
+            said = command.leat("ingest", "can", self.at("logs", name), "-o", self.at("out"),
+                                status=1).stderr
+            self.assertIn(f'{name}" is a BLF file of Vector, not a log of lines; convert it: '
+                          "python3 -m can.logconvert FILE.blf FILE.log", said)
+        os.unlink(self.at("logs", "x.log.gz"))
+        os.unlink(self.at("logs", "x.csv.gz"))
+        self.assertRegex(command.leat("ingest", "can", self.at("logs"), "-o", self.at("out"),
+                                      status=1).stderr, 'it contains 1 other: ".*x.blf.gz"')
+
     def test_empty_files_are_not_packed(self):
         """What a failed download leaves."""
         for suffix in (*CODINGS, ".zip"):

@@ -159,7 +159,7 @@ class ProbeNames(folder.Folder):
 
     def test_names_of_any_length(self):
         names = ["a", "host.example", "x" * 45, "x" * 46, "x" * 46 + "y", "x" * 500,
-                 "\u00e9t\u00e9", "ein Haus", "7", "07", "7.0"]
+                 "\u00e9t\u00e9", "ein Haus", "7", "07", "7.5", "7.0.0", ".0", "7."]
         rows = [{**row, "name": names[row["prb_id"] % len(names)]} for row in pings(4)]
         manifests = set()
         for path in (self.csv(rows, COLUMNS + ("name",)), self.ndjson(rows)):
@@ -167,6 +167,37 @@ class ProbeNames(folder.Folder):
             manifests.add(self.manifest())
             self.check(rows, "name")
         self.assertEqual(len(manifests), 1)
+
+    def test_spellings_of_a_name(self):
+        """Blanks around a name do not count, nor does a fraction of zeros; in every format."""
+        spelled = {7: ["7", " 7", "7\t ", "7.0", " 7.000 "], -3: ["-3", "-3.0"],
+                   1000: ["1000", "1000.0"], 0: ["0", "0.0"], 10: ["10", "10.00"]}
+        rows = [{**row, "prb_id": (7, -3, 1000, 0, 10)[row["prb_id"] % 5]} for row in pings(12)]
+        odd = [{**row, "prb_id": spelled[row["prb_id"]][i % len(spelled[row["prb_id"]])]}
+               for i, row in enumerate(rows)]
+        real = [{**row, "prb_id": float(row["prb_id"])} if i % 2 else row
+                for i, row in enumerate(rows)]
+        inputs = [self.csv(rows), self.csv(odd, file="b.csv"), self.csv(real, file="c.csv"),
+                  self.ndjson(rows), self.ndjson(odd, "b.ndjson"), self.ndjson(real, "c.ndjson")]
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            pass
+        else:
+            for name, values in ("a", rows), ("b", odd):
+                inputs.append(self.at(f"{name}.parquet"))
+                pyarrow.parquet.write_table(pyarrow.Table.from_pylist(values), inputs[-1])
+        manifests = set()
+        for path in inputs:
+            self.assertEqual(self.ingest(path)["rejected"], 0)
+            manifests.add(self.manifest())
+        self.assertEqual(len(manifests), 1)
+        self.check(rows)
+        blank = [{**row, "prb_id": (" ", "\t")[i % 2]} if i % 10 == 0 else row
+                 for i, row in enumerate(rows)]
+        self.assertEqual(self.ingest(self.ndjson(blank))["rejected_reasons"],
+                         {"probe_missing": 300})
 
     def test_rows_without_a_name(self):
         rows = pings(5, count=300)

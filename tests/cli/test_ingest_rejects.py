@@ -4,6 +4,7 @@ Runs the command named by LEAT (default: build/leat).
 """
 import json
 import os
+import re
 import sys
 import unittest
 
@@ -51,8 +52,10 @@ class Rejects(folder.Folder):
         self.assertIn("3 of 5 rows", self.ingest(self.lines(1, 2, "x", "y", "z"))[2])
 
     def test_times_out_of_range(self):
-        for scale, word in ((1000, "look like milliseconds, .*divide them by 1000"),
-                            (-1, "times must be seconds since 1970")):
+        for scale, word in ((1000, "look like milliseconds, but were read as seconds, as numbers "
+                                   "with a fraction are; use --column event_time=NAME:ms"),
+                            (10 ** 7, "look like microseconds or nanoseconds, .*NAME:us or NAME:n"),
+                            (-1, "times must be from 1970 to the year 9999: in ISO 8601, or")):
             late = [f"{(1600000000 + i) * scale}.5" for i in range(20)]  # seconds, by its point
             status, _, said = self.ingest(self.lines(*late))
             self.assertEqual(status, 1)
@@ -61,6 +64,10 @@ class Rejects(folder.Folder):
             status, _, said = self.ingest(self.lines(1600000000, *late))
             self.assertEqual(status, 0)
             self.assertRegex(said, rf"warning: 20 of 21 rows .*{word}")
+        # the option that is named helps
+        late = [f"{(1600000000 + i) * 1000}.5" for i in range(20)]
+        self.assertEqual(self.ingest(self.lines(*late), "--column",
+                                     "event_time=event_time:ms")[::2], (0, ""))
 
     def test_another_separator(self):
         for mark, word in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
@@ -127,6 +134,21 @@ class Rejects(folder.Folder):
         said = leat("ingest", "probes", path, "-o", self.out, "--replace", status=1).stderr
         self.assertIn("each must be a JSON object with a valid time", said)
         self.assertNotIn("header", said)
+        empty = self.at("a.csv")  # the first row that is shown is not of this file
+        for text in HEADER, HEADER + "x\n":
+            with open(empty, "w", encoding="ascii") as file:
+                file.write(text)
+            for paths in (empty, path), (path, empty):
+                said = leat("ingest", "probes", *paths, "-o", self.out, "--replace",
+                            status=1).stderr
+                name = re.search(r'the first is row \d of "[^"]*/([^"/]*)"', said)[1]
+                self.assertEqual("as the header" in said, name == "a.csv", said)
+        with open(empty, "w", encoding="ascii") as file:
+            file.write(self.lines(1600000000))
+        with open(path, "a", encoding="ascii") as file:
+            file.write("{}x\n" * 5)
+        said = leat("ingest", "probes", empty, path, "-o", self.out, "--replace", status=0).stderr
+        self.assertRegex(said, "6 of 7 rows were rejected, .*each must be a JSON object")
 
     def test_before_the_header(self):
         """Comments, a line for spreadsheets and titles are skipped, and counted."""
@@ -134,6 +156,7 @@ class Rejects(folder.Folder):
         plain = leat("cat", self.data(HEADER + records)).stdout
         self.assertEqual(plain.count("\n"), 2)
         for before, count in (("# a, comment\n#\n", 2), ("sep=,\n", 1), ("\nSEP=,\n\n", 1),
+                              ('"sep=,"\n', 1), ('"Sep=;"\n# x\n', 2), ('"sep="\n', 1),
                               ("Pings of May\n\n  # x\n", 2), ("#\n" * 99, 99), ("\n\n", 0)):
             text = before + HEADER + records
             self.assertEqual(leat("cat", self.data(text)).stdout, plain, before)

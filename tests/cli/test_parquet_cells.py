@@ -6,6 +6,7 @@ Runs the command named by LEAT (default: build/leat).
 import json
 import os
 import shutil
+import socket
 import tempfile
 import time
 import unittest
@@ -175,6 +176,31 @@ class Cells(unittest.TestCase):
         self.assertEqual((result["records"], result["measurements"]), (ROWS, ROWS - 2))
         self.assertEqual(self.read("killed", "rejected.csv"), self.read("out", "rejected.csv"))
         self.assertFalse(os.path.exists(self.at("killed", ".leat")))
+
+
+class Packed(unittest.TestCase):
+    def test_bytes_of_addresses(self):
+        """As databases store them: 4 or 16 bytes, as texts or blobs. What they are is said."""
+        folder = tempfile.mkdtemp(prefix="leat-packed-")
+        self.addCleanup(shutil.rmtree, folder)
+        for sources, targets in ((["192.0.2.1"], ["198.51.100.1"]), (["192.47.2.1"], ["10.0.0.1"]),
+                                 (["2001:db8::1"], ["2001:db8::2"]), (["2001:db8::3a"], ["::1"])):
+            kind = socket.AF_INET6 if ":" in sources[0] else socket.AF_INET
+            pair = [socket.inet_pton(kind, each[0]) for each in (sources, targets)]
+            for blob in False, True:
+                columns = [parquet.numbers("event_time", range(FIRST, FIRST + 3)),
+                           parquet.texts("src_addr", [pair[0]] * 3),
+                           parquet.texts("dst_addr", [pair[1]] * 3),
+                           parquet.floats("rtt", [5] * 3)]
+                if blob:
+                    columns[1].annotations = columns[2].annotations = []
+                parquet.write(os.path.join(folder, "a.parquet"), columns, 3)
+                said = leat("ingest", "probes", "a.parquet", "-o", "data", cwd=folder,
+                            status=1).stderr
+                self.assertIn("it looks like the bytes of an address; write addresses as text",
+                              said)
+                self.assertIn('(src_addr_unparsable: 3); the first is row 1 of "a.parquet": "',
+                              said)
 
 
 class Nulls(unittest.TestCase):

@@ -24,7 +24,8 @@ class RemotePaths(folder.Folder):
                       "ingest probes p.csv -o y --temp hdfs://b/t", "ingest can s3://b/x -o y",
                       "ingest images s3://b/x.zip -o y", "synth probes -n 5 -o s3://b/x.csv",
                       "synth can --frames 2000 -o s3://b/x", "inspect https://b/x",
-                      "inspect d --html s3://b/x.html", "cat s3://b/x", "batches s3://b/x",
+                      "inspect d --html s3://b/x.html", "inspect d --figures s3://b/x",
+                      "cat s3://b/x", "batches s3://b/x",
                       "batches d --steps 1 --save-state s3://b/x",
                       "batches d --steps 1 --report s3://b/x.html", "export d -o s3://b/x",
                       "import s3://b/x -o y", "sample s3://b/x -o y", "train dcgan s3://b/x -o y",
@@ -34,6 +35,25 @@ class RemotePaths(folder.Folder):
             self.assertNotEqual(done.returncode, 0, words)
             self.assertRegex(said, r'"\w[\w+]*://[^"]*" is not a path: only local files', words)
             self.assertEqual(sorted(os.listdir(self.top)), before, words)
+
+    def test_refused_by_lent_machines(self):
+        """Before anything is connected to, which may take for ever."""
+        leat("synth", "images", "-n", 8, "-o", "jpeg", cwd=self.top, status=0)
+        leat("ingest", "images", "jpeg", "-o", "images", cwd=self.top, status=0)
+        before = sorted(os.listdir(self.top))
+        url = "postgresql://u@localhost:1/x"
+        for words in (f"work {url} --data s3://b/x", f"work {url} --key s3://b/x",
+                      f"coordinate s3://b/x --db {url} --data images --steps 1",
+                      f"coordinate r --db {url} --data s3://b/x --steps 1"):
+            done = leat(*words.split(), cwd=self.top)
+            self.assertNotEqual(done.returncode, 0, words)
+            if "without libpq" in done.stderr:
+                self.skipTest("libpq is missing")
+            self.assertRegex(done.stderr, r'"s3://b[^"]*" is not a path: only local fi', words)
+            self.assertEqual(sorted(os.listdir(self.top)), before, words)
+        for words in ("work s3://b/x", "coordinate r --db s3://b/x --data d --steps 1"):
+            self.assertIn("a database is named as postgresql://",
+                          leat(*words.split(), cwd=self.top).stderr)
 
     def test_files_are_told_from_them(self):
         done = leat("ingest", "probes", f"file://{self.top}/p.csv", "-o", "y",

@@ -33,8 +33,10 @@ typedef struct leat_job_output {
 
 /* The number of the rules by which inputs are read, in run.json; without it, they were 1. Rules 2
  * read integer times by their size, IPv4-mapped addresses as IPv4, and words for lost pings. Rules
- * 3 read numbers as texts in JSON, the names of old Atlas firmware, and objects in arrays. */
-#define LEAT_PROBES_READER 3
+ * 3 read numbers as texts in JSON, the names of old Atlas firmware, and objects in arrays. Rules 4
+ * do not ask of members that are not read that they are UTF-8, and take "7.0" and " 7" as names of
+ * one probe. */
+#define LEAT_PROBES_READER 4
 
 /* Known once the scan is complete; saved in DIR/.leat/state.json. */
 typedef struct leat_job_state {

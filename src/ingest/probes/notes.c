@@ -25,6 +25,7 @@ leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *er
         atomic_init(&notes->files[i].first_us, INT64_MAX);
         atomic_init(&notes->files[i].last_us, INT64_MIN);
         atomic_init(&notes->files[i].header_row, INT64_MAX);
+        atomic_init(&notes->files[i].table_row, INT64_MAX);
     }
     pthread_mutex_init(&notes->lock, NULL);
     *out = notes;
@@ -60,6 +61,7 @@ void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batc
     atomic_fetch_add(&file->slow, batch->slow);
     keep_least(&file->first_us, batch->first_us);
     keep_most(&file->last_us, batch->last_us);
+    keep_most(&file->last_row, batch->last_row);
     if (batch->mapped > 0) atomic_fetch_add(&notes->mapped, batch->mapped);
 }
 
@@ -71,6 +73,20 @@ void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row) {
     if (notes == NULL) return;
     atomic_fetch_add(&notes->files[file_index].headers, 1);
     keep_least(&notes->files[file_index].header_row, row);
+}
+
+void leat_notes_add_table(leat_notes *notes, int32_t file_index, int64_t row,
+                          const leat_text *line) {
+    if (notes == NULL) return;
+    leat_notes_object *first = &notes->table;
+    keep_least(&notes->files[file_index].table_row, row);
+    pthread_mutex_lock(&notes->lock);
+    if (!first->known || first->file_index > file_index ||
+        (first->file_index == file_index && first->row > row)) {
+        *first = (leat_notes_object){.known = true, .file_index = file_index, .row = row};
+        snprintf(first->names, sizeof first->names, "%.*s", line->size_bytes, line->data);
+    }
+    pthread_mutex_unlock(&notes->lock);
 }
 
 void leat_notes_add_malformed(leat_notes *notes, bool uneven) {
@@ -99,13 +115,26 @@ static leat_notes_word *place_word(leat_notes *notes, const char *text, int64_t 
     return place;
 }
 
-void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
-    if (notes == NULL || size_bytes >= LEAT_NOTES_WORD_BYTES) return;
-    /* numbers differ: they are not one word, except NaN as Microsoft's C library prints it */
-    bool numeric = memchr(text, '#', (size_t)size_bytes) == NULL;
-    for (int64_t i = 0; i < size_bytes && numeric; i++) {
-        if (text[i] >= '0' && text[i] <= '9') return;
+/* Whether a text is a number that leat does not read: with a decimal comma, separators, or a unit.
+ * Numbers differ: one that repeats does not stand for something else. */
+static bool is_number(const char *text, int64_t size_bytes) {
+    enum { UNIT_BYTES = 5 };
+    int64_t at = 0, digits = 0;
+    while (at < size_bytes && strchr("+- ", text[at]) != NULL && text[at] != 0) at++;
+    for (; at < size_bytes && strchr("0123456789.,'_ ", text[at]) != NULL && text[at] != 0; at++)
+        digits += text[at] >= '0' && text[at] <= '9';
+    if (digits == 0 || size_bytes - at > UNIT_BYTES) return false;
+    for (; at < size_bytes; at++) {
+        const char small = (char)(text[at] | 0x20);
+        const bool letter = (small >= 'a' && small <= 'z') || (uint8_t)text[at] >= 0x80;
+        if (!letter && text[at] != '.') return false;
     }
+    return true;
+}
+
+void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes) {
+    if (notes == NULL || size_bytes < 0 || is_number(text, size_bytes)) return;
+    if (size_bytes > LEAT_NOTES_WORD_BYTES) size_bytes = LEAT_NOTES_WORD_BYTES;
     uint64_t hash = leat_xxh3(text, size_bytes);
     pthread_mutex_lock(&notes->lock);
     leat_notes_word *word = place_word(notes, text, size_bytes, hash);
@@ -132,11 +161,37 @@ static leat_code refuse_scamper(const leat_notes *notes, const leat_input_list *
                      (long long)scamper);
 }
 
+/* Measurements after a header with other names were read with the columns of the first header. */
+static leat_code refuse_tables(const leat_notes *notes, const leat_input_list *inputs,
+                               const leat_source_options *options, leat_error *err) {
+    const leat_notes_object *first = &notes->table;
+    const char *names[LEAT_COLUMNS];
+    const bool named = leat_source_names(&options->columns, names) > LEAT_COLUMN_PROBE;
+    for (int64_t i = 0; i < notes->file_count; i++) {
+        const int64_t row = atomic_load(&notes->files[i].table_row);
+        if (row >= atomic_load(&notes->files[i].last_row)) continue;
+        const bool shown = first->file_index == i && first->row == row;
+        char path[160];
+        leat_inputs_name(inputs->items[i].path, path, sizeof path);
+        return leat_fail(
+            err, LEAT_ERR_INPUT,
+            "\"%s\": line %lld looks like the header of another table, and records "
+            "follow%s%.100s%s; "
+            "use the names %.60s, %.60s, %.60s%s%.60s and %.60s in that line, or split the file "
+            "there; remove the line if it is not a header",
+            path, (long long)row, shown ? ": \"" : "", shown ? first->names : "", shown ? "\"" : "",
+            names[LEAT_COLUMN_TIME], names[LEAT_COLUMN_SRC], names[LEAT_COLUMN_DST],
+            named ? ", " : "", named ? names[LEAT_COLUMN_PROBE] : "", names[LEAT_COLUMN_RTT]);
+    }
+    return LEAT_OK;
+}
+
 leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
                            const leat_source_options *options, leat_error *err) {
     const char *names[LEAT_COLUMNS];
     (void)leat_source_names(&options->columns, names);
     int64_t with = 0, without = 0, atlas = atomic_load(&notes->atlas);
+    LEAT_TRY(refuse_tables(notes, inputs, options, err));
     for (int k = 0; k < LEAT_COLUMNS && atlas > 0; k++) {
         if (!leat_source_is_mapped(options, k) || atomic_load(&notes->atlas_has[k]) > 0) continue;
         return leat_fail(err, LEAT_ERR_INPUT,
@@ -230,7 +285,7 @@ static bool warn_turned(const writing *to, const leat_file_notes *file, const ch
 static bool warn_headers(const writing *to, const leat_file_notes *file, const char *name) {
     const long long count = (long long)atomic_load(&file->headers);
     const long long row = (long long)atomic_load(&file->header_row);
-    if (count == 0) return false;
+    if (count == 0 || row >= atomic_load(&file->last_row)) return false;
     if (name == NULL) return true;
     leat_warnings_add(to->warnings,
                       "\"%s\": line %lld%s like a header with other names; the rows after it were "
@@ -387,12 +442,22 @@ static void warn_words(const writing *to) {
     if (most == NULL) return;
     char shown[4 * LEAT_NOTES_WORD_BYTES + 1];
     leat_text_show(shown, sizeof shown, most->text, most->size_bytes);
-    leat_warnings_add(to->warnings,
-                      "%s%lld rows have the text \"%s\" as rtt and were rejected (rtt_unparsable); "
-                      "if it means a lost ping, replace it by NaN, or they are missing from the "
-                      "failures",
-                      to->notes->more_words ? "of many different texts, at least " : "",
-                      (long long)most->count, shown);
+    leat_warnings_add(
+        to->warnings,
+        "%s%lld rows have %s \"%s\" as rtt and were rejected (rtt_unparsable); "
+        "if it means a lost ping, replace it by NaN, or they are missing from the "
+        "failures",
+        to->notes->more_words ? "of many different texts, at least " : "", (long long)most->count,
+        most->size_bytes == LEAT_NOTES_WORD_BYTES ? "a text that begins with" : "the text", shown);
+}
+
+void leat_notes_warn_infinite(const leat_notes *notes, int64_t rejected, leat_warnings *warnings) {
+    const int64_t count = rejected + atomic_load(&notes->infinite);
+    if (count < 2) return;
+    leat_warnings_add(warnings,
+                      "%lld rows have an infinite rtt and were rejected; if it means a lost ping, "
+                      "replace it by NaN, or they are missing from the failures",
+                      (long long)count);
 }
 
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,

@@ -22,19 +22,22 @@ typedef struct leat_file_notes {
     atomic_bool turned;                     /* a later header has the columns in another order */
     atomic_bool elements;                   /* its rows are elements of an array, not lines */
     atomic_bool empty;                      /* there is nothing in it */
-    /* lines that look like a header with names of its own, and the first of them */
-    atomic_int_least64_t headers, header_row;
+    /* lines that may be a header with names of its own, and the first of them; the first of those
+     * that look like one, and the last measurement: it was read with the wrong columns if it is
+     * after that */
+    atomic_int_least64_t headers, header_row, table_row, last_row;
 } leat_file_notes;
 
-enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 24, LEAT_NOTES_NAMES_BYTES = 200 };
+enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 64, LEAT_NOTES_NAMES_BYTES = 200 };
 typedef struct leat_notes_word {
-    char text[LEAT_NOTES_WORD_BYTES]; /* may hold any byte */
+    char text[LEAT_NOTES_WORD_BYTES]; /* its beginning; may hold any byte */
     int32_t size_bytes;
     uint64_t hash;
     int64_t count;
 } leat_notes_word;
 
-/* The names of the members of an object that lacks one: of the first in file and line. */
+/* The names of the members of an object that lacks one, or of a header's columns: of the first in
+ * file and line. */
 typedef struct leat_notes_object {
     bool known;
     int32_t file_index;
@@ -50,12 +53,13 @@ typedef struct leat_notes {
     atomic_int_least64_t scamper; /* pings of scamper, which are rejected */
     /* lines of CSV that are rejected for their number of fields, or for their time */
     atomic_int_least64_t uneven, untimed;
-    atomic_int_least64_t mapped; /* measurements with an IPv4-mapped address */
-    int64_t unpack_bytes;        /* that a part of a compressed file requires, but were not left */
-    pthread_mutex_t lock;        /* for all members below */
-    leat_notes_object lacking, atlas_first;
-    /* In place of an rtt, without digits: those with the least hashes. Each of them is kept from
-     * its first row on, whatever the order of rows, so its count is exact. */
+    atomic_int_least64_t mapped;   /* measurements with an IPv4-mapped address */
+    atomic_int_least64_t infinite; /* objects with Infinity as rtt: malformed_line */
+    int64_t unpack_bytes; /* that a part of a compressed file requires, but were not left */
+    pthread_mutex_t lock; /* for all members below */
+    leat_notes_object lacking, atlas_first, table;
+    /* In place of an rtt, and not a number in another spelling: those with the least hashes. Each
+     * of them is kept from its first row on, whatever the order of rows, so its count is exact. */
     leat_notes_word words[LEAT_NOTES_WORDS];
     int word_count;
     bool more_words;
@@ -66,13 +70,16 @@ void leat_notes_destroy(leat_notes *notes);
 
 /* What a batch of measurements adds to its file. */
 typedef struct leat_batch_notes {
-    int64_t answered, fast, fastest, whole, slow, first_us, last_us, mapped;
+    int64_t answered, fast, fastest, whole, slow, first_us, last_us, mapped, last_row;
 } leat_batch_notes;
 #define LEAT_BATCH_NOTES_NONE ((leat_batch_notes){.first_us = INT64_MAX, .last_us = INT64_MIN})
 void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch);
 void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units);
-/* A line that is not a measurement and looks like a header with other names. */
+/* A line that is not a measurement and may be a header with other names. */
 void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row);
+/* A line that looks like one, of another table. */
+void leat_notes_add_table(leat_notes *notes, int32_t file_index, int64_t row,
+                          const leat_text *line);
 /* A line of a CSV that is malformed because of its number of fields, or else of its time. */
 void leat_notes_add_malformed(leat_notes *notes, bool uneven);
 /* A text that is not an rtt. */
@@ -87,7 +94,8 @@ void leat_notes_add_word(leat_notes *notes, const char *text, int64_t size_bytes
 #define LEAT_RTT_SLOW 2000.0F
 
 /* After the scan: LEAT_ERR_INPUT if no object of the inputs has the member that holds rtt, or no
- * Atlas result has that of a mapped column, or if there is nothing but pings of scamper. */
+ * Atlas result has that of a mapped column, if there is nothing but pings of scamper, or if there
+ * are measurements after a header with other names. */
 LEAT_MUST_CHECK leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *inputs,
                                            const leat_source_options *options, leat_error *err);
 
@@ -102,5 +110,7 @@ void leat_warnings_add(leat_warnings *warnings, const char *format, ...)
 /* What was noticed, in words. `now_us` is compared with the times. */
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings);
+/* Rows with an infinite rtt, of which rejected.csv has `rejected` as such. */
+void leat_notes_warn_infinite(const leat_notes *notes, int64_t rejected, leat_warnings *warnings);
 
 #endif

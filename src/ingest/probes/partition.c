@@ -92,6 +92,26 @@ static leat_text short_name(const leat_text *name, char room[LEAT_ADDRESS_TEXT_B
     return (leat_text){room, LEAT_ADDRESS_TEXT_BYTES};
 }
 
+static inline bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
+
+/* A name as it counts: without blanks around it, and a whole number with a fraction of zeros, as
+ * programs write a column of numbers in which some are missing, by its digits. */
+static leat_text plain_name(const leat_text *written) {
+    leat_text name = *written;
+    while (name.size_bytes > 0 && is_blank(*name.data)) {
+        name.data++;
+        name.size_bytes--;
+    }
+    while (name.size_bytes > 0 && is_blank(name.data[name.size_bytes - 1])) name.size_bytes--;
+    int32_t end = name.size_bytes, at = end > 0 && name.data[0] == '-' ? 1 : 0;
+    while (end > 0 && name.data[end - 1] == '0') end--;
+    if (end == name.size_bytes || end <= at + 1 || name.data[--end] != '.') return name;
+    for (; at < end; at++)
+        if (name.data[at] < '0' || name.data[at] > '9') return name;
+    name.size_bytes = end;
+    return name;
+}
+
 /* Finds the slot of the row's source, which has its version, or one for it, then of size 0. */
 static int source_version(const leat_partition *plan, leat_partition_worker *self, judged *row) {
     if (row->src.size_bytes > LEAT_ADDRESS_TEXT_BYTES) return 0;
@@ -136,8 +156,9 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
     /* Negative and not-a-number mean that the measurement failed; -0 is 0. */
     row->rtt = rtt > 0 ? rtt : rtt == 0 ? 0 : -1;
     row->name = plan->named ? batch->name[i] : row->src;
-    if (row->name.size_bytes <= 0) return LEAT_REJECT_PROBE_MISSING;
     if (row->name.size_bytes > LEAT_NAME_BYTES_MAX) return LEAT_REJECT_LINE;
+    if (plan->named) row->name = plain_name(&row->name);
+    if (row->name.size_bytes <= 0) return LEAT_REJECT_PROBE_MISSING;
     if (!plan->named) return LEAT_REJECT_COUNT;
     char room[LEAT_ADDRESS_TEXT_BYTES + 1];
     leat_text name = short_name(&row->name, room);
@@ -284,12 +305,13 @@ static leat_code set_aside(const leat_partition *plan, leat_partition_worker *se
 /* Hashes the probes' names of the following rows and prefetches their slots, so that the next step
  * finds them in the cache. */
 static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, int64_t first) {
-    const leat_text *names = batch->name != NULL ? batch->name : batch->src;
+    const bool named = batch->name != NULL;
     uint64_t mask = (uint64_t)self->table.slot_count - 1;
     int64_t end = first + STEP_ROWS < batch->count ? first + STEP_ROWS : batch->count;
     for (int64_t i = first; i < end; i++) {
         char room[LEAT_ADDRESS_TEXT_BYTES + 1];
-        leat_text name = short_name(&names[i], room);
+        leat_text name = named ? plain_name(&batch->name[i]) : batch->src[i];
+        name = short_name(&name, room);
         if (name.size_bytes <= 0) continue;
         self->hashes[i] = leat_intern_hash(name.data, name.size_bytes);
         __builtin_prefetch(&self->table.slots[self->hashes[i] & mask], 0, 3);
@@ -318,6 +340,7 @@ static leat_code take_rows(leat_partition *plan, leat_partition_worker *self, in
     for (int64_t i = 0; i < count; i++) {
         if (reasons[i] != LEAT_REJECT_COUNT) continue;
         LEAT_TRY(append(plan, self, &rows[i], batch->time_us[first + i], err));
+        self->noted.last_row = batch->row[first + i]; /* rows of a file do not go back */
     }
     return LEAT_OK;
 }

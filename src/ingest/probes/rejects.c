@@ -24,36 +24,51 @@ static int commonest(const leat_job_state *state) {
     return most;
 }
 
-static bool has_csv(const leat_job *job) {
-    for (int64_t i = 0; i < job->inputs.count; i++)
-        if (job->inputs.items[i].format == LEAT_INPUT_CSV) return true;
-    return false;
+/* Whether malformed lines are those of a CSV: by the file that has one of them as an example, or
+ * without one, by what was counted. */
+static bool of_csv(const leat_job *job, const char *file) {
+    const leat_job_state *state = &job->state;
+    bool csv = false, json = false;
+    for (int64_t i = 0; i < job->inputs.count; i++) {
+        char name[PLACE_BYTES];
+        const leat_input *input = &job->inputs.items[i];
+        const bool is_csv = input->format == LEAT_INPUT_CSV;
+        csv = csv || is_csv;
+        json = json || input->format == LEAT_INPUT_NDJSON;
+        leat_text_show(name, sizeof name, input->path, (int64_t)strlen(input->path));
+        if (file != NULL && strcmp(name, file) == 0) return is_csv;
+    }
+    if (!csv || !json) return csv;
+    return state->uneven + state->untimed > state->rejected[LEAT_REJECT_LINE] / 2;
 }
 
-/* A reason may have a cause that all of its rows share. */
-static const char *cause(const leat_job *job, int reason) {
+/* A reason may have a cause that all of its rows share. `file` has the row that is shown as an
+ * example; NULL: none is. */
+static const char *cause(const leat_job *job, int reason, const char *file) {
     const leat_job_state *state = &job->state;
     int64_t half = state->rejected[reason] / 2;
     switch (reason) {
     case LEAT_REJECT_TIME_RANGE:
         if (state->late_ms > half)
-            return "the times look like milliseconds, but must be seconds since 1970 or ISO 8601; "
-                   "divide them by 1000";
+            return "the times look like milliseconds, but were read as seconds, as numbers with a "
+                   "fraction are; use --column event_time=NAME:ms";
         if (state->late_far > half)
-            return "the times look like microseconds or nanoseconds, but must be seconds since "
-                   "1970 or ISO 8601; convert them";
-        return "times must be seconds since 1970 or ISO 8601";
+            return "the times look like microseconds or nanoseconds, but were read as seconds, as "
+                   "numbers with a fraction are; use --column event_time=NAME:us or NAME:ns";
+        return "times must be from 1970 to the year 9999: in ISO 8601, or whole numbers of "
+               "seconds, ms, us or ns since 1970";
     case LEAT_REJECT_LINE:
-        if (state->uneven > half)
+        if (state->uneven > half && of_csv(job, file))
             return "lines must have as many fields as the header; a field with a comma must be in "
                    "quotes";
-        if (state->untimed > half)
+        if (state->untimed > half && of_csv(job, file))
             return "lines must have a time in ISO 8601 (2019-04-24T20:00:00Z), or a number of "
                    "seconds, ms, us or ns since 1970";
-        return has_csv(job) ? "lines must have as many fields as the header, and valid times and "
-                              "numbers; use --strict to stop at the first that does not"
-                            : "each must be a JSON object with a valid time and numbers; use "
-                              "--strict to stop at the first that is not";
+        return of_csv(job, file)
+                   ? "lines must have as many fields as the header, and valid times and "
+                     "numbers; use --strict to stop at the first that does not"
+                   : "each must be a JSON object with a valid time and numbers; use "
+                     "--strict to stop at the first that is not";
     case LEAT_REJECT_RTT_BAD:
         return "an rtt must be a number, or empty if the ping failed; use --strict to stop at the "
                "first that is not";
@@ -131,12 +146,12 @@ static const char *what_is(const char *value) {
     if (size > 0 && digits == size)
         return "numbers are not addresses; if they identify hosts, join them with a table of the "
                "hosts' addresses first";
+    if (strstr(value, "\\x") != NULL)
+        return "it looks like the bytes of an address; write addresses as text";
     if (strchr(value, '/') != NULL) return "a prefix is not an address; remove what follows the /";
     if (value[0] == '[' || (colon != NULL && strchr(value, ':') == colon &&
                             strspn(colon + 1, "0123456789") == strlen(colon + 1)))
         return "an address must not have a port; remove it";
-    if (strstr(value, "\\x") != NULL)
-        return "it looks like the bytes of an address; write addresses as text";
     for (const char *at = value; colon == NULL && *at != 0; at++)
         if (isalpha((unsigned char)*at) && strchr("abcdefABCDEF", *at) == NULL)
             return "host names are not addresses; resolve them first";
@@ -161,7 +176,7 @@ static leat_code refuse_all(const leat_job *job, int reason, leat_error *err) {
     const char *why = is_address ? what_is(first.value) : "",
                *missing = missing_column(job, reason);
     char remedy[LEAT_SOURCE_REMEDY_BYTES];
-    if (why[0] == 0) why = cause(job, reason);
+    if (why[0] == 0) why = cause(job, reason, first.file);
     if (missing != NULL && leat_source_remedy(first.file, missing, remedy)) why = remedy;
     return leat_fail(err, LEAT_ERR_INPUT,
                      "none of %lld row%s is a measurement (%s: %lld); the first is row %s of "
@@ -193,5 +208,5 @@ void leat_job_warn_rejected(const leat_job *job, char *text, int64_t size_bytes)
     snprintf(text, (size_t)size_bytes,
              "%lld of %lld rows were rejected, %lld of them as %s: %s; see \"%.200s/rejected.csv\"",
              (long long)all, (long long)state->rows_read, (long long)state->rejected[most],
-             leat_reject_text(most), cause(job, most), job->folder.out);
+             leat_reject_text(most), cause(job, most, NULL), job->folder.out);
 }

@@ -306,6 +306,8 @@ static void warn(scan *self) {
     self->job->state.mapped = atomic_load(&self->notes->mapped);
     leat_notes_warn(self->notes, &self->job->inputs, &options, (int64_t)now.tv_sec * 1000000,
                     &self->job->state.warnings);
+    leat_notes_warn_infinite(self->notes, self->job->state.rejected[LEAT_REJECT_RTT],
+                             &self->job->state.warnings);
 }
 
 static leat_code scan_all(scan *self, leat_error *err) {

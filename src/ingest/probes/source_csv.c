@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/address.h"
+#include "base/number.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/values.h"
 
@@ -245,7 +246,12 @@ static bool is_preamble(leat_line *line, const leat_source_columns *columns, boo
         if (*header) *line = rest;
         return true;
     }
-    if (size >= 4 && size <= 6 && strncasecmp(at, "sep=", 4) == 0) return true;
+    leat_text sep = {at, (int32_t)size}; /* a spreadsheet that saves it again puts it in quotes */
+    (void)cut_blanks(&sep);
+    if (sep.size_bytes > 1 && sep.data[0] == '"' && sep.data[sep.size_bytes - 1] == '"')
+        sep = (leat_text){sep.data + 1, sep.size_bytes - 2};
+    if (sep.size_bytes >= 4 && sep.size_bytes <= 6 && strncasecmp(sep.data, "sep=", 4) == 0)
+        return true;
     for (int64_t i = 0; i < size; i++)
         if (strchr(",;|\t", at[i]) != NULL) return false;
     return true;
@@ -278,44 +284,88 @@ leat_code leat_csv_find_header(leat_lines *lines, const char *path,
     return code;
 }
 
-/* Whether a line has as many words as there are columns, like a header with names of its own.
- * Records hold numbers or addresses, also those with a bad time, and comments begin with #. */
-static bool has_other_names(const leat_line *line, int32_t field_count) {
-    leat_line plain = without_mark(line);
-    const char *at = plain.data, *end = at + plain.size_bytes;
-    int32_t count = 0;
-    for (; at != NULL; count++) {
+/* Whether a cell is not a time or an address, not even one with an error: names hardly begin with a
+ * digit, and have more letters than digits. */
+static bool is_word(const leat_text *cell) {
+    const char *at = cell->data;
+    int32_t digits = 0, letters = 0;
+    for (int32_t i = 0; i < cell->size_bytes; i++) {
+        const char small = (char)(at[i] | 0x20);
+        digits += at[i] >= '0' && at[i] <= '9';
+        letters += (small >= 'a' && small <= 'z') || (uint8_t)at[i] >= 0x80;
+    }
+    return letters > 0 && digits <= letters && at[0] != '#' && (at[0] < '0' || at[0] > '9') &&
+           leat_address_parse(at, cell->size_bytes, NULL) == 0;
+}
+
+static bool is_same(const leat_text *a, const leat_text *b) {
+    return a->size_bytes == b->size_bytes && a->size_bytes > 0 &&
+           memcmp(a->data, b->data, (size_t)a->size_bytes) == 0;
+}
+
+/* Whether one of the cells of a line, which has no names of columns in it, is a number or address:
+ * records have such cells also where they are not read. */
+static bool has_values(const leat_text *line) {
+    const char *at = line->data, *end = at + line->size_bytes;
+    while (at != NULL) {
         const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        const char *stop = comma != NULL ? comma : end;
-        float number;
-        if (stop - at > 1 && at[0] == '"' && stop[-1] == '"') {
-            at++;
-            stop--;
+        leat_text cell = {at, (int32_t)((comma != NULL ? comma : end) - at)};
+        double number;
+        while (cell.size_bytes > 0 && (is_blank(*cell.data) || *cell.data == '"')) {
+            cell.data++;
+            cell.size_bytes--;
         }
-        int32_t size = (int32_t)(stop - at);
-        if (count == field_count || size == 0 || at[0] == '#' || (at[0] >= '0' && at[0] <= '9') ||
-            leat_address_parse(at, size, NULL) != 0 || leat_rtt_parse(at, size, &number))
-            return false; /* leat_rtt_parse also takes words for a missing value */
+        while (cell.size_bytes > 0 &&
+               (is_blank(cell.data[cell.size_bytes - 1]) || cell.data[cell.size_bytes - 1] == '"'))
+            cell.size_bytes--;
+        if (leat_decimal_parse(cell.data, cell.size_bytes, 0, &number) ||
+            leat_address_parse(cell.data, cell.size_bytes, NULL) != 0)
+            return true;
         at = comma != NULL ? comma + 1 : NULL;
     }
-    return count == field_count;
+    return false;
+}
+
+/* What a line looks like that is not a record. */
+typedef enum other_line { NOT_A_HEADER, MAYBE_A_HEADER, IS_A_HEADER } other_line;
+
+/* A header with names of its own has a word where a record has its time, its addresses and its rtt.
+ * It is only perhaps one if a record could have these words: no time, the same word twice, a word
+ * for a lost ping, or numbers in the columns that are not read. */
+static other_line look_for_names(const leat_text fields[LEAT_COLUMNS], const leat_text *line) {
+    const leat_text *time = &fields[LEAT_COLUMN_TIME], *rtt = &fields[LEAT_COLUMN_RTT];
+    const leat_text *src = &fields[LEAT_COLUMN_SRC], *dst = &fields[LEAT_COLUMN_DST];
+    double number;
+    float missing;
+    if ((time->size_bytes > 0 && !is_word(time)) || !is_word(src) || !is_word(dst) ||
+        rtt->size_bytes == 0 || leat_decimal_parse(rtt->data, rtt->size_bytes, 0, &number))
+        return NOT_A_HEADER;
+    if (time->size_bytes == 0 || leat_rtt_parse(rtt->data, rtt->size_bytes, &missing) ||
+        is_same(src, dst) || is_same(time, src) || is_same(time, dst) || is_same(time, rtt) ||
+        is_same(src, rtt) || is_same(dst, rtt) || has_values(line))
+        return MAYBE_A_HEADER;
+    return IS_A_HEADER;
 }
 
 /* A line that is not a record may be a header that cannot be used: the records after it could be
- * read with the wrong columns. One that has none of the names may as well be garbage: a warning. */
+ * read with the wrong columns. With some of the names it is one; with others, leat_notes_check
+ * refuses it if there are records after it. `fields` is NULL if there are not as many cells as
+ * columns. */
 static leat_code refuse_other_header(const leat_text_worker *worker, const leat_line *line,
-                                     const char *text, int64_t text_bytes, bool time_read,
+                                     const leat_text *text, const leat_text *fields,
                                      leat_error *err) {
     const leat_source_options *options = worker->rows.options;
     const char *probe = options->columns.probe;
     leat_line shown = *line;
     bool all = false;
-    shown.data = (char *)(uintptr_t)text;
-    shown.size_bytes = text_bytes;
+    shown.data = (char *)(uintptr_t)text->data;
+    shown.size_bytes = text->size_bytes;
     if (line->fault != LEAT_LINE_GOOD) return LEAT_OK;
     if (count_names(&shown, &options->columns, &all) < 2) {
-        if (!time_read && has_other_names(&shown, worker->map.field_count))
-            leat_notes_add_header(options->notes, worker->rows.file_index, line->number);
+        const other_line like = fields != NULL ? look_for_names(fields, text) : NOT_A_HEADER;
+        const int32_t file = worker->rows.file_index;
+        if (like == MAYBE_A_HEADER) leat_notes_add_header(options->notes, file, line->number);
+        if (like == IS_A_HEADER) leat_notes_add_table(options->notes, file, line->number, text);
         return LEAT_OK;
     }
     return leat_fail(err, LEAT_ERR_INPUT,
@@ -325,7 +375,7 @@ static leat_code refuse_other_header(const leat_text_worker *worker, const leat_
                      options->columns.event_time, options->columns.src_addr,
                      options->columns.dst_addr, probe != NULL ? ", " : "",
                      probe != NULL ? probe : "", options->columns.rtt,
-                     (int)(text_bytes < 100 ? text_bytes : 100), text);
+                     text->size_bytes < 100 ? text->size_bytes : 100, text->data);
 }
 
 /* Whether a line that is not a record consists of records that end in CR: not only of two, which
@@ -367,14 +417,16 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     bool whole = line->fault == LEAT_LINE_GOOD && split(&worker->map, line, fields);
     bool timed = whole && leat_time_read(time->data, time->size_bytes, options->time_unit,
                                          &row.time_us, &worker->units);
+    const leat_text shown = {text, (int32_t)text_bytes};
     if (!timed || !leat_version_parse(version->data, version->size_bytes, &row.ip_version)) {
         if (!whole && has_records(&worker->map, text, text_bytes))
             return leat_text_refuse_cr(worker->path, err);
-        LEAT_TRY(refuse_other_header(worker, line, text, text_bytes, timed, err));
+        LEAT_TRY(refuse_other_header(worker, line, &shown, whole && !timed ? fields : NULL, err));
         if (!whole || !timed) leat_notes_add_malformed(options->notes, !whole);
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
     if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {
+        if (time->size_bytes == 0) LEAT_TRY(refuse_other_header(worker, line, &shown, fields, err));
         leat_notes_add_word(options->notes, rtt->data, rtt->size_bytes);
         return leat_text_reject(worker, line->number, LEAT_REJECT_RTT_BAD, text, text_bytes, err);
     }

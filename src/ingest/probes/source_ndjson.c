@@ -80,7 +80,8 @@ static leat_json_slice unwrap(const leat_json_slice *value) {
         if (!leat_json_items_next(&items, &key, &item) ||
             leat_json_items_next(&items, NULL, &more) ||
             !(leat_json_is_text(&key, "$numberLong") || leat_json_is_text(&key, "$numberInt") ||
-              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")))
+              leat_json_is_text(&key, "$numberDouble") || leat_json_is_text(&key, "$date")) ||
+            !leat_json_is_readable(&item))
             break;
         inside = item;
     }
@@ -240,15 +241,18 @@ static void note_member(leat_text_worker *worker, const leat_line *line) {
         keep_names(notes, &notes->lacking, worker->rows.file_index, line);
 }
 
-/* Notes the word for which an rtt makes its row a reject. */
+/* Notes the word, or other value, for which an rtt makes its row a reject. */
 static void note_word(leat_text_worker *worker, const leat_json_slice *value, leat_reject why) {
     char word[WORD_BYTES];
     const char *text = value->text;
     int64_t size = value->size_bytes;
     bool is_text = value->kind == LEAT_JSON_STRING;
-    if (why != LEAT_REJECT_RTT_BAD || (!is_text && value->kind != LEAT_JSON_TRUE)) return;
+    leat_notes *notes = worker->rows.options->notes;
+    if (notes != NULL && unwrap(value).kind == LEAT_JSON_INFINITE)
+        atomic_fetch_add(&notes->infinite, 1);
+    if (why != LEAT_REJECT_RTT_BAD) return;
     if (is_text) size = plain_text(value, word, &text);
-    leat_notes_add_word(worker->rows.options->notes, text, size);
+    leat_notes_add_word(notes, text, size);
 }
 
 /* Below, *why is the reason to reject an object; LEAT_REJECT_COUNT if it is accepted. */
@@ -287,6 +291,18 @@ static leat_member first_of(const leat_text_worker *worker, const leat_member *m
     return found;
 }
 
+/* A number of Atlas, as an integer also where it is a text of digits: firmware 0 and exports of
+ * databases write those. */
+static leat_json_slice whole_of(const leat_json_slice *wrapped) {
+    leat_json_slice value = unwrap(wrapped);
+    int32_t digits = 0;
+    if (value.kind != LEAT_JSON_STRING || value.size_bytes == 0) return value;
+    while (digits < value.size_bytes && value.text[digits] >= '0' && value.text[digits] <= '9')
+        digits++;
+    if (digits == value.size_bytes) value.kind = LEAT_JSON_INTEGER;
+    return value;
+}
+
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
  * src_addr is the probe's own view of its address, often a private one. Firmware before 4460 has
  * other names. */
@@ -302,9 +318,9 @@ static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
     const leat_json_slice *time = get(worker, when);
     bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
                     map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
+    const leat_json_slice number = whole_of(get(worker, LEAT_MEMBER_PRB_ID));
     int64_t probe = 0;
-    if (leat_json_read_int(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
-        probe <= LEAT_PROBE_NUMBER_MAX)
+    if (leat_json_read_int(&number, &probe) && probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
         row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
     /* an empty timestamp is not one that is missing */
     if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
@@ -464,8 +480,8 @@ static bool is_atlas(const leat_text_worker *worker) {
     }
     bool plain = has(worker, LEAT_MEMBER_RTT) && !has(worker, LEAT_MEMBER_AVG);
     if (plain && !packets && leat_json_is_text(type, "ping")) return false;
-    return (get(worker, LEAT_MEMBER_MSM_ID)->kind == LEAT_JSON_INTEGER ||
-            get(worker, LEAT_MEMBER_PRB_ID)->kind == LEAT_JSON_INTEGER) &&
+    return (whole_of(get(worker, LEAT_MEMBER_MSM_ID)).kind == LEAT_JSON_INTEGER ||
+            whole_of(get(worker, LEAT_MEMBER_PRB_ID)).kind == LEAT_JSON_INTEGER) &&
            (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
 }
 

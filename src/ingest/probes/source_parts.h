@@ -167,7 +167,7 @@ bool leat_csv_is_header(const leat_line *line, const leat_source_columns *column
 /* LEAT_ERR_INPUT: CR alone, not LF, ends the lines of a file. */
 LEAT_MUST_CHECK leat_code leat_text_refuse_cr(const char *path, leat_error *err);
 /* Adds one record or line to the worker's rows, or rejects it. A header changes the map for what
- * follows; LEAT_ERR_INPUT if it has some of the columns, but not all. */
+ * follows; LEAT_ERR_INPUT if it has some of the columns, but not all, or other names. */
 LEAT_MUST_CHECK leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *err);
 /* The rows may refer to the bytes of the line until they are flushed. */
 LEAT_MUST_CHECK leat_code leat_ndjson_take(leat_text_worker *worker, leat_line *line,
