@@ -50,6 +50,7 @@ static int make_batches(batches_job *job) {
     if (status != 0) return status;
     if (leat_loader_seek(job->loader, job->run.first, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
+    batches_write_start(job);
     return batches_run_steps(&job->run);
 }
 

@@ -143,13 +143,28 @@ class Windowed(unittest.TestCase):
 
     def test_summary(self):
         out = batches("--order", "windowed", "--steps", "0:9", "--time")
-        self.assertRegex(out, r"\nwindows    up to [\d.]+ [KM]iB of the page cache, each block of "
-                              r"rows read once an epoch\n")
+        self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of the page cache, each block of "
+                              r"rows read once an epoch\nsteps")
         self.assertRegex(out, r"\nreading    threads waited for data [\d.]+ % of their time\n")
         out = batches("--order", "windowed", "--steps", "0:9", "--io", "pread")
-        self.assertRegex(out, r"\nwindows    up to [\d.]+ [KM]iB of that memory")
+        self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of [\d.]+ MiB of memory, each ")
         self.assertNotIn("reading", out)
         self.assertNotIn("windows", batches("--steps", "0:9", "--time"))
+
+    def test_memory_is_said_before_the_steps(self):
+        words = ("batches", os.path.join(DATA, "set"), "--order", "windowed", "--steps",
+                 "0:1000000000")
+        with subprocess.Popen([LEAT, *words], stdout=subprocess.PIPE) as process:
+            try:
+                wait_for_output(process)
+                self.assertRegex(process.stdout.readline(), rb"\Awindows    up to ")
+            finally:
+                process.kill()
+
+    def test_a_hash_comes_first(self):
+        out = batches("--order", "windowed", "--steps", "0:9", "--hash", "--time")
+        self.assertRegex(out, r"\A[0-9a-f]{64}\nsteps [^\0]*\nwindows    up to")
+        self.assertNotIn("windows", batches("--order", "windowed", "--steps", "0:9", "--hash"))
 
     def test_memory_is_that_of_the_data(self):
         """Windows of 128 MiB are asked for, but the data has less."""
