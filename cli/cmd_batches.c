@@ -197,10 +197,11 @@ const leat_cli_command leat_cmd_batches = {
         "For a CAN cache, a batch is a union of window graphs: the features of all their nodes and "
         "the endpoints of all their edges. Graphs are assigned to batches anew each epoch, so "
         "epochs may differ in their number of batches. The bytes are a function of --split, "
-        "--seed, --graphs to --preset, --batch and, with a curriculum, --epochs.\n\n"
+        "--seed, --batch, --graphs to --model (--order is one of them; --epochs only with a "
+        "curriculum) and the scores of the curriculum.\n\n"
         "For an image data set, a batch is images as levels or floats; every epoch has each image "
-        "once, in an order drawn anew. The bytes are a function of the pixels, --seed, --batch and "
-        "--as.\n\n"
+        "once, in an order drawn anew. The bytes are a function of the pixels, --seed, --batch, "
+        "--as and --order.\n\n"
         "PATH is a folder written by an ingest, or ArrayRecord files of probe rows. All data is "
         "verified as it is read.",
     .argument = "PATH",

@@ -158,10 +158,3 @@ int leat_cli_take_data(leat_cli *cli, const leat_data_kind **kind) {
     *kind = &kinds[data];
     return refuse_options(cli, data);
 }
-
-bool leat_data_exceeds_memory(int64_t size_bytes, int64_t *memory_bytes) {
-    leat_machine machine;
-    leat_machine_look("/", &machine);
-    *memory_bytes = machine.memory_bytes;
-    return machine.memory_bytes >= 0 && size_bytes > machine.memory_bytes;
-}

@@ -36,10 +36,6 @@ const leat_data_kind *leat_data_kind_at(const char *path);
  * the only argument. */
 int leat_cli_take_data(leat_cli *cli, const leat_data_kind **kind);
 
-/* Whether data of this size is larger than the memory of this machine: its random order then waits
- * for the disk. False if the memory is not known. */
-bool leat_data_exceeds_memory(int64_t size_bytes, int64_t *memory_bytes);
-
 /* The functions of the rows. */
 int leat_inspect_probes(leat_cli *cli);
 int leat_inspect_can(leat_cli *cli);

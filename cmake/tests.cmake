@@ -228,10 +228,11 @@ if(TARGET leat)
 endif()
 
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and
-# with a clock that goes by what it does (tests/cli/held_clock.c).
+# with a clock that goes by what it does (tests/cli/held_clock.c), and with the memory that a test
+# wants (tests/cli/held_memory.c).
 if(TARGET leat)
   add_executable(leat_held $<TARGET_OBJECTS:leat> tests/cli/held.c tests/cli/held_clock.c
-    tests/fault/count.c tests/fault/count_base.c)
+    tests/cli/held_memory.c tests/fault/count.c tests/fault/count_base.c)
   target_include_directories(leat_held PRIVATE src)
   target_compile_definitions(leat_held PRIVATE LEAT_FAULTS=1)
   set_target_properties(leat_held PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")

@@ -87,6 +87,8 @@ typedef struct batches_job {
 int batches_read_options(batches_job *job);
 
 /* ---- tokens_words.c ---- */
+/* Before the steps, and after them. */
+void batches_write_start(batches_job *job);
 void batches_write_summary(batches_job *job);
 int batches_write_explanation(batches_job *job, const leat_explanation *explanation);
 /* Reports on stderr what was masked. Returns 0, or the exit status of a failure. */

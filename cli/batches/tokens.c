@@ -50,6 +50,7 @@ static int make_batches(batches_job *job) {
     if (status != 0) return status;
     if (leat_loader_seek(job->loader, job->run.first, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
+    batches_write_start(job);
     return batches_run_steps(&job->run);
 }
 
@@ -93,9 +94,9 @@ static int with_dataset(batches_job *job) {
     if (leat_cli_given(job->run.cli, "report")) return report(job);
     if (leat_loader_create(&job->loader, job->dataset, &job->options, &err) != LEAT_OK)
         return leat_cli_fail(job->run.cli, &err);
-    if (job->options.window_bytes == 0 && !job->options.by_client &&
-        job->options.sample.sampler != LEAT_SAMPLER_ALL)
-        batches_note_memory(job->run.cli, "data set", job->facts.file_bytes);
+    int64_t data_bytes = 0, memory_bytes = 0;
+    if (leat_loader_exceeds_memory(job->loader, &data_bytes, &memory_bytes))
+        batches_note_memory(job->run.cli, "data set", data_bytes);
     status = with_loader(job);
     leat_loader_destroy(job->loader);
     return status;

@@ -2,11 +2,28 @@
 #include "batches/batches.h"
 #include "page/page.h"
 
-/* Where the windows are: memory of the loader, which counts them, or not. */
-static const char *window_place(const batches_job *job) {
+/* What the windows take: memory of the loader, which counts them, or the page cache. */
+static void write_windows(batches_job *job) {
+    leat_loader_counters counters;
+    char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     bool is_mapped =
         job->facts.indexed && !job->facts.compressed && job->options.io == LEAT_IO_MMAP;
-    return is_mapped ? " of the page cache" : " of that memory";
+    leat_loader_get_counters(job->loader, &counters);
+    if (counters.window_bytes == 0) return;
+    leat_out(job->run.cli, "windows    up to %s of %s%s, each block of rows read once an epoch\n",
+             leat_words_bytes(a, counters.window_bytes),
+             is_mapped ? "the page cache" : leat_words_bytes(b, counters.memory_bytes),
+             is_mapped ? "" : " of memory");
+}
+
+/* Where a hash or sequences come first, the summary has it. */
+static bool begins_with_windows(const batches_run *run) { return !run->hashes && !run->words; }
+
+/* What a machine needs is said before the steps run. */
+void batches_write_start(batches_job *job) {
+    if (!begins_with_windows(&job->run) || job->run.json) return;
+    write_windows(job);
+    leat_out_flush(job->run.cli);
 }
 
 void batches_write_summary(batches_job *job) {
@@ -37,9 +54,7 @@ void batches_write_summary(batches_job *job) {
     leat_out(job->run.cli, "read       %s of shards; %s of memory, %lld batches ahead\n",
              leat_words_bytes(a, counters.payload_bytes),
              leat_words_bytes(b, counters.memory_bytes), (long long)counters.prefetch);
-    if (counters.window_bytes > 0)
-        leat_out(job->run.cli, "windows    up to %s%s, each block of rows read once an epoch\n",
-                 leat_words_bytes(a, counters.window_bytes), window_place(job));
+    if (!begins_with_windows(&job->run)) write_windows(job);
     if (!job->run.times) return;
     batches_write_time(&job->run, counters.tokens + counters.padding, "tokens",
                        counters.work_ns - counters.read_wait_ns, counters.stall_ns);

@@ -139,6 +139,8 @@ bool leat_out_is_file(void);
 bool leat_cli_is_folder(const char *path);
 /* Whether writing to stdout has failed (reader gone, disk full): more output is useless. */
 bool leat_out_broken(const leat_cli *cli);
+/* What was written so far appears now, also in a pipe. */
+void leat_out_flush(leat_cli *cli);
 
 /* stderr: each writes one line "leat: ..." after clearing the progress line. Names in it may
  * contain any bytes: unprintable ones are escaped. */

@@ -181,6 +181,11 @@ bool leat_cli_is_folder(const char *path) {
 
 bool leat_out_broken(const leat_cli *cli) { return cli->out_errno != 0; }
 
+void leat_out_flush(leat_cli *cli) {
+    errno = 0;
+    if (fflush(stdout) != 0) keep_failure(cli);
+}
+
 static void write_note(leat_cli *cli, const char *format, va_list arguments, const char *more) {
     char raw[NOTE_BYTES], text[2 * NOTE_BYTES];
     leat_cli_progress_end(cli);

@@ -380,6 +380,9 @@ typedef struct leat_machine {
     char python[64];         /* path of a python3; "": in none of the usual places */
 } leat_machine;
 LEAT_API void leat_machine_look(const char *path, leat_machine *out);
+/* Whether data of this size is larger than the memory of this machine: its random order then waits
+ * for the disk. False if the memory is not known. */
+LEAT_API bool leat_data_exceeds_memory(int64_t size_bytes, int64_t *memory_bytes);
 
 #ifdef __cplusplus
 }

@@ -509,6 +509,10 @@ typedef struct leat_loader_counters { /* of the batches returned so far, unless 
                               shards they are in the page cache and not in memory_bytes */
 } leat_loader_counters;
 LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
+/* Whether the order is global and the data set, of *data_bytes, larger than the *memory_bytes of
+ * this machine, so that batches wait for the disk; the windowed order reads each block once. */
+LEAT_API bool leat_loader_exceeds_memory(const leat_loader *loader, int64_t *data_bytes,
+                                         int64_t *memory_bytes);
 
 typedef struct leat_quarantined {
     char shard[256]; /* as the data set names it; truncated at the front if longer */

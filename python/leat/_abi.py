@@ -516,6 +516,8 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_loader_get_counters": (None, (_handle, c.POINTER(LoaderCounters))),
+    "leat_loader_exceeds_memory": (c.c_bool, (_handle, c.POINTER(c.c_int64),
+                                              c.POINTER(c.c_int64))),
     "leat_loader_quarantine": (c.c_int, (_handle, c.POINTER(c.POINTER(Quarantined)),
                                          c.POINTER(c.c_int64), _error)),
     "leat_quarantine_free": (None, (c.POINTER(Quarantined),)),

@@ -491,7 +491,7 @@ class GraphLoader(_ring.Ring):
     """Batches of graphs of one split: an iterator of GraphBatch.
 
     data: a CanDataset, or the path of one. A batch is a function of the cache, `split`, its epoch
-    and number, and these options (docs/can-graphs.md):
+    and number, `order`, and these options (docs/can-graphs.md):
 
     graphs "all", "benign" (y = 0) or "attack" (y = 1), the others are in no batch; pack "ffd",
     "next-fit", "bucket" (as many graphs as fit max_nodes and max_edges, default 8192 and 32768; 0:

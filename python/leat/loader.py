@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes as c
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -165,7 +166,7 @@ class Loader(_ring.Steps):
     """Training batches of a data set: an iterator of dicts of six int32 arrays [rows, length].
 
     data: a ProbeDataset, or the path of one. A batch is a function of the rows of the data set,
-    `split`, `batch`, `epochs` (its end) and the options of the sampler:
+    `split`, `batch`, `order`, `epochs` (its end) and the options of the sampler:
 
     sampler "plan3", "plan2" or "all"; length: tokens of a sequence; seed; timestamp_modes: percent
     of full, partial, none (plan2: full, none, mixed); field_order "random" or "content"; packing
@@ -179,7 +180,8 @@ class Loader(_ring.Steps):
 
     order "global": every context may come from anywhere; "windowed" or "windowed:SIZE", for data
     larger than memory: from windows of about SIZE together, so that the data is read once an epoch,
-    in large pieces (docs/loading.md).
+    in large pieces (docs/loading.md). A warning says where it would help. The memory of windows is
+    in counters() before the first batch: window_bytes.
 
     threads, prefetch (batches built ahead; None: as many as fit, at most 8) and memory (bytes, or
     "512M") change only the speed. io "mmap" or "pread". on_corrupt "fail": a step that needs
@@ -253,9 +255,21 @@ class Loader(_ring.Steps):
         pointer.data = self._data._handle  # stays open for the loader, even if _data is closed
         call(lib.leat_loader_create, c.byref(pointer), pointer.data.pointer, c.byref(options))
         self._pointer = pointer
+        self._warn_of_memory(pointer)
         #: the rows of the global batch that this loader builds
         self.rows: Sequence[int] = (range(host * batch // hosts, (host + 1) * batch // hosts)
                                     if rows is None else rows)
+
+    @staticmethod
+    def _warn_of_memory(pointer: _Open) -> None:
+        data_bytes, memory_bytes = c.c_int64(), c.c_int64()
+        if not lib.leat_loader_exceeds_memory(pointer, c.byref(data_bytes), c.byref(memory_bytes)):
+            return
+        warnings.warn(
+            f"the data set ({data_bytes.value / 2**30:,.1f} GiB) is larger than the memory of this "
+            f"machine ({memory_bytes.value / 2**30:,.1f} GiB), so batches in random order wait for "
+            'the disk; use order="windowed", which reads the data set once per epoch, in large '
+            "pieces", stacklevel=3)
 
     @property
     def data(self) -> ProbeDataset:

@@ -155,3 +155,10 @@ bool leat_machine_on_battery(const char *folder) {
     leat_path_list_free(&list);
     return discharging && !mains;
 }
+
+bool leat_data_exceeds_memory(int64_t size_bytes, int64_t *memory_bytes) {
+    leat_machine machine;
+    leat_machine_look("/", &machine);
+    *memory_bytes = machine.memory_bytes;
+    return machine.memory_bytes >= 0 && size_bytes > machine.memory_bytes;
+}

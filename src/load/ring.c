@@ -10,7 +10,7 @@
 bool leat_ring_budget(int64_t fixed_bytes, int64_t slot_bytes, int64_t wanted, int64_t limit_bytes,
                       int64_t *prefetch, int64_t *need_bytes) {
     bool is_auto = wanted == LEAT_PREFETCH_AUTO;
-    int64_t depth = is_auto ? 8 : wanted > 0 ? wanted : 1;
+    int64_t depth = is_auto ? LEAT_PREFETCH_AUTO_MAX : wanted > 0 ? wanted : 1;
     *prefetch = *need_bytes = 0;
     if (slot_bytes > (INT64_MAX - fixed_bytes) / (LEAT_PREFETCH_MAX + 1)) return false;
     while (is_auto && depth > 1 && fixed_bytes + (depth + 1) * slot_bytes > limit_bytes) depth--;

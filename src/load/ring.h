@@ -26,6 +26,7 @@
 /* The upper bound of steps in an endless loader, so that no number computed from them overflows. */
 #define LEAT_STEPS_MAX (INT64_C(1) << 40)
 #define LEAT_PREFETCH_MAX 1024
+#define LEAT_PREFETCH_AUTO_MAX 8 /* of LEAT_PREFETCH_AUTO */
 
 /* ---- ring_slots.c ---- */
 

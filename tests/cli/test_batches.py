@@ -104,6 +104,78 @@ class Hashes(unittest.TestCase):
         self.assertEqual(json.loads(told["state"])["step"], 3)
 
 
+class Windowed(unittest.TestCase):
+    """--order windowed: one order, whoever makes it."""
+    RANGE = ("--batch", 120, "--steps", "0:3")
+    STEPS = (*RANGE, "--order", "windowed:1M")
+
+    def test_whatever_makes_them(self):
+        want = batches(*self.STEPS, "--hash")
+        for path in ("set", "packed"):
+            for more in (("--threads", 1), ("--threads", 3), ("--prefetch", 0), ("--prefetch", 8),
+                         ("--io", "pread"), ("--on-corrupt", "mask"), ("--memory", "128M")):
+                with self.subTest(path=path, more=more):
+                    self.assertEqual(batches(*self.STEPS, "--hash", *more, path=path), want)
+        others = {batches(*self.RANGE, "--hash", *more)
+                  for more in ((), ("--order", "global"),
+                               ("--order", "windowed:1M", "--seed", 1))}
+        self.assertEqual(len(others), 2)
+        self.assertNotIn(want, others)
+
+    def test_hosts_share(self):
+        want = batches(*self.STEPS, "--hash=rows").splitlines()
+        for hosts in (3, 5, 8):
+            lines = "".join(batches(*self.STEPS, "--hash=rows", "--hosts", hosts, "--host", host)
+                            for host in range(hosts))
+            self.assertEqual(by_row(lines), want)
+
+    def test_resumed(self):
+        state = os.path.join(DATA, "windowed.json")
+        self.addCleanup(os.unlink, state)
+        words = ("--batch", 120, "--order", "windowed:1M", "--hash=rows")
+        first = batches(*words, "--steps", "0:1", "--save-state", state)
+        rest = batches(*words, "--resume", state, "--steps", ":3", "--threads", 3)
+        self.assertEqual(first + rest, batches(*self.STEPS, "--hash=rows"))
+        done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--batch", 120,
+                   "--resume", state)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('order', done.stderr)
+
+    def test_summary(self):
+        out = batches("--order", "windowed", "--steps", "0:9", "--time")
+        self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of the page cache, each block of "
+                              r"rows read once an epoch\nsteps")
+        self.assertRegex(out, r"\nreading    threads waited for data [\d.]+ % of their time\n")
+        out = batches("--order", "windowed", "--steps", "0:9", "--io", "pread")
+        self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of [\d.]+ MiB of memory, each ")
+        self.assertNotIn("reading", out)
+        self.assertNotIn("windows", batches("--steps", "0:9", "--time"))
+
+    def test_memory_is_said_before_the_steps(self):
+        words = ("batches", os.path.join(DATA, "set"), "--order", "windowed", "--steps",
+                 "0:1000000000")
+        with subprocess.Popen([LEAT, *words], stdout=subprocess.PIPE) as process:
+            try:
+                wait_for_output(process)
+                self.assertRegex(process.stdout.readline(), rb"\Awindows    up to ")
+            finally:
+                process.kill()
+
+    def test_a_hash_comes_first(self):
+        out = batches("--order", "windowed", "--steps", "0:9", "--hash", "--time")
+        self.assertRegex(out, r"\A[0-9a-f]{64}\nsteps [^\0]*\nwindows    up to")
+        self.assertNotIn("windows", batches("--order", "windowed", "--steps", "0:9", "--hash"))
+
+    def test_memory_is_that_of_the_data(self):
+        """Windows of 128 MiB are asked for, but the data has less."""
+        for path in ("set", "packed"):
+            told = json.loads(batches("--order", "windowed", "--io", "pread", "--memory", "64M",
+                                      "--json", path=path))["counters"]
+            self.assertGreater(told["window_bytes"], 0)
+            self.assertLess(told["window_bytes"], 16 << 20)
+            self.assertLess(told["memory_bytes"], 64 << 20)
+
+
 class States(unittest.TestCase):
     def state(self, name="state.json"):
         path = os.path.join(DATA, name)

@@ -99,6 +99,16 @@ class Figures(unittest.TestCase):
                 count += 1
         self.assertGreater(count, 40)
 
+    def test_benchmarks_in_sentences_too(self):
+        """Ratios, seconds, millions and shares in the prose of docs/benchmarks.md."""
+        prose, rows = re.sub(r"^\|.*$", "", read("docs", "benchmarks.md"), flags=re.M), "\n".join(
+            re.findall(r"^\|.*$", read("docs", "performance.md"), re.M))
+        found = re.findall(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(x| s| M| %)(?!\w)", prose)
+        self.assertGreater(len(found), 8)
+        for number, unit in found:
+            with self.subTest(figure=number + unit):
+                self.assertRegex(rows, rf"(?<![\d.,]){re.escape(number)} ?{unit.strip()}(?!\w)")
+
     def test_they_are_those_of_the_benchmarks(self):
         """Each figure of the README's table is in docs/benchmarks.md, with the digits it has."""
         text = read("README.md").split("## Get started")[0]

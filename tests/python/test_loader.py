@@ -20,6 +20,7 @@ import threading
 import time
 import unittest
 import unittest.mock
+import warnings
 
 import support
 
@@ -110,7 +111,7 @@ class Batches(unittest.TestCase):
                         {"by_client": True, "client_weights": "measurements"},
                         {"by_client": True, "clients_per_round": 20, "steps_per_round": 2},
                         {"timestamp_modes": (10, 20, 70), "tail": "pad", "boundary": "cross",
-                         "field_order": "content"}):
+                         "field_order": "content"}, {"order": "windowed:1M"}):
             with leat.Loader(self.path, **{**SMALL, **options}) as loader:
                 lines = support.run(*loader.command, "--steps=0:4", "--hash=rows").splitlines()
             self.assertEqual([line.split()[2] for line in lines],
@@ -130,11 +131,44 @@ class Batches(unittest.TestCase):
                         {"io": "pread"}):
             self.assertEqual(digests(6, **options), self.wanted[:6], options)
 
+    def test_windowed_is_one_order_too(self):
+        wanted = digests(4, order="windowed:1M")
+        for options in ({"threads": 1}, {"prefetch": 0}, {"io": "pread"}):
+            self.assertEqual(digests(4, order="windowed:1M", **options), wanted, options)
+        for hosts in (3, 4):
+            parts = [digests(4, order="windowed:1M", hosts=hosts, host=host)
+                     for host in range(hosts)]
+            for step in range(4):
+                self.assertEqual([row for part in parts for row in part[step]], wanted[step])
+
+    def test_memory_of_windows_is_known_before_the_first_batch(self):
+        for order in ("global", "windowed:1M"):
+            with leat.Loader(self.path, **SMALL, order=order, io="pread") as loader:
+                found = loader.counters()
+            self.assertEqual(found["window_bytes"] > 0, order != "global")
+            self.assertGreater(found["memory_bytes"], found["window_bytes"])
+
+    def test_data_larger_than_memory(self):
+        """When that is so is tested in tests/cli/test_memory_notes.py."""
+        def exceeds(_loader, data_bytes, memory_bytes):
+            data_bytes._obj.value, memory_bytes._obj.value = 3 << 40, 16 << 30
+            return True
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            leat.Loader(self.path, **SMALL).close()
+            self.assertEqual(noted, [])
+            with unittest.mock.patch.object(leat.loader.lib, "leat_loader_exceeds_memory",
+                                            exceeds):
+                leat.Loader(self.path, **SMALL).close()
+        self.assertEqual([each.filename for each in noted], [__file__])
+        self.assertRegex(str(noted[0].message),
+                         r"\(3,072\.0 GiB\) is larger .*\(16\.0 GiB\), .*use order=\"windowed\"")
+
     def test_what_decides_bytes(self):
         for options in ({"seed": 8}, {"split": "test"}, {"split": None}, {"sampler": "plan2"},
                         {"timestamp_modes": (100, 0, 0)}, {"field_order": "content"},
                         {"packing": "none"}, {"tail": "pad"}, {"boundary": "cross"},
-                        {"sampler": "all"}):
+                        {"sampler": "all"}, {"order": "windowed:1M"}):
             self.assertNotEqual(digests(3, **options), self.wanted[:3], options)
 
     def test_by_client(self):

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "load/probes/loader_plan.h"
+#include "load/ring.h"
 
 enum { WINDOW_BLOCKS_MIN = 4, LANE_BLOCKS_MIN = 16 };
 
@@ -11,6 +12,8 @@ enum { WINDOW_BLOCKS_MIN = 4, LANE_BLOCKS_MIN = 16 };
 #define BLOCK_BYTES_MAX (INT64_C(8) << 20)
 
 static int64_t at_least(int64_t value, int64_t low) { return value > low ? value : low; }
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* ---- rows into blocks ---------------------------------------------------------------------------
  */
@@ -106,21 +109,36 @@ static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error 
     return code;
 }
 
+/* Of the steps that rows of the host may be at, or need next, at the same time: the caller's and
+ * those made ahead. */
+static int64_t step_span(const leat_plan *plan) {
+    int64_t prefetch = plan->options.prefetch;
+    return (prefetch == LEAT_PREFETCH_AUTO ? LEAT_PREFETCH_AUTO_MAX : prefetch) + 2;
+}
+
 /*
- * What the windows of the host's rows take together: that many blocks as an epoch puts them, in any
- * order, four standard deviations above their mean. Where they take more after all, rows are read
- * one by one (see readahead.c).
+ * What the windows of the host's rows take together, the least of two bounds. Drawn: that many
+ * blocks as an epoch puts them, in any order, four standard deviations above their mean; where they
+ * take more after all, rows are read one by one (see readahead.c). Held: the lanes of an epoch have
+ * each of its blocks once, and those at their ends twice, so that small data takes little, however
+ * large windows may be.
  */
-static int64_t expected_bytes(const leat_blocks *blocks, int64_t rows) {
-    double count = (double)blocks->count, sum = 0, squares = 0;
-    double drawn = (double)rows * (double)blocks->windows.window_blocks;
+static int64_t expected_bytes(const leat_blocks *blocks, const leat_plan *plan) {
+    const int64_t anchors = blocks->first_anchor[blocks->count], batch = plan->options.batch;
+    const double count = (double)blocks->count, rows = (double)plan->row_count;
+    double sum = 0, squares = 0, largest = 0;
     for (int64_t i = 0; i < blocks->count; i++) {
         double bytes = (double)blocks->bytes[i];
         sum += bytes;
         squares += bytes * bytes;
+        if (bytes > largest) largest = bytes;
     }
+    double drawn = rows * (double)least(blocks->windows.window_blocks, blocks->count);
     double mean = sum / count, variance = squares / count - mean * mean;
     double wanted = drawn * mean + 4 * sqrt(drawn * (variance > 0 ? variance : 0));
+    double epochs = 2 + floor((double)(step_span(plan) * batch) / (double)anchors);
+    double held = epochs * sum + rows * largest;
+    if (held < wanted) wanted = held;
     return wanted < (double)(INT64_C(1) << 60) ? (int64_t)wanted : INT64_C(1) << 60;
 }
 
@@ -141,7 +159,7 @@ static leat_code fill(leat_blocks *blocks, const leat_plan *plan, leat_error *er
         .seed = plan->sample.seed,
     };
     LEAT_TRY(measure(blocks, plan, err));
-    blocks->host_bytes = expected_bytes(blocks, plan->row_count);
+    blocks->host_bytes = expected_bytes(blocks, plan);
     return LEAT_OK;
 }
 

@@ -47,6 +47,18 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
     };
 }
 
+/* The orders that have no windowed form, and third-party rows, which are read one by one in any
+ * order, cannot be helped. */
+bool leat_loader_exceeds_memory(const leat_loader *loader, int64_t *data_bytes,
+                                int64_t *memory_bytes) {
+    const leat_plan *plan = loader->plan;
+    *data_bytes = plan->dataset->facts.file_bytes;
+    *memory_bytes = -1;
+    return plan->blocks == NULL && plan->dataset->index != NULL && !plan->options.by_client &&
+           plan->sample.sampler != LEAT_SAMPLER_ALL &&
+           leat_data_exceeds_memory(*data_bytes, memory_bytes);
+}
+
 /* ---- create and destroy ------------------------------------------------------------------------
  */
 

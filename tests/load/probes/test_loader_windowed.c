@@ -7,6 +7,7 @@
 #include "loader_support.h"
 
 #include "base/mem.h"
+#include "load/probes/loader_plan.h"
 
 enum { MIB = 1 << 20 };
 
@@ -250,6 +251,57 @@ static void memory(void **state) {
     leat_dataset_close(dataset);
 }
 
+/* Bytes of the windows that the rows of a batch are made from, where each row is at the step or
+ * `ahead` steps after it. */
+static int64_t in_use(const leat_plan *plan, int64_t step, int64_t ahead) {
+    leat_block_orders orders = {0};
+    int64_t bytes = 0;
+    for (int64_t row = 0; row < plan->row_count; row++) {
+        leat_window window = {0};
+        int64_t place = 0, at = step + (row % 2) * ahead;
+        must(leat_blocks_window(plan->blocks, &orders, at * plan->options.batch + plan->rows[row],
+                                &window, &place, NULL),
+             NULL);
+        for (int64_t i = 0; i < window.block_count; i++)
+            bytes += plan->blocks->bytes[window.blocks[i]];
+        leat_window_free(&window);
+    }
+    leat_block_orders_free(&orders);
+    return bytes;
+}
+
+/* Windows larger than the data: the memory is that of the data, and still enough. */
+static void small_data(void **state) {
+    (void)state;
+    static const int64_t batches[] = {1, 5, 12, 600}, windows[] = {MIB, 128 * MIB};
+    leat_dataset *dataset = loader_open(packed);
+    for (int c = 0; c < 8; c++) {
+        leat_loader_options options = windowed(batches[c / 2]);
+        leat_plan *plan = NULL;
+        int64_t all = 0, largest = 0, most = 0;
+        options.window_bytes = windows[c % 2];
+        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        for (int64_t i = 0; i < plan->blocks->count; i++) {
+            int64_t bytes = plan->blocks->bytes[i];
+            all += bytes;
+            if (bytes > largest) largest = bytes;
+        }
+        int64_t span = LEAT_PREFETCH_AUTO_MAX + 1, steps = 3 * plan->epoch_sequences;
+        steps = steps / options.batch + 1;
+        for (int64_t s = 0; s < steps; s += 1 + steps / 200) {
+            for (int64_t ahead = 0; ahead <= span; ahead += span) {
+                int64_t bytes = in_use(plan, s, ahead);
+                if (bytes > most) most = bytes;
+            }
+        }
+        assert_in_range(most, 1, plan->blocks->host_bytes);
+        int64_t epochs = 2 + (span + 1) * options.batch / plan->epoch_sequences;
+        assert_true(plan->blocks->host_bytes <= epochs * all + options.batch * largest);
+        leat_plan_destroy(plan);
+    }
+    leat_dataset_close(dataset);
+}
+
 /* ---- options ------------------------------------------------------------------------------------
  */
 
@@ -341,6 +393,7 @@ int main(void) {
         cmocka_unit_test(decoded_once),
         cmocka_unit_test(larger_than_windows),
         cmocka_unit_test(memory),
+        cmocka_unit_test(small_data),
         cmocka_unit_test(refused),
         cmocka_unit_test(states),
         cmocka_unit_test(others),
