@@ -6,7 +6,7 @@ reached through proxies that count bytes, with the same data, units, images and 
 leat          leat coordinate and --workers x leat work, with their defaults (bf16 both ways)
 leat_f32      the same with f32 both ways, the rival's precision
 python        bench/rivals/psycopg_crowd.py: PyTorch, psycopg2, tensors pickled into bytea rows,
-              with the pauses of the public reference (2 s and 5 s)
+              with the pauses of GANNs-with-friends (2 s and 5 s)
 python_eager  the same with pauses of a twentieth
 Each sample is also added to WORK/crowd-samples.jsonl as soon as it is taken.
 Neither side evaluates or samples. All processes run on this machine, one thread each for a worker

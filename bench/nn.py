@@ -10,7 +10,7 @@ kernels  leat       bench/nn.c, one thread: products, the DCGAN's convolutions, 
          loops      fmaf in plain loops over ascending k, as RepDL has them: a call of libm
          loops_fma  the same with the instruction
 unit     leat_N     a unit of the DCGAN with 1 and with --threads threads
-         source_N   PyTorch, the unit as the workers of the public reference compute it
+         source_N   PyTorch, the unit as the workers of GANNs-with-friends compute it
          fair_N     PyTorch without redundant work, contiguous: D(fake) is computed once, and no
                     gradient of D's weights in the generator's pass
          fair_last_N    the same, channels_last
@@ -304,7 +304,8 @@ def report_unit(report, samples, threads):
         theirs = rates("source")
         times = ratio(mine, theirs)
         judged["met"] = judged["met"] or times.median >= GOAL_UNIT
-        report.row(f"{words}: images/s, compared with PyTorch computing the reference's unit",
+        report.row(f"{words}: images/s, compared with PyTorch computing the unit of "
+                   "GANNs-with-friends",
                    mine.text("", 1), theirs.text("", 1), times.text("x the speed"), **judged)
         judged = {}
     fair = [name for name in ("fair", "fair_last") if f"{name}_{threads}" in samples]
@@ -319,7 +320,8 @@ def report_unit(report, samples, threads):
                f"{100 * share.median:.0f} % ({100 * share.low:.0f} to {100 * share.high:.0f})",
                **judged)
     if f"source_{threads}" in samples:
-        report.row(f"{words}: peak memory, compared with PyTorch computing the reference's unit",
+        report.row(f"{words}: peak memory, compared with PyTorch computing the unit of "
+                   "GANNs-with-friends",
                    memory("leat").text(" MiB", 0), memory("source").text(" MiB", 0))
     else:
         report.row(f"{words}: peak memory", memory("leat").text(" MiB", 0))

@@ -7,7 +7,7 @@ psycopg_crowd.py alone IMAGES WIDTH THREADS UNIT_SIZE BATCH COUNT
 IMAGES is the images.safetensors of a data set, held in memory; POLL scales the pauses below.
 `alone` computes COUNT units without a database and prints the seconds of each.
 
-Taken from the public reference: the tables and who writes what when; a connection for each
+Taken from GANNs-with-friends: the tables and who writes what when; a connection for each
 transaction (its pool is off); torch.save of dictionaries by parameter name, f32, a row for each
 network; all weights fetched for each unit; optimizer states stored after each step; units that
 cover the whole data set created at each step, of which UNITS are waited for and the rest cancelled;

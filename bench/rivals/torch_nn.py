@@ -5,7 +5,7 @@ convolution the faster of contiguous and channels_last tensors. Prints GFLOP/s.
 
 torch_nn.py unit VARIANT FORMAT THREADS IMAGES BATCHES: BATCHES micro-batches of IMAGES, gradients
 accumulated, no optimizer. FORMAT is contiguous or channels_last. Prints images/s and memory.
-VARIANT source: what the workers of the public reference compute for a micro-batch: D(real)
+VARIANT source: what the workers of GANNs-with-friends compute for a micro-batch: D(real)
 backward, D(fake, detached) backward, then D(fake) again, backward through D into G; the last one
 also adds to D's gradients.
 VARIANT fair: D(fake) is computed once for both losses, and the generator's pass computes no

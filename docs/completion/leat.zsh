@@ -70,7 +70,7 @@ _leat() {
       '--captures[windows never span two captures, or the captures of a split are merged by time]:captures:(separate merged)' \
       '--clock-steps[where the timestamps of a log fall back by more than 1 s, start a new capture, or sort]:clock-steps:(split sort)' \
       '--bus[treat each bus of a log as a capture, merge the buses, or read only one of them]:bus:' \
-      '--payload[reject lines whose payload is not hexadecimal, or read them as the reference system does]:payload:(strict lenient)' \
+      '--payload[reject lines whose payload is not hexadecimal, or read them as graphids does]:payload:(strict lenient)' \
       '--can-fd[cut frames of more than 8 bytes, or reject them]:can-fd:(cut refuse)' \
       '--identifiers[identifiers with 3 or 8 upper-case digits, or as written in the log]:identifiers:(canonical written)' \
       '--val-split[validate on blocks of time with a gap to training, or on random windows]:val-split:(blocks random)' \
@@ -78,7 +78,7 @@ _leat() {
       '--edge-step[edge features compare the source with the previous frame, or with the target]:edge-step:(previous own)' \
       '--self-loops[count or ignore self-loops in the clustering coefficient]:self-loops:(count ignore)' \
       '--attack-type[label frames individually, or all frames of a file by its name]:attack-type:(frame file)' \
-      '--attack-codes[19 attack types, or the 7 of the reference system]:attack-codes:(long short)' \
+      '--attack-codes[19 attack types, or the 7 of graphids]:attack-codes:(long short)' \
       '--unlabelled[logs without labels: by-name: benign if their names say so; benign: always benign; unknown: unlabelled; benign-lines: always benign, and so is every line without a label in a log with labels]:unlabelled:(by-name benign unknown benign-lines)' \
       '--vocab[number identifiers seen in training, or those of tests as well, or only those of training frames that are not labelled as attacks]:vocab:(train all benign)' \
       '--scaler[how features are scaled while loading]:scaler:(z_benign z_all robust_benign none)' \

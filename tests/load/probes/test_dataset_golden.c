@@ -1,5 +1,5 @@
 /*
- * Files of others: the reference's own ArrayRecord files, and its nine records under every other
+ * Files of others: ping-llm's own ArrayRecord files, and its nine records under every other
  * compression and group size, must give the rows that PyArrow decoded (golden/latency/rows).
  */
 #include <setjmp.h>

@@ -28,8 +28,7 @@ static const leat_setting rows[] = {
      .value = "separate|merge|N",
      .help = "treat each bus of a log as a capture, merge the buses, or read only one of them"},
     {CHOICE("payload", payload, "strict|lenient"),
-     .help = "reject lines whose payload is not hexadecimal, or read them as the reference system "
-             "does"},
+     .help = "reject lines whose payload is not hexadecimal, or read them as graphids does"},
     {CHOICE("can-fd", fd, "cut|refuse"), .help = "cut frames of more than 8 bytes, or reject them"},
     {CHOICE("identifiers", identifiers, "canonical|written"),
      .help = "identifiers with 3 or 8 upper-case digits, or as written in the log"},
@@ -49,7 +48,7 @@ static const leat_setting rows[] = {
     {CHOICE("attack-type", attack_type, "frame|file"),
      .help = "label frames individually, or all frames of a file by its name"},
     {CHOICE("attack-codes", attack_codes, "long|short"),
-     .help = "19 attack types, or the 7 of the reference system"},
+     .help = "19 attack types, or the 7 of graphids"},
     {CHOICE("unlabelled", unlabelled, "by-name|benign|unknown|benign-lines"),
      .help = "logs without labels: by-name: benign if their names say so; benign: always benign; "
              "unknown: unlabelled; benign-lines: always benign, and so is every line without a "

@@ -204,7 +204,7 @@ static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
 /* ---- the plain table ------------------------------------------------------------------------ */
 
 /* Whether no sampled payload or other cell needs more than the fast parser reads: blanks around it,
- * 0x, or bytes with separators. A lenient payload is what the reference system makes of it. */
+ * 0x, or bytes with separators. A lenient payload is what graphids makes of it. */
 static bool has_plain_lines(const leat_can_header *head, const leat_can_layout *layout) {
     for (int i = 1; i < head->line_count && head->options->strict; i++) {
         const char *at = head->lines[i].data, *end = at + head->lines[i].size_bytes;

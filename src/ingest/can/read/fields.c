@@ -129,7 +129,7 @@ bool leat_can_take_based_id(leat_text text, bool decimal, bool wide,
 
 /* ---- payloads ---- */
 
-/* Two characters or fewer, read like the reference system: a hexadecimal number with an optional
+/* Two characters or fewer, read as graphids does: a hexadecimal number with an optional
  * sign; anything else is 0. */
 static int16_t piece_value(const char *piece, int size_bytes) {
     bool sign = size_bytes == 2 && (piece[0] == '+' || piece[0] == '-');

@@ -16,8 +16,8 @@ struct leat_can_mapping; /* of --column: column_option.h */
 typedef struct leat_can_line_options {
     bool canonical; /* identifiers: upper-case hex, 3 digits up to 7FF, else 8; or as written, up to
                        LEAT_CAN_ID_BYTES printable characters */
-    bool strict;    /* payloads that are not complete hex bytes are rejected; or read like the
-                       reference system, which accepts everything */
+    bool strict;    /* payloads that are not complete hex bytes are rejected; or read as
+                       graphids does, which accepts everything */
     bool fd_refuse; /* CAN-FD frames are rejected; or cut at 8 bytes */
     const struct leat_can_mapping *columns; /* every file is a csv with these; NULL: by names */
     int64_t no_time; /* a csv may lack times: it then has that many frames per second; 0: refused */
