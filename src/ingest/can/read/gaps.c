@@ -3,8 +3,8 @@
  * tools write them. Read as times of a clock they would be sorted, and a recording of minutes would
  * become one of a second. So a log whose times go back at more than a quarter of its frames is
  * refused, unless all of them are far from 0, where gaps begin, and farther than any gap; what
- * buses and buffers of loggers do stays under a tenth. Between a tenth and a quarter, gaps of few
- * values, as a clock of milliseconds has them, show by frames that are more than buses can carry.
+ * buses and buffers of loggers do stays under a tenth. Between a tenth and a quarter, as with gaps
+ * in whole milliseconds, a log is refused if more frames fall into a second than buses can carry.
  *
  * Gaps are added up in whole nanoseconds, over all lines that have one: also those of remote and
  * error frames and of rejected lines, during which time passes as well. A line that is rejected
