@@ -276,6 +276,13 @@ static void put_quoted(leat_json *json, const uint8_t *bytes, int64_t size_bytes
 bool leat_json_is_utf8(const char *bytes, int64_t size_bytes) {
     int64_t i = 0;
     while (i < size_bytes) {
+        uint64_t word = 0;
+        if (size_bytes - i >= (int64_t)sizeof word) memcpy(&word, bytes + i, sizeof word);
+        else word = UINT64_MAX;
+        if ((word & UINT64_C(0x8080808080808080)) == 0) { /* eight characters of ASCII */
+            i += (int64_t)sizeof word;
+            continue;
+        }
         int length = leat_utf8_length((const uint8_t *)bytes + i, size_bytes - i);
         if (length == 0) return false;
         i += length;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/escape.h"
+#include "base/json.h"
 #include "base/number.h"
 
 typedef struct scanner {
@@ -95,21 +95,7 @@ static inline const char *skip_text(const char *at, const char *end, bool *escap
 }
 
 bool leat_json_is_readable(const leat_json_slice *value) {
-    const char *at = value->text, *end = at + value->size_bytes;
-    if (value->kind != LEAT_JSON_STRING) return true;
-    for (;;) {
-        uint64_t word = 0;
-        while (end - at >= 8) {
-            memcpy(&word, at, 8);
-            if ((word & UINT64_C(0x8080808080808080)) != 0) break;
-            at += 8;
-        }
-        if (at == end) return true;
-        const int length =
-            (uint8_t)*at < 0x80 ? 1 : leat_utf8_length((const uint8_t *)at, end - at);
-        if (length == 0) return false;
-        at += length;
-    }
+    return value->kind != LEAT_JSON_STRING || leat_json_is_utf8(value->text, value->size_bytes);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

@@ -117,6 +117,18 @@ typedef struct leat_text {
     int32_t size_bytes; /* -1: null or missing */
 } leat_text;
 
+static inline bool leat_is_blank(char letter) { return letter == ' ' || letter == '\t'; }
+
+/* The text without blanks around it. */
+static inline leat_text leat_text_trim(leat_text text) {
+    while (text.size_bytes > 0 && leat_is_blank(*text.data)) {
+        text.data++;
+        text.size_bytes--;
+    }
+    while (text.size_bytes > 0 && leat_is_blank(text.data[text.size_bytes - 1])) text.size_bytes--;
+    return text;
+}
+
 /*
  * Reads the CSV field at *at, removing its quotes in place. *at moves past the comma, or to NULL if
  * this was the last field. False if there is text after a closing quote or a quote is not closed.

@@ -81,11 +81,8 @@ void leat_notes_add_table(leat_notes *notes, int32_t file_index, int64_t row,
     leat_notes_object *first = &notes->table;
     keep_least(&notes->files[file_index].table_row, row);
     pthread_mutex_lock(&notes->lock);
-    if (!first->known || first->file_index > file_index ||
-        (first->file_index == file_index && first->row > row)) {
-        *first = (leat_notes_object){.known = true, .file_index = file_index, .row = row};
+    if (leat_notes_take_first(first, file_index, row))
         snprintf(first->names, sizeof first->names, "%.*s", line->size_bytes, line->data);
-    }
     pthread_mutex_unlock(&notes->lock);
 }
 

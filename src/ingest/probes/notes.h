@@ -45,6 +45,16 @@ typedef struct leat_notes_object {
     char names[LEAT_NOTES_NAMES_BYTES];
 } leat_notes_object;
 
+/* Whether a line comes before the one that is kept, or is the first: then it is kept, without names
+ * yet. */
+static inline bool leat_notes_take_first(leat_notes_object *kept, int32_t file_index, int64_t row) {
+    if (kept->known &&
+        (kept->file_index < file_index || (kept->file_index == file_index && kept->row <= row)))
+        return false;
+    *kept = (leat_notes_object){.known = true, .file_index = file_index, .row = row};
+    return true;
+}
+
 typedef struct leat_notes {
     leat_file_notes *files; /* of the inputs */
     int64_t file_count;

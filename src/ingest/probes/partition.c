@@ -92,17 +92,10 @@ static leat_text short_name(const leat_text *name, char room[LEAT_ADDRESS_TEXT_B
     return (leat_text){room, LEAT_ADDRESS_TEXT_BYTES};
 }
 
-static inline bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
-
 /* A name as it counts: without blanks around it, and a whole number with a fraction of zeros, as
  * programs write a column of numbers in which some are missing, by its digits. */
 static leat_text plain_name(const leat_text *written) {
-    leat_text name = *written;
-    while (name.size_bytes > 0 && is_blank(*name.data)) {
-        name.data++;
-        name.size_bytes--;
-    }
-    while (name.size_bytes > 0 && is_blank(name.data[name.size_bytes - 1])) name.size_bytes--;
+    leat_text name = leat_text_trim(*written);
     int32_t end = name.size_bytes, at = end > 0 && name.data[0] == '-' ? 1 : 0;
     while (end > 0 && name.data[end - 1] == '0') end--;
     if (end == name.size_bytes || end <= at + 1 || name.data[--end] != '.') return name;

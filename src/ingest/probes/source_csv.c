@@ -87,21 +87,29 @@ static const char *find_cr(const char *at, const char *end) {
 
 /* ---- blanks ---- */
 
-static bool is_blank(char byte) { return byte == ' ' || byte == '\t'; }
-
 /* Moves `at` behind blanks; whether there were any. */
 static bool skip_blanks(char **at, const char *end) {
     const char *begin = *at;
-    while (*at < end && is_blank(**at)) ++*at;
+    while (*at < end && leat_is_blank(**at)) ++*at;
     return *at > begin;
 }
 
 /* Removes blanks at the end; whether there were any. */
 static bool cut_blanks(leat_text *field) {
     const int32_t size = field->size_bytes;
-    while (field->size_bytes > 0 && is_blank(field->data[field->size_bytes - 1]))
+    while (field->size_bytes > 0 && leat_is_blank(field->data[field->size_bytes - 1]))
         field->size_bytes--;
     return field->size_bytes < size;
+}
+
+/* A cell, or a part of a quoted one between its commas, without blanks and quotation marks around
+ * it. */
+static leat_text plain_cell(leat_text cell) {
+    cell = leat_text_trim(cell);
+    if (cell.size_bytes > 0 && *cell.data == '"')
+        cell = (leat_text){cell.data + 1, cell.size_bytes - 1};
+    if (cell.size_bytes > 0 && cell.data[cell.size_bytes - 1] == '"') cell.size_bytes--;
+    return leat_text_trim(cell);
 }
 
 /* ---- the header ---- */
@@ -198,7 +206,7 @@ static int count_names(const leat_line *line, const leat_source_columns *columns
     while (at != NULL) {
         const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
         const char *stop = comma != NULL ? comma : end;
-        while (at < stop && is_blank(*at)) at++;
+        while (at < stop && leat_is_blank(*at)) at++;
         leat_text field = {at, (int32_t)(stop - at)};
         (void)cut_blanks(&field);
         bool quoted = field.size_bytes > 1 && at[0] == '"' && at[field.size_bytes - 1] == '"';
@@ -246,10 +254,8 @@ static bool is_preamble(leat_line *line, const leat_source_columns *columns, boo
         if (*header) *line = rest;
         return true;
     }
-    leat_text sep = {at, (int32_t)size}; /* a spreadsheet that saves it again puts it in quotes */
-    (void)cut_blanks(&sep);
-    if (sep.size_bytes > 1 && sep.data[0] == '"' && sep.data[sep.size_bytes - 1] == '"')
-        sep = (leat_text){sep.data + 1, sep.size_bytes - 2};
+    /* a spreadsheet that saves the file again puts it in quotes */
+    const leat_text sep = plain_cell((leat_text){at, (int32_t)size});
     if (sep.size_bytes >= 4 && sep.size_bytes <= 6 && strncasecmp(sep.data, "sep=", 4) == 0)
         return true;
     for (int64_t i = 0; i < size; i++)
@@ -309,15 +315,9 @@ static bool has_values(const leat_text *line) {
     const char *at = line->data, *end = at + line->size_bytes;
     while (at != NULL) {
         const char *comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-        leat_text cell = {at, (int32_t)((comma != NULL ? comma : end) - at)};
+        const leat_text cell =
+            plain_cell((leat_text){at, (int32_t)((comma != NULL ? comma : end) - at)});
         double number;
-        while (cell.size_bytes > 0 && (is_blank(*cell.data) || *cell.data == '"')) {
-            cell.data++;
-            cell.size_bytes--;
-        }
-        while (cell.size_bytes > 0 &&
-               (is_blank(cell.data[cell.size_bytes - 1]) || cell.data[cell.size_bytes - 1] == '"'))
-            cell.size_bytes--;
         if (leat_decimal_parse(cell.data, cell.size_bytes, 0, &number) ||
             leat_address_parse(cell.data, cell.size_bytes, NULL) != 0)
             return true;

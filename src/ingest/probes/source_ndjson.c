@@ -209,14 +209,11 @@ static void keep_names(leat_notes *notes, leat_notes_object *first, int32_t file
                        const leat_line *line) {
     if (notes == NULL) return;
     pthread_mutex_lock(&notes->lock);
-    bool later = first->known && (first->file_index < file_index ||
-                                  (first->file_index == file_index && first->row <= line->number));
-    if (!later) {
+    if (leat_notes_take_first(first, file_index, line->number)) {
         const char *open = memchr(line->data, '{', (size_t)line->size_bytes);
         leat_json_slice object = {.text = open, .kind = LEAT_JSON_OBJECT}, key, value;
         object.size_bytes = (int32_t)(line->data + line->size_bytes - open);
         leat_json_items items = leat_json_items_of(&object);
-        *first = (leat_notes_object){.known = true, .file_index = file_index, .row = line->number};
         while (leat_json_items_next(&items, &key, &value)) {
             enum { NAME_BYTES = 60 };
             char name[NAME_BYTES];

@@ -211,7 +211,7 @@ static bool has_plain_lines(const leat_can_header *head, const leat_can_layout *
         for (int k = 0; k < head->count && at != NULL; k++) {
             leat_text cell;
             if (!take_field(&at, end, ',', &cell)) break;
-            if (trim(cell).size_bytes != cell.size_bytes) return false;
+            if (leat_text_trim(cell).size_bytes != cell.size_bytes) return false;
             for (int n = 0; layout->column[k] == LEAT_CAN_COLUMN_PAYLOAD && n < cell.size_bytes;
                  n++) {
                 char letter = cell.data[n];
@@ -230,7 +230,7 @@ static bool is_plain(const leat_can_header *head, const leat_can_layout *layout)
     for (int i = 0; i < head->count; i++) {
         leat_text cell;
         int column = layout->column[i];
-        if (!take_field(&at, end, ',', &cell) || trim(cell).size_bytes != cell.size_bytes)
+        if (!take_field(&at, end, ',', &cell) || leat_text_trim(cell).size_bytes != cell.size_bytes)
             return false;
         bool known = column == LEAT_CAN_COLUMN_OTHER || column == LEAT_CAN_COLUMN_LABEL ||
                      (column == LEAT_CAN_COLUMN_TIME && is_word(cell, "timestamp")) ||
@@ -320,7 +320,7 @@ static bool all_numbers(const leat_can_mapping *mapping) {
 /* The first line that has a separator: those before it are damaged. 0: none has. */
 static int first_of_cells(const leat_text *lines, int count) {
     for (int i = 0; i < count; i++) {
-        leat_text line = trim(lines[i]);
+        leat_text line = leat_text_trim(lines[i]);
         for (int k = 0; k < line.size_bytes; k++) {
             if (memchr(",;\t ", line.data[k], 4) != NULL) return i;
         }

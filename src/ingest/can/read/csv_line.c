@@ -21,7 +21,7 @@ int leat_can_split_cells(const char *at, const char *end, char part, leat_text *
             return -1;
         }
         if (count == most) return -1;
-        cells[count++] = part == ' ' ? cell : trim(cell);
+        cells[count++] = part == ' ' ? cell : leat_text_trim(cell);
     }
     return count;
 }
@@ -103,7 +103,7 @@ static bool read_byte(leat_text text, leat_can_unit unit, bool strict, int16_t *
 }
 
 static inline bool is_separator(char letter) {
-    return is_blank(letter) || (letter != 0 && strchr("-:.,;[]", letter) != NULL);
+    return leat_is_blank(letter) || (letter != 0 && strchr("-:.,;[]", letter) != NULL);
 }
 
 static void read_words(leat_text data, leat_can_unit unit, bool strict, payload *out) {
@@ -161,7 +161,7 @@ static void read_base64(leat_text data, payload *out) {
 
 static bool has_separator(leat_text data, bool strict) {
     for (int i = 0; i < data.size_bytes; i++) {
-        if (strict ? is_separator(data.data[i]) : is_blank(data.data[i])) return true;
+        if (strict ? is_separator(data.data[i]) : leat_is_blank(data.data[i])) return true;
     }
     return false;
 }

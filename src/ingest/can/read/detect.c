@@ -86,7 +86,7 @@ static void show_cells(leat_text line, char text[LEAT_CAN_WHY_BYTES]) {
         leat_text cell = best == ' ' ? next_word(&at, end) : text_between(at, end);
         if (best == ' ' && cell.size_bytes == 0) break;
         if (best != ' ' && !take_field(&at, end, best, &cell)) at = NULL;
-        cells[count++] = trim(cell);
+        cells[count++] = leat_text_trim(cell);
     }
     text[0] = 0;
     for (int i = 0; i < count; i++) {

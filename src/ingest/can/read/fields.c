@@ -170,7 +170,7 @@ leat_can_reject leat_can_take_run(leat_text run, bool fd, const leat_can_line_op
 }
 
 bool leat_can_take_byte(leat_text text, bool strict, int16_t *byte) {
-    text = trim(text);
+    text = leat_text_trim(text);
     bool digits =
         (text.size_bytes == 1 || text.size_bytes == 2) && are_digits(text.data, text.size_bytes);
     if (strict && !digits) return false;
@@ -205,7 +205,7 @@ leat_can_reject leat_can_take_bytes(const char *at, const char *end, char part, 
     while (at != NULL && (seen < count || !more)) {
         leat_text text = part == ',' ? until_comma(&at, end) : next_word(&at, end);
         if (part != ',' && text.size_bytes == 0) break;
-        if (part == ',' && count == 0 && at == NULL && trim(text).size_bytes == 0) break;
+        if (part == ',' && count == 0 && at == NULL && leat_text_trim(text).size_bytes == 0) break;
         int16_t byte = 0;
         good = leat_can_take_byte(text, options->strict, &byte) && good;
         if (seen < LEAT_CAN_BYTES) line->bytes[seen] = byte;

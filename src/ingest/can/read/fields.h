@@ -22,23 +22,12 @@ enum {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static inline bool is_blank(char letter) { return letter == ' ' || letter == '\t'; }
-
 static inline leat_text text_of(const char *text) {
     return (leat_text){text, (int32_t)strlen(text)};
 }
 
 static inline leat_text text_between(const char *at, const char *end) {
     return (leat_text){at, (int32_t)(end - at)};
-}
-
-static inline leat_text trim(leat_text text) {
-    while (text.size_bytes > 0 && is_blank(*text.data)) {
-        text.data++;
-        text.size_bytes--;
-    }
-    while (text.size_bytes > 0 && is_blank(text.data[text.size_bytes - 1])) text.size_bytes--;
-    return text;
 }
 
 /* The text up to the next comma or the end; *at moves past the comma, or to NULL. */
@@ -50,9 +39,9 @@ static inline leat_text until_comma(const char **at, const char *end) {
 
 /* The next word of a text separated by blanks; empty at its end. */
 static inline leat_text next_word(const char **at, const char *end) {
-    while (*at < end && is_blank(**at)) (*at)++;
+    while (*at < end && leat_is_blank(**at)) (*at)++;
     const char *begin = *at;
-    while (*at < end && !is_blank(**at)) (*at)++;
+    while (*at < end && !leat_is_blank(**at)) (*at)++;
     return text_between(begin, *at);
 }
 

@@ -52,7 +52,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
  * whose times are of another kind cannot be read beside the others. */
 static void follow(leat_can_layout *layout, const char *at, const char *end) {
     const char mode = layout->clock.mode;
-    while (at < end && is_blank(*at)) at++;
+    while (at < end && leat_is_blank(*at)) at++;
     if (at == end || (*at | 0x20) != 'b' || !read_base(text_between(at, end), layout)) return;
     layout->clock.other = layout->clock.mode != mode;
     layout->clock.mode = mode;
@@ -113,7 +113,7 @@ static leat_can_reject take_classic(const leat_can_layout *layout, leat_text wor
     if (!is_word(kind, "d") || !read_dlc(layout, next_word(&at, end), &dlc))
         return LEAT_CAN_REJECT_LINE;
     count = dlc < LEAT_CAN_BYTES ? (int)dlc : LEAT_CAN_BYTES;
-    while (at < end && is_blank(*at)) at++;
+    while (at < end && leat_is_blank(*at)) at++;
     return take_data(layout, at, end, count, options, line);
 }
 
@@ -135,7 +135,7 @@ static leat_can_reject take_fd(const leat_can_layout *layout, const char *at, co
         !read_dlc(layout, next_word(&at, end), &dlc) ||
         !read_count(next_word(&at, end), LEAT_CAN_FD_BYTES, &count))
         return LEAT_CAN_REJECT_LINE;
-    while (at < end && is_blank(*at)) at++;
+    while (at < end && leat_is_blank(*at)) at++;
     const char *behind = at;
     for (int i = 0; i < count + 2; i++) next_word(&behind, end);
     if (count == 0 && read_hex(next_word(&behind, end), &flags) && (flags & FLAG_REMOTE) != 0)

@@ -44,7 +44,7 @@ static bool read_clock(leat_text text, int digits, int64_t unit_us, int64_t *us)
 
 /* What is between the asterisks of a line; false: it is another line. */
 static bool read_starred(leat_text line, leat_text *inside) {
-    line = trim(line);
+    line = leat_text_trim(line);
     if (line.size_bytes < 6 || memcmp(line.data, "***", 3) != 0) return false;
     *inside = (leat_text){line.data + 3, line.size_bytes - 3};
     while (inside->size_bytes > 0 && inside->data[inside->size_bytes - 1] == '*')
@@ -152,7 +152,7 @@ static leat_can_reject take_data(const leat_can_layout *layout, leat_text data, 
         reason = leat_can_take_bytes(at, end, ' ', count, false, options, line);
         /* all bytes have two digits: one with less is the end of a line that is cut */
         bool cut = data.size_bytes > 0 && digit_of(end[-1]) >= 0 &&
-                   (data.size_bytes == 1 || is_blank(end[-2]));
+                   (data.size_bytes == 1 || leat_is_blank(end[-2]));
         if (cut && options->strict && reason == LEAT_CAN_TAKEN) return LEAT_CAN_REJECT_PAYLOAD;
     } else {
         reason = leat_can_take_decimals(at, end, count, false, options, line);
@@ -184,7 +184,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (!read_count(next_word(&at, end), fd ? LEAT_CAN_FD_BYTES : 15, &count))
         return LEAT_CAN_REJECT_LINE;
     if (!fd && count > LEAT_CAN_BYTES) count = LEAT_CAN_BYTES;
-    return take_data(layout, trim(text_between(at, end)), count, fd, options, line);
+    return take_data(layout, leat_text_trim(text_between(at, end)), count, fd, options, line);
 }
 
 static bool find_time(const leat_can_layout *layout, const char *at, const char *end,

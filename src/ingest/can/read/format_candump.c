@@ -84,14 +84,14 @@ static bool take_shown(leat_text word, const char *at, const char *end,
     *reason = LEAT_CAN_REJECT_ID;
     if (!leat_can_take_id(word, wide, options, line)) return true;
     while (at < end && *at == ' ') at++;
-    leat_text rest = trim(text_between(at, end));
+    leat_text rest = leat_text_trim(text_between(at, end));
     *reason = LEAT_CAN_REJECT_REMOTE;
     if (is_word(rest, "remote request")) return true;
     *reason = LEAT_CAN_REJECT_FD;
     if (fd && options->fd_refuse) return true;
     /* letters (-a) stand between apostrophes, and may contain any */
     const char *quote = memchr(rest.data, '\'', (size_t)rest.size_bytes);
-    if (quote != NULL) rest = trim(text_between(rest.data, quote));
+    if (quote != NULL) rest = leat_text_trim(text_between(rest.data, quote));
     *reason = leat_can_take_bytes(rest.data, rest.data + rest.size_bytes, ' ', count, false,
                                   options, line);
     return true;
@@ -149,7 +149,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     leat_can_reject label = LEAT_CAN_TAKEN, shown = LEAT_CAN_TAKEN;
     const bool logged = memchr(frame.data, '#', (size_t)frame.size_bytes) != NULL;
     if (logged) {
-        leat_text rest = trim(text_between(at, end)); /* candump -x adds the direction */
+        leat_text rest = leat_text_trim(text_between(at, end)); /* candump -x adds the direction */
         label = leat_can_take_trailing(rest, layout->trailing_labels, true, options, line);
         if (label == LEAT_CAN_REJECT_LINE) return label;
     } else {

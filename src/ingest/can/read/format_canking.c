@@ -30,9 +30,9 @@ static bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
 /* The last word of a text, which is cut off. */
 static leat_text last_word(leat_text *text) {
-    *text = trim(*text);
+    *text = leat_text_trim(*text);
     int begin = text->size_bytes;
-    while (begin > 0 && !is_blank(text->data[begin - 1])) begin--;
+    while (begin > 0 && !leat_is_blank(text->data[begin - 1])) begin--;
     leat_text word = {text->data + begin, text->size_bytes - begin};
     text->size_bytes = begin;
     return word;
@@ -55,7 +55,7 @@ static parts split_line(const char *at, const char *end) {
         word = next_word(&at, end);
     }
     of.length = word;
-    of.data = trim(text_between(at < end ? at : end, end));
+    of.data = leat_text_trim(text_between(at < end ? at : end, end));
     return of;
 }
 
@@ -89,7 +89,7 @@ static bool are_bytes(const leat_can_layout *layout, leat_text data) {
 
 /* Lines that begin with a letter: the header, and what CanKing says. */
 static bool is_remark(leat_text line) {
-    line = trim(line);
+    line = leat_text_trim(line);
     char letter = line.size_bytes > 0 ? (char)(line.data[0] | 0x20) : 0;
     return letter >= 'a' && letter <= 'z';
 }

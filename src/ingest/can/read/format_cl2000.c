@@ -95,13 +95,13 @@ static bool read_cell_time(const leat_can_layout *layout, leat_text cell, int64_
 
 /* "# Time: 20200611T081712"; false: it is no line of a preamble. */
 static bool read_preamble_line(leat_text line, table *of) {
-    line = trim(line);
+    line = leat_text_trim(line);
     if (line.size_bytes == 0 || line.data[0] != '#') return false;
     const char *colon = memchr(line.data, ':', (size_t)line.size_bytes);
     const char *end = line.data + line.size_bytes;
     if (colon == NULL) return true;
-    leat_text key = trim(text_between(line.data + 1, colon)),
-              value = trim(text_between(colon + 1, end));
+    leat_text key = leat_text_trim(text_between(line.data + 1, colon)),
+              value = leat_text_trim(text_between(colon + 1, end));
     char digits[DIGITS_MAX + 1];
     leat_can_moment moment;
     uint32_t number;
@@ -126,7 +126,7 @@ static bool read_preamble_line(leat_text line, table *of) {
 }
 
 static bool is_header(leat_text line) {
-    line = trim(line);
+    line = leat_text_trim(line);
     return line.size_bytes > 9 && memcmp(line.data, "Timestamp", 9) == 0;
 }
 
@@ -187,7 +187,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     while (*first < of->count && read_preamble_line(of->lines[*first], &found)) ++*first;
     bool preamble = *first > 0 && (found.part != 0 || found.form != NOT_SAID);
     if ((*first > 0 && !preamble) || *first == of->count) return false;
-    leat_text header = trim(of->lines[*first]);
+    leat_text header = leat_text_trim(of->lines[*first]);
     layout->part = found.part;
     if (found.part == 0 && is_header(header)) layout->part = header.data[9];
     if (!is_header(header) || !read_columns(header, layout))

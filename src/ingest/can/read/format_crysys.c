@@ -13,7 +13,7 @@ static bool read_crysys(const char *at, const char *end, crysys_line *found) {
     found->id = next_word(&at, end);
     found->flags = next_word(&at, end);
     if (!read_count(next_word(&at, end), LEAT_CAN_FD_BYTES, &found->count)) return false;
-    while (at < end && is_blank(*at)) at++;
+    while (at < end && leat_is_blank(*at)) at++;
     const char *begin = at, *stop = at;
     for (int i = 0; i < found->count; i++) {
         leat_text word = next_word(&at, end);
@@ -22,7 +22,7 @@ static bool read_crysys(const char *at, const char *end, crysys_line *found) {
         if (i == 0 && found->count > 1 && word.size_bytes == 2 * found->count) break;
     }
     found->data = text_between(begin, stop);
-    found->rest = trim(text_between(at, end));
+    found->rest = leat_text_trim(text_between(at, end));
     return found->flags.size_bytes == 3;
 }
 

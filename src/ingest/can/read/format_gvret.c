@@ -43,7 +43,7 @@ static bool is_too_dense(const leat_can_first_lines *of) {
     int count = 0;
     for (int i = 1; i < of->count; i++) {
         const char *at = of->lines[i].data, *end = at + of->lines[i].size_bytes;
-        if (!read_time(trim(until_comma(&at, end)), 0, &end_us)) continue;
+        if (!read_time(leat_text_trim(until_comma(&at, end)), 0, &end_us)) continue;
         if (count++ == 0) begin_us = end_us;
     }
     return count >= ENOUGH && end_us > begin_us && end_us - begin_us < 10 * (count - 1);
@@ -88,7 +88,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     int wanted = layout->direction ? 6 : 5;
     for (int i = 0; i < wanted; i++) {
         if (at == NULL) return LEAT_CAN_REJECT_LINE;
-        fields[i] = trim(until_comma(&at, end));
+        fields[i] = leat_text_trim(until_comma(&at, end));
     }
     int count = 0, bus = 0;
     bool extended = is_word_of_any_case(fields[2], "true");
@@ -111,7 +111,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
 static bool find_time(const leat_can_layout *layout, const char *at, const char *end,
                       double *time) {
     (void)layout;
-    return read_time(trim(until_comma(&at, end)), -6, time);
+    return read_time(leat_text_trim(until_comma(&at, end)), -6, time);
 }
 
 const leat_can_format_lines leat_can_gvret = {

@@ -8,7 +8,7 @@
 static bool has_flags(const leat_can_first_lines *of) {
     for (int i = 0; i < of->count; i++) {
         const char *at = of->lines[i].data, *end = at + of->lines[i].size_bytes;
-        while (end > at && is_blank(end[-1])) end--;
+        while (end > at && leat_is_blank(end[-1])) end--;
         if (end - at >= 2 && end[-2] == ',' && (end[-1] == 'R' || end[-1] == 'T')) return true;
     }
     return false;
@@ -18,7 +18,7 @@ static bool has_flags(const leat_can_first_lines *of) {
  * many; no byte is written like a flag. */
 static const char *end_of_flag(const char *at, const char *end) {
     const char *last = end;
-    while (last > at && (last[-1] == ',' || is_blank(last[-1]))) last--;
+    while (last > at && (last[-1] == ',' || leat_is_blank(last[-1]))) last--;
     bool flag = last - at >= 2 && last[-2] == ',' && (last[-1] == 'R' || last[-1] == 'T');
     return flag ? last : end;
 }
@@ -46,22 +46,22 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
 /* time,identifier,DLC,bytes,flag */
 static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_options *options,
                              const char *at, const char *end, leat_can_line *line) {
-    while (end > at && is_blank(end[-1])) end--;
+    while (end > at && leat_is_blank(end[-1])) end--;
     if (layout->padded) end = end_of_flag(at, end);
     leat_text time = until_comma(&at, end), id = {NULL, 0}, dlc = {NULL, 0};
     if (at != NULL) id = until_comma(&at, end);
     if (at != NULL) dlc = until_comma(&at, end);
     int count = 0;
-    if (at == NULL || !read_count(trim(dlc), LEAT_CAN_FD_BYTES, &count))
+    if (at == NULL || !read_count(leat_text_trim(dlc), LEAT_CAN_FD_BYTES, &count))
         return LEAT_CAN_REJECT_LINE;
-    if (!read_time(trim(time), 0, &line->time)) return LEAT_CAN_REJECT_TIME;
-    if (!leat_can_take_id(trim(id), false, options, line)) return LEAT_CAN_REJECT_ID;
+    if (!read_time(leat_text_trim(time), 0, &line->time)) return LEAT_CAN_REJECT_TIME;
+    if (!leat_can_take_id(leat_text_trim(id), false, options, line)) return LEAT_CAN_REJECT_ID;
     line->bus = 0;
     line->attack = false;
     bool flagged = true, missing = false, blanks = layout->format == LEAT_CAN_SURVIVAL;
     if (layout->labelled || options->sparse) {
         const char *comma = memrchr(at, ',', (size_t)(end - at));
-        leat_text flag = trim(text_between(comma != NULL ? comma + 1 : at, end));
+        leat_text flag = leat_text_trim(text_between(comma != NULL ? comma + 1 : at, end));
         line->attack = is_word(flag, "T");
         flagged = line->attack || is_word(flag, "R");
         missing = leat_can_label_missing(flag);
@@ -85,13 +85,13 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
 static bool find_time(const leat_can_layout *layout, const char *at, const char *end,
                       double *time) {
     (void)layout;
-    return read_time(trim(until_comma(&at, end)), 0, time);
+    return read_time(leat_text_trim(until_comma(&at, end)), 0, time);
 }
 
 static leat_text find_label(const leat_can_layout *layout, const char *at, const char *end) {
     (void)layout;
     const char *comma = memrchr(at, ',', (size_t)(end - at));
-    return trim(text_between(comma != NULL ? comma + 1 : at, end));
+    return leat_text_trim(text_between(comma != NULL ? comma + 1 : at, end));
 }
 
 const leat_can_format_lines leat_can_hcrl = {

@@ -20,7 +20,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
     if (kind >= 100) return LEAT_CAN_REJECT_REMOTE;
     line->bus = 0;
     line->attack = false;
-    leat_text bytes = trim(text_between(at, end));
+    leat_text bytes = leat_text_trim(text_between(at, end));
     return leat_can_take_bytes(bytes.data, bytes.data + bytes.size_bytes, ' ', count, false,
                                options, line);
 }

@@ -44,10 +44,10 @@ static bool has_column(const leat_can_layout *layout, char letter) {
 
 /* What is after ";$NAME=", without blanks; false if it is another line. */
 static bool read_key(leat_text line, const char *name, leat_text *value) {
-    line = trim(line);
+    line = leat_text_trim(line);
     int size = (int)strlen(name);
     if (line.size_bytes < size || memcmp(line.data, name, (size_t)size) != 0) return false;
-    *value = trim((leat_text){line.data + size, line.size_bytes - size});
+    *value = leat_text_trim((leat_text){line.data + size, line.size_bytes - size});
     return true;
 }
 
@@ -64,7 +64,7 @@ static bool read_columns(leat_text list, leat_can_layout *layout) {
     int count = 0;
     const char *at = list.data, *end = at + list.size_bytes;
     while (at != NULL) {
-        leat_text letter = trim(until_comma(&at, end));
+        leat_text letter = leat_text_trim(until_comma(&at, end));
         if (letter.size_bytes != 1 || count == (int)sizeof known - 1) return false;
         if (letter.data[0] == 0 || strchr(known, letter.data[0]) == NULL) return false;
         if (strchr(letters, letter.data[0]) != NULL) return false;
@@ -123,7 +123,7 @@ static void split_line(const leat_can_layout *layout, const char *at, const char
     *out = (trace_line){.data = end};
     for (int i = 0; i < layout->column_count; i++) {
         leat_text word = {end, 0};
-        while (at < end && is_blank(*at)) at++;
+        while (at < end && leat_is_blank(*at)) at++;
         if (layout->column[i] == 'D') out->data = at;
         else word = next_word(&at, end);
         switch (layout->column[i]) {
@@ -207,7 +207,7 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
         return LEAT_CAN_REJECT_LINE;
     if (fd && has_column(layout, 'L')) count = leat_can_fd_length(count);
     if (!fd && count > LEAT_CAN_BYTES) count = LEAT_CAN_BYTES;
-    leat_text data = trim(text_between(of.data, end));
+    leat_text data = leat_text_trim(text_between(of.data, end));
     leat_can_reject reason = leat_can_take_bytes(data.data, data.data + data.size_bytes, ' ', count,
                                                  false, options, line);
     return reason == LEAT_CAN_TAKEN && fd && options->fd_refuse ? LEAT_CAN_REJECT_FD : reason;

@@ -29,7 +29,7 @@ static int split(leat_text line, leat_text cells[LEAT_CAN_COLUMNS_MAX]) {
     const char *at = line.data, *end = at + line.size_bytes;
     int count = 0;
     while (at != NULL && count < LEAT_CAN_COLUMNS_MAX && take_field(&at, end, ',', &cells[count])) {
-        cells[count] = trim(cells[count]);
+        cells[count] = leat_text_trim(cells[count]);
         count++;
     }
     return count;
@@ -37,7 +37,7 @@ static int split(leat_text line, leat_text cells[LEAT_CAN_COLUMNS_MAX]) {
 
 /* Rows are numbered. */
 static bool is_row(leat_text line) {
-    line = trim(line);
+    line = leat_text_trim(line);
     return line.size_bytes > 0 && line.data[0] >= '0' && line.data[0] <= '9';
 }
 
@@ -122,7 +122,7 @@ static bool cut_row(const leat_can_layout *layout, const char *at, const char **
     for (int i = 0; i < layout->column_count && next != NULL; i++) {
         leat_text cell;
         if (!take_field(&next, *end, layout->part, &cell)) return false;
-        if (layout->column[i] == LEAT_CAN_COLUMN_BUS) *network = trim(cell);
+        if (layout->column[i] == LEAT_CAN_COLUMN_BUS) *network = leat_text_trim(cell);
     }
     if (next != NULL) *end = next - 1;
     return true;

@@ -34,7 +34,7 @@ bool leat_can_label_word(leat_text text, bool *attack) {
 }
 
 bool leat_can_label_missing(leat_text text) {
-    text = trim(text);
+    text = leat_text_trim(text);
     return text.size_bytes == 0 || is_listed_word(text, leat_can_nothing_words);
 }
 

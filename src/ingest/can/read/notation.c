@@ -46,7 +46,7 @@ static void look_at_payload(leat_text cell, look *at) {
             look_at_word(text_between(begin, text), at);
         }
         begin = NULL;
-        bool separator = text == end || is_blank(*text) || strchr("-:.,;[]", *text) != NULL;
+        bool separator = text == end || leat_is_blank(*text) || strchr("-:.,;[]", *text) != NULL;
         at->hex = at->hex || !separator;
     }
     at->payloads++;

@@ -81,10 +81,10 @@ leat_text leat_can_find_trailing(const leat_can_layout *layout, const char *at, 
         count = rest.data != NULL ? count_labels(rest, direction) : 0;
     }
     for (int i = 0; i < count; i++) {
-        while (end > at && is_blank(end[-1])) end--;
+        while (end > at && leat_is_blank(end[-1])) end--;
         const char *stop = end;
         if (last == NULL) last = end;
-        while (end > at && !is_blank(end[-1])) end--;
+        while (end > at && !leat_is_blank(end[-1])) end--;
         leat_text word = text_between(end, late ? last : stop);
         if (late || !leat_can_take_label(word, &attack)) found = word;
     }
