@@ -144,6 +144,18 @@ class Marks(Third):
         result = self.read(self.table("Format", lambda i: "STD"), *self.mapped)[0]
         self.assertEqual(result["warnings"], [])
 
+    def test_words_in_a_column_that_is_named(self):
+        """They are not read as marks, and the message says which column, which role, which word."""
+        for name, role, word in (("Format", "extended", "EXT"), ("Kind", "remote", "RTR"),
+                                 ("Kind", "error", "ErrorFrame")):
+            log = self.table(name, lambda i, w=word: w if i % 2 else "0")
+            says = self.ingest(log, *SMALL, "--column", f"{self.mapped[1]},{role}={name}",
+                               out="refused", status=1)
+            self.assertIn("200 of its 400 lines are rejected as csv: line 3 malformed_line", says)
+            self.assertIn(f'column {name} was read as the mark "{role}", which is 0, 1, or a word '
+                          f"such as true, and not {word}; write it so, or leave it out of "
+                          "--column", says)
+
     def test_type(self):
         def wide(i):
             return "18FEF100" if i % 20 == 10 else f"{0x1A0 + i % 10:X}"

@@ -349,6 +349,7 @@ class Hints(Doubts):
                  ("x.log", b"\x28\xb5\x2f\xfd" + bytes(range(256)) * 9, "is a zstd file"),
                  ("comment.csv", "# recorded by me\n" + text, "neither a header nor a frame"),
                  ("sep.csv", "sep=,\n" + text, "neither a header nor a frame"),
+                 ("quoted.csv", '"sep=,"\n' + text, "neither a header nor a frame"),
                  ("screen.log", screen, "candump wrote it for the screen, without times"),
                  ("labels.txt", hcrl, "--column time=2,id=4,dlc=7,data=8..15,label=16"),
                  ("notes.txt", "some notes\nand more\n", "whose name begins with _ is not read"))

@@ -150,7 +150,7 @@ static leat_code check_accepted(const leat_images_job *job, const leat_image_set
     return leat_fail(err, LEAT_ERR_INPUT,
                      "%lld of %lld files were rejected when the data set was made, see "
                      "rejected.csv, a share of %.3g, and --max-rejected is %.3g; accept them with "
-                     "--max-rejected %.3f, or mend the input and start over with --replace",
+                     "--max-rejected %.3f, or correct the input and start over with --replace",
                      (long long)set->rejected, (long long)files, share, job->options->max_rejected,
                      rounded_up(share));
 }
@@ -202,7 +202,7 @@ static leat_code check_share(leat_images_job *job, int64_t files, leat_error *er
     return leat_fail(err, LEAT_ERR_INPUT,
                      "%lld of %lld files were rejected, a share of %.3g, and --max-rejected is "
                      "%.3g; the first is %s; accept them with --resume --max-rejected %.3f, or "
-                     "mend the input and start over with --replace",
+                     "correct the input and start over with --replace",
                      (long long)job->rejects.count, (long long)files, share,
                      job->options->max_rejected, job->rejects.first, rounded_up(share));
 }
@@ -217,7 +217,7 @@ leat_code leat_images_job_check_share(leat_images_job *job, leat_error *err) {
     return leat_fail(err, LEAT_ERR_INPUT,
                      "%lld of the first %lld files were rejected, which is more than the share of "
                      "%.3g of all %lld that --max-rejected allows; the first is %s; accept them "
-                     "with --resume --max-rejected SHARE (0 to 1), or mend the input and start "
+                     "with --resume --max-rejected SHARE (0 to 1), or correct the input and start "
                      "over with --replace",
                      (long long)rejected, (long long)(job->done - job->texts),
                      job->options->max_rejected, (long long)most, job->rejects.first);

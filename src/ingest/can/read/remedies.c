@@ -81,6 +81,30 @@ static int find_column(const leat_can_layout *layout, const leat_text *names, in
     return -1;
 }
 
+/* A column named as a mark by --column or its header, with a word such as EXT. */
+static bool remedy_mark(const leat_can_layout *layout, const leat_text *names,
+                        const leat_text *cells, int count, char *remedy, size_t size) {
+    static const struct {
+        int kind;
+        const char *role;
+    } marks[] = {{LEAT_CAN_COLUMN_EXTENDED, "extended"},
+                 {LEAT_CAN_COLUMN_REMOTE, "remote"},
+                 {LEAT_CAN_COLUMN_ERROR, "error"}};
+    char name[48] = "", value[48];
+    bool set = false;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        int column = find_column(layout, names, marks[i].kind, name);
+        if (column < 0 || column >= count || leat_can_take_mark(cells[column], &set)) continue;
+        leat_text_show(value, sizeof value, cells[column].data, cells[column].size_bytes);
+        snprintf(remedy, size,
+                 "column %s was read as the mark \"%s\", which is 0, 1, or a word such as true, "
+                 "and not %s; write it so, or leave it out of --column",
+                 name, marks[i].role, value);
+        return true;
+    }
+    return false;
+}
+
 void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text line,
                      leat_can_reject reason, char *remedy, size_t remedy_bytes) {
     enum { CELLS_MAX = LEAT_CAN_COLUMNS_MAX + LEAT_CAN_FD_BYTES };
@@ -108,6 +132,9 @@ void leat_can_remedy(const leat_can_layout *layout, leat_text header, leat_text 
     int column = find_column(layout, named ? names : NULL, kind, name);
     count = leat_can_split_cells(line.data, line.data + line.size_bytes, layout->part, cells,
                                  CELLS_MAX);
+    if (reason == LEAT_CAN_REJECT_LINE &&
+        remedy_mark(layout, named ? names : NULL, cells, count, remedy, remedy_bytes))
+        return;
     if (column < 0 || column >= count) return;
     if (kind == LEAT_CAN_COLUMN_TIME) remedy_time(cells[column], name, remedy, remedy_bytes);
     else if (kind == LEAT_CAN_COLUMN_ID) remedy_id(cells[column], name, remedy, remedy_bytes);
@@ -125,7 +152,8 @@ const char *leat_can_remedy_first(leat_text line) {
     if (word.data[0] == '{')
         return "of JSON, only OpenXC traces with raw CAN messages are read: one object a line, "
                "with timestamp, bus, id and data";
-    bool separator = word.size_bytes >= 4 && memcmp(word.data, "sep=", 4) == 0;
+    const int quote = word.data[0] == '"'; /* a spreadsheet that saves the file again adds it */
+    bool separator = word.size_bytes >= 4 + quote && memcmp(word.data + quote, "sep=", 4) == 0;
     bool comment = word.data[0] == '#' &&
                    memmem(line.data, (size_t)line.size_bytes, "Logger type:", 12) == NULL;
     if (comment || separator || is_word(word, "//"))
