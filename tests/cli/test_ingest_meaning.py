@@ -451,7 +451,8 @@ class Meaning(folder.Folder):
         self.assertIn('bad.csv": line 4 is another header, which does not have all of the columns '
                       'event_time, src_addr', said)
         for names in ("ts,target,source,ms", '"When","To","From","Took"', "ts,target,source,4xx",
-                      "time,dst,src,rtt", "t0, to, from, rtt_ms", "rtt_ms,ip_2,ip_1,time"):
+                      "time,dst,src,rtt", "t0, to, from, rtt_ms", "rtt_ms,ip_2,ip_1,time",
+                      "# when,to,from,took", "#when,to,from,took"):
             said = self.ingest(self.write("own.csv", parts[0] + names + "\n"
                                           f"{T0},198.51.100.1,192.0.2.1,6\n"), status=1)
             self.assertIn('own.csv": line 4 looks like the header of another table, and records '
@@ -461,7 +462,8 @@ class Meaning(folder.Folder):
             told = self.ingest(self.write("own.csv", f"{parts[0]}{names}\n{T0},x,192.0.2.1,6\n"))
             self.assertEqual((told["rejected"], told["warnings"]), (2, []))
         # words that a record may have, too: read on, and said
-        for names in (",target,source,ms", "ts,host,host,ms", "ts,target,source,x"):
+        for names in (",target,source,ms", "ts,host,host,ms", "ts,target,source,x",
+                      "# a comment,of four,parts,yes"):
             told = self.ingest(self.write("own.csv", parts[0] + names + "\n"
                                           f"{T0},198.51.100.1,192.0.2.1,6\n"))
             self.assertEqual((told["measurements"], told["rejected"]), (3, 1))
