@@ -44,6 +44,20 @@ static void write_quoted(leat_cli *cli, const char *text, const char *quote, con
 /* What may follow an option. */
 typedef enum values { NOTHING, WORDS, NUMBER, ANYTHING } values;
 
+/* Words that an option takes beside others, from what --help shows as its value:
+ * global|windowed[:SIZE]. NULL: none, or the others are files, which shells know to complete. */
+static const char *words_of(const leat_setting *setting) {
+    const char *value = setting->value;
+    bool word = false;
+    if (value == NULL || strchr(value, '|') == NULL) return NULL;
+    for (const char *at = value; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        word = word || (*at >= 'a' && *at <= 'z');
+        if (strncmp(at, "FILE", 4) == 0 || strncmp(at, "RUN", 3) == 0) return NULL;
+    }
+    return word ? value : NULL;
+}
+
 static values values_of(const leat_cli_row *row) {
     switch (row->setting->kind) {
     case LEAT_SETTING_FLAG: return NOTHING;
@@ -53,13 +67,23 @@ static values values_of(const leat_cli_row *row) {
     case LEAT_SETTING_SEED:
     case LEAT_SETTING_SIZE:
     case LEAT_SETTING_REAL: return NUMBER;
-    default: return ANYTHING; /* a file, mostly */
+    default: return words_of(row->setting) != NULL ? WORDS : ANYTHING; /* a file, mostly */
     }
 }
 
+/* The words of an option: those in small letters, without what may follow them in brackets. */
 static void write_choices(leat_cli *cli, const leat_cli_row *row) {
-    for (const char *at = row->setting->choices; *at != 0; at++)
-        leat_out(cli, "%c", *at == '|' ? ' ' : *at);
+    const leat_setting *setting = row->setting;
+    const char *at = setting->kind == LEAT_SETTING_CHOICE ? setting->choices : words_of(setting);
+    bool first = true;
+    while (*at != 0) {
+        const int size = (int)strcspn(at, "|");
+        if (*at >= 'a' && *at <= 'z') {
+            leat_out(cli, "%s%.*s", first ? "" : " ", (int)strcspn(at, "|["), at);
+            first = false;
+        }
+        at += size + (at[size] == '|');
+    }
 }
 
 /* ---- bash ------------------------------------------------------------------------------------ */

@@ -31,7 +31,7 @@ _leat() {
     --probes-per-shard) values=number ;;
     --compression) values=file ;;
     --address) values='auto written canonical' ;;
-    --probe) values=file ;;
+    --probe) values='address' ;;
     --duplicates) values='keep drop' ;;
     --temp) values=file ;;
     --spill) values='auto always' ;;
@@ -78,7 +78,7 @@ _leat() {
     case $before in
     -o | --output) values=file ;;
     --size) values=number ;;
-    --background) values=file ;;
+    --background) values='drop white black' ;;
     --include) values=file ;;
     --exclude) values=file ;;
     --max-rejected) values=number ;;
@@ -111,7 +111,7 @@ _leat() {
   'batches'\ *)
     options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --order --stage'
     case $before in
-    --split) values=file ;;
+    --split) values='train test' ;;
     --sampler) values='plan3 plan2 all' ;;
     --length) values=number ;;
     --seed) values=number ;;
@@ -131,7 +131,7 @@ _leat() {
     --threads) values=number ;;
     --memory) values=number ;;
     --prefetch) values=number ;;
-    --order) values=file ;;
+    --order) values='global windowed' ;;
     --io) values='mmap pread' ;;
     --on-corrupt) values='fail mask' ;;
     --addresses) values=file ;;
@@ -155,13 +155,13 @@ _leat() {
     --curriculum-end) values=number ;;
     --epochs) values=number ;;
     --preset) values='default reference' ;;
-    --order) values=file ;;
+    --order) values='global windowed' ;;
     --scale) values='stored none' ;;
     --device-memory) values=number ;;
     --model) values='vgae vgae-large gat gat-large' ;;
     --batch) values=number ;;
     --as) values='u8 float' ;;
-    --order) values=file ;;
+    --order) values='global windowed' ;;
     --stage) values=file ;;
     esac ;;
   'synth probes')
@@ -246,7 +246,7 @@ _leat() {
   'coordinate'\ *)
     options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --json'
     case $before in
-    --db) values=file ;;
+    --db) values='local' ;;
     --data) values=file ;;
     --model) values=file ;;
     --name) values=file ;;

@@ -43,7 +43,7 @@ _leat() {
       '--dictionary-src[store the source address once per row: about 30 % smaller]' \
       '--zero-address[keep rows whose address is empty, as 0.0.0.0 or ::]' \
       '--address[auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; written: all as written; canonical: all in the form of RFC 5952, so that each address is one probe]:address:(auto written canonical)' \
-      '--probe[what a probe is, which decides its split and its rows: an address, or a value of this column or JSON member, such as prb_id of RIPE Atlas]:probe:_files' \
+      '--probe[what a probe is, which decides its split and its rows: an address, or a value of this column or JSON member, such as prb_id of RIPE Atlas]:probe:(address)' \
       '--per-packet[RIPE Atlas: one measurement per packet instead of the average of each result]' \
       '--duplicates[measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates]:duplicates:(keep drop)' \
       '--strict[fail on the first row that is rejected]' \
@@ -104,7 +104,7 @@ _leat() {
       '--output[folder to write the data set to; it holds one data set]:output:_files' \
       '-o[folder to write the data set to; it holds one data set]:output:_files' \
       '--size[height and width of the images in the data set]:size:' \
-      '--background[colour to blend transparent pixels with; drop keeps the colour that is stored]:background:_files' \
+      '--background[colour to blend transparent pixels with; drop keeps the colour that is stored]:background:(drop white black)' \
       '--include[read only files that match the pattern: with a "/" their whole name, otherwise the file'\''s own name or that of a folder]:include:_files' \
       '--exclude[do not read files that match the pattern]:exclude:_files' \
       '--max-rejected[fail, without output, if a larger share of the files is rejected]:max-rejected:' \
@@ -150,7 +150,7 @@ _leat() {
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
       '--json[write one JSON document to stdout]' \
-      '--split[split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:_files' \
+      '--split[split to load: train, test or all (default: train; of third-party files that have no training rows, all); for a CAN cache train, val, test_NAME, or all, one after the other (default: train)]:split:(train test)' \
       '--sampler[how contexts are drawn from a row (see docs/sampling.md)]:sampler:(plan3 plan2 all)' \
       '--length[tokens per sequence]:length:' \
       '--seed[random seed]:seed:' \
@@ -170,7 +170,7 @@ _leat() {
       '--threads[number of threads; the batches do not depend on it]:threads:' \
       '--memory[memory limit, not counting mapped files]:memory:' \
       '--prefetch[batches made ahead; auto: as many as --memory holds, at most 8]:prefetch:' \
-      '--order[global: contexts of a batch are from anywhere; windowed, for data larger than memory: from windows, together of about SIZE (128M), so that data is read once an epoch, in large pieces]:order:_files' \
+      '--order[global: contexts of a batch are from anywhere; windowed, for data larger than memory: from windows, together of about SIZE (128M), so that data is read once an epoch, in large pieces]:order:(global windowed)' \
       '--io[how uncompressed shards are read]:io:(mmap pread)' \
       '--on-corrupt[on damaged data: fail, or zero the sequences that need it and list the records]:on-corrupt:(fail mask)' \
       '--addresses[CSV with src_id and src_addr, for rows without a source address]:addresses:_files' \
@@ -198,13 +198,13 @@ _leat() {
       '--curriculum-end[where the ramp ends; all tiers are in use then]:curriculum-end:' \
       '--epochs[end after N epochs; 0: never]:epochs:' \
       '--preset[reference: batches as graphids makes them]:preset:(default reference)' \
-      '--order[global: graphs of a batch are from anywhere; windowed, for caches larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:_files' \
+      '--order[global: graphs of a batch are from anywhere; windowed, for caches larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:(global windowed)' \
       '--scale[scale features with the cache'\''s scaler, or leave them unchanged]:scale:(stored none)' \
       '--device-memory[set --max-nodes and --max-edges so that a training step of --model uses at most this much device memory, and print both]:device-memory:' \
       '--model[model to budget for with --device-memory]:model:(vgae vgae-large gat gat-large)' \
       '--batch[images per global batch, over all hosts]:batch:' \
       '--as[levels, \[rows, S, S, 3\], or values from -1 to 1, \[rows, 3, S, S\]]:as:(u8 float)' \
-      '--order[global: images of a batch are from anywhere; windowed, for data sets larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:_files' \
+      '--order[global: images of a batch are from anywhere; windowed, for data sets larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:(global windowed)' \
       '--stage[copy the cache to fast storage, verified, unless it is already there, and load from the copy; the copy is kept]:stage:_files' \
       '--help[show this text]' ;;
   'synth probes')
@@ -319,7 +319,7 @@ _leat() {
     shift 1 words
     ((CURRENT -= 1))
     _arguments '*:file:_files' \
-      '--db[PostgreSQL database, 13 or newer, in which this login may create a schema, or - or @FILE to read the URL; "local": a private server in RUN/database]:db:_files' \
+      '--db[PostgreSQL database, 13 or newer, in which this login may create a schema, or - or @FILE to read the URL; "local": a private server in RUN/database]:db:(local)' \
       '--data[data set, the same that the workers have unless --serve-data is given]:data:_files' \
       '--model[what to train]:model:_files' \
       '--name[name of the run in the database]:name:_files' \

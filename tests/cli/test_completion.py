@@ -15,6 +15,8 @@ OFFERED = [
     (["in"], ["ingest", "inspect"]),
     (["ingest", ""], ["can", "images", "probes"]),
     (["ingest", "probes", "--split", ""], ["hash", "ordered"]),
+    (["batches", "--order", ""], ["global", "windowed"]),
+    (["ingest", "images", "--background", ""], ["black", "drop", "white"]),
     (["cat", "--forma"], ["--format"]),
     (["train", "dcgan", "--schedule", "s"], ["simultaneous"]),
     (["help", "in"], ["ingest", "inspect"]),
@@ -83,6 +85,7 @@ class Completion(unittest.TestCase):
         """Only where one may follow: nothing that is offered is then completed as a file."""
         shown = BASH.replace("_leat 2>/dev/null", 'compopt() { echo "compopt $*"; }\n_leat')
         for words, files in ((["inspect", ""], True), (["ingest", "can", "-o", ""], True),
+                             (["batches", "--client-weights", ""], True),
                              (["ingest", "can", "--window", ""], False), (["help", ""], False),
                              (["help", "ingest", ""], False), (["help", "inspect", ""], False)):
             with self.subTest(words=words):

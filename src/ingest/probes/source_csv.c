@@ -326,25 +326,10 @@ static bool has_values(const leat_text *line) {
     return false;
 }
 
-/* Whether a line that begins with # has cells of more than one word, as comments do. */
-static bool is_comment(const leat_text fields[LEAT_COLUMNS]) {
-    for (int i = 0; i < LEAT_COLUMNS; i++) {
-        if (fields[i].size_bytes > 0 &&
-            memchr(fields[i].data, ' ', (size_t)fields[i].size_bytes) != NULL)
-            return true;
-    }
-    return false;
-}
-
-/* What a line looks like that is not a record. */
-typedef enum other_line { NOT_A_HEADER, MAYBE_A_HEADER, IS_A_HEADER } other_line;
-
-/* A header with names of its own has a word where a record has its time, its addresses and its rtt.
- * It is only perhaps one if a record could have these words: no time, the same word twice, a word
- * for a lost ping, or numbers in the columns that are not read. */
-static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat_text *line) {
-    leat_text fields[LEAT_COLUMNS];
-    bool marked = false;
+/* Copies the cells, without a # before one of them. True: there was one, and a cell has more than
+ * one word, as in a comment. */
+static bool skip_mark(const leat_text cells[LEAT_COLUMNS], leat_text fields[LEAT_COLUMNS]) {
+    bool marked = false, phrase = false;
     for (int i = 0; i < LEAT_COLUMNS; i++) {
         leat_text cell = cells[i];
         if (cell.size_bytes > 0 && cell.data[0] == '#') {
@@ -352,7 +337,21 @@ static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat
             cell = leat_text_trim((leat_text){cell.data + 1, cell.size_bytes - 1});
         }
         fields[i] = cell;
+        phrase = phrase ||
+                 (cell.size_bytes > 0 && memchr(cell.data, ' ', (size_t)cell.size_bytes) != NULL);
     }
+    return marked && phrase;
+}
+
+/* What a line looks like that is not a record. */
+typedef enum other_line { NOT_A_HEADER, MAYBE_A_HEADER, IS_A_HEADER } other_line;
+
+/* A header with names of its own has a word where a record has its time, its addresses and its rtt.
+ * It is only perhaps one if a record or a comment could have these words: no time, the same word
+ * twice, a word for a lost ping, or numbers in the columns that are not read. */
+static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat_text *line) {
+    leat_text fields[LEAT_COLUMNS];
+    const bool comment = skip_mark(cells, fields);
     const leat_text *time = &fields[LEAT_COLUMN_TIME], *rtt = &fields[LEAT_COLUMN_RTT];
     const leat_text *src = &fields[LEAT_COLUMN_SRC], *dst = &fields[LEAT_COLUMN_DST];
     double number;
@@ -360,7 +359,7 @@ static other_line look_for_names(const leat_text cells[LEAT_COLUMNS], const leat
     if ((time->size_bytes > 0 && !is_word(time)) || !is_word(src) || !is_word(dst) ||
         rtt->size_bytes == 0 || leat_decimal_parse(rtt->data, rtt->size_bytes, 0, &number))
         return NOT_A_HEADER;
-    if (time->size_bytes == 0 || (marked && is_comment(fields)) || leat_rtt_parse(rtt->data, rtt->size_bytes, &missing) ||
+    if (time->size_bytes == 0 || comment || leat_rtt_parse(rtt->data, rtt->size_bytes, &missing) ||
         is_same(src, dst) || is_same(time, src) || is_same(time, dst) || is_same(time, rtt) ||
         is_same(src, rtt) || is_same(dst, rtt) || has_values(line))
         return MAYBE_A_HEADER;
