@@ -162,14 +162,26 @@ def has_package(name):
                for version in os.listdir(library))
 
 
+def files_of(path):
+    """A file, or all files of a folder."""
+    return [path] if os.path.isfile(path) else sorted(
+        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+
+
 def read_through(path):
     """Brings a file, or all files of a folder, into the page cache."""
-    paths = [path] if os.path.isfile(path) else [
-        os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names]
-    for each in paths:
+    for each in files_of(path):
         with open(each, "rb", buffering=0) as file:
             while file.read(4 * MIB):
                 pass
+
+
+def drop(path):
+    """Empties the page cache of a file, or of all files of a folder."""
+    for each in files_of(path):
+        with open(each, "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def rounds(sides, runs, warmup, kept=None):

@@ -23,7 +23,7 @@ import time
 
 import measure
 from batches import grain_command, package_home, with_package
-from measure import MIB, Report, parse, parser, program, ratio, rival, rounds, run, spread
+from measure import MIB, Report, drop, parse, parser, program, ratio, rival, rounds, run, spread
 
 SIZES = {
     "measurements": (100_000_000, 200_000, "of the data set"),
@@ -41,17 +41,9 @@ DELAYS = (1, 20)  # ms
 GOAL_COLD, GOAL_PACKED = 25e6, 30e6
 
 
-def files_of(folder):
+def shards_of(folder):
     return sorted(os.path.join(where, name) for where, _, names in os.walk(folder)
                   for name in names if name.endswith((".arrayrecord", ".tar", ".mds")))
-
-
-def drop(folder):
-    """Empties the page cache of the folder's files."""
-    for path in files_of(folder):
-        with open(path, "rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def make_datasets(options):
@@ -100,7 +92,7 @@ def disk(data):
         drop(data)
         begin = time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
-            size = sum(pool.map(read_file, files_of(data)))
+            size = sum(pool.map(read_file, shards_of(data)))
         return {"bytes_per_s": size / (time.monotonic() - begin), "bytes": size}
     return take
 
@@ -243,7 +235,7 @@ def body():
     options = parse(made, SIZES)
     plain, packed = make_datasets(options)
     epoch_bytes = sum(map(os.path.getsize, (
-        path for path in files_of(plain) if os.sep + "train" + os.sep in path)))
+        path for path in shards_of(plain) if os.sep + "train" + os.sep in path)))
     report = Report("order", options)
     kept = os.path.join(options.work, "order-samples.jsonl")
     samples = rounds(sides_of(options, plain, packed), options.runs, options.warmup, kept)

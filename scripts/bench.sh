@@ -30,7 +30,7 @@ if [ $# -gt 0 ] && [ "$1" != --quick ]; then
   one "$@"
   exit
 fi
-for name in formats row_access open batches order ingest scale atlas can images nn train codecs crowd; do
+for name in formats row_access open batches order small_memory ingest scale atlas can images nn train codecs crowd; do
   one "$name" "$@"
 done
 one ingest --large "$@"
