@@ -236,12 +236,6 @@ static leat_code take_column(void *context, const leat_duckdb_value *values, lea
     return LEAT_OK;
 }
 
-static leat_code wrong_type(const columns *found, int field, const char *accepted,
-                            leat_error *err) {
-    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": column \"%s\" is %s, must be %s",
-                     found->input->path, found->names[field], found->types[field], accepted);
-}
-
 static bool is_type(const char *type, const char *const *types, int count) {
     for (int i = 0; i < count; i++) {
         if (strcmp(type, types[i]) == 0) return true;
@@ -251,6 +245,45 @@ static bool is_type(const char *type, const char *const *types, int count) {
 
 static const char *const narrow[] = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT"};
 static const char *const wide[] = {"BIGINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"};
+
+/* Whether a column's name means itself in SQL, without quotes. */
+static bool is_plain(const char *name) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    return strchr(letters, name[0]) != NULL && name[strspn(name, letters)] == 0;
+}
+
+/* The line that converts a column, or nothing: what type a column of dates in words or of whole
+ * milliseconds should have had is clear, others are not. */
+static void conversion_of(const columns *found, int field, char *out, size_t out_bytes) {
+    const char *type = found->types[field], *name = found->names[field];
+    const bool text = strcmp(type, "VARCHAR") == 0,
+               whole = is_type(type, narrow, 5) || is_type(type, wide, 5),
+               decimal = strncmp(type, "DECIMAL(", 8) == 0;
+    const char *before = "", *after = "", *unit = "";
+    out[0] = 0;
+    if (field == LEAT_COLUMN_TIME && text) after = "::TIMESTAMP";
+    else if (field == LEAT_COLUMN_TIME && strcmp(type, "DATE") == 0) after = "::TIMESTAMP";
+    else if (field == LEAT_COLUMN_TIME &&
+             (decimal || strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0))
+        before = "to_timestamp(", after = ")", unit = " if it is seconds since 1970";
+    else if (field == LEAT_COLUMN_RTT && (text || whole || decimal))
+        after = "::DOUBLE", unit = " if it is milliseconds";
+    else return;
+    if (!is_plain(name)) return;
+    snprintf(out, out_bytes,
+             "; convert it%s: duckdb -c \"COPY (SELECT * REPLACE (%s%s%s AS %s) FROM '%.300s') TO "
+             "'converted.parquet'\"",
+             unit, before, name, after, name, found->input->path);
+}
+
+static leat_code wrong_type(const columns *found, int field, const char *accepted,
+                            leat_error *err) {
+    char conversion[600];
+    conversion_of(found, field, conversion, sizeof conversion);
+    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": column \"%s\" is %s, must be %s%s",
+                     found->input->path, found->names[field], found->types[field], accepted,
+                     conversion);
+}
 
 /* Names of probes: numbers are their decimal digits. */
 static leat_code judge_probe(columns *found, leat_error *err) {
