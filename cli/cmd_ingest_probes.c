@@ -98,8 +98,15 @@ static void write_counts(leat_cli *cli, const char *out, const leat_probes_inges
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     leat_out(cli, "read    %s of %s = ", leat_things(a, result->rows_read, "record"),
              leat_things(b, result->files, "file"));
-    leat_out(cli, "%s written + %s rejected", leat_words_count(a, result->measurements),
-             leat_words_count(b, result->rejected));
+    const int64_t measured = result->measurements + result->duplicates_dropped;
+    const int64_t accepted = result->rows_read - result->rejected;
+    if (measured != accepted) /* a record was a measurement for each of its packets */
+        leat_out(cli, "%s accepted + %s rejected\n        accepted: %s = ",
+                 leat_words_count(a, accepted), leat_words_count(b, result->rejected),
+                 leat_things(c, measured, "measurement"));
+    leat_out(cli, "%s written", leat_words_count(a, result->measurements));
+    if (measured == accepted)
+        leat_out(cli, " + %s rejected", leat_words_count(b, result->rejected));
     if (result->duplicates_dropped > 0)
         leat_out(cli, " + %s dropped", leat_words_count(a, result->duplicates_dropped));
     leat_out(cli, "\n");

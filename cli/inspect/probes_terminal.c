@@ -117,9 +117,9 @@ static void put_destinations(leat_cli *cli, const leat_summary *s) {
                  leat_unit_words(words, LEAT_UNIT_SHARE, ldexp(1, -s->destinations_halved)));
     leat_out(cli, ", %s with %d measurements or more", leat_words_count(words, judged),
              LEAT_SUMMARY_JUDGED);
-    if (judged > 0)
-        leat_out(cli, ", of which %s never answered",
-                 lost == 0 ? "none" : leat_words_count(words, lost));
+    if (judged > 0 && lost == 0) leat_out(cli, ", each of which answered at least once");
+    else if (judged > 0)
+        leat_out(cli, ", of which %s never answered", leat_words_count(words, lost));
     leat_out(cli, "\n");
 }
 

@@ -126,6 +126,27 @@ class Duplicates(folder.Folder):
             map(json.loads, leat("cat", out, "--format", "ndjson").splitlines()))
         self.assertEqual(sorted(found.values()), [1, 1, 2, 3])
 
+    def test_packets_of_rejected_results(self):
+        """A result is one record, rejected once and as a whole, whatever its packets."""
+        def ping(time, *rtts, target="198.51.100.7"):
+            return json.dumps({"type": "ping", "timestamp": time, "af": 4, "from": "192.0.2.1",
+                               "dst_addr": target, "avg": 1,
+                               "result": [{"rtt": rtt} for rtt in rtts]}) + "\n"
+        lines = [ping(1556136000 + 60 * k, 5, 6, 7) for k in range(1500)]
+        lines[700] = ping(1556178000, *range(1, 60), target="nohost")
+        lines[701] = ping(1556178060, 5, 1e40, 7)
+        path = self.write("a.ndjson", "".join(lines))
+        for threads in ("1", "2"):
+            out = self.at(f"rejected{threads}")
+            said = leat("ingest", "probes", path, "--per-packet", "-o", out, "--threads", threads)
+            self.assertIn("1,500 records of 1 file = 1,498 accepted + 2 rejected\n"
+                          "        accepted: 4,494 measurements = 4,494 written\n", said)
+            with open(os.path.join(out, "rejected.csv"), encoding="ascii") as file:
+                rejected = file.read().splitlines()[1:]
+            self.assertEqual([line.split(",")[1:3] for line in rejected],
+                             [["701", "dst_addr_unparsable"], ["702", "rtt_infinite"]])
+            self.assertIn("2 of 1,500 rows read by the ingest", leat("inspect", out))
+
     def test_large(self):
         """A probe that does not fit the memory limit: pieces sorted on disk."""
         draw = random.Random(9)

@@ -275,9 +275,13 @@ static void count_late(leat_partition_worker *self, int64_t time_us) {
     else if (as_ms >= CENTURY_BEGIN_US && as_ms < CENTURY_END_US) self->late_ms++;
 }
 
+/* A record of several measurements, which are rejected for the same reason, is set aside once. */
 static leat_code set_aside(const leat_partition *plan, leat_partition_worker *self, int worker,
                            const leat_raw_batch *batch, int64_t i, leat_reject reason,
                            leat_error *err) {
+    if (self->aside_file == batch->file_index && self->aside_row == batch->row[i]) return LEAT_OK;
+    self->aside_file = batch->file_index;
+    self->aside_row = batch->row[i];
     if (reason == LEAT_REJECT_TIME_RANGE) count_late(self, batch->time_us[i]);
     self->text.size = 0;
     LEAT_TRY(leat_reject_format(&self->text, batch, i, err));

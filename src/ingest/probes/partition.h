@@ -42,6 +42,8 @@ typedef struct leat_partition_worker {
     leat_census_log log;
     leat_census_log pairs; /* identity.h; opened for the first */
     leat_buf text;         /* of a rejected row */
+    int64_t aside_row;     /* the last one, */
+    int32_t aside_file;    /* and its file; -1: none yet */
     int64_t measurements;
     /* Times out of range that may be in another unit: of this century if they are milliseconds; or
      * too large even for that, which microseconds and nanoseconds are. */

@@ -123,6 +123,7 @@ static leat_code open_worker(scan *self, int index, leat_error *err) {
     leat_job *job = self->job;
     leat_partition_worker *worker = &self->partition.workers[index];
     char path[LEAT_PATH_BYTES];
+    worker->aside_file = -1;
     leat_intern_create(&worker->table, self->memory.table_bytes);
     LEAT_TRY(leat_census_log_open(&worker->log, job->folder.workdir.temp, err));
     /* Workers rarely get equal shares of the measurements: half of a pool is there for all. */

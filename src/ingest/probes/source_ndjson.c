@@ -445,6 +445,8 @@ static leat_code add_packets(leat_text_worker *worker, const leat_line *line, le
         if (!object || get_rtt(leat_json_field(&worker->packet, map->packet_mapped), unit,
                                &row->rtt) != LEAT_REJECT_COUNT)
             return LEAT_OK;
+        *why = isinf(row->rtt) ? LEAT_REJECT_RTT : LEAT_REJECT_LINE;
+        if (isinf(row->rtt)) return LEAT_OK;
         measured += (worker->packet.found >> map->packet_dup & 1) == 0;
     }
     *why = measured > 0 ? LEAT_REJECT_COUNT : LEAT_REJECT_DUPLICATES;
