@@ -35,8 +35,8 @@ typedef struct leat_job_output {
  * read integer times by their size, IPv4-mapped addresses as IPv4, and words for lost pings. Rules
  * 3 read numbers as texts in JSON, the names of old Atlas firmware, and objects in arrays. Rules 4
  * do not ask of members that are not read that they are UTF-8, and take "7.0" and " 7" as names of
- * one probe. */
-#define LEAT_PROBES_READER 4
+ * one probe. Rules 5 reject a result of several packets once, and as a whole. */
+#define LEAT_PROBES_READER 5
 
 /* Known once the scan is complete; saved in DIR/.leat/state.json. */
 typedef struct leat_job_state {
