@@ -127,6 +127,21 @@ class Notes(Case):
                       self.warnings(log))
         self.assertEqual(self.warnings(log, "--column", "time=timestamp:ms"), "")
 
+    def test_times_with_a_fraction_that_are_too_slow_for_seconds(self):
+        """As pandas writes milliseconds and microseconds; both threads count the same."""
+        head, says = "timestamp,arbitration_id,data_field\n", "and a bus is faster; use --column " \
+            "time=1:ms, us or ns, or time=1:s if they are seconds"
+        for step in (0.561, 142.25):
+            log = self.log("x.csv", head, lambda i, s=step: f"{0.123 + i * s:.6f},0F5,00")
+            self.assertIn(says, self.warnings(log))
+            for unit in ("ms", "s"):
+                self.assertEqual(self.warnings(log, "--column", f"time=timestamp:{unit}"), "")
+        log = self.log("x.csv", head, lambda i: f"{0.123 + i * 0.09:.6f},0F5,00")
+        self.assertEqual(self.warnings(log), "")
+        # pauses are rare
+        log = self.log("x.csv", head, lambda i: f"{i * 0.001 + i // 3 * 60:.6f},0F5,00")
+        self.assertEqual(self.warnings(log), "")
+
     def test_identifiers_that_may_be_decimal(self):
         ids = (704, 1088, 1264)
         by_range = self.log("range.csv", "time,id,data\n",

@@ -96,6 +96,10 @@ static bool has_doubtful_bytes(const leat_can_file *file) {
 static bool has_doubtful_times(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_TIME) != 0 && file->frames > 0;
 }
+/* If its first times are not whole numbers, which alone are doubtful. */
+static bool has_slow_times(const leat_can_file *file) {
+    return (file->doubts & LEAT_CAN_DOUBT_SLOW) != 0 && !has_doubtful_times(file);
+}
 static bool has_doubtful_bits(const leat_can_file *file) {
     return (file->doubts & LEAT_CAN_DOUBT_BITS) != 0 && file->frames > 0;
 }
@@ -301,6 +305,16 @@ static void note_times(notes *of, const leat_can_file *files, const leat_can_set
             "of them different; use --column time=%s:ms, us or ns, or time=%s:s if they "
             "are seconds%s",
             time.text, time.text, files[first].gaps ? ", with --times gap" : "");
+    }
+    first = find_files(&to, files, has_slow_times, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        const column time = number_of(files[first].time_column);
+        add(&to,
+            ": times are read as seconds, but most frames are then more than %g s after the one "
+            "before, and a bus is faster; use --column time=%s:ms, us or ns, or time=%s:s if they "
+            "are seconds%s",
+            LEAT_CAN_SLOW_S, time.text, time.text, files[first].gaps ? ", with --times gap" : "");
     }
     first = find_files(&to, files, has_equal_times, &count);
     if (first >= 0) {

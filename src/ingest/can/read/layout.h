@@ -122,7 +122,8 @@ enum {
     LEAT_CAN_DOUBT_DIGITS = 16,  /* payloads of decimal digits only: hex or something else */
     LEAT_CAN_DOUBT_MARK = 32,    /* label_like may also be a mark, and its values come late */
     LEAT_CAN_DOUBT_WIDTH = 64,   /* trc: eight digits are read as 11 bits up to 7FF */
-    LEAT_CAN_DOUBTS_END = 128,
+    LEAT_CAN_DOUBT_SLOW = 128,   /* seconds, because nothing else is known, and few frames in one */
+    LEAT_CAN_DOUBTS_END = 256,
 };
 /* Unused columns of a csv that may be labels, and what their cells look like, as bits. */
 #define LEAT_CAN_WATCH_MAX 8

@@ -65,6 +65,7 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
 
 void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file) {
     file->gaps = layout->gaps;
+    file->no_unit = layout->format == LEAT_CAN_CSV && layout->time_unit == LEAT_CAN_UNIT_NONE;
     file->id_may_be_decimal = layout->id_may_be_decimal;
     memcpy(file->time_name, layout->time_name, sizeof file->time_name);
     memcpy(file->unused, layout->unused, sizeof file->unused);
@@ -306,6 +307,7 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
         found->equal_times += found->frames > 1 && line->time == line[-1].time;
         found->earlier_times += found->frames > 1 && line->time < line[-1].time;
         found->short_times += line->time >= 0 && line->time <= 1;
+        found->slow_times += found->frames > 1 && line->time > line[-1].time + LEAT_CAN_SLOW_S;
         if (found->frames == 1 || line->time < found->first_s) found->first_s = line->time;
         if (found->frames == 1 || line->time > found->last_s) found->last_s = line->time;
         if (block->layout.watch_count > 0) leat_can_watch_line(&block->layout, text, found->seen);
@@ -336,6 +338,7 @@ static void add_found(can_scan *self, const can_block *block) {
     file->equal_times += found->equal_times;
     file->earlier_times += found->earlier_times;
     file->short_times += found->short_times;
+    file->slow_times += found->slow_times;
     leat_can_watch_add(&block->layout, found->seen, file);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] += found->rejected[i];
     int64_t first = found->first_malformed;
@@ -478,10 +481,20 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
                      why, shown.text, help, allow);
 }
 
+/* Milliseconds and microseconds with a fraction look like seconds of a bus that hardly ever sends.
+ */
+static void note_slow(leat_can_file *file) {
+    enum { FRAMES_ENOUGH = 100 };
+    if (file->no_unit && !file->no_time && file->frames >= FRAMES_ENOUGH &&
+        2 * file->slow_times > file->frames)
+        file->doubts |= LEAT_CAN_DOUBT_SLOW;
+}
+
 /* A few bad lines are the log's fault; many indicate the wrong format. */
 static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err) {
-    const leat_can_file *file = &self->files[file_index];
+    leat_can_file *file = &self->files[file_index];
     int64_t rejected = 0;
+    note_slow(file);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {
         if (is_counted(i)) rejected += file->rejected[i];
     }

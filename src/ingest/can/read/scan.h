@@ -33,6 +33,9 @@ enum {
     LEAT_CAN_IDS_BARE_HEX = 128, /* one that is no decimal number up to 2047 does not */
 };
 
+/* A bus has more than one frame in this time. */
+#define LEAT_CAN_SLOW_S 0.1
+
 /* What a scan found in a file. */
 typedef struct leat_can_file {
     leat_can_format format; /* LEAT_CAN_AUTO: it has no lines */
@@ -43,6 +46,7 @@ typedef struct leat_can_file {
     int64_t first_malformed;                    /* number of that line, or 0 */
     bool no_time;                               /* its times were invented */
     bool gaps;                                  /* its times were added up */
+    bool no_unit;                               /* csv: nothing says that times are seconds */
     bool id_may_be_decimal;                     /* as in the layout */
     double first_s, last_s;                     /* the smallest and the largest time of a frame */
     int ids;                                    /* LEAT_CAN_IDS_... */
@@ -57,6 +61,7 @@ typedef struct leat_can_file {
     int64_t equal_times;   /* frames with the time of the one before, within blocks */
     int64_t earlier_times; /* frames with an earlier one, within blocks */
     int64_t short_times;   /* frames with a time of 0 to 1 s */
+    int64_t slow_times;    /* frames more than LEAT_CAN_SLOW_S after the one before */
     char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, for --column; "": unknown */
     bool watched;                              /* label_like is what the watched columns give */
     uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
