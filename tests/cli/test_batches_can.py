@@ -680,7 +680,7 @@ class Usage(Case):
                 (("--by", "client"), "--by is for probe rows"),
                 (("--rows", "1"), "--rows is for probe rows"),
                 (("--explain", 3, 4), "for a CAN cache, give only the step"),
-                (("--split", "tset"), 'no split "tset", but train, val, test_01_dos'),
+                (("--split", "tset"), 'no split "tset"; it has train, val, test_01_dos'),
                 (("--device-memory", "1G"), "--device-memory and --model require each other"),
                 (("--model", "gat"), "--device-memory and --model require each other"),
                 (("--device-memory", "1G", "--model", "gat", "--max-edges", 7), "--max-edges"),

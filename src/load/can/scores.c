@@ -59,18 +59,36 @@ static leat_code list_windows(const leat_graph_file *file, window **out, leat_er
     return LEAT_OK;
 }
 
-/* The next number of a list; *more is false after the last. */
-static leat_code next_number(leat_json_walk *walk, bool *more, double *number, leat_error *err) {
+/* Whether a value is what Python's json writes for a number that is not finite, which is not JSON.
+ */
+static bool is_not_finite(leat_json_span value) {
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const size_t size = strlen(words[i]);
+        if (value.size_bytes == (int64_t)size && memcmp(value.text, words[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The next number of the list `name`; *more is false after the last. */
+static leat_code next_number(leat_json_walk *walk, const char *name, bool *more, double *number,
+                             leat_error *err) {
     json_t *value = NULL;
     LEAT_TRY(leat_json_walk_next(walk, more, err));
     if (!*more) return LEAT_OK;
+    if (is_not_finite(walk->value))
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "item %lld of the list \"%s\" is %.*s; scores must be finite numbers",
+                         (long long)walk->count - 1, name, (int)walk->value.size_bytes,
+                         walk->value.text);
     LEAT_TRY(leat_json_walk_value(walk, VALUE_BYTES_MAX, &value, err));
     bool is_number = json_is_number(value);
     *number = json_number_value(value);
     json_decref(value);
     if (is_number) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_INPUT, "item %lld of a list is not a number",
-                     (long long)walk->count - 1);
+    return leat_fail(err, LEAT_ERR_INPUT, "item %lld of the list \"%s\" is not a number",
+                     (long long)walk->count - 1, name);
 }
 
 static leat_code put_score(const leat_graph_file *file, const window *windows,
@@ -108,7 +126,8 @@ static leat_code read_lists(const leat_graph_file *file, const leat_json_span sp
     for (;;) {
         bool more[LISTS];
         double item[LISTS];
-        for (int i = 0; i < LISTS; i++) LEAT_TRY(next_number(&walks[i], &more[i], &item[i], err));
+        for (int i = 0; i < LISTS; i++)
+            LEAT_TRY(next_number(&walks[i], lists[i], &more[i], &item[i], err));
         if (more[CAPTURE] != more[SCORE] || more[WINDOW_START] != more[SCORE])
             return leat_fail(err, LEAT_ERR_INPUT, "its lists differ in length");
         if (!more[SCORE]) return LEAT_OK;

@@ -194,7 +194,7 @@ static void readers(void **state) {
     assert_int_equal(leat_can_reader_create(&reader, cache, "test_dos", LEAT_SCALE_NONE, &err),
                      LEAT_ERR_OPTION);
     assert_null(reader);
-    assert_non_null(strstr(err.message, "no split \"test_dos\", but train, val"));
+    assert_non_null(strstr(err.message, "no split \"test_dos\"; it has train, val"));
     assert_int_equal(leat_can_reader_create(&reader, cache, "train", (leat_scale)7, &err),
                      LEAT_ERR_OPTION);
     leat_can_reader_destroy(NULL);

@@ -101,7 +101,7 @@ static void class_weights(void **state) {
         made_graphs_free(&made);
     }
     assert_int_equal(leat_can_cache_get_classes(cache, "dev", &classes, &err), LEAT_ERR_OPTION);
-    assert_string_equal(err.message, "the cache has no split \"dev\", but train, val");
+    assert_string_equal(err.message, "the cache has no split \"dev\"; it has train, val");
     assert_int_equal(classes.graphs[0], 0);
     leat_can_cache_close(cache);
 }

@@ -367,7 +367,7 @@ static void options_refused(void **state) {
         "seed is",
         "scale",
         "memory_bytes is 100000, but",
-        "no split \"test\", but train, val",
+        "no split \"test\"; it has train, val",
         "scores",
         "graph 0 has",
         "max-nodes"};
@@ -570,6 +570,25 @@ static void scores_refused(void **state) {
                  &err);
         assert_int_equal(leat_graph_loader_create(&loader, cache, &options, &err), LEAT_ERR_INPUT);
         if (c < known && strstr(err.message, cases[c].words) == NULL) fail_msg("%s", err.message);
+    }
+    /* as Python's json writes what a broken model gives */
+    static const char *const words[] = {"NaN", "Infinity", "-Infinity"};
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++) {
+        leat_graph_loader_options options = graphs_options();
+        leat_graph_loader *loader = NULL;
+        leat_error err = {0};
+        char text[400];
+        int size = snprintf(text, sizeof text,
+                            "{\"fingerprint\": \"%s\", \"capture\": [0], \"window_start\": [0], "
+                            "\"score\": [%s]}",
+                            facts.fingerprint, words[w]);
+        options.batches.curriculum = LEAT_CURRICULUM_SCORES;
+        options.scores = path;
+        must(leat_text_save(path, text, size, &err), &err);
+        assert_int_equal(leat_graph_loader_create(&loader, cache, &options, &err), LEAT_ERR_INPUT);
+        snprintf(text, sizeof text, "item 0 of the list \"score\" is %s; scores must be finite",
+                 words[w]);
+        if (strstr(err.message, text) == NULL) fail_msg("%s", err.message);
     }
     leat_can_cache_close(cache);
     made_graphs_free(&made);
