@@ -7,7 +7,7 @@
  * GATv2 layer, messages alpha L). The batch itself is there twice, since the next one is copied
  * while this one is worked on. float32 and int32 alike: 4 bytes.
  *
- * What the functions below add up, for D = heads x width (design: can-graphs.md, 7.1, 7.2, 7.4):
+ * What the functions below add up, for D = heads x width, of the detectors of graphids:
  *
  *                         a node                          an edge             a graph
  *   batch                 x 35, id, graph number          edge_attr 11, 2     y, type, 2 offsets
