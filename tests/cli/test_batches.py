@@ -249,6 +249,28 @@ class States(unittest.TestCase):
                    "--length", 128, "--steps", ":5")
         self.assertEqual(done.returncode, 0)  # the same data, compressed
 
+    def test_no_step_is_left(self):
+        """The hash of nothing must not pass for that of steps."""
+        state = self.state()
+        batches("--steps", "0:4", "--save-state", state)
+        for end in (0, 3, 4):
+            for more in ((), ("--hash",), ("--hash=rows",), ("--json",), ("--epochs", 1)):
+                done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--resume",
+                           state, "--steps", f":{end}", *more)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f"--steps ends at {end}, but the state of --resume is already at "
+                              "step 4, ", done.stderr)
+        nothing = hashlib.sha256().hexdigest() + "\n"
+        count = json.loads(batches("--epochs", 1, "--json"))["steps"][1]
+        batches("--epochs", 1, "--save-state", state)  # at its end
+        for more in (("--resume", state), ("--resume", state, "--steps", ":"),
+                     ("--resume", state, "--steps", f":{count + 1}"), ("--steps", "3:3")):
+            done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--epochs", 1,
+                       "--hash", *more)
+            self.assertEqual((done.returncode, done.stdout), (0, nothing))
+            self.assertEqual(done.stderr, "leat: the hash is that of no batches, because none was "
+                                          "built\n")
+
     @staticmethod
     def files_of_ours():
         """What a run could leave: where its files are, and in the folder that it has for temporary
