@@ -560,8 +560,8 @@ typedef struct leat_explained_segment {
     int64_t context;       /* which of the row's contexts: its window is drawn anew each time */
     const char *time_mode; /* "full", "partial", "none", "mixed" */
     int64_t window_first, window_count; /* measurements of the row that it was drawn from, */
-    int64_t window_stride;              /* every n-th of them */
-    int64_t token_first, token_count;   /* in the sequence */
+    int64_t window_stride; /* every n-th of them; plan2: up to the last one that was drawn */
+    int64_t token_first, token_count;             /* in the sequence */
     int64_t measurement_first, measurement_count; /* in `measurements` */
     int64_t drawn; /* measurements drawn: more than measurement_count if some did not fit (packing
                       none) */

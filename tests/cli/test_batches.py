@@ -176,6 +176,25 @@ class Windowed(unittest.TestCase):
             self.assertLess(told["memory_bytes"], 64 << 20)
 
 
+class Windows(unittest.TestCase):
+    def test_strides_in_words(self):
+        """What --explain prints holds of the measurements that it lists, and reads as English."""
+        seen = set()
+        for step in range(60):
+            out = batches("--sampler", "plan2", "--explain", step, step % 8)
+            for first, last, every, listed in re.findall(
+                    r"drawn from measurements (\d+) to (\d+) of \d+(?:, every (\d+\w\w))?; "
+                    r"\d+ measurements?:\n  (.*)\n", out):
+                seen.add(every)
+                at = [int(one) for one in re.findall(r"\d+", listed)]
+                stride = int(every[:-2] or 1)
+                self.assertEqual(at, list(range(int(first), int(last) + 1, stride))[:len(at)])
+                self.assertEqual(at[-1], int(last) if every else at[-1], out)
+        proper = {"", "2nd", "4th", "8th", "16th", "32nd", "64th", "128th", "256th", "512th"}
+        self.assertLessEqual(seen, proper)
+        self.assertLessEqual({"2nd", "4th", "32nd"}, seen)
+
+
 class States(unittest.TestCase):
     def state(self, name="state.json"):
         path = os.path.join(DATA, name)
