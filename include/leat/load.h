@@ -506,7 +506,8 @@ typedef struct leat_loader_counters { /* of the batches returned so far, unless 
     int64_t prefetch;      /* in use */
     int64_t read_wait_ns;  /* windowed order: that threads waited for windows to be read */
     int64_t window_bytes;  /* windowed order: that windows and the next ones take at most; of mapped
-                              shards they are in the page cache and not in memory_bytes */
+                              shards they are in the page cache, no more than the rows of the
+                              split, and not in memory_bytes */
 } leat_loader_counters;
 LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
 /* Whether the order is global and the data set, of *data_bytes, larger than the *memory_bytes of

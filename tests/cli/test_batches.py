@@ -146,6 +146,10 @@ class Windowed(unittest.TestCase):
         self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of the page cache, each block of "
                               r"rows read once an epoch\nsteps")
         self.assertRegex(out, r"\nreading    threads waited for data [\d.]+ % of their time\n")
+        shards = os.path.join(DATA, "set", "train")
+        size = sum(os.path.getsize(os.path.join(shards, name)) for name in os.listdir(shards))
+        told = json.loads(batches("--order", "windowed", "--steps", "0:1", "--json"))["counters"]
+        self.assertLessEqual(told["window_bytes"], size)  # mapped: not more than there is
         out = batches("--order", "windowed", "--steps", "0:9", "--io", "pread")
         self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of [\d.]+ MiB of memory, each ")
         self.assertNotIn("reading", out)

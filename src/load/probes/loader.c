@@ -43,7 +43,7 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
         .read_wait_ns = loader->ahead == NULL ? 0 : leat_readahead_wait_ns(loader->ahead),
-        .window_bytes = loader->ahead == NULL ? 0 : leat_readahead_window_bytes(loader->plan),
+        .window_bytes = loader->ahead == NULL ? 0 : leat_plan_window_bytes(loader->plan),
     };
 }
 
