@@ -482,7 +482,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_loader_seek(leat_loader *loader, int64_t
  */
 #define LEAT_LOADER_STATE_BYTES 257 /* at most, with the NUL */
 LEAT_API void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]);
-/* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed. */
+/* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed.
+ * Which option it is, only leat_loader_load can say: a state has a hash of them. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_restore(leat_loader *loader, const char *text,
                                                        leat_error *err);
 /* The state as a file, which also lists the options, so that an error names the one that differs;
