@@ -54,6 +54,7 @@ int batches_split_steps(leat_cli *cli, int64_t *first, int64_t *end) {
 
 int batches_asked_steps(batches_run *run, bool epochs) {
     int64_t resumed = run->first;
+    run->end = -1;
     int status = batches_split_steps(run->cli, &run->first, &run->end);
     if (status != 0) return status;
     if (run->first != resumed && leat_cli_given(run->cli, "resume"))
@@ -61,6 +62,11 @@ int batches_asked_steps(batches_run *run, bool epochs) {
                               "--steps starts at %lld, but the state of --resume is at %lld; omit "
                               "the first step (:END)",
                               (long long)run->first, (long long)resumed);
+    if (run->end >= 0 && run->end <= resumed && leat_cli_given(run->cli, "resume"))
+        return leat_cli_usage(run->cli,
+                              "--steps ends at %lld, but the state of --resume is already at step "
+                              "%lld, so no step is left to build; give a later end",
+                              (long long)run->end, (long long)resumed);
     if (run->end < 0 && !run->times && !epochs)
         return leat_cli_usage(run->cli,
                               "--steps: \"%.100s\" has no end, and without --epochs the loader "
@@ -180,6 +186,9 @@ static int write_results(batches_run *run) {
     if (run->json) return run->kind->json_summary(run);
     leat_cli_progress_end(run->cli);
     if (run->hashes && !run->lines) {
+        /* it is the same for all data, so it must not pass for the hash of a step */
+        if (run->done == run->first)
+            leat_cli_note(run->cli, "the hash is that of no batches, because none was built");
         leat_batch_hash_text(run->hash, hash);
         leat_out(run->cli, "%s", hash);
         if (run->label != NULL) {

@@ -16,11 +16,14 @@ static const char *const part_names[] = {"anchors", "fillers", "one context per 
 /* ---- What was counted --------------------------------------------------------------------- */
 
 static void put_options(leat_textbuf *out, const batches_report *job) {
+    char order[LEAT_SETTING_BYTES];
     leat_textbuf_put(out, "<p class=\"note\">Options: <code>");
     leat_page_settings(out, leat_sample_options_table(), &job->options->sample);
-    leat_textbuf_printf(out, "<span class=\"item\">--batch %lld%s</span></code> split: %s</p>\n",
-                        (long long)job->report->batch,
-                        job->options->by_client ? " --by client" : "",
+    leat_textbuf_printf(out,
+                        "<span class=\"item\">--batch %lld</span><span class=\"item\">--order "
+                        "%s</span>%s</code> split: %s</p>\n",
+                        (long long)job->report->batch, batches_order_of(job, order),
+                        job->options->by_client ? "<span class=\"item\">--by client</span>" : "",
                         leat_split_words(job->options->split));
 }
 

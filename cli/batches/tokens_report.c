@@ -8,14 +8,21 @@ double batches_padding_share(const batches_report *job, int64_t padding, int64_t
     return leat_ratio(padding, sequences * job->report->length);
 }
 
+const char *batches_order_of(const batches_report *job, char text[LEAT_SETTING_BYTES]) {
+    const leat_setting *order = leat_setting_find(leat_loader_options_table(), "order");
+    return leat_setting_get(order, job->options, text);
+}
+
 /* ---- JSON --------------------------------------------------------------------------------- */
 
 static void put_options(leat_json *json, const batches_report *job) {
+    char order[LEAT_SETTING_BYTES];
     leat_json_key(json, "options");
     leat_json_begin_object(json);
     leat_cli_json_settings(json, leat_sample_options_table(), &job->options->sample);
     leat_json_member_string(json, "split", leat_split_words(job->options->split));
     leat_json_member_int(json, "batch", job->report->batch);
+    leat_json_member_string(json, "order", batches_order_of(job, order));
     leat_json_member_bool(json, "by-client", job->options->by_client);
     leat_json_end_object(json);
 }

@@ -17,6 +17,9 @@ extern const char *const batches_field_names[LEAT_TOKEN_FIELDS];
 /* Share of the positions of the given number of sequences. */
 double batches_padding_share(const batches_report *job, int64_t padding, int64_t sequences);
 
+/* The value of --order. */
+const char *batches_order_of(const batches_report *job, char text[LEAT_SETTING_BYTES]);
+
 /* ---- tokens_page.c ---- */
 /* `user` is a batches_report. */
 void batches_report_page(leat_page *page, const void *user);

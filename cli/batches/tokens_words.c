@@ -64,6 +64,13 @@ void batches_write_summary(batches_job *job) {
 
 /* ---- --explain ---------------------------------------------------------------------------- */
 
+/* Strides are powers of two: 2nd, 4th, 8th, 16th, 32nd, ... */
+static const char *ordinal_ending(int64_t number) {
+    static const char *const endings[10] = {[1] = "st", [2] = "nd", [3] = "rd"};
+    const char *ending = number / 10 % 10 == 1 ? NULL : endings[number % 10];
+    return ending == NULL ? "th" : ending;
+}
+
 static void write_segment(batches_job *job, const leat_explanation *explanation, int64_t number) {
     const leat_explained_segment *segment = &explanation->segments[number];
     leat_dataset_shard shard;
@@ -82,7 +89,8 @@ static void write_segment(batches_job *job, const leat_explanation *explanation,
              (long long)(segment->window_first + segment->window_count - 1),
              (long long)segment->row_measurements);
     if (segment->window_stride > 1)
-        leat_out(job->run.cli, ", every %lldth", (long long)segment->window_stride);
+        leat_out(job->run.cli, ", every %lld%s", (long long)segment->window_stride,
+                 ordinal_ending(segment->window_stride));
     leat_out(job->run.cli, "; %s:\n ",
              leat_things(many, segment->measurement_count, "measurement"));
     for (int64_t i = 0; i < segment->measurement_count; i++) {

@@ -482,7 +482,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_loader_seek(leat_loader *loader, int64_t
  */
 #define LEAT_LOADER_STATE_BYTES 257 /* at most, with the NUL */
 LEAT_API void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BYTES]);
-/* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed. */
+/* Seeks to the step of a state; LEAT_ERR_INPUT names what differs: version, data, options, seed.
+ * Which option it is, only leat_loader_load can say: a state has a hash of them. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_restore(leat_loader *loader, const char *text,
                                                        leat_error *err);
 /* The state as a file, which also lists the options, so that an error names the one that differs;
@@ -506,7 +507,8 @@ typedef struct leat_loader_counters { /* of the batches returned so far, unless 
     int64_t prefetch;      /* in use */
     int64_t read_wait_ns;  /* windowed order: that threads waited for windows to be read */
     int64_t window_bytes;  /* windowed order: that windows and the next ones take at most; of mapped
-                              shards they are in the page cache and not in memory_bytes */
+                              shards they are in the page cache, no more than the rows of the
+                              split, and not in memory_bytes */
 } leat_loader_counters;
 LEAT_API void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *out);
 /* Whether the order is global and the data set, of *data_bytes, larger than the *memory_bytes of
@@ -560,8 +562,8 @@ typedef struct leat_explained_segment {
     int64_t context;       /* which of the row's contexts: its window is drawn anew each time */
     const char *time_mode; /* "full", "partial", "none", "mixed" */
     int64_t window_first, window_count; /* measurements of the row that it was drawn from, */
-    int64_t window_stride;              /* every n-th of them */
-    int64_t token_first, token_count;   /* in the sequence */
+    int64_t window_stride; /* every n-th of them; plan2: up to the last one that was drawn */
+    int64_t token_first, token_count;             /* in the sequence */
     int64_t measurement_first, measurement_count; /* in `measurements` */
     int64_t drawn; /* measurements drawn: more than measurement_count if some did not fit (packing
                       none) */

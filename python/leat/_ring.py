@@ -181,7 +181,8 @@ class Steps(Ring):
         """Goes to a step, or to a state (as returned by state(), or its JSON).
 
         Takes as long as starting at step 0. A state of different data, options or seed raises
-        InputError, which names what differs.
+        InputError, which names which of these it is. Only load() can name the option: a state holds
+        a hash of them.
         """
         with self._alone:
             if isinstance(place, (str, Mapping)):

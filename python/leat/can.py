@@ -620,7 +620,8 @@ class GraphLoader(_ring.Ring):
         """Goes to a place (epoch, batch), or to a state (as returned by state(), or its JSON).
 
         `batch` is a multiple of `hosts`. A state of different data, options or seed raises
-        InputError, which names what differs.
+        InputError, which names which of these it is. Only load() can name the option: a state holds
+        a hash of them.
         """
         with self._alone:
             if isinstance(place, (str, Mapping)):

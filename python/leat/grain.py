@@ -60,7 +60,8 @@ class _Batches:
     """Shared by the two iterators: Grain's method names for those of leat.Loader.
 
     A state is the loader's: a dict of the same numbers and texts at every step, JSON of at most 256
-    bytes, valid before the first batch, and refused if data, options or seed differ, naming which.
+    bytes, valid before the first batch, and refused if data, options or seed differ, naming which
+    of these; it holds a hash of the options, so not which option.
     """
     _parent = None  # MaxText's clean-up reads it; Grain's own property asserts without a parent
     _loader: Loader
@@ -79,7 +80,7 @@ class _Batches:
         return self._loader.state()
 
     def set_state(self, state: Mapping[str, Any]) -> None:
-        """Restores a state; InputError names what differs if it belongs to a different loader."""
+        """Restores a state; InputError if it belongs to a different loader."""
         self._loader.seek(state)
 
     def start_prefetch(self) -> None:

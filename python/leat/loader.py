@@ -84,7 +84,7 @@ class Segment(NamedTuple):
     time_mode: str          #: "full", "partial", "none", "mixed"
     window_first: int       #: it was drawn from window_count measurements of the row,
     window_count: int
-    window_stride: int      #: taking every window_stride-th
+    window_stride: int      #: taking every window_stride-th (plan2: up to the last one drawn)
     token_first: int        #: its position in the sequence
     token_count: int
     drawn: int              #: measurements drawn, including those that did not fit

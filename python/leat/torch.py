@@ -243,7 +243,7 @@ class GraphBatches:
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Restores a state: the next iter() returns the rest of its epoch. A state of different
-        data, options or seed raises InputError, which names what differs."""
+        data, options or seed raises InputError, which names which of these it is."""
         self._seek(state_dict)
 
     def __reduce__(self) -> Any:

@@ -60,6 +60,37 @@ static leat_code refuse(const char *what, const char *why, leat_error *err) {
     return leat_fail(err, LEAT_ERR_INPUT, "cannot resume: %s: %s", what, why);
 }
 
+/* "sampler, length, ...": the options that the hash covers. */
+static leat_code list_names(const leat_state_form *form, char *names, int64_t room,
+                            leat_error *err) {
+    json_t *now = NULL, *value = NULL;
+    const char *key = NULL;
+    int64_t used = 0;
+    LEAT_TRY(leat_json_parse(form->words, (int64_t)strlen(form->words), "options", &now, err));
+    json_object_foreach(now, key, value) {
+        used += snprintf(names + used, (size_t)(room - used), "%s%s", used > 0 ? ", " : "", key);
+        if (used >= room) break;
+    }
+    for (const char *const *name = form->unlisted; *name != NULL && used < room; name++) {
+        if (json_object_get(now, *name) == NULL)
+            used += snprintf(names + used, (size_t)(room - used), ", %s", *name);
+    }
+    json_decref(now);
+    return LEAT_OK;
+}
+
+/* A hash does not tell which option differs. */
+static leat_code refuse_hash(const leat_state_form *form, const char *hash, leat_error *err) {
+    char why[LEAT_MESSAGE_BYTES], names[256];
+    LEAT_TRY(list_names(form, names, sizeof names, err));
+    snprintf(why, sizeof why,
+             "the state has hash %.16s, but this loader has %s; use the options with which the "
+             "state was saved. This state does not list them; a file written by save or "
+             "--save-state does, and load names the one that differs. The hash covers %s",
+             hash, form->hash, names);
+    return refuse("options", why, err);
+}
+
 /* Names the first option that differs, if the state lists options. */
 static leat_code refuse_options(const leat_state_form *form, const json_t *then, const char *hash,
                                 leat_error *err) {
@@ -67,11 +98,7 @@ static leat_code refuse_options(const leat_state_form *form, const json_t *then,
     json_t *now = NULL;
     const char *key = NULL;
     json_t *value = NULL;
-    snprintf(why, sizeof why,
-             "the state has hash %.16s, but this loader has %s; use the options with which the "
-             "state was saved",
-             hash, form->hash);
-    if (!json_is_object(then)) return refuse("options", why, err);
+    if (!json_is_object(then)) return refuse_hash(form, hash, err);
     LEAT_TRY(leat_json_parse(form->words, (int64_t)strlen(form->words), "options", &now, err));
     for (int side = 0; side < 2; side++) {
         json_t *here = side == 0 ? now : (json_t *)(uintptr_t)then;

@@ -19,7 +19,9 @@ typedef struct leat_state_form {
     const char *fingerprint; /* of the data */
     const char *words;       /* the options that decide bytes, as JSON */
     const char *hash;        /* of the words */
-    uint64_t seed;           /* below 2^63 */
+    /* [..., NULL] Options that the words list only where they are not the defaults. */
+    const char *const *unlisted;
+    uint64_t seed; /* below 2^63 */
     int place_count;
     const char *place_name[LEAT_STATE_PLACES_MAX]; /* "step" */
     int64_t place_max;

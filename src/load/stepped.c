@@ -4,11 +4,12 @@
 #include <string.h>
 
 leat_state_form leat_stepped_form(const char *fingerprint, const char *words, const char *hash,
-                                  uint64_t seed) {
+                                  const char *const *unlisted, uint64_t seed) {
     return (leat_state_form){
         .fingerprint = fingerprint,
         .words = words,
         .hash = hash,
+        .unlisted = unlisted,
         .seed = seed,
         .place_count = 1,
         .place_name = {"step"},

@@ -20,7 +20,7 @@ typedef struct leat_stepped {
 
 /* The form of its states; the texts belong to the loader. */
 leat_state_form leat_stepped_form(const char *fingerprint, const char *words, const char *hash,
-                                  uint64_t seed);
+                                  const char *const *unlisted, uint64_t seed);
 
 /* In a forked child every call that can fail is LEAT_ERR_OPTION, and the wait is over at once. */
 bool leat_stepped_wait(const leat_stepped *steps, int64_t timeout_ms);

@@ -146,6 +146,10 @@ class Windowed(unittest.TestCase):
         self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of the page cache, each block of "
                               r"rows read once an epoch\nsteps")
         self.assertRegex(out, r"\nreading    threads waited for data [\d.]+ % of their time\n")
+        shards = os.path.join(DATA, "set", "train")
+        size = sum(os.path.getsize(os.path.join(shards, name)) for name in os.listdir(shards))
+        told = json.loads(batches("--order", "windowed", "--steps", "0:1", "--json"))["counters"]
+        self.assertLessEqual(told["window_bytes"], size)  # mapped: not more than there is
         out = batches("--order", "windowed", "--steps", "0:9", "--io", "pread")
         self.assertRegex(out, r"\Awindows    up to [\d.]+ [KM]iB of [\d.]+ MiB of memory, each ")
         self.assertNotIn("reading", out)
@@ -174,6 +178,25 @@ class Windowed(unittest.TestCase):
             self.assertGreater(told["window_bytes"], 0)
             self.assertLess(told["window_bytes"], 16 << 20)
             self.assertLess(told["memory_bytes"], 64 << 20)
+
+
+class Windows(unittest.TestCase):
+    def test_strides_in_words(self):
+        """What --explain prints holds of the measurements that it lists, and reads as English."""
+        seen = set()
+        for step in range(60):
+            out = batches("--sampler", "plan2", "--explain", step, step % 8)
+            for first, last, every, listed in re.findall(
+                    r"drawn from measurements (\d+) to (\d+) of \d+(?:, every (\d+\w\w))?; "
+                    r"\d+ measurements?:\n  (.*)\n", out):
+                seen.add(every)
+                at = [int(one) for one in re.findall(r"\d+", listed)]
+                stride = int(every[:-2] or 1)
+                self.assertEqual(at, list(range(int(first), int(last) + 1, stride))[:len(at)])
+                self.assertEqual(at[-1], int(last) if every else at[-1], out)
+        proper = {"", "2nd", "4th", "8th", "16th", "32nd", "64th", "128th", "256th", "512th"}
+        self.assertLessEqual(seen, proper)
+        self.assertLessEqual({"2nd", "4th", "32nd"}, seen)
 
 
 class States(unittest.TestCase):
@@ -248,6 +271,28 @@ class States(unittest.TestCase):
         done = run("batches", os.path.join(DATA, "packed"), "--resume", state, "--seed", 3,
                    "--length", 128, "--steps", ":5")
         self.assertEqual(done.returncode, 0)  # the same data, compressed
+
+    def test_no_step_is_left(self):
+        """The hash of nothing must not pass for that of steps."""
+        state = self.state()
+        batches("--steps", "0:4", "--save-state", state)
+        for end in (0, 3, 4):
+            for more in ((), ("--hash",), ("--hash=rows",), ("--json",), ("--epochs", 1)):
+                done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--resume",
+                           state, "--steps", f":{end}", *more)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f"--steps ends at {end}, but the state of --resume is already at "
+                              "step 4, ", done.stderr)
+        nothing = hashlib.sha256().hexdigest() + "\n"
+        count = json.loads(batches("--epochs", 1, "--json"))["steps"][1]
+        batches("--epochs", 1, "--save-state", state)  # at its end
+        for more in (("--resume", state), ("--resume", state, "--steps", ":"),
+                     ("--resume", state, "--steps", f":{count + 1}"), ("--steps", "3:3")):
+            done = run("batches", os.path.join(DATA, "set"), "--length", 128, "--epochs", 1,
+                       "--hash", *more)
+            self.assertEqual((done.returncode, done.stdout), (0, nothing))
+            self.assertEqual(done.stderr, "leat: the hash is that of no batches, because none was "
+                                          "built\n")
 
     @staticmethod
     def files_of_ours():

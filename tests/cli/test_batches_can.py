@@ -198,15 +198,15 @@ class States(Case):
         state = self.path("state.json")
         batches(*SMALL, "--steps", "0:2", "--save-state", state)
         for more, words in ((("--seed", 3), "seed"), (("--pack", "bucket"), "pack"),
-                            (("--order", "windowed"), "order"),
-                            (("--max-nodes", 999), "max-nodes"), (("--split", "val"), "split"),
-                            (("--scale", "none"), "scale")):
+                            (("--order", "windowed"), "order"), (("--scale", "none"), "scale"),
+                            (("--max-nodes", 999), "max-nodes"), (("--split", "val"), "split")):
             options = [*SMALL, *more] if more[0] != "--max-nodes" else ["--max-edges", 3000, *more]
             done = run("batches", CACHE, *options, "--resume", state)
             self.assertIn(done.returncode, (1, 2), more)
             self.assertIn(words, done.stderr)
-        self.refused(r"starts at 5, but the state of --resume is at 2", *SMALL, "--resume", state,
-                     "--steps", "5:9")
+        for steps, words in (("5:9", "starts at 5, but the state of --resume is at 2"),
+                             (":2", "ends at 2, but the state of --resume is already at step 2")):
+            self.refused(words, *SMALL, "--resume", state, "--steps", steps)
 
     def test_stopped(self):
         state = self.path("state.json")

@@ -256,6 +256,20 @@ class Numbers(unittest.TestCase):
             else min(16, math.ceil(len(rows) / 30)) for rows in PROBES.values()])
 
 
+class Options(unittest.TestCase):
+    def test_order(self):
+        """The report says in which order the batches that it counted are."""
+        numbers, windowed = [], "windowed:1M"
+        for order in ("global", windowed):
+            told = report("--steps", "0:9", *(("--order", order) if order == windowed else ()))
+            self.assertEqual(told["options"]["order"], order)
+            numbers.append(told["asked"])
+            with open(os.path.join(DATA, "page.html"), encoding="utf-8") as file:
+                options = re.search(r"Options: <code>(.*)</code>", file.read())[1]
+            self.assertIn(f'<span class="item">--order {order}</span>', options)
+        self.assertNotEqual(*numbers)
+
+
 class Extent(unittest.TestCase):
     def test_one_epoch_unless_it_is_long(self):
         told = report()

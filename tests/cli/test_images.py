@@ -313,6 +313,9 @@ class Batches(Case):
         state = at("state.json")
         first = self.run_leat(*words, "--steps", ":2", "--save-state", state)
         self.assertEqual(first + self.run_leat(*words, "--resume", state), whole)
+        for end in ("0", "1", "2"):
+            self.refuse(f"--steps ends at {end}, but the state of --resume is already at step 2, ",
+                        *words, "--resume", state, "--steps", f":{end}")
         done = leat("batches", SET, "--batch", "20", "--resume", state)
         self.assertEqual(done.returncode, 1)
         self.assertIn("batch was 40 when the state was saved and is 20 now", done.stderr)

@@ -331,6 +331,16 @@ class State(unittest.TestCase):
             with leat.Loader(path, **{**SMALL, **options}) as loader:
                 with self.assertRaisesRegex(leat.LeatError, word):
                     loader.seek(state)
+        for options in ({"length": 512}, {"batch": 24}, {"order": "windowed:1M"}):
+            with leat.Loader(self.path, **{**SMALL, **options}) as loader:
+                with self.assertRaises(leat.errors.InputError) as refused:
+                    loader.seek(state)
+            said = str(refused.exception)
+            self.assertIn("This state does not list them; a file written by save or --save-state "
+                          "does, and load names the one that differs", said)
+            covered = said.split("The hash covers ")[1].split(", ")
+            self.assertLessEqual({*options, "length", "batch", "order", "split", "by"}, {*covered})
+            self.assertNotIn("seed", covered)
         with leat.Loader(self.path, **SMALL) as loader:
             with self.assertRaisesRegex(leat.LeatError, "version"):
                 loader.seek({**state, "v": 2})

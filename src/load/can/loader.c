@@ -321,11 +321,14 @@ leat_code leat_graph_loader_get_epoch(const leat_graph_loader *loader, int64_t n
 
 static const char rules_name[] = "plan";
 
+static const char *const unlisted[] = {"order", NULL};
+
 static leat_state_form state_form(const leat_graph_loader *loader) {
     return (leat_state_form){
         .fingerprint = loader->fingerprint,
         .words = loader->words,
         .hash = loader->hash,
+        .unlisted = unlisted,
         .seed = loader->options.batches.seed,
         .place_count = 3,
         .place_name = {"epoch", "batch", rules_name},

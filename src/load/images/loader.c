@@ -68,6 +68,8 @@ static leat_code read_windows_ahead(leat_image_loader *loader, leat_error *err) 
     return LEAT_OK;
 }
 
+static const char *const unlisted[] = {"order", NULL};
+
 static leat_code fill(leat_image_loader *loader, const leat_images *images,
                       const leat_image_loader_options *options, leat_error *err) {
     LEAT_TRY(leat_image_loader_options_check(options, err));
@@ -88,8 +90,8 @@ static leat_code fill(leat_image_loader *loader, const leat_images *images,
     else LEAT_TRY(read_windows_ahead(loader, err));
     loader->payload_before = leat_paged_checked_bytes(&images->paged);
     loader->steps.end = loader->step_count < 0 ? LEAT_STEPS_MAX : loader->step_count;
-    loader->steps.form =
-        leat_stepped_form(images->set.fingerprint, loader->words, loader->hash, options->seed);
+    loader->steps.form = leat_stepped_form(images->set.fingerprint, loader->words, loader->hash,
+                                           unlisted, options->seed);
     leat_ring_work work = leat_image_work(loader);
     return leat_ring_create(&loader->steps.ring, &work, loader->prefetch, loader->steps.end,
                             options->threads, err);

@@ -74,9 +74,9 @@ static leat_code cut(leat_blocks *blocks, const leat_plan *plan, leat_error *err
     return LEAT_OK;
 }
 
-leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, int64_t block,
-                            leat_loaded *loaded, leat_error *err) {
-    int64_t at = blocks->first_row[block], end = blocks->first_row[block + 1];
+/* Split rows [at, end), as parts of one shard each. */
+static leat_code add_parts(const leat_plan *plan, int64_t at, int64_t end, leat_loaded *loaded,
+                           leat_error *err) {
     while (at < end) {
         int64_t row = leat_plan_row(plan, at), shard = leat_dataset_shard_of(plan->dataset, row);
         const leat_dataset_shard *facts = &plan->dataset->shards[shard].facts;
@@ -88,23 +88,37 @@ leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, in
     return LEAT_OK;
 }
 
+leat_code leat_blocks_parts(const leat_blocks *blocks, const leat_plan *plan, int64_t block,
+                            leat_loaded *loaded, leat_error *err) {
+    return add_parts(plan, blocks->first_row[block], blocks->first_row[block + 1], loaded, err);
+}
+
 /* ---- memory -------------------------------------------------------------------------------------
  */
+
+/* Adds what these rows take when they are read together. */
+static leat_code add_bytes(const leat_plan *plan, int64_t first, int64_t end, leat_loaded *loaded,
+                           int64_t *sum, leat_error *err) {
+    loaded->count = 0;
+    LEAT_TRY(add_parts(plan, first, end, loaded, err));
+    for (int64_t k = 0; k < loaded->count; k++) {
+        const leat_loaded_part *part = &loaded->parts[k];
+        int64_t bytes = 0;
+        LEAT_TRY(leat_loaded_bytes(plan->dataset, plan->options.io, part->shard, part->row,
+                                   part->row_count, &bytes, err));
+        *sum += bytes;
+    }
+    return LEAT_OK;
+}
 
 static leat_code measure(leat_blocks *blocks, const leat_plan *plan, leat_error *err) {
     leat_loaded loaded = {0};
     leat_code code = LEAT_NEW(&blocks->bytes, blocks->count, err);
-    for (int64_t i = 0; i < blocks->count && code == LEAT_OK; i++) {
-        loaded.count = 0;
-        code = leat_blocks_parts(blocks, plan, i, &loaded, err);
-        for (int64_t k = 0; k < loaded.count && code == LEAT_OK; k++) {
-            const leat_loaded_part *part = &loaded.parts[k];
-            int64_t bytes = 0;
-            code = leat_loaded_bytes(plan->dataset, plan->options.io, part->shard, part->row,
-                                     part->row_count, &bytes, err);
-            blocks->bytes[i] += bytes;
-        }
-    }
+    for (int64_t i = 0; i < blocks->count && code == LEAT_OK; i++)
+        code = add_bytes(plan, blocks->first_row[i], blocks->first_row[i + 1], &loaded,
+                         &blocks->bytes[i], err);
+    if (code == LEAT_OK && !plan->dataset->facts.compressed)
+        code = add_bytes(plan, 0, plan->split_rows, &loaded, &blocks->split_bytes, err);
     leat_loaded_free(&loaded);
     return code;
 }

@@ -26,6 +26,8 @@ typedef struct leat_blocks {
     int64_t count;
     int64_t block_bytes; /* wanted, of records */
     int64_t host_bytes;  /* that windows for all rows of the host take in memory */
+    int64_t split_bytes; /* of all blocks, each page once: that mapped windows take at most; 0:
+                            compressed */
 } leat_blocks;
 
 /* For a plan whose rows and anchors are known. */

@@ -43,7 +43,7 @@ void leat_loader_get_counters(const leat_loader *loader, leat_loader_counters *o
         .memory_bytes = loader->memory_bytes,
         .prefetch = loader->prefetch,
         .read_wait_ns = loader->ahead == NULL ? 0 : leat_readahead_wait_ns(loader->ahead),
-        .window_bytes = loader->ahead == NULL ? 0 : leat_readahead_window_bytes(loader->plan),
+        .window_bytes = loader->ahead == NULL ? 0 : leat_plan_window_bytes(loader->plan),
     };
 }
 
@@ -64,13 +64,15 @@ bool leat_loader_exceeds_memory(const leat_loader *loader, int64_t *data_bytes,
 
 static void on_seek(void *ahead, int64_t step) { leat_readahead_seek(ahead, step); }
 
+static const char *const unlisted[] = {"order", "by", "addresses", NULL};
+
 static leat_code fill(leat_loader *loader, const leat_loader_options *options, leat_error *err) {
     leat_plan *plan = loader->plan;
     LEAT_TRY(leat_plan_budget(plan, &loader->prefetch, &loader->memory_bytes, err));
     loader->payload_before = leat_dataset_payload_bytes(plan->dataset);
     loader->steps.end = leat_plan_end(plan);
     loader->steps.form =
-        leat_stepped_form(plan->fingerprint, plan->words, plan->hash, plan->sample.seed);
+        leat_stepped_form(plan->fingerprint, plan->words, plan->hash, unlisted, plan->sample.seed);
     leat_ring_work work = leat_token_work(plan);
     if (plan->blocks != NULL) {
         LEAT_TRY(leat_readahead_create(&loader->ahead, plan, err));

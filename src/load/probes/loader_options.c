@@ -222,6 +222,12 @@ static bool keeps_records(const leat_plan *plan) {
     return dataset->index == NULL || dataset->facts.compressed || plan->options.io == LEAT_IO_PREAD;
 }
 
+int64_t leat_plan_window_bytes(const leat_plan *plan) {
+    if (plan->blocks == NULL) return 0;
+    int64_t bytes = leat_readahead_window_bytes(plan), split = plan->blocks->split_bytes;
+    return keeps_records(plan) || bytes < split ? bytes : split;
+}
+
 /* Everything but the slots and the cache, where no record is larger than that; `decode_bytes` is
  * what decoding one takes. */
 static int64_t fixed_bytes(const leat_plan *plan, int64_t record_bytes, int64_t decode_bytes) {

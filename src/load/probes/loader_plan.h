@@ -63,6 +63,8 @@ LEAT_MUST_CHECK leat_code leat_loader_options_check(const leat_loader_options *o
                                                     leat_error *err);
 /* Fills plan->words and plan->hash. */
 LEAT_MUST_CHECK leat_code leat_plan_describe(leat_plan *plan, leat_error *err);
+/* What windows take at most, in memory or, of mapped shards, in the page cache; 0: no windows. */
+int64_t leat_plan_window_bytes(const leat_plan *plan);
 /* Prefetch depth and memory that it needs; LEAT_ERR_OPTION with the number if that is too much. */
 LEAT_MUST_CHECK leat_code leat_plan_budget(const leat_plan *plan, int64_t *prefetch,
                                            int64_t *memory_bytes, leat_error *err);

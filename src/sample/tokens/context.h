@@ -29,7 +29,9 @@ typedef struct leat_context {
     /* what leat_context_draw chose */
     uint64_t key;
     bool is_anchor;
-    bool is_block; /* all measurements of the window, none left to chance */
+    bool is_block;   /* all measurements of the window, none left to chance */
+    bool is_strided; /* plan2: the window is what the candidates span; once written, what the drawn
+                        measurements span */
     leat_time_mode mode;
     double lost_share; /* of the stamps that the partial mode takes away */
     int32_t space;     /* tokens that it may take */

@@ -150,16 +150,22 @@ static void draw_window(leat_context *context, int64_t n, int64_t most) {
     take(context, most);
 }
 
-/* plan2: every stride-th measurement from a start on, in time order; strides are powers of two. */
+/*
+ * plan2: every stride-th measurement from a start on, in time order; strides are powers of two. The
+ * start leaves space for as many as typically fit; the window ends at the last candidate, and is
+ * cut to the measurements that were drawn when these are known.
+ */
 static void draw_strided(leat_context *context, int64_t n, int64_t typical, int64_t most) {
     int64_t times = n / typical, first = typical < n ? typical : n;
     int powers = times > 1 ? 64 - __builtin_clzll((uint64_t)times) : 1;
     int64_t stride = INT64_C(1) << draw_below(context, LEAT_DRAW_WINDOW, powers);
+    int64_t typically = (first - 1) * stride + 1;
+    context->is_strided = true;
     context->stride = stride;
-    context->window = (first - 1) * stride + 1;
-    context->offset = (int64_t)draw_below(context, LEAT_DRAW_OFFSET, n - context->window + 1);
+    context->offset = (int64_t)draw_below(context, LEAT_DRAW_OFFSET, n - typically + 1);
     int64_t there = (n - 1 - context->offset) / stride + 1;
     context->count = (int32_t)(there < most ? there : most);
+    context->window = (context->count - 1) * stride + 1;
     for (int32_t i = 0; i < context->count; i++) {
         context->index[i] = context->offset + i * stride;
         context->rank[i] = i;
@@ -172,7 +178,7 @@ void leat_context_draw(leat_context *context, int64_t n, int ip_version, uint64_
     LEAT_ASSERT(n >= 1 && n <= LEAT_ROW_MEASUREMENTS_MAX && space >= 1 && space <= options->length);
     context->key = key;
     context->is_anchor = is_anchor;
-    context->is_block = false;
+    context->is_block = context->is_strided = false;
     context->mode = draw_mode(context);
     context->lost_share = 0.1 + 0.8 * leat_random_unit(draw(context, LEAT_DRAW_SHARE));
     context->space = space;

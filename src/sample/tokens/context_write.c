@@ -181,6 +181,8 @@ void leat_context_write(leat_context *context, const leat_measurement *points,
     put_in_order(context, kept);
     put_tokens(context, points, kept, sequence);
     if (!meant) context->drawn = context->kept;
+    if (context->is_strided && context->drawn > 0)
+        context->window = (context->drawn - 1) * context->stride + 1;
     if (context->tokens > 0) leat_sequence_end_segment(sequence, context->tokens);
     sequence->drawn += context->drawn;
     sequence->kept += context->kept;

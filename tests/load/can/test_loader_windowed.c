@@ -141,6 +141,8 @@ static void states(void **state) {
         leat_graph_loader *other = graphs_create(cache, &options);
         assert_int_equal(leat_graph_loader_restore(other, text, &err), LEAT_ERR_INPUT);
         assert_non_null(strstr(err.message, "use the options with which the state was saved"));
+        assert_non_null(strstr(err.message, "The hash covers scale, graphs, pack, batch, "));
+        assert_non_null(strstr(err.message, ", order"));
         leat_graph_loader_destroy(other);
     }
     leat_graph_loader_destroy(loader);

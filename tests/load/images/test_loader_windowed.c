@@ -126,6 +126,8 @@ static void states(void **state) {
         loader = images_create(images, &options);
         assert_fails(leat_image_loader_restore(loader, text, err), LEAT_ERR_INPUT,
                      "use the options with which the state was saved");
+        assert_fails(leat_image_loader_restore(loader, text, err), LEAT_ERR_INPUT,
+                     "The hash covers batch, as, order");
         leat_image_loader_destroy(loader);
     }
     leat_images_close(images);

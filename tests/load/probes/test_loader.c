@@ -323,6 +323,55 @@ static void released_elsewhere(void **state) {
     leat_dataset_close(dataset);
 }
 
+/* ---- windows ------------------------------------------------------------------------------------
+ */
+
+/* All measurements of a segment lie in the window that is told, at its stride. A strided window
+ * ends at the last measurement that was drawn. Returns whether it is strided. */
+static bool expect_in_window(const leat_explanation *told, const leat_explained_segment *segment) {
+    int64_t first = segment->window_first, stride = segment->window_stride, last = 0;
+    int64_t end = first + segment->window_count;
+    assert_true(first >= 0 && segment->window_count >= 1 && stride >= 1);
+    assert_true(end <= segment->row_measurements);
+    for (int64_t m = 0; m < segment->measurement_count; m++) {
+        int64_t index = told->measurements[segment->measurement_first + m].index;
+        assert_in_range(index, first, end - 1);
+        assert_int_equal((index - first) % stride, 0);
+        last = index > last ? index : last;
+    }
+    bool strided = stride > 1;
+    if (strided) assert_true(segment->drawn > segment->measurement_count || last == end - 1);
+    return strided;
+}
+
+static void in_their_windows(void **state) {
+    (void)state;
+    leat_dataset *dataset = loader_open(plain);
+    for (int way = 0; way < 8; way++) {
+        leat_loader_options options = loader_options();
+        leat_error err = {0};
+        int64_t strided = 0, segments = 0;
+        options.sample.sampler = way % 2 ? LEAT_SAMPLER_PLAN2 : LEAT_SAMPLER_PLAN3;
+        options.sample.packing = way / 2 % 2 ? LEAT_PACKING_NONE : LEAT_PACKING_FILL;
+        options.window_bytes = way / 4 ? 1 << 20 : 0;
+        leat_loader *loader = loader_create(dataset, &options);
+        int64_t count = 2 * leat_loader_epoch_sequences(loader);
+        for (int64_t s = 0; s < count; s++) {
+            leat_explanation *told = NULL;
+            must(leat_loader_explain(loader, s / options.batch, s % options.batch, &told, &err),
+                 &err);
+            for (int64_t i = 0; i < told->segment_count; i++)
+                strided += expect_in_window(told, &told->segments[i]);
+            segments += told->segment_count;
+            leat_explanation_destroy(told);
+        }
+        assert_true(segments >= count);
+        assert_true(way % 2 ? strided > count / 10 : strided == 0);
+        leat_loader_destroy(loader);
+    }
+    leat_dataset_close(dataset);
+}
+
 /* ---- by client ----------------------------------------------------------------------------------
  */
 
@@ -420,6 +469,7 @@ int main(void) {
         cmocka_unit_test(last_batch),
         cmocka_unit_test(held_batches),
         cmocka_unit_test(released_elsewhere),
+        cmocka_unit_test(in_their_windows),
         cmocka_unit_test(clients),
         cmocka_unit_test(rounds),
     };

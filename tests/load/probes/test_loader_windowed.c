@@ -302,6 +302,54 @@ static void small_data(void **state) {
     leat_dataset_close(dataset);
 }
 
+static int64_t train_file_bytes(const leat_dataset *dataset) {
+    leat_dataset_facts facts;
+    leat_dataset_get_facts(dataset, &facts);
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < facts.shard_count; i++) {
+        leat_dataset_shard shard;
+        must(leat_dataset_get_shard(dataset, i, &shard, NULL), NULL);
+        if (shard.first_row < facts.split_rows[LEAT_SPLIT_TRAIN]) bytes += shard.file_bytes;
+    }
+    return bytes;
+}
+
+static int64_t told_bytes(const leat_dataset *dataset, const leat_loader_options *options) {
+    leat_loader_counters counters;
+    leat_loader *loader = loader_create(dataset, options);
+    leat_loader_get_counters(loader, &counters);
+    leat_loader_destroy(loader);
+    return counters.window_bytes;
+}
+
+/* Windows of mapped shards are pages of the split, so they take no more than these, whatever the
+ * order allows; windows in memory are counted as before. */
+static void mapped(void **state) {
+    (void)state;
+    static const int64_t batches[] = {1, 5, 12, 600}, windows[] = {MIB, 128 * MIB};
+    leat_dataset *dataset = loader_open(plain);
+    int64_t largest = 0, all = record_bytes(dataset, &largest), capped = 0;
+    int64_t files = train_file_bytes(dataset);
+    for (int c = 0; c < 8; c++) {
+        leat_loader_options options = windowed(batches[c / 2]);
+        leat_plan *plan = NULL;
+        options.window_bytes = windows[c % 2];
+        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        int64_t held = 2 * plan->blocks->host_bytes, told = told_bytes(dataset, &options);
+        assert_true(plan->blocks->split_bytes >= all);
+        assert_true(plan->blocks->split_bytes <= files);
+        assert_int_equal(told, held < plan->blocks->split_bytes ? held : plan->blocks->split_bytes);
+        capped += told < held;
+        leat_plan_destroy(plan);
+        options.io = LEAT_IO_PREAD;
+        must(leat_plan_create(&plan, dataset, &options, NULL), NULL);
+        assert_int_equal(told_bytes(dataset, &options), 2 * plan->blocks->host_bytes);
+        leat_plan_destroy(plan);
+    }
+    assert_in_range(capped, 4, 8); /* all of 128 MiB */
+    leat_dataset_close(dataset);
+}
+
 /* ---- options ------------------------------------------------------------------------------------
  */
 
@@ -394,6 +442,7 @@ int main(void) {
         cmocka_unit_test(larger_than_windows),
         cmocka_unit_test(memory),
         cmocka_unit_test(small_data),
+        cmocka_unit_test(mapped),
         cmocka_unit_test(refused),
         cmocka_unit_test(states),
         cmocka_unit_test(others),

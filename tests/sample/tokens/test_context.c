@@ -326,6 +326,7 @@ static void strides(void **state) {
             assert_int_equal(it->entries[e].index, fact->offset + e * fact->stride);
         }
         assert_true(fact->window <= 20000 && fact->offset + fact->window <= 20000);
+        assert_int_equal(fact->window, (it->entry_count - 1) * fact->stride + 1);
         if (fact->stride == 1) starts[fact->offset * 10 / (20000 - fact->window + 1)]++;
         int64_t u = count_unstamped(it);
         if (fact->mode == LEAT_TIME_FULL) assert_int_equal(u, 0);
