@@ -55,6 +55,7 @@ void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts) {
     leat_json_member_bool(json, "loopback", facts->loopback);
     leat_json_member_string(json, "tls", facts->tls);
     leat_json_member_bool(json, "certificate_verified", facts->verified);
+    leat_json_member_bool(json, "public_may_connect", facts->public_may_connect);
     member_int(json, "schema_version", facts->schema_version);
     member_int(json, "open_runs", facts->open_runs);
     member_int(json, "database_bytes", facts->database_bytes);

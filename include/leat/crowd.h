@@ -228,8 +228,9 @@ typedef struct leat_crowd_facts {
     leat_crowd_pooler pooler;
     bool loopback;
     char tls[32];
-    bool verified;          /* the server's certificate */
-    int64_t schema_version; /* 0: there is no schema */
+    bool verified;           /* the server's certificate */
+    bool public_may_connect; /* every login of the server, and so work on its runs */
+    int64_t schema_version;  /* 0: there is no schema */
     bool can_coordinate, can_work;
     int64_t open_runs;
     int64_t database_bytes;

@@ -165,18 +165,26 @@ class Crowd(folder.Folder):
 
     def test_logins_of_the_page(self):
         """The SQL of docs/crowd.md creates one login that coordinates and one that works, which can
-        be dropped at any time."""
+        be dropped at any time; another login of the server cannot take part."""
         with open(os.path.join(ROOT, "docs", "crowd.md"), encoding="utf-8") as file:
-            statements = re.findall(r"^CREATE .*;$", file.read(), re.MULTILINE)
-        self.assertEqual(len(statements), 3)
-        SERVER.sql(*[re.sub(r"\bann\b", "anna", statement) for statement in statements])
+            page = re.sub(r"\bann\b", "anna", file.read())
+        statements = re.findall(r"^(?:CREATE|REVOKE|GRANT) .*;$", page, re.MULTILINE)
+        self.assertEqual(len(statements), 5)
+        removal, = re.findall(r"`(REVOKE\s+CONNECT ON DATABASE class FROM anna; )(DROP ROLE anna;)`",
+                              page)
+        SERVER.sql(*statements, "create role eve login")
         self.database = "class"
         with Command("coordinate", self.at("run"), "--db", SERVER.url("class", "me"), "--data",
                      f"{DATA}/faces", "--steps", 100000, *SMALL, *QUICK) as coordinator:
             coordinator.until("is open")
             with self.work("--once", login="anna") as worker:
                 worker.end()
-            SERVER.sql("drop role anna")
+            with self.work("--once", login="eve") as worker:
+                worker.end(2)
+                self.assertIn('permission denied for database "class"', worker.said)
+            self.assertEqual(SERVER.sql("select string_agg(name, ' ') from leat.account",
+                                        database="class"), "anna")
+            SERVER.sql(*removal)
             with self.work(login="anna") as worker:
                 worker.end(2)
                 self.assertIn('"anna"', worker.said)

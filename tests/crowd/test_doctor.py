@@ -69,7 +69,7 @@ class Doctor(unittest.TestCase):
 
     def mend(self, todo, begin, name):
         """Runs the SQL that a finding prints after these words."""
-        lines = re.findall(r"(?:GRANT|ALTER|SELECT|ROLLBACK) [^;]*;", todo[todo.index(begin):])
+        lines = re.findall(r"(?:GRANT|REVOKE|ALTER|SELECT|ROLLBACK) [^;]*;", todo[todo.index(begin):])
         self.assertTrue(lines, todo)
         self.server.sql(*lines, database=name)
 
@@ -106,6 +106,17 @@ class Doctor(unittest.TestCase):
         said = self.at(name, "ann", 1, failed="database")
         self.mend(self.finding(said, "database: ", "problem")["do"], "GRANT", name)
         self.at(name, "ann", failed="", can_work=True)
+
+    def test_everybody_may_connect(self):
+        """As to a new database; the printed lines end that, and let those in who shall work."""
+        name = self.database()
+        said = self.at(name, "carl", public_may_connect=True, can_work=True)
+        found = self.finding(said, "access: every login of this server", "note")
+        self.mend(found["do"].replace("TO LOGIN;", "TO ann;"), "REVOKE", name)
+        said = self.at(name, "ann", public_may_connect=False, can_work=True)
+        self.finding(said, "access: only logins with a grant", "ok")
+        self.at(name, "boss", can_coordinate=True)
+        self.at(name, "carl", 1, failed="database")
 
     def test_wrong_usage(self):
         self.assertIn("is named as", leat("doctor", "--db", "class", status=2).stderr)
