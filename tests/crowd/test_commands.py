@@ -281,7 +281,9 @@ class Crowd(folder.Folder):
                 (["coordinate", self.at("run"), "--db", "host=x user=y", "--data", faces, "--steps",
                   1], 2, "postgresql://"),
                 (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
-                (["work", url, "--data", faces, "--key", self.at("k")], 1, "schema"),
+                (["work", url, "--data", faces, "--key", self.at("k")], 1,
+                 'the database has no schema "leat": no run was coordinated in it yet; start leat '
+                 "work again once leat coordinate says that the run is open"),
                 (["work", url, "--quiet-hours", "07:00-07:00"], 2, "both begin and end"),
                 (["work", url, "--on-battery", "run"], 2, "pause"),
                 (["status", "--db", url], 1, "schema"),
@@ -290,6 +292,23 @@ class Crowd(folder.Folder):
             self.assertEqual(done.returncode, status, (words, done.stderr))
             self.assertIn(text, done.stderr, words)
         self.assertFalse(os.path.exists(self.at("run")))
+
+    def test_a_worker_that_is_too_early(self):
+        """The schema is there, and the run is not; or it is created, and not open yet."""
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open")
+            coordinator.end(1, signal.SIGTERM)
+        SERVER.sql("update leat.run set step = -1", database=self.database)
+        with self.work() as worker:
+            worker.until('works on "run"')
+            worker.end(1, signal.SIGTERM)
+        SERVER.sql("select leat.drop_run(id) from leat.run", database=self.database)
+        again = "start leat work again once leat coordinate says that the run is open"
+        for more, text in (("", "this database has no open run; "),
+                           ("&run=mine", 'there is no run "mine"; open are: none; ')):
+            with self.work(more=more) as worker:
+                worker.end(1)
+                self.assertIn(text + again, worker.said)
 
     def test_other_data(self):
         with self.coordinate("--steps", 3, "--data-note", "download the faces at example.org") as c:
