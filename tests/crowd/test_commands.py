@@ -206,6 +206,19 @@ class Crowd(folder.Folder):
             coordinator.end(1, signal.SIGTERM)
         self.assertEqual(SERVER.sql("select count(*) from leat.run", database="class"), "1")
 
+    def test_a_url_with_a_wrong_host(self):
+        """Nothing is written before the server is reached, so the corrected command begins the run."""
+        words = ["--data", f"{DATA}/faces", "--steps", 1, *SMALL, *QUICK]
+        with Command("coordinate", self.at("run"), "--db", "postgresql://x@nohost.invalid/c",
+                     *words) as wrong:
+            wrong.until("trying again until it succeeds; leat doctor --db says what is wrong")
+            wrong.end(1, signal.SIGINT)
+            self.assertIn("nothing was written", wrong.said)
+        self.assertFalse(os.path.exists(self.at("run")))
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open at step 0 of 1")
+            coordinator.end(1, signal.SIGTERM)
+
     def test_environment(self):
         """A database is what its URL says: libpq's variables do not count."""
         env = {**os.environ, "PGHOST": "192.0.2.1", "PGPORT": "1", "PGUSER": "nobody",
