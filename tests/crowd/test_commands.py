@@ -219,6 +219,18 @@ class Crowd(folder.Folder):
             coordinator.until("is open at step 0 of 1")
             coordinator.end(1, signal.SIGTERM)
 
+    def test_a_login_that_is_removed(self):
+        """While a worker is connected: it says so, and ends."""
+        SERVER.sql("create role tim login")
+        with self.coordinate("--steps", 100000) as coordinator:
+            coordinator.until("is open")
+            with self.work(login="tim") as worker:
+                worker.until('works on "run"')
+                SERVER.sql("drop role tim")
+                worker.end(2)
+                self.assertIn("the login of this machine was removed from the server", worker.said)
+            coordinator.end(1, signal.SIGTERM)
+
     def test_environment(self):
         """A database is what its URL says: libpq's variables do not count."""
         env = {**os.environ, "PGHOST": "192.0.2.1", "PGPORT": "1", "PGUSER": "nobody",
