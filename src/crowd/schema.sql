@@ -1,9 +1,9 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
 -- it. Version 3; installed by its owner in one transaction.
 --
--- Workers call functions and read views; they have no other right. The owner's coordinator reads the
--- tables, and writes through functions too, each of which begins by locking the run and comparing the
--- fence and epoch, so that a coordinator that has lost the run writes nothing.
+-- Workers call functions, and read views and the version; they have no other right. The owner's
+-- coordinator reads the tables, and writes through functions too, each of which begins by locking the
+-- run and comparing the fence and epoch, so that a coordinator that has lost the run writes nothing.
 --
 -- Locks are taken in the order run, unit, lease. Times are those of leat.clock(), read after the last
 -- lock of a statement. Reasons of refusals are returned, not raised: an error would undo the rest.

@@ -236,6 +236,26 @@ class Doctor(unittest.TestCase):
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
 
+    def test_rights_of_the_page(self):
+        """What docs/crowd.md says of a login without rights, counted."""
+        name, numbers = self.database(), {6: "six", 12: "Twelve", 14: "fourteen"}
+        functions = "from pg_proc where pronamespace = 'leat'::regnamespace and "
+        may = "has_function_privilege('carl', oid, 'execute')"
+        relations = ("from pg_class where relnamespace = 'leat'::regnamespace and relkind in "
+                     "('r', 'v') and has_table_privilege('carl', oid, 'select')")
+        ask = lambda sql: self.server.sql(sql, database=name)
+        with open(os.path.join(ROOT, "docs", "crowd.md"), encoding="utf-8") as file:
+            page = " ".join(file.read().split())
+        callable_, owned, views = (numbers[int(ask(f"select count(*) {rest}"))] for rest in (
+            functions + may, functions + may + " and prosecdef", relations + " and relkind = 'v'"))
+        self.assertIn(f"Workers may call {callable_} functions, read {views} views and the table "
+                      "`version`, and have no other right in it. "
+                      f"{owned} of the functions run with the owner's rights", page)
+        self.assertEqual(ask(f"select relname {relations} and relkind = 'r'"), "version")
+        self.assertEqual(ask(f"select string_agg(proname, ' ' order by proname) {functions} {may} "
+                             "and not prosecdef"), "clock holds")
+        self.assertEqual(ask(f"select count(*) {functions} not {may} and prosecdef"), "0")
+
     def test_another_version(self):
         name = self.database()
         self.server.sql("update leat.version set version = 7", database=name)
