@@ -9,6 +9,7 @@ import re
 import shutil
 import signal
 import tempfile
+import time
 import unittest
 
 from server import Server, find_server, skip
@@ -16,7 +17,7 @@ from server import Server, find_server, skip
 import folder
 import image_set
 import json_schema
-from command import ROOT, leat
+from command import LIMIT, ROOT, leat
 from runs import Command
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
@@ -100,6 +101,7 @@ class Crowd(folder.Folder):
         self.assertNotIn("\x1b", text)
         self.assertIn("x?[31m<b>", text)
         self.assertIn("held by  nobody", text)
+        self.assertNotRegex(text, "left|no machine works")  # it is finished
         # what a run of leat train has
         for name in ("report.html", "config.yaml", "metrics.jsonl", "training.json"):
             self.assertTrue(os.path.exists(self.at("run", name)), name)
@@ -164,6 +166,26 @@ class Crowd(folder.Folder):
         self.assertEqual(json.loads(leat("inspect", self.at("run"), "--verify", "--json",
                                          status=0).stdout)["checkpoints"][-1]["state"],
                          self.alone(5))
+
+    def test_a_worker_that_is_killed(self):
+        """leat status shows when it was last seen, and no time that is left while nobody works."""
+        with self.coordinate("--steps", 100000) as coordinator:
+            coordinator.until("is open")
+            self.assertRegex(self.status().stdout,
+                             "(?m)^step     0 of 100,000; no machine works on it now$")
+            with self.work() as worker:
+                deadline = time.monotonic() + LIMIT
+                while " left\n" not in (text := self.status().stdout):
+                    self.assertLess(time.monotonic(), deadline, text)
+                self.assertRegex(text, r"(?m)^step .*; .* s a step, .* left$")
+                worker.kill()
+            self.assertRegex(self.status().stdout, r"(?m)^  .* units, .*; last seen [\d.]+ m?s ago$")
+            SERVER.sql("update leat.machine set seen_at = seen_at - interval '3 minutes'",
+                       database=self.database)
+            text = self.status().stdout
+            self.assertRegex(text, r"(?m)^step .*; .* s a step; no machine works on it now$")
+            self.assertRegex(text, r"(?m); last seen 3 min [\d.]+ s ago$")
+            coordinator.end(1, signal.SIGTERM)
 
     def test_worker_stops(self):
         """SIGTERM hands in the unit that is computed, and says so."""
