@@ -239,10 +239,11 @@ typedef struct leat_crowd_facts {
     double round_trip_seconds;
     double up_bytes, down_bytes; /* per second */
     int64_t connections, connections_max;
-    int64_t workers_fit;   /* besides those that are connected, and a coordinator */
-    bool may_end_sessions; /* of other logins */
-    int64_t step_bytes;    /* that the server sends in a step of the newest open run */
-    int64_t snapshot_age;  /* transactions since the oldest snapshot that is held */
+    int64_t workers_fit;     /* besides those that are connected, and a coordinator */
+    int64_t workers_missing; /* of those asked for, that have no connection left */
+    bool may_end_sessions;   /* of other logins */
+    int64_t step_bytes;      /* that the server sends in a step of the newest open run */
+    int64_t snapshot_age;    /* transactions since the oldest snapshot that is held */
 } leat_crowd_facts;
 
 /*

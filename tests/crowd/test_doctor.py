@@ -389,8 +389,14 @@ class Doctor(unittest.TestCase):
             said = at(workers_fit=room)
             self.assertIn(f"room for {room} more workers (0 are connected)",
                           self.finding(said, "connections: ", "ok")["what"])
-            self.finding(at(room, workers_fit=room), "connections: ", "ok")
-            found = self.finding(at(room + 4), "connections: ", "note")
+            said = at(room, workers_fit=room, workers_missing=0)
+            self.finding(said, "connections: ", "ok")
+            self.finding(said, "verdict: runs can be worked on", "ok")
+            said = at(room + 4, workers_missing=4)
+            self.assertEqual(self.finding(said, "verdict: ", "note")["what"],
+                             f"verdict: runs can be worked on, but not by {room + 4} workers: "
+                             "connections for 4 of them are missing")
+            found = self.finding(said, "connections: ", "note")
             self.assertIn("raise max_connections to 41 or more", found["do"])
             # those that are there already
             with self.connected(name, "carl", "leat work"), \
@@ -436,7 +442,7 @@ class Doctor(unittest.TestCase):
 
     def test_who_ends_sessions(self):
         name = self.database()
-        found = self.finding(self.at(name, "boss", may_end_sessions=False), "sessions: ", "ok")
+        found = self.finding(self.at(name, "boss", may_end_sessions=False), "sessions: ", "note")
         self.mend(found["do"], "as an administrator", name)
         said = self.at(name, "boss", may_end_sessions=True)
         self.assertIn("may end those of other logins",
