@@ -179,7 +179,8 @@ class Crowd(folder.Folder):
                     self.assertLess(time.monotonic(), deadline, text)
                 self.assertRegex(text, r"(?m)^step .*; .* s a step, .* left$")
                 worker.kill()
-            self.assertRegex(self.status().stdout, r"(?m)^  .* units, .*; last seen [\d.]+ m?s ago$")
+            self.assertRegex(self.status().stdout,
+                             r"(?m)^  .* units, .*; last seen [\d.]+ m?s ago$")
             SERVER.sql("update leat.machine set seen_at = seen_at - interval '3 minutes'",
                        database=self.database)
             text = self.status().stdout
@@ -207,7 +208,7 @@ class Crowd(folder.Folder):
             page = re.sub(r"\bann\b", "anna", file.read())
         statements = re.findall(r"^(?:CREATE|REVOKE|GRANT) .*;$", page, re.MULTILINE)
         self.assertEqual(len(statements), 5)
-        removal, = re.findall(r"`(REVOKE\s+CONNECT ON DATABASE class FROM anna; )(DROP ROLE anna;)`",
+        removal, = re.findall(r"`(REVOKE CONNECT ON DATABASE class FROM anna; )(DROP ROLE anna;)`",
                               page)
         SERVER.sql(*statements, "create role eve login")
         self.database = "class"
@@ -229,7 +230,7 @@ class Crowd(folder.Folder):
         self.assertEqual(SERVER.sql("select count(*) from leat.run", database="class"), "1")
 
     def test_a_url_with_a_wrong_host(self):
-        """Nothing is written before the server is reached, so the corrected command begins the run."""
+        """Nothing is written before the server is reached, so the right command begins the run."""
         words = ["--data", f"{DATA}/faces", "--steps", 1, *SMALL, *QUICK]
         with Command("coordinate", self.at("run"), "--db", "postgresql://x@nohost.invalid/c",
                      *words) as wrong:

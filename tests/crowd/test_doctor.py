@@ -69,7 +69,8 @@ class Doctor(unittest.TestCase):
 
     def mend(self, todo, begin, name):
         """Runs the SQL that a finding prints after these words."""
-        lines = re.findall(r"(?:GRANT|REVOKE|ALTER|SELECT|ROLLBACK) [^;]*;", todo[todo.index(begin):])
+        lines = re.findall(r"(?:GRANT|REVOKE|ALTER|SELECT|ROLLBACK) [^;]*;",
+                           todo[todo.index(begin):])
         self.assertTrue(lines, todo)
         self.server.sql(*lines, database=name)
 
