@@ -1,17 +1,38 @@
 /* leat status: who works on a run, and how it goes. */
 #include <math.h>
+#include <string.h>
 
 #include "crowd/crowd.h"
 
-static void write_run(leat_cli *cli, const leat_crowd_run *run) {
+static bool anybody_works(const leat_crowd_status *status) {
+    leat_crowd_worker of;
+    for (int i = 0; leat_crowd_worker_at(status, i, &of); i++)
+        if (of.active) return true;
+    return false;
+}
+
+/* The times of the last steps say how long the rest takes only while somebody takes steps. */
+static void write_times(leat_cli *cli, const leat_crowd_status *status) {
+    char words[LEAT_WORDS_BYTES];
+    const leat_crowd_run *run = leat_crowd_run_of(status);
+    const int64_t left = run->step < run->steps ? run->steps - run->step : 0;
+    const bool open = strcmp(run->state, "open") == 0 && left > 0;
+    const bool works = anybody_works(status);
+    if (!isnan(run->step_seconds))
+        leat_out(cli, "; %s a step", leat_words_seconds(words, run->step_seconds));
+    if (open && !works) leat_out(cli, "; no machine works on it now");
+    else if (open && run->coordinated && !isnan(run->step_seconds))
+        leat_out(cli, ", %s left", leat_words_seconds(words, run->step_seconds * (double)left));
+}
+
+static void write_run(leat_cli *cli, const leat_crowd_status *status) {
+    const leat_crowd_run *run = leat_crowd_run_of(status);
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES], c[LEAT_WORDS_BYTES];
     leat_out(cli, "run      %s: %s, %s%s%s\n", run->name, run->model, run->state,
              run->reason[0] != 0 ? ": " : "", run->reason);
     leat_out(cli, "step     %s of %s", leat_words_count(a, run->step),
              leat_words_count(b, run->steps));
-    if (!isnan(run->step_seconds))
-        leat_out(cli, "; %s a step, %s left", leat_words_seconds(a, run->step_seconds),
-                 leat_words_seconds(b, run->step_seconds * (double)(run->steps - run->step)));
+    write_times(cli, status);
     leat_out(cli, "\n");
     if (!isnan(run->loss_d)) leat_out(cli, "losses   D %.4f, G %.4f\n", run->loss_d, run->loss_g);
     leat_out(cli, "units    %lld ready, %lld out, %lld done, of %lld with %s each\n",
@@ -36,8 +57,7 @@ static void write_workers(leat_cli *cli, const leat_crowd_status *status) {
                  leat_words_count(a, of.accepted), leat_words_bytes(b, of.bytes));
         if (of.refused > 0) leat_out(cli, ", %lld refused", (long long)of.refused);
         if (of.unit >= 0) leat_out(cli, "; computes unit %lld", (long long)of.unit);
-        if (!of.active) leat_out(cli, "; last seen %s ago", leat_words_seconds(a, of.seen_seconds));
-        leat_out(cli, "\n");
+        leat_out(cli, "; last seen %s ago\n", leat_words_seconds(a, fmax(of.seen_seconds, 0)));
     }
 }
 
@@ -123,7 +143,7 @@ static int run_status(leat_cli *cli) {
     if (leat_cli_flag(cli, "json")) {
         code = leat_out_object(cli, json_members, status);
     } else {
-        write_run(cli, leat_crowd_run_of(status));
+        write_run(cli, status);
         write_workers(cli, status);
         write_events(cli, status);
     }

@@ -1,5 +1,5 @@
 /* leat doctor --db: whether runs can be coordinated or worked on in a database. */
-#include <math.h>
+#include <stdio.h>
 
 #include "crowd/crowd.h"
 #include "doctor/doctor.h"
@@ -10,22 +10,32 @@ static void tell_finding(void *user, leat_crowd_verdict verdict, const char *wha
     leat_doctor_tell(user, verdicts[verdict], what, todo);
 }
 
+static void tell_verdict(leat_doctor *doc, const leat_crowd_facts *facts, int64_t workers) {
+    char what[160];
+    if (!facts->can_coordinate && !facts->can_work) {
+        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM,
+                         "verdict: runs can be neither coordinated nor worked on", "");
+        return;
+    }
+    int size = snprintf(what, sizeof what, "verdict: runs can be %s",
+                        !facts->can_work         ? "coordinated"
+                        : !facts->can_coordinate ? "worked on"
+                                                 : "coordinated and worked on");
+    if (facts->workers_missing > 0)
+        snprintf(what + size, sizeof what - (size_t)size,
+                 ", but not by %lld workers: connections for %lld of them are missing",
+                 (long long)workers, (long long)facts->workers_missing);
+    leat_doctor_tell(doc, facts->workers_missing > 0 ? LEAT_DOCTOR_NOTE : LEAT_DOCTOR_OK, what,
+                     facts->workers_missing > 0 ? "see the line \"connections\"" : "");
+}
+
 int leat_doctor_database(leat_doctor *doc, const char *url, int64_t workers) {
     leat_error err = {0};
     leat_crowd_facts *facts = &doc->database;
     leat_crowd_forget_environment();
     if (leat_crowd_check(url, workers, tell_finding, doc, facts, &err) != LEAT_OK)
         return leat_cli_fail(doc->cli, &err);
-    if (facts->can_coordinate && facts->can_work)
-        leat_doctor_tell(doc, LEAT_DOCTOR_OK, "verdict: runs can be coordinated and worked on", "");
-    else if (facts->can_coordinate || facts->can_work)
-        leat_doctor_tell(doc, LEAT_DOCTOR_OK,
-                         facts->can_work ? "verdict: runs can be worked on"
-                                         : "verdict: runs can be coordinated",
-                         "");
-    else
-        leat_doctor_tell(doc, LEAT_DOCTOR_PROBLEM,
-                         "verdict: runs can be neither coordinated nor worked on", "");
+    tell_verdict(doc, facts, workers);
     doc->has_database = true;
     return 0;
 }
@@ -55,6 +65,7 @@ void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts) {
     leat_json_member_bool(json, "loopback", facts->loopback);
     leat_json_member_string(json, "tls", facts->tls);
     leat_json_member_bool(json, "certificate_verified", facts->verified);
+    leat_json_member_bool(json, "public_may_connect", facts->public_may_connect);
     member_int(json, "schema_version", facts->schema_version);
     member_int(json, "open_runs", facts->open_runs);
     member_int(json, "database_bytes", facts->database_bytes);
@@ -66,6 +77,7 @@ void leat_doctor_database_json(leat_json *json, const leat_crowd_facts *facts) {
     member_int(json, "connections", facts->connections);
     member_int(json, "connections_max", facts->connections_max);
     member_int(json, "workers_fit", facts->workers_fit);
+    leat_json_member_int(json, "workers_missing", facts->workers_missing);
     leat_json_member_bool(json, "may_end_sessions", facts->may_end_sessions);
     member_int(json, "step_bytes", facts->step_bytes);
     member_int(json, "snapshot_age", facts->snapshot_age);

@@ -72,6 +72,7 @@ static void put_ledger(leat_cli *cli, const leat_run_ledger *of) {
     char a[LEAT_WORDS_BYTES], b[LEAT_WORDS_BYTES];
     if (of->lines == 0) return;
     leat_out(cli, "  ledger       %s counted", leat_things(a, of->units, "result"));
+    if (of->repeated > 0) leat_out(cli, ", %s of them twice", leat_words_count(b, of->repeated));
     if (of->refused > 0) leat_out(cli, ", %s refused", leat_words_count(b, of->refused));
     leat_out(cli, "; last line %.16s\n", of->head);
 }
@@ -115,6 +116,7 @@ static void json_ledger(leat_json *json, const leat_run_ledger *of) {
     leat_json_member_int(json, "lines", of->lines);
     leat_json_member_int(json, "steps", of->steps);
     leat_json_member_int(json, "units", of->units);
+    leat_json_member_int(json, "repeated", of->repeated);
     leat_json_member_int(json, "refused", of->refused);
     leat_json_member_string(json, "head", of->head);
     leat_json_end_object(json);

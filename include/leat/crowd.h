@@ -228,8 +228,9 @@ typedef struct leat_crowd_facts {
     leat_crowd_pooler pooler;
     bool loopback;
     char tls[32];
-    bool verified;          /* the server's certificate */
-    int64_t schema_version; /* 0: there is no schema */
+    bool verified;           /* the server's certificate */
+    bool public_may_connect; /* every login of the server, and so work on its runs */
+    int64_t schema_version;  /* 0: there is no schema */
     bool can_coordinate, can_work;
     int64_t open_runs;
     int64_t database_bytes;
@@ -238,10 +239,11 @@ typedef struct leat_crowd_facts {
     double round_trip_seconds;
     double up_bytes, down_bytes; /* per second */
     int64_t connections, connections_max;
-    int64_t workers_fit;   /* besides those that are connected, and a coordinator */
-    bool may_end_sessions; /* of other logins */
-    int64_t step_bytes;    /* that the server sends in a step of the newest open run */
-    int64_t snapshot_age;  /* transactions since the oldest snapshot that is held */
+    int64_t workers_fit;     /* besides those that are connected, and a coordinator */
+    int64_t workers_missing; /* of those asked for, that have no connection left */
+    bool may_end_sessions;   /* of other logins */
+    int64_t step_bytes;      /* that the server sends in a step of the newest open run */
+    int64_t snapshot_age;    /* transactions since the oldest snapshot that is held */
 } leat_crowd_facts;
 
 /*

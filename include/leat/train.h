@@ -235,7 +235,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_run_verify(const leat_run *run, leat_err
  * has the hash of the line before it. docs/crowd.md describes it. */
 typedef struct leat_run_ledger {
     int64_t lines; /* 0: there is no ledger */
-    int64_t steps, units, refused;
+    /* Of the run as it is: each unit of a step counts once, and those that a rewind took back do
+     * not. `repeated`: lines of units that have one already, of steps that were taken again because
+     * the coordinator died while it committed them. `refused`: all lines. */
+    int64_t steps, units, repeated, refused;
     char head[65]; /* SHA-256 of the last line; what comes before cannot be changed without it */
 } leat_run_ledger;
 /* Reads and checks all of it. LEAT_ERR_CORRUPT names the first line that does not follow from the

@@ -114,7 +114,8 @@ static void tell_connections(leat_check *self) {
     facts->workers_fit = find_fit(&of);
     const int64_t free = of.most - of.reserved - of.used;
     const int64_t more = positive(self->workers - of.workers); /* that shall come */
-    if (more > facts->workers_fit) write_todo(self, &of, more - facts->workers_fit, todo);
+    facts->workers_missing = positive(more - facts->workers_fit);
+    if (facts->workers_missing > 0) write_todo(self, &of, facts->workers_missing, todo);
     else if (free < CONNECTIONS_LEFT) write_todo(self, &of, CONNECTIONS_LEFT - free, todo);
     if (self->workers > 0)
         snprintf(wanted, sizeof wanted, ", and %lld are to come", (long long)more);
@@ -146,7 +147,7 @@ static void tell_sessions(leat_check *self) {
                         "sessions: %s may end those of other logins, if one blocks a run",
                         self->acting);
     else
-        leat_check_tell(self, LEAT_CROWD_OK, todo,
+        leat_check_tell(self, LEAT_CROWD_NOTE, todo,
                         "sessions: %s may end only its own and those of roles that it belongs to, "
                         "not a worker's that blocks a run",
                         self->acting);

@@ -275,8 +275,35 @@ static void tell_present(leat_check *self, const schema_facts *of) {
     }
 }
 
+/* ---- access ---------------------------------------------------------------------------------- */
+
+/* Work is granted to PUBLIC, so who may connect may take part. A new database lets everybody. */
+static void tell_access(leat_check *self) {
+    leat_pg_rows *rows = NULL;
+    char todo[WORDS_BYTES];
+    if (!leat_check_ask(self, "access", &rows,
+                        "select has_database_privilege('public', current_database(), 'CONNECT')",
+                        NULL, 0))
+        return;
+    self->facts->public_may_connect = leat_pg_text(rows, 0, 0)[0] == 't';
+    leat_pg_rows_destroy(rows);
+    if (!self->facts->public_may_connect) {
+        leat_check_tell(self, LEAT_CROWD_OK, "",
+                        "access: only logins with a grant may connect to the database");
+        return;
+    }
+    snprintf(todo, sizeof todo,
+             "let its owner run: REVOKE CONNECT, TEMPORARY ON DATABASE %s FROM PUBLIC; then, for "
+             "each login that shall work: GRANT CONNECT ON DATABASE %s TO LOGIN;",
+             self->database, self->database);
+    leat_check_tell(self, LEAT_CROWD_NOTE, todo,
+                    "access: every login of this server may connect to the database, so it can "
+                    "work on its runs, and read names and images of a data set kept there");
+}
+
 void leat_check_schema(leat_check *self) {
     schema_facts of = {0};
+    tell_access(self);
     if (!ask_schema(self, &of)) return;
     if (of.there) tell_present(self, &of);
     else tell_absent(self, &of);

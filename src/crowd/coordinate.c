@@ -182,19 +182,31 @@ static leat_code connect_once(leat_coordinator *self, leat_error *err) {
     return LEAT_OK;
 }
 
-/* Before anything is written: what cannot become right by waiting. A server that is not there, or a
- * caller who wants an end, is met again later. */
+/* Before anything is written. What cannot become right by waiting is an error. A new run waits for
+ * its server, so that a URL with a wrong host leaves no folder; one that has a folder meets a
+ * server that is not there, or a caller who wants an end, later. */
 static leat_code look_first(leat_coordinator *self, leat_error *err) {
-    leat_error why = {0};
     if (leat_coordinator_is_local(self)) { /* not there yet, and without a pooler */
         self->pooler_known = true;
         return LEAT_OK;
     }
-    const leat_code code = connect_once(self, &why);
-    leat_pg_close(self->pg);
-    self->pg = NULL;
-    if (code != LEAT_ERR_UNSUPPORTED && code != LEAT_ERR_OPTION) return LEAT_OK;
-    return leat_error_copy(err, &why);
+    for (bool told = false;; told = true) {
+        leat_error why = {0};
+        const leat_code code = connect_once(self, &why);
+        leat_pg_close(self->pg);
+        self->pg = NULL;
+        if (code == LEAT_ERR_UNSUPPORTED || code == LEAT_ERR_OPTION)
+            return leat_error_copy(err, &why);
+        if (code != LEAT_ERR_CONNECTION || self->options->train.resume) break;
+        if (!told)
+            leat_coordinator_say(self, "%s; trying again until it succeeds" LEAT_PG_NEVER_CONNECTED,
+                                 why.message);
+        if (!leat_pause_wait(&self->pause, &self->stop))
+            return leat_fail(err, LEAT_ERR_CANCELLED,
+                             "stopped before the database was reached; nothing was written");
+    }
+    leat_pause_reset(&self->pause);
+    return LEAT_OK;
 }
 
 static leat_code connect_again(leat_coordinator *self, leat_error *err) {

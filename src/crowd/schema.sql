@@ -1,9 +1,9 @@
 -- The schema `leat`: a model trained by lent machines through this database. docs/crowd.md describes
 -- it. Version 3; installed by its owner in one transaction.
 --
--- Workers call functions and read views; they have no other right. The owner's coordinator reads the
--- tables, and writes through functions too, each of which begins by locking the run and comparing the
--- fence and epoch, so that a coordinator that has lost the run writes nothing.
+-- Workers call functions, and read views and the version; they have no other right. The owner's
+-- coordinator reads the tables, and writes through functions too, each of which begins by locking the
+-- run and comparing the fence and epoch, so that a coordinator that has lost the run writes nothing.
 --
 -- Locks are taken in the order run, unit, lease. Times are those of leat.clock(), read after the last
 -- lock of a statement. Reasons of refusals are returned, not raised: an error would undo the rest.
@@ -295,14 +295,24 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   median double precision;
-  tried integer[] := '{}';
+  failed integer[];
+  tried integer[];
   locked bigint;
   live bigint;
   held boolean;
 begin
   kind := 'work';
+  -- Units at which this machine has failed are for others, as long as there are any. A lease that is
+  -- refused without a reason lost its parts in a crash, which is not the machine's failure.
+  select coalesce(array_agg(distinct l.unit), '{}') into failed from leat.lease l
+  where l.run = r.id and l.step = r.step and l.account = session_user and l.machine = p_machine
+    and (l.state = 'failed' or (l.state = 'refused' and l.reason <> ''))
+    and exists (select from leat.machine m
+                where m.run = r.id and (m.account, m.id) <> (session_user, p_machine)
+                and leat.holds(m.seen_at + interval '2 minutes', 120000));
+  tried := failed;
   select u.unit into choose.unit from leat.unit u
-  where u.run = r.id and u.step = r.step and u.state = 'ready'
+  where u.run = r.id and u.step = r.step and u.state = 'ready' and not u.unit = any (failed)
   order by u.unit limit 1 for update skip locked;
   if found then return; end if;
   loop
@@ -338,6 +348,7 @@ begin
     from leat.lease l where (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
     and l.state = 'live') held on true
   where u.run = r.id and u.step = r.step and u.state = 'out' and not held.copied and not held.mine
+    and not u.unit = any (failed)
     and (not leat.holds(held.renewed + r.silent_ms * interval '1 millisecond', r.silent_ms)
          or held.since + median * interval '1 millisecond' < leat.clock())
   order by leat.holds(held.renewed + r.silent_ms * interval '1 millisecond', r.silent_ms),

@@ -382,15 +382,17 @@ begin
   return true;
 end $$;
 
--- Units of the open step that nobody but the coordinator should try: three machines failed, or all
--- that there are, or five leases ended in silence.
+-- Units of the open step that nobody but the coordinator should try: three machines failed, or as
+-- many as work now, or five leases ended in silence. A refused result is a failure; one that a crash
+-- took (no reason) is not.
 create function leat.hopeless(p_run bigint) returns setof integer
 language sql stable as $$
   select u.unit from leat.run r join leat.unit u on u.run = r.id and u.step = r.step
   join leat.lease l on (l.run, l.step, l.unit) = (u.run, u.step, u.unit)
   where r.id = p_run and u.state in ('ready', 'out')
   group by r.id, u.unit
-  having count(distinct (l.account, l.machine)) filter (where l.state = 'failed') >=
+  having count(distinct (l.account, l.machine)) filter (
+           where l.state = 'failed' or (l.state = 'refused' and l.reason <> '')) >=
            least(3, greatest(1, (select count(*) from leat.machine m where m.run = p_run
                                  and leat.holds(m.seen_at + interval '2 minutes', 120000))))
       or count(*) filter (where l.state = 'expired' or l.reason = 'the machine began anew') >= 5

@@ -56,6 +56,12 @@ leat_code leat_store_call(leat_pg *pg, leat_pg_rows **rows, bool bytes, const ch
     for (size_t i = 0; code == LEAT_ERR_INPUT && i < sizeof states / sizeof *states; i++)
         if (strncmp(states[i].state, leat_pg_sqlstate(pg), strlen(states[i].state)) == 0)
             code = states[i].code;
+    /* session_user of a role that was dropped: the one object by number that statements name */
+    if (code == LEAT_ERR_INPUT && strcmp(leat_pg_sqlstate(pg), "42704") == 0)
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "the login of this machine was removed from the server (%.200s); ask "
+                         "whoever coordinates the run for another one",
+                         words);
     const bool denied = strcmp(leat_pg_sqlstate(pg), "42501") == 0;
     return leat_fail(err, code, "%s%s", words,
                      denied ? "; leat doctor --db says which rights this login lacks" : "");

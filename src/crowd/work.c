@@ -330,15 +330,32 @@ static leat_code prepare(worker *self, const leat_store_run *run, leat_error *er
     return LEAT_OK;
 }
 
+/* The first answer is that there is nothing to work on, perhaps because the coordinator has not
+ * come so far. */
+static leat_code refuse_too_early(const worker *self, const leat_error *why, leat_error *err) {
+    static const char later[] =
+        "start leat work again once leat coordinate says that the run is open";
+    const char *state = leat_pg_sqlstate(self->pg);
+    if (strcmp(state, "P0002") == 0)
+        return leat_fail(err, LEAT_ERR_NOT_FOUND, "%s; %s", why->message, later);
+    if (strcmp(state, "3F000") != 0) return leat_error_copy(err, why);
+    return leat_fail(err, LEAT_ERR_NOT_FOUND,
+                     "the database has no schema \"leat\": no run was coordinated in it yet; %s",
+                     later);
+}
+
 /* Says who it is; the first time, learns what to do. */
 static leat_code register_machine(worker *self, leat_error *err) {
     leat_store_run run;
     leat_pg_rows *rows = NULL;
     const leat_work_options *options = self->options;
     const char *name = self->run != 0 ? self->result->run : self->place.run;
-    LEAT_TRY(leat_store_register(self->pg, name, options->machine, options->name, options->hardware,
-                                 &run, &rows, err));
-    leat_code code = LEAT_OK;
+    leat_error why = {0};
+    leat_code code = leat_store_register(self->pg, name, options->machine, options->name,
+                                         options->hardware, &run, &rows, &why);
+    if (code == LEAT_ERR_NOT_FOUND && self->trainer == NULL)
+        return refuse_too_early(self, &why, err);
+    if (code != LEAT_OK) return leat_error_copy(err, &why);
     if (self->trainer != NULL && strcmp(run.identity, self->identity) != 0)
         code = leat_fail(
             err, LEAT_ERR_OPTION,

@@ -1,6 +1,7 @@
 /* See ledger.h. */
 #include "train/ledger.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -45,29 +46,94 @@ static void hash_line(const char *text, int64_t size_bytes, char out[65]) {
     leat_sha256_hex(digest, out);
 }
 
-static void count(leat_run_ledger *out, const leat_line *line) {
-    out->lines++;
-    out->steps += is_kind(line, "step");
-    out->units += is_kind(line, "unit");
-    out->refused += is_kind(line, "refused");
+/* What lines say is done: a unit of a step, or all of a step (unit -1). In any order, and twice
+ * where a step was taken again. */
+typedef struct entry {
+    int64_t step, unit;
+} entry;
+
+typedef struct entries {
+    entry *items;
+    int64_t count, capacity;
+    int64_t unreadable; /* the first line that does not say where it belongs; 0: none */
+} entries;
+
+/* Takes the member NAME with a number at *at, as our writer writes it: "name":12. */
+static bool take_number(const char **at, const char *end, const char *name, int64_t *out) {
+    const int64_t length = (int64_t)strlen(name);
+    const char *from = *at + length;
+    if (end - *at <= length || memcmp(*at, name, (size_t)length) != 0) return false;
+    *out = 0;
+    const char *digits = from;
+    for (; from < end && *from >= '0' && *from <= '9' && from - digits < 18; from++)
+        *out = 10 * *out + (*from - '0');
+    *at = from;
+    return from > digits;
 }
 
-/* Where the last complete line ends: *end. The beginning of a line that a killed process has left,
- * or zeros where a power failure has left a page, may come after it, but no other line. */
-static leat_code scan(const char *path, leat_run_ledger *out, int64_t *end, leat_error *err) {
-    const leat_lines_options plain = {0};
-    leat_lines *lines = NULL;
+/* The step of a line of this kind, and its unit unless `unit` is NULL. */
+static bool take_place(const leat_line *line, const char *kind, int64_t *step, int64_t *unit) {
+    const char *at = line->data + KIND_AT + strlen(kind) + 1;
+    const char *end = line->data + line->size_bytes;
+    return take_number(&at, end, ",\"step\":", step) &&
+           (unit == NULL || take_number(&at, end, ",\"unit\":", unit));
+}
+
+/* A rewind takes back what was done of later steps. */
+static void take_back(entries *done, int64_t step) {
+    int64_t kept = 0;
+    for (int64_t i = 0; i < done->count; i++)
+        if (done->items[i].step <= step) done->items[kept++] = done->items[i];
+    done->count = kept;
+}
+
+static leat_code count(leat_run_ledger *out, entries *done, const leat_line *line,
+                       leat_error *err) {
+    const bool unit = is_kind(line, "unit"), step = is_kind(line, "step");
+    entry of = {.unit = -1};
+    bool readable = true;
+    out->lines++;
+    out->refused += is_kind(line, "refused");
+    if (is_kind(line, "rewind")) {
+        readable = take_place(line, "rewind", &of.step, NULL);
+        if (readable) take_back(done, of.step);
+    } else if (unit || step) {
+        readable = take_place(line, unit ? "unit" : "step", &of.step, unit ? &of.unit : NULL);
+        LEAT_TRY(LEAT_GROW(&done->items, &done->capacity, done->count + 1, err));
+        done->items[done->count++] = of;
+    }
+    if (!readable && done->unreadable == 0) done->unreadable = line->number;
+    return LEAT_OK;
+}
+
+static int compare(const void *a, const void *b) {
+    const entry *first = a, *second = b;
+    if (first->step != second->step) return first->step < second->step ? -1 : 1;
+    return (first->unit > second->unit) - (first->unit < second->unit);
+}
+
+/* A coordinator that dies between the lines of a step and its commit leaves them, and the next one
+ * takes the step again: each unit counts once. */
+static void add_up(leat_run_ledger *out, entries *done) {
+    if (done->count > 1) qsort(done->items, (size_t)done->count, sizeof *done->items, compare);
+    for (int64_t i = 0; i < done->count; i++) {
+        const bool again = i > 0 && compare(&done->items[i - 1], &done->items[i]) == 0;
+        if (done->items[i].unit < 0) out->steps += !again;
+        else *(again ? &out->repeated : &out->units) += 1;
+    }
+}
+
+/* Reads all lines: *end is where the last complete one ends. The beginning of a line that a killed
+ * process has left, or zeros where a power failure has left a page, may come after it, but no other
+ * line. */
+static leat_code read_lines(leat_lines *lines, const char *path, leat_run_ledger *out,
+                            entries *done, int64_t *end, leat_error *err) {
     leat_line line;
     bool found = true, torn = false;
-    *out = (leat_run_ledger){0};
-    *end = 0;
-    memcpy(out->head, none, sizeof none);
-    LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
-    leat_code code = LEAT_OK;
-    while (code == LEAT_OK) {
+    for (;;) {
         const int64_t begin = leat_lines_position(lines);
-        code = leat_lines_next(lines, &line, &found, err);
-        if (code != LEAT_OK || !found) break;
+        LEAT_TRY(leat_lines_next(lines, &line, &found, err));
+        if (!found) return LEAT_OK;
         const bool whole = leat_lines_position(lines) == begin + line.size_bytes + 1;
         const bool ours = whole && is_ours(&line);
         if (!ours && (!whole || memchr(line.data, 0, (size_t)line.size_bytes) != NULL)) {
@@ -75,18 +141,36 @@ static leat_code scan(const char *path, leat_run_ledger *out, int64_t *end, leat
             continue;
         }
         if (torn || !ours || memcmp(line.data + BEFORE_AT, out->head, 64) != 0)
-            code =
-                leat_fail(err, LEAT_ERR_CORRUPT,
-                          "\"%.300s\": line %lld does not follow from the line before it: a line "
-                          "was changed, inserted or removed; move the file away to begin a new "
-                          "ledger",
-                          path, (long long)line.number);
+            return leat_fail(
+                err, LEAT_ERR_CORRUPT,
+                "\"%.300s\": line %lld does not follow from the line before it: a line "
+                "was changed, inserted or removed; move the file away to begin a new "
+                "ledger",
+                path, (long long)line.number);
         hash_line(line.data, line.size_bytes, out->head);
-        count(out, &line);
+        LEAT_TRY(count(out, done, &line, err));
         *end = leat_lines_position(lines);
     }
+}
+
+static leat_code scan(const char *path, leat_run_ledger *out, int64_t *end, leat_error *err) {
+    const leat_lines_options plain = {0};
+    leat_lines *lines = NULL;
+    entries done = {0};
+    *out = (leat_run_ledger){0};
+    *end = 0;
+    memcpy(out->head, none, sizeof none);
+    LEAT_TRY(leat_lines_open(&lines, path, &plain, err));
+    leat_code code = read_lines(lines, path, out, &done, end, err);
     leat_lines_close(lines);
-    if (code != LEAT_OK) *out = (leat_run_ledger){0};
+    if (code == LEAT_OK && done.unreadable > 0) /* nobody changed it: it was written so */
+        code = leat_fail(err, LEAT_ERR_CORRUPT,
+                         "\"%.300s\": line %lld does not say of which step or unit it is; move the "
+                         "file away to begin a new ledger",
+                         path, (long long)done.unreadable);
+    if (code == LEAT_OK) add_up(out, &done);
+    else *out = (leat_run_ledger){0};
+    leat_free(done.items);
     return code;
 }
 

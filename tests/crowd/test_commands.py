@@ -2,12 +2,14 @@
 leat train; what they print and refuse, signals, keys. Runs the command named by LEAT (default:
 build/leat).
 """
+import hashlib
 import json
 import os
 import re
 import shutil
 import signal
 import tempfile
+import time
 import unittest
 
 from server import Server, find_server, skip
@@ -15,7 +17,7 @@ from server import Server, find_server, skip
 import folder
 import image_set
 import json_schema
-from command import ROOT, leat
+from command import LIMIT, ROOT, leat
 from runs import Command
 
 SMALL = ["--width", "4", "--latent", "8", "--units", "3", "--unit-size", "8", "--micro-batch", "8",
@@ -99,6 +101,7 @@ class Crowd(folder.Folder):
         self.assertNotIn("\x1b", text)
         self.assertIn("x?[31m<b>", text)
         self.assertIn("held by  nobody", text)
+        self.assertNotRegex(text, "left|no machine works")  # it is finished
         # what a run of leat train has
         for name in ("report.html", "config.yaml", "metrics.jsonl", "training.json"):
             self.assertTrue(os.path.exists(self.at("run", name)), name)
@@ -125,11 +128,25 @@ class Crowd(folder.Folder):
                          (report["state"], run["ledger"]["head"]))
         self.assertIn("its ledger is unbroken: 17 lines",
                       leat("doctor", self.at("run"), status=0).stdout)
+        self.take_again(4)
+        self.assertRegex(leat("inspect", self.at("run"), status=0).stdout,
+                         r"(?m)^  ledger       12 results counted, 3 of them twice; last line ")
         with open(self.at("run", "ledger.jsonl"), "r+b") as file:
             file.seek(-300, os.SEEK_END)
             file.write(b"~")
-        self.assertIn("line 1", leat("doctor", self.at("run"), status=1).stdout)
+        self.assertRegex(leat("doctor", self.at("run"), status=1).stdout,
+                         "line (20|21) does not follow")
         self.assertIn("does not follow", leat("inspect", self.at("run"), status=1).stderr)
+
+    def take_again(self, count):
+        """The last lines of the ledger once more, as after a coordinator that died between them and
+        its commit."""
+        with open(self.at("run", "ledger.jsonl"), "r+b") as file:
+            lines = file.read().splitlines(True)
+            for line in lines[-count:]:
+                before = hashlib.sha256(lines[-1]).hexdigest().encode()
+                lines.append(re.sub(rb'"before":"[0-9a-f]+"', b'"before":"' + before + b'"', line))
+                file.write(lines[-1])
 
     def test_stopped_and_resumed(self):
         """Ctrl-C at the coordinator, the folder lost, another name for the machine."""
@@ -150,6 +167,27 @@ class Crowd(folder.Folder):
                                          status=0).stdout)["checkpoints"][-1]["state"],
                          self.alone(5))
 
+    def test_a_worker_that_is_killed(self):
+        """leat status shows when it was last seen, and no time that is left while nobody works."""
+        with self.coordinate("--steps", 100000) as coordinator:
+            coordinator.until("is open")
+            self.assertRegex(self.status().stdout,
+                             "(?m)^step     0 of 100,000; no machine works on it now$")
+            with self.work() as worker:
+                deadline = time.monotonic() + LIMIT
+                while " left\n" not in (text := self.status().stdout):
+                    self.assertLess(time.monotonic(), deadline, text)
+                self.assertRegex(text, r"(?m)^step .*; .* s a step, .* left$")
+                worker.kill()
+            self.assertRegex(self.status().stdout,
+                             r"(?m)^  .* units, .*; last seen [\d.]+ m?s ago$")
+            SERVER.sql("update leat.machine set seen_at = seen_at - interval '3 minutes'",
+                       database=self.database)
+            text = self.status().stdout
+            self.assertRegex(text, r"(?m)^step .*; .* s a step; no machine works on it now$")
+            self.assertRegex(text, r"(?m); last seen 3 min [\d.]+ s ago$")
+            coordinator.end(1, signal.SIGTERM)
+
     def test_worker_stops(self):
         """SIGTERM hands in the unit that is computed, and says so."""
         with self.coordinate("--steps", 100000) as coordinator:
@@ -165,23 +203,56 @@ class Crowd(folder.Folder):
 
     def test_logins_of_the_page(self):
         """The SQL of docs/crowd.md creates one login that coordinates and one that works, which can
-        be dropped at any time."""
+        be dropped at any time; another login of the server cannot take part."""
         with open(os.path.join(ROOT, "docs", "crowd.md"), encoding="utf-8") as file:
-            statements = re.findall(r"^CREATE .*;$", file.read(), re.MULTILINE)
-        self.assertEqual(len(statements), 3)
-        SERVER.sql(*[re.sub(r"\bann\b", "anna", statement) for statement in statements])
+            page = re.sub(r"\bann\b", "anna", file.read())
+        statements = re.findall(r"^(?:CREATE|REVOKE|GRANT) .*;$", page, re.MULTILINE)
+        self.assertEqual(len(statements), 5)
+        removal, = re.findall(r"`(REVOKE CONNECT ON DATABASE class FROM anna; )(DROP ROLE anna;)`",
+                              page)
+        SERVER.sql(*statements, "create role eve login")
         self.database = "class"
         with Command("coordinate", self.at("run"), "--db", SERVER.url("class", "me"), "--data",
                      f"{DATA}/faces", "--steps", 100000, *SMALL, *QUICK) as coordinator:
             coordinator.until("is open")
             with self.work("--once", login="anna") as worker:
                 worker.end()
-            SERVER.sql("drop role anna")
+            with self.work("--once", login="eve") as worker:
+                worker.end(2)
+                self.assertIn('permission denied for database "class"', worker.said)
+            self.assertEqual(SERVER.sql("select string_agg(name, ' ') from leat.account",
+                                        database="class"), "anna")
+            SERVER.sql(*removal)
             with self.work(login="anna") as worker:
                 worker.end(2)
                 self.assertIn('"anna"', worker.said)
             coordinator.end(1, signal.SIGTERM)
         self.assertEqual(SERVER.sql("select count(*) from leat.run", database="class"), "1")
+
+    def test_a_url_with_a_wrong_host(self):
+        """Nothing is written before the server is reached, so the right command begins the run."""
+        words = ["--data", f"{DATA}/faces", "--steps", 1, *SMALL, *QUICK]
+        with Command("coordinate", self.at("run"), "--db", "postgresql://x@nohost.invalid/c",
+                     *words) as wrong:
+            wrong.until("trying again until it succeeds; leat doctor --db says what is wrong")
+            wrong.end(1, signal.SIGINT)
+            self.assertIn("nothing was written", wrong.said)
+        self.assertFalse(os.path.exists(self.at("run")))
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open at step 0 of 1")
+            coordinator.end(1, signal.SIGTERM)
+
+    def test_a_login_that_is_removed(self):
+        """While a worker is connected: it says so, and ends."""
+        SERVER.sql("create role tim login")
+        with self.coordinate("--steps", 100000) as coordinator:
+            coordinator.until("is open")
+            with self.work(login="tim") as worker:
+                worker.until('works on "run"')
+                SERVER.sql("drop role tim")
+                worker.end(2)
+                self.assertIn("the login of this machine was removed from the server", worker.said)
+            coordinator.end(1, signal.SIGTERM)
 
     def test_environment(self):
         """A database is what its URL says: libpq's variables do not count."""
@@ -258,7 +329,9 @@ class Crowd(folder.Folder):
                 (["coordinate", self.at("run"), "--db", "host=x user=y", "--data", faces, "--steps",
                   1], 2, "postgresql://"),
                 (["work", url, "--data", faces, "--key", "/dev/null/x"], 1, "/dev/null"),
-                (["work", url, "--data", faces, "--key", self.at("k")], 1, "schema"),
+                (["work", url, "--data", faces, "--key", self.at("k")], 1,
+                 'the database has no schema "leat": no run was coordinated in it yet; start leat '
+                 "work again once leat coordinate says that the run is open"),
                 (["work", url, "--quiet-hours", "07:00-07:00"], 2, "both begin and end"),
                 (["work", url, "--on-battery", "run"], 2, "pause"),
                 (["status", "--db", url], 1, "schema"),
@@ -267,6 +340,23 @@ class Crowd(folder.Folder):
             self.assertEqual(done.returncode, status, (words, done.stderr))
             self.assertIn(text, done.stderr, words)
         self.assertFalse(os.path.exists(self.at("run")))
+
+    def test_a_worker_that_is_too_early(self):
+        """The schema is there, and the run is not; or it is created, and not open yet."""
+        with self.coordinate("--steps", 1) as coordinator:
+            coordinator.until("is open")
+            coordinator.end(1, signal.SIGTERM)
+        SERVER.sql("update leat.run set step = -1", database=self.database)
+        with self.work() as worker:
+            worker.until('works on "run"')
+            worker.end(1, signal.SIGTERM)
+        SERVER.sql("select leat.drop_run(id) from leat.run", database=self.database)
+        again = "start leat work again once leat coordinate says that the run is open"
+        for more, text in (("", "this database has no open run; "),
+                           ("&run=mine", 'there is no run "mine"; open are: none; ')):
+            with self.work(more=more) as worker:
+                worker.end(1)
+                self.assertIn(text + again, worker.said)
 
     def test_other_data(self):
         with self.coordinate("--steps", 3, "--data-note", "download the faces at example.org") as c:

@@ -69,7 +69,8 @@ class Doctor(unittest.TestCase):
 
     def mend(self, todo, begin, name):
         """Runs the SQL that a finding prints after these words."""
-        lines = re.findall(r"(?:GRANT|ALTER|SELECT|ROLLBACK) [^;]*;", todo[todo.index(begin):])
+        lines = re.findall(r"(?:GRANT|REVOKE|ALTER|SELECT|ROLLBACK) [^;]*;",
+                           todo[todo.index(begin):])
         self.assertTrue(lines, todo)
         self.server.sql(*lines, database=name)
 
@@ -106,6 +107,17 @@ class Doctor(unittest.TestCase):
         said = self.at(name, "ann", 1, failed="database")
         self.mend(self.finding(said, "database: ", "problem")["do"], "GRANT", name)
         self.at(name, "ann", failed="", can_work=True)
+
+    def test_everybody_may_connect(self):
+        """As to a new database; the printed lines end that, and let those in who shall work."""
+        name = self.database()
+        said = self.at(name, "carl", public_may_connect=True, can_work=True)
+        found = self.finding(said, "access: every login of this server", "note")
+        self.mend(found["do"].replace("TO LOGIN;", "TO ann;"), "REVOKE", name)
+        said = self.at(name, "ann", public_may_connect=False, can_work=True)
+        self.finding(said, "access: only logins with a grant", "ok")
+        self.at(name, "boss", can_coordinate=True)
+        self.at(name, "carl", 1, failed="database")
 
     def test_wrong_usage(self):
         self.assertIn("is named as", leat("doctor", "--db", "class", status=2).stderr)
@@ -224,6 +236,26 @@ class Doctor(unittest.TestCase):
         for login in ("boss", "ann", "carl"):  # carl's rights are those of all
             text = leat("doctor", "--db", self.server.url(name, login), status=0).stdout
             self.assertRegex(text, r"(?m)^ok +verdict: runs can be")
+
+    def test_rights_of_the_page(self):
+        """What docs/crowd.md says of a login without rights, counted."""
+        name, numbers = self.database(), {6: "six", 12: "Twelve", 14: "fourteen"}
+        functions = "from pg_proc where pronamespace = 'leat'::regnamespace and "
+        may = "has_function_privilege('carl', oid, 'execute')"
+        relations = ("from pg_class where relnamespace = 'leat'::regnamespace and relkind in "
+                     "('r', 'v') and has_table_privilege('carl', oid, 'select')")
+        ask = lambda sql: self.server.sql(sql, database=name)
+        with open(os.path.join(ROOT, "docs", "crowd.md"), encoding="utf-8") as file:
+            page = " ".join(file.read().split())
+        callable_, owned, views = (numbers[int(ask(f"select count(*) {rest}"))] for rest in (
+            functions + may, functions + may + " and prosecdef", relations + " and relkind = 'v'"))
+        self.assertIn(f"Workers may call {callable_} functions, read {views} views and the table "
+                      "`version`, and have no other right in it. "
+                      f"{owned} of the functions run with the owner's rights", page)
+        self.assertEqual(ask(f"select relname {relations} and relkind = 'r'"), "version")
+        self.assertEqual(ask(f"select string_agg(proname, ' ' order by proname) {functions} {may} "
+                             "and not prosecdef"), "clock holds")
+        self.assertEqual(ask(f"select count(*) {functions} not {may} and prosecdef"), "0")
 
     def test_another_version(self):
         name = self.database()
@@ -358,8 +390,14 @@ class Doctor(unittest.TestCase):
             said = at(workers_fit=room)
             self.assertIn(f"room for {room} more workers (0 are connected)",
                           self.finding(said, "connections: ", "ok")["what"])
-            self.finding(at(room, workers_fit=room), "connections: ", "ok")
-            found = self.finding(at(room + 4), "connections: ", "note")
+            said = at(room, workers_fit=room, workers_missing=0)
+            self.finding(said, "connections: ", "ok")
+            self.finding(said, "verdict: runs can be worked on", "ok")
+            said = at(room + 4, workers_missing=4)
+            self.assertEqual(self.finding(said, "verdict: ", "note")["what"],
+                             f"verdict: runs can be worked on, but not by {room + 4} workers: "
+                             "connections for 4 of them are missing")
+            found = self.finding(said, "connections: ", "note")
             self.assertIn("raise max_connections to 41 or more", found["do"])
             # those that are there already
             with self.connected(name, "carl", "leat work"), \
@@ -405,7 +443,7 @@ class Doctor(unittest.TestCase):
 
     def test_who_ends_sessions(self):
         name = self.database()
-        found = self.finding(self.at(name, "boss", may_end_sessions=False), "sessions: ", "ok")
+        found = self.finding(self.at(name, "boss", may_end_sessions=False), "sessions: ", "note")
         self.mend(found["do"], "as an administrator", name)
         said = self.at(name, "boss", may_end_sessions=True)
         self.assertIn("may end those of other logins",

@@ -197,6 +197,72 @@ static void release_and_fail(void **state) {
     assert_int_equal(count, 0);
 }
 
+/* A machine hands in the unit that it is given, and the coordinator refuses the result. */
+static void refused_at(world *of, leat_pg *who, const char *machine, int64_t unit,
+                       const char *reason) {
+    leat_error err = {0};
+    leat_store_result result;
+    int count = 0;
+    bool done = false;
+    leat_store_lease lease = get(of, who, machine, unit, false);
+    deliver(of, who, &lease);
+    must(leat_store_arrived(of->owner, of->hold.run, &result, 1, &count, &err), &err);
+    assert_int_equal(count, 1);
+    assert_int_equal(result.unit, unit);
+    must(leat_store_refuse(of->owner, &of->hold, 0, &result, reason[0] != 0, reason, &done, &err),
+         &err);
+    assert_true(done);
+}
+
+/* How many units are hopeless; the first must be 0. */
+static int count_hopeless(world *of) {
+    leat_error err = {0};
+    int64_t units[UNITS] = {0};
+    int count = 0;
+    must(leat_store_hopeless(of->owner, of->hold.run, units, UNITS, &count, &err), &err);
+    assert_int_equal(units[0], 0);
+    return count;
+}
+
+/* A refused result is a failure of its machine: the unit is for others. */
+static void refusals_are_failures(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    join(of->bob, M2);
+    join(of->bob, M3);
+    refused_at(of, of->ann, M1, 0, "");
+    refused_at(of, of->ann, M1, 0, ""); /* a crash took it: it is given again */
+    refused_at(of, of->ann, M1, 0, "forged");
+    refused_at(of, of->ann, M1, 1, "forged");
+    refused_at(of, of->ann, M1, 2, "forged");
+    assert_int_equal(claim(of, of->ann, M1).lease, 0);
+    assert_int_equal(count_hopeless(of), 0);
+    /* nor a copy of it, nor what another machine has left */
+    get(of, of->bob, M2, 0, false);
+    get(of, of->bob, M2, 1, false);
+    leat_store_lease last = get(of, of->bob, M3, 2, false);
+    pass(of, 60);
+    assert_string_equal(ask(of->owner, "select leat.choose(r, '" M1 "')::text from leat.run r"),
+                        "(0,copy)"); /* the owner's machine has not failed */
+    assert_int_equal(claim(of, of->ann, M1).lease, 0);
+    pass(of, 241);
+    assert_string_equal(renew(of->bob, &last), "");
+    assert_int_equal(claim(of, of->ann, M1).lease, 0);
+    refused_at(of, of->bob, M3, 0, "forged");
+    assert_int_equal(count_hopeless(of), 1); /* two work now, and both have failed */
+}
+
+/* Of the only machine; it is the coordinator's, also when nobody works any more. */
+static void refusals_of_the_only_machine(void **state) {
+    world *of = *state;
+    join(of->ann, M1);
+    refused_at(of, of->ann, M1, 0, "forged");
+    assert_int_equal(count_hopeless(of), 1);
+    refused_at(of, of->ann, M1, 0, "forged"); /* there is nobody else */
+    pass(of, 500);
+    assert_int_equal(count_hopeless(of), 1);
+}
+
 static void five_silences(void **state) {
     world *of = *state;
     leat_error err = {0};
@@ -352,6 +418,8 @@ int main(void) {
         TEST(copies),
         TEST(a_machine_that_begins_anew),
         TEST(release_and_fail),
+        TEST(refusals_are_failures),
+        TEST(refusals_of_the_only_machine),
         TEST(five_silences),
         TEST(submits),
         TEST(a_put_renews),

@@ -23,11 +23,16 @@ static int setup(void **state) {
     return 0;
 }
 
-static void add(leat_ledger *ledger, const char *kind, int64_t step) {
+static void add_unit(leat_ledger *ledger, const char *kind, int64_t step, int64_t unit) {
     leat_json *json = NULL;
     assert_ok(leat_ledger_begin(ledger, kind, &json, err));
     leat_json_member_int(json, "step", step);
+    if (unit >= 0) leat_json_member_int(json, "unit", unit);
     assert_ok(leat_ledger_end(ledger, json, err));
+}
+
+static void add(leat_ledger *ledger, const char *kind, int64_t step) {
+    add_unit(ledger, kind, step, -1);
 }
 
 /* A beginning, and steps of two units each. */
@@ -37,9 +42,9 @@ static void write_steps(int64_t first, int64_t last) {
     add(&ledger, "begin", first);
     assert_ok(leat_ledger_sync(&ledger, err));
     for (int64_t step = first; step <= last; step++) {
-        add(&ledger, "unit", step);
-        add(&ledger, "refused", step);
-        add(&ledger, "unit", step);
+        add_unit(&ledger, "unit", step, 0);
+        add_unit(&ledger, "refused", step, 1);
+        add_unit(&ledger, "unit", step, 1);
         add(&ledger, "step", step);
         assert_ok(leat_ledger_sync(&ledger, err));
     }
@@ -78,6 +83,53 @@ static void it_comes_back(void **state) {
     assert_string_equal(found.head, hex);
     assert_memory_equal(text, "{\"before\":\"0000", 15);
     leat_free(text);
+}
+
+static void expect(int64_t steps, int64_t units, int64_t repeated, int64_t refused) {
+    const leat_run_ledger found = load();
+    assert_int_equal(found.steps, steps);
+    assert_int_equal(found.units, units);
+    assert_int_equal(found.repeated, repeated);
+    assert_int_equal(found.refused, refused);
+}
+
+/* Steps that are taken again, because a coordinator died, count once; a rewind takes steps back. */
+static void each_unit_counts_once(void **state) {
+    leat_ledger ledger;
+    (void)state;
+    write_steps(1, 11);
+    expect(11, 22, 0, 11);
+    write_steps(11, 12); /* killed before the commit of 11 */
+    expect(12, 24, 2, 13);
+    write_steps(12, 12);
+    write_steps(12, 12); /* that three times */
+    expect(12, 24, 6, 15);
+    assert_ok(leat_ledger_open(&ledger, path, err));
+    add(&ledger, "rewind", 9);
+    assert_ok(leat_ledger_sync(&ledger, err));
+    leat_ledger_close(&ledger);
+    expect(9, 18, 0, 15);
+    write_steps(10, 11);
+    expect(11, 22, 0, 17);
+}
+
+static void a_line_without_its_place(void **state) {
+    static const char *const kinds[] = {"unit", "step", "rewind"};
+    (void)state;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        leat_ledger ledger;
+        leat_json *json = NULL;
+        leat_run_ledger found;
+        leat_error why = {0};
+        leat_path_discard(path);
+        assert_ok(leat_ledger_open(&ledger, path, err));
+        assert_ok(leat_ledger_begin(&ledger, kinds[i], &json, err));
+        assert_ok(leat_ledger_end(&ledger, json, err));
+        assert_ok(leat_ledger_sync(&ledger, err));
+        leat_ledger_close(&ledger);
+        assert_int_equal(leat_run_ledger_load(&run, &found, &why), LEAT_ERR_CORRUPT);
+        assert_non_null(strstr(why.message, "line 1 does not say"));
+    }
 }
 
 /* Cut anywhere, the complete lines stay, and it goes on. */
@@ -191,6 +243,8 @@ static void lines_moved(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(it_comes_back, setup),
+        cmocka_unit_test_setup(each_unit_counts_once, setup),
+        cmocka_unit_test_setup(a_line_without_its_place, setup),
         cmocka_unit_test_setup(cut_anywhere, setup),
         cmocka_unit_test_setup(zeros_at_the_end, setup),
         cmocka_unit_test_setup(lines_of_others, setup),
