@@ -44,6 +44,9 @@ int graphs_out_object(graphs_job *job, leat_out_members_fn *members, const void 
 /* ---- graphs_options.c ---- */
 /* Returns 0, or the exit status after reporting an error. */
 int graphs_read_options(graphs_job *job);
+/* Whether an option of leat_graph_batch_options has no effect beside the others: `leat batches`
+ * refuses it then. */
+bool graphs_is_idle(const char *name, const void *options);
 /* Seeks the first step of --steps, and fills run.end and run.ends. */
 int graphs_read_steps(graphs_job *job);
 /* The place of a step, counted from 0 across all epochs; after the last epoch, its end. Plans all

@@ -50,10 +50,22 @@ static int check_budget_usage(leat_cli *cli, const leat_graph_batch_options *bat
     return 0;
 }
 
+static const char *const budget[] = {"max-nodes", "max-edges", "oversize"};
+static const char *const ramp[] = {"tiers", "curriculum-start", "curriculum-end"};
+
+bool graphs_is_idle(const char *name, const void *options) {
+    const leat_graph_batch_options *batches = options;
+    const bool fixed = batches->pack == LEAT_PACK_FIXED;
+    if (strcmp(name, "batch") == 0) return !fixed;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(name, budget[i]) == 0) return fixed;
+        if (strcmp(name, ramp[i]) == 0) return batches->curriculum == LEAT_CURRICULUM_NONE;
+    }
+    return false;
+}
+
 /* Options that have no effect with the others are refused: the run is not the one intended. */
 static int refuse_idle(leat_cli *cli, const leat_graph_batch_options *batches) {
-    static const char *const budget[] = {"max-nodes", "max-edges", "oversize"};
-    static const char *const ramp[] = {"tiers", "curriculum-start", "curriculum-end"};
     char pack[LEAT_SETTING_BYTES];
     bool fixed = batches->pack == LEAT_PACK_FIXED;
     if (!fixed && leat_cli_given(cli, "batch"))

@@ -1,5 +1,6 @@
 /* The page of `leat batches CACHE --report`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "batches/graphs_report.h"
 
@@ -7,16 +8,24 @@ enum { OVERSIZE_ROWS = 50 };
 
 /* ---- What was counted --------------------------------------------------------------------- */
 
+/* So that what is shown is accepted as options: scores are given by their file. */
+static bool is_left_out(const char *name, const void *options) {
+    const leat_graph_batch_options *batches = options;
+    const bool scores = batches->curriculum == LEAT_CURRICULUM_SCORES;
+    return graphs_is_idle(name, options) || (scores && strcmp(name, "curriculum") == 0);
+}
+
 static void put_options(leat_textbuf *out, const graphs_job *job) {
     leat_textbuf_put(out, "<p class=\"note\">Options: <code>");
-    leat_page_settings(out, leat_graph_loader_options_table(), &job->options);
-    leat_page_settings(out, leat_graph_batch_options_table(), &job->options.batches);
+    leat_page_settings(out, leat_graph_loader_options_table(), &job->options, NULL);
+    leat_page_settings(out, leat_graph_batch_options_table(), &job->options.batches, is_left_out);
+    if (job->options.scores != NULL) {
+        leat_textbuf_put(out, "<span class=\"item\">--curriculum ");
+        leat_html_text(out, job->options.scores);
+        leat_textbuf_put(out, "</span>");
+    }
     leat_textbuf_put(out, "</code> split: ");
     leat_html_text(out, job->split.name);
-    if (job->options.scores != NULL) {
-        leat_textbuf_put(out, "; scores: ");
-        leat_html_text(out, job->options.scores);
-    }
     leat_textbuf_put(out, "</p>\n");
 }
 

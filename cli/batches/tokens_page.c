@@ -18,7 +18,7 @@ static const char *const part_names[] = {"anchors", "fillers", "one context per 
 static void put_options(leat_textbuf *out, const batches_report *job) {
     char order[LEAT_SETTING_BYTES];
     leat_textbuf_put(out, "<p class=\"note\">Options: <code>");
-    leat_page_settings(out, leat_sample_options_table(), &job->options->sample);
+    leat_page_settings(out, leat_sample_options_table(), &job->options->sample, NULL);
     leat_textbuf_printf(out,
                         "<span class=\"item\">--batch %lld</span><span class=\"item\">--order "
                         "%s</span>%s</code> split: %s</p>\n",

@@ -64,10 +64,11 @@ void leat_page_cell(leat_textbuf *out, leat_unit unit, double value) {
     leat_textbuf_put(out, "</td>");
 }
 
-void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options) {
+void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options,
+                        bool (*idle)(const char *name, const void *options)) {
     for (const leat_setting *row = table->rows; row->name != NULL; row++) {
         char text[LEAT_SETTING_BYTES];
-        if (row->neutral) continue;
+        if (row->neutral || (idle != NULL && idle(row->name, options))) continue;
         leat_textbuf_printf(out, "<span class=\"item\">--%s ", row->name);
         leat_html_text(out, leat_setting_get(row, options, text));
         leat_textbuf_put(out, "</span>");

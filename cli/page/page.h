@@ -240,8 +240,10 @@ void leat_page_end(leat_textbuf *out, const char *words, const char *code);
 void leat_page_value(leat_textbuf *out, leat_unit unit, double value);
 void leat_page_card(leat_textbuf *out, const char *name, leat_unit unit, double value);
 void leat_page_cell(leat_textbuf *out, leat_unit unit, double value);
-/* "--name value" of each option that determines bytes. */
-void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options);
+/* "--name value" of each option that determines bytes, but for those that are idle beside the
+ * others (NULL: none is). */
+void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, const void *options,
+                        bool (*idle)(const char *name, const void *options));
 /* A picture of this size in pixels, within the page itself; `alt` describes it. */
 void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_t height,
                    const char *class_name, const char *alt);
