@@ -192,7 +192,8 @@ WRONG = [
     ("synth probes -n 99999999999999999999 -o y", r"is not accepted"),
     ("synth probes -n 5 -p 6 -o y", r"more probes than measurements"),
     ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a size "
-                                            r"of at least 128M, in bytes or as 64K"),
+                                            r"of at least 128M, in bytes or as 512M, 4G "
+                                            r"or 1T"),
     ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512MB", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512iB", r"is not accepted"),
