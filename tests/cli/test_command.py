@@ -157,6 +157,9 @@ class Help(unittest.TestCase):
 # words, what stderr says (a pattern)
 WRONG = [
     ("", r"no command given"),
+    ("trian", r'unknown command "trian"; did you mean "train"\? See leat --help'),
+    ("trian faces", r'unknown command "trian"; did you mean "train"\?'),
+    ("trian dcgan faces", r'unknown command "trian dcgan"; did you mean "train dcgan"\?'),
     ("foo", r'unknown command "foo"; see leat --help'),
     ("docter", r'unknown command "docter"; did you mean "doctor"\? See leat --help'),
     ("ingest frobnicate", r'unknown command "ingest frobnicate": leat ingest takes probes, can '
