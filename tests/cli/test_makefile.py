@@ -40,11 +40,11 @@ class Makefile(unittest.TestCase):
     def install(self, prefix):
         """What make install would do, with PREFIX as a shell passes it that expands no ~."""
         return subprocess.run(["make", "-n", "install", f"PREFIX={prefix}"], cwd=ROOT,
-                              env={**os.environ, "HOME": "/home/someone", "MAKEFLAGS": ""},
+                              env={**os.environ, "HOME": "/opt/someone", "MAKEFLAGS": ""},
                               capture_output=True, text=True, check=False)
 
     def test_a_tilde_is_the_home_folder(self):
-        for prefix, at in (("~/.local", "/home/someone/.local"), ("~", "/home/someone"),
+        for prefix, at in (("~/.local", "/opt/someone/.local"), ("~", "/opt/someone"),
                            ("/opt/~", "/opt/~"), ("there", os.path.join(ROOT, "there"))):
             with self.subTest(prefix):
                 self.assertIn(f'--prefix "{at}"\n', self.install(prefix).stdout)
