@@ -29,6 +29,13 @@
 # WERROR=1 (make check WERROR=1) treats compiler warnings as errors until the next make clean: for
 # developers and CI. Sanitizer builds always do so.
 PREFIX ?= /usr/local
+# zsh, fish and dash leave the ~ of PREFIX=~/.local to the program.
+prefix := $(patsubst ~,$(HOME),$(patsubst ~/%,$(HOME)/%,$(PREFIX)))
+ifneq ($(filter install,$(MAKECMDGOALS)),)
+ifneq ($(filter ~%,$(prefix)),)
+$(error PREFIX=$(PREFIX): the home folder of another user is not looked up; write its full path)
+endif
+endif
 JOBS ?= $(shell nproc)
 
 .NOTPARALLEL:
@@ -134,7 +141,7 @@ wheel:
 	@ls build/wheel/*.whl
 
 install: build
-	@cmake --install build --prefix "$(abspath $(PREFIX))"
+	@cmake --install build --prefix "$(abspath $(prefix))"
 
 format:
 	@formatter=$$(scripts/lint --formatter) && "$$formatter" -i $$(git ls-files '*.c' '*.h')

@@ -255,9 +255,9 @@ static const leat_cli_option options[] = {
      .preset = "."},
     {.own.name = "kernels",
      .own.kind = LEAT_SETTING_TEXT,
-     .own.value = "NAME",
+     .own.value = "scalar|avx2|avx512|neon",
      .own.help = "test the kernels that models are trained with, and measure those that are used; "
-                 "with =NAME (scalar, avx2, avx512, neon) test and measure these",
+                 "with a name, test and measure these",
      .bare = "all"},
     {.own.name = "hash",
      .own.kind = LEAT_SETTING_FLAG,

@@ -102,9 +102,22 @@ static int unknown_second(leat_cli *cli, const char *first, const char *second) 
     return 2;
 }
 
+/* Adds the first words of two-word commands, and copies the one that is nearer than the others. */
+static void add_first_words(leat_nearest *nearest, char first[LEAT_CLI_NAME_MAX + 1]) {
+    for (int i = 0; leat_cli_commands[i] != NULL; i++) {
+        char word[LEAT_CLI_NAME_MAX + 1];
+        const char *words = leat_cli_commands[i]->words;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(words, " "), words);
+        leat_nearest_add(nearest, word);
+        if (nearest->best != word) continue;
+        memcpy(first, word, sizeof word);
+        nearest->best = first;
+    }
+}
+
 /* The user may have meant one word or two: suggests the nearer one. */
 static int unknown_command(leat_cli *cli, int count, char **argv) {
-    char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1];
+    char one[LEAT_CLI_NAME_MAX + 1], two[LEAT_CLI_NAME_MAX + 1], first[LEAT_CLI_NAME_MAX + 1];
     bool has_two = count > 1 && argv[1][0] != '-';
     if (has_two && is_first_word(argv[0])) return unknown_second(cli, argv[0], argv[1]);
     snprintf(one, sizeof one, "%.60s", argv[0]);
@@ -114,6 +127,7 @@ static int unknown_command(leat_cli *cli, int count, char **argv) {
         leat_nearest_add(&by_one, leat_cli_commands[i]->words);
         if (has_two) leat_nearest_add(&by_two, leat_cli_commands[i]->words);
     }
+    add_first_words(&by_one, first);
     bool is_two = by_two.best != NULL &&
                   (by_one.best == NULL || by_two.best_distance <= by_one.best_distance);
     const char *best = is_two ? by_two.best : by_one.best;

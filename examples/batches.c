@@ -7,9 +7,9 @@
  *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o batches
  *   ./batches probes 10
  *
- * After make install PREFIX=~/.local, this line comes first:
+ * After make install PREFIX=$HOME/.local, this line comes first:
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
+ *   export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig
  *
  * The checksum is that of the command with the same options, on any machine and with any number of
  * threads:

@@ -7,9 +7,9 @@
  *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o graphs
  *   ./graphs cache
  *
- * After make install PREFIX=~/.local, this line comes first:
+ * After make install PREFIX=$HOME/.local, this line comes first:
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
+ *   export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig
  *
  * The checksum at the end is that of
  *

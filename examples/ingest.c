@@ -7,9 +7,9 @@
  *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o ingest
  *   ./ingest probes pings.csv more/
  *
- * After make install PREFIX=~/.local, this line comes first:
+ * After make install PREFIX=$HOME/.local, this line comes first:
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
+ *   export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig
  */
 #define _POSIX_C_SOURCE 200809L
 #include <inttypes.h>

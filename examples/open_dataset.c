@@ -7,9 +7,9 @@
  *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o open_dataset
  *   ./open_dataset probes
  *
- * After make install PREFIX=~/.local, this line comes first:
+ * After make install PREFIX=$HOME/.local, this line comes first:
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
+ *   export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig
  *
  * PATH is a folder written by leat ingest probes, or a third-party ArrayRecord file of probe rows.
  */

@@ -8,9 +8,9 @@
  *      -Wl,-rpath,"$(pkg-config --variable=libdir leat)" -o train
  *   ./train faces run 300
  *
- * After make install PREFIX=~/.local, this line comes first:
+ * After make install PREFIX=$HOME/.local, this line comes first:
  *
- *   export PKG_CONFIG_PATH=~/.local/lib/pkgconfig
+ *   export PKG_CONFIG_PATH=$HOME/.local/lib/pkgconfig
  *
  * The run is the one of "leat train dcgan faces -o run --width 16 --steps 300".
  */

@@ -218,7 +218,7 @@ _leat() {
     --sample-every) values=number ;;
     --threads) values=number ;;
     --memory) values=number ;;
-    --kernels) values=file ;;
+    --kernels) values='scalar avx2 avx512 neon' ;;
     --init) values=file ;;
     --export) values=file ;;
     --rewind) values=number ;;
@@ -271,7 +271,7 @@ _leat() {
     --sample-every) values=number ;;
     --threads) values=number ;;
     --memory) values=number ;;
-    --kernels) values=file ;;
+    --kernels) values='scalar avx2 avx512 neon' ;;
     --init) values=file ;;
     --export) values=file ;;
     --lease-ms) values=number ;;
@@ -291,7 +291,7 @@ _leat() {
     --key) values=file ;;
     --threads) values=number ;;
     --memory) values=number ;;
-    --kernels) values=file ;;
+    --kernels) values='scalar avx2 avx512 neon' ;;
     --on-battery) values='pause work' ;;
     --quiet-hours) values=file ;;
     --poll-ms) values=number ;;

@@ -279,7 +279,7 @@ _leat() {
       '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
-      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
       '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
       '--resume[continue an interrupted run, or with more --steps a finished one, from its last checkpoint and with its settings]' \
@@ -344,7 +344,7 @@ _leat() {
       '--sample-every[steps between grids of samples with their score; 0: none]:sample-every:' \
       '--threads[number of threads; the weights do not depend on it]:threads:' \
       '--memory[fail if the run needs more memory than this, not counting mapped images]:memory:' \
-      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--init[begin with the weights of a run, an export or a safetensors file]:init:_files' \
       '--export[keep the newest checkpoint in DIR as leat export writes it]:export:_files' \
       '--lease-ms[milliseconds that a unit is reserved for a machine, from its last sign of life]:lease-ms:' \
@@ -368,7 +368,7 @@ _leat() {
       '--key[identity of this machine, created if it is missing; if another process uses it, the next free one of NAME-2.key, NAME-3.key, ...]:key:_files' \
       '--threads[number of threads]:threads:' \
       '--memory[refuse a run that needs more memory than this, weights and results included]:memory:' \
-      '--kernels[kernels to compute with: scalar, avx2, avx512 or neon; all give the same bits]:kernels:_files' \
+      '--kernels[kernels to compute with; all give the same bits]:kernels:(scalar avx2 avx512 neon)' \
       '--on-battery[what to do while this machine runs on battery]:on-battery:(pause work)' \
       '--quiet-hours[take no units between these times of the local day; several spans with commas between them]:quiet-hours:_files' \
       '--nice[give way to other programs]' \
@@ -391,7 +391,7 @@ _leat() {
       '--workers[number of workers that the database must take; needs --db]:workers:' \
       '--json[write one JSON document to stdout]' \
       '--temp[folder that an ingest will write to; its free space is checked, and it must be writable]:temp:_files' \
-      '--kernels=-[test the kernels that models are trained with, and measure those that are used; with =NAME (scalar, avx2, avx512, neon) test and measure these]::kernels:_files' \
+      '--kernels=-[test the kernels that models are trained with, and measure those that are used; with a name, test and measure these]::kernels:(scalar avx2 avx512 neon)' \
       '--hash[print only the hash of the kernels'\'' self-test, which is one number for all processors]' \
       '--help[show this text]' ;;
   'version'\ *)

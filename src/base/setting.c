@@ -254,6 +254,24 @@ void leat_setting_range(const leat_setting *setting, char *text, size_t text_byt
     else if (setting->min != 0) snprintf(text, text_bytes, "at least %s", low);
 }
 
+/* ", in bytes or as 512M, 4G or 1T": examples that are in the range. */
+static void show_sizes(const leat_setting *setting, char *text, size_t bytes) {
+    static const int64_t sizes[] = {INT64_C(64) << 10, INT64_C(512) << 20, INT64_C(4) << 30,
+                                    INT64_C(1) << 40};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    int fit = 0, shown = 0;
+    for (int i = 0; i < SIZES; i++) fit += sizes[i] >= setting->min && sizes[i] <= setting->max;
+    int used = snprintf(text, bytes, fit > 0 ? ", in bytes or as " : ", in bytes");
+    for (int i = 0; i < SIZES && (size_t)used < bytes; i++) {
+        char size[LEAT_SETTING_BYTES];
+        if (sizes[i] < setting->min || sizes[i] > setting->max) continue;
+        format_size(sizes[i], size);
+        const char *link = shown == 0 ? "" : shown == fit - 1 ? " or " : ", ";
+        used += snprintf(text + used, bytes - (size_t)used, "%s%s", link, size);
+        shown++;
+    }
+}
+
 static void accepts_number(const leat_setting *setting, char *text, size_t bytes) {
     char low[LEAT_SETTING_BYTES], high[LEAT_SETTING_BYTES];
     bool upper = false, size = setting->kind == LEAT_SETTING_SIZE;
@@ -269,8 +287,7 @@ static void accepts_number(const leat_setting *setting, char *text, size_t bytes
     if (upper && (size_t)used < bytes)
         used += snprintf(text + used, bytes - (size_t)used, " to %s%s",
                          setting->high_open ? "below " : "", high);
-    if (size && (size_t)used < bytes)
-        snprintf(text + used, bytes - (size_t)used, ", in bytes or as 64K, 512M, 4G or 1T");
+    if (size && (size_t)used < bytes) show_sizes(setting, text + used, bytes - (size_t)used);
 }
 
 void leat_setting_accepts(const leat_setting *setting, char *text, size_t text_bytes) {

@@ -20,6 +20,15 @@ const char *leat_output_command(leat_output_kind kind) {
     }
 }
 
+const char *leat_output_opened_with(leat_output_kind kind) {
+    switch (kind) {
+    case LEAT_OUTPUT_PROBES: return "leat.ProbeDataset in Python, leat_dataset_open() in C";
+    case LEAT_OUTPUT_CAN: return "leat.CanDataset in Python, leat_can_cache_open() in C";
+    case LEAT_OUTPUT_IMAGES: return "leat.ImageDataset in Python, leat_images_open() in C";
+    default: return "";
+    }
+}
+
 /* ---- by names ------------------------------------------------------------------------------- */
 
 typedef enum mark { COMPLETE, IMAGES, IMAGES_TENSORS, MANIFEST, INDEX, METADATA, MARKS } mark;

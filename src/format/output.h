@@ -40,6 +40,8 @@ typedef struct leat_output {
 
 /* "leat ingest probes"; "" for none. */
 const char *leat_output_command(leat_output_kind kind);
+/* What opens it: "leat.ProbeDataset in Python, leat_dataset_open() in C"; "" for none. */
+const char *leat_output_opened_with(leat_output_kind kind);
 
 /* What the folder itself is, whether or not other files are in it. A folder that does not exist is
  * none. */

@@ -157,6 +157,9 @@ class Help(unittest.TestCase):
 # words, what stderr says (a pattern)
 WRONG = [
     ("", r"no command given"),
+    ("trian", r'unknown command "trian"; did you mean "train"\? See leat --help'),
+    ("trian faces", r'unknown command "trian"; did you mean "train"\?'),
+    ("trian dcgan faces", r'unknown command "trian dcgan"; did you mean "train dcgan"\?'),
     ("foo", r'unknown command "foo"; see leat --help'),
     ("docter", r'unknown command "docter"; did you mean "doctor"\? See leat --help'),
     ("ingest frobnicate", r'unknown command "ingest frobnicate": leat ingest takes probes, can '
@@ -192,7 +195,8 @@ WRONG = [
     ("synth probes -n 99999999999999999999 -o y", r"is not accepted"),
     ("synth probes -n 5 -p 6 -o y", r"more probes than measurements"),
     ("synth probes -n 5 -o y --memory 12Q", r"--memory: \"12Q\" is not accepted; it takes a size "
-                                            r"of at least 128M, in bytes or as 64K"),
+                                            r"of at least 128M, in bytes or as 512M, 4G "
+                                            r"or 1T"),
     ("synth probes -n 5 -o y --memory 9999999999T", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512MB", r"is not accepted"),
     ("synth probes -n 5 -o y --memory 512iB", r"is not accepted"),

@@ -12,6 +12,7 @@ FOLDER = os.path.join(command.ROOT, "docs", "completion")
 
 # words before the cursor; what is offered, all of it
 OFFERED = [
+    (["train", "dcgan", "--kernels", ""], ["avx2", "avx512", "neon", "scalar"]),
     (["in"], ["ingest", "inspect"]),
     (["ingest", ""], ["can", "images", "probes"]),
     (["ingest", "probes", "--split", ""], ["hash", "ordered"]),

@@ -1,4 +1,5 @@
-"""make alone installs nothing: what a build without DuckDB says, each time."""
+"""make alone installs nothing: what a build without DuckDB says, each time; where make install puts
+things."""
 import os
 import shutil
 import subprocess
@@ -35,6 +36,25 @@ class Makefile(unittest.TestCase):
                     self.assertEqual(done.stderr, "make: built without DuckDB, so leat cannot read "
                                      "Parquet; to add it, run scripts/install.sh, then make again\n"
                                      if says else "")
+
+    def install(self, prefix):
+        """What make install would do, with PREFIX as a shell passes it that expands no ~."""
+        return subprocess.run(["make", "-n", "install", f"PREFIX={prefix}"], cwd=ROOT,
+                              env={**os.environ, "HOME": "/opt/someone", "MAKEFLAGS": ""},
+                              capture_output=True, text=True, check=False)
+
+    def test_a_tilde_is_the_home_folder(self):
+        for prefix, at in (("~/.local", "/opt/someone/.local"), ("~", "/opt/someone"),
+                           ("/opt/~", "/opt/~"), ("there", os.path.join(ROOT, "there"))):
+            with self.subTest(prefix):
+                self.assertIn(f'--prefix "{at}"\n', self.install(prefix).stdout)
+
+    def test_the_home_folder_of_another_is_refused(self):
+        done = self.install("~other/.local")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("PREFIX=~other/.local: the home folder of another user is not looked up; "
+                      "write its full path", done.stderr)
+        self.assertNotIn("cmake", done.stdout)
 
 
 if __name__ == "__main__":

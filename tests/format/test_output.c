@@ -122,6 +122,13 @@ static void none(void **state) {
     assert_string_equal(leat_output_command(LEAT_OUTPUT_PROBES), "leat ingest probes");
     assert_string_equal(leat_output_command(LEAT_OUTPUT_CAN), "leat ingest can");
     assert_string_equal(leat_output_command(LEAT_OUTPUT_IMAGES), "leat ingest images");
+    assert_string_equal(leat_output_opened_with(LEAT_OUTPUT_NONE), "");
+    assert_string_equal(leat_output_opened_with(LEAT_OUTPUT_PROBES),
+                        "leat.ProbeDataset in Python, leat_dataset_open() in C");
+    assert_string_equal(leat_output_opened_with(LEAT_OUTPUT_CAN),
+                        "leat.CanDataset in Python, leat_can_cache_open() in C");
+    assert_string_equal(leat_output_opened_with(LEAT_OUTPUT_IMAGES),
+                        "leat.ImageDataset in Python, leat_images_open() in C");
 }
 
 int main(void) {

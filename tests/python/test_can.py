@@ -554,11 +554,13 @@ class State(unittest.TestCase):
         path = support.dataset()
         for kind in leat.GraphLoader, leat.CanDataset:
             self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a data set of `leat '
-                                   "ingest probes`, .*open it with leat.ProbeDataset$", kind, path)
+                                   "ingest probes`, .*open it with leat.ProbeDataset in "
+                                       r"Python, leat_dataset_open\(\) in C$", kind, path)
         for path in (self.path, leat.CanDataset(self.path).path):
             for kind in leat.Loader, leat.ProbeDataset:
                 self.assertRaisesRegex(leat.errors.NotFoundError, f'^"{path}" is a cache of `leat '
-                                       "ingest can`, .*open it with leat.CanDataset$", kind, path)
+                                       "ingest can`, .*open it with leat.CanDataset in "
+                                           r"Python, leat_can_cache_open\(\) in C$", kind, path)
 
     def test_other_hosts(self):
         with leat.GraphLoader(self.path, **SMALL, hosts=2) as loader:

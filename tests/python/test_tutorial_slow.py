@@ -14,7 +14,7 @@ class Tutorial(Pages):
     limit = 540  # it trains for minutes
 
     def test_latency(self):
-        self.assertEqual(self.run_page("docs/tutorial-latency.md"), (6, 6, 3))
+        self.assertEqual(self.run_page("docs/tutorial-latency.md"), (6, 6, 4))
 
 
 if __name__ == "__main__":

@@ -88,17 +88,14 @@ static leat_code choose(const char *dir, const leat_path_list *names, const leat
     bool probes = false;
     leat_output found;
     LEAT_TRY(leat_output_look(dir, &found, err));
-    if (found.kind == LEAT_OUTPUT_IMAGES)
+    bool images = found.kind == LEAT_OUTPUT_IMAGES;
+    if (!images) LEAT_TRY(has_file(dir, LEAT_MANIFEST_NAME, &probes, err));
+    if (images || probes) {
+        leat_output_kind kind = images ? LEAT_OUTPUT_IMAGES : LEAT_OUTPUT_PROBES;
         return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                         "\"%s\" is a data set of `leat ingest images`, not a CAN cache; open it "
-                         "with leat.ImageDataset",
-                         dir);
-    LEAT_TRY(has_file(dir, LEAT_MANIFEST_NAME, &probes, err));
-    if (probes)
-        return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                         "\"%s\" is a data set of `leat ingest probes`, not a CAN cache; open it "
-                         "with leat.ProbeDataset",
-                         dir);
+                         "\"%s\" is a data set of `%s`, not a CAN cache; open it with %s", dir,
+                         leat_output_command(kind), leat_output_opened_with(kind));
+    }
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "\"%s\" is not a complete CAN cache and does not hold one; create one with "
                      "`leat ingest can`, or rebuild it with --replace if .complete was lost",

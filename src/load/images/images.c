@@ -17,9 +17,8 @@ static leat_code refuse_other(const char *path, const leat_output *found, leat_e
                          "\"%s\" is not an image data set; create one with `leat ingest images`",
                          path);
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
-                     "\"%s\" is the output of `%s`, not an image data set; open it with leat.%s",
-                     path, leat_output_command(found->kind),
-                     found->kind == LEAT_OUTPUT_CAN ? "CanDataset" : "ProbeDataset");
+                     "\"%s\" is the output of `%s`, not an image data set; open it with %s", path,
+                     leat_output_command(found->kind), leat_output_opened_with(found->kind));
 }
 
 leat_code leat_images_check_at(const char *path, bool torn, leat_error *err) {

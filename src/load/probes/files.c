@@ -47,7 +47,7 @@ leat_code leat_files_of_path(const char *path, leat_path_list *files, leat_error
         return leat_fail(err, LEAT_ERR_NOT_FOUND,
                          "\"%s\" is a %s of `%s`, not a data set of probes; open it with %s", path,
                          cache ? "cache" : "data set", leat_output_command(found.kind),
-                         cache ? "leat.CanDataset" : "leat.ImageDataset");
+                         leat_output_opened_with(found.kind));
     return leat_fail(err, LEAT_ERR_NOT_FOUND,
                      "\"%s\" has neither %s nor *" LEAT_SHARD_SUFFIX
                      " files; give the folder that an ingest wrote, or ArrayRecord files; to "

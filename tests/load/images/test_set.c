@@ -119,7 +119,7 @@ static void other_paths(void **state) {
     } cases[] = {
         {{"x"}, "is not an image data set; create one with `leat ingest images`", false},
         {{"manifest.json", "index.bin"}, "output of `leat ingest probes`", false},
-        {{".complete", "cache_metadata.json"}, "open it with leat.CanDataset", false},
+        {{".complete", "cache_metadata.json"}, "leat_can_cache_open() in C", false},
         {{"a/.complete"}, "output of `leat ingest can`", false},
         {{".leat/leat-work.json", ".leat/out/images.safetensors"}, "with --resume", true},
         {{".leat/leat-work.json"}, "`leat ingest probes`", false},
