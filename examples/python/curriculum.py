@@ -84,7 +84,8 @@ def main(cache, path):
     for epoch in range(EPOCHS):
         facts = lessons.loader.epoch(epoch)
         train_on_benign(model, lessons, epochs=1)
-        print(f"epoch {epoch}: tiers 1 to {facts.tiers}, {facts.graphs} graphs, {facts.batches} batches")
+        print(f"epoch {epoch}: tiers 1 to {facts.tiers}, {facts.graphs} graphs, "
+              f"{facts.batches} batches")
 
 
 if __name__ == "__main__":

@@ -357,8 +357,8 @@ static leat_code refuse_split(const leat_can_cache *cache, const char *name, lea
         size += snprintf(list + size, sizeof list - (size_t)size, "%s%s", i == 0 ? "" : ", ",
                          cache->meta.splits[i].name);
     }
-    return leat_fail(err, LEAT_ERR_OPTION, "the cache has no split \"%.60s\"; it has %s%s", name, list,
-                     size < (int)sizeof list ? "" : "...");
+    return leat_fail(err, LEAT_ERR_OPTION, "the cache has no split \"%.60s\"; it has %s%s", name,
+                     list, size < (int)sizeof list ? "" : "...");
 }
 
 leat_code leat_can_cache_find_split(const leat_can_cache *cache, const char *name,
