@@ -329,6 +329,7 @@ static leat_code prepare(leat_coordinator *self, const char *model, const char *
     LEAT_TRY(leat_session_begin(&self->session, model, data, &options->train, &self->result->train,
                                 err));
     LEAT_TRY(leat_exchange_check(&options->train, err));
+    LEAT_TRY(leat_run_folder_check(run, options->train.resume, err)); /* before any waiting */
     LEAT_TRY(look_first(self, err));
     /* after it the identity is known: with --init, the run's */
     LEAT_TRY(leat_session_open(&self->session, run, err));

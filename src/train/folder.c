@@ -103,6 +103,13 @@ static leat_code check_kind(leat_run_folder *folder, leat_error *err) {
     return leat_fail(err, LEAT_ERR_EXISTS, "\"%.300s\" is not a folder", folder->path);
 }
 
+leat_code leat_run_folder_check(const char *path, bool resume, leat_error *err) {
+    leat_run_folder folder = {0};
+    LEAT_TRY(leat_run_folder_look(&folder, path, err));
+    LEAT_TRY(check_kind(&folder, err));
+    return folder.created ? LEAT_OK : judge(&folder, resume, err);
+}
+
 /* A process that ends may remove the lock, or the folder, between two steps of this one. */
 static leat_code take_lock(leat_run_folder *folder, leat_error *err) {
     char path[LEAT_PATH_BYTES];

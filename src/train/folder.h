@@ -47,6 +47,8 @@ typedef struct leat_run_folder {
 LEAT_MUST_CHECK leat_code leat_run_folder_open(leat_run_folder *folder, const char *path,
                                                bool resume, leat_error *err);
 void leat_run_folder_close(leat_run_folder *folder);
+/* The same errors, as far as nothing has to be taken or written: for what comes before. */
+LEAT_MUST_CHECK leat_code leat_run_folder_check(const char *path, bool resume, leat_error *err);
 /* Removes what a run that could not begin has written, as far as that is possible: of a folder that
  * is open and held no run when it was opened, and so nothing; of others, nothing. */
 void leat_run_folder_clear(const leat_run_folder *folder);

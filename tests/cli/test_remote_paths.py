@@ -51,6 +51,11 @@ class RemotePaths(folder.Folder):
                 self.skipTest("libpq is missing")
             self.assertRegex(done.stderr, r'"s3://b[^"]*" is not a path: only local fi', words)
             self.assertEqual(sorted(os.listdir(self.top)), before, words)
+        with open(os.path.join(self.top, "notes"), "w", encoding="ascii") as file:
+            file.write("of the user")
+        done = leat("coordinate", ".", "--db", url, "--data", "images", "--steps", "1",
+                    cwd=self.top, status=1)
+        self.assertRegex(done.stderr, "is not empty .* and does not hold a run; use another folder")
         for words in ("work s3://b/x", "coordinate r --db s3://b/x --data d --steps 1"):
             self.assertIn("a database is named as postgresql://",
                           leat(*words.split(), cwd=self.top).stderr)

@@ -485,7 +485,9 @@ static leat_code check_labels(can_scan *self, int32_t file_index, leat_error *er
  */
 static void note_slow(leat_can_file *file) {
     enum { FRAMES_ENOUGH = 100 };
-    if (file->no_unit && !file->no_time && file->frames >= FRAMES_ENOUGH &&
+    /* frames that are in no order are far from the one before, but not few in all of the time */
+    const bool few = (file->last_s - file->first_s) > LEAT_CAN_SLOW_S * (double)file->frames;
+    if (file->no_unit && !file->no_time && file->frames >= FRAMES_ENOUGH && few &&
         2 * file->slow_times > file->frames)
         file->doubts |= LEAT_CAN_DOUBT_SLOW;
 }
