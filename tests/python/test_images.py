@@ -85,8 +85,11 @@ class Dataset(unittest.TestCase):
                                    "data set$", leat.ImageDataset, data)
 
     def test_other_kinds(self):
-        for path, words in ((support.dataset(), "`leat ingest probes`, .*leat.ProbeDataset$"),
-                            (support.can_cache(), "`leat ingest can`, .*leat.CanDataset$")):
+        for path, words in (
+                (support.dataset(), "`leat ingest probes`, .*leat.ProbeDataset in Python, "
+                 r"leat_dataset_open\(\) in C$"),
+                (support.can_cache(), "`leat ingest can`, .*leat.CanDataset in Python, "
+                 r"leat_can_cache_open\(\) in C$")):
             for kind in leat.ImageDataset, leat.ImageLoader:
                 self.assertRaisesRegex(leat.errors.NotFoundError, words, kind, path)
         for kind in leat.ProbeDataset, leat.CanDataset:
