@@ -153,8 +153,8 @@ class Marks(Third):
                                out="refused", status=1)
             self.assertIn("200 of its 400 lines are rejected as csv: line 3 malformed_line", says)
             self.assertIn(f'column {name} was read as the mark "{role}", which is 0, 1, or a word '
-                          f"such as true, and not {word}; write it so, or leave it out of "
-                          "--column", says)
+                          f"such as true, and not {word}; write 0 or 1 there, or leave the "
+                          "column out of --column", says)
 
     def test_type(self):
         def wide(i):

@@ -294,29 +294,26 @@ static void note_widths(notes *to, const leat_can_file *files) {
             "up to 7FF are read as 11 bits");
 }
 
+/* Files of which this is true, whose times may be of a smaller unit. */
+static void doubt_unit(notes *to, const leat_can_file *files,
+                       bool (*is_one)(const leat_can_file *file), const char *why) {
+    int64_t count = 0, first = find_files(to, files, is_one, &count);
+    if (first < 0) return;
+    add_files(to, first, count);
+    const column time = number_of(files[first].time_column);
+    add(to,
+        ": times are read as seconds, but %s; use --column time=%s:ms, us or ns, or time=%s:s if "
+        "they are seconds%s",
+        why, time.text, time.text, files[first].gaps ? ", with --times gap" : "");
+}
+
 static void note_times(notes *of, const leat_can_file *files, const leat_can_settings *settings) {
     notes to = *of;
-    int64_t count = 0, first = find_files(&to, files, has_doubtful_times, &count);
-    if (first >= 0) {
-        add_files(&to, first, count);
-        const column time = number_of(files[first].time_column);
-        add(&to,
-            ": times are read as seconds, but all of the first ones are whole numbers, most "
-            "of them different; use --column time=%s:ms, us or ns, or time=%s:s if they "
-            "are seconds%s",
-            time.text, time.text, files[first].gaps ? ", with --times gap" : "");
-    }
-    first = find_files(&to, files, has_slow_times, &count);
-    if (first >= 0) {
-        add_files(&to, first, count);
-        const column time = number_of(files[first].time_column);
-        add(&to,
-            ": times are read as seconds, but most frames are then more than %g s after the one "
-            "before, and a bus is faster; use --column time=%s:ms, us or ns, or time=%s:s if they "
-            "are seconds%s",
-            LEAT_CAN_SLOW_S, time.text, time.text, files[first].gaps ? ", with --times gap" : "");
-    }
-    first = find_files(&to, files, has_equal_times, &count);
+    doubt_unit(&to, files, has_doubtful_times,
+               "all of the first ones are whole numbers, most of them different");
+    doubt_unit(&to, files, has_slow_times,
+               "most frames are then more than 0.1 s after the one before, and a bus is faster");
+    int64_t count = 0, first = find_files(&to, files, has_equal_times, &count);
     if (first >= 0) {
         add_files(&to, first, count);
         add(&to,

@@ -252,24 +252,27 @@ static bool is_plain(const char *name) {
     return strchr(letters, name[0]) != NULL && name[strspn(name, letters)] == 0;
 }
 
-/* The line that converts a column, or nothing: what type a column of dates in words or of whole
- * milliseconds should have had is clear, others are not. */
+/* The line that converts a column, or nothing: what was meant by dates in words, by seconds with a
+ * fraction and by whole milliseconds is clear, by other types it is not. */
 static void conversion_of(const columns *found, int field, char *out, size_t out_bytes) {
     const char *type = found->types[field], *name = found->names[field];
-    const bool text = strcmp(type, "VARCHAR") == 0,
-               whole = is_type(type, narrow, 5) || is_type(type, wide, 5),
-               decimal = strncmp(type, "DECIMAL(", 8) == 0;
-    const char *before = "", *after = "", *unit = "";
+    const bool text = strcmp(type, "VARCHAR") == 0, date = strcmp(type, "DATE") == 0;
+    const bool whole = is_type(type, narrow, 5) || is_type(type, wide, 5);
+    const bool decimal = strncmp(type, "DECIMAL(", 8) == 0;
+    const bool real = decimal || strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0;
+    const char *before = "", *after = NULL, *unit = "";
     out[0] = 0;
-    if (field == LEAT_COLUMN_TIME && text) after = "::TIMESTAMP";
-    else if (field == LEAT_COLUMN_TIME && strcmp(type, "DATE") == 0) after = "::TIMESTAMP";
-    else if (field == LEAT_COLUMN_TIME &&
-             (decimal || strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0))
-        before = "to_timestamp(", after = ")", unit = " if it is seconds since 1970";
-    else if (field == LEAT_COLUMN_RTT && (text || whole || decimal))
-        after = "::DOUBLE", unit = " if it is milliseconds";
-    else return;
-    if (!is_plain(name)) return;
+    if (field == LEAT_COLUMN_TIME && (text || date)) {
+        after = "::TIMESTAMP";
+    } else if (field == LEAT_COLUMN_TIME && real) {
+        before = "to_timestamp(";
+        after = ")";
+        unit = " if it is seconds since 1970";
+    } else if (field == LEAT_COLUMN_RTT && (text || whole || decimal)) {
+        after = "::DOUBLE";
+        unit = " if it is milliseconds";
+    }
+    if (after == NULL || !is_plain(name)) return;
     snprintf(out, out_bytes,
              "; convert it%s: duckdb -c \"COPY (SELECT * REPLACE (%s%s%s AS %s) FROM '%.300s') TO "
              "'converted.parquet'\"",

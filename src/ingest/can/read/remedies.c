@@ -98,7 +98,7 @@ static bool remedy_mark(const leat_can_layout *layout, const leat_text *names,
         leat_text_show(value, sizeof value, cells[column].data, cells[column].size_bytes);
         snprintf(remedy, size,
                  "column %s was read as the mark \"%s\", which is 0, 1, or a word such as true, "
-                 "and not %s; write it so, or leave it out of --column",
+                 "and not %s; write 0 or 1 there, or leave the column out of --column",
                  name, marks[i].role, value);
         return true;
     }
