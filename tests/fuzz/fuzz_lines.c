@@ -63,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     leat_error err = {0};
     leat_buf buf = {0};
     leat_source_options source = {
-        .columns = {"t", "s", "d", "v", "r"}, .batch = take, .batch_context = &buf};
+        .columns = {"t", "s", "d", "v", "r", NULL}, .batch = take, .batch_context = &buf};
     leat_text_worker *worker = calloc(1, sizeof *worker);
     worker->rows.options = &source;
     leat_lines *lines = NULL;

@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     target self = {0};
     leat_lines_options options = {0};
     static const char *const paths[] = {"x.ndjson"};
-    leat_source_options source = {.columns = {"t", "s", "d", "v", "r"},
+    leat_source_options source = {.columns = {"t", "s", "d", "v", "r", NULL},
                                   .per_packet = (data[0] & 1) != 0,
                                   .batch = take,
                                   .batch_context = &self};
