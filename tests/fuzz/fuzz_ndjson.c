@@ -1,6 +1,7 @@
 /*
  * NDJSON: any bytes as lines of pings or plain measurements. Every line that is not blank gives
- * rows or is set aside (per packet: a line may give several). The first byte chooses the mode.
+ * rows or is set aside (per packet: a line may give several), unless the file is refused for a line
+ * that has several objects. The first byte chooses the mode.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         LEAT_ASSERT(code == LEAT_OK);
         if (!found) break;
         if (line.size_bytes == 0) continue;
-        lines_taken++;
         code = leat_ndjson_take(worker, &line, &err);
+        if (code == LEAT_ERR_INPUT) {
+            LEAT_ASSERT(strstr(err.message, "several JSON objects") != NULL);
+            break;
+        }
+        lines_taken++;
         /* the rows refer to the line, which is there until the next */
         if (code == LEAT_OK) code = leat_rows_flush(&worker->rows, &err);
         LEAT_ASSERT(code == LEAT_OK);
