@@ -13,6 +13,8 @@ HOME = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 LINT = os.path.join(HOME, "scripts", "lint")
 FORMATTER = subprocess.run([sys.executable, LINT, "--formatter"], capture_output=True,
                            check=False).returncode == 0
+CLANG = subprocess.run([os.path.join(HOME, "scripts", "find-clang.sh")], capture_output=True,
+                       check=False).returncode == 0
 
 CLEAN = {
     "scripts/rooms.txt": "base:\nformat: base\nformat/tar:\n"
@@ -152,6 +154,10 @@ CASES = [
      "leat_open() returns"),
     ("format", "examples/a.c", "/* x */\nint  bad( void );\n", "a.c:2: run"),
     ("format", "src/base/count.c", "int  leat_bad( void );\n", "src/base/count.c:10: run"),
+    # gcc says nothing here
+    ("clang", "tests/fuzz/fuzz_a.c", "/* x */\nstruct a {\n    struct {\n        int b, c;\n"
+     "    } d;\n};\nstruct a leat_a(void);\nstruct a leat_a(void) {\n"
+     "    return (struct a){.d = {1}};\n}\n", "fuzz_a.c:9:30: warning: missing field 'c'"),
 ]
 
 # (rule, file, text put at its end before it is compiled, part of the message)
@@ -339,6 +345,8 @@ def add_case(number, case, compiled):
     def method(self):
         if case[0] == "format" and not FORMATTER:
             self.skipTest("clang-format is not installed")
+        if case[0] == "clang" and not CLANG:
+            self.skipTest("clang with libFuzzer is not installed")
         self.must_find(*case, compiled)
     setattr(Canaries, f"test_{case[0]}_{number:02}", method)
 
