@@ -104,9 +104,11 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
     for (int i = 0; i < rows.count; i++) {
         const leat_cli_row *row = &rows.rows[i];
         const values kind = values_of(row);
-        if (kind == NOTHING || row->shown < 0 || row->option->bare != NULL) continue;
+        if (kind == NOTHING || row->shown < 0) continue;
         leat_out(cli, "    ");
         write_pattern(cli, row);
+        /* what may stand alone takes no word after a blank */
+        if (row->option->bare != NULL) leat_out(cli, " [[ -z $equals ]] ||");
         if (kind == WORDS) {
             leat_out(cli, " values='");
             write_choices(cli, row);
@@ -121,11 +123,13 @@ static void bash_command(leat_cli *cli, const leat_cli_command *command) {
 static void write_bash(leat_cli *cli) {
     leat_out(cli, "_leat() {\n"
                   "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}\n"
-                  "  local options= values= first=1\n"
+                  "  local options= values= equals= first=1\n"
                   "  COMPREPLY=()\n"
                   "  # \"=\" is a word of its own\n"
-                  "  if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi\n"
-                  "  if [[ $word == '=' ]]; then word=; fi\n"
+                  "  if [[ $before == '=' ]]; then\n"
+                  "    before=${COMP_WORDS[COMP_CWORD - 2]} equals=1\n"
+                  "  fi\n"
+                  "  if [[ $word == '=' ]]; then word= equals=1; fi\n"
                   "  if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then\n"
                   "    first=2\n"
                   "    compopt +o default  # a command follows, not a file\n"
@@ -224,16 +228,17 @@ static void write_zsh(leat_cli *cli) {
 /* ---- fish ------------------------------------------------------------------------------------ */
 
 static void fish_option(leat_cli *cli, const leat_cli_command *command, const leat_cli_row *row) {
-    const values kind = row->option->bare != NULL ? NOTHING : values_of(row);
+    const values kind = values_of(row);
+    const bool bare = row->option->bare != NULL; /* fish then offers values after "=" only */
     leat_out(cli, "complete -c leat -n '__leat_is %s' -l %s", command->words, row->setting->name);
     if (row->option->letter != 0) leat_out(cli, " -s %c", row->option->letter);
     if (kind == WORDS) {
-        leat_out(cli, " -x -a '");
+        leat_out(cli, bare ? " -f -a '" : " -x -a '");
         write_choices(cli, row);
         leat_out(cli, "'");
     }
-    if (kind == NUMBER) leat_out(cli, " -x");
-    if (kind == ANYTHING) leat_out(cli, " -r");
+    if (kind == NUMBER && !bare) leat_out(cli, " -x");
+    if (kind == ANYTHING && !bare) leat_out(cli, " -r");
     leat_out(cli, " -d '");
     write_quoted(cli, row->setting->help, "\\'", "\\");
     leat_out(cli, "'\n");

@@ -1,10 +1,12 @@
 _leat() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-  local options= values= first=1
+  local options= values= equals= first=1
   COMPREPLY=()
   # "=" is a word of its own
-  if [[ $before == '=' ]]; then before=${COMP_WORDS[COMP_CWORD - 2]}; fi
-  if [[ $word == '=' ]]; then word=; fi
+  if [[ $before == '=' ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]} equals=1
+  fi
+  if [[ $word == '=' ]]; then word= equals=1; fi
   if [[ ${COMP_WORDS[1]} == help ]] && ((COMP_CWORD > 1)); then
     first=2
     compopt +o default  # a command follows, not a file
@@ -137,6 +139,7 @@ _leat() {
     --addresses) values=file ;;
     --rows) values=file ;;
     --steps) values=file ;;
+    --hash) [[ -z $equals ]] || values='all rows' ;;
     --explain) values=number ;;
     --report) values=file ;;
     --figures) values=file ;;
@@ -307,6 +310,7 @@ _leat() {
     --db) values=file ;;
     --workers) values=number ;;
     --temp) values=file ;;
+    --kernels) [[ -z $equals ]] || values='scalar avx2 avx512 neon' ;;
     esac ;;
   'version'\ *)
     options='--help --json'

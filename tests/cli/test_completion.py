@@ -10,9 +10,11 @@ import command
 
 FOLDER = os.path.join(command.ROOT, "docs", "completion")
 
+KERNELS = ["avx2", "avx512", "neon", "scalar"]
+
 # words before the cursor; what is offered, all of it
 OFFERED = [
-    (["train", "dcgan", "--kernels", ""], ["avx2", "avx512", "neon", "scalar"]),
+    (["train", "dcgan", "--kernels", ""], KERNELS),
     (["in"], ["ingest", "inspect"]),
     (["ingest", ""], ["can", "images", "probes"]),
     (["ingest", "probes", "--split", ""], ["hash", "ordered"]),
@@ -78,8 +80,13 @@ class Completion(unittest.TestCase):
                 lines = printed("bash", "-c", BASH, "bash", script("bash"), *words)
                 self.assertEqual(sorted(filter(None, lines)), offered)
         # as bash divides --split=h
-        self.assertEqual(printed("bash", "-c", BASH, "bash", script("bash"), "ingest", "probes",
-                                 "--split", "=", "h"), ["hash"])
+        for words, offered in ((["ingest", "probes", "--split", "=", "h"], ["hash"]),
+                               (["batches", "--hash", "=", "r"], ["rows"]),
+                               (["doctor", "--kernels", "="], KERNELS),
+                               (["doctor", "--kernels", ""], [""])):  # a folder follows
+            with self.subTest(words=words):
+                self.assertEqual(sorted(printed("bash", "-c", BASH, "bash", script("bash"),
+                                                *words)), offered)
 
     @need("bash")
     def test_bash_offers_files(self):
@@ -87,6 +94,7 @@ class Completion(unittest.TestCase):
         shown = BASH.replace("_leat 2>/dev/null", 'compopt() { echo "compopt $*"; }\n_leat')
         for words, files in ((["inspect", ""], True), (["ingest", "can", "-o", ""], True),
                              (["batches", "--client-weights", ""], True),
+                             (["doctor", "--kernels", ""], True),
                              (["ingest", "can", "--window", ""], False), (["help", ""], False),
                              (["help", "ingest", ""], False), (["help", "inspect", ""], False)):
             with self.subTest(words=words):
@@ -111,7 +119,8 @@ class Completion(unittest.TestCase):
 
     @need("fish")
     def test_fish(self):
-        for words, offered in OFFERED:
+        after = (["doctor", "--kernels="], [f"--kernels={name}" for name in KERNELS])
+        for words, offered in [*OFFERED, after]:
             with self.subTest(words=words):
                 # its own settings are the user's
                 lines = printed("fish", "--no-config", "-c", f"source {script('fish')}; "
