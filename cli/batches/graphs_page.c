@@ -118,11 +118,11 @@ static double highest(const graphs_report *report, column_value *value) {
     return most;
 }
 
-/* The value of each column over its batches, counted from 1. */
+/* The value of each column over its batches, counted from 0. */
 static void draw_columns(leat_plot *plot, const graphs_report *report, column_value *value,
                          const char *class_name) {
     double xs[GRAPHS_COLUMNS + 1], ys[GRAPHS_COLUMNS + 1];
-    double at = 1;
+    double at = 0;
     for (int i = 0; i < report->column_count; i++) {
         xs[i] = at;
         ys[i] = value(report, &report->column[i]);
@@ -136,8 +136,8 @@ static void draw_columns(leat_plot *plot, const graphs_report *report, column_va
 static leat_plot batch_plot(leat_page *page, const graphs_report *report, double high,
                             const char *y_label) {
     return (leat_plot){.page = page,
-                       .x = {LEAT_UNIT_COUNT, false, 1, (double)report->all.batches + 1,
-                             "batch, in the order of training"},
+                       .x = {LEAT_UNIT_COUNT, false, 0, (double)report->all.batches,
+                             "batch, from 0, in the order of training"},
                        .y = {LEAT_UNIT_SHARE, false, 0, leat_axis_end(high), y_label}};
 }
 
@@ -182,12 +182,12 @@ static void draw_ranges(leat_plot *plot, const graphs_report *report) {
     for (int i = 0; i < report->column_count; i++) {
         const graphs_sums *column = &report->column[i];
         snprintf(words, sizeof words, "batches %s to %s: %s to %s of the graphs, overall %s",
-                 leat_words_count(a, at + 1), leat_words_count(b, at + column->batches),
+                 leat_words_count(a, at), leat_words_count(b, at + column->batches - 1),
                  leat_unit_words(c, LEAT_UNIT_SHARE, column->attacks_least),
                  leat_unit_words(d, LEAT_UNIT_SHARE, column->attacks_most),
                  leat_unit_words(e, LEAT_UNIT_SHARE, attack_share(report, column)));
-        leat_plot_range(plot, (double)at + 1, (double)(at + column->batches) + 1,
-                        column->attacks_least, column->attacks_most, ends, "bar range", words);
+        leat_plot_range(plot, (double)at, (double)(at + column->batches), column->attacks_least,
+                        column->attacks_most, ends, "bar range", words);
         at += column->batches;
     }
 }

@@ -556,9 +556,8 @@ class Reports(Case):
         document, text, _ = self.report(*SMALL)
         everything = explained(document["batches"], *SMALL)
         self.assertEqual(everything[0]["batch_count"], document["batches"])
-        shares = []
-        for batch in everything:
-            shares.append(sum(graph["y"] for graph in batch["graphs"]) / len(batch["graphs"]))
+        shares = [sum(graph["y"] for graph in batch["graphs"]) / len(batch["graphs"])
+                  for batch in everything]
         graphs = [graph for batch in everything for graph in batch["graphs"]]
         self.assertEqual(document["graphs"], len(graphs))
         for name in ("nodes", "edges"):
@@ -605,6 +604,7 @@ class Reports(Case):
         bars = re.findall(r'<rect class="bar range" x="[\d.]+" y="([\d.]+)" width="[\d.]+" '
                           r'height="([\d.]+)"', figure)
         self.assertEqual(len(bars), len(columns))
+        self.assertRegex(figure, "(?s)batches 0 to .* to 399: ")
         top = min(float(y) for y, _ in bars)
         high = max(columns, key=lambda one: one["attacks_most"])["attacks_most"]
         low = min(columns, key=lambda one: one["attacks_least"])["attacks_least"]
