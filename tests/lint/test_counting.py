@@ -127,6 +127,14 @@ class Counting(unittest.TestCase):
                 self.assertEqual((status, lines[-1]), (expected, last))
                 self.assertRegex(lines[-2], rf"^some +5 +[\d.]+  {last}$")
 
+    def test_what_failed_is_named(self):
+        """Under the table, because a stage prints much."""
+        def some(run):
+            run.broken += ["base_test_a in build", "cli_test_b in build-asan"]
+            return check.Tally(1, 2)
+        _, lines = self.run_stages([("some", None, some)])
+        self.assertEqual(lines[-2], "failed: base_test_a in build, cli_test_b in build-asan")
+
     def test_a_late_stage_passes(self):
         """A stage over its share is reported; without a share nothing is late."""
         late = lambda run: check.Tally(passed=1)

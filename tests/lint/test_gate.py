@@ -83,6 +83,8 @@ class Gate(unittest.TestCase):
         for name in ("fails", "dies", "absent"):
             self.assertIn(f"{name} failed: once more, alone", out)
         self.assertNotIn("good failed", out)
+        self.assertEqual(sorted(run.broken), [f"{name} in {self.folder}"
+                                              for name in ("absent", "dies", "fails")])
 
     def test_what_hangs_is_ended_twice(self):
         tally, run, out = gate({"hangs": "sleep 1000"}, self.folder, seconds=1)
@@ -92,6 +94,7 @@ class Gate(unittest.TestCase):
     def test_a_second_run_may_pass(self):
         tally, run, out = gate({"good": ONE, "slow": self.once("slow")}, self.folder)
         self.assertEqual((tally, [name for name, _ in run.flaky]), ((2, 0, 0), ["slow"]))
+        self.assertEqual(run.broken, [])
         self.assertIn("not ok 1 - too slow", run.flaky[0][1])
         self.assertIn("slow failed: once more, alone", out)
 

@@ -273,6 +273,7 @@ static void odd_files(void **state) {
     (void)state;
     const char *dir = core_path("odd"), *out = core_path("odd_out");
     leat_images_ingest_options options = image_files_options();
+    options.max_rejected = 1;
     leat_images_ingest_result result;
     leat_buf bytes = image_file_bytes(&image_files[0]);
     assert_ok(leat_path_make_dir(core_path("odd/real"), err));
