@@ -66,7 +66,7 @@ if [ ! -d "$base" ]; then
 fi
 
 if [ -z "$keep" ] || [ ! -d "$root" ]; then
-  rm -rf --one-file-system "$root"
+  rm -rf --one-file-system "$root" "$root.part"
   cp -a --reflink=auto "$base" "$root.part"
   git clone -q --no-hardlinks "$home" "$root.part/leat"
   mv "$root.part" "$root"
