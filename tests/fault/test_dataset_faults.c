@@ -119,7 +119,6 @@ static void look_after(leat_code code) {
 static void all(void **state) {
     (void)state;
     leat_error err = {0};
-    char path[128];
     snprintf(written, sizeof(written), "%s/written", top);
     assert_int_equal(leat_path_make_dir(written, NULL), LEAT_OK);
     for (int i = 0; i < 3; i++) {
@@ -127,8 +126,7 @@ static void all(void **state) {
         snprintf(folder[i], sizeof(folder[i]), "%s/d%d", top, i);
         if (make_dataset(folder[i], &options, &err) != LEAT_OK) fail_msg("%s", err.message);
     }
-    snprintf(path, sizeof(path), "%s/%s", folder[2], LEAT_MANIFEST_NAME);
-    assert_int_equal(leat_path_remove(path, NULL), LEAT_OK);
+    assert_int_equal(make_files_of_others(folder[2], NULL), LEAT_OK);
     const fault_sweep sweeps[] = {
         {"mapped", read_folder, folder[0], look_after, 3},
         {"compressed", read_folder, folder[1], look_after, 3},

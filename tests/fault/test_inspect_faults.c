@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "leat/load.h"
+#include "load/make_dataset.h"
 #include "load/plant.h"
 #include "points.h"
 
@@ -25,15 +26,13 @@ static char ours[64], others[64];
 
 static int make_folders(void **state) {
     (void)state;
-    char path[128];
     if (mkdtemp(root) == NULL) return 1;
     snprintf(ours, sizeof ours, "%s/ours", root);
     snprintf(others, sizeof others, "%s/others", root);
     plant_options options = plant_options_default();
     plant(ours, &options);
     plant(others, &options);
-    snprintf(path, sizeof path, "%s/%s", others, LEAT_MANIFEST_NAME);
-    return leat_path_remove(path, NULL) != LEAT_OK;
+    return make_files_of_others(others, NULL) != LEAT_OK;
 }
 
 static int remove_folders(void **state) {

@@ -161,14 +161,13 @@ void run_expect(const run *reference, const leat_batch *batch) {
 
 leat_dataset *expect_without_index(const char *name, leat_loader_options options) {
     enum { STEPS = 5 };
-    char dir[256], path[300];
+    char dir[256];
     make_options data = loader_data_options(LEAT_COMPRESSION_ZSTD);
     loader_make(name, &data, dir);
     leat_dataset *dataset = loader_open(dir);
     run reference = run_make(dataset, &options, 0, STEPS);
     leat_dataset_close(dataset);
-    snprintf(path, sizeof path, "%s/%s", dir, LEAT_MANIFEST_NAME);
-    must(leat_path_remove(path, NULL), NULL);
+    must(make_files_of_others(dir, NULL), NULL);
     dataset = loader_open(dir);
     leat_loader *loader = loader_create(dataset, &options);
     for (int s = 0; s < STEPS; s++) {

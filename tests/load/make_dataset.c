@@ -189,6 +189,16 @@ leat_code make_dataset(const char *dir, const make_options *options, leat_error 
     return code;
 }
 
+leat_code make_files_of_others(const char *dir, leat_error *err) {
+    static const char *const ours[] = {LEAT_MANIFEST_NAME, LEAT_INDEX_NAME};
+    for (int i = 0; i < 2; i++) {
+        char path[LEAT_PATH_BYTES];
+        LEAT_TRY(leat_path_join(path, sizeof path, dir, ours[i], err));
+        LEAT_TRY(leat_path_remove(path, err));
+    }
+    return LEAT_OK;
+}
+
 void make_flip(const char *path, int64_t byte, int bit) {
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);

@@ -37,6 +37,8 @@ leat_code make_record(const make_options *options, int64_t row, uint8_t **record
                       leat_error *err);
 /* Writes a whole data set into a folder, which is made. */
 leat_code make_dataset(const char *dir, const make_options *options, leat_error *err);
+/* Removes what only leat writes beside the shards: they are then files of others. */
+leat_code make_files_of_others(const char *dir, leat_error *err);
 
 /* Turns one bit of a file. */
 void make_flip(const char *path, int64_t byte, int bit);

@@ -134,6 +134,21 @@ static leat_code read_shards(leat_index *index, leat_error *err) {
     return LEAT_OK;
 }
 
+leat_code leat_index_is_in(const char *dir, bool *there, leat_error *err) {
+    char path[LEAT_PATH_BYTES], magic[sizeof LEAT_INDEX_HEAD_MAGIC];
+    leat_path_facts facts;
+    leat_file *file = NULL;
+    *there = false;
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_INDEX_NAME, err));
+    LEAT_TRY(leat_path_stat(path, &facts, err));
+    if (facts.kind != LEAT_PATH_FILE || facts.size_bytes < (int64_t)sizeof magic) return LEAT_OK;
+    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
+    leat_code code = leat_file_pread(file, magic, sizeof magic, 0, err);
+    leat_file_close(file);
+    *there = code == LEAT_OK && memcmp(magic, LEAT_INDEX_HEAD_MAGIC, sizeof magic) == 0;
+    return code;
+}
+
 leat_code leat_index_open(leat_index **out, const char *path, int64_t file_bytes,
                           const uint8_t sha256[32], leat_error *err) {
     leat_index *index = NULL;

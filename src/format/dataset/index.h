@@ -86,6 +86,9 @@ typedef struct leat_index_shard {
     int64_t rows_offset, pages_offset; /* in the index, bytes */
 } leat_index_shard;
 
+/* Whether DIR/index.bin is a file that begins as an index of leat does. */
+LEAT_MUST_CHECK leat_code leat_index_is_in(const char *dir, bool *there, leat_error *err);
+
 /*
  * Maps the index and checks its page table (against file_bytes and sha256, which the manifest
  * states), header, trailer and shard table; any other page is checked when it is first touched.

@@ -25,9 +25,11 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
         leat_path_facts facts;
         leat_places places;
         leat_output output;
-        bool there = false;
+        bool there = false, index_there = false;
         LEAT_TRY(leat_path_stat(paths[i], &facts, err));
         if (facts.kind != LEAT_PATH_DIR) continue;
+        /* first, because an ingest that ends meanwhile puts it there before the manifest */
+        LEAT_TRY(leat_index_is_in(paths[i], &index_there, err));
         LEAT_TRY(leat_places_look(&places, paths[i], &there, err));
         if (there && path_count > 1) {
             const char *other = paths[i == 0 ? 1 : 0];
@@ -52,6 +54,13 @@ static leat_code look(const char *const *paths, int64_t path_count, bool *ours, 
                 "run the same `leat ingest probes` again with --resume",
                 paths[i]);
         }
+        if (index_there)
+            return leat_fail(
+                err, LEAT_ERR_INPUT,
+                "\"%s\" has an " LEAT_INDEX_NAME " of leat, but no " LEAT_MANIFEST_NAME
+                ", which says what belongs to the data set: shards may be missing, too; copy the "
+                "whole folder again, or give the *" LEAT_SHARD_SUFFIX " files themselves",
+                paths[i]);
     }
     return LEAT_OK;
 }

@@ -358,8 +358,9 @@ static leat_code find_ours(leat_verify_job *job, const leat_places *places, leat
 leat_code leat_verify_find(leat_verify_job *job, const char *const *paths, int64_t path_count,
                            leat_error *err) {
     for (int64_t i = 0; i < path_count; i++) {
-        bool ours = false, work = false;
+        bool ours = false, work = false, index_there = false;
         leat_places places;
+        LEAT_TRY(leat_index_is_in(paths[i], &index_there, err)); /* first: see leat_dataset_open */
         LEAT_TRY(leat_places_look(&places, paths[i], &ours, err));
         LEAT_TRY(leat_workdir_is_marked(paths[i], LEAT_WORK_NAME, &work, err));
         if ((ours || work) && path_count > 1)
@@ -368,6 +369,11 @@ leat_code leat_verify_find(leat_verify_job *job, const char *const *paths, int64
                 "verify: \"%s\" is a data set written by leat; give it as the only path", paths[i]);
         if (ours) return find_ours(job, &places, err);
         if (work) return judge_work(job, paths[i], err);
+        if (index_there)
+            LEAT_PROBLEM(&job->folder, LEAT_MANIFEST_NAME, -1,
+                         "is missing, though there is an " LEAT_INDEX_NAME
+                         " of leat: which shards belong to the data set is not known; copy the "
+                         "whole folder again");
         LEAT_TRY(add_others(job, paths[i], err));
     }
     return LEAT_OK;

@@ -164,7 +164,7 @@ static void kinds(void **state) {
     };
     char print[5][65], foreign[5][65];
     for (int c = 0; c < 5; c++) {
-        char dir[256], path[300];
+        char dir[256];
         make_options options = make_options_default();
         options.record.compression = cases[c].compression;
         if (cases[c].compression == LEAT_COMPRESSION_BROTLI) options.record.level = 1;
@@ -175,8 +175,7 @@ static void kinds(void **state) {
         check_all(&options, dataset);
         assert_int_equal(leat_dataset_fingerprint(dataset, print[c], NULL), LEAT_OK);
         leat_dataset_close(dataset);
-        snprintf(path, sizeof(path), "%s/%s", dir, LEAT_MANIFEST_NAME);
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
         dataset = open_at(dir);
         check_totals(dataset, false, false);
         check_all(&options, dataset);
@@ -415,6 +414,15 @@ static void folders(void **state) {
     snprintf(from, sizeof(from), "%s/%s", dir, LEAT_MANIFEST_NAME);
     assert_int_equal(unlink(from), 0);
     assert_int_equal(try_open(dir, &err), LEAT_OK);
+    /* an index without its manifest: shards may be missing, too */
+    snprintf(from, sizeof(from), "%s/%s", other, LEAT_INDEX_NAME);
+    snprintf(to, sizeof(to), "%s/%s", dir, LEAT_INDEX_NAME);
+    copy_file(from, to);
+    assert_int_equal(try_open(dir, &err), LEAT_ERR_INPUT);
+    assert_non_null(strstr(err.message, "has an index.bin of leat, but no manifest.json"));
+    assert_int_equal(leat_file_save(to, "leatidy", 8, NULL), LEAT_OK);
+    assert_int_equal(try_open(dir, &err), LEAT_OK); /* of somebody else */
+    assert_int_equal(unlink(to), 0);
     snprintf(from, sizeof(from), "%s/.leat", dir);
     assert_int_equal(leat_path_make_dir(from, NULL), LEAT_OK);
     assert_int_equal(try_open(dir, &err), LEAT_OK); /* without its mark it is not leat's */
@@ -515,8 +523,7 @@ static void many_files(void **state) {
         snprintf(to, sizeof(to), "%s/train/x%04d.arrayrecord", dir, i);
         assert_int_equal(link(from, to), 0);
     }
-    snprintf(from, sizeof(from), "%s/%s", dir, LEAT_MANIFEST_NAME);
-    assert_int_equal(unlink(from), 0);
+    assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
     leat_dataset_options small = {.cache_bytes = 10000};
     const char *paths[] = {dir};
     leat_dataset *dataset = NULL;
@@ -575,8 +582,7 @@ static void threads(void **state) {
         make_options options = make_options_default();
         if (mode == 2) options.record.compression = LEAT_COMPRESSION_SNAPPY;
         make("threads", &options, dir);
-        snprintf(path, sizeof(path), "%s/%s", dir, LEAT_MANIFEST_NAME);
-        if (mode == 3) assert_int_equal(unlink(path), 0);
+        if (mode == 3) assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
         snprintf(path, sizeof(path), "%s/train/train_shard_00001.arrayrecord", dir);
         team work = {.dataset = open_at(dir), .cut = mode == 1 ? path : NULL};
         leat_row *cursor = NULL; /* the shard is mapped before it is cut */

@@ -146,14 +146,13 @@ static void layouts(void **state) {
         {"zstd_dictionary", LEAT_COMPRESSION_ZSTD, true},
     };
     for (int c = 0; c < 4; c++) {
-        char dir[256], path[300];
+        char dir[256];
         make_options options = make_options_default();
         options.record.compression = cases[c].compression;
         options.dictionary_src = cases[c].dictionary;
         leat_dataset *dataset = make(cases[c].name, &options, dir);
         check_all(dataset);
-        snprintf(path, sizeof(path), "%s/%s", dir, LEAT_MANIFEST_NAME);
-        assert_int_equal(unlink(path), 0);
+        assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
         dataset = reopen(dataset, dir);
         check_all(dataset);
         leat_dataset_close(dataset);

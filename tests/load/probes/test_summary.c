@@ -16,6 +16,7 @@
 #include "base/address.h"
 #include "base/rng.h"
 #include "load/subset.h"
+#include "make_dataset.h"
 #include "plant.h"
 
 static char root[] = "/tmp/leat-summary-XXXXXX";
@@ -324,16 +325,13 @@ static void test_against_brute_force(void **state) {
     brute *all = calloc(1, sizeof *all);
     assert_non_null(all);
     for (int variant = 0; variant < 4; variant++) {
-        char dir[256], path[512];
+        char dir[256];
         plant_options planted_options = plant_options_default();
         leat_error err = {0};
         if (variant & 1)
             assert_int_equal(leat_ar_options_parse("zstd", &planted_options.record, &err), LEAT_OK);
         planted(dir, &planted_options);
-        if (variant & 2) { /* as files of others */
-            snprintf(path, sizeof path, "%s/%s", dir, LEAT_MANIFEST_NAME);
-            assert_int_equal(unlink(path), 0);
-        }
+        if (variant & 2) assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
         leat_summary_options options = leat_summary_options_default();
         options.threads = 1;
         options.row_count = 5;

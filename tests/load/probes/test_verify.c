@@ -15,6 +15,7 @@
 #include "base/lock.h"
 #include "golden_files.h"
 #include "leat/load.h"
+#include "make_dataset.h"
 #include "plant.h"
 
 #ifndef LEAT_SOURCE_DIR
@@ -474,12 +475,11 @@ static void test_golden(void **state) {
 /* Others' files: a copied shard of ours, numbered otherwise; and one probe in both splits. */
 static void test_others(void **state) {
     (void)state;
-    char dir[256], path[512];
+    char dir[256];
     plant_options options = plant_options_default();
     options.bug = PLANT_BOTH_SPLITS;
     plant(new_dir(dir), &options);
-    join(path, dir, LEAT_MANIFEST_NAME);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
     leat_verify_report *report = verify_with(dir, 2, false);
     assert_false(report->ours);
     assert_int_equal(report->problem_count, 1);
@@ -495,11 +495,24 @@ static void test_others(void **state) {
 
     options.bug = PLANT_SRC_ID;
     plant(new_dir(dir), &options);
-    join(path, dir, LEAT_MANIFEST_NAME);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(make_files_of_others(dir, NULL), LEAT_OK);
     report = verify_with(dir, 2, false);
     assert_int_equal(report->problem_count, 0);
     assert_true(has_finding(report, true, "is not the MD5 of the source"));
+    leat_verify_report_destroy(report);
+}
+
+/* Part of a data set of leat: what is missing cannot be said, but that it is a part can. */
+static void test_manifest_lost(void **state) {
+    (void)state;
+    char dir[256], path[512];
+    plant_options options = plant_options_default();
+    plant(new_dir(dir), &options);
+    join(path, dir, LEAT_MANIFEST_NAME);
+    assert_int_equal(unlink(path), 0);
+    leat_verify_report *report = verify_with(dir, 1, false);
+    assert_int_equal(report->problem_count, 1);
+    expect_problem(report, "is missing, though there is an index.bin of leat");
     leat_verify_report_destroy(report);
 }
 
@@ -532,10 +545,11 @@ static void test_refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_right),   cmocka_unit_test(test_bugs),
-        cmocka_unit_test(test_damages), cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_flips),   cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_others),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_right),    cmocka_unit_test(test_bugs),
+        cmocka_unit_test(test_damages),  cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_flips),    cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_others),   cmocka_unit_test(test_manifest_lost),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }
