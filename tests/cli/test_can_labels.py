@@ -219,7 +219,8 @@ class Words(Case):
             result = self.ingest("--val-fraction", "0", "--replace")
             self.assertEqual(result["splits"]["train"],
                              {"graphs": 20, "attacks": 1, "unlabelled": 0}, word)
-        for word in ("no_attack", "AttackFree", "attack_free"):
+        for word in ("no_attack", "AttackFree", "attack_free", "Attack-free", "No attack", "Clean",
+                     "Non-Malicious", "Genuine"):
             self.write([word] * FRAMES)
             self.assertEqual(self.ingest("--replace")["splits"]["train"]["attacks"], 0)
 

@@ -253,13 +253,12 @@ const char *const leat_can_python_can_header[] = {
 /* ---- words ---------------------------------------------------------------------------------- */
 
 const leat_can_label_row leat_can_label_words[] = {
-    {"r", false},          {"t", true},           {"normal", false},  {"attack", true},
-    {"false", false},      {"true", true},        {"benign", false},  {"anomaly", true},
-    {"no", false},         {"yes", true},         {"regular", false}, {"malicious", true},
-    {"legit", false},      {"legitimate", false}, {"genuine", false}, {"attack_free", false},
-    {"anomalous", true},   {"abnormal", true},    {"injected", true}, {"intrusion", true},
-    {"y", true},           {"n", false},          {"ok", false},      {"attacked", true},
-    {"attackfree", false}, {"no_attack", false},  {NULL, false},
+    {"r", false},       {"t", true},         {"normal", false},   {"attack", true},
+    {"false", false},   {"true", true},      {"benign", false},   {"anomaly", true},
+    {"no", false},      {"yes", true},       {"n", false},        {"y", true},
+    {"ok", false},      {"malicious", true}, {"clean", false},    {"anomalous", true},
+    {"abnormal", true}, {"injected", true},  {"intrusion", true}, {"attacked", true},
+    {NULL, false},
 };
 
 const char *const leat_can_attack_types[] = {

@@ -103,6 +103,7 @@ extern const char *const leat_can_python_can_header[];
 
 /* ---- words ---------------------------------------------------------------------------------- */
 
+/* Labels. What leat_can_benign_names lists is a label, too, whatever stands between its words. */
 typedef struct leat_can_label_row {
     const char *word;
     bool attack;

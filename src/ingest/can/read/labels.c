@@ -7,9 +7,8 @@
 
 /* ---- words ---- */
 
-/* "DoS", "attack_dos", "Fuzzing Attack", "gear-spoofing" */
-static bool is_type(leat_text text) {
-    char plain[LEAT_CAN_PLAIN_BYTES], *name = plain;
+/* Letters, and what stands between words: without the latter, in small letters. */
+static bool take_phrase(leat_text text, char plain[LEAT_CAN_PLAIN_BYTES]) {
     if (text.size_bytes >= LEAT_CAN_PLAIN_BYTES) return false;
     for (int i = 0; i < text.size_bytes; i++) {
         char letter = (char)(text.data[i] | 0x20);
@@ -17,6 +16,11 @@ static bool is_type(leat_text text) {
         if (!between && (letter < 'a' || letter > 'z')) return false;
     }
     plain_name(text, plain);
+    return true;
+}
+
+/* "dos", "attackdos", "fuzzingattack", "gearspoofing" */
+static bool is_type(char *name) {
     size_t size = strlen(name);
     if (size > 6 && strncmp(name, "attack", 6) == 0) name += 6;
     else if (size > 6 && strcmp(name + size - 6, "attack") == 0) name[size - 6] = 0;
@@ -24,12 +28,16 @@ static bool is_type(leat_text text) {
 }
 
 bool leat_can_label_word(leat_text text, bool *attack) {
+    char plain[LEAT_CAN_PLAIN_BYTES];
     for (const leat_can_label_row *row = leat_can_label_words; row->word != NULL; row++) {
         if (!is_word_of_any_case(text, row->word)) continue;
         *attack = row->attack;
         return true;
     }
-    *attack = is_type(text);
+    *attack = false;
+    if (!take_phrase(text, plain)) return false;
+    if (is_listed(plain, leat_can_benign_names)) return true; /* "Attack-free", "no attack" */
+    *attack = is_type(plain);
     return *attack;
 }
 
