@@ -9,11 +9,11 @@
 #   make gate            what .ci/run runs before a change lands: make check, fault sweeps, sanitizers,
 #                        comparisons with Python, in 20 minutes on 2 cores
 #   make check-all       everything, by hand before an issue is closed: also slow tests, fuzzing,
-#                        PyTorch, MaxText; about an hour on 2 cores (scripts/check --help)
+#                        PyTorch, MaxText; one to two hours on 2 cores (scripts/check --help)
 #   make check-wide      by hand before an issue is closed, because it fits into no other run: the
 #                        commands above in a minimal Debian 12 and 13, training over PostgreSQL 13 and
 #                        17, and builds with gcc 12 to 15 and clang 14 to 19, all of the last commit,
-#                        and the kernels on an emulated arm64 (root; an hour); the result goes into
+#                        and the kernels on an emulated arm64 (root; more than two hours); the result goes into
 #                        docs/checks.md
 #   make check-functions every float of every function of the kernels, on every instruction set that
 #                        this machine has: half an hour of one core

@@ -74,7 +74,9 @@ class Counting(unittest.TestCase):
         pages = ("run_pages", (0, "40 passed, 0 failed, 9 skipped\n"))
         own = (r"--keep trixie .*>drive.log .*--reuid reader .*make check$",
                (0, "700 passed, 0 failed, 3 skipped\n"))
-        both = [(r"trixie make demo", (0, "== done\n788 passed, 0 failed\n")), pages, own]
+        torch = (r"--keep trixie .*--reuid reader .*check --stage torch$",
+                 (0, "29 passed, 0 failed\n"))
+        both = [(r"trixie make demo", (0, "== done\n788 passed, 0 failed\n")), pages, own, torch]
         tested = [("check --stage tests", (0, "700 passed, 0 failed, 5 skipped\n"))]
         bare = lambda run: check.stage_bare(run, "trixie")
         arm64 = lambda run: check.stage_arm64(run, 31)
@@ -83,16 +85,17 @@ class Counting(unittest.TestCase):
                 (arm64, [("arm64.sh", (1, "neon: WRONG\n8 passed, 1 failed\n"))], (8, 1, 0)),
                 (arm64, [("arm64.sh", (1, "vec.h:140: error: x\n"))], (0, 1, 0)),
                 (arm64, [("arm64.sh", (77, "cross-arm64: skipped: no gcc\n"))], (0, 0, 1)),
-                (bare, both, (1528, 0, 12)),
+                (bare, both, (1557, 0, 12)),
                 (bare, [("trixie", (77, "bare-debian: must be root\n"))], (0, 0, 1)),
-                (bare, [("make demo", (2, "make: clang-format-14 not found\n")), pages, own],
-                 (740, 1, 12)),
-                (bare, [("make demo", (1, "787 passed, 1 failed\n")), pages, own],
-                 (1527, 1, 12)),
-                (bare, [("drive.log", (2, "lint text: 1 broken\n")), *both], (828, 1, 9)),
+                (bare, [("make demo", (2, "make: clang-format-14 not found\n")), *both[1:]],
+                 (769, 1, 12)),
+                (bare, [("make demo", (1, "787 passed, 1 failed\n")), *both[1:]],
+                 (1556, 1, 12)),
+                (bare, [("drive.log", (2, "lint text: 1 broken\n")), *both], (857, 1, 9)),
                 (bare, [("run_pages", (1, "38 passed, 2 failed, 9 skipped\n")), *both],
-                 (1526, 2, 12)),
-                (bare, [("run_pages", (1, "useradd: no\n")), *both], (1488, 1, 3)),
+                 (1555, 2, 12)),
+                (bare, [("run_pages", (1, "useradd: no\n")), *both], (1517, 1, 3)),
+                (bare, [("stage torch", (1, "28 passed, 1 failed\n")), *both], (1556, 1, 12)),
                 (check.stage_compilers, tested, (compilers + 1400, 0, 10)),
                 (check.stage_compilers, [("COMPILER=gcc-13", (1, "warning: x\n")), *tested],
                  (compilers + 1399, 1, 10)),
