@@ -178,6 +178,11 @@ class Server(Program):
                 raise AssertionError(f"{statement}: {done.stderr}")
         return done.stdout.strip()
 
+    def run_script(self, path, database):
+        """Runs a file of statements, such as a dump."""
+        subprocess.run([f"{self.bin}/psql", "-Xq", "-v", "ON_ERROR_STOP=1", "-o", "/dev/null", "-f",
+                        path, self.url(database)], check=True, timeout=LIMIT)
+
     def session(self, database, login="owner"):
         """A psql that reads statements from its stdin."""
         return subprocess.Popen([f"{self.bin}/psql", "-XAtq", self.url(database, login)], text=True,
