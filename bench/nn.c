@@ -146,10 +146,10 @@ static void run_up(void *what) {
 
 static void run_weights(void *what) {
     conv_task *task = what;
+    const leat_conv_gradient gradient = {task->gradient, false, task->work};
     leat_error err = {0};
     bench_must(leat_conv_weight_gradient(&task->bench->nn, &task->conv, task->bench->images,
-                                         task->wide, task->narrow, false, task->gradient,
-                                         task->work, &err),
+                                         task->wide, task->narrow, &gradient, &err),
                &err);
 }
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "nn/ops/streams.h"
+#include "nn/unit/floats.h"
 
 /* What is of no use for these options is not allocated: without codec-down units see the weights
  * themselves, and the only unit of a step is its own sum. */
@@ -28,39 +29,29 @@ struct leat_trainer {
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-typedef struct arena {
-    float *base; /* NULL: only counts */
-    int64_t used;
-} arena;
-
-static float *take(arena *arena, int64_t count) {
-    float *out = arena->base == NULL ? NULL : arena->base + arena->used;
-    arena->used += (count + 15) / 16 * 16;
-    return out;
-}
-
-static void lay_out(leat_trainer *self, arena *arena) {
+static void lay_out(leat_trainer *self, leat_floats *floats) {
     const int64_t size = self->sizes.parameters;
-    self->state.parameters = take(arena, size);
-    self->state.first = take(arena, size);
-    self->state.second = take(arena, size);
-    self->state.running = take(arena, self->sizes.running);
-    self->unit.gradient = take(arena, size);
+    self->state.parameters = leat_floats_take(floats, size);
+    self->state.first = leat_floats_take(floats, size);
+    self->state.second = leat_floats_take(floats, size);
+    self->state.running = leat_floats_take(floats, self->sizes.running);
+    self->unit.gradient = leat_floats_take(floats, size);
     self->unit.statistics =
-        take(arena, leat_plan_micro_batches(&self->plan) * self->sizes.statistics);
-    self->rounded = self->options.codec_down != LEAT_CODEC_F32 ? take(arena, size) : NULL;
-    self->sum = self->plan.units > 1 ? take(arena, size) : NULL;
+        leat_floats_take(floats, leat_plan_micro_batches(&self->plan) * self->sizes.statistics);
+    self->rounded =
+        self->options.codec_down != LEAT_CODEC_F32 ? leat_floats_take(floats, size) : NULL;
+    self->sum = self->plan.units > 1 ? leat_floats_take(floats, size) : NULL;
 }
 
 static leat_code fill(leat_trainer *self, leat_error *err) {
-    arena arena = {0};
+    leat_floats floats = {0};
     void *block = NULL;
     LEAT_TRY(leat_model_create(&self->model, &self->options, &self->plan, err));
     self->sizes = leat_model_get_sizes(self->model);
-    lay_out(self, &arena);
-    LEAT_TRY(leat_block_alloc(&block, arena.used * (int64_t)sizeof(float), err));
-    arena = (struct arena){.base = block};
-    lay_out(self, &arena);
+    lay_out(self, &floats);
+    LEAT_TRY(leat_block_alloc(&block, floats.used * (int64_t)sizeof(float), err));
+    floats = (leat_floats){.base = block};
+    lay_out(self, &floats);
     leat_model_init(self->model, self->plan.seed, self->state.parameters, self->state.running);
     return LEAT_OK;
 }
@@ -90,11 +81,11 @@ leat_code leat_trainer_create(leat_trainer **out, const leat_train_options *opti
 
 void leat_trainer_destroy(leat_trainer *trainer) {
     if (trainer == NULL) return;
-    arena arena = {0};
+    leat_floats floats = {0};
     float *block = trainer->state.parameters;
     if (block != NULL) {
-        lay_out(trainer, &arena); /* to know its size */
-        leat_block_free(block, arena.used * (int64_t)sizeof(float));
+        lay_out(trainer, &floats); /* to know its size */
+        leat_block_free(block, floats.used * (int64_t)sizeof(float));
     }
     leat_model_destroy(trainer->model);
     leat_free(trainer);
@@ -103,14 +94,14 @@ void leat_trainer_destroy(leat_trainer *trainer) {
 leat_code leat_trainer_bytes(const leat_train_options *options, const leat_plan *plan,
                              int64_t *bytes, leat_error *err) {
     leat_trainer of = {.options = *options, .plan = *plan};
-    arena arena = {0};
+    leat_floats floats = {0};
     *bytes = 0;
     LEAT_TRY(leat_model_create(&of.model, options, plan, err));
     of.sizes = leat_model_get_sizes(of.model);
     leat_model_destroy(of.model);
-    lay_out(&of, &arena);
+    lay_out(&of, &floats);
     LEAT_TRY(leat_model_bytes(options, plan, bytes, err));
-    *bytes += arena.used * (int64_t)sizeof(float);
+    *bytes += floats.used * (int64_t)sizeof(float);
     return LEAT_OK;
 }
 

@@ -21,8 +21,8 @@ static void check_golden(const char *name, leat_adam options) {
             memcpy(w + row, row > 0 ? w + last : start, sizeof *w * (size_t)n);
             memcpy(first + row, first + last, sizeof *w * (size_t)n);
             memcpy(second + row, second + last, sizeof *w * (size_t)n);
-            assert_ok(leat_adam_apply(&nn, &options, row / n + 1, 1, n, g + row, w + row,
-                                      first + row, second + row, err));
+            const leat_adam_weights of = {n, g + row, 1, w + row, first + row, second + row};
+            assert_ok(leat_adam_apply(&nn, &options, row / n + 1, &of, err));
         }
         nn_assert_golden(w, golden, "out.p.f64", 2e-6);
         nn_assert_golden(first, golden, "out.m.f64", 2e-6);
@@ -59,7 +59,8 @@ static void test_bits(void **state) {
         for (int i = 0; nn_variant(i, true, &nn); i++) {
             float *w = nn_zeros(n), *first = nn_zeros(n), *second = nn_zeros(n);
             memcpy(w, start, sizeof *w * (size_t)n);
-            assert_ok(leat_adam_apply(&nn, &options, 1, 0.5, n, g, w, first, second, err));
+            const leat_adam_weights of = {n, g, 0.5, w, first, second};
+            assert_ok(leat_adam_apply(&nn, &options, 1, &of, err));
             nn_assert_same(w, want, n);
             nn_assert_same(first, m, n);
             nn_assert_same(second, v, n);
@@ -72,10 +73,9 @@ static void test_refused(void **state) {
     (void)state;
     const leat_nn nn = {.kernels = &leat_kernels_scalar};
     const leat_adam good = {1e-3, 0.9, 0.99, 1e-8, 0}, bad = {1e-3, 1, 0.99, 1e-8, 0};
-    assert_fails(leat_adam_apply(&nn, &good, 0, 1, 0, NULL, NULL, NULL, NULL, err), LEAT_ERR_OPTION,
-                 "step 0");
-    assert_fails(leat_adam_apply(&nn, &bad, 1, 1, 0, NULL, NULL, NULL, NULL, err), LEAT_ERR_OPTION,
-                 "betas 1");
+    const leat_adam_weights none = {.gradient_factor = 1};
+    assert_fails(leat_adam_apply(&nn, &good, 0, &none, err), LEAT_ERR_OPTION, "step 0");
+    assert_fails(leat_adam_apply(&nn, &bad, 1, &none, err), LEAT_ERR_OPTION, "betas 1");
 }
 
 int main(void) {

@@ -14,21 +14,34 @@ typedef struct results {
     float *mean, *variance, *y, *down, *w, *shift;
 } results;
 
+static leat_batchnorm sizes(int64_t pixels, int64_t channels, int64_t images, float eps,
+                            float slope, bool training) {
+    return (leat_batchnorm){.pixels = pixels,
+                            .channels = channels,
+                            .images = images,
+                            .eps = eps,
+                            .slope = slope,
+                            .training = training};
+}
+
 static results run(const leat_nn *nn, leat_batchnorm bn, const float *w, const float *shift,
                    const float *x, const float *up, const float *mean, const float *variance) {
     const int N = (int)bn.images, C = (int)bn.channels, P = (int)bn.pixels;
     const int64_t count = leat_lanes(N) * C * P;
     results out = {nn_zeros(C), nn_zeros(C), NULL, NULL, nn_zeros(C), nn_zeros(C)};
-    float *in = nn_to_lanes(x, N, C, P), *y = nn_zeros(count), *work, *g = nn_to_lanes(up, N, C, P);
-    work = nn_zeros(leat_batchnorm_work_count(&bn));
+    float *in = nn_to_lanes(x, N, C, P), *y = nn_zeros(count), *g = nn_to_lanes(up, N, C, P);
+    bn.weight = w;
+    bn.shift = shift;
+    bn.mean = out.mean;
+    bn.variance = out.variance;
+    bn.work = nn_zeros(leat_batchnorm_work_count(&bn));
     if (!bn.training) {
         memcpy(out.mean, mean, sizeof *mean * (size_t)C);
         memcpy(out.variance, variance, sizeof *mean * (size_t)C);
     }
-    assert_ok(leat_batchnorm_forward(nn, &bn, w, shift, in, out.mean, out.variance, y, work, err));
+    assert_ok(leat_batchnorm_forward(nn, &bn, in, y, err));
     out.y = nn_from_lanes(y, N, C, P);
-    assert_ok(leat_batchnorm_backward(nn, &bn, w, shift, in, out.mean, out.variance, g, g, out.w,
-                                      out.shift, work, err));
+    assert_ok(leat_batchnorm_backward(nn, &bn, in, g, g, out.w, out.shift, err));
     out.down = nn_from_lanes(g, N, C, P);
     return out;
 }
@@ -44,7 +57,7 @@ static void test_bits(void **state) {
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const int N = shapes[s].images, C = shapes[s].channels, P = shapes[s].pixels;
         const int count = N * C * P;
-        leat_batchnorm bn = {P, C, N, 1e-5f, shapes[s].slope, true};
+        leat_batchnorm bn = sizes(P, C, N, 1e-5f, shapes[s].slope, true);
         const float *x = nn_numbers(1, count), *up = nn_numbers(2, count);
         const float *w = nn_numbers(3, C), *shift = nn_numbers(4, C);
         float *off = nn_zeros(count), *g = nn_zeros(count);
@@ -131,23 +144,22 @@ static void check_golden(const char *name, leat_batchnorm bn, double share, doub
 static void test_golden(void **state) {
     (void)state;
     const float eps = 1e-5f;
-    check_golden("train.8x6x5x5", (leat_batchnorm){25, 6, 8, eps, 1, true}, 2e-6, 2e-6);
-    check_golden("train.4x3x1x1", (leat_batchnorm){1, 3, 4, eps, 1, true}, 2e-6, 2e-6);
+    check_golden("train.8x6x5x5", sizes(25, 6, 8, eps, 1, true), 2e-6, 2e-6);
+    check_golden("train.4x3x1x1", sizes(1, 3, 4, eps, 1, true), 2e-6, 2e-6);
     /* the share is of the deviation, which the mean is 1,000 times: the README of golden/nn */
-    check_golden("train.offset.16x4x6x6", (leat_batchnorm){36, 4, 16, eps, 1, true}, 6e-5, 6e-5);
-    check_golden("train.constant.4x3x2x2", (leat_batchnorm){4, 3, 4, eps, 1, true}, 1e-5, 2e-6);
-    check_golden("eval.8x6x5x5", (leat_batchnorm){25, 6, 8, eps, 1, false}, 2e-6, 2e-6);
+    check_golden("train.offset.16x4x6x6", sizes(36, 4, 16, eps, 1, true), 6e-5, 6e-5);
+    check_golden("train.constant.4x3x2x2", sizes(4, 3, 4, eps, 1, true), 1e-5, 2e-6);
+    check_golden("eval.8x6x5x5", sizes(25, 6, 8, eps, 1, false), 2e-6, 2e-6);
 }
 
 static void test_refused(void **state) {
     (void)state;
     const leat_nn nn = {.kernels = &leat_kernels_scalar};
-    leat_batchnorm bn = {0, 3, 2, 1e-5f, 1, true};
-    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, NULL, NULL, NULL, NULL, NULL, err),
-                 LEAT_ERR_OPTION, "of 0 pixels, 3 channels, 2 images");
-    bn = (leat_batchnorm){INT64_MAX / 2, 3, 2, 1e-5f, 1, true};
-    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, NULL, NULL, NULL, NULL, NULL, err),
-                 LEAT_ERR_OPTION, "2^40 values");
+    leat_batchnorm bn = sizes(0, 3, 2, 1e-5f, 1, true);
+    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, err), LEAT_ERR_OPTION,
+                 "of 0 pixels, 3 channels, 2 images");
+    bn = sizes(INT64_MAX / 2, 3, 2, 1e-5f, 1, true);
+    assert_fails(leat_batchnorm_forward(&nn, &bn, NULL, NULL, err), LEAT_ERR_OPTION, "2^40 values");
 }
 
 int main(void) {

@@ -48,11 +48,11 @@ static results run(const leat_nn *nn, const leat_conv *g, int images, const floa
     assert_ok(leat_conv_down(nn, g, images, packed, wide_in, narrow_out, err));
     leat_conv_pack_up(nn, g, w, packed);
     assert_ok(leat_conv_up(nn, g, images, packed, narrow_in, wide_out, err));
-    assert_ok(
-        leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, false, gradient, work, err));
+    leat_conv_gradient chain = {gradient, false, work};
+    assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, &chain, err));
+    chain.add = true;
     if (start != NULL)
-        assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, true, gradient, work,
-                                            err));
+        assert_ok(leat_conv_weight_gradient(nn, g, images, wide_in, narrow_in, &chain, err));
     leat_conv_unpack_gradient(g, gradient, out.weights);
     out.down = nn_from_lanes(narrow_out, images, g->narrow_channels, p);
     out.up = nn_from_lanes(wide_out, images, g->wide_channels, P);

@@ -14,6 +14,7 @@
 #include "leat/nn.h"
 #include "nn/models/params.h"
 #include "nn/ops/conv.h"
+#include "nn/unit/unit.h"
 
 #define LEAT_DCGAN_LAYERS 5
 #define LEAT_DCGAN_PIXELS (LEAT_IMAGE_SIZE * LEAT_IMAGE_SIZE)
@@ -47,15 +48,12 @@ LEAT_MUST_CHECK leat_code leat_dcgan_model_set(leat_dcgan_model *out, int width,
 /* Floats of the moments of one micro-batch. */
 int64_t leat_dcgan_model_moments(const leat_dcgan_model *model);
 
-/* Of a handle: its model, the kernels and pool that it computes with, images of a micro-batch. */
+/* Of a handle: its model, what it computes with, images of a micro-batch. */
 const leat_dcgan_model *leat_dcgan_model_of(const leat_dcgan *dcgan);
-const leat_nn *leat_dcgan_nn(const leat_dcgan *dcgan);
+leat_engine *leat_dcgan_engine(leat_dcgan *dcgan);
+const leat_kernels *leat_dcgan_kernels(const leat_dcgan *dcgan);
 int leat_dcgan_micro_batch(const leat_dcgan *dcgan);
 /* LEAT_ERR_OPTION if it is none of the three. */
 LEAT_MUST_CHECK leat_code leat_dcgan_check_pass(leat_dcgan_pass pass, leat_error *err);
-/* Around a call that uses the handle's memory or pool: LEAT_ERR_BUSY if another one does. Sets the
- * mode for floating point, and restores the caller's. */
-LEAT_MUST_CHECK leat_code leat_dcgan_enter(leat_dcgan *dcgan, uint64_t *mode, leat_error *err);
-void leat_dcgan_leave(leat_dcgan *dcgan, uint64_t mode);
 
 #endif

@@ -6,47 +6,51 @@
 
 static const float norm_eps = 1e-5f;
 
-leat_batchnorm leat_dcgan_norm(const leat_dcgan *dcgan, const leat_dcgan_layer *layer,
-                               bool training) {
+leat_batchnorm leat_dcgan_norm(const leat_dcgan_micro *self, const leat_dcgan_network *network,
+                               const leat_dcgan_flow *flow, int i) {
+    const leat_dcgan_layer *layer = &network->layers[i];
+    LEAT_ASSERT(layer->norm && layer->moments + layer->channels <= network->channels);
     return (leat_batchnorm){.pixels = layer->pixels,
                             .channels = layer->channels,
-                            .images = dcgan->micro_batch,
+                            .images = self->dcgan->micro_batch,
                             .eps = norm_eps,
                             .slope = layer->slope,
-                            .training = training};
+                            .training = flow->training,
+                            .weight = self->parameters + layer->norm_weight,
+                            .shift = self->parameters + layer->norm_shift,
+                            .mean = flow->moments + layer->moments,
+                            .variance = flow->moments + network->channels + layer->moments,
+                            .work = self->scratch->work};
 }
 
-void leat_dcgan_pack(const leat_dcgan *dcgan, const leat_dcgan_layer *layer,
-                     const leat_dcgan_packed *packed, bool up, const float *parameters) {
+void leat_dcgan_pack(const leat_dcgan *dcgan, const leat_dcgan_network *network, int i, bool up,
+                     const float *parameters) {
+    const leat_dcgan_layer *layer = &network->layers[i];
     const float *weights = parameters + layer->weight;
-    if (up) leat_conv_pack_up(&dcgan->nn, &layer->conv, weights, packed->up);
-    else leat_conv_pack_down(&dcgan->nn, &layer->conv, weights, packed->down);
+    const leat_nn *nn = &dcgan->engine.nn;
+    if (up) leat_conv_pack_up(nn, &layer->conv, weights, network->packed[i].up);
+    else leat_conv_pack_down(nn, &layer->conv, weights, network->packed[i].down);
 }
 
-leat_code leat_dcgan_forward(const leat_dcgan_micro *self, bool training,
-                             const leat_dcgan_layer *layers, const leat_dcgan_packed *packed,
-                             const float *in, float *const *raw, float *const *out, float *moments,
-                             int64_t channels, leat_error *err) {
-    const leat_dcgan *dcgan = self->dcgan;
-    const int images = dcgan->micro_batch;
+leat_code leat_dcgan_forward(const leat_dcgan_micro *self, const leat_dcgan_network *network,
+                             const leat_dcgan_flow *flow, leat_error *err) {
+    const int images = self->dcgan->micro_batch;
+    const leat_nn *nn = &self->nn;
+    const float *in = flow->in;
     for (int i = 0; i < LEAT_DCGAN_LAYERS; i++) {
-        const leat_dcgan_layer *layer = &layers[i];
-        const int64_t count = layer->pixels * layer->channels * dcgan->lanes;
-        if (layer->up)
-            LEAT_TRY(leat_conv_up(&self->nn, &layer->conv, images, packed[i].up, in, raw[i], err));
-        else
-            LEAT_TRY(
-                leat_conv_down(&self->nn, &layer->conv, images, packed[i].down, in, raw[i], err));
+        const leat_dcgan_layer *layer = &network->layers[i];
+        const leat_dcgan_packed *packed = &network->packed[i];
+        const int64_t count = layer->pixels * layer->channels * self->dcgan->lanes;
+        float *raw = flow->layers->raw[i], *out = flow->layers->out[i];
+        if (layer->up) LEAT_TRY(leat_conv_up(nn, &layer->conv, images, packed->up, in, raw, err));
+        else LEAT_TRY(leat_conv_down(nn, &layer->conv, images, packed->down, in, raw, err));
         if (layer->norm) {
-            const leat_batchnorm bn = leat_dcgan_norm(dcgan, layer, training);
-            LEAT_TRY(leat_batchnorm_forward(
-                &self->nn, &bn, self->parameters + layer->norm_weight,
-                self->parameters + layer->norm_shift, raw[i], moments + layer->moments,
-                moments + channels + layer->moments, out[i], self->scratch->work, err));
+            const leat_batchnorm bn = leat_dcgan_norm(self, network, flow, i);
+            LEAT_TRY(leat_batchnorm_forward(nn, &bn, raw, out, err));
         } else if (layer->slope != 1) {
-            LEAT_TRY(leat_leaky(&self->nn, layer->slope, count, out[i], out[i], err));
+            LEAT_TRY(leat_leaky(nn, layer->slope, count, out, out, err));
         }
-        in = out[i];
+        in = out;
     }
     return LEAT_OK;
 }
@@ -62,16 +66,16 @@ leat_code leat_dcgan_forward_g(const leat_dcgan_micro *self, bool training, cons
                                float *moments, leat_error *err) {
     const leat_dcgan *dcgan = self->dcgan;
     leat_dcgan_scratch *s = self->scratch;
-    float *fakes = s->g_out[LEAT_DCGAN_LAYERS - 1];
+    const leat_dcgan_flow flow = {s->noise, &s->g, moments, training};
+    float *fakes = s->g.out[LEAT_DCGAN_LAYERS - 1];
     load_noise(dcgan, noise, s->noise);
-    LEAT_TRY(leat_dcgan_forward(self, training, dcgan->model.g, dcgan->g, s->noise, s->g_raw,
-                                s->g_out, moments, dcgan->model.g_channels, err));
+    LEAT_TRY(leat_dcgan_forward(self, &dcgan->g, &flow, err));
     return leat_map_values(&self->nn, LEAT_FUNCTION_TANH, LEAT_IMAGE_VALUES * dcgan->lanes, fakes,
                            fakes, err);
 }
 
 void leat_dcgan_keep_fakes(const leat_dcgan_micro *self, float *out) {
-    const float *in = self->scratch->g_out[LEAT_DCGAN_LAYERS - 1];
+    const float *in = self->scratch->g.out[LEAT_DCGAN_LAYERS - 1];
     for (int64_t n = 0; n < self->dcgan->micro_batch; n++) {
         for (int64_t i = 0; i < LEAT_IMAGE_VALUES; i++) *out++ = in[i * self->dcgan->lanes + n];
     }

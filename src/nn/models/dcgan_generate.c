@@ -16,8 +16,8 @@ void leat_dcgan_noise(const leat_dcgan *dcgan, leat_noise purpose, uint64_t seed
         purpose == LEAT_NOISE_TRAINING ? LEAT_STREAM_NOISE : LEAT_STREAM_FIXED_NOISE;
     const uint64_t mode = leat_float_mode_begin();
     for (int64_t i = 0; i < count; i++)
-        leat_normal_fill(dcgan->nn.kernels, leat_random(seed, stream, (uint64_t)(first + i)), 0,
-                         latent, noise + i * latent);
+        leat_normal_fill(dcgan->engine.nn.kernels, leat_random(seed, stream, (uint64_t)(first + i)),
+                         0, latent, noise + i * latent);
     leat_float_mode_end(mode);
 }
 
@@ -41,13 +41,13 @@ typedef struct generating {
 static void pack_g(void *context, int64_t part) {
     const generating *self = context;
     const leat_dcgan *dcgan = self->dcgan;
-    leat_dcgan_pack(dcgan, &dcgan->model.g[part], &dcgan->g[part], true, self->parameters);
+    leat_dcgan_pack(dcgan, &dcgan->g, (int)part, true, self->parameters);
 }
 
 static leat_code make(void *context, int worker, int64_t part, leat_error *err) {
     const generating *self = context;
     leat_dcgan *dcgan = self->dcgan;
-    const leat_nn alone = {.kernels = dcgan->nn.kernels};
+    const leat_nn alone = {.kernels = dcgan->engine.nn.kernels};
     const leat_dcgan_micro micro = {dcgan, alone, &dcgan->scratch[worker], self->parameters};
     const int64_t first = part * dcgan->micro_batch;
     const bool training = self->statistics == NULL;
@@ -85,10 +85,10 @@ static leat_code run(generating *self, int micro_batches, leat_error *err) {
     if (micro_batches < 1)
         return leat_fail(err, LEAT_ERR_OPTION, "%d micro-batches to generate; 1 is the least",
                          micro_batches);
-    LEAT_TRY(leat_dcgan_enter(dcgan, &mode, err));
-    leat_code code = leat_nn_run(&dcgan->nn, LEAT_DCGAN_LAYERS, pack_g, self, err);
-    if (code == LEAT_OK) code = leat_pool_run(dcgan->nn.pool, &job, err);
-    leat_dcgan_leave(dcgan, mode);
+    LEAT_TRY(leat_engine_enter(&dcgan->engine, &mode, err));
+    leat_code code = leat_nn_run(&dcgan->engine.nn, LEAT_DCGAN_LAYERS, pack_g, self, err);
+    if (code == LEAT_OK) code = leat_pool_run(dcgan->engine.nn.pool, &job, err);
+    leat_engine_leave(&dcgan->engine, mode);
     return code;
 }
 
@@ -96,7 +96,7 @@ static leat_code run(generating *self, int micro_batches, leat_error *err) {
 
 static leat_code measure(generating *self, int micro_batches, float *statistics, leat_error *err) {
     const int64_t channels = self->dcgan->model.g_channels;
-    LEAT_TRY(LEAT_NEW(&self->moments, self->dcgan->threads * 2 * channels, err));
+    LEAT_TRY(LEAT_NEW(&self->moments, self->dcgan->engine.threads * 2 * channels, err));
     LEAT_TRY(LEAT_NEW(&self->sum, 2 * channels, err));
     LEAT_TRY(LEAT_NEW(&self->square, channels, err));
     LEAT_TRY(run(self, micro_batches, err));

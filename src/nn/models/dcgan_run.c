@@ -47,7 +47,7 @@ void leat_dcgan_init(const leat_dcgan *dcgan, uint64_t seed, float *parameters) 
         const leat_param *param = &model->params[i];
         const float mean = (float)param->mean, deviation = (float)param->deviation;
         float *out = parameters + param->offset;
-        leat_normal_fill(leat_dcgan_nn(dcgan)->kernels,
+        leat_normal_fill(leat_dcgan_kernels(dcgan),
                          leat_random(seed, LEAT_STREAM_INIT, (uint64_t)i), 0, param->count, out);
         for (int64_t j = 0; j < param->count; j++) out[j] = mean + deviation * out[j];
     }
@@ -74,11 +74,16 @@ leat_code leat_dcgan_step(leat_dcgan *dcgan, leat_dcgan_pass pass, const leat_ad
                          "finite",
                          weight);
     LEAT_TRY(leat_dcgan_check_pass(pass, err));
-    LEAT_TRY(leat_dcgan_enter(dcgan, &mode, err));
-    leat_code code =
-        leat_adam_apply(leat_dcgan_nn(dcgan), adam, step, 1 / weight, end - begin, gradient + begin,
-                        parameters + begin, first + begin, second + begin, err);
-    leat_dcgan_leave(dcgan, mode);
+    const leat_adam_weights of = {.count = end - begin,
+                                  .gradient = gradient + begin,
+                                  .gradient_factor = 1 / weight,
+                                  .weights = parameters + begin,
+                                  .first = first + begin,
+                                  .second = second + begin};
+    leat_engine *engine = leat_dcgan_engine(dcgan);
+    LEAT_TRY(leat_engine_enter(engine, &mode, err));
+    leat_code code = leat_adam_apply(&engine->nn, adam, step, &of, err);
+    leat_engine_leave(engine, mode);
     return code;
 }
 

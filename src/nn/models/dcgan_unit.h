@@ -4,10 +4,9 @@
 #ifndef LEAT_NN_MODELS_DCGAN_UNIT_H
 #define LEAT_NN_MODELS_DCGAN_UNIT_H
 
-#include <stdatomic.h>
-
 #include "nn/models/dcgan.h"
 #include "nn/ops/batchnorm.h"
+#include "nn/unit/floats.h"
 
 /* Places of the gradients in the order in which the ops write them: of a convolution, and of the
  * normalisation after it. */
@@ -19,12 +18,33 @@ typedef struct leat_dcgan_packed {
     float *down, *up;
 } leat_dcgan_packed;
 
-/* Memory of one micro-batch. Activations are [pixel][channel][lane]. */
+/* G or D: its layers, and what a unit keeps of them. */
+typedef struct leat_dcgan_network {
+    const leat_dcgan_layer *layers;
+    leat_dcgan_packed packed[LEAT_DCGAN_LAYERS];
+    leat_dcgan_places place[LEAT_DCGAN_LAYERS];
+    int64_t channels; /* that are normalised */
+} leat_dcgan_network;
+
+/* What a network has made of a micro-batch. Activations are [pixel][channel][lane]. */
+typedef struct leat_dcgan_layers_out {
+    float *raw[LEAT_DCGAN_LAYERS]; /* before the normalisation, */
+    float *out[LEAT_DCGAN_LAYERS]; /* and after */
+} leat_dcgan_layers_out;
+
+/* A pass of a network over a micro-batch: the input of the first layer, what the layers make of it,
+ * and the moments: mean [channels], then variance; written in training, read otherwise. */
+typedef struct leat_dcgan_flow {
+    const float *in;
+    const leat_dcgan_layers_out *layers;
+    float *moments;
+    bool training;
+} leat_dcgan_flow;
+
+/* Memory of one micro-batch. */
 typedef struct leat_dcgan_scratch {
     float *images, *noise;
-    float *g_raw[LEAT_DCGAN_LAYERS]; /* before the normalisation, */
-    float *g_out[LEAT_DCGAN_LAYERS]; /* and after */
-    float *d_raw[LEAT_DCGAN_LAYERS], *d_out[LEAT_DCGAN_LAYERS];
+    leat_dcgan_layers_out g, d;
     float *up[2]; /* gradients of activations, in turn */
     float *small; /* of logits */
     float *work;  /* of ops */
@@ -33,18 +53,16 @@ typedef struct leat_dcgan_scratch {
 
 struct leat_dcgan {
     leat_dcgan_model model;
-    leat_nn nn;
-    int threads, micro_batch;
+    leat_engine engine;
+    int micro_batch;
     int64_t lanes;
-    leat_dcgan_places g_place[LEAT_DCGAN_LAYERS], d_place[LEAT_DCGAN_LAYERS];
+    leat_dcgan_network g, d;
     int64_t g_size, size; /* floats of gradients, in the order of the ops */
-    leat_dcgan_packed g[LEAT_DCGAN_LAYERS], d[LEAT_DCGAN_LAYERS];
     float *total;
     float pixel[256];            /* the value of a level */
     leat_dcgan_scratch *scratch; /* [threads] */
     void *block;
     int64_t block_bytes;
-    atomic_bool busy, cancelled;
 };
 
 /* What one micro-batch is computed with. */
@@ -55,21 +73,18 @@ typedef struct leat_dcgan_micro {
     const float *parameters;
 } leat_dcgan_micro;
 
-/* The normalisation of a layer for a micro-batch. */
-leat_batchnorm leat_dcgan_norm(const leat_dcgan *dcgan, const leat_dcgan_layer *layer,
-                               bool training);
-/* Packs the weights of a layer for one direction. */
-void leat_dcgan_pack(const leat_dcgan *dcgan, const leat_dcgan_layer *layer,
-                     const leat_dcgan_packed *packed, bool up, const float *parameters);
-/* Runs a network (`layers` and `packed` of G or D) from the input of the first layer to the output
- * of the last, without the final tanh. moments: mean [channels], then variance; written in
- * training, read otherwise. */
-LEAT_MUST_CHECK leat_code leat_dcgan_forward(const leat_dcgan_micro *self, bool training,
-                                             const leat_dcgan_layer *layers,
-                                             const leat_dcgan_packed *packed, const float *in,
-                                             float *const *raw, float *const *out, float *moments,
-                                             int64_t channels, leat_error *err);
-/* The fakes of a micro-batch, in scratch->g_out of the last layer, from noise
+/* The normalisation of layer `i` of a network. */
+leat_batchnorm leat_dcgan_norm(const leat_dcgan_micro *self, const leat_dcgan_network *network,
+                               const leat_dcgan_flow *flow, int i);
+/* Packs the weights of layer `i` for one direction. */
+void leat_dcgan_pack(const leat_dcgan *dcgan, const leat_dcgan_network *network, int i, bool up,
+                     const float *parameters);
+/* Runs a network from the input of the first layer to the output of the last, without the final
+ * tanh. */
+LEAT_MUST_CHECK leat_code leat_dcgan_forward(const leat_dcgan_micro *self,
+                                             const leat_dcgan_network *network,
+                                             const leat_dcgan_flow *flow, leat_error *err);
+/* The fakes of a micro-batch, in scratch->g.out of the last layer, from noise
  * [image][latent]. moments of G as above. */
 LEAT_MUST_CHECK leat_code leat_dcgan_forward_g(const leat_dcgan_micro *self, bool training,
                                                const float *noise, float *moments, leat_error *err);

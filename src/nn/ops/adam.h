@@ -15,14 +15,17 @@
 #include "leat/nn.h"
 #include "nn/ops/op.h"
 
-/*
- * Step `step` (1, 2, ...) of `count` weights with their moments first and second, which begin as 0.
- * The gradient is multiplied by gradient_factor first (1: as it is). LEAT_ERR_OPTION: a step below
- * 1, betas outside [0, 1), a value that is not finite, a negative eps or decay.
- */
+/* What a step changes: `count` weights with their moments, which begin as 0. */
+typedef struct leat_adam_weights {
+    int64_t count;
+    const float *gradient;           /* [count] */
+    double gradient_factor;          /* it is multiplied by this first */
+    float *weights, *first, *second; /* [count] */
+} leat_adam_weights;
+
+/* Step `step` (1, 2, ...). LEAT_ERR_OPTION: a step below 1, betas outside [0, 1), a value that is
+ * not finite, a negative eps or decay. */
 LEAT_MUST_CHECK leat_code leat_adam_apply(const leat_nn *nn, const leat_adam *adam, int64_t step,
-                                          double gradient_factor, int64_t count,
-                                          const float *gradient, float *weights, float *first,
-                                          float *second, leat_error *err);
+                                          const leat_adam_weights *of, leat_error *err);
 
 #endif

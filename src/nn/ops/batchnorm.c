@@ -26,7 +26,7 @@ int64_t leat_batchnorm_work_count(const leat_batchnorm *bn) {
     return bn->channels * (3 + 2 * LEAT_LANES * piece_count(bn));
 }
 
-static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm *bn, float *work,
+static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm *bn,
                          leat_error *err) {
     int64_t count = 0;
     if (bn->pixels < 1 || bn->channels < 1 || bn->images < 1 ||
@@ -38,7 +38,7 @@ static leat_code set_job(norm_job *job, const leat_nn *nn, const leat_batchnorm 
                          (long long)bn->pixels, (long long)bn->channels, (long long)bn->images);
     *job = (norm_job){.nn = nn, .bn = bn, .lanes = leat_lanes(bn->images)};
     job->pieces = piece_count(bn);
-    job->scale = work;
+    job->scale = bn->work;
     job->ones = job->scale + bn->channels;
     job->products = job->ones + bn->channels;
     job->first = job->products + bn->channels;
@@ -98,30 +98,29 @@ static float value_count(const leat_batchnorm *bn) {
     return (float)((double)bn->pixels * (double)bn->images);
 }
 
-static void set_norm(norm_job *job, const float *weight, const float *shift, const float *mean,
-                     const float *variance) {
-    for (int64_t c = 0; c < job->bn->channels; c++)
-        job->scale[c] = weight[c] / sqrtf(variance[c] + job->bn->eps);
-    job->norm = (leat_norm){mean, job->scale, shift, job->bn->slope};
+static void set_norm(norm_job *job) {
+    const leat_batchnorm *bn = job->bn;
+    for (int64_t c = 0; c < bn->channels; c++)
+        job->scale[c] = bn->weight[c] / sqrtf(bn->variance[c] + bn->eps);
+    job->norm = (leat_norm){bn->mean, job->scale, bn->shift, bn->slope};
 }
 
-leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, const float *weight,
-                                 const float *shift, const float *x, float *mean, float *variance,
-                                 float *y, float *work, leat_error *err) {
+leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,
+                                 float *y, leat_error *err) {
     norm_job job;
-    LEAT_TRY(set_job(&job, nn, bn, work, err));
+    LEAT_TRY(set_job(&job, nn, bn, err));
     job.x = x;
     job.y = y;
     if (bn->training) {
         LEAT_TRY(leat_nn_run(nn, job.pieces, sum_part, &job, err));
         for (int64_t c = 0; c < bn->channels; c++)
-            mean[c] = total(&job, job.first, c) / value_count(bn);
-        job.norm.mean = mean;
+            bn->mean[c] = total(&job, job.first, c) / value_count(bn);
+        job.norm.mean = bn->mean;
         LEAT_TRY(leat_nn_run(nn, job.pieces, square_part, &job, err));
         for (int64_t c = 0; c < bn->channels; c++)
-            variance[c] = total(&job, job.first, c) / value_count(bn);
+            bn->variance[c] = total(&job, job.first, c) / value_count(bn);
     }
-    set_norm(&job, weight, shift, mean, variance);
+    set_norm(&job);
     return leat_nn_run(nn, job.pieces, apply_part, &job, err);
 }
 
@@ -141,21 +140,19 @@ static void back_part(void *context, int64_t part) {
                                 job->y + at);
 }
 
-leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, const float *weight,
-                                  const float *shift, const float *x, const float *mean,
-                                  const float *variance, const float *up, float *down,
-                                  float *weight_gradient, float *shift_gradient, float *work,
-                                  leat_error *err) {
+leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn, const float *x,
+                                  const float *up, float *down, float *weight_gradient,
+                                  float *shift_gradient, leat_error *err) {
     norm_job job;
-    LEAT_TRY(set_job(&job, nn, bn, work, err));
+    LEAT_TRY(set_job(&job, nn, bn, err));
     job.x = x;
     job.up = up;
     job.y = down;
-    set_norm(&job, weight, shift, mean, variance);
+    set_norm(&job);
     LEAT_TRY(leat_nn_run(nn, job.pieces, back_sum_part, &job, err));
     for (int64_t c = 0; c < bn->channels; c++) {
         const float one = total(&job, job.first, c), product = total(&job, job.second, c);
-        const float spread = variance[c] + bn->eps;
+        const float spread = bn->variance[c] + bn->eps;
         if (weight_gradient != NULL) weight_gradient[c] += product / sqrtf(spread);
         if (shift_gradient != NULL) shift_gradient[c] += one;
         job.ones[c] = bn->training ? one / value_count(bn) : 0.0f;

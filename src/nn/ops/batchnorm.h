@@ -23,27 +23,25 @@ typedef struct leat_batchnorm {
     float eps;
     float slope; /* of the activation below 0: 1 none, 0 ReLU, otherwise LeakyReLU */
     bool training;
+    const float *weight, *shift; /* [channel] */
+    float *mean, *variance;      /* [channel]; forward writes them in training, else reads them */
+    float *work;                 /* [leat_batchnorm_work_count] */
 } leat_batchnorm;
 
-/* Floats of work space of either call. */
+/* Floats of work space of either call; a function of the sizes. */
 int64_t leat_batchnorm_work_count(const leat_batchnorm *bn);
 
-/*
- * y from x; y may be x. weight and shift: [channel]. mean and variance: [channel], written in
- * training, read in evaluation. LEAT_ERR_OPTION: sizes below 1, or more than LEAT_NN_VALUES_MAX.
- */
+/* y from x; y may be x. LEAT_ERR_OPTION: sizes below 1, or more than LEAT_NN_VALUES_MAX. */
 LEAT_MUST_CHECK leat_code leat_batchnorm_forward(const leat_nn *nn, const leat_batchnorm *bn,
-                                                 const float *weight, const float *shift,
-                                                 const float *x, float *mean, float *variance,
-                                                 float *y, float *work, leat_error *err);
+                                                 const float *x, float *y, leat_error *err);
 /*
  * The gradient `down` of x, from that of y, `up`; they may be the same. Those of weight and shift
  * are added to what weight_gradient and shift_gradient hold, if these are not NULL.
  */
-LEAT_MUST_CHECK leat_code leat_batchnorm_backward(
-    const leat_nn *nn, const leat_batchnorm *bn, const float *weight, const float *shift,
-    const float *x, const float *mean, const float *variance, const float *up, float *down,
-    float *weight_gradient, float *shift_gradient, float *work, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_batchnorm_backward(const leat_nn *nn, const leat_batchnorm *bn,
+                                                  const float *x, const float *up, float *down,
+                                                  float *weight_gradient, float *shift_gradient,
+                                                  leat_error *err);
 
 /* Folds the moments of a micro-batch into running statistics: running = 0.9 running + 0.1 batch,
  * with the unbiased variance; `count` is the number of values of a channel (for 1, the variance

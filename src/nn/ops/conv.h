@@ -65,19 +65,22 @@ LEAT_MUST_CHECK leat_code leat_conv_up(const leat_nn *nn, const leat_conv *conv,
                                        const float *packed_up, const float *narrow, float *wide,
                                        leat_error *err);
 
-/*
- * The gradient of the weights from the wide and the narrow side (one is an input of the layer, the
- * other the gradient of its output). It is kept in the order that the kernels write,
- * leat_conv_gradient_count floats, so that several calls continue one chain: `add` false starts it.
- * leat_conv_unpack_gradient puts it into the order of the weights.
- * `work`: leat_conv_work_count floats.
- */
+/* The gradient of the weights, in the order that the kernels write, so that several calls continue
+ * one chain. leat_conv_unpack_gradient puts it into the order of the weights. */
+typedef struct leat_conv_gradient {
+    float *values; /* [leat_conv_gradient_count] */
+    bool add;      /* to them; false starts the chain */
+    float *work;   /* [leat_conv_work_count] */
+} leat_conv_gradient;
 int64_t leat_conv_gradient_count(const leat_conv *conv);
 int64_t leat_conv_work_count(const leat_nn *nn, const leat_conv *conv, int64_t images);
+/* From the wide and the narrow side: one is an input of the layer, the other the gradient of its
+ * output. */
 LEAT_MUST_CHECK leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv,
                                                     int64_t images, const float *wide,
-                                                    const float *narrow, bool add, float *gradient,
-                                                    float *work, leat_error *err);
+                                                    const float *narrow,
+                                                    const leat_conv_gradient *gradient,
+                                                    leat_error *err);
 void leat_conv_unpack_gradient(const leat_conv *conv, const float *gradient, float *weights);
 
 #endif

@@ -223,16 +223,16 @@ static void run_few(void *context, int64_t ky) {
 /* ---- The op ------------------------------------------------------------------------------- */
 
 leat_code leat_conv_weight_gradient(const leat_nn *nn, const leat_conv *conv, int64_t images,
-                                    const float *wide, const float *narrow, bool add,
-                                    float *gradient, float *work, leat_error *err) {
+                                    const float *wide, const float *narrow,
+                                    const leat_conv_gradient *gradient, leat_error *err) {
     LEAT_TRY(leat_conv_check(conv, images, err));
     weights_job job;
     set_job(&job, nn, conv, images);
-    job.add = add;
-    job.gradient = gradient;
+    job.add = gradient->add;
+    job.gradient = gradient->values;
     job.row_side = job.wide_rows ? wide : narrow;
     job.column_side = job.wide_rows ? narrow : wide;
-    job.column_work = work;
+    job.column_work = gradient->work;
     LEAT_TRY(leat_nn_run(nn, job.column_pixels, pack_columns, &job, err));
     if (job.few) return leat_nn_run(nn, conv->kernel, run_few, &job, err);
     return leat_nn_run(nn, job.parts, run_part, &job, err);

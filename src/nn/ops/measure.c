@@ -143,8 +143,8 @@ static leat_code run_once(const bench *self, leat_error *err) {
     case DOWN: return leat_conv_down(self->nn, conv, IMAGES, at[2], at[0], at[1], err);
     case UP: return leat_conv_up(self->nn, conv, IMAGES, at[2], at[1], at[0], err);
     default:
-        return leat_conv_weight_gradient(self->nn, conv, IMAGES, at[0], at[1], false, at[2], at[3],
-                                         err);
+        return leat_conv_weight_gradient(self->nn, conv, IMAGES, at[0], at[1],
+                                         &(leat_conv_gradient){at[2], false, at[3]}, err);
     }
 }
 

@@ -1,0 +1,125 @@
+/* See unit.h. A micro-batch that a thread has made waits in its slot until it is taken in order;
+ * the pool gives the thread no other part before. */
+#include "nn/unit/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "nn/ops/each.h"
+#include "nn/ops/float_mode.h"
+
+/* ---- Who computes --------------------------------------------------------------------------- */
+
+leat_code leat_engine_set(leat_engine *engine, const char *model, const char *kernels, int threads,
+                          leat_error *err) {
+    *engine = (leat_engine){.model = model, .threads = threads};
+    LEAT_TRY(leat_kernels_named(kernels, &engine->nn.kernels, err));
+    if (threads >= 1 && threads <= LEAT_THREADS_MAX) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION, "threads must be between 1 and %d, not %d",
+                     LEAT_THREADS_MAX, threads);
+}
+
+leat_code leat_engine_start(leat_engine *engine, leat_error *err) {
+    LEAT_ASSERT(engine->nn.kernels != NULL && engine->nn.pool == NULL);
+    return leat_pool_create(&engine->nn.pool, engine->threads, err);
+}
+
+void leat_engine_stop(leat_engine *engine) {
+    leat_pool_destroy(engine->nn.pool);
+    engine->nn.pool = NULL;
+}
+
+leat_code leat_engine_enter(leat_engine *engine, uint64_t *mode, leat_error *err) {
+    if (atomic_exchange(&engine->busy, true))
+        return leat_fail(err, LEAT_ERR_BUSY,
+                         "another thread is computing with this %s handle; create one for each "
+                         "thread that computes",
+                         engine->model);
+    *mode = leat_float_mode_begin();
+    return LEAT_OK;
+}
+
+void leat_engine_leave(leat_engine *engine, uint64_t mode) {
+    leat_float_mode_end(mode);
+    const bool was_busy = atomic_exchange(&engine->busy, false);
+    LEAT_ASSERT(was_busy);
+}
+
+void leat_engine_cancel(leat_engine *engine, bool cancelled) {
+    atomic_store(&engine->cancelled, cancelled);
+}
+
+/* ---- A unit --------------------------------------------------------------------------------- */
+
+typedef struct unit {
+    leat_engine *engine;
+    const leat_unit_job *job;
+    float *gradient;
+    leat_unit_sums *sums;
+    int64_t taken;                      /* micro-batches */
+    leat_micro micro[LEAT_THREADS_MAX]; /* of each thread, the one that it has made */
+} unit;
+
+static leat_code make(unit *unit, const leat_nn *nn, int worker, int64_t index, leat_error *err) {
+    const leat_unit_job *job = unit->job;
+    leat_micro *micro = &unit->micro[worker];
+    LEAT_ASSERT(worker >= 0 && worker < unit->engine->threads && index < job->micro_batches);
+    *micro = (leat_micro){.nn = *nn, .worker = worker, .index = index};
+    if (atomic_load(&unit->engine->cancelled))
+        return leat_fail(err, LEAT_ERR_CANCELLED, "the unit was cancelled");
+    LEAT_TRY(job->make(job->context, micro, err));
+    LEAT_ASSERT(micro->gradient != NULL && micro->weight > 0 && isfinite(micro->weight));
+    return LEAT_OK;
+}
+
+static leat_code take(unit *unit, const leat_nn *nn, int worker, int64_t index, leat_error *err) {
+    const leat_unit_job *job = unit->job;
+    const leat_micro *micro = &unit->micro[worker];
+    LEAT_ASSERT(micro->index == index && unit->taken == index);
+    unit->taken++;
+    LEAT_TRY(leat_add_scaled(nn, job->end - job->begin, (float)micro->weight,
+                             micro->gradient + job->begin, unit->gradient + job->begin, err));
+    unit->sums->weight += micro->weight;
+    for (int i = 0; i < job->sums; i++) unit->sums->sums[i] += micro->sums[i] * micro->weight;
+    return LEAT_OK;
+}
+
+static leat_code make_part(void *context, int worker, int64_t part, leat_error *err) {
+    unit *unit = context;
+    const leat_nn alone = {.kernels = unit->engine->nn.kernels};
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = make(unit, &alone, worker, part, err);
+    leat_float_mode_end(mode);
+    return code;
+}
+
+static leat_code take_part(void *context, int worker, int64_t part, leat_error *err) {
+    unit *unit = context;
+    const leat_nn alone = {.kernels = unit->engine->nn.kernels};
+    const uint64_t mode = leat_float_mode_begin();
+    leat_code code = take(unit, &alone, worker, part, err);
+    leat_float_mode_end(mode);
+    return code;
+}
+
+leat_code leat_unit_run(leat_engine *engine, const leat_unit_job *job, float *gradient,
+                        leat_unit_sums *sums, leat_error *err) {
+    unit unit = {.engine = engine, .job = job, .gradient = gradient, .sums = sums};
+    LEAT_ASSERT(atomic_load(&engine->busy) && engine->nn.pool != NULL);
+    LEAT_ASSERT(job->micro_batches >= 1 && job->sums >= 0 && job->sums <= LEAT_UNIT_SUMS_MAX);
+    LEAT_ASSERT(0 <= job->begin && job->begin <= job->end && job->end <= job->size);
+    *sums = (leat_unit_sums){0};
+    memset(gradient, 0, sizeof *gradient * (size_t)job->size);
+    if (job->micro_batches > 1 && engine->threads > 1) {
+        const leat_pool_job parts = {
+            .parts = job->micro_batches, .context = &unit, .make = make_part, .take = take_part};
+        LEAT_TRY(leat_pool_run(engine->nn.pool, &parts, err));
+    } else {
+        for (int64_t i = 0; i < job->micro_batches; i++) {
+            LEAT_TRY(make(&unit, &engine->nn, 0, i, err));
+            LEAT_TRY(take(&unit, &engine->nn, 0, i, err));
+        }
+    }
+    LEAT_ASSERT(unit.taken == job->micro_batches);
+    return LEAT_OK;
+}
