@@ -64,6 +64,7 @@ const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const le
     for (int i = 0; own && leat_can_cache_setting_name(cache, i) != NULL; i++) {
         const char *of = leat_can_cache_setting_name(cache, i);
         const char *is = leat_can_cache_setting(cache, of);
+        if (strcmp(of, LEAT_CAN_READER_SETTING) == 0) continue;
         const char *usual =
             leat_settings_get(leat_can_settings_table(), &defaults.settings, of, bytes);
         size_t size = strlen(text);
@@ -71,6 +72,20 @@ const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const le
         snprintf(text + size, LEAT_CAN_SETTINGS_BYTES - size, " --%s %s", leat_plain(name, of),
                  leat_plain(value, is));
     }
+    return text;
+}
+
+const char *leat_can_reader_words(char text[LEAT_READER_WORDS_BYTES], const leat_can_cache *cache) {
+    const char *reader = leat_can_cache_setting(cache, LEAT_CAN_READER_SETTING);
+    char number[16], shown[LEAT_PLAIN_BYTES];
+    snprintf(number, sizeof number, "%d", LEAT_CAN_READER);
+    text[0] = 0;
+    if (reader != NULL && strcmp(reader, number) == 0) return text;
+    snprintf(
+        text, LEAT_READER_WORDS_BYTES,
+        "made by reading rules %.20s, of an earlier development version; leat ingest can makes "
+        "a new cache of its logs",
+        reader != NULL ? leat_plain(shown, reader) : "1");
     return text;
 }
 
@@ -308,6 +323,7 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
     const leat_can_report *report = of;
     const leat_can_summary *s = report->summary;
     char text[LEAT_PLAIN_BYTES], settings[LEAT_CAN_SETTINGS_BYTES];
+    char reader[LEAT_READER_WORDS_BYTES];
     leat_can_facts facts;
     if (s != NULL) {
         leat_can_cache_get_facts(report->cache, &facts);
@@ -329,6 +345,7 @@ void leat_can_report_terminal(leat_cli *cli, const void *of) {
         leat_out(cli, "  digest       %s\n", leat_plain(text, facts.fingerprint));
         leat_can_identifiers_terminal(cli, s, widths.split);
         put_features(cli, s);
+        if (leat_can_reader_words(reader, report->cache)[0] != 0) leat_out(cli, "\n  %s\n", reader);
         const char *warning = leat_can_cache_warning(report->cache);
         if (warning[0] != 0) leat_out(cli, "\n  warning: %s\n", warning);
     }

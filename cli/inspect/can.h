@@ -39,6 +39,10 @@ const char *leat_can_capture_words(char text[LEAT_PLAIN_BYTES],
 #define LEAT_CAN_SETTINGS_BYTES 4096
 const char *leat_can_settings_words(char text[LEAT_CAN_SETTINGS_BYTES], const leat_can_cache *cache,
                                     const leat_can_facts *facts);
+/* What is to be known of a cache that a development version made; "": nothing. */
+#define LEAT_CAN_READER_SETTING "reader"
+#define LEAT_READER_WORDS_BYTES 160
+const char *leat_can_reader_words(char text[LEAT_READER_WORDS_BYTES], const leat_can_cache *cache);
 /* Its mean load in frames per second; 0: its frames have no times. */
 double leat_can_load(const leat_can_capture_facts *capture);
 /* "2,346"; "?" for 0. */

@@ -240,8 +240,10 @@ static void put_summary(leat_json *json, const leat_can_cache *cache, const leat
     leat_json_member_int(json, "windows_dropped", facts.windows_dropped);
     leat_json_member_int(json, "frames_cut", leat_can_cache_frames_cut(cache));
     const char *warning = leat_can_cache_warning(cache);
+    char reader[LEAT_READER_WORDS_BYTES];
     leat_json_key(json, "warnings");
     leat_json_begin_array(json);
+    if (leat_can_reader_words(reader, cache)[0] != 0) leat_json_string(json, reader);
     if (warning[0] != 0) leat_json_string(json, warning);
     leat_json_end_array(json);
     leat_json_member_int(json, "vocabulary", facts.vocab_count);

@@ -387,6 +387,7 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
     leat_textbuf_put(out, "<h2>Settings</h2>\n<p class=\"note\">The options of leat ingest can "
                           "that the cache was built with.</p>\n<div class=\"panel\">\n");
     for (int i = 0; (name = leat_can_cache_setting_name(cache, i)) != NULL; i++) {
+        if (strcmp(name, LEAT_CAN_READER_SETTING) == 0) continue;
         leat_textbuf_put(out, "<code class=\"item\">--");
         leat_html_text(out, name);
         leat_textbuf_put(out, " ");
@@ -394,6 +395,11 @@ static void put_settings(leat_textbuf *out, const leat_can_cache *cache) {
         leat_textbuf_put(out, "</code>\n");
     }
     leat_textbuf_put(out, "</div>\n");
+    char reader[LEAT_READER_WORDS_BYTES];
+    if (leat_can_reader_words(reader, cache)[0] == 0) return;
+    leat_textbuf_put(out, "<p class=\"note\">The cache was ");
+    leat_html_text(out, reader);
+    leat_textbuf_put(out, ".</p>\n");
 }
 
 /* ---- the page ---------------------------------------------------------------------------- */

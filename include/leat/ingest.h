@@ -201,6 +201,10 @@ typedef enum leat_can_format {
 } leat_can_format;
 #undef LEAT_CAN_FORMAT_ENUM
 
+/* The number of the rules by which logs are read: the setting `reader` of a cache. Caches of
+ * development versions have smaller ones, or none. */
+#define LEAT_CAN_READER 6
+
 /* "auto" or the name in the table; "" for any other number. */
 LEAT_API const char *leat_can_format_name(leat_can_format format);
 

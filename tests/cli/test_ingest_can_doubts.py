@@ -258,7 +258,7 @@ class Payloads(Doubts):
 
 class Buses(Doubts):
     def test_interfaces(self):
-        for name in ("interface", "Iface"):
+        for name in ("interface", "frame.interface_name"):
             log = self.log("x.csv", f"{HEADER},{name}", lambda i, time, ident, data, attack:
                            f"{time},{ident},{data},can{i % 2}")
             self.assertEqual(self.run_can(log)["captures"], 2)

@@ -6,7 +6,6 @@
 #include "format/dataset/manifest.h"
 #include "ingest/can/job.h"
 #include "ingest/can/read/formats.h"
-#include "ingest/can/read/rules.h"
 #include "ingest/options.h"
 
 /* What a scan leaves in the work folder. */
@@ -35,7 +34,7 @@ static leat_code scan_lines(leat_can_job *job, const can_saved *saved, leat_erro
     const leat_can_settings *settings = &job->options->settings;
     const leat_can_scan_options options = {
         .format = settings->format,
-        .lines = leat_can_lines_of(settings, job->folder.reader, &job->mapping),
+        .lines = leat_can_lines_of(settings, &job->mapping),
         .injections = job->splits.injections,
         .max_rejected = job->options->max_rejected,
         .threads = job->scan_threads,
@@ -71,9 +70,7 @@ static leat_code load_saved(leat_can_job *job, const leat_can_store_options *opt
     LEAT_TRY(leat_can_saved_read(job->files, count, job->store, saved->counts, err));
     for (int64_t i = 0; i < count; i++) rejected += job->files[i].lines - job->files[i].frames;
     LEAT_TRY(leat_path_stat(saved->rejects, &facts, err));
-    if (facts.kind == LEAT_PATH_FILE || rejected == 0)
-        return leat_can_look_again(&job->splits.inputs, &job->options->settings, job->folder.reader,
-                                   job->files, err);
+    if (facts.kind == LEAT_PATH_FILE || rejected == 0) return LEAT_OK;
     return leat_fail(err, LEAT_ERR_NOT_FOUND, "\"%s\" no longer exists", saved->rejects);
 }
 

@@ -192,7 +192,6 @@ static leat_code write_cache(leat_can_job *job, can_parts *parts, leat_can_meta 
         .plan = &job->plan,
         .names = &job->names,
         .digest = job->folder.digest,
-        .reader = job->folder.reader,
         .file_bytes = parts->file_bytes,
         .pages_hash = parts->pages_hash,
     };
@@ -284,6 +283,17 @@ static leat_code may_publish(leat_can_job *job, leat_error *err) {
     return leat_ticker_check(&job->ticker, err);
 }
 
+/* Of the same logs and settings, by what their inputs.json say. */
+static void warn_older(leat_can_job *job) {
+    char text[LEAT_PATH_BYTES + 160];
+    if (job->folder.older_reader == 0) return;
+    snprintf(text, sizeof text,
+             "\"%s\" is a cache of the same logs that reading rules %lld of an earlier development "
+             "version made; this is a new one beside it",
+             job->folder.older, (long long)job->folder.older_reader);
+    leat_can_append_warning(job->result, text);
+}
+
 static leat_code run(leat_can_job *job, const char *const *paths, int64_t path_count,
                      const char *cache_dir, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
@@ -311,6 +321,7 @@ static leat_code run(leat_can_job *job, const char *const *paths, int64_t path_c
     job->store = NULL;
     leat_can_folder_close(&job->folder, keep);
     leat_can_append_warning(job->result, job->folder.warning);
+    if (code == LEAT_OK) warn_older(job);
     return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &failure);
 }
 

@@ -8,19 +8,35 @@
 #define COUNTS_BYTES_MAX (INT64_C(256) << 20)
 /* Per file: format, looks, labelled, lines, frames, first malformed line, whether times were
  * invented, what identifiers look like, what is not sure, marks, frames cut, equal times, columns,
- * frames taken for benign because they have no label, the name of a label column in numbers of
- * seven characters, then the rejected. */
+ * frames taken for benign because they have no label, whether times are gaps and identifiers may be
+ * decimal, the names of a label column and of unused ones in numbers of seven characters, then the
+ * rejected. */
 enum {
-    NAME_LETTERS = 7,
-    NAME_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + NAME_LETTERS - 1) / NAME_LETTERS,
-    FIRST_NAME = 14,
+    TEXT_LETTERS = 7,
+    LABEL_NUMBERS = (LEAT_CAN_LABEL_NAME_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
+    UNUSED_NUMBERS = (LEAT_CAN_UNUSED_BYTES + TEXT_LETTERS - 1) / TEXT_LETTERS,
+    FIRST_LABEL = 15,
+    FIRST_UNUSED = FIRST_LABEL + LABEL_NUMBERS,
     IDS_MAX = 2 * LEAT_CAN_IDS_BARE_HEX - 1,
-    FIRST_REJECTED = FIRST_NAME + NAME_NUMBERS,
+    FIRST_REJECTED = FIRST_UNUSED + UNUSED_NUMBERS,
     NUMBERS = FIRST_REJECTED + LEAT_CAN_REJECT_COUNT
 };
 /* Per file; keeps sums over all files far from overflow. */
 #define LINES_MAX (INT64_C(1) << 38)
 _Static_assert(LINES_MAX <= INT64_MAX / LEAT_CAN_FILES_MAX, "sums over files fit");
+
+/* A text of `bytes` with its NUL. */
+static void pack(const char *text, int bytes, int64_t *numbers) {
+    memset(numbers, 0, (size_t)(bytes + TEXT_LETTERS - 1) / TEXT_LETTERS * sizeof *numbers);
+    for (int i = 0; i < bytes; i++)
+        numbers[i / TEXT_LETTERS] |= (int64_t)(uint8_t)text[i] << (8 * (i % TEXT_LETTERS));
+}
+
+static void unpack(const int64_t *numbers, int bytes, char *text) {
+    for (int i = 0; i + 1 < bytes; i++)
+        text[i] = (char)(numbers[i / TEXT_LETTERS] >> (8 * (i % TEXT_LETTERS)) & 255);
+    text[bytes - 1] = 0;
+}
 
 static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[0] = file->format;
@@ -37,11 +53,9 @@ static void take_apart(const leat_can_file *file, int64_t numbers[NUMBERS]) {
     numbers[11] = file->equal_times;
     numbers[12] = file->time_column | file->id_column << 8 | file->data_column << 16;
     numbers[13] = file->frames_sparse;
-    memset(numbers + FIRST_NAME, 0, NAME_NUMBERS * sizeof *numbers);
-    for (int i = 0; i < LEAT_CAN_LABEL_NAME_BYTES; i++) {
-        int64_t letter = (uint8_t)file->label_like[i];
-        numbers[FIRST_NAME + i / NAME_LETTERS] |= letter << (8 * (i % NAME_LETTERS));
-    }
+    numbers[14] = file->gaps | file->id_may_be_decimal << 1;
+    pack(file->label_like, LEAT_CAN_LABEL_NAME_BYTES, numbers + FIRST_LABEL);
+    pack(file->unused, LEAT_CAN_UNUSED_BYTES, numbers + FIRST_UNUSED);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) numbers[FIRST_REJECTED + i] = file->rejected[i];
 }
 
@@ -63,11 +77,11 @@ static void put_together(const int64_t numbers[NUMBERS], leat_can_file *file) {
         .id_column = (uint8_t)(numbers[12] >> 8 & 255),
         .data_column = (uint8_t)(numbers[12] >> 16 & 255),
         .frames_sparse = numbers[13],
+        .gaps = (numbers[14] & 1) != 0,
+        .id_may_be_decimal = (numbers[14] & 2) != 0,
     };
-    for (int i = 0; i + 1 < LEAT_CAN_LABEL_NAME_BYTES; i++) {
-        int64_t letters = numbers[FIRST_NAME + i / NAME_LETTERS];
-        file->label_like[i] = (char)(letters >> (8 * (i % NAME_LETTERS)) & 255);
-    }
+    unpack(numbers + FIRST_LABEL, LEAT_CAN_LABEL_NAME_BYTES, file->label_like);
+    unpack(numbers + FIRST_UNUSED, LEAT_CAN_UNUSED_BYTES, file->unused);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] = numbers[FIRST_REJECTED + i];
 }
 
@@ -102,7 +116,8 @@ static bool file_fits(const int64_t numbers[NUMBERS]) {
     if (numbers[0] >= LEAT_CAN_FORMATS || numbers[1] >= LEAT_CAN_FORMATS || numbers[2] > 1 ||
         numbers[6] > 1 || numbers[7] > IDS_MAX || numbers[8] >= LEAT_CAN_DOUBTS_END ||
         numbers[9] >= LEAT_CAN_MARKS_END || numbers[10] > frames || numbers[11] > frames ||
-        numbers[12] >> 24 != 0 || numbers[13] > frames || lines > LINES_MAX || frames > lines) {
+        numbers[12] >> 24 != 0 || numbers[13] > frames || numbers[14] > 3 || lines > LINES_MAX ||
+        frames > lines) {
         return false;
     }
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) {

@@ -55,10 +55,9 @@ static leat_code run_finished(leat_job *job, leat_error *err) {
     if (job->reader != LEAT_PROBES_READER)
         return leat_fail(
             err, LEAT_ERR_EXISTS,
-            "the data set in \"%s\" is of these inputs and options, but was read by the rules of "
-            "another version of leat (reader %lld, this is %d), which may have understood some "
-            "values differently; use --replace to read them again, or keep it as it is",
-            job->folder.out, (long long)job->reader, LEAT_PROBES_READER);
+            "the data set in \"%s\" is of these inputs and options, but was made by reading rules "
+            "%lld of another version; use --replace to make it again, or keep it as it is",
+            job->folder.out, (long long)job->reader);
     LEAT_TRY(check_strict(job, err));
     if (job->options->verify) LEAT_TRY(leat_job_verify_contents(job, "the data set", err));
     job->result->was_complete = !job->folder.published;

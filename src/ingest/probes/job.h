@@ -31,12 +31,9 @@ typedef struct leat_job_output {
     int64_t old_shards[LEAT_SPLITS]; /* of the data set to be replaced */
 } leat_job_output;
 
-/* The number of the rules by which inputs are read, in run.json; without it, they were 1. Rules 2
- * read integer times by their size, IPv4-mapped addresses as IPv4, and words for lost pings. Rules
- * 3 read numbers as texts in JSON, the names of old Atlas firmware, and objects in arrays. Rules 4
- * do not ask of members that are not read that they are UTF-8, and take "7.0" and " 7" as names of
- * one probe. Rules 5 reject a result of several packets once, and as a whole. */
-#define LEAT_PROBES_READER 5
+/* The number of the rules by which inputs are read, in run.json. Data sets of development versions
+ * have smaller ones, or none, which is 1. */
+#define LEAT_PROBES_READER 6
 
 /* Known once the scan is complete; saved in DIR/.leat/state.json. */
 typedef struct leat_job_state {

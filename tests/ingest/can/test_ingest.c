@@ -163,9 +163,10 @@ enum {
     EQUAL,
     COLUMNS,
     SPARSE,
+    GAPS,
     LABEL_NAME
 };
-enum { REJECTS = LABEL_NAME + 6 };
+enum { REJECTS = LABEL_NAME + 6 + 12 };
 enum { PER_FILE = REJECTS + LEAT_CAN_REJECT_COUNT, FILES = 3, NUMBERS = FILES * PER_FILE };
 
 static void read_counts(const core_image *image, int64_t numbers[NUMBERS + 1]) {
@@ -209,6 +210,7 @@ static void edited(void **state) {
         {"negative", {{1, LOOKS, -1, false}}},
         {"neither labelled nor not", {{0, LABELLED, 2, false}}},
         {"times neither invented nor not", {{0, NO_TIME, 2, false}}},
+        {"times that are gaps and more", {{0, GAPS, 4, false}}},
         {"identifiers that look like nothing", {{0, IDS, 256, false}}},
         {"a doubt that is none", {{0, DOUBTS, LEAT_CAN_DOUBTS_END, false}}},
         {"a mark that is none", {{0, MARKS, LEAT_CAN_MARKS_END, false}}},

@@ -185,16 +185,14 @@ static leat_code describe_capture(const leat_can_description *of, int32_t number
 leat_code leat_can_describe(const leat_can_description *of, leat_can_meta *meta, leat_error *err) {
     const leat_can_plan *plan = of->plan;
     const char *dataset = of->options->dataset;
+    char reader[16];
     snprintf(meta->digest, sizeof meta->digest, "%s", of->digest);
     snprintf(meta->dataset, sizeof meta->dataset, "%s", dataset != NULL ? dataset : "");
     snprintf(meta->preprocessing_version, sizeof meta->preprocessing_version, "leat %s",
              leat_version());
     LEAT_TRY(describe_settings(plan, meta, err));
-    if (of->reader != LEAT_CAN_READER_FIRST) {
-        char text[16];
-        snprintf(text, sizeof text, "%d", of->reader);
-        LEAT_TRY(leat_can_meta_set(meta, "reader", text, err));
-    }
+    snprintf(reader, sizeof reader, "%d", LEAT_CAN_READER);
+    LEAT_TRY(leat_can_meta_set(meta, "reader", reader, err));
     LEAT_TRY(describe_ids(of->names, &meta->ids, err));
     meta->windows_dropped = plan->windows_dropped;
     for (int64_t i = 0; i < of->splits->inputs.count; i++)

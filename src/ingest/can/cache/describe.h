@@ -12,7 +12,6 @@ typedef struct leat_can_description {
     const leat_can_plan *plan;
     const leat_can_names *names;
     const char *digest;
-    int reader;                /* the rules by which the inputs were read */
     const int64_t *file_bytes; /* of each part */
     const uint64_t *pages_hash;
 } leat_can_description;

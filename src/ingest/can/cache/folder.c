@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "format/dataset/manifest.h"
 #include "ingest/can/cache/identity.h"
-#include "ingest/can/read/rules.h"
 
 /* Digits of the digest in the names of folders. */
 enum { DIGEST_LETTERS = 16 };
@@ -87,27 +86,18 @@ static bool is_cache_name(const char *name, const char **digest) {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-static leat_code find_reader(leat_can_folder *folder, const leat_can_splits *splits,
-                             const leat_can_settings *settings, bool complete, leat_error *err) {
-    if (folder->reader != 0) return LEAT_OK;
-    return leat_can_rules_of(&splits->inputs, settings, complete, &folder->reader, err);
-}
-
-/* Whether this is the cache of the inputs. An older one does not say whether the present rules read
- * them as it did. */
+/* Whether this is the cache of the inputs. One that a development version made of them is not. */
 static leat_code is_known(leat_can_folder *folder, const char *digest, leat_can_splits *splits,
                           const leat_can_settings *settings, leat_error *err) {
-    int reader = 0;
-    bool decided = false;
-    if (!leat_can_identity_matches(folder->cache, splits, settings, &reader, &decided))
+    int64_t reader = 0;
+    if (!leat_can_identity_matches(folder->cache, splits, settings, &reader)) return LEAT_OK;
+    if (reader != LEAT_CAN_READER) {
+        folder->older_reader = reader;
+        memcpy(folder->older, folder->cache, sizeof folder->older);
         return LEAT_OK;
-    if (!decided) LEAT_TRY(find_reader(folder, splits, settings, true, err));
-    if (!decided && folder->reader != reader) return LEAT_OK;
-    LEAT_TRY(leat_can_identity_digest(splits, settings, reader, folder->digest, err));
+    }
+    LEAT_TRY(leat_can_identity_digest(splits, settings, folder->digest, err));
     folder->found = memcmp(folder->digest, digest, DIGEST_LETTERS) == 0;
-    if (!folder->found) return LEAT_OK;
-    folder->reader = reader;
-    folder->undecided = !decided;
     return LEAT_OK;
 }
 
@@ -166,11 +156,10 @@ static leat_code check_work(const leat_can_folder *folder, const char *name,
                             leat_can_splits *splits, const leat_can_settings *settings,
                             leat_error *err) {
     char dir[LEAT_PATH_BYTES];
-    int reader = 0;
-    bool decided = false;
+    int64_t reader = 0;
     leat_lock lock = {0};
     LEAT_TRY(join(dir, folder->parent, err, "%s/out", name));
-    if (!leat_can_identity_matches(dir, splits, settings, &reader, &decided)) return LEAT_OK;
+    if (!leat_can_identity_matches(dir, splits, settings, &reader)) return LEAT_OK;
     LEAT_TRY(join(dir, folder->parent, err, "%s.lock", name));
     leat_code code = leat_lock_try(&lock, dir, NULL);
     leat_lock_release(&lock);
@@ -242,11 +231,9 @@ static void settle_found(leat_can_folder *folder) {
 static void remember(leat_can_folder *folder, const leat_can_splits *splits,
                      const leat_can_settings *settings) {
     leat_lock lock = {0};
-    bool decided = false;
     if (leat_lock_try(&lock, folder->lock_path, NULL) != LEAT_OK) return;
-    leat_code code = leat_can_identity_check(folder->cache, &decided);
-    bool saved =
-        leat_can_identity_save(folder->cache, splits, settings, folder->reader, NULL) == LEAT_OK;
+    leat_code code = leat_can_identity_check(folder->cache);
+    bool saved = leat_can_identity_save(folder->cache, splits, settings, NULL) == LEAT_OK;
     if (saved && code != LEAT_OK && folder->warning[0] == 0)
         snprintf(folder->warning, sizeof folder->warning,
                  LEAT_CAN_INPUTS_NAME " of the cache was %s; it has been written again",
@@ -263,7 +250,7 @@ static leat_code begin(leat_can_folder *folder, leat_error *err) {
 leat_code leat_can_folder_clear(leat_can_folder *folder, const leat_can_splits *splits,
                                 const leat_can_settings *settings, leat_error *err) {
     LEAT_TRY(begin(folder, err));
-    return leat_can_identity_save(folder->out, splits, settings, folder->reader, err);
+    return leat_can_identity_save(folder->out, splits, settings, err);
 }
 
 /* An interrupted run is resumed where it has spilled: another --temp starts over. */
@@ -335,25 +322,6 @@ static leat_code look_out(void *context, bool *found, leat_error *err) {
     return LEAT_OK;
 }
 
-/* The rules and the digest of inputs that were hashed. An older cache that was read by the first
- * rules is looked at as is_known does. */
-static leat_code settle_digest(leat_can_folder *folder, lookout *self,
-                               const leat_can_splits *splits,
-                               const leat_can_ingest_options *options, leat_error *err) {
-    const leat_can_settings *settings = &options->settings;
-    bool complete = options->verify || folder->reader != 0, found = false, decided = false;
-    LEAT_TRY(find_reader(folder, splits, settings, complete, err));
-    LEAT_TRY(leat_can_identity_digest(splits, settings, folder->reader, folder->digest, err));
-    if (folder->reader != LEAT_CAN_READER_FIRST || complete || folder->created) return LEAT_OK;
-    LEAT_TRY(look_out(self, &found, err));
-    folder->found = false;
-    if (!found) return LEAT_OK;
-    if (leat_can_identity_check(folder->cache, &decided) == LEAT_OK && decided) return LEAT_OK;
-    folder->reader = 0;
-    LEAT_TRY(find_reader(folder, splits, settings, true, err));
-    return leat_can_identity_digest(splits, settings, folder->reader, folder->digest, err);
-}
-
 /* A cache in its folder would hide a data set of probe rows or images. */
 static leat_code check_parent(leat_can_folder *folder, leat_error *err) {
     const char *parent = folder->parent;
@@ -383,7 +351,6 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
         if (folder->found) {
             LEAT_TRY(set_paths(folder, parent, err));
             settle_found(folder);
-            if (folder->undecided) remember(folder, splits, &options->settings);
             return LEAT_OK;
         }
     }
@@ -392,7 +359,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     LEAT_TRY(leat_inputs_hash(&splits->inputs, options->threads, ticker, err));
     folder->hashed = true;
     lookout self = {folder, parent, name, options->replace};
-    LEAT_TRY(settle_digest(folder, &self, splits, options, err));
+    LEAT_TRY(leat_can_identity_digest(splits, &options->settings, folder->digest, err));
     LEAT_TRY(set_paths(folder, parent, err));
     leat_code code = leat_lock_take(&folder->lock, folder->lock_path, look_out, &self, &found, err);
     if (code != LEAT_OK) {
@@ -407,7 +374,7 @@ leat_code leat_can_folder_open(leat_can_folder *folder, const char *parent, leat
     code = check_place(folder, options->replace, err);
     if (code == LEAT_OK) code = prepare(folder, options, err);
     if (code == LEAT_OK)
-        code = leat_can_identity_save(folder->out, splits, &options->settings, folder->reader, err);
+        code = leat_can_identity_save(folder->out, splits, &options->settings, err);
     if (code != LEAT_OK) leat_can_folder_close(folder, options->resume);
     return code;
 }

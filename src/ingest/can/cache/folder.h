@@ -23,13 +23,13 @@ typedef struct leat_can_folder {
     leat_workdir workdir; /* `work`, and the folder of temporary files */
     const char *temp_dir; /* of the options */
     leat_lock lock;
-    int reader;     /* the rules by which the inputs are read; 0: not known yet */
-    bool undecided; /* it was found by rules that its inputs.json does not know */
-    bool found;     /* the cache exists: nothing is locked */
-    bool created;   /* the parent was created by this run */
-    bool hashed;    /* the digest is of the inputs' actual contents, not taken from inputs.json */
-    bool in_place;  /* `cache` contains files, which the new ones replace one by one */
-    char warning[1024]; /* what could not be cleaned up; "" */
+    bool found;           /* the cache exists: nothing is locked */
+    bool created;         /* the parent was created by this run */
+    bool hashed;          /* the digest is of the inputs' actual contents, not of inputs.json */
+    bool in_place;        /* `cache` contains files, which the new ones replace one by one */
+    int64_t older_reader; /* of a cache of the same logs and settings, by other rules; or 0 */
+    char older[LEAT_PATH_BYTES]; /* that cache */
+    char warning[1024];          /* what could not be cleaned up; "" */
 } leat_can_folder;
 
 /* Of a finished scan, in the work folder. */

@@ -1,6 +1,7 @@
 /* Which cache inputs and settings make: see identity.h. */
 #include "ingest/can/cache/identity.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -27,21 +28,11 @@ static leat_code metadata_text(const leat_can_splits *splits, leat_buf *text, le
     return LEAT_OK;
 }
 
-/* Names that once said nothing: a cache of unlabelled frames is not reused for benign ones. */
-static leat_code names_text(const leat_can_splits *splits, const leat_can_settings *settings,
-                            leat_buf *text, leat_error *err) {
-    if (settings->unlabelled != LEAT_UNLABELLED_BY_NAME) return LEAT_OK;
-    for (int64_t i = 0; i < splits->inputs.count; i++) {
-        if (leat_can_name_is_benign_now(splits->files[i].name, splits->files[i].folder))
-            return leat_buf_printf(text, err, "names 2\n");
-    }
-    return LEAT_OK;
-}
+#define READER_LINE "reader "
 
-/* Everything but the inputs, one line each. The first rules of reading are not named: caches that
- * were made before there were others keep their digests. */
+/* Everything but the inputs, one line each. */
 static leat_code settings_text(const leat_can_splits *splits, const leat_can_settings *settings,
-                               int reader, leat_buf *text, leat_error *err) {
+                               leat_buf *text, leat_error *err) {
     LEAT_TRY(leat_buf_printf(text, err, "leat %s can cache %d\n", leat_version(),
                              LEAT_CAN_CACHE_VERSION));
     for (const leat_setting *row = leat_can_settings_table()->rows; row->name != NULL; row++) {
@@ -50,18 +41,16 @@ static leat_code settings_text(const leat_can_splits *splits, const leat_can_set
         if (value == NULL) continue;
         LEAT_TRY(leat_buf_printf(text, err, "%s %s\n", row->name, value));
     }
-    if (reader != LEAT_CAN_READER_FIRST)
-        LEAT_TRY(leat_buf_printf(text, err, "reader %d\n", reader));
-    LEAT_TRY(names_text(splits, settings, text, err));
+    LEAT_TRY(leat_buf_printf(text, err, READER_LINE "%d\n", LEAT_CAN_READER));
     LEAT_TRY(metadata_text(splits, text, err));
     return leat_buf_append(text, "", 1, err); /* ends like a text */
 }
 
 leat_code leat_can_identity_digest(const leat_can_splits *splits, const leat_can_settings *settings,
-                                   int reader, char digest[65], leat_error *err) {
+                                   char digest[65], leat_error *err) {
     leat_buf text = {0};
     leat_sha256 sha;
-    leat_code code = settings_text(splits, settings, reader, &text, err);
+    leat_code code = settings_text(splits, settings, &text, err);
     if (code == LEAT_OK) leat_can_digest_begin(&sha, (const char *)text.data);
     for (int64_t i = 0; i < splits->inputs.count && code == LEAT_OK; i++) {
         const leat_can_source *file = &splits->files[i];
@@ -79,7 +68,6 @@ leat_code leat_can_identity_digest(const leat_can_splits *splits, const leat_can
 static void write_inputs(leat_json *json, const leat_can_splits *splits, const char *settings) {
     leat_json_begin_object(json);
     leat_json_member_string(json, "settings", settings);
-    leat_json_member_int(json, "reader", LEAT_CAN_READER); /* the rules that decided */
     leat_json_key(json, "files");
     leat_json_begin_array(json);
     for (int64_t i = 0; i < splits->inputs.count; i++) {
@@ -99,12 +87,12 @@ static void write_inputs(leat_json *json, const leat_can_splits *splits, const c
 }
 
 leat_code leat_can_identity_save(const char *dir, const leat_can_splits *splits,
-                                 const leat_can_settings *settings, int reader, leat_error *err) {
+                                 const leat_can_settings *settings, leat_error *err) {
     char path[LEAT_PATH_BYTES];
     leat_buf text = {0};
     leat_json *json = NULL;
     LEAT_TRY(leat_path_join(path, sizeof path, dir, LEAT_CAN_INPUTS_NAME, err));
-    leat_code code = settings_text(splits, settings, reader, &text, err);
+    leat_code code = settings_text(splits, settings, &text, err);
     if (code == LEAT_OK) code = leat_json_create(&json, false, err);
     if (code == LEAT_OK) {
         write_inputs(json, splits, (const char *)text.data);
@@ -144,29 +132,40 @@ static leat_code load_inputs(const char *dir, json_t **root) {
     return code;
 }
 
-/* Whether the text names these settings, and the rules that it names. */
-static bool has_same_settings(const char *said, const leat_can_splits *splits,
-                              const leat_can_settings *settings, int *reader) {
-    for (*reader = LEAT_CAN_READER_FIRST; *reader <= LEAT_CAN_READER; ++*reader) {
-        leat_buf text = {0};
-        bool same = settings_text(splits, settings, *reader, &text, NULL) == LEAT_OK &&
-                    strcmp(said, (const char *)text.data) == 0;
-        leat_buf_free(&text);
-        if (same) return true;
+/* The text of the settings without its line of the rules, whose number is returned; 1: it has none.
+ */
+static int64_t cut_reader(char *text) {
+    const size_t size = strlen(READER_LINE);
+    for (char *line = text; *line != 0; line = strchr(line, '\n') + 1) {
+        char *end = strchr(line, '\n');
+        if (end == NULL) return 1;
+        if (strncmp(line, READER_LINE, size) != 0) continue;
+        int64_t reader = strtoll(line + size, NULL, 10);
+        memmove(line, end + 1, strlen(end + 1) + 1);
+        return reader;
     }
-    return false;
+    return 1;
 }
 
-/* Whether the present rules decided by which an inputs.json was read. */
-static bool is_decided(const json_t *root) {
-    int64_t rules = 0;
-    return leat_json_get_int(root, "reader", 0, LEAT_CAN_READER, &rules, LEAT_CAN_INPUTS_NAME,
-                             NULL) == LEAT_OK &&
-           rules == LEAT_CAN_READER;
+/* Whether a text names these settings; *reader: the rules that it names. */
+static bool has_same_settings(const char *said, const leat_can_splits *splits,
+                              const leat_can_settings *settings, int64_t *reader) {
+    char *other = NULL;
+    leat_buf text = {0};
+    bool same = settings_text(splits, settings, &text, NULL) == LEAT_OK &&
+                leat_strdup(&other, said, NULL) == LEAT_OK;
+    if (same) {
+        *reader = cut_reader(other);
+        (void)cut_reader((char *)text.data);
+        same = strcmp(other, (const char *)text.data) == 0;
+    }
+    leat_free(other);
+    leat_buf_free(&text);
+    return same;
 }
 
 bool leat_can_identity_matches(const char *dir, leat_can_splits *splits,
-                               const leat_can_settings *settings, int *reader, bool *decided) {
+                               const leat_can_settings *settings, int64_t *reader) {
     static const char what[] = LEAT_CAN_INPUTS_NAME;
     json_t *root = NULL;
     const char *said = NULL;
@@ -179,15 +178,13 @@ bool leat_can_identity_matches(const char *dir, leat_can_splits *splits,
     for (int64_t i = 0; same && i < splits->inputs.count; i++) {
         same = is_same_file(json_array_get(files, (size_t)i), splits, i);
     }
-    *decided = is_decided(root);
     json_decref(root);
     return same;
 }
 
-leat_code leat_can_identity_check(const char *dir, bool *decided) {
+leat_code leat_can_identity_check(const char *dir) {
     json_t *root = NULL;
     leat_code code = load_inputs(dir, &root);
-    *decided = code == LEAT_OK && is_decided(root);
     json_decref(root);
     return code;
 }

@@ -186,11 +186,6 @@ bool leat_can_name_is_benign(const char *name, const char *folder) {
     return says_benign(file) || says_benign(place);
 }
 
-bool leat_can_name_is_benign_now(const char *name, const char *folder) {
-    return has_part((text_name){folder, strlen(folder)}, "hack") &&
-           leat_can_name_is_benign(name, folder);
-}
-
 bool leat_can_name_is_ambient(const char *name) {
     text_name file = {name, leat_can_stem_bytes(name)};
     return has_whole(file, "ambient") && !has_attack(file);

@@ -50,8 +50,6 @@ int leat_can_attack_code(const char *name, const char *folder, bool longer);
 /* Whether the name of a file or of its folder says that it has no attacks: it contains a word of
  * that list for benign logs, and none for an attack. */
 bool leat_can_name_is_benign(const char *name, const char *folder);
-/* Whether that is so only since the name of HCRL's Car-Hacking says nothing about its logs. */
-bool leat_can_name_is_benign_now(const char *name, const char *folder);
 /* Whether a log beside metadata is named "ambient", as those of ROAD without attacks are; and
  * whether it is named for an attack, or is in a folder that is. */
 bool leat_can_name_is_ambient(const char *name);

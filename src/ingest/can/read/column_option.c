@@ -120,7 +120,7 @@ leat_code leat_can_mapping_read(leat_can_mapping *mapping, const leat_can_settin
     return leat_can_mapping_parse(mapping, settings->column, err);
 }
 
-leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int reader,
+leat_can_line_options leat_can_lines_of(const leat_can_settings *settings,
                                         const leat_can_mapping *mapping) {
     return (leat_can_line_options){.canonical = settings->identifiers == LEAT_IDS_CANONICAL,
                                    .strict = settings->payload == LEAT_PAYLOAD_STRICT,
@@ -129,6 +129,5 @@ leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int r
                                    .no_time = settings->no_time,
                                    .times = settings->times,
                                    .sparse = settings->unlabelled == LEAT_UNLABELLED_BENIGN_LINES,
-                                   .any_order = settings->clock_steps == LEAT_CLOCK_STEPS_SORT,
-                                   .reader = reader};
+                                   .any_order = settings->clock_steps == LEAT_CLOCK_STEPS_SORT};
 }

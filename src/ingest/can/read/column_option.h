@@ -38,7 +38,7 @@ LEAT_MUST_CHECK leat_code leat_can_mapping_parse(leat_can_mapping *mapping, cons
 LEAT_MUST_CHECK leat_code leat_can_mapping_read(leat_can_mapping *mapping,
                                                 const leat_can_settings *settings, leat_error *err);
 /* How the settings say that lines are read; `mapping` must outlive the options. */
-leat_can_line_options leat_can_lines_of(const leat_can_settings *settings, int reader,
+leat_can_line_options leat_can_lines_of(const leat_can_settings *settings,
                                         const leat_can_mapping *mapping);
 
 #endif

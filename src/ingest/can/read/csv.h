@@ -46,8 +46,8 @@ bool leat_can_may_be_mark(leat_text name);
 bool leat_can_is_vague(leat_text name);
 bool leat_can_says_no_label(leat_text name);
 /* Marks and buses by less usual names, in a csv with a header, where no column has a usual one and
- * the first lines have values that fit; `reader` 1: only the buses that the first rules knew. */
-void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names, int reader,
+ * the first lines have values that fit. */
+void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names,
                          leat_can_layout *layout);
 /* Notes the unused columns that may be marks or buses: layout->unused. */
 void leat_can_find_unused(const leat_text *lines, int count, const leat_text *names,

@@ -46,10 +46,8 @@ static bool has_micro(leat_text name) {
 
 /* The meaning of a header's cell, and the unit that it names. */
 static int8_t column_of(const leat_can_header *head, int cell, leat_can_unit *unit) {
-    const int reader = head->options->reader;
     const int8_t column = usual_column(head->cells[cell], unit);
-    bool micro = column == LEAT_CAN_COLUMN_TIME && has_micro(head->cells[cell]);
-    if (micro && (reader == 0 || reader >= LEAT_CAN_READER_MICRO)) *unit = LEAT_CAN_UNIT_US;
+    if (column == LEAT_CAN_COLUMN_TIME && has_micro(head->cells[cell])) *unit = LEAT_CAN_UNIT_US;
     return column;
 }
 
@@ -374,6 +372,6 @@ bool leat_can_name_columns(const leat_can_header *head, leat_can_layout *layout)
     if (!name_asammdf(head, layout)) return false;
     if (!name_usual(head, layout) || !name_label(head, layout) || !name_bytes(head, layout))
         return false;
-    leat_can_name_marks(head->lines, head->line_count, head->cells, head->options->reader, layout);
+    leat_can_name_marks(head->lines, head->line_count, head->cells, layout);
     return true;
 }

@@ -34,10 +34,9 @@ typedef struct row {
     bool cut; /* it ends before the label */
 } row;
 
-/* With blanks between cells, a payload takes the cells that are too many. `shifts`: the label may
- * be in the cell of a byte, and the row end behind it. */
-static bool read_row(const leat_can_layout *layout, bool shifts, const char *at, const char *end,
-                     row *out) {
+/* With blanks between cells, a payload takes the cells that are too many. A label that
+ * may be in the cell of a byte may be missing, with all that is behind it. */
+static bool read_row(const leat_can_layout *layout, const char *at, const char *end, row *out) {
     leat_text cells[CELLS_MAX];
     int count = leat_can_split_cells(at, end, layout->part, cells, CELLS_MAX);
     int more = count - layout->column_count, next = 0;
@@ -48,7 +47,7 @@ static bool read_row(const leat_can_layout *layout, bool shifts, const char *at,
     for (int i = 0; i < layout->column_count; i++) {
         int column = layout->column[i];
         if (next == count) { /* short frames may end before the last bytes */
-            if (shifts && column == LEAT_CAN_COLUMN_LABEL) {
+            if (layout->may_shift && column == LEAT_CAN_COLUMN_LABEL) {
                 out->cell[column] = (leat_text){end, 0};
                 out->cut = true;
                 continue;
@@ -360,11 +359,9 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const char *end, leat_can_line *line) {
     row in;
     bool extended = false, remote = false, error = false;
-    bool shifts =
-        layout->may_shift && (options->reader == 0 || options->reader > LEAT_CAN_READER_MARKS);
     line->marks = 0;
-    if (!read_row(layout, shifts, at, end, &in)) return LEAT_CAN_REJECT_LINE;
-    if (shifts) shift_label(layout, &in);
+    if (!read_row(layout, at, end, &in)) return LEAT_CAN_REJECT_LINE;
+    if (layout->may_shift) shift_label(layout, &in);
     if (in.cut) return LEAT_CAN_REJECT_LINE;
     if (!leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_EXTENDED], &extended) ||
         !leat_can_take_mark(in.cell[LEAT_CAN_COLUMN_REMOTE], &remote) ||

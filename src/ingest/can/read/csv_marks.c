@@ -34,51 +34,27 @@ static leat_text last_part(leat_text name, bool points) {
     return (leat_text){name.data + at, name.size_bytes - at};
 }
 
-/* How much of a name a word is: all of it; its last part; or all but what says that it is a mark,
- * as in rtr_flag. */
-enum { ALL_OF_IT, LAST_PART, WITH_SUFFIX };
-
-/* rtr_flag, IDE bit; false: it has no such end. */
-static bool cut_suffix(char *plain) {
-    static const char *const ends[] = {"flag", "bit"};
-    size_t size = strlen(plain);
-    for (int i = 0; i < 2; i++) {
-        size_t end = strlen(ends[i]);
-        if (size <= end || strcmp(plain + size - end, ends[i]) != 0) continue;
-        plain[size - end] = 0;
-        return true;
-    }
-    return false;
-}
-
-/* The word of a name. A part of a name is never as good as all of it. */
-static const leat_can_mark_row *find_word(leat_text name, int *part) {
+/* The word of a name: all of it, or (*part) what is after its last point. A part of a name is never
+ * as good as all of it. */
+static const leat_can_mark_row *find_word(leat_text name, bool *part) {
     char plain[LEAT_CAN_PLAIN_BYTES];
     plain_name(name, plain);
     const leat_can_mark_row *found = find_plain(plain);
-    *part = found == NULL ? LAST_PART : ALL_OF_IT;
-    for (int points = 1; points >= 0 && found == NULL; points--) {
-        plain_name(last_part(name, points == 1), plain);
-        found = find_plain(plain);
-        if (found != NULL && points == 0 && is_listed(plain, leat_can_counter_names)) return NULL;
-    }
-    plain_name(name, plain);
-    if (found != NULL || !cut_suffix(plain)) return found;
-    found = find_plain(plain);
-    *part = WITH_SUFFIX;
-    return found != NULL && found->column != LEAT_CAN_COLUMN_BUS ? found : NULL;
+    *part = found == NULL;
+    if (found != NULL) return found;
+    plain_name(last_part(name, true), plain);
+    return find_plain(plain);
 }
 
 int8_t leat_can_mark_column(leat_text name) {
-    int part = ALL_OF_IT;
+    bool part = false;
     const leat_can_mark_row *word = find_word(name, &part);
-    return word != NULL && word->sure == LEAT_CAN_SURE_ALONE && part == ALL_OF_IT
-               ? word->column
-               : LEAT_CAN_COLUMN_OTHER;
+    return word != NULL && word->sure == LEAT_CAN_SURE_ALONE && !part ? word->column
+                                                                      : LEAT_CAN_COLUMN_OTHER;
 }
 
 bool leat_can_is_mark(leat_text name) {
-    int part = ALL_OF_IT;
+    bool part = false;
     const leat_can_mark_row *word = find_word(name, &part);
     return word != NULL && word->sure != LEAT_CAN_SURE_NO_USE;
 }
@@ -86,7 +62,7 @@ bool leat_can_is_mark(leat_text name) {
 bool leat_can_may_be_mark(leat_text name) {
     char plain[LEAT_CAN_PLAIN_BYTES];
     plain_name(name, plain);
-    return is_listed(plain, leat_can_maybe_mark_names);
+    return strcmp(plain, leat_can_maybe_mark_name) == 0;
 }
 
 /* data8, D9: bytes beyond those that are read */
@@ -100,31 +76,45 @@ static bool is_byte(leat_text name) {
            (is_listed(plain, leat_can_byte_names) || strcmp(plain, leat_can_signal_name) == 0);
 }
 
-bool leat_can_is_vague(leat_text name) {
+static bool has_part(leat_text name, const char *word) {
     char plain[LEAT_CAN_PLAIN_BYTES];
-    int part = ALL_OF_IT;
-    if (find_word(name, &part) != NULL || leat_can_label_like(name)) return false;
-    plain_name(name, plain);
-    if (is_listed(plain, leat_can_vague_names)) return true;
-    for (leat_text rest = name; rest.size_bytes > 0;) {
-        leat_text last = last_part(rest, false);
+    while (name.size_bytes > 0) {
+        leat_text last = last_part(name, false);
         plain_name(last, plain);
-        if (is_listed(plain, leat_can_vague_parts)) return true;
-        bool between = last.size_bytes == 0; /* a separator: CAN_ID */
-        rest.size_bytes -= between ? 1 : last.size_bytes;
+        if (strcmp(plain, word) == 0) return true;
+        name.size_bytes -= last.size_bytes > 0 ? last.size_bytes : 1; /* a separator: CAN_ID */
     }
     return false;
 }
 
+/* The row of a name that is none of the known ones; NULL: it is not vague. */
+static const leat_can_vague_row *find_vague(leat_text name) {
+    char plain[LEAT_CAN_PLAIN_BYTES];
+    bool part = false;
+    if (find_word(name, &part) != NULL || leat_can_label_like(name)) return NULL;
+    plain_name(name, plain);
+    for (const leat_can_vague_row *row = leat_can_vague_words; row->word != NULL; row++) {
+        bool inside = row->where == LEAT_CAN_VAGUE_INSIDE && strstr(plain, row->word) != NULL;
+        if (inside || strcmp(plain, row->word) == 0) return row;
+        if (row->where == LEAT_CAN_VAGUE_PART && has_part(name, row->word)) return row;
+    }
+    return NULL;
+}
+
+bool leat_can_is_vague(leat_text name) { return find_vague(name) != NULL; }
+
 bool leat_can_says_no_label(leat_text name) {
-    int part = ALL_OF_IT;
+    bool part = false;
     return find_word(name, &part) != NULL || is_byte(name) || leat_can_may_be_mark(name) ||
            leat_can_is_vague(name);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-enum { FEW = 8 }; /* values of a column that may name buses */
+enum {
+    FEW = 8, /* values of a column that the summary names */
+    KNOWN = LEAT_CAN_BUSES_MAX
+};
 
 /* What the first lines have in a column. */
 typedef struct values {
@@ -133,7 +123,7 @@ typedef struct values {
     int set;          /* marks that are set */
     int long_set;     /* of those, with an identifier above 7FF */
     int long_all;     /* identifiers above 7FF */
-    int different;    /* values, up to FEW + 1 */
+    int different;    /* values, up to KNOWN + 1 */
     bool kinds;       /* of these values, one is a word for a kind of frame */
 } values;
 
@@ -152,7 +142,7 @@ static bool is_same(leat_text a, leat_text b) {
 
 static values look_at(const leat_text *lines, int count, const leat_can_layout *layout,
                       int column) {
-    leat_text known[FEW];
+    leat_text known[KNOWN];
     values seen = {0};
     int id = -1;
     for (int k = 0; k < layout->column_count; k++) {
@@ -172,9 +162,9 @@ static values look_at(const leat_text *lines, int count, const leat_can_layout *
         seen.long_all += wide;
         seen.names += cell.size_bytes > 0 && cell.size_bytes <= LEAT_CAN_BUS_NAME_MAX;
         int at = 0;
-        while (at < seen.different && at < FEW && !is_same(known[at], cell)) at++;
-        if (at == FEW) seen.different = FEW + 1;
-        if (at >= FEW || at < seen.different) continue;
+        while (at < seen.different && at < KNOWN && !is_same(known[at], cell)) at++;
+        if (at == KNOWN) seen.different = KNOWN + 1;
+        if (at >= KNOWN || at < seen.different) continue;
         char plain[LEAT_CAN_PLAIN_BYTES];
         plain_name(cell, plain);
         seen.kinds = seen.kinds || is_listed(plain, leat_can_kind_words);
@@ -183,10 +173,10 @@ static values look_at(const leat_text *lines, int count, const leat_can_layout *
     return seen;
 }
 
-static bool fits(int8_t column, int8_t sure, const values *seen) {
+static bool fits(int8_t column, const values *seen) {
     if (seen->lines == 0) return false;
     if (column != LEAT_CAN_COLUMN_BUS) return seen->marks == seen->lines;
-    return seen->names == seen->lines && (sure == LEAT_CAN_SURE_FITS || seen->different <= FEW);
+    return seen->names == seen->lines && seen->different <= LEAT_CAN_BUSES_MAX;
 }
 
 /* ---- what they mean ------------------------------------------------------------------------- */
@@ -198,16 +188,16 @@ static bool has_column(const leat_can_layout *layout, int8_t column) {
     return false;
 }
 
-/* The first column that such a word names, as sure as this. */
+/* The first column that such a word names, by all of its name or the last part. */
 static void name_one(const leat_text *lines, int count, const leat_text *names, int8_t column,
-                     int8_t sure, int parts, leat_can_layout *layout) {
+                     bool parts, leat_can_layout *layout) {
     for (int k = 0; k < layout->column_count && !has_column(layout, column); k++) {
-        int part = ALL_OF_IT;
+        bool part = false;
         const leat_can_mark_row *word = find_word(names[k], &part);
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER || word == NULL || part != parts) continue;
-        if (word->column != column || (part == ALL_OF_IT && word->sure != sure)) continue;
+        if (word->column != column || (!part && word->sure != LEAT_CAN_SURE_FITS)) continue;
         const values seen = look_at(lines, count, layout, k);
-        if (fits(column, sure, &seen)) layout->column[k] = column;
+        if (fits(column, &seen)) layout->column[k] = column;
     }
 }
 
@@ -223,17 +213,13 @@ static void name_type(const leat_text *lines, int count, const leat_text *names,
     }
 }
 
-void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names, int reader,
+void leat_can_name_marks(const leat_text *lines, int count, const leat_text *names,
                          leat_can_layout *layout) {
     static const int8_t columns[] = {LEAT_CAN_COLUMN_BUS, LEAT_CAN_COLUMN_EXTENDED,
                                      LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_COLUMN_ERROR};
-    name_one(lines, count, names, LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS, ALL_OF_IT, layout);
-    if (reader == LEAT_CAN_READER_FIRST) return;
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, ALL_OF_IT, layout);
-        name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, LAST_PART, layout);
-        if (reader == 0 || reader >= LEAT_CAN_READER_MICRO)
-            name_one(lines, count, names, columns[i], LEAT_CAN_SURE_LATER, WITH_SUFFIX, layout);
+        name_one(lines, count, names, columns[i], false, layout);
+        name_one(lines, count, names, columns[i], true, layout);
     }
     name_type(lines, count, names, layout);
 }
@@ -245,20 +231,24 @@ void leat_can_name_marks(const leat_text *lines, int count, const leat_text *nam
 static bool is_worth_naming(const leat_text *lines, int count, leat_text name,
                             const leat_can_layout *layout, int column) {
     enum { LINES_ENOUGH = 32 };
-    int part = ALL_OF_IT;
+    bool part = false;
     char plain[LEAT_CAN_PLAIN_BYTES];
     const leat_can_mark_row *word = find_word(name, &part);
     plain_name(name, plain);
-    bool vague = leat_can_is_vague(name), type = leat_can_may_be_mark(name),
+    const leat_can_vague_row *vague = find_vague(name);
+    bool type = leat_can_may_be_mark(name),
          mark = word != NULL && word->sure != LEAT_CAN_SURE_NO_USE;
     if ((word != NULL && !mark) || is_byte(name) || plain[0] == 0) return false;
-    if (!mark && !type && !vague && (leat_can_label_like(name) || leat_can_is_usual(name)))
+    if (!mark && !type && vague == NULL && (leat_can_label_like(name) || leat_can_is_usual(name)))
         return false;
     const values seen = look_at(lines, count, layout, column);
     if (mark && word->column != LEAT_CAN_COLUMN_BUS) return seen.marks < seen.lines || seen.set > 0;
     if (seen.kinds && seen.different <= FEW) return true;
     if (type) return seen.different > 1;
-    if (vague) return seen.different > 1 && seen.different <= FEW;
+    if (vague != NULL && !vague->bus && seen.marks == seen.lines) return seen.set > 0;
+    /* a second bus may come late */
+    int least = vague != NULL && vague->bus && vague->where != LEAT_CAN_VAGUE_ALL ? 1 : 2;
+    if (vague != NULL) return seen.different >= least && seen.different <= FEW;
     bool few = seen.different > 1 && seen.different <= FEW && seen.names == seen.lines;
     return few && (mark || (seen.lines >= LINES_ENOUGH && seen.marks < seen.lines));
 }

@@ -38,9 +38,9 @@ static bool is_event(leat_text line) {
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     (void)why;
     bool based = false;
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
     while (*first < of->count && !is_event(of->lines[*first]))
         based = read_base(of->lines[(*first)++], layout) || based;
     if (layout->clock.mode == 0) layout->clock.mode = 'A';

@@ -106,9 +106,9 @@ static bool is_event(leat_text line) {
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     static const char maker[] = "BUSMASTER ", protocol[] = "PROTOCOL ";
     bool made = false, other = false;
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
     for (; *first < of->count && !is_event(of->lines[*first]); ++*first) {
         leat_text inside;
         if (!read_starred(of->lines[*first], &inside)) continue;

@@ -154,7 +154,6 @@ static leat_can_reject parse(const leat_can_layout *layout, const leat_can_line_
         if (label == LEAT_CAN_REJECT_LINE) return label;
     } else {
         line->attack = false;
-        if (options->reader == LEAT_CAN_READER_FIRST) return LEAT_CAN_REJECT_LINE;
         if (!take_shown(frame, at, end, options, line, &shown)) return LEAT_CAN_REJECT_LINE;
     }
     if (!take_time(time, &line->time)) return LEAT_CAN_REJECT_TIME;

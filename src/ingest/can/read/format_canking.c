@@ -175,8 +175,8 @@ static bool find_base(const leat_can_first_lines *of, int first, leat_can_layout
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     bool sure = true, named = false;
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
     while (*first < of->count && is_remark(of->lines[*first]))
         named = is_header(of->lines[(*first)++]) || named;
     if (!find_base(of, *first, layout, &sure)) return named;

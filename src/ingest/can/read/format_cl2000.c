@@ -182,8 +182,8 @@ static bool refuse(bool preamble, const char *what, char why[LEAT_CAN_WHY_BYTES]
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     table found = {.form = NOT_SAID};
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
     while (*first < of->count && read_preamble_line(of->lines[*first], &found)) ++*first;
     bool preamble = *first > 0 && (found.part != 0 || found.form != NOT_SAID);
     if ((*first > 0 && !preamble) || *first == of->count) return false;

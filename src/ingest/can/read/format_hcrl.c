@@ -35,10 +35,10 @@ static bool has_empty_cells(const leat_can_first_lines *of) {
 /* hcrl always has flags; survival may have none. */
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     (void)first;
     (void)why;
-    bool present = options->reader == 0 || options->reader >= LEAT_CAN_READER_CELLS;
-    layout->padded = present && layout->format == LEAT_CAN_HCRL && has_empty_cells(of);
+    layout->padded = layout->format == LEAT_CAN_HCRL && has_empty_cells(of);
     layout->labelled = layout->format == LEAT_CAN_HCRL || has_flags(of);
     return true;
 }

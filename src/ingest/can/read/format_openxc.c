@@ -37,10 +37,11 @@ static bool is_raw(const leat_json_fields *fields) {
 /* Other JSON is not a trace, and a trace without raw messages has no frames. */
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     (void)layout;
     (void)first;
     (void)why;
-    for (int i = 0; i < of->count && options->reader != LEAT_CAN_READER_FIRST; i++) {
+    for (int i = 0; i < of->count; i++) {
         leat_json_fields fields;
         leat_text line = of->lines[i];
         if (scan(line.data, line.data + line.size_bytes, &fields) && is_raw(&fields) &&

@@ -247,7 +247,7 @@ static bool note_width(const leat_can_first_lines *of, int first, leat_can_layou
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
-    if (options->reader == LEAT_CAN_READER_FIRST) return false;
+    (void)options;
     bool named = false;
     if (!read_header(of, layout, first, &named, why)) return false;
     return note_width(of, *first, layout) || named; /* any file may begin with a semicolon */

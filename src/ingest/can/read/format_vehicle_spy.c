@@ -219,6 +219,7 @@ static bool check_notation(const leat_can_first_lines *of, int first, int descri
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
+    (void)options;
     int name = -1, protocol = -1, description = -1;
     bool found = false, sure = false;
     leat_can_layout from = *layout;
@@ -241,9 +242,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     layout->data_unit = LEAT_CAN_UNIT_HEX;
     for (int i = *first; i < of->count && found; i++)
         note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
-    /* why it is refused does not depend on the rules */
-    return found && check_notation(of, *first, description, layout, why) &&
-           options->reader != LEAT_CAN_READER_FIRST;
+    return found && check_notation(of, *first, description, layout, why);
 }
 
 /* ---- a row ---------------------------------------------------------------------------------- */

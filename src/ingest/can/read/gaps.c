@@ -45,13 +45,15 @@ leat_can_reject leat_can_parse_gap(const leat_can_layout *layout,
     return reason;
 }
 
-bool leat_can_is_far_from_gaps(const leat_can_file *file) {
+/* Whether times are farther from 0 than from each other, and than gaps are: those of a clock, which
+ * may have been logged in parallel. */
+static bool is_far_from_gaps(const leat_can_file *file) {
     return file->first_s > file->last_s - file->first_s && file->first_s > GAP_USUAL_S;
 }
 
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options) {
     if (options->times != LEAT_TIMES_AUTO || file->gaps || file->no_time) return false;
-    if (file->frames < FRAMES_ENOUGH || leat_can_is_far_from_gaps(file)) return false;
+    if (file->frames < FRAMES_ENOUGH || is_far_from_gaps(file)) return false;
     bool crowded = (double)file->frames > (file->last_s - file->first_s) * FRAMES_PER_S;
     if ((crowded ? 10 : 4) * file->earlier_times <= file->frames) return false;
     /* a log that is said to be in no order of time, unless its bus had a frame a second at most */

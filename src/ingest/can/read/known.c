@@ -92,114 +92,96 @@ const char leat_can_signal_name[] = "signal";
 const char *const leat_can_maybe_decimal_names[] = {"addr",    "address",    "id", "intid",
                                                     "canaddr", "canaddress", NULL};
 
+/* Who writes each: a name that nobody is known to write is not here, but the summary names such
+ * columns (leat_can_vague_words). */
 const leat_can_mark_row leat_can_mark_names[] = {
+    /* GVRET, python-can, Kvaser, Vector, BUSMASTER, cabana */
     {"bus", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_ALONE},
     {"channel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_ALONE},
+    /* SocketCAN's name for it; Wireshark (frame.interface_id and _name) */
     {"interface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
-    {"iface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
-    {"canbus", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
-    {"canchannel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
-    {"busid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
-    {"buschannel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"network", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"busname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"busnumber", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"busno", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"channelid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"channelname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"channelnumber", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"networkname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"canbusid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"caninterface", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"interfaceid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"interfacename", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"ifname", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
-    {"chn", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_LATER},
+    {"interfaceid", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"interfacename", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    /* ASAM's bus logging (CANedge, asammdf); Vehicle Spy; Vector's trace window */
+    {"buschannel", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"network", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    {"chn", LEAT_CAN_COLUMN_BUS, LEAT_CAN_SURE_FITS},
+    /* GVRET, python-can, MATLAB; ROS (can_msgs); python-can's attribute */
     {"extended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
     {"isextended", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
     {"isextendedid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_ALONE},
-    {"ide", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"iside", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"xtd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"isxtd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"ext", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"isext", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"extd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"eff", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"extid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"extendedid", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"extendedframe", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"isextendedframe", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
-    {"is29bit", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_LATER},
+    /* ASAM; Vehicle Spy and Wireshark (can.flags.xtd); SavvyCAN's table */
+    {"ide", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_FITS},
+    {"xtd", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_FITS},
+    {"ext", LEAT_CAN_COLUMN_EXTENDED, LEAT_CAN_SURE_FITS},
+    /* python-can, Vehicle Spy, MATLAB; python-can's attribute; ASAM and Wireshark; ROS; Saleae */
     {"remote", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_ALONE},
     {"isremoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_ALONE},
-    {"rtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
-    {"isrtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
-    {"isremote", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
-    {"remoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
-    {"remoterequest", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_LATER},
+    {"rtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_FITS},
+    {"isrtr", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_FITS},
+    {"remoteframe", LEAT_CAN_COLUMN_REMOTE, LEAT_CAN_SURE_FITS},
+    /* python-can, MATLAB; python-can's attribute; ROS; Wireshark (can.flags.err) */
     {"error", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_ALONE},
     {"iserrorframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_ALONE},
-    {"iserror", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
-    {"iserr", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
-    {"err", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
-    {"errorframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
-    {"errframe", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_LATER},
+    {"iserror", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_FITS},
+    {"err", LEAT_CAN_COLUMN_ERROR, LEAT_CAN_SURE_FITS},
+    /* ASAM; python-can's attributes; Wireshark (canfd.flags); Vehicle Spy, PCAN, BUSMASTER; Saleae
+     */
     {"srr", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"fd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"isfd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"canfd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"fdf", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"isfdframe", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {"edl", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {"brs", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"bitrateswitch", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {"esi", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"errorstateindicator", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"isrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"istx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"rx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"tx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"dir", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"direction", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"rxtx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"txrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
-    {"ack", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {"r0", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {"r1", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"isfd", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"isrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"bitrateswitch", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"errorstateindicator", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"fdf", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"rx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"tx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"rxtx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"txrx", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"dir", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"direction", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
+    {"ack", LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
     {NULL, LEAT_CAN_COLUMN_OTHER, LEAT_CAN_SURE_NO_USE},
 };
 
-const char *const leat_can_counter_names[] = {"error", "err", NULL};
-const char *const leat_can_maybe_mark_names[] = {"type", NULL};
+const char leat_can_maybe_mark_name[] = "type"; /* CL1000, CL2000 */
 const char *const leat_can_kind_words[] = {
     "ext",    "xtd",         "extended", "extendedframe", "eff",        "29bit",    "rtr",
     "remote", "remoteframe", "err",      "error",         "errorframe", "errframe", NULL,
 };
-const char *const leat_can_vague_names[] = {
-    "port",      "ch",     "chan",    "can",     "canport",         "subnet",
-    "frametype", "idtype", "isextid", "isstdid", "isremoterequest", "isstandardid",
-    "idformat",  NULL,
-};
-const char *const leat_can_vague_parts[] = {
-    "ext", "extd", "xtd",    "extended", "ide",   "eff", "std", "standard",
-    "sff", "rtr",  "remote", "err",      "error", "er",  NULL,
+const leat_can_vague_row leat_can_vague_words[] = {
+    {"bus", LEAT_CAN_VAGUE_PART, true},         {"channel", LEAT_CAN_VAGUE_INSIDE, true},
+    {"canbus", LEAT_CAN_VAGUE_INSIDE, true},    {"network", LEAT_CAN_VAGUE_INSIDE, true},
+    {"interface", LEAT_CAN_VAGUE_INSIDE, true}, {"iface", LEAT_CAN_VAGUE_INSIDE, true},
+    {"ifname", LEAT_CAN_VAGUE_INSIDE, true},    {"busid", LEAT_CAN_VAGUE_INSIDE, true},
+    {"port", LEAT_CAN_VAGUE_ALL, true},         {"ch", LEAT_CAN_VAGUE_ALL, true},
+    {"chan", LEAT_CAN_VAGUE_ALL, true},         {"can", LEAT_CAN_VAGUE_ALL, true},
+    {"extend", LEAT_CAN_VAGUE_INSIDE, false},   {"standard", LEAT_CAN_VAGUE_INSIDE, false},
+    {"extid", LEAT_CAN_VAGUE_INSIDE, false},    {"stdid", LEAT_CAN_VAGUE_INSIDE, false},
+    {"29bit", LEAT_CAN_VAGUE_INSIDE, false},    {"xtd", LEAT_CAN_VAGUE_INSIDE, false},
+    {"rtr", LEAT_CAN_VAGUE_INSIDE, false},      {"remote", LEAT_CAN_VAGUE_INSIDE, false},
+    {"error", LEAT_CAN_VAGUE_INSIDE, false},    {"frametype", LEAT_CAN_VAGUE_ALL, false},
+    {"idtype", LEAT_CAN_VAGUE_ALL, false},      {"idformat", LEAT_CAN_VAGUE_ALL, false},
+    {"ext", LEAT_CAN_VAGUE_PART, false},        {"extd", LEAT_CAN_VAGUE_PART, false},
+    {"ide", LEAT_CAN_VAGUE_PART, false},        {"eff", LEAT_CAN_VAGUE_PART, false},
+    {"sff", LEAT_CAN_VAGUE_PART, false},        {"std", LEAT_CAN_VAGUE_PART, false},
+    {"err", LEAT_CAN_VAGUE_PART, false},        {"er", LEAT_CAN_VAGUE_PART, false},
+    {"fd", LEAT_CAN_VAGUE_PART, false},         {"tx", LEAT_CAN_VAGUE_PART, false},
+    {NULL, LEAT_CAN_VAGUE_ALL, false},
 };
 
-const char *const leat_can_label_names[] = {
-    "attack",   "label",     "labels",      "class",     "flag",      "anomaly",
-    "isattack", "isanomaly", "attacklabel", "malicious", "intrusion", NULL,
-};
-
-const char *const leat_can_label_parts[] = {
-    "label", "attack", "class",   "anomal", "malic",  "intrus",   "inject", "benign", "normal",
-    "spoof", "legit",  "genuine", "fraud",  "infect", "groundtr", "threat", NULL,
-};
-const char *const leat_can_maybe_label_names[] = {
-    "flags", "target", "tag",    "verdict", "truth",  "type",  "category",   "scenario",
-    "gt",    "ytrue",  "lbl",    "outcome", "alarm",  "alert", "annotation", "event",
-    "mal",   "fake",   "result", "ygt",     "isgood", "isbad", "tampered",   NULL,
-};
+/* can-train-and-test, CICIoV2024 and SynCAN, the HCRL challenge of 2020, HCRL's tables, DAGA */
+const char *const leat_can_label_names[] = {"attack", "label", "class", "flag", "anomaly", NULL};
+/* What these and names of attacks have in common. */
+const char *const leat_can_label_parts[] = {"label",  "attack", "class",  "anomal",
+                                            "malic",  "intrus", "inject", "benign",
+                                            "normal", "spoof",  NULL};
+/* CICIoV2024; scikit-learn; some tables of HCRL's logs */
+const char *const leat_can_maybe_label_names[] = {"category", "target", "type", NULL};
 const char *const leat_can_unlabel_begins[] = {"normali", NULL}; /* normalized_time */
 
 const char *const leat_can_benign_names[] = {

@@ -53,8 +53,7 @@ extern const char *const leat_can_maybe_decimal_names[];
 /* Marks of a frame and buses: how sure a name is. */
 typedef enum leat_can_sure {
     LEAT_CAN_SURE_ALONE,  /* decides, whatever the values */
-    LEAT_CAN_SURE_FITS,   /* of buses: if no column has one of the names before, and values fit */
-    LEAT_CAN_SURE_LATER,  /* the same, since reader 2 */
+    LEAT_CAN_SURE_FITS,   /* if no column has one of the names before, and values fit */
     LEAT_CAN_SURE_NO_USE, /* it is known to say nothing that leat reads */
 } leat_can_sure;
 typedef struct leat_can_mark_row {
@@ -63,17 +62,24 @@ typedef struct leat_can_mark_row {
     int8_t sure;
 } leat_can_mark_row;
 extern const leat_can_mark_row leat_can_mark_names[];
-/* Of these, those that count something where they are only a part of a name: tx_error. */
-extern const char *const leat_can_counter_names[];
-/* Names of marks that mean something else as well. */
-extern const char *const leat_can_maybe_mark_names[];
+/* That of a mark, which means something else as well. */
+extern const char leat_can_maybe_mark_name[];
 /* Values that say what a mark says, in a column of another name: Format = EXT. As plain_name makes
  * them. */
 extern const char *const leat_can_kind_words[];
-/* Names that no label has, of columns that may be marks or buses: complete, and parts of names.
- * They are not read, but the summary names them. */
-extern const char *const leat_can_vague_names[];
-extern const char *const leat_can_vague_parts[];
+/* Words in the names of columns that may be marks or buses, but no labels. They are not read, but
+ * the summary names them. */
+typedef enum leat_can_vague {
+    LEAT_CAN_VAGUE_ALL,    /* the word is all of the name */
+    LEAT_CAN_VAGUE_PART,   /* or one of its parts, between separators: is_ext, IsExt */
+    LEAT_CAN_VAGUE_INSIDE, /* or anywhere in it */
+} leat_can_vague;
+typedef struct leat_can_vague_row {
+    const char *word;
+    leat_can_vague where;
+    bool bus;
+} leat_can_vague_row;
+extern const leat_can_vague_row leat_can_vague_words[];
 
 /* Labels, the first choice first. */
 extern const char *const leat_can_label_names[];

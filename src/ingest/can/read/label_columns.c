@@ -1,11 +1,13 @@
 /*
  * Columns of a csv that are labels, by their names; and those that are not used, but may be labels:
  * whatever their names, if all of their values are 0 and 1, and both occur. Attacks may begin late,
- * so the whole file decides. In a log with labels, only columns whose names say so are watched, for
- * words that name attacks: they count if no frame of the log is labelled as one.
+ * so the whole file decides; so do words that name attacks. In a log with labels, only columns
+ * whose names say so are watched, for such words: they count if no frame of the log is labelled as
+ * one.
  *
  * A column Type, or of a name like that of a mark or a bus, may be one as well. It is named as
- * unused, as if the first lines had both of its values, unless another column is more like a label.
+ * unused, as if the first lines had both of its values, unless another column is more like a label;
+ * also in a log with labels.
  */
 #include <stdio.h>
 
@@ -129,13 +131,13 @@ void leat_can_watch_columns(const leat_text *lines, int count, const leat_text *
     layout->watch_count = 0;
     for (int k = 0; k < layout->column_count && layout->watch_count < LEAT_CAN_WATCH_MAX; k++) {
         if (layout->column[k] != LEAT_CAN_COLUMN_OTHER) continue;
-        bool named = names != NULL && leat_can_label_like(names[k]);
-        bool mark = names != NULL && !layout->labelled &&
+        bool named = names != NULL && layout->labelled && leat_can_label_like(names[k]);
+        bool mark = names != NULL && !named &&
                     (leat_can_may_be_mark(names[k]) || leat_can_is_vague(names[k]));
         bool none = names != NULL && !mark && leat_can_says_no_label(names[k]);
-        if (layout->labelled ? !named : none) continue;
+        if (layout->labelled ? !named && !mark : none) continue;
         int seen = look_at_column(lines, count, names != NULL ? 1 : 0, layout, k);
-        if (!layout->labelled && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
+        if (!named && (seen & LEAT_CAN_SEEN_OTHER) != 0) continue;
         layout->watch[layout->watch_count].column = k;
         layout->watch[layout->watch_count].may_be_mark = mark;
         char *name = layout->watch[layout->watch_count++].name;
@@ -163,11 +165,11 @@ void leat_can_watch_add(const leat_can_layout *layout, const uint8_t seen[LEAT_C
     file->doubts &= ~LEAT_CAN_DOUBT_MARK;
     for (int i = 0; i < layout->watch_count; i++) {
         file->seen[i] |= seen[i];
-        bool two = !layout->labelled && (file->seen[i] & BOTH) == BOTH &&
-                   (file->seen[i] & LEAT_CAN_SEEN_OTHER) == 0;
-        bool attack = layout->labelled && (file->marks & attacks) == 0 &&
-                      (file->seen[i] & LEAT_CAN_SEEN_ATTACK) != 0;
         bool mark = layout->watch[i].may_be_mark, vague = (file->doubts & LEAT_CAN_DOUBT_MARK) != 0;
+        bool two = (!layout->labelled || mark) && (file->seen[i] & BOTH) == BOTH &&
+                   (file->seen[i] & LEAT_CAN_SEEN_OTHER) == 0;
+        bool attack = (!layout->labelled || (file->marks & attacks) == 0) &&
+                      (file->seen[i] & LEAT_CAN_SEEN_ATTACK) != 0;
         if (!(two || attack) || (file->watched && (mark || !vague))) continue;
         memcpy(file->label_like, layout->watch[i].name, sizeof file->label_like);
         file->watched = true;

@@ -24,21 +24,7 @@ typedef struct leat_can_line_options {
     leat_can_times times;
     bool sparse;    /* lines without a label are benign, in logs with labels as well */
     bool any_order; /* times of a clock in any order are sorted, unless they look like gaps */
-    int reader;     /* by whose rules: LEAT_CAN_READER_FIRST and up; 0: the present ones */
 } leat_can_line_options;
-
-/* Rules of reading, from those of leat's first caches to the present ones (rules.c). Those since
- * LEAT_CAN_READER_MARKS know the less usual names of marks and buses, and new formats; the next
- * ones also labels that are shifted (csv_line.c); those since LEAT_CAN_READER_CELLS HCRL's rows
- * that are filled up with commas (format_hcrl.c); the present ones microseconds by the letter
- * (csv_columns.c). */
-enum {
-    LEAT_CAN_READER_FIRST = 1,
-    LEAT_CAN_READER_MARKS = 2,
-    LEAT_CAN_READER_CELLS = 4,
-    LEAT_CAN_READER_MICRO = 5,
-    LEAT_CAN_READER = LEAT_CAN_READER_MICRO
-};
 
 /* ---- lines that are not frames --------------------------------------------------------------- */
 

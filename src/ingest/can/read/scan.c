@@ -63,7 +63,8 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     return leat_lines_open(lines, item->path, &reading, err);
 }
 
-void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file) {
+/* What the summary and the errors of a file take from its layout. */
+static void note_layout(const leat_can_layout *layout, leat_can_file *file) {
     file->gaps = layout->gaps;
     file->no_unit = layout->format == LEAT_CAN_CSV && layout->time_unit == LEAT_CAN_UNIT_NONE;
     file->id_may_be_decimal = layout->id_may_be_decimal;
@@ -125,7 +126,7 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
     if (self->layout.id_named_decimal) file->ids |= LEAT_CAN_IDS_NAMED_DEC;
     if (self->layout.id_unit != LEAT_CAN_UNIT_NONE) file->ids |= LEAT_CAN_IDS_DECIDED;
     memcpy(file->label_like, self->layout.label_like, sizeof file->label_like);
-    leat_can_note_layout(&self->layout, file);
+    note_layout(&self->layout, file);
     note_columns(&self->layout, file);
     pthread_mutex_unlock(&self->lock);
     return LEAT_OK;

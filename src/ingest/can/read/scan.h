@@ -67,10 +67,6 @@ typedef struct leat_can_file {
     uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
 } leat_can_file;
 
-/* What the summary and the errors of a file take from its layout, and scan.json does not have:
- * columns that are not used, the time's column, whether times are gaps. */
-void leat_can_note_layout(const leat_can_layout *layout, leat_can_file *file);
-
 /*
  * Reads all inputs once, each with its format, and fills files[inputs->count]. The block
  * boundaries, and so every batch, depend only on the files; which worker passes it does not.
@@ -89,9 +85,6 @@ int64_t leat_can_scan_memory(int threads);
 
 /* ---- times that seem to be gaps (gaps.c) ---- */
 
-/* Whether times are farther from 0 than from each other, and than gaps are: those of a clock, which
- * may have been logged in parallel. */
-bool leat_can_is_far_from_gaps(const leat_can_file *file);
 /* Whether the times of a file that are read as those of a clock seem to be gaps. */
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options);
 /* The error for it, which names the options that decide. */
