@@ -126,6 +126,9 @@ static bool has_equal_times(const leat_can_file *file) {
     return file->frames >= FRAMES_ENOUGH && !file->no_time &&
            5 * file->equal_times > 4 * file->frames;
 }
+static bool has_zero_times(const leat_can_file *file) {
+    return file->rejected[LEAT_CAN_REJECT_ZERO] > 0;
+}
 static bool has_no_time(const leat_can_file *file) { return file->no_time; }
 
 /* The first of the files of which this is true, and their number. */
@@ -320,6 +323,12 @@ static void note_times(notes *of, const leat_can_file *files, const leat_can_set
             ": %lld %% of consecutive frames have equal times, so the times between them are lost; "
             "use a log whose times are not rounded",
             (long long)(100 * files[first].equal_times / files[first].frames));
+    }
+    first = find_files(&to, files, has_zero_times, &count);
+    if (first >= 0) {
+        add_files(&to, first, count);
+        add_rejected(&to, files[first].rejected[LEAT_CAN_REJECT_ZERO],
+                     "with the time 0, which loggers write where they do not have a time");
     }
     first = find_files(&to, files, has_no_time, &count);
     if (first >= 0) {

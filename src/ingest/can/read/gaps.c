@@ -51,8 +51,18 @@ static bool is_far_from_gaps(const leat_can_file *file) {
     return file->first_s > file->last_s - file->first_s && file->first_s > GAP_USUAL_S;
 }
 
+/* Gaps of 0, which are no times of a clock, and were rejected as such: with them, are there more
+ * frames in a second than buses can carry? */
+static bool has_zero_gaps(const leat_can_file *file) {
+    int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO], frames = file->frames + zeros;
+    bool crowded = (double)frames > file->last_s * FRAMES_PER_S;
+    return zeros > 0 && frames >= FRAMES_ENOUGH && file->frames > 0 && crowded &&
+           10 * (file->earlier_times + file->zero_falls) > frames;
+}
+
 bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_options *options) {
     if (options->times != LEAT_TIMES_AUTO || file->gaps || file->no_time) return false;
+    if (has_zero_gaps(file)) return true;
     if (file->frames < FRAMES_ENOUGH || is_far_from_gaps(file)) return false;
     bool crowded = (double)file->frames > (file->last_s - file->first_s) * FRAMES_PER_S;
     if ((crowded ? 10 : 4) * file->earlier_times <= file->frames) return false;
@@ -62,6 +72,7 @@ bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_opt
 
 leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path, bool any_order,
                                leat_error *err) {
+    const int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO];
     char how[96] = "--times gap";
     const char *order = any_order ? "--times clock" : "--clock-steps sort";
     if (file->format == LEAT_CAN_CSV && file->time_name[0] != 0)
@@ -71,5 +82,24 @@ leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path, bool
         "\"%s\": %lld of its %lld times are earlier than the one before, so they seem "
         "to be gaps between frames; use %s to add them up, or %s if they are times of a "
         "clock in no order",
-        path, (long long)file->earlier_times, (long long)file->frames, how, order);
+        path, (long long)(file->earlier_times + file->zero_falls),
+        (long long)(file->frames + zeros), how, order);
+}
+
+/* ---- fractions without leading zeros ---- */
+
+bool leat_can_looks_unpadded(const leat_can_file *file, const leat_can_line_options *options) {
+    enum { STEPS_ENOUGH = 3 };
+    return options->times == LEAT_TIMES_AUTO && file->unpadded >= STEPS_ENOUGH &&
+           2 * file->unpadded > file->earlier_times;
+}
+
+leat_code leat_can_refuse_unpadded(const leat_can_file *file, const char *path, leat_error *err) {
+    return leat_fail(
+        err, LEAT_ERR_INPUT,
+        "\"%s\": its times go back by just under a second %lld times, first at line %lld, "
+        "where the fraction of a second gets another digit, so its fractions seem to be written "
+        "without leading zeros (1.1800 for 1.001800); write them with all digits, as %%06ld does, "
+        "or use --times clock if they are right",
+        path, (long long)file->unpadded, (long long)file->first_unpadded);
 }

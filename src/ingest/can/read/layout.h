@@ -30,7 +30,7 @@ typedef struct leat_can_line_options {
 
 /* Why a line is not a frame: name, and text as shown in rejected.csv. The first are malformed
  * lines, which may indicate the wrong format; the others are valid lines whose frame is not usable.
- */
+ * The last two are those of lines that are judged beside others (context.h). */
 #define LEAT_CAN_REJECTS(X)                                                                        \
     X(LEAT_CAN_REJECT_LINE, "malformed_line")                                                      \
     X(LEAT_CAN_REJECT_TIME, "timestamp_unparsable")                                                \
@@ -42,7 +42,9 @@ typedef struct leat_can_line_options {
     X(LEAT_CAN_REJECT_FD, "can_fd_frame")                                                          \
     X(LEAT_CAN_REJECT_REMOTE, "remote_frame")                                                      \
     X(LEAT_CAN_REJECT_ERROR, "error_frame")                                                        \
-    X(LEAT_CAN_REJECT_EVENT, "not_a_frame")
+    X(LEAT_CAN_REJECT_EVENT, "not_a_frame")                                                        \
+    X(LEAT_CAN_REJECT_ZERO, "timestamp_zero")                                                      \
+    X(LEAT_CAN_REJECT_TRUNCATED, "truncated_last_line")
 #define LEAT_CAN_REJECT_ENUM(name, text) name,
 typedef enum leat_can_reject {
     LEAT_CAN_REJECTS(LEAT_CAN_REJECT_ENUM) LEAT_CAN_REJECT_COUNT,
@@ -155,6 +157,7 @@ typedef struct leat_can_layout {
     /* Of any csv. */
     bool id_named_decimal;                      /* the name of its column, or its bytes, say so */
     bool id_may_be_decimal;                     /* that name does if there are no letters */
+    char id_name[LEAT_CAN_LABEL_NAME_BYTES];    /* of its column, or the number */
     char label_like[LEAT_CAN_LABEL_NAME_BYTES]; /* an unused column that looks like a label; "" */
     char unused[LEAT_CAN_UNUSED_BYTES]; /* unused columns that may be marks or buses, quoted; "" */
     int doubts;                         /* LEAT_CAN_DOUBT_... */

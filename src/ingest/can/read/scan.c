@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ingest/can/read/context.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
@@ -31,6 +32,9 @@ typedef struct can_block {
     int64_t skip_bytes; /* header and blank lines at the beginning */
     int64_t elapsed_ns; /* the sum of the gaps before it */
     double origin_s;    /* the time of its file's first frame, for injections */
+    double before_s;    /* the last time before it that is not 0, and the file's first; NAN: none */
+    double first_s;
+    bool truncated; /* its last line, which has no end, is not a complete frame */
     leat_can_layout layout;
     char *text; /* TEXT_BYTES */
     leat_buf reject;
@@ -44,9 +48,12 @@ typedef struct can_scan {
     /* Of the current file; owned by the worker whose turn it is. */
     leat_can_layout layout;
     bool detected;
-    int64_t elapsed_ns;   /* the sum of its gaps so far */
-    double origin_s;      /* the time of its first frame; NAN: not met yet */
-    pthread_mutex_t lock; /* for the files */
+    int64_t elapsed_ns;       /* the sum of its gaps so far */
+    double origin_s;          /* the time of its first frame; NAN: not met yet */
+    double first_s, before_s; /* its first time that is not 0, and the last one so far; or NAN */
+    bool searched;            /* beyond its first block, for first_s */
+    leat_can_layout at_begin; /* its layout before its first line */
+    pthread_mutex_t lock;     /* for the files */
     leat_can_file *files;
     can_block **blocks;
 } can_scan;
@@ -59,7 +66,8 @@ static leat_code open_file(void *context, int32_t input, leat_lines **lines, lea
     leat_lines_options reading = {.coding = item->coding};
     self->detected = false;
     self->elapsed_ns = 0;
-    self->origin_s = NAN;
+    self->origin_s = self->first_s = self->before_s = NAN;
+    self->searched = false;
     return leat_lines_open(lines, item->path, &reading, err);
 }
 
@@ -69,6 +77,7 @@ static void note_layout(const leat_can_layout *layout, leat_can_file *file) {
     file->no_unit = layout->format == LEAT_CAN_CSV && layout->time_unit == LEAT_CAN_UNIT_NONE;
     file->id_may_be_decimal = layout->id_may_be_decimal;
     memcpy(file->time_name, layout->time_name, sizeof file->time_name);
+    memcpy(file->id_name, layout->id_name, sizeof file->id_name);
     memcpy(file->unused, layout->unused, sizeof file->unused);
 }
 
@@ -113,6 +122,7 @@ static leat_code detect_format(can_scan *self, can_block *block, leat_error *err
                              &options->lines, &self->layout, &looks, &block->skip_bytes,
                              &self->detected, err));
     if (!self->detected) return LEAT_OK;
+    self->at_begin = self->layout;
     LEAT_TRY(check_injection(self, block->file_index, err));
     const leat_can_injection_kind said = injection_of(self, block->file_index);
     pthread_mutex_lock(&self->lock);
@@ -173,13 +183,50 @@ static void find_origin(can_scan *self, can_block *block) {
         if (text.size_bytes > 0 && stop[-1] == '\r') text.size_bytes--;
         leat_can_line line;
         if (text.size_bytes > 0 &&
-            parse_line(self, block, text, &elapsed_ns, &line) == LEAT_CAN_TAKEN)
+            parse_line(self, block, text, &elapsed_ns, &line) == LEAT_CAN_TAKEN &&
+            (line.time != 0 || block->layout.gaps || leat_can_is_zero_time(NAN, block->first_s)))
             self->origin_s = line.time;
         if (text.size_bytes > 0) leat_can_follow(&block->layout, text.data, text.size_bytes);
         at = stop + 1;
     }
     block->layout = at_begin;
     block->origin_s = self->origin_s;
+}
+
+/* The lines of a block with their layout. */
+static leat_can_text text_from(const can_scan *self, const can_block *block, const char *at,
+                               const leat_can_layout *layout) {
+    return (leat_can_text){layout, &self->options->lines, at, block->text + block->run.size_bytes};
+}
+
+/* The times around the block, by which a time of 0 in it is judged. */
+static leat_code note_times(can_scan *self, can_block *block, leat_error *err) {
+    const leat_can_text lines =
+        text_from(self, block, block->text + block->skip_bytes, &block->layout);
+    if (block->layout.gaps || block->layout.no_time) return LEAT_OK;
+    if (isnan(self->first_s)) self->first_s = leat_can_first_time(&lines);
+    if (isnan(self->first_s) && !self->searched) {
+        self->searched = true;
+        LEAT_TRY(leat_can_find_first_time(&self->inputs->items[block->file_index], &self->at_begin,
+                                          &self->options->lines, &self->first_s, err));
+    }
+    block->first_s = self->first_s;
+    block->before_s = self->before_s;
+    const double last_s = leat_can_last_time(&lines);
+    if (!isnan(last_s)) self->before_s = last_s;
+    return LEAT_OK;
+}
+
+/* A last line that has no end. */
+static leat_code check_end(can_scan *self, can_block *block, leat_error *err) {
+    block->truncated = false;
+    if (block->run.fault != LEAT_LINE_GOOD || block->text[block->run.size_bytes - 1] == '\n')
+        return LEAT_OK;
+    leat_can_layout layout = self->at_begin;
+    layout.buses = self->layout.buses;
+    const leat_can_text lines = text_from(self, block, block->text + block->skip_bytes, &layout);
+    return leat_can_is_truncated(&self->inputs->items[block->file_index], &lines, block->run.number,
+                                 &block->truncated, err);
 }
 
 static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_error *err) {
@@ -197,7 +244,11 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     leat_can_note_buses(&self->layout, block->text, block->run.size_bytes);
     block->layout = self->layout;
     block->elapsed_ns = self->elapsed_ns;
-    if (self->detected) follow_lines(self, block);
+    if (self->detected) {
+        follow_lines(self, block);
+        LEAT_TRY(note_times(self, block, err));
+        LEAT_TRY(check_end(self, block, err));
+    }
     if (injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL)
         find_origin(self, block);
     return LEAT_OK;
@@ -268,51 +319,99 @@ static inline int shape_of(const char id[LEAT_CAN_ID_BYTES]) {
     return strcmp(text, "00002047") <= 0 ? LEAT_CAN_IDS_LONG : LEAT_CAN_IDS_BEYOND;
 }
 
+/* What a block has at a line that is not empty. */
+typedef struct at_line {
+    int64_t number, elapsed_ns;
+    leat_text text, before; /* the line, and that of the frame before it; data NULL: none */
+    double before_s;        /* the last time that is not 0; NAN: none */
+    bool after_zero;        /* the time of the frame before it, a frame or not, is 0 */
+    bool known;             /* after_s is that of this run of zeros */
+    double after_s;
+} at_line;
+
+/* A line that was read as a frame, beside the lines around it. */
+static leat_can_reject judge(const can_scan *self, can_block *block, at_line *at,
+                             const leat_can_line *line) {
+    const char *end = block->text + block->run.size_bytes, *next = at->text.data;
+    if (block->truncated && next + at->text.size_bytes == end) return LEAT_CAN_REJECT_TRUNCATED;
+    if (block->layout.gaps || block->layout.no_time) return LEAT_CAN_TAKEN;
+    if (line->time != 0) {
+        at->before_s = line->time;
+        at->after_zero = at->known = false;
+        return LEAT_CAN_TAKEN;
+    }
+    if (!at->known) {
+        const leat_can_text rest = text_from(self, block, next, &block->layout);
+        at->after_s = leat_can_first_time(&rest);
+        at->known = true;
+        if (isnan(at->after_s) && isnan(at->before_s)) at->after_s = block->first_s;
+    }
+    if (leat_can_is_zero_time(at->before_s, at->after_s)) return LEAT_CAN_TAKEN;
+    block->found.zero_falls += !at->after_zero && !isnan(at->before_s);
+    at->after_zero = true;
+    return LEAT_CAN_REJECT_ZERO;
+}
+
+/* A frame: what it adds to what was found in its block. */
+static void count_frame(can_block *block, at_line *at, leat_can_line *line) {
+    leat_can_file *found = &block->found;
+    const int shape = shape_of(line->id);
+    found->ids |= shape;
+    if ((line->marks & LEAT_CAN_MARK_PREFIXED) != 0) found->ids |= LEAT_CAN_IDS_PREFIXED;
+    else if (shape == LEAT_CAN_IDS_LONG) found->ids |= LEAT_CAN_IDS_BARE_LONG;
+    else if (shape != 0) found->ids |= LEAT_CAN_IDS_BARE_HEX;
+    found->marks |= line->marks;
+    found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
+    found->frames_sparse += (line->marks & LEAT_CAN_MARK_SPARSE) != 0;
+    found->short_times += line->time >= 0 && line->time <= 1;
+    if (found->frames == 1 || line->time < found->first_s) found->first_s = line->time;
+    if (found->frames == 1 || line->time > found->last_s) found->last_s = line->time;
+    if (block->layout.watch_count > 0) leat_can_watch_line(&block->layout, at->text, found->seen);
+    if (found->frames > 1) {
+        found->equal_times += line->time == line[-1].time;
+        found->earlier_times += line->time < line[-1].time;
+        found->slow_times += line->time > line[-1].time + LEAT_CAN_SLOW_S;
+        if (line->time < line[-1].time && !block->layout.no_time &&
+            leat_can_is_unpadded_step(at->before, line[-1].time, at->text, line->time) &&
+            found->unpadded++ == 0)
+            found->first_unpadded = at->number;
+    }
+    at->before = at->text;
+}
+
 /* Splits the block's text into lines and parses them. */
 static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
     can_block *block = self->blocks[worker];
     leat_can_file *found = &block->found;
-    bool no_time = block->layout.no_time;
+    const bool no_time = block->layout.no_time;
     const leat_can_injection *injected =
         injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL
             ? &self->options->injections[block->file_index]
             : NULL;
-    int64_t elapsed_ns = block->elapsed_ns;
+    at_line now = {.elapsed_ns = block->elapsed_ns, .before_s = block->before_s};
     const char *at = block->text, *end = at + block->run.size_bytes;
     const char *begin = at + block->skip_bytes; /* of the frames */
-    for (int64_t number = block->run.number; at < end; number++) {
+    for (now.number = block->run.number; at < end; now.number++) {
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *stop = feed != NULL ? feed : end;
         leat_text text = {at, (int32_t)(stop - at)};
         at = stop + 1;
         if (text.size_bytes > 0 && stop[-1] == '\r') text.size_bytes--;
         if (text.size_bytes == 0 || text.data < begin) continue;
         found->lines++;
-        leat_can_reject reason =
-            parse_line(self, block, text, &elapsed_ns, &block->lines[found->frames]);
+        leat_can_line *line = &block->lines[found->frames];
+        now.text = text;
+        leat_can_reject reason = parse_line(self, block, text, &now.elapsed_ns, line);
+        if (reason == LEAT_CAN_TAKEN) reason = judge(self, block, &now, line);
         leat_can_follow(&block->layout, text.data, text.size_bytes);
         if (reason != LEAT_CAN_TAKEN) {
-            LEAT_TRY(check_header(self, block, number, reason, text, err));
-            LEAT_TRY(set_aside(self, worker, number, reason, text, err));
+            LEAT_TRY(check_header(self, block, now.number, reason, text, err));
+            LEAT_TRY(set_aside(self, worker, now.number, reason, text, err));
             continue;
         }
-        leat_can_line *line = &block->lines[found->frames++];
+        found->frames++;
         if (injected != NULL) line->attack = leat_can_is_injected(injected, block->origin_s, line);
-        const int shape = shape_of(line->id);
-        found->ids |= shape;
-        if ((line->marks & LEAT_CAN_MARK_PREFIXED) != 0) found->ids |= LEAT_CAN_IDS_PREFIXED;
-        else if (shape == LEAT_CAN_IDS_LONG) found->ids |= LEAT_CAN_IDS_BARE_LONG;
-        else if (shape != 0) found->ids |= LEAT_CAN_IDS_BARE_HEX;
-        found->marks |= line->marks;
-        found->frames_cut += line->marks & LEAT_CAN_MARK_CUT;
-        found->frames_sparse += (line->marks & LEAT_CAN_MARK_SPARSE) != 0;
-        found->equal_times += found->frames > 1 && line->time == line[-1].time;
-        found->earlier_times += found->frames > 1 && line->time < line[-1].time;
-        found->short_times += line->time >= 0 && line->time <= 1;
-        found->slow_times += found->frames > 1 && line->time > line[-1].time + LEAT_CAN_SLOW_S;
-        if (found->frames == 1 || line->time < found->first_s) found->first_s = line->time;
-        if (found->frames == 1 || line->time > found->last_s) found->last_s = line->time;
-        if (block->layout.watch_count > 0) leat_can_watch_line(&block->layout, text, found->seen);
-        if (no_time) line->time = (double)(number - 1) / (double)self->options->lines.no_time;
+        count_frame(block, &now, line);
+        if (no_time) line->time = (double)(now.number - 1) / (double)self->options->lines.no_time;
     }
     return LEAT_OK;
 }
@@ -340,6 +439,11 @@ static void add_found(can_scan *self, const can_block *block) {
     file->earlier_times += found->earlier_times;
     file->short_times += found->short_times;
     file->slow_times += found->slow_times;
+    file->zero_falls += found->zero_falls;
+    file->unpadded += found->unpadded;
+    if (found->unpadded > 0 &&
+        (file->first_unpadded == 0 || found->first_unpadded < file->first_unpadded))
+        file->first_unpadded = found->first_unpadded;
     leat_can_watch_add(&block->layout, found->seen, file);
     for (int i = 0; i < LEAT_CAN_REJECT_COUNT; i++) file->rejected[i] += found->rejected[i];
     int64_t first = found->first_malformed;
@@ -493,6 +597,25 @@ static void note_slow(leat_can_file *file) {
         file->doubts |= LEAT_CAN_DOUBT_SLOW;
 }
 
+/* Times that are not those of a clock, as they are read. */
+static leat_code check_times(const can_scan *self, const leat_can_file *file, const char *path,
+                             leat_error *err) {
+    const leat_can_line_options *lines = &self->options->lines;
+    const int64_t zeros = file->rejected[LEAT_CAN_REJECT_ZERO];
+    if (leat_can_looks_like_gaps(file, lines))
+        return leat_can_refuse_gaps(file, path, lines->any_order, err);
+    if (leat_can_looks_unpadded(file, lines)) return leat_can_refuse_unpadded(file, path, err);
+    if (2 * zeros <= file->lines ||
+        (double)zeros <= self->options->max_rejected * (double)file->lines)
+        return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_INPUT,
+                     "\"%s\": the times of %lld of its %lld lines are 0, and those of the others "
+                     "are not; use a log with times, or read only the others with --max-rejected "
+                     "%.3f",
+                     path, (long long)zeros, (long long)file->lines,
+                     ceil(1000.0 * (double)zeros / (double)file->lines) / 1000.0);
+}
+
 /* A few bad lines are the log's fault; many indicate the wrong format. */
 static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err) {
     leat_can_file *file = &self->files[file_index];
@@ -504,10 +627,7 @@ static leat_code check_file(can_scan *self, int32_t file_index, leat_error *err)
     bool too_many = has_too_many(self->options, file, rejected);
     bool labels = 2 * file->rejected[LEAT_CAN_REJECT_LABEL] > rejected;
     if (!too_many || labels) LEAT_TRY(check_labels(self, file_index, err));
-    if (!too_many && leat_can_looks_like_gaps(file, &self->options->lines))
-        return leat_can_refuse_gaps(file, self->inputs->items[file_index].path,
-                                    self->options->lines.any_order, err);
-    if (!too_many) return LEAT_OK;
+    if (!too_many) return check_times(self, file, self->inputs->items[file_index].path, err);
     shown_lines shown = {.count = 0};
     const leat_can_file copy = *file;
     LEAT_TRY(find_rejected(self, file_index, &shown, err));

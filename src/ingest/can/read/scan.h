@@ -56,13 +56,17 @@ typedef struct leat_can_file {
     int marks;                                  /* of all frames: LEAT_CAN_MARK_... */
     /* csv: the columns of time, identifier and payload, or its first byte, from 1; 0: unknown */
     uint8_t time_column, id_column, data_column;
-    int64_t frames_cut;    /* with LEAT_CAN_MARK_CUT */
-    int64_t frames_sparse; /* with LEAT_CAN_MARK_SPARSE */
-    int64_t equal_times;   /* frames with the time of the one before, within blocks */
-    int64_t earlier_times; /* frames with an earlier one, within blocks */
-    int64_t short_times;   /* frames with a time of 0 to 1 s */
-    int64_t slow_times;    /* frames more than LEAT_CAN_SLOW_S after the one before */
+    int64_t frames_cut;     /* with LEAT_CAN_MARK_CUT */
+    int64_t frames_sparse;  /* with LEAT_CAN_MARK_SPARSE */
+    int64_t equal_times;    /* frames with the time of the one before, within blocks */
+    int64_t earlier_times;  /* frames with an earlier one, within blocks */
+    int64_t short_times;    /* frames with a time of 0 to 1 s */
+    int64_t slow_times;     /* frames more than LEAT_CAN_SLOW_S after the one before */
+    int64_t zero_falls;     /* times of 0 that are rejected, after others, within blocks */
+    int64_t unpadded;       /* steps back where a fraction gets longer, within blocks: context.h */
+    int64_t first_unpadded; /* number of the line after the first of them, or 0 */
     char time_name[LEAT_CAN_LABEL_NAME_BYTES]; /* of its column, for --column; "": unknown */
+    char id_name[LEAT_CAN_LABEL_NAME_BYTES];   /* the same of identifiers */
     bool watched;                              /* label_like is what the watched columns give */
     uint8_t seen[LEAT_CAN_WATCH_MAX];          /* in the watched columns: LEAT_CAN_SEEN_... */
 } leat_can_file;
@@ -90,5 +94,10 @@ bool leat_can_looks_like_gaps(const leat_can_file *file, const leat_can_line_opt
 /* The error for it, which names the options that decide. */
 LEAT_MUST_CHECK leat_code leat_can_refuse_gaps(const leat_can_file *file, const char *path,
                                                bool any_order, leat_error *err);
+
+/* Whether fractions of a second seem to be written without leading zeros, and the error for it. */
+bool leat_can_looks_unpadded(const leat_can_file *file, const leat_can_line_options *options);
+LEAT_MUST_CHECK leat_code leat_can_refuse_unpadded(const leat_can_file *file, const char *path,
+                                                   leat_error *err);
 
 #endif
