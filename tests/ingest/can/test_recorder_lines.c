@@ -50,7 +50,9 @@ static const line_case busmaster_cases[] = {
     {"23:59:59:0000 Rx 1 Engine xr 0", ID, NULL},
     {"23:59:60:0000 Rx 1 0x385 s 0", TIME, NULL},
     {"24:00:00:0000 Rx 1 0x385 s 0", TIME, NULL},
-    {"23:59:59:000 Rx 1 0x385 s 0", TIME, NULL},
+    {"23:59:59:007 Rx 1 0x385 s 0", "86399.007 1 385 0.0.0.0.0.0.0.0 0", NULL}, /* ms */
+    {"23:59:59:00 Rx 1 0x385 s 0", TIME, NULL},
+    {"23:59:59:00000 Rx 1 0x385 s 0", TIME, NULL},
     {"23:59:59 Rx 1 0x385 s 0", TIME, NULL},
     {"a comment", TIME, NULL},
 };

@@ -167,7 +167,12 @@ leat_code leat_can_detect(const char *text, int64_t size_bytes, const char *path
     bool made = make_layout(format, &lines, options, layout, &first, why);
     LEAT_ASSERT(made);
     layout->gaps = !layout->no_time && (layout->gaps || options->times == LEAT_TIMES_GAP);
-    if (first < lines.count) *skip_bytes = lines.lines[first].data - text;
-    else *skip_bytes = size_bytes;
+    if (first < lines.count) {
+        *skip_bytes = lines.lines[first].data - text;
+    } else { /* the text may have more lines than were examined */
+        const leat_text *last = &lines.lines[lines.count - 1];
+        *skip_bytes = last->data + last->size_bytes - text;
+        while (*skip_bytes < size_bytes && strchr("\r\n", text[*skip_bytes]) != NULL) ++*skip_bytes;
+    }
     return LEAT_OK;
 }

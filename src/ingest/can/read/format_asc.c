@@ -28,6 +28,18 @@ static bool read_base(leat_text line, leat_can_layout *layout) {
     return true;
 }
 
+/* What a header has, whose dates may be of any language; other lines before the first event belong
+ * to the log. */
+static bool is_header(leat_text line) {
+    static const char *const words[] = {"date",  "base", "internal", "no",
+                                        "begin", "end",  "previous", NULL};
+    const char *at = line.data, *end = at + line.size_bytes;
+    leat_text word = next_word(&at, end);
+    bool is = word.size_bytes > 1 && word.data[0] == '/' && word.data[1] == '/';
+    for (int i = 0; words[i] != NULL; i++) is = is || is_word_of_any_case(word, words[i]);
+    return is;
+}
+
 /* The header ends where the first event has a time. */
 static bool is_event(leat_text line) {
     const char *at = line.data, *end = at + line.size_bytes;
@@ -40,9 +52,12 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     (void)options;
     (void)why;
-    bool based = false;
-    while (*first < of->count && !is_event(of->lines[*first]))
-        based = read_base(of->lines[(*first)++], layout) || based;
+    bool based = false, header = true;
+    for (int i = 0; i < of->count && !is_event(of->lines[i]); i++) {
+        based = read_base(of->lines[i], layout) || based;
+        header = header && is_header(of->lines[i]);
+        *first += header;
+    }
     if (layout->clock.mode == 0) layout->clock.mode = 'A';
     layout->gaps = layout->clock.mode == 'R';
     return based;

@@ -8,7 +8,8 @@
  *   ***SYSTEM MODE***
  *   23:59:58:9021 Rx 1 0x385 s 8 70 00 00 00 D8 7F FF 00
  *
- * The last number of a time is in units of 0.1 ms, but in the header in ms.
+ * The last number of a time has four digits, in units of 0.1 ms, or three, in ms; in the header it
+ * is in ms.
  */
 #include <stdio.h>
 
@@ -23,9 +24,9 @@ static bool is_decimal(const leat_can_layout *layout) {
     return layout->id_unit == LEAT_CAN_UNIT_DEC;
 }
 
-/* "23:59:58:9021" as microseconds; the last number has units of unit_us, and `digits` digits, or
- * with 0 any. Hours may be more than a day has. */
-static bool read_clock(leat_text text, int digits, int64_t unit_us, int64_t *us) {
+/* "23:59:58:9021" as microseconds; with unit_us 0 the unit of the last number is that of its
+ * digits. Hours may be more than a day has. */
+static bool read_clock(leat_text text, int64_t unit_us, int64_t *us) {
     static const uint32_t maxima[] = {99999, 59, 59, 9999};
     uint32_t of[4];
     const char *at = text.data, *end = at + text.size_bytes;
@@ -33,7 +34,10 @@ static bool read_clock(leat_text text, int digits, int64_t unit_us, int64_t *us)
         const char *colon = i < 3 ? memchr(at, ':', (size_t)(end - at)) : end;
         if (colon == NULL || !read_decimal(text_between(at, colon), 5, maxima[i], &of[i]))
             return false;
-        if (i == 3 && digits > 0 && end - at != digits) return false;
+        if (i == 3 && unit_us == 0) {
+            if (end - at != 3 && end - at != 4) return false;
+            unit_us = end - at == 3 ? 1000 : 100;
+        }
         at = colon + 1;
     }
     *us = (int64_t)(of[0] * 3600 + of[1] * 60 + of[2]) * SECOND_US + of[3] * unit_us;
@@ -67,7 +71,7 @@ static bool read_date(leat_text text, int64_t *us) {
     }
     if (of[1] < 1 || of[1] > 12 || of[0] < 1 ||
         (int)of[0] > leat_time_month_days(of[2], (int)of[1]) ||
-        !read_clock(clock, 0, 1000, &clock_us) || clock_us >= DAY_US)
+        !read_clock(clock, 1000, &clock_us) || clock_us >= DAY_US)
         return false;
     *us = leat_time_days(of[2], (int)of[1], (int)of[0]) * DAY_US + clock_us;
     return true;
@@ -101,17 +105,20 @@ static void read_header_line(leat_text inside, leat_can_layout *layout) {
 static bool is_event(leat_text line) {
     const char *at = line.data;
     int64_t us;
-    return read_clock(next_word(&at, at + line.size_bytes), 4, 100, &us);
+    return read_clock(next_word(&at, at + line.size_bytes), 0, &us);
 }
 
 static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options *options,
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     (void)options;
     static const char maker[] = "BUSMASTER ", protocol[] = "PROTOCOL ";
-    bool made = false, other = false;
-    for (; *first < of->count && !is_event(of->lines[*first]); ++*first) {
+    bool made = false, other = false, header = true;
+    for (int i = 0; i < of->count && !is_event(of->lines[i]); i++) {
         leat_text inside;
-        if (!read_starred(of->lines[*first], &inside)) continue;
+        const bool starred = read_starred(of->lines[i], &inside);
+        header = header && starred; /* others are lines of the log that cannot be read */
+        *first += header;
+        if (!starred) continue;
         made = made || is_word(inside, "[START LOGGING SESSION]") ||
                (inside.size_bytes > 10 && memcmp(inside.data, maker, 10) == 0);
         other = other || (inside.size_bytes > 9 && memcmp(inside.data, protocol, 9) == 0 &&
@@ -138,7 +145,7 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
 static bool read_line_time(const leat_can_layout *layout, leat_text text, int64_t *us) {
     const leat_can_clock *clock = &layout->clock;
     leat_can_moment moment = {0};
-    if (clock->other || !read_clock(text, 4, 100, &moment.day_us)) return false;
+    if (clock->other || !read_clock(text, 0, &moment.day_us)) return false;
     *us = moment.day_us;
     if (layout->gaps || (clock->mode == 'A' && *us >= DAY_US)) return true;
     return *us < DAY_US && leat_can_complete_time(clock, &moment, us);

@@ -177,8 +177,13 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
                     leat_can_layout *layout, int *first, char why[LEAT_CAN_WHY_BYTES]) {
     (void)options;
     bool sure = true, named = false;
-    while (*first < of->count && is_remark(of->lines[*first]))
-        named = is_header(of->lines[(*first)++]) || named;
+    int i = 0;
+    for (; i < of->count && is_remark(of->lines[i]); i++) {
+        if (!is_header(of->lines[i])) continue;
+        named = true;
+        *first = i + 1; /* remarks after it are listed, as those between frames are */
+    }
+    if (!named) *first = i;
     if (!find_base(of, *first, layout, &sure)) return named;
     if (!sure)
         snprintf(

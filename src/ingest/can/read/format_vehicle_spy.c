@@ -223,10 +223,14 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
     int name = -1, protocol = -1, description = -1;
     bool found = false, sure = false;
     leat_can_layout from = *layout;
-    for (; *first < of->count && !(found && is_row(of->lines[*first])); ++*first) {
+    enum { ROW_CELLS = 8 };
+    int i = 0, row = -1; /* before a header: it is listed, or read as those after it */
+    for (; i < of->count && !(found && is_row(of->lines[i])); i++) {
         leat_text cells[LEAT_CAN_COLUMNS_MAX];
-        int count = split(of->lines[*first], cells);
+        int count = split(of->lines[i], cells);
         bool header = count > 0 && is_word_of_any_case(cells[0], "line");
+        if (header) *first = i + 1; /* what follows belongs to the log */
+        else if (row < 0 && is_row(of->lines[i]) && count >= ROW_CELLS) row = i;
         if (!header && !found) read_network(cells, count, &name, &protocol, &from);
         leat_can_layout made = from;
         if (!header || sure || !read_header(cells, count, &made)) continue;
@@ -236,11 +240,12 @@ static bool lay_out(const leat_can_first_lines *of, const leat_can_line_options 
         layout->clock.mode = made.gaps ? 'R' : 'A';
         description = find_cell(cells, count, "description", false);
     }
+    if (row >= 0 && row < *first) *first = row;
     layout->part = ',';
     layout->named = true;
     layout->id_unit = LEAT_CAN_UNIT_HEX;
     layout->data_unit = LEAT_CAN_UNIT_HEX;
-    for (int i = *first; i < of->count && found; i++)
+    for (; i < of->count && found; i++)
         note_buses(layout, of->lines[i].data, of->lines[i].data + of->lines[i].size_bytes);
     return found && check_notation(of, *first, description, layout, why);
 }
