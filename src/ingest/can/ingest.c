@@ -253,6 +253,7 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
     can_parts *parts = NULL;
     leat_can_meta *meta = NULL;
     LEAT_TRY(leat_can_explain_memory(job, leat_can_frames_make(job, err), err));
+    LEAT_TRY(leat_can_check_ids(job, err));
     label_files(job);
     job->result->seconds_scan = seconds(job);
     LEAT_TRY(leat_can_explain_memory(job, make_plan(job, err), err));

@@ -111,6 +111,9 @@ LEAT_MUST_CHECK leat_code leat_can_warn_files(const leat_can_file *files,
                                               const leat_can_settings *settings, char *warning,
                                               size_t warning_bytes, leat_error *err);
 
+/* identifiers.c: LEAT_ERR_INPUT: those of a csv may be hexadecimal or decimal. */
+LEAT_MUST_CHECK leat_code leat_can_check_ids(leat_can_job *job, leat_error *err);
+
 /* injected.c: the logs that metadata labels, in the result; appends to the warning what does not
  * agree with them. */
 LEAT_MUST_CHECK leat_code leat_can_report_injected(leat_can_job *job, char *warning,

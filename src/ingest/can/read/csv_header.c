@@ -142,17 +142,17 @@ static bool check_payloads(const leat_can_header *head, leat_can_layout *layout)
     return leat_can_header_refuse(head, "%s", why);
 }
 
-/* The time's column as --column takes it. */
-static void name_time(const leat_can_header *head, leat_can_layout *layout) {
-    int column = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME);
-    char *name = layout->time_name;
+/* A column as --column takes it. */
+static void name_column(const leat_can_header *head, const leat_can_layout *layout, int kind,
+                        char name[LEAT_CAN_LABEL_NAME_BYTES]) {
+    int column = leat_can_find_column(layout, kind);
     if (column < 0) return;
     if (head->named)
-        leat_text_show(name, sizeof layout->time_name, head->cells[column].data,
+        leat_text_show(name, LEAT_CAN_LABEL_NAME_BYTES, head->cells[column].data,
                        head->cells[column].size_bytes);
     bool whole = head->named && strlen(name) == (size_t)head->cells[column].size_bytes;
-    if (!whole || strpbrk(name, ",:=\"'$") != NULL)
-        snprintf(name, sizeof layout->time_name, "%d", column + 1);
+    if (!whole || strpbrk(name, ",:=\"'$`\\!") != NULL || leat_can_number_of(name) > 0)
+        snprintf(name, LEAT_CAN_LABEL_NAME_BYTES, "%d", column + 1);
 }
 
 /* The names in their order, without case, blanks and punctuation. */
@@ -189,7 +189,8 @@ static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
         layout->data_unit = LEAT_CAN_UNIT_BASE64;
         layout->dlc_unit = LEAT_CAN_UNIT_BYTES;
     }
-    name_time(head, layout);
+    name_column(head, layout, LEAT_CAN_COLUMN_TIME, layout->time_name);
+    name_column(head, layout, LEAT_CAN_COLUMN_ID, layout->id_name);
     leat_can_note_units(head, layout);
     if (!check_payloads(head, layout)) return false;
     leat_can_find_label_like(head->lines, head->line_count, head->named ? head->cells : NULL,

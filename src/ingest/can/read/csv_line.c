@@ -370,8 +370,7 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
     if (!take_time(layout, in.cell[LEAT_CAN_COLUMN_TIME], &line->time)) return LEAT_CAN_REJECT_TIME;
     if (error) return LEAT_CAN_REJECT_ERROR;
     if (!take_id(layout, &in, options, extended, line)) return LEAT_CAN_REJECT_ID;
-    leat_text id = in.cell[LEAT_CAN_COLUMN_ID];
-    if (id.size_bytes > 1 && id.data[0] == '0') line->marks |= LEAT_CAN_MARK_PADDED;
+    note_padded(in.cell[LEAT_CAN_COLUMN_ID], line);
     line->attack = false;
     leat_text label = in.cell[LEAT_CAN_COLUMN_LABEL];
     bool labelled = layout->labelled && !leat_can_take_sparse(label, options, line);

@@ -190,6 +190,10 @@ bool leat_can_take_bus(const leat_can_buses *buses, leat_text cell, uint16_t *bu
 
 /* ---- identifiers and payloads (fields.c) ----------------------------------------------------- */
 
+/* Marks one that begins with 0. */
+static inline void note_padded(leat_text id, leat_can_line *line) {
+    if (id.size_bytes > 1 && id.data[0] == '0') line->marks |= LEAT_CAN_MARK_PADDED;
+}
 /* An identifier in hexadecimal digits, also with 0x. */
 bool leat_can_take_id(leat_text text, bool extended, const leat_can_line_options *options,
                       leat_can_line *line);

@@ -1,0 +1,114 @@
+"""leat ingest can: identifiers of a csv that may be hexadecimal or decimal are refused, with the
+option that decides; and what a warning says of times of 0."""
+import json
+import os
+import re
+import shlex
+import subprocess
+import unittest
+
+from command import LEAT, leat
+from test_ingest_can import Case
+
+IDS = [61 + 47 * i for i in range(16)]  # 61, 108, ..., 766: no digit beyond 9
+
+
+class Identifiers(Case):
+    def log(self, name="x.csv", column="can_id", ids=IDS, write=str, line="{time},{id},{data}\n"):
+        path = self.path("a folder", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="ascii") as file:
+            if column:
+                file.write(line.format(time="timestamp", id=column, data="data"))
+            for i in range(600):
+                file.write(line.format(time=f"{i * 0.001:.3f}", id=write(ids[i % len(ids)]),
+                                       data=f"0A{i % 256:02X}"))
+        return path
+
+    def run_can(self, *words, status=0):
+        return leat("ingest", "can", *words, "-o", self.path("cache"), "--val-fraction", "0",
+                    status=status)
+
+    def vocabulary(self):
+        cache, = (entry for entry in os.listdir(self.path("cache")) if entry[0] != ".")
+        with open(self.path("cache", cache, "vocab.json"), encoding="utf-8") as file:
+            return set(json.load(file)["entries"])
+
+    def commands(self, *words):
+        """The two options of a refusal, as a shell reads them."""
+        says = self.run_can(*words, status=1).stderr
+        self.assertEqual(len(says.splitlines()), 1)
+        found = re.search(r"108 is either 0x108 or 0x6C; use (--column .*), or if they are decimal "
+                          r"(--column .*)\n$", says)
+        self.assertIsNotNone(found, says)
+        return found.groups()
+
+    def test_refused_with_both_readings(self):
+        """Whatever the column is called; both commands work as they are printed."""
+        for column in ("arbitration_id", "can_id", "CAN ID", "identifier", "Message ID", "id",
+                       '"arb_id"'):
+            log = self.log(column=column)
+            for option, base in zip(self.commands(log), (16, 10)):
+                command = f"{shlex.quote(LEAT)} ingest can {shlex.quote(log)} -o cache {option}"
+                subprocess.run(["sh", "-c", command], cwd=self.folder, check=True,
+                               capture_output=True)
+                wanted = {f"{int(str(value), base):03X}" for value in IDS}
+                self.assertLessEqual(wanted, self.vocabulary())
+                subprocess.run(["rm", "-r", self.path("cache")], check=True)
+
+    def test_what_is_given_stays(self):
+        log = self.log("x.csv", "what", line="{data},{id},{time}\n")
+        given = "time=timestamp,id=what,data=1"
+        hexadecimal, decimal = self.commands(log, "--column", given)
+        self.assertEqual(hexadecimal, "--column time=timestamp,id=what:hex,data=1")
+        self.run_can(log, *shlex.split(decimal))
+        hexadecimal, _ = self.commands(self.log(column=""), "--column", "time=1,id=2,data=3")
+        self.assertEqual(hexadecimal, "--column time=1,id=2:hex,data=3")
+        hexadecimal, _ = self.commands(self.log(), "--column", "data=data")
+        self.assertEqual(hexadecimal, "--column data=data,id=can_id:hex")
+
+    def test_what_shows_it(self):
+        """In any file of the data set."""
+        log = self.log()
+        for shown in (dict(ids=IDS[:15]), dict(ids=IDS + [0x1AB], write="{:X}".format),
+                      dict(write="{:04d}".format), dict(write="0x{}".format),
+                      dict(ids=list(range(10, 26)))):
+            self.run_can(self.log(**shown))
+        self.log("other.csv", write="{:04d}".format)
+        self.log("x.csv")
+        self.run_can(self.path("a folder"))
+        os.remove(self.path("a folder", "other.csv"))
+        self.run_can(log, "--identifiers", "written")
+        self.run_can(self.log("x.log", "", line="({time}) can0 {id}#{data}\n",
+                              ids=[value for value in IDS if value > 99]))
+
+    def test_files_together(self):
+        """Identifiers of all files count, and a run that resumes refuses, too."""
+        self.log("x.csv", ids=IDS[:8])
+        self.log("y.csv", ids=IDS[8:])
+        folder = self.path("a folder")
+        says = self.run_can(folder, status=1).stderr
+        self.assertIn('x.csv" and 1 other file: no identifier', says)
+        self.assertIn('x.csv" and 1 other file: no identifier',
+                      self.run_can(folder, "--resume", status=1).stderr)
+        self.log("z.log", "", line="({time}) can0 {id}#{data}\n", ids=[0x1AB], write="{:X}".format)
+        says = self.run_can(folder, status=1).stderr
+        self.assertIn("begin them with 0x if they are hexadecimal, or write them as hexadecimal",
+                      says)
+
+    def test_times_of_0(self):
+        log = self.path("x.log")
+        with open(log, "w", encoding="ascii") as file:
+            for i in range(600):
+                file.write(f"({0 if i % 50 == 7 else 1.6e9 + i * 0.001:.6f}) can0 1AB#0A T\n")
+        result = self.ingest(log, "--val-fraction", "0")
+        self.assertEqual((result["frames"], result["rejected"], result["clock_steps"]["count"]),
+                         (588, 12, 0))
+        warning, = result["warnings"]
+        self.assertTrue(warning.endswith(
+            'x.log": rejected 12 frames with the time 0, which loggers write where they do not '
+            "have a time"), warning)
+
+
+if __name__ == "__main__":
+    unittest.main()
