@@ -75,7 +75,7 @@ static void write_json(const cat_graphs *job, const leat_can_graph *graph,
     put_text(cli, "folder", capture->folder);
     leat_out(cli, ",\"window_start\":%lld,\"y\":%d,\"attack_type\":%d",
              (long long)facts->window_start, facts->y, facts->attack_type);
-    put_text(cli, "attack", leat_can_attack_name(facts->attack_type));
+    put_text(cli, "attack", leat_can_attack_name_of(facts->y, facts->attack_type));
     leat_out(cli, ",\"attack_first\":%d,\"attack_count\":%d", facts->attack_first,
              facts->attack_count);
     put_identifiers(job, graph);

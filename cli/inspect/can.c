@@ -11,9 +11,8 @@
 
 const char *leat_can_attack_words(char text[LEAT_WORDS_BYTES],
                                   const leat_can_summary_attack *attack) {
-    const char *name = leat_can_attack_name(attack->type);
-    if (attack->unknown) snprintf(text, LEAT_WORDS_BYTES, "attack of unknown type");
-    else if (name[0] != 0) snprintf(text, LEAT_WORDS_BYTES, "%.30s", name);
+    const char *name = leat_can_attack_name_of(attack->unknown, attack->type);
+    if (name[0] != 0) snprintf(text, LEAT_WORDS_BYTES, "%.30s", name);
     else snprintf(text, LEAT_WORDS_BYTES, "type %d", attack->type);
     return text;
 }

@@ -115,8 +115,7 @@ static void say_window(leat_page *page, const drawing *of, const leat_can_captur
     leat_figure_say(page, words);
     if (facts->y <= 0) return;
     snprintf(words, sizeof words, "(%s, %s labelled);",
-             facts->attack_type == 0 ? "attack of unknown type"
-                                     : leat_can_attack_name(facts->attack_type),
+             leat_can_attack_name_of(facts->y, facts->attack_type),
              leat_things(a, facts->attack_count, "frame"));
     leat_figure_say(page, words);
 }

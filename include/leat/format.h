@@ -231,8 +231,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_probe_table_decode(const void *stream, i
 /* ---- CAN caches --------------------------------------------------------------------------- */
 
 /* The name of an attack by its code in attack_type: "benign", "dos", ...; "unlabelled" for -1; ""
- * for any other number. */
+ * for any other number. Code 0 is also that of attacks whose type is not known. */
 LEAT_API const char *leat_can_attack_name(int code);
+/* The same of a graph with label y: "attack of unknown type" if y is 1 and the code 0. */
+LEAT_API const char *leat_can_attack_name_of(int y, int code);
 
 /* ---- PNG ----------------------------------------------------------------------------------- */
 

@@ -74,7 +74,7 @@ typedef struct leat_can_sizes_facts {
     double mean, p95, p99;
 } leat_can_sizes_facts;
 typedef struct leat_can_attack_count {
-    const char *name; /* of the attack type: "benign", "dos", ..., "unlabelled" */
+    const char *name; /* of the attack type, as leat_can_attack_name_of */
     int64_t graphs;
 } leat_can_attack_count;
 
@@ -171,7 +171,7 @@ typedef struct leat_can_graph_facts {
     int32_t capture;
     int32_t node_count, edge_count;
     int32_t y; /* 1: some frame is an attack; else -1: some frame is unlabelled; else 0: benign */
-    int32_t attack_type;  /* leat_can_attack_name has its name; -1 if y is -1 */
+    int32_t attack_type;  /* leat_can_attack_name_of has its name; -1 if y is -1 */
     int32_t attack_first; /* frame of the window, -1: none */
     int32_t attack_count; /* frames labelled as attacks */
 } leat_can_graph_facts;
@@ -219,8 +219,8 @@ LEAT_API leat_can_summary_options leat_can_summary_options_default(void);
 
 typedef struct leat_can_summary_attack {
     int32_t type; /* leat_can_attack_name has its name; -1: unlabelled */
-    bool unknown; /* type 0, but frames are attacks: the log's name does not give the kind of
-                     attack */
+    bool unknown; /* type 0, but frames are attacks: neither their labels nor the log's name give
+                     the kind of attack */
     int64_t graphs;
     int64_t frames; /* labelled as attacks, of those graphs; where windows overlap, of each window
                      */

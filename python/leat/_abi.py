@@ -530,6 +530,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
                                       _error)),
     "leat_textbuf_destroy": (None, (_handle,)),
     "leat_can_attack_name": (c.c_char_p, (c.c_int,)),
+    "leat_can_attack_name_of": (c.c_char_p, (c.c_int, c.c_int)),
     "leat_can_cache_open": (c.c_int, (c.POINTER(_handle), c.c_char_p, _error)),
     "leat_can_cache_close": (None, (_handle,)),
     "leat_can_cache_get_facts": (None, (_handle, c.POINTER(CanFacts))),

@@ -21,13 +21,16 @@ NODE_FEATURES, EDGE_FEATURES = _abi.NODE_FEATURES, _abi.EDGE_FEATURES
 _SCALES = ("stored", "none")  # by leat_scale
 
 
-def attack_name(code: SupportsIndex) -> str:
+def attack_name(code: SupportsIndex, y: SupportsIndex | None = None) -> str:
     """The name of an attack by its code in `attack_type`: "benign", "dos", ..., "unlabelled" (-1).
 
-    Raises OptionError for other numbers. docs/can.md lists them.
+    Code 0 is that of benign graphs and of attacks whose type is not known: with the `y` of its
+    graph, the latter are "attack of unknown type". Raises OptionError for other numbers.
+    docs/can.md lists them.
     """
-    number = integer("code", code)
-    name = _text(lib.leat_can_attack_name(number)) if -1 <= number < 1000 else ""
+    number, label = integer("code", code), 0 if y is None else integer("y", y)
+    name = (_text(lib.leat_can_attack_name_of(int(label > 0), number))
+            if -1 <= number < 1000 else "")
     if not name:
         raise OptionError(f"attack code {number} does not exist")
     return name
@@ -89,9 +92,14 @@ class GraphFacts(NamedTuple):
     node_count: int
     edge_count: int
     y: int             #: 1: attack, some frame is labelled as one; 0: benign; -1: unlabelled
-    attack_type: int   #: 0: none; -1: unlabelled
+    attack_type: int   #: 0: none, or an unknown type if y is 1; -1: unlabelled
     attack_first: int  #: first frame of the window that is labelled as an attack, -1: none
     attack_count: int  #: frames labelled as attacks
+
+    @property
+    def attack(self) -> str:
+        """attack_name(attack_type, y)"""
+        return attack_name(self.attack_type, self.y)
 
 
 def _shown(found: Any) -> str:
@@ -127,7 +135,7 @@ class GraphBatch(NamedTuple):
     node_ptr: npt.NDArray[np.int64]      #: [G + 1] first node of each graph
     edge_ptr: npt.NDArray[np.int64]      #: [G + 1] first edge
     y: npt.NDArray[np.int32]             #: [G] 1: attack; 0: benign; -1: unlabelled
-    attack_type: npt.NDArray[np.int32]   #: [G] 0: none; -1: unlabelled
+    attack_type: npt.NDArray[np.int32]   #: [G] 0: none, or unknown if y is 1; -1: unlabelled
     graph: npt.NDArray[np.int64]         #: [G] number in the split
 
     def __repr__(self) -> str:
@@ -214,7 +222,7 @@ class CanSplit(Sequence[Graph]):
         self.edges = facts.edges
         self.frames = facts.frames  #: of its logs; those of val count as train
         self.file_bytes = facts.file_bytes
-        #: graphs of each attack type, including "benign" and "unlabelled"
+        #: graphs of each attack_name, including "benign" and "unlabelled"
         self.attacks: dict[str, int] = dict(facts.attacks)
 
     def _number(self, graph: int) -> int:

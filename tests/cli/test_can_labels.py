@@ -144,12 +144,15 @@ class States(Case):
         self.assertIn("train   80 graphs, 3 with an attack, 40 unlabelled", again)
 
     def test_attacks_of_unknown_type(self):
-        """The metadata of a cache count them as benign; a cache that is found does not."""
+        """They are not benign, whether the cache is new or found."""
         write_labelled(self.path("logs", "test_x", "drive.csv"), range(110, 150), begin=5000)
         first, again = (self.ingest("--val-fraction", "0.3") for _ in range(2))
         self.assertEqual((first["found"], again["found"]), (False, True))
         self.assertEqual(first["splits"]["test_x"], {"graphs": 20, "attacks": 3, "unlabelled": 0})
         self.assertEqual(again["splits"], first["splits"])
+        with open(os.path.join(first["cache"], "cache_metadata.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["splits"]["test_x"]["attack_balance"],
+                             {"benign": 17, "attack of unknown type": 3})
 
     def test_nearly_all_attacks(self):
         """Of 20 or more training graphs more than 90 %, whether the cache is new or found."""
@@ -322,6 +325,75 @@ class Columns(Case):
                 file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},{'odd' if i else ''}\n")
         result = self.ingest()
         self.assertEqual((result["files_taken_as_benign"], result["files_unlabelled"]), (0, 1))
+
+
+class AttackTypes(Case):
+    """The type of an attack is that of its label's word, of a second column, or of the file."""
+    CASES = (  # file, lines of (label, SubClass) by the window, options, attack_balance
+        ("ride.csv", {3: "DoS", 4: "Fuzzy", 5: "DoS", 9: "Attack", 11: "Fabrication"}, (),
+         {"dos": 2, "fuzzing": 1, "attack of unknown type": 2, "benign": 15}),
+        ("replay.csv", {3: "DoS", 9: "Attack", 11: "fabrication"}, (),
+         {"dos": 1, "replay": 1, "attack of unknown type": 1, "benign": 17}),
+        ("ride.csv", {3: "Attack,Flooding", 4: "attack,gear spoofing", 5: "Attack,Odd one",
+                      6: "Attack,", 7: "Fuzzy,Normal", 8: "Normal,Flooding"},
+         ("--column", "attack=SubClass"),
+         {"flooding": 1, "gear": 1, "attack of unknown type": 2, "fuzzing": 1, "benign": 15}),
+        ("dos.csv", {3: "Replay"}, ("--attack-codes", "short"),
+         {"attack of unknown type": 1, "benign": 19}),
+        ("dos.csv", {3: "Fuzzy"}, ("--attack-type", "file"), {"dos": 20}))
+
+    def write(self, name, labels):
+        os.makedirs(self.path("logs"), exist_ok=True)
+        two = any("," in label for label in labels.values())
+        with open(self.path("logs", name), "w", encoding="ascii") as file:
+            file.write("timestamp,arbitration_id,data_field,Label" + ",SubClass" * two + "\n")
+            for i in range(FRAMES):
+                label = labels.get(i // 20, "") if i % 20 == 7 else ""
+                file.write(f"{1000 + i * 0.001:.6f},{','.join(frame(i))},"
+                           f"{label or 'Normal' + ',Normal' * two}\n")
+
+    def test_words(self):
+        """Metadata, inspect and cat agree, for any number of threads."""
+        for number, (name, labels, words, balance) in enumerate(self.CASES):
+            shutil.rmtree(self.path("logs"), ignore_errors=True)
+            self.write(name, labels)
+            seen = []
+            for threads in ("1", "3"):
+                result = self.ingest("--val-fraction", "0", "--threads", threads, *words,
+                                     out=f"{number}-{threads}")
+                seen.append(content(result["cache"]))
+            self.assertEqual(seen[0], seen[1])
+            with self.subTest(number):
+                with open(os.path.join(result["cache"], "cache_metadata.json"),
+                          encoding="utf-8") as file:
+                    told = json.load(file)["splits"]["train"]["attack_balance"]
+                self.assertEqual(told, balance)
+                done = leat("inspect", result["cache"], "--json")
+                self.assertEqual({one["name"]: one["graphs"] for one in
+                                  json.loads(done.stdout)["splits"]["train"]["attacks"]}, balance)
+                found = {}
+                done = leat("cat", result["cache"], "--graph", ":", "--format", "ndjson")
+                for line in done.stdout.splitlines():
+                    attack = json.loads(line)["attack"]
+                    found[attack] = found.get(attack, 0) + 1
+                self.assertEqual(found, balance)
+                done = leat("doctor", result["cache"])
+                self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_alone(self):
+        """Types without labels are refused, and each of the two remedies is taken."""
+        self.write("ride.csv", {3: "Flooding", 4: "DoS"})
+        with open(self.path("logs", "ride.csv"), encoding="ascii") as file:
+            text = file.read()
+        with open(self.path("logs", "ride.csv"), "w", encoding="ascii") as file:
+            file.write(text.replace("Label", "Kind of it"))
+        done = leat("ingest", "can", self.path("logs"), "-o", self.path("x"), "--window", "20",
+                    "--stride", "20", "--column", "attack=Kind of it")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no column says which frames are attacks", done.stderr)
+        remedy = re.search("use (label=Kind of it) instead", done.stderr)[1]
+        splits = self.ingest("--column", remedy)["splits"]
+        self.assertEqual(splits["train"]["attacks"] + splits["val"]["attacks"], 2)
 
 
 class Buses(Case):

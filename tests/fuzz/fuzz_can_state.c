@@ -62,8 +62,9 @@ static void read_all(const leat_can_store *store, int32_t stream) {
     uint32_t id[64];
     int16_t bytes[64][LEAT_CAN_BYTES];
     bool attack[64];
+    uint8_t type[64];
     int32_t file[64];
-    leat_can_frames_out out = {time, id, bytes, attack, file};
+    leat_can_frames_out out = {time, id, bytes, attack, type, file};
     int64_t count = leat_can_store_frames(store, stream);
     for (int64_t at = 0; at < count; at += 64) {
         int64_t piece = count - at < 64 ? count - at : 64;

@@ -47,6 +47,7 @@ static leat_can_line line_of(const can_shape *shape, int file, int64_t line, int
     memcpy(made.id, text, strnlen(text, LEAT_CAN_ID_BYTES));
     made.bus = (uint16_t)(below(shape->seed, 5, at, shape->buses) * 9973);
     made.attack = below(shape->seed, 6, at, 9) == 0;
+    if (made.attack) made.type = (uint8_t)below(shape->seed, 10, at, LEAT_CAN_TYPES_END);
     bool low = below(shape->seed, 7, at, 50) == 0;
     for (int k = 0; k < LEAT_CAN_BYTES; k++) {
         made.bytes[k] = (int16_t)below(shape->seed, 8, at * LEAT_CAN_BYTES + k, 256);
@@ -179,8 +180,9 @@ leat_code can_frames_compare(const leat_can_store *store, int32_t stream, const 
     static _Thread_local uint32_t id[MOST];
     static _Thread_local int16_t bytes[MOST][LEAT_CAN_BYTES];
     static _Thread_local bool attack[MOST];
+    static _Thread_local uint8_t type[MOST];
     static _Thread_local int32_t file[MOST];
-    leat_can_frames_out out = {time, id, bytes, attack, file};
+    leat_can_frames_out out = {time, id, bytes, attack, type, file};
     *same = true;
     LEAT_TRY(leat_can_store_read(store, stream, first, count, &out, err));
     for (int64_t i = 0; i < count; i++) {
@@ -188,7 +190,8 @@ leat_code can_frames_compare(const leat_can_store *store, int32_t stream, const 
         *same = *same && memcmp(&time[i], &want->line.time, sizeof *time) == 0 &&
                 id[i] == can_id_number(want->line.id, want->line.bus) &&
                 memcmp(bytes[i], want->line.bytes, sizeof *bytes) == 0 &&
-                attack[i] == want->line.attack && file[i] == want->file;
+                attack[i] == want->line.attack && type[i] == want->line.type &&
+                file[i] == want->file;
     }
     return LEAT_OK;
 }

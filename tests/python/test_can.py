@@ -130,6 +130,8 @@ class Dataset(unittest.TestCase):
         self.assertEqual([int(code) for code, _ in listed], list(range(-1, len(listed) - 1)))
         for code, name in listed:
             self.assertEqual(leat.attack_name(int(code)), name)
+            self.assertEqual(leat.attack_name(int(code), y=1),
+                             "attack of unknown type" if code == "0" else name)
         for code in (-2, len(listed) - 1, 2 ** 40):
             self.assertRaises(leat.errors.OptionError, leat.attack_name, code)
 

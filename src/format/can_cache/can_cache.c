@@ -161,6 +161,10 @@ const char *leat_can_attack_name(int code) {
     return code >= 0 && code < count ? attack_names[code] : "";
 }
 
+const char *leat_can_attack_name_of(int y, int code) {
+    return y > 0 && code == 0 ? "attack of unknown type" : leat_can_attack_name(code);
+}
+
 /* Between two neighbours. */
 static double percentile(leat_can_size_fn size, const void *context, int64_t count, double share) {
     double place = (double)(count - 1) * share, below = floor(place), rest = place - below;

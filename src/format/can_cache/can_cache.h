@@ -145,7 +145,7 @@ leat_can_sizes leat_can_sizes_of(leat_can_size_fn size, const void *context, int
 
 #define LEAT_CAN_ATTACKS_MAX 64
 typedef struct leat_can_balance {
-    char attack[LEAT_CAN_WORD_BYTES]; /* "benign", "dos", ..., "unlabelled" */
+    char attack[LEAT_CAN_WORD_BYTES]; /* as leat_can_attack_name_of */
     int64_t windows;
 } leat_can_balance;
 

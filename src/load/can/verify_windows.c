@@ -76,7 +76,18 @@ static void check_facts(table *all, const leat_can_meta_split *split) {
     if (!sizes_are(&edges, &split->edge_count))
         LEAT_PROBLEM(findings, file, -1,
                      "split %s: graph_stats.edge_count does not match its graphs", split->name);
-    for (int64_t g = 0; g < split->graphs; g++) windows[all->file->attack_type[g] + 1]++;
+    const char *unknown = leat_can_attack_name_of(1, 0);
+    int64_t unknown_said = balance_of(split, unknown), unknown_found = 0;
+    for (int64_t g = 0; g < split->graphs; g++) {
+        bool is_unknown = all->file->y[g] > 0 && all->file->attack_type[g] == 0;
+        unknown_found += is_unknown;
+        /* the first caches counted them as benign */
+        if (!is_unknown || unknown_said == 0) windows[all->file->attack_type[g] + 1]++;
+    }
+    if (unknown_said != 0 && unknown_said != unknown_found)
+        LEAT_PROBLEM(findings, file, -1,
+                     "split %s: attack_balance has %lld windows of %s, but there are %lld",
+                     split->name, (long long)unknown_said, unknown, (long long)unknown_found);
     for (int type = -1; type < LEAT_CAN_ATTACKS_MAX; type++) {
         const char *attack = leat_can_attack_name(type);
         int64_t said = attack[0] != 0 ? balance_of(split, attack) : 0;

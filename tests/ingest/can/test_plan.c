@@ -3,6 +3,7 @@
 
 #include "../check.h"
 #include "ingest/can/cache/plan.h"
+#include "ingest/can/read/attack_types.h"
 
 static int chosen(const leat_can_cuts *cuts) {
     int count = 0;
@@ -93,6 +94,53 @@ static void test_attacks(void **state) {
     assert_string_equal(leat_can_attack_name(19), "");
     assert_string_equal(leat_can_attack_name(-1), "unlabelled");
     assert_string_equal(leat_can_attack_name(-2), "");
+}
+
+/* What the words of labels say of the type of an attack. */
+static void test_attack_words(void **state) {
+    (void)state;
+    enum { BY_FILE = LEAT_CAN_TYPE_BY_FILE, UNKNOWN = LEAT_CAN_TYPE_UNKNOWN };
+    static const struct word_case {
+        const char *word;
+        int longer, shorter;
+    } cases[] = {
+        {"DoS", UNKNOWN + 1, UNKNOWN + 1},
+        {"dos attack", UNKNOWN + 1, UNKNOWN + 1},
+        {"DDoS", UNKNOWN + 1, UNKNOWN + 1},
+        {" Fuzzy ", UNKNOWN + 2, UNKNOWN + 2},
+        {"fuzz", UNKNOWN + 2, UNKNOWN + 2},
+        {"gear_spoofing", UNKNOWN + 3, UNKNOWN + 3},
+        {"Force Neutral", UNKNOWN + 3, UNKNOWN},
+        {"rpm_accessory", UNKNOWN + 12, UNKNOWN + 4},
+        {"RPM", UNKNOWN + 4, UNKNOWN + 4},
+        {"flood", UNKNOWN + 5, UNKNOWN + 5},
+        {"Suppression", UNKNOWN + 15, UNKNOWN},
+        {"attackReplay", UNKNOWN + 17, UNKNOWN},
+        {"Spoofing", UNKNOWN + 18, UNKNOWN},
+        {"fabrication", UNKNOWN, UNKNOWN},
+        {"\xe6\x94\xbb", UNKNOWN, UNKNOWN},
+        {"attack", BY_FILE, BY_FILE},
+        {"T", BY_FILE, BY_FILE},
+        {"Malicious", BY_FILE, BY_FILE},
+        {"injected", BY_FILE, BY_FILE},
+        {"attack-free", BY_FILE, BY_FILE},
+        {"Normal", BY_FILE, BY_FILE},
+        {"1", BY_FILE, BY_FILE},
+        {"2.0", BY_FILE, BY_FILE},
+        {"", BY_FILE, BY_FILE},
+        {"NaN", BY_FILE, BY_FILE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct word_case *it = &cases[i];
+        int longer = leat_can_word_type(text_of(it->word), true);
+        int shorter = leat_can_word_type(text_of(it->word), false);
+        if (longer != it->longer || shorter != it->shorter)
+            fail_msg("%s: %d and %d", it->word, longer, shorter);
+    }
+    assert_string_equal(leat_can_attack_name_of(1, 0), "attack of unknown type");
+    assert_string_equal(leat_can_attack_name_of(0, 0), "benign");
+    assert_string_equal(leat_can_attack_name_of(1, 1), "dos");
+    assert_string_equal(leat_can_attack_name_of(-1, -1), "unlabelled");
 }
 
 /* Which names say that a log without labels is benign. */
@@ -203,9 +251,9 @@ static void test_label_rules(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cuts),        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_attacks),     cmocka_unit_test(test_benign_names),
-        cmocka_unit_test(test_label_rules),
+        cmocka_unit_test(test_cuts),         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_attacks),      cmocka_unit_test(test_attack_words),
+        cmocka_unit_test(test_benign_names), cmocka_unit_test(test_label_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

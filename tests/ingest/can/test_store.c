@@ -187,21 +187,24 @@ static void columns(void **state) {
     uint32_t id[2][700];
     int16_t bytes[2][700][LEAT_CAN_BYTES];
     bool attack[2][700];
+    uint8_t type[2][700];
     int32_t file[2][700];
-    leat_can_frames_out all = {time[0], id[0], bytes[0], attack[0], file[0]};
+    leat_can_frames_out all = {time[0], id[0], bytes[0], attack[0], type[0], file[0]};
     assert_ok(leat_can_store_read(store, 0, 100, 700, &all, err));
-    for (int columns = 0; columns < 32; columns++) {
+    for (int columns = 0; columns < 64; columns++) {
         memset(time[1], 1, sizeof time[1]);
         leat_can_frames_out some = {.time = (columns & 1) != 0 ? time[1] : NULL,
                                     .id = (columns & 2) != 0 ? id[1] : NULL,
                                     .bytes = (columns & 4) != 0 ? bytes[1] : NULL,
                                     .attack = (columns & 8) != 0 ? attack[1] : NULL,
+                                    .type = (columns & 32) != 0 ? type[1] : NULL,
                                     .file = (columns & 16) != 0 ? file[1] : NULL};
         assert_ok(leat_can_store_read(store, 0, 100, 700, &some, err));
         if (some.time != NULL) assert_memory_equal(time[0], time[1], sizeof time[0]);
         if (some.id != NULL) assert_memory_equal(id[0], id[1], sizeof id[0]);
         if (some.bytes != NULL) assert_memory_equal(bytes[0], bytes[1], sizeof bytes[0]);
         if (some.attack != NULL) assert_memory_equal(attack[0], attack[1], sizeof attack[0]);
+        if (some.type != NULL) assert_memory_equal(type[0], type[1], sizeof type[0]);
         if (some.file != NULL) assert_memory_equal(file[0], file[1], sizeof file[0]);
     }
     leat_can_store_destroy(store);

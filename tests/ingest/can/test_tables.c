@@ -414,7 +414,7 @@ static void test_mapping_words(void **state) {
         {"time", "\"time\" is not accepted"},
         {"when=T",
          "\"when=T\" is not accepted; it takes WHAT=NAME, separated by commas, where WHAT "
-         "is time, id, bus, dlc, data or label"},
+         "is time, id, bus, dlc, data, label or attack"},
         {"time=T,", "\"\" is not accepted"},
         {"time=", "the name for time must have 1 to 63 characters"},
         {"time=:us", "the name for time must have"},

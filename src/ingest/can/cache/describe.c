@@ -89,16 +89,24 @@ static void describe_sizes(const part_sizes *part, leat_can_meta_split *split) {
     split->edge_count = (leat_can_sizes){edges, edges, (double)edges, (double)edges, (double)edges};
 }
 
+static void add_balance(leat_can_meta_split *split, const char *attack, int64_t windows) {
+    if (windows == 0) return;
+    leat_can_balance *at = &split->balance[split->balance_count++];
+    snprintf(at->attack, sizeof at->attack, "%s", attack);
+    at->windows = windows;
+}
+
 static void describe_balance(const part_sizes *part, leat_can_meta_split *split) {
     int64_t windows[LEAT_CAN_ATTACKS_MAX] = {0}; /* by code + 1 */
-    for (int64_t i = 0; i < part->count; i++)
-        windows[part->plan->windows[part->order[i]].attack_type + 1]++;
-    for (int i = 0; i < LEAT_CAN_ATTACKS_MAX; i++) {
-        if (windows[i] == 0) continue;
-        leat_can_balance *at = &split->balance[split->balance_count++];
-        snprintf(at->attack, sizeof at->attack, "%s", leat_can_attack_name(i - 1));
-        at->windows = windows[i];
+    int64_t unknown = 0;
+    for (int64_t i = 0; i < part->count; i++) {
+        const leat_can_window *window = &part->plan->windows[part->order[i]];
+        if (window->y > 0 && window->attack_type == 0) unknown++;
+        else windows[window->attack_type + 1]++;
     }
+    for (int i = 0; i < LEAT_CAN_ATTACKS_MAX; i++)
+        add_balance(split, leat_can_attack_name(i - 1), windows[i]);
+    add_balance(split, leat_can_attack_name_of(1, 0), unknown);
 }
 
 /* Folders and frames of the inputs' split `number`. */

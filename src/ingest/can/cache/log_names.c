@@ -7,28 +7,9 @@
 #include <string.h>
 
 #include "ingest/can/cache/splits.h"
+#include "ingest/can/read/attack_types.h"
 
 /* ---- attacks by name ------------------------------------------------------------------------ */
-
-typedef struct keyword {
-    const char *word;
-    int code;
-} keyword;
-
-static const keyword short_list[] = {
-    {"normal", 0},   {"attack_free", 0}, {"benign", 0}, {"dos", 1},
-    {"fuzzy", 2},    {"fuzzing", 2},     {"gear", 3},   {"rpm", 4},
-    {"flooding", 5}, {"malfunction", 6}, {NULL, 0},
-};
-/* The first match decides, so longer words come before those that they contain. */
-static const keyword long_list[] = {
-    {"normal", 0},         {"attack_free", 0}, {"benign", 0},        {"dos", 1},
-    {"fuzzy", 2},          {"fuzzing", 2},     {"force-neutral", 3}, {"gear", 3},
-    {"rpm-accessory", 12}, {"rpm", 4},         {"flooding", 5},      {"malfunction", 6},
-    {"double", 7},         {"triple", 8},      {"interval", 9},      {"speed-accessory", 11},
-    {"speed", 10},         {"standstill", 13}, {"systematic", 14},   {"suppress", 15},
-    {"masquerade", 16},    {"replay", 17},     {"spoof", 18},        {NULL, 0},
-};
 
 size_t leat_can_stem_bytes(const char *name) {
     size_t size = strlen(name);
@@ -43,7 +24,7 @@ int leat_can_attack_code(const char *name, const char *folder, bool longer) {
     char text[2 * LEAT_PATH_BYTES];
     int size = snprintf(text, sizeof text, "%.*s %s", (int)leat_can_stem_bytes(name), name, folder);
     for (int i = 0; i < size && text[i] != 0; i++) text[i] = (char)tolower((unsigned char)text[i]);
-    for (const keyword *it = longer ? long_list : short_list; it->word != NULL; it++) {
+    for (const leat_can_keyword *it = leat_can_keywords(longer); it->word != NULL; it++) {
         if (strstr(text, it->word) != NULL) return it->code;
     }
     return 0;
@@ -163,7 +144,7 @@ static bool says_attack(text_name name, bool is_folder) {
         "inject", "malicious", "impersonat", "anomal", "abnormal", "fabricat",  "fuzz",
         "flood",  "spoof",     "mitm",       "jamm",   "tamper",   "compromis", "masq",
         "busoff", "bus_off",   "sybil",      "hijack", "malware",  "blackhole", NULL};
-    for (const keyword *it = long_list; it->word != NULL; it++) {
+    for (const leat_can_keyword *it = leat_can_keywords(true); it->word != NULL; it++) {
         if (it->code != 0 && has_part(name, it->word)) return true;
     }
     for (const char *const *part = parts; *part != NULL; part++) {

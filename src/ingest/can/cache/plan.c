@@ -43,6 +43,7 @@ struct planner {
     double *time;
     uint32_t *id;
     bool *attack;
+    uint8_t *type;
     int32_t *file;
     struct seen { /* of each identifier in the current stream */
         double first_s, last_s;
@@ -52,7 +53,8 @@ struct planner {
 
 int64_t leat_can_planner_bytes(int64_t window, int64_t ids) {
     int64_t frames = window > STEP_FRAMES ? window : STEP_FRAMES;
-    int64_t frame = sizeof(double) + sizeof(uint32_t) + sizeof(bool) + sizeof(int32_t);
+    int64_t frame =
+        sizeof(double) + sizeof(uint32_t) + sizeof(bool) + sizeof(uint8_t) + sizeof(int32_t);
     return leat_graph_workspace_bytes(window) + frames * frame + ids * (int64_t)sizeof(struct seen);
 }
 
@@ -100,13 +102,16 @@ static leat_code measure_stream(planning *job, planner *self, int32_t number, le
 
 /* ---- windows -------------------------------------------------------------------------------- */
 
-/* The most frequent attack of the frames; the smallest code if there is a tie. */
+/* The most frequent attack of the frames, as their labels name it, or else their files; the
+ * smallest code if there is a tie. 0: none is known. */
 static int8_t attack_type(const planning *job, const planner *self, int64_t count) {
     bool labelled = job->plan->settings->attack_type == LEAT_ATTACK_FRAME;
     int64_t frames[CODES] = {0};
     int best = 0;
     for (int64_t i = 0; i < count; i++) {
-        int code = job->splits->files[self->file[i]].attack_code;
+        int code = labelled && self->type[i] != LEAT_CAN_TYPE_BY_FILE
+                       ? self->type[i] - LEAT_CAN_TYPE_UNKNOWN
+                       : job->splits->files[self->file[i]].attack_code;
         if (!labelled || self->attack[i]) frames[code]++;
     }
     for (int code = 1; code < CODES; code++) {
@@ -135,8 +140,11 @@ static leat_code measure_window(const planning *job, planner *self, leat_can_win
     const leat_can_settings *settings = job->plan->settings;
     const leat_can_stream *stream = &job->plan->streams[window->stream];
     int64_t count = settings->window;
-    leat_can_frames_out out = {
-        .time = self->time, .id = self->id, .attack = self->attack, .file = self->file};
+    leat_can_frames_out out = {.time = self->time,
+                               .id = self->id,
+                               .attack = self->attack,
+                               .type = self->type,
+                               .file = self->file};
     LEAT_TRY(leat_can_store_read(job->store, (int32_t)window->stream,
                                  window->number * settings->stride, count, &out, err));
     window->nodes = (uint16_t)leat_graph_node_count(self->graph, self->id, count);
@@ -174,6 +182,7 @@ static void planner_free(planner *self) {
     leat_free(self->time);
     leat_free(self->id);
     leat_free(self->attack);
+    leat_free(self->type);
     leat_free(self->file);
     leat_free(self->seen);
 }
@@ -186,6 +195,7 @@ static leat_code planner_new(planner *self, const planning *job, leat_error *err
     LEAT_TRY(LEAT_NEW(&self->time, frames, err));
     LEAT_TRY(LEAT_NEW(&self->id, frames, err));
     LEAT_TRY(LEAT_NEW(&self->attack, frames, err));
+    LEAT_TRY(LEAT_NEW(&self->type, frames, err));
     LEAT_TRY(LEAT_NEW(&self->file, frames, err));
     return LEAT_NEW(&self->seen, job->id_count, err);
 }

@@ -75,8 +75,8 @@ static leat_code read_item(leat_can_mapping *mapping, const char *text, size_t s
     if (equals == NULL || role == (int)LEAT_CAN_ROLE_COUNT) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "--column: \"%.*s\" is not accepted; it takes WHAT=NAME, separated by "
-                         "commas, where WHAT is time, id, bus, dlc, data or label, or one of "
-                         "the marks extended, remote and error",
+                         "commas, where WHAT is time, id, bus, dlc, data, label or attack, "
+                         "or one of the marks extended, remote and error",
                          (int)(size < 60 ? size : 60), text);
     }
     leat_can_mapped *to = &mapping->roles[role];
@@ -128,6 +128,7 @@ leat_can_line_options leat_can_lines_of(const leat_can_settings *settings,
                                    .columns = settings->column != NULL ? mapping : NULL,
                                    .no_time = settings->no_time,
                                    .times = settings->times,
+                                   .longer = settings->attack_codes == LEAT_CODES_LONG,
                                    .sparse = settings->unlabelled == LEAT_UNLABELLED_BENIGN_LINES,
                                    .any_order = settings->clock_steps == LEAT_CLOCK_STEPS_SORT};
 }

@@ -12,6 +12,7 @@
     X(LEAT_CAN_ROLE_DLC, "dlc")                                                                    \
     X(LEAT_CAN_ROLE_DATA, "data")                                                                  \
     X(LEAT_CAN_ROLE_LABEL, "label")                                                                \
+    X(LEAT_CAN_ROLE_ATTACK, "attack")                                                              \
     X(LEAT_CAN_ROLE_EXTENDED, "extended")                                                          \
     X(LEAT_CAN_ROLE_REMOTE, "remote")                                                              \
     X(LEAT_CAN_ROLE_ERROR, "error")

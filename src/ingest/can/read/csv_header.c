@@ -142,6 +142,17 @@ static bool check_payloads(const leat_can_header *head, leat_can_layout *layout)
     return leat_can_header_refuse(head, "%s", why);
 }
 
+/* A type of attack says nothing of when there is one: files may have it in all of their lines. */
+static bool check_attack(const leat_can_header *head, const leat_can_layout *layout) {
+    if (leat_can_find_column(layout, LEAT_CAN_COLUMN_ATTACK) < 0 || layout->labelled) return true;
+    const char *name = head->options->columns->roles[LEAT_CAN_ROLE_ATTACK].name;
+    return leat_can_header_refuse(
+        head,
+        "--column attack=%.40s names the types of attacks, but no column says which frames are "
+        "attacks; add label=NAME for that column, or use label=%.40s instead if its words do",
+        name, name);
+}
+
 /* A column as --column takes it. */
 static void name_column(const leat_can_header *head, const leat_can_layout *layout, int kind,
                         char name[LEAT_CAN_LABEL_NAME_BYTES]) {
@@ -180,6 +191,7 @@ static bool resolve(const leat_can_header *head, leat_can_layout *layout) {
     if (!report_missing(head, layout) || !check_words(head, layout)) return false;
     layout->no_time = leat_can_find_column(layout, LEAT_CAN_COLUMN_TIME) < 0;
     layout->labelled = leat_can_find_column(layout, LEAT_CAN_COLUMN_LABEL) >= 0;
+    if (!check_attack(head, layout)) return false;
     layout->may_shift = leat_can_labels_may_shift(layout);
     int id = leat_can_find_column(layout, LEAT_CAN_COLUMN_ID);
     bool open = head->named && layout->id_unit == LEAT_CAN_UNIT_NONE;

@@ -3,6 +3,7 @@
  * notation that the header or --column gives it. The payload's length must agree with the DLC, if
  * there is one: a payload in another notation than the expected one is then not taken for bytes.
  */
+#include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/known.h"
 #include "ingest/can/read/labels.h"
@@ -354,6 +355,14 @@ static void shift_label(const leat_can_layout *layout, row *in) {
     in->cut = false;
 }
 
+/* Of an attack: by the column of --column attack, or else by its label. */
+static uint8_t type_of(const leat_can_line_options *options, const row *in) {
+    leat_text named = in->cell[LEAT_CAN_COLUMN_ATTACK];
+    uint8_t type = named.data != NULL ? leat_can_word_type(named, options->longer) : 0;
+    if (type != LEAT_CAN_TYPE_BY_FILE) return type;
+    return leat_can_word_type(in->cell[LEAT_CAN_COLUMN_LABEL], options->longer);
+}
+
 leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
                                      const leat_can_line_options *options, const char *at,
                                      const char *end, leat_can_line *line) {
@@ -379,6 +388,7 @@ leat_can_reject leat_can_parse_table(const leat_can_layout *layout,
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
     if (labelled && !layout->label_inverted)
         line->marks |= leat_can_label_mark(label, line->attack);
+    line->type = line->attack ? type_of(options, &in) : LEAT_CAN_TYPE_BY_FILE;
     if (!leat_can_take_bus(&layout->buses, in.cell[LEAT_CAN_COLUMN_BUS], &line->bus))
         return LEAT_CAN_REJECT_BUS;
     if (remote) return LEAT_CAN_REJECT_REMOTE;

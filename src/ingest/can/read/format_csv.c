@@ -1,5 +1,6 @@
 /* CSV with a header, or with columns that --column names: see csv.h. The usual columns in their
  * usual form have a faster parser of their own. */
+#include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/csv.h"
 #include "ingest/can/read/formats.h"
 #include "ingest/can/read/labels.h"
@@ -33,6 +34,7 @@ static leat_can_reject parse_plain(const leat_can_layout *layout,
         return leat_can_label_missing(label) ? LEAT_CAN_REJECT_NO_LABEL : LEAT_CAN_REJECT_LABEL;
     }
     if (labelled) line->marks |= leat_can_label_mark(label, line->attack);
+    if (line->attack) line->type = leat_can_word_type(label, options->longer);
     return leat_can_take_run(fields[LEAT_CAN_COLUMN_PAYLOAD], false, options, line);
 }
 

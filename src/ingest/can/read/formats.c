@@ -26,6 +26,7 @@ leat_can_reject leat_can_parse_line(const leat_can_layout *layout,
                                     const leat_can_line_options *options, const char *text,
                                     int64_t size_bytes, leat_can_line *line) {
     line->marks = 0;
+    line->type = LEAT_CAN_TYPE_BY_FILE;
     return leat_can_formats[layout->format].lines->parse(layout, options, text, text + size_bytes,
                                                          line);
 }

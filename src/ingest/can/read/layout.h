@@ -22,6 +22,7 @@ typedef struct leat_can_line_options {
     const struct leat_can_mapping *columns; /* every file is a csv with these; NULL: by names */
     int64_t no_time; /* a csv may lack times: it then has that many frames per second; 0: refused */
     leat_can_times times;
+    bool longer;    /* types of attacks: 19, or the 7 of graphids */
     bool sparse;    /* lines without a label are benign, in logs with labels as well */
     bool any_order; /* times of a clock in any order are sorted, unless they look like gaps */
 } leat_can_line_options;
@@ -83,7 +84,8 @@ enum {
     LEAT_CAN_COLUMN_EXTENDED, /* 29-bit identifiers, remote and error frames: 1 or true */
     LEAT_CAN_COLUMN_REMOTE,
     LEAT_CAN_COLUMN_ERROR,
-    LEAT_CAN_COLUMN_BYTE, /* one payload byte; several columns */
+    LEAT_CAN_COLUMN_ATTACK, /* the type of an attack, in words */
+    LEAT_CAN_COLUMN_BYTE,   /* one payload byte; several columns */
     LEAT_CAN_COLUMN_KINDS
 };
 /* How the cells of a column are written. */

@@ -409,7 +409,10 @@ static leat_code parse_lines(can_scan *self, int worker, leat_error *err) {
             continue;
         }
         found->frames++;
-        if (injected != NULL) line->attack = leat_can_is_injected(injected, block->origin_s, line);
+        if (injected != NULL) {
+            line->attack = leat_can_is_injected(injected, block->origin_s, line);
+            line->type = LEAT_CAN_TYPE_BY_FILE;
+        }
         count_frame(block, &now, line);
         if (no_time) line->time = (double)(now.number - 1) / (double)self->options->lines.no_time;
     }

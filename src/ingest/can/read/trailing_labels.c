@@ -1,4 +1,5 @@
 /* Labels at the end of lines whose writers write none: see formats.h. */
+#include "ingest/can/read/attack_types.h"
 #include "ingest/can/read/fields.h"
 #include "ingest/can/read/formats.h"
 #include "ingest/can/read/labels.h"
@@ -63,8 +64,11 @@ leat_can_reject leat_can_take_trailing(leat_text rest, int count, bool direction
     }
     for (int i = 0; i < count; i++) {
         bool one = false;
-        good = leat_can_take_label(next_word(&at, end), &one) && good;
+        leat_text word = next_word(&at, end);
+        good = leat_can_take_label(word, &one) && good;
         line->attack = line->attack || one;
+        if (one && line->type == LEAT_CAN_TYPE_BY_FILE)
+            line->type = leat_can_word_type(word, options->longer);
     }
     if (count > 0) line->marks |= line->attack ? LEAT_CAN_MARK_ATTACK : LEAT_CAN_MARK_BENIGN;
     return good ? LEAT_CAN_TAKEN : LEAT_CAN_REJECT_LABEL;

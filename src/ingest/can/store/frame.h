@@ -17,9 +17,17 @@ typedef struct leat_can_line {
     int16_t bytes[LEAT_CAN_BYTES]; /* -15..255; 0 for unused bytes */
     uint16_t bus;                  /* 0 where the format has none */
     bool attack;
+    uint8_t type;       /* of an attack: LEAT_CAN_TYPE_... */
     uint8_t marks;      /* LEAT_CAN_MARK_... */
     uint8_t size_bytes; /* of its payload, of which `bytes` has the first ones */
 } leat_can_line;
+/* What its label says of the type of an attack; LEAT_CAN_TYPE_UNKNOWN + code: that one (see
+ * leat_can_attack_name). */
+enum {
+    LEAT_CAN_TYPE_BY_FILE = 0, /* nothing: the name of the file decides */
+    LEAT_CAN_TYPE_UNKNOWN = 1, /* a word that is not known */
+    LEAT_CAN_TYPES_END = 31,
+};
 /* What the user may want to know of a line, as bits. */
 enum {
     LEAT_CAN_MARK_CUT = 1,        /* a CAN-FD frame, cut at 8 bytes */

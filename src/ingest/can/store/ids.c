@@ -26,13 +26,18 @@ static leat_code grow_slots(leat_can_store *store, leat_can_intern *intern, leat
     return LEAT_OK;
 }
 
+/* A row has so many bits for the number of its identifier. */
+static leat_code fail_many(leat_error *err) {
+    return leat_fail(err, LEAT_ERR_LIMIT, "more than %lld different identifiers",
+                     (long long)LEAT_CAN_IDS_MAX);
+}
+
 leat_code leat_can_intern_add(leat_can_store *store, leat_can_intern *intern,
                               leat_can_census *census, const char text[LEAT_CAN_ID_BYTES],
                               uint16_t bus, uint16_t lane, uint32_t *number, leat_error *err) {
     *number = LEAT_CAN_UNKNOWN;
     if (intern->count == LEAT_CAN_IDS_MAX) {
-        return leat_fail(err, LEAT_ERR_LIMIT, "more than %lld different identifiers",
-                         (long long)LEAT_CAN_IDS_MAX);
+        return fail_many(err);
     }
     if (intern->count * 2 >= intern->slot_count) LEAT_TRY(grow_slots(store, intern, err));
     LEAT_TRY(LEAT_CAN_ROOM_GROW(store, &intern->known, &intern->capacity, intern->count + 1, err));
@@ -118,7 +123,7 @@ static leat_code number_ids(leat_can_store *store, const entry *entries, int64_t
     for (int64_t i = 0; i < count; i++) {
         if (i == 0 || !same_id(&entries[i - 1], &entries[i])) different++;
     }
-    LEAT_ASSERT(different <= LEAT_CAN_IDS_MAX); /* their table would take 64 GiB */
+    if (different > LEAT_CAN_IDS_MAX) return fail_many(err);
     LEAT_TRY(LEAT_CAN_ROOM_NEW(store, &store->ids, different, err));
     for (int64_t i = 0; i < count; i++) {
         const entry *item = &entries[i];

@@ -248,11 +248,11 @@ static leat_code put_rows(leat_can_merger *self, sink *to, const run *from,
     for (int64_t i = 0; i < count; i++) {
         if (to->pending == OUT_ROWS) LEAT_TRY(flush(self, to, err));
         leat_can_row row = rows[i];
-        uint32_t number = row.id & ~LEAT_CAN_ROW_ATTACK;
+        uint32_t number = row.id & LEAT_CAN_ROW_ID;
         if (number >= from->from->id_count) {
             return changed(from, "a frame has an unknown identifier", err);
         }
-        if (id != NULL) row.id = id[number] | (row.id & LEAT_CAN_ROW_ATTACK);
+        if (id != NULL) row.id = id[number] | (row.id & ~LEAT_CAN_ROW_ID);
         if (from->file >= 0) row.place = (row.place & ~LEAT_CAN_ROW_PLACE) | (uint32_t)from->file;
         self->out[to->pending++] = row;
     }

@@ -33,7 +33,7 @@ static bool part_rows(const leat_can_spill *source, int32_t file, const leat_can
         for (int64_t i = 0; i < count; i++) out->time[at + i] = rows[i].time;
     }
     for (int64_t i = 0; out->id != NULL && i < count; i++) {
-        uint32_t number = rows[i].id & ~LEAT_CAN_ROW_ATTACK;
+        uint32_t number = rows[i].id & LEAT_CAN_ROW_ID;
         if (__builtin_expect(number >= source->id_count, 0)) return false;
         out->id[at + i] = source->number[number];
     }
@@ -42,8 +42,12 @@ static bool part_rows(const leat_can_spill *source, int32_t file, const leat_can
     }
     if (out->attack != NULL) {
         for (int64_t i = 0; i < count; i++) {
-            out->attack[at + i] = (rows[i].id & LEAT_CAN_ROW_ATTACK) != 0;
+            out->attack[at + i] = rows[i].id >> LEAT_CAN_ROW_LABEL_BIT != 0;
         }
+    }
+    for (int64_t i = 0; out->type != NULL && i < count; i++) {
+        uint32_t label = rows[i].id >> LEAT_CAN_ROW_LABEL_BIT;
+        out->type[at + i] = (uint8_t)(label > 0 ? label - 1 : 0);
     }
     for (int64_t i = 0; out->file != NULL && i < count; i++) {
         out->file[at + i] = file >= 0 ? file : (int32_t)(rows[i].place & LEAT_CAN_ROW_PLACE);

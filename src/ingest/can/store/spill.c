@@ -156,6 +156,11 @@ static uint32_t pack_bytes(const int16_t bytes[LEAT_CAN_BYTES], uint8_t packed[L
     return signs;
 }
 
+static inline uint32_t label_of(const leat_can_line *line) {
+    LEAT_ASSERT(line->type < LEAT_CAN_TYPES_END);
+    return line->attack ? 1 + (uint32_t)line->type : 0;
+}
+
 static void place_rows(leat_can_worker *worker, const leat_can_batch *batch, const segment *part) {
     bool finite = true;
     for (int64_t i = part->begin; i < part->end; i++) {
@@ -164,7 +169,7 @@ static void place_rows(leat_can_worker *worker, const leat_can_batch *batch, con
         leat_can_lane *lane = &worker->lanes[worker->intern.known[number].lane];
         leat_can_row *row = &worker->rows[lane->next];
         row->time = line->time;
-        row->id = number | (line->attack ? LEAT_CAN_ROW_ATTACK : 0);
+        row->id = number | label_of(line) << LEAT_CAN_ROW_LABEL_BIT;
         uint32_t signs = pack_bytes(line->bytes, row->bytes);
         row->place = (uint32_t)i | signs << LEAT_CAN_ROW_SIGN_BIT;
         if (lane->next++ == lane->first) {

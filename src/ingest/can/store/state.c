@@ -10,7 +10,7 @@
 #include "ingest/can/store/tables.h"
 
 #define STATE_MAGIC "leatcan" /* and its NUL */
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 #define DIGEST_BYTES 32
 
 typedef struct state_head {

@@ -19,7 +19,7 @@
 #define LEAT_CAN_FILES_MAX (1 << 24)
 #define LEAT_CAN_LINES_MAX (1 << 24)
 #define LEAT_CAN_BLOCKS_MAX (INT64_C(1) << 40)
-#define LEAT_CAN_IDS_MAX (INT64_C(1) << 31)
+#define LEAT_CAN_IDS_MAX (INT64_C(1) << 27)
 
 /* A distinct identifier. */
 typedef struct leat_can_id {
@@ -145,6 +145,7 @@ typedef struct leat_can_frames_out {
     uint32_t *id;
     int16_t (*bytes)[LEAT_CAN_BYTES];
     bool *attack;
+    uint8_t *type; /* of an attack: LEAT_CAN_TYPE_...; else 0 */
     int32_t *file; /* the frame's file */
 } leat_can_frames_out;
 /* Frames [first, first + count) of a stream. Callable from any number of threads at once; allocates

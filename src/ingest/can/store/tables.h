@@ -27,7 +27,7 @@
  * separately. */
 typedef struct leat_can_row {
     double time;
-    uint32_t id;    /* number of its identifier; top bit: attack */
+    uint32_t id;    /* 27 bits: number of its identifier; above: 0, or of an attack 1 + its type */
     uint32_t place; /* 24 bits: line in its block, in merged rows the file; above: one sign bit per
                        byte */
     uint8_t bytes[LEAT_CAN_BYTES];
@@ -35,7 +35,9 @@ typedef struct leat_can_row {
 _Static_assert(sizeof(leat_can_row) == 24, "rows lie on disk as they are");
 
 #define LEAT_CAN_ROW_BYTES ((int64_t)sizeof(leat_can_row))
-#define LEAT_CAN_ROW_ATTACK UINT32_C(0x80000000)
+#define LEAT_CAN_ROW_ID UINT32_C(0x07ffffff)
+#define LEAT_CAN_ROW_LABEL_BIT 27
+_Static_assert(LEAT_CAN_IDS_MAX == INT64_C(1) << LEAT_CAN_ROW_LABEL_BIT, "numbers fit");
 #define LEAT_CAN_ROW_PLACE UINT32_C(0x00ffffff)
 #define LEAT_CAN_ROW_SIGN_BIT 24
 
