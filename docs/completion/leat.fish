@@ -69,6 +69,7 @@ complete -c leat -n '__leat_is ingest can' -l seed -x -d 'seed of the choice of 
 complete -c leat -n '__leat_is ingest can' -l column -r -d 'read the logs as csv with these columns, separated by commas, by name or number: time=T:ms,id=ID:dec,bus=B,dlc=N,data=D0..D7,label=L, attack for the types of attacks if another column has them, and extended, remote, error; after a colon time takes s, ms, us, ns or gap, id hex or dec, dlc bytes or bits, data hex, dec, bits or base64'
 complete -c leat -n '__leat_is ingest can' -l times -x -a 'auto clock gap' -d 'read times as those of a clock, or as gaps from one frame to the next, which are added up; auto reads a clock, and refuses logs where more than a quarter of the times are earlier than the one before'
 complete -c leat -n '__leat_is ingest can' -l no-time -x -d 'read csv without times, as if they had this many frames per second'
+complete -c leat -n '__leat_is ingest can' -l allow-overlap -d 'allow --val-split random with --stride below --window, though validation then has the frames of training'
 complete -c leat -n '__leat_is ingest can' -l memory -x -d 'memory limit of the process'
 complete -c leat -n '__leat_is ingest can' -l threads -x -d 'number of threads; the output does not depend on it'
 complete -c leat -n '__leat_is ingest can' -l max-rejected -x -d 'share of a file\'s lines that may be rejected even if that is more than 1 % and 100 lines, or more than half, or if their labels cannot be read'

@@ -282,6 +282,8 @@ typedef struct leat_can_settings {
                            formats are detected, and columns by their usual names */
     int64_t no_time;    /* frames per second of csv without a time; 0: they are refused */
     leat_can_times times;
+    bool allow_overlap; /* random validation windows may share frames with training windows, which
+                           is refused otherwise: where stride < window */
 } leat_can_settings;
 
 /* The settings by name, as on the command line and in the cache: "window", "val-split", ... */

@@ -159,8 +159,8 @@ class Numbers(Case):
                 (10, "features_awkward_ref", True, ()),
                 (15, "features_awkward_s15_ref", True, (FIRST_HALF,)),  # theirs is misplaced there
                 (4, "features_overlap_indep", False, ())):
-            self.check("awkward", name, "--window", "10", "--stride", str(stride), labels=labels,
-                       skip=skip)
+            self.check("awkward", name, "--window", "10", "--stride", str(stride),
+                       *["--allow-overlap"] * (stride < 10), labels=labels, skip=skip)
         self.check("awkward", "features_awkward_w4_ref", "--window", "4", "--stride", "4")
         self.check("awkward_hex", "features_awkward_hex_ref", "--window", "11", "--stride", "11")
         self.check("page_example", "features_page_example_ref", "--window", "10", "--stride", "10")

@@ -9,6 +9,7 @@
 #include "ingest/can/cache/balance.h"
 #include "ingest/can/cache/capture_metadata.h"
 #include "ingest/can/cache/describe.h"
+#include "ingest/can/cache/overlap.h"
 #include "ingest/can/cache/write.h"
 #include "ingest/can/job.h"
 #include "ingest/options.h"
@@ -266,6 +267,7 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
                                    sizeof meta->warning, err);
     if (code == LEAT_OK)
         code = leat_can_report_injected(job, meta->warning, sizeof meta->warning, err);
+    if (code == LEAT_OK) leat_can_overlap_warn(&job->plan, meta->warning, sizeof meta->warning);
     if (code == LEAT_OK) leat_can_append_warning(job->result, meta->warning);
     leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
                         sizeof job->result->warning);
@@ -299,6 +301,7 @@ static leat_code run(leat_can_job *job, const char *const *paths, int64_t path_c
                      const char *cache_dir, leat_error *err) {
     const leat_can_ingest_options *o = job->options;
     LEAT_TRY(leat_settings_check(leat_can_settings_table(), &o->settings, err));
+    LEAT_TRY(leat_can_overlap_check(&o->settings, err));
     LEAT_TRY(leat_can_mapping_read(&job->mapping, &o->settings, err));
     LEAT_TRY(leat_can_splits_find(paths, path_count, o, &job->splits, err));
     LEAT_TRY(leat_can_metadata_find(&job->splits, err));

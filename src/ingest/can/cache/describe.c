@@ -10,8 +10,9 @@
 
 /* Settings that no preset contains: they depend on data and machine, not on the reference. */
 static bool is_free(const char *name) {
-    static const char *const names[] = {"format", "window", "stride",  "val-fraction", "seed",
-                                        "store",  "column", "no-time", "times"};
+    static const char *const names[] = {"format", "window",       "stride", "val-fraction",
+                                        "seed",   "store",        "column", "no-time",
+                                        "times",  "allow-overlap"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strcmp(names[i], name) == 0) return true;
     }

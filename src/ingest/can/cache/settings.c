@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ingest/can/cache/overlap.h"
 #include "ingest/can/cache/settings.h"
 #include "ingest/options.h"
 
@@ -80,6 +81,11 @@ static const leat_setting rows[] = {
          "are earlier than the one before"},
     {INT("no-time", no_time, 1, 1000000), .choices = "refuse", .word_value = 0, .value = "RATE",
      .help = "read csv without times, as if they had this many frames per second"},
+    {.name = "allow-overlap",
+     .kind = LEAT_SETTING_FLAG,
+     AT(allow_overlap),
+     .help = "allow --val-split random with --stride below --window, though validation then has "
+             "the frames of training"},
     {.name = NULL},
 };
 
@@ -95,6 +101,9 @@ const char *leat_can_setting_text(const leat_setting *row, const leat_can_settin
                                   char text[LEAT_SETTING_BYTES]) {
     if (strcmp(row->name, "no-time") == 0 && settings->no_time == 0) return NULL;
     if (strcmp(row->name, "times") == 0 && settings->times == LEAT_TIMES_AUTO) return NULL;
+    if (strcmp(row->name, "allow-overlap") == 0 &&
+        !(settings->allow_overlap && leat_can_has_overlap(settings)))
+        return NULL; /* it changes nothing */
     return leat_setting_get(row, settings, text);
 }
 
