@@ -14,10 +14,12 @@ def numbers(tally):
     return (tally.passed, tally.failed, tally.skipped)
 
 
-def write_suite(folder, suite):
-    """CTestTestfile.cmake with {name: a shell script, or None for a program that is not there}."""
+def write_suite(folder, suite, before=None):
+    """CTestTestfile.cmake with {name: a shell script, or None for a program that is not there}; the
+    program `before`, if given, runs each."""
     with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
         for name, script in suite.items():
             program = '"/nowhere/at/all"' if script is None else f"sh -c [[{script}]]"
+            program = f"{before} {name} {program}" if before else program
             file.write(f"add_test({name} {program})\nset_tests_properties({name} "
                        "PROPERTIES SKIP_RETURN_CODE 77)\n")

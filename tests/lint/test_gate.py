@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import unittest.mock
 
 from check_script import HOME, check, numbers, write_suite
 
+COUNTED = os.path.join(HOME, "scripts", "cpu-seconds.sh")
 BUILD = os.environ.get("LEAT_BUILD", os.path.join(HOME, "build"))
 ONE = "echo 1..1; echo ok 1 - a"
 # Fails if the file is not there, and makes it.
@@ -102,6 +104,67 @@ class Gate(unittest.TestCase):
         write_suite(self.folder, {"slow": self.once("slow")})
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(numbers(check.run_ctest(check.Run(), self.folder)), (0, 1, 0))
+
+    def test_processor_seconds(self):
+        """What cmake/tests.cmake puts before each test counts it and what it waited for, and passes
+        on how it ended."""
+        use = "python3 -c 'import time\nwhile time.process_time() < 0.3: pass'"
+        suite = {"idle": ONE, "busy": f"{use} && {ONE}", "below": f"sh -c \"{use}; {use}\"; {ONE}",
+                 "fails": "exit 3", "dies": "kill -SEGV $$", "skips": "exit 77"}
+        write_suite(self.folder, suite, COUNTED)
+        run = check.Run()
+        run.stage = "tests"
+        with contextlib.redirect_stdout(io.StringIO()):
+            tally = check.run_ctest(run, self.folder)
+        self.assertEqual((numbers(tally), len(run.broken)), ((3, 2, 1), 2))
+        self.assertEqual({stage for stage, _, _ in run.costs}, {"tests"})
+        costs = {name: took for _, name, took in run.costs}
+        self.assertEqual(set(costs), set(suite))
+        self.assertGreaterEqual(costs["busy"], 0.29)
+        self.assertGreaterEqual(costs["below"], 0.58)
+        self.assertLess(costs["idle"], costs["busy"])
+
+    def test_what_hangs_is_ended_with_its_shell(self):
+        os.mkfifo(f"{self.folder}/open")
+        ends = os.open(f"{self.folder}/open", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, ends)
+        write_suite(self.folder, {"hangs": f"exec 9>{self.folder}/open; sleep 1000; :"}, COUNTED)
+        run = check.Run()
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.assertEqual(numbers(check.run_ctest(run, self.folder, seconds=1)), (0, 1, 0))
+        self.assertEqual(run.costs, [])
+        self.assertTrue(select.select([ends], [], [], 60)[0], "it is still there")
+        self.assertEqual(os.read(ends, 1), b"")  # nobody has it open
+
+    def test_both_runs_of_a_test_count(self):
+        with open(f"{self.folder}/nn_test_x", "w", encoding="ascii") as file:
+            file.write("0m0.010s 0m0.020s\n1m2.500s 0m0.250s\n0m0.0s 0m0.0s\n0m1,25s 0m1s\n")
+        self.assertEqual(list(check.read_costs(self.folder)), [("nn_test_x", 65.0)])
+
+    def test_table_of_costs(self):
+        run = check.Run(gate=True)
+        def stage(name, costs):
+            def add(run):
+                run.costs += [(run.stage, test, took) for test, took in costs.items()]
+                return check.Tally(1)
+            return check.Stage(name, 1, add)
+        quick = {f"nn_test_{i}": float(i) for i in range(12)}
+        stages = [stage("lint", {}), stage("tests", {**quick, "crowd_test_a": 40.26}),
+                  stage("asan", {"nn_test_0": 30.0})]
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            self.assertEqual(check.run_stages(stages, run), 0)
+        lines = [line.split() for line in out.getvalue().splitlines()]
+        at = lines.index(["room", "tests", "asan", "all"])
+        self.assertEqual(lines[at + 1:at + 4], [["nn", "66.0", "30.0", "96.0"],
+                                                ["crowd", "40.3", "0.0", "40.3"],
+                                                ["all", "106.3", "30.0", "136.3"]])
+        dearest = lines[at + 5:at + 5 + check.DEAREST]
+        self.assertEqual(dearest[:3], [["40.3", "crowd_test_a,", "tests"],
+                                       ["30.0", "nn_test_0,", "asan"],
+                                       ["11.0", "nn_test_11,", "tests"]])
+        self.assertEqual(lines[at + 5 + check.DEAREST][:5],
+                         ["processor", "seconds", "of", "all", "stages:"])
+        self.assertIn(["stage", "share", "took", "cpu", "s", "result", "(minutes)"], lines)
 
     def test_golden_files(self):
         """A run passes the folder with whole ones on; what the caller has set takes precedence."""
@@ -207,6 +270,13 @@ class Lists(unittest.TestCase):
                               capture_output=True, text=True, check=True)
         return [test["name"] for test in json.loads(done.stdout)["tests"]]
 
+    def test_every_test_is_counted(self):
+        done = subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"],
+                              capture_output=True, text=True, check=True)
+        for test in json.loads(done.stdout)["tests"]:
+            words = test.get("command", [])  # none of a program that is not built
+            self.assertEqual(words[:2], [COUNTED, test["name"]][:len(words)])
+
     def test_gate_txt(self):
         names = self.names()
         with open(os.path.join(HOME, "scripts", "gate.txt"), encoding="utf-8") as file:
@@ -225,7 +295,7 @@ class Lists(unittest.TestCase):
         """(changed file, tests that it can break, tests that it cannot)."""
         for path, reached, others in (
                 ("src/nn/ops/x.c", ["nn_test_conv", "train_test_run", "cli_test_train",
-                                    "fault_test_nn"],
+                                    "train_test_golden_dcgan", "fault_test_nn"],
                  ["base_test_core", "load_can_test_loader", "cli_test_ingest_can"]),
                 ("src/sample/tokens/x.c", ["sample_tokens_test_plan3_golden", "cli_test_batches",
                                            "load_probes_test_loader"],

@@ -1,5 +1,6 @@
 """The bits of the DCGAN: runs in eight configurations are those of tests/golden/train/dcgan.json
-after 1 and 7 steps, and so are the results of units. The rest: test_golden_dcgan_slow.py.
+after 1 and 7 steps, and so are the results of units. The rest: test_golden_dcgan_slow.py. Runs
+"train dcgan", "inspect", "export", "coordinate", "work" and "status", as dcgan_runs.py has them.
 """
 import unittest
 
