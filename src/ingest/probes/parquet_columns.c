@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "ingest/probes/parquet.h"
+#include "ingest/probes/parquet_convert.h"
 
 #if LEAT_HAVE_DUCKDB
 
@@ -128,6 +129,9 @@ typedef struct columns {
     char types[LEAT_COLUMNS][48];
     bool seen[LEAT_COLUMNS];
     bool null[LEAT_COLUMNS]; /* of the null type, which DuckDB takes for an integer */
+    char declared[LEAT_COLUMNS][24];
+    bool bytes[LEAT_COLUMNS]; /* see leat_parquet_column */
+    bool long_decimal;        /* there is a column of LEAT_PARQUET_DIGITS_MAX digits and more */
     char list[256];
     leat_buf own;   /* the file's own names of its columns, each ending with a zero */
     int64_t nested; /* elements of the schema that follow and are not columns; -1: the root does */
@@ -137,8 +141,8 @@ static bool is_name(const char *name, int name_bytes, const char *wanted) {
     return (int)strlen(wanted) == name_bytes && memcmp(wanted, name, (size_t)name_bytes) == 0;
 }
 
-/* Columns of the query: name, number of children, whether it is of the null type; the elements of
- * the schema in order. */
+/* Columns of the query: name, number of children, whether it is of the null type, what it is
+ * declared as, digits of a decimal, whether it is bytes; the elements of the schema in order. */
 static leat_code take_element(void *context, const leat_duckdb_value *values, leat_error *err) {
     columns *found = context;
     bool inner = found->nested != 0;
@@ -149,9 +153,13 @@ static leat_code take_element(void *context, const leat_duckdb_value *values, le
     }
     found->nested += values[1].number - inner;
     if (inner || memchr(values[0].text.data, 0, (size_t)name_bytes) != NULL) return LEAT_OK;
+    found->long_decimal = found->long_decimal || values[4].number > LEAT_PARQUET_DIGITS_MAX;
     for (int k = 0; k < found->name_count; k++) {
-        if (values[2].number != 0 && is_name(values[0].text.data, name_bytes, found->names[k]))
-            found->null[k] = true;
+        if (!is_name(values[0].text.data, name_bytes, found->names[k])) continue;
+        found->null[k] = found->null[k] || values[2].number != 0;
+        found->bytes[k] = values[5].number != 0;
+        snprintf(found->declared[k], sizeof found->declared[k], "%.*s",
+                 (int)values[3].text.size_bytes, values[3].text.data);
     }
     size_t used = strlen(found->list);
     snprintf(found->list + used, sizeof found->list - used, "%s%.*s", used > 0 ? ", " : "",
@@ -166,11 +174,14 @@ static leat_code read_names(leat_duckdb *db, columns *found, leat_error *err) {
     leat_code code =
         leat_buf_printf(&sql, err,
                         "SELECT name, CAST(coalesce(num_children, 0) AS BIGINT), CAST(coalesce("
-                        "logical_type LIKE 'Null%%', false) AS BIGINT) FROM parquet_schema(");
+                        "logical_type LIKE 'Null%%', false) AS BIGINT), " LEAT_PARQUET_DECLARED
+                        ", " LEAT_PARQUET_DIGITS ", CAST(type LIKE '%%BYTE_ARRAY' AND "
+                        "converted_type IS NULL AND logical_type IS NULL AS BIGINT) "
+                        "FROM parquet_schema(");
     if (code == LEAT_OK) code = leat_parquet_path_literal(&sql, found->input->path, err);
     if (code == LEAT_OK) code = leat_buf_append(&sql, ")", 2, err);
     if (code == LEAT_OK)
-        code = leat_duckdb_rows(db, (const char *)sql.data, "tii", take_element, found, err);
+        code = leat_duckdb_rows(db, (const char *)sql.data, "tiitii", take_element, found, err);
     leat_buf_free(&sql);
     return code;
 }
@@ -246,46 +257,29 @@ static bool is_type(const char *type, const char *const *types, int count) {
 static const char *const narrow[] = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT"};
 static const char *const wide[] = {"BIGINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"};
 
-/* Whether a column's name means itself in SQL, without quotes. */
-static bool is_plain(const char *name) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    return strchr(letters, name[0]) != NULL && name[strspn(name, letters)] == 0;
-}
-
-/* The line that converts a column, or nothing: what was meant by dates in words, by seconds with a
- * fraction and by whole milliseconds is clear, by other types it is not. */
-static void conversion_of(const columns *found, int field, char *out, size_t out_bytes) {
-    const char *type = found->types[field], *name = found->names[field];
-    const bool text = strcmp(type, "VARCHAR") == 0, date = strcmp(type, "DATE") == 0;
-    const bool whole = is_type(type, narrow, 5) || is_type(type, wide, 5);
-    const bool decimal = strncmp(type, "DECIMAL(", 8) == 0;
-    const bool real = decimal || strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0;
-    const char *before = "", *after = NULL, *unit = "";
-    out[0] = 0;
-    if (field == LEAT_COLUMN_TIME && (text || date)) {
-        after = "::TIMESTAMP";
-    } else if (field == LEAT_COLUMN_TIME && real) {
-        before = "to_timestamp(";
-        after = ")";
-        unit = " if it is seconds since 1970";
-    } else if (field == LEAT_COLUMN_RTT && (text || whole || decimal)) {
-        after = "::DOUBLE";
-        unit = " if it is milliseconds";
-    }
-    if (after == NULL || !is_plain(name)) return;
-    snprintf(out, out_bytes,
-             "; convert it%s: duckdb -c \"COPY (SELECT * REPLACE (%s%s%s AS %s) FROM '%.300s') TO "
-             "'converted.parquet'\"",
-             unit, before, name, after, name, found->input->path);
+static leat_parquet_column column_of(const columns *found, int field) {
+    return (leat_parquet_column){.path = found->input->path,
+                                 .name = found->names[field],
+                                 .type = found->types[field],
+                                 .declared = found->declared[field],
+                                 .number = field,
+                                 .bytes = found->bytes[field],
+                                 .beside = found->long_decimal};
 }
 
 static leat_code wrong_type(const columns *found, int field, const char *accepted,
                             leat_error *err) {
-    char conversion[600];
-    conversion_of(found, field, conversion, sizeof conversion);
-    return leat_fail(err, LEAT_ERR_INPUT, "\"%s\": column \"%s\" is %s, must be %s%s",
-                     found->input->path, found->names[field], found->types[field], accepted,
-                     conversion);
+    const leat_parquet_column column = column_of(found, field);
+    return leat_parquet_refuse_type(&column, accepted, err);
+}
+
+/* Types that DuckDB takes for others, whatever is accepted. */
+static leat_code refuse_misread(const columns *found, leat_error *err) {
+    for (int k = 0; k < found->name_count; k++) {
+        const leat_parquet_column column = column_of(found, k);
+        if (leat_parquet_is_misread(&column)) return leat_parquet_refuse_type(&column, "", err);
+    }
+    return LEAT_OK;
 }
 
 /* Names of probes: numbers are their decimal digits. */
@@ -336,6 +330,7 @@ static leat_code judge_columns(columns *found, leat_error *err) {
         return leat_source_missing(found->input->path, found->names, found->name_count, found->seen,
                                    found->list, err);
     }
+    LEAT_TRY(refuse_misread(found, err));
     return judge_types(found, err);
 }
 

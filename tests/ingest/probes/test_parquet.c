@@ -195,11 +195,14 @@ static const struct {
      "has no column \"rtt\"; its columns are: event_time, src_addr, dst_addr, RTT"},
     {"SELECT '2019-04-24'::DATE AS event_time" REST,
      "column \"event_time\" is DATE, must be a timestamp, or an integer since 1970; convert it: "
-     "duckdb -c \"COPY (SELECT * REPLACE (event_time::TIMESTAMP AS event_time) FROM '"},
-    {"SELECT 'x' AS event_time" REST, "column \"event_time\" is VARCHAR, must be a timestamp"},
+     "duckdb -c \"COPY (SELECT * REPLACE (event_time::TIMESTAMP AS event_time) FROM "
+     "read_parquet('"},
+    {"SELECT 'x' AS event_time" REST,
+     "column \"event_time\" is VARCHAR, must be a timestamp, or an integer since 1970; convert it: "
+     "duckdb -c \"SET TimeZone='UTC'; COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
     {"SELECT 1.5::DOUBLE AS event_time" REST,
      "since 1970; convert it if it is seconds since 1970: duckdb -c \"COPY (SELECT * REPLACE ("
-     "to_timestamp(event_time) AS event_time) FROM '"},
+     "to_timestamp(event_time) AS event_time) FROM read_parquet('"},
     {"SELECT 1.5::DECIMAL(9,2) AS event_time" REST, "(to_timestamp(event_time) AS event_time)"},
     {"SELECT 1 AS event_time, 7 AS src_addr, 'd' AS dst_addr, 1::FLOAT AS rtt",
      "column \"src_addr\" is INTEGER, must be text"},
@@ -207,7 +210,7 @@ static const struct {
      "column \"dst_addr\" is VARCHAR[], must be text"},
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1 AS rtt",
      "column \"rtt\" is INTEGER, must be float or double; convert it if it is milliseconds: "
-     "duckdb -c \"COPY (SELECT * REPLACE (rtt::DOUBLE AS rtt) FROM '"},
+     "duckdb -c \"COPY (SELECT * REPLACE (rtt::DOUBLE AS rtt) FROM read_parquet('"},
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, '1' AS rtt",
      "column \"rtt\" is VARCHAR, must be float or double; convert it"},
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1::FLOAT AS rtt, '4' AS ip_version",
