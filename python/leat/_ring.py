@@ -14,7 +14,7 @@ from typing import Any, ClassVar, SupportsIndex, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from leat import _abi
+from leat import _abi, _workers
 from leat._handle import Handle, Path
 from leat._library import call, encoded, fail, held, integer, lib, size
 from leat.errors import OptionError
@@ -65,6 +65,7 @@ class Ring:
     _name: ClassVar[str]            # prefix of its functions
     _batch: ClassVar[Any]           # structs
     _counters: ClassVar[Any]
+    _rows: ClassVar[str]            # its data as a map-style data set
     _arguments: tuple[Any, ...]     # that it was created with
     _options: dict[str, Any]
 
@@ -76,7 +77,8 @@ class Ring:
     def __reduce__(self) -> Any:
         return _resumed, (type(self), self._arguments, self._options, self.state())
 
-    def __init__(self) -> None:
+    def __init__(self, host: int, hosts: int) -> None:
+        self._share = host, hosts
         self._pointer: Open | None = None
         self._pid, self._lock = os.getpid(), threading.Lock()
 
@@ -93,7 +95,9 @@ class Ring:
         return self._pointer
 
     def _take(self) -> Any:
-        """The next batch, a struct owned by the caller; StopIteration at the end."""
+        """The next batch, a struct owned by the caller; StopIteration at the end. OptionError in
+        one of several workers of a DataLoader, which would all return it."""
+        _workers.refuse(*self._share, self._rows)
         batch, error = c.POINTER(self._batch)(), _abi.Error()
         wait = self._name + "_wait"
         with self._alone:

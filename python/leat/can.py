@@ -529,6 +529,7 @@ class GraphLoader(_ring.Ring):
     """
 
     _name, _batch, _counters = "leat_graph_loader", _abi.GraphBatch, _abi.GraphLoaderCounters
+    _rows = "leat.CanSplit"
 
     def __init__(self, data: CanDataset | Path, split: str = "train", *, graphs: str = "all",
                  pack: str = "ffd", max_nodes: int | None = None, max_edges: int | None = None,
@@ -539,7 +540,7 @@ class GraphLoader(_ring.Ring):
                  epochs: int = 0, preset: str = "default", scale: str = "stored", host: int = 0,
                  hosts: int = 1, threads: int | None = None, prefetch: int | None = None,
                  memory: int | str | None = None, order: str = "global") -> None:
-        super().__init__()
+        super().__init__(host, hosts)
         self._data = data if isinstance(data, CanDataset) else CanDataset(data)
         nodes, edges = _limits(self._data, split, (max_nodes, max_edges), pack, device_memory,
                                model)

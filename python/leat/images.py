@@ -213,12 +213,13 @@ class ImageLoader(_ring.Steps):
     """
 
     _name, _batch, _counters = "leat_image_loader", _abi.ImageBatch, _abi.ImageLoaderCounters
+    _rows = "leat.ImageDataset"
 
     def __init__(self, data: ImageDataset | Path, *, batch: int = 64, seed: int = 0,
                  as_: str = "u8", epochs: int = 0, host: int = 0, hosts: int = 1,
                  threads: int | None = None, prefetch: int | None = None,
                  memory: int | str | None = None, order: str = "global") -> None:
-        super().__init__()
+        super().__init__(host, hosts)
         self._data = data if isinstance(data, ImageDataset) else ImageDataset(data)
         options = lib.leat_image_loader_options_default()
         choice("as_", as_, _VALUES)

@@ -193,15 +193,17 @@ class Loader(_ring.Steps):
     even after close(). Batches still held use memory beyond `memory`.
 
     One thread at a time takes a batch; a second one waits. Waiting lets other Python threads run,
-    and Ctrl-C interrupts it. A loader belongs to its process: in a child after fork it raises. It
-    can be pickled as path, options and state: the copy has threads of its own and continues at the
-    same place. Use it in a `with`, call close(), or leave it to the garbage collector.
+    and Ctrl-C interrupts it. A loader belongs to its process: in a child after fork it raises, and
+    in one of several workers of a torch DataLoader, unless host and hosts are the worker's share.
+    It can be pickled as path, options and state: the copy has threads of its own and continues at
+    the same place. Use it in a `with`, call close(), or leave it to the garbage collector.
 
     Raises OptionError (naming the option and its value), CorruptError, InputOutputError; a step
     that failed raises again until seek().
     """
 
     _name, _batch, _counters = "leat_loader", _abi.Batch, _abi.LoaderCounters
+    _rows = "leat.ProbeDataset"
 
     def __init__(self, data: ProbeDataset | Path, *, batch: int = 8, length: int = 1024,
                  seed: int = 0, split: str | None = "train", sampler: str = "plan3",
@@ -213,7 +215,7 @@ class Loader(_ring.Steps):
                  steps_per_round: int = 0, threads: int | None = None,
                  prefetch: int | None = None, memory: int | str | None = None, io: str = "mmap",
                  on_corrupt: str = "fail", order: str = "global") -> None:
-        super().__init__()
+        super().__init__(host, hosts)
         self._data = data if isinstance(data, ProbeDataset) else ProbeDataset(data)
         timestamp_modes = integers("timestamp_modes", timestamp_modes, "(40, 30, 30)")
         options = lib.leat_loader_options_default()
