@@ -24,6 +24,7 @@ static const unit_name units[] = {
     {":ns", 0, LEAT_TIME_UNIT_NS},       {":s", 0, LEAT_TIME_UNIT_S},
     {":excel", 0, LEAT_TIME_UNIT_EXCEL}, {":ms", 4, LEAT_RTT_UNIT_MS},
     {":us", 4, LEAT_RTT_UNIT_US},        {":s", 4, LEAT_RTT_UNIT_S},
+    {":ns", 4, LEAT_RTT_UNIT_NS},
 };
 
 /* Takes the unit from the end of a column's name, if there is one. */
@@ -92,6 +93,36 @@ static int read_options(leat_cli *cli, column_names *names, leat_probes_ingest_o
 }
 
 /* ---- The summary ------------------------------------------------------------------------- */
+
+/* "rtt=NAME:UNIT" as a word of a shell; NAME stands for one that a terminal does not show. */
+static void write_mapping(leat_cli *cli, const char *column, const char *unit) {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-";
+    char word[4 * COLUMN_NAME_BYTES];
+    int64_t used = 0;
+    const char *mark = column[strspn(column, plain)] != 0 ? "'" : "";
+    for (const char *at = column; *at != 0; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) column = "NAME";
+    for (const char *at = column; *at != 0; at++) {
+        memcpy(word + used, *at == '\'' ? "'\\''" : at, *at == '\'' ? 4 : 1);
+        used += *at == '\'' ? 4 : 1;
+    }
+    leat_out(cli, "%srtt=%.*s:%s%s", mark, (int)used, word, unit, mark);
+}
+
+/* The unit that the name of the column states. */
+static void write_unit(leat_cli *cli, const char *column, const leat_probes_ingest_result *result) {
+    static const char *const words[] = {[LEAT_RTT_UNIT_MS] = "milliseconds",
+                                        [LEAT_RTT_UNIT_US] = "microseconds",
+                                        [LEAT_RTT_UNIT_S] = "seconds",
+                                        [LEAT_RTT_UNIT_NS] = "nanoseconds"};
+    if (!result->rtt_unit_from_name) return;
+    leat_out(cli, "rtt     in %s, by the name ", words[result->rtt_unit]);
+    leat_out_name(cli, column);
+    leat_out(cli, " (--column ");
+    write_mapping(cli, column, result->rtt_unit == LEAT_RTT_UNIT_MS ? "us" : "ms");
+    leat_out(cli, " for another unit)\n");
+}
 
 static void write_counts(leat_cli *cli, const char *out, const leat_probes_ingest_result *result) {
     static const char *const splits[2] = {"train", "test"};
@@ -163,6 +194,11 @@ static void json_splits(leat_json *json, const char *key, const int64_t counts[2
     leat_json_end_object(json);
 }
 
+static const char *const unit_texts[] = {[LEAT_RTT_UNIT_MS] = "ms",
+                                         [LEAT_RTT_UNIT_US] = "us",
+                                         [LEAT_RTT_UNIT_S] = "s",
+                                         [LEAT_RTT_UNIT_NS] = "ns"};
+
 typedef struct json_source {
     const char *out;
     int64_t memory_bytes;
@@ -189,6 +225,8 @@ static void json_members(leat_json *json, const void *of) {
     else leat_json_int(json, result->duplicates);
     leat_json_member_int(json, "mapped_addresses", result->mapped);
     leat_json_member_int(json, "duplicates_dropped", result->duplicates_dropped);
+    leat_json_member_string(json, "rtt_unit", unit_texts[result->rtt_unit]);
+    leat_json_member_bool(json, "rtt_unit_from_name", result->rtt_unit_from_name);
     json_splits(json, "probes", result->probes);
     json_splits(json, "rows", result->rows);
     json_splits(json, "shards", result->shards);
@@ -240,6 +278,7 @@ static int run_ingest_probes(leat_cli *cli) {
                  leat_ingest_compared(result.verified));
     }
     write_counts(cli, out, &result);
+    write_unit(cli, options.column_rtt, &result);
     if (result.was_complete) {
         leat_out(cli, "nothing to do: ");
         leat_out_name(cli, out);
@@ -263,8 +302,8 @@ static const leat_cli_option options[] = {
      .own.value = "LIST",
      .own.help = "names of columns in the input, if different, and units: event_time=ts,"
                  "rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is "
-                 "otherwise read by the size of the number, and s, ms and us of rtt, which is "
-                 "otherwise in ms"},
+                 "otherwise read by the size of the number, and s, ms, us and ns of rtt, which "
+                 "otherwise has the unit that its name ends with (rtt_us, latencyNs), or is in ms"},
     {.table = leat_probes_ingest_options_table},
     LEAT_CLI_OPTION_JSON,
     {0},

@@ -19,7 +19,7 @@ _leat() {
   fi
   case "${COMP_WORDS[first]} ${COMP_WORDS[first + 1]}" in
   'ingest probes')
-    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json'
+    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --lost --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json'
     case $before in
     -o | --output) values=file ;;
     --column) values=file ;;
@@ -34,6 +34,7 @@ _leat() {
     --compression) values=file ;;
     --address) values='auto written canonical' ;;
     --probe) values='address' ;;
+    --lost) values=file ;;
     --duplicates) values='keep drop' ;;
     --temp) values=file ;;
     --spill) values='auto always' ;;

@@ -30,7 +30,7 @@ _leat() {
     _arguments '*:file:_files' \
       '--output[folder to write the data set to; it holds one data set]:output:_files' \
       '-o[folder to write the data set to; it holds one data set]:output:_files' \
-      '--column[names of columns in the input, if different, and units: event_time=ts,rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is otherwise read by the size of the number, and s, ms and us of rtt, which is otherwise in ms]:column:_files' \
+      '--column[names of columns in the input, if different, and units: event_time=ts,rtt=delay:us. Units are s, ms, us, ns and excel of event_time, which is otherwise read by the size of the number, and s, ms, us and ns of rtt, which otherwise has the unit that its name ends with (rtt_us, latencyNs), or is in ms]:column:_files' \
       '--memory[memory limit of the process]:memory:' \
       '--threads[number of threads; the output does not depend on it]:threads:' \
       '--seed[seed of the train/test split]:seed:' \
@@ -44,6 +44,7 @@ _leat() {
       '--zero-address[keep rows whose address is empty, as 0.0.0.0 or ::]' \
       '--address[auto: store addresses as written, but IPv4-mapped ones (::ffff:192.0.2.1) as IPv4; written: all as written; canonical: all in the form of RFC 5952, so that each address is one probe]:address:(auto written canonical)' \
       '--probe[what a probe is, which decides its split and its rows: an address, or a value of this column or JSON member, such as prb_id of RIPE Atlas]:probe:(address)' \
+      '--lost[values of rtt, as they are written in the input (before units), that stand for a lost ping: 0,9999]:lost:_files' \
       '--per-packet[RIPE Atlas: one measurement per packet instead of the average of each result]' \
       '--duplicates[measurements that equal another one in all columns: keep and count them, or drop all but the first; equal answers of one result (--per-packet) are not duplicates]:duplicates:(keep drop)' \
       '--strict[fail on the first row that is rejected]' \

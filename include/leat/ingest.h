@@ -55,7 +55,15 @@ typedef enum leat_time_unit {
     LEAT_TIME_UNIT_NS,
     LEAT_TIME_UNIT_EXCEL /* days since 1899-12-30, as spreadsheets count them */
 } leat_time_unit;
-typedef enum leat_rtt_unit { LEAT_RTT_UNIT_MS, LEAT_RTT_UNIT_US, LEAT_RTT_UNIT_S } leat_rtt_unit;
+/* AUTO: the unit that the name of the column ends with (rtt_us, latencyMs, "rtt (s)"), or
+ * milliseconds. */
+typedef enum leat_rtt_unit {
+    LEAT_RTT_UNIT_AUTO,
+    LEAT_RTT_UNIT_US,
+    LEAT_RTT_UNIT_S,
+    LEAT_RTT_UNIT_MS,
+    LEAT_RTT_UNIT_NS
+} leat_rtt_unit;
 
 typedef struct leat_probes_ingest_options {
     int64_t memory_bytes; /* limit on the peak resident set of the process */
@@ -89,6 +97,8 @@ typedef struct leat_probes_ingest_options {
                           src_id, split and rows go by it, and each measurement keeps its own
                           source. NULL or "address": a probe is a source address */
     leat_spill_rule spill;
+    const char *lost; /* "0,9999": up to 8 values of rtt, as written in the inputs (before units),
+                         that stand for a lost ping; NULL or "": none */
 } leat_probes_ingest_options;
 
 /* 512 MiB, all processors, seed 0, ratio 0.9, hash split, 8 MiB rows, 1000 probes per shard, probes
@@ -134,6 +144,8 @@ typedef struct leat_probes_ingest_result {
     /* Doubts about what the inputs mean: what was understood, and what decides it. */
     int warning_count;
     char warnings[LEAT_INGEST_WARNINGS_MAX][512];
+    leat_rtt_unit rtt_unit;  /* that rtts were read in, not AUTO */
+    bool rtt_unit_from_name; /* because the name of the column states it */
 } leat_probes_ingest_result;
 
 /*

@@ -131,12 +131,13 @@ typedef struct leat_source_options {
      * of other names than the usual ones count as given. */
     bool mapped[5];
     leat_time_unit time_unit;
-    leat_rtt_unit rtt_unit;
-    struct leat_notes *notes; /* what is noticed (probes/notes.h); NULL: only errors */
-    bool per_packet;          /* Atlas NDJSON: one measurement per packet */
-    int threads;              /* workers 0..threads-1 */
-    int64_t memory_bytes;     /* for decode buffers, including those of libraries; see
-                                 leat_sources_memory_min. leat_sources_check: 0 for no limit */
+    leat_rtt_unit rtt_unit;       /* AUTO is milliseconds: names are not considered here */
+    const struct leat_lost *lost; /* values of rtt that are lost pings; NULL: none */
+    struct leat_notes *notes;     /* what is noticed (probes/notes.h); NULL: only errors */
+    bool per_packet;              /* Atlas NDJSON: one measurement per packet */
+    int threads;                  /* workers 0..threads-1 */
+    int64_t memory_bytes;         /* for decode buffers, including those of libraries; see
+                                     leat_sources_memory_min. leat_sources_check: 0 for no limit */
     const char *temp_dir;
     leat_reject_log *rejects; /* receives lines that are not records */
     leat_batch_fn batch;

@@ -307,11 +307,12 @@ static bool parse_special(const char *text, int64_t size_bytes, double *value) {
 float leat_rtt_of_number(double value, leat_rtt_unit unit) {
     if (unit == LEAT_RTT_UNIT_US) value /= 1000;
     if (unit == LEAT_RTT_UNIT_S) value *= 1000;
+    if (unit == LEAT_RTT_UNIT_NS) value /= 1000000;
     return (float)value;
 }
 
-bool leat_rtt_read(const char *text, int64_t size_bytes, leat_rtt_unit unit, float *rtt) {
-    *rtt = NAN;
+bool leat_rtt_number(const char *text, int64_t size_bytes, double *number) {
+    *number = NAN;
     trim(&text, &size_bytes);
     if (size_bytes <= 0 || is_missing_word(text, size_bytes)) return true;
     double value = 0;
@@ -319,8 +320,15 @@ bool leat_rtt_read(const char *text, int64_t size_bytes, leat_rtt_unit unit, flo
         !parse_special(text, size_bytes, &value)) {
         return false;
     }
-    *rtt = leat_rtt_of_number(value, unit);
+    *number = value;
     return true;
+}
+
+bool leat_rtt_read(const char *text, int64_t size_bytes, leat_rtt_unit unit, float *rtt) {
+    double number;
+    const bool good = leat_rtt_number(text, size_bytes, &number);
+    *rtt = leat_rtt_of_number(number, unit);
+    return good;
 }
 
 bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt) {

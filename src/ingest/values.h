@@ -35,6 +35,8 @@ int64_t leat_time_of_ticks(int64_t ticks, int64_t per_second);
 bool leat_rtt_read(const char *text, int64_t size_bytes, leat_rtt_unit unit, float *rtt);
 /* The same of milliseconds. */
 bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt);
+/* The same in the unit of the text, as written; NaN: missing. */
+bool leat_rtt_number(const char *text, int64_t size_bytes, double *number);
 float leat_rtt_of_number(double value, leat_rtt_unit unit);
 /* A whole number ("4", "4.0"), clamped to 32 bits; missing is 0. */
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version);

@@ -100,7 +100,7 @@ class Rejects(folder.Folder):
                 (HEADER, ("--probe", "prb_id"),
                  r'no column "prb_id"; .*\(use --probe NAME if it has another name\)'),
                 (HEADER, ("--column", "rtt=rtt:sec"), r'no column "rtt:sec"; .*\("sec" is not a '
-                 r"unit: those of rtt are s, ms and us\)"),
+                 r"unit: those of rtt are s, ms, us and ns\)"),
                 (HEADER, ("--column", "event_time=event_time:min"),
                  r'"min" is not a unit: those of event_time are s, ms, us, ns and excel')):
             status, _, said = self.ingest(self.lines(1, header=header), *more)

@@ -25,6 +25,10 @@ static void fill_result(leat_job *job) {
         result->rejected += state->rejected[i];
     }
     result->mapped = state->mapped;
+    result->rtt_unit = leat_rtt_unit_of(job->options);
+    result->rtt_unit_from_name =
+        job->options->rtt_unit == LEAT_RTT_UNIT_AUTO && job->options->column_rtt != NULL &&
+        leat_rtt_unit_of_name(job->options->column_rtt) != LEAT_RTT_UNIT_AUTO;
     result->warning_count = state->warnings.count;
     memcpy(result->warnings, state->warnings.text, sizeof result->warnings);
     leat_job_warn_rejected(job, result->rejected_warning, sizeof result->rejected_warning);

@@ -69,6 +69,13 @@ void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units) 
     if (notes != NULL && units != 0) atomic_fetch_or(&notes->files[file_index].units, units);
 }
 
+void leat_notes_add_rtts(leat_notes *notes, int32_t file_index, const leat_rtt_tally *rtts) {
+    if (notes == NULL) return;
+    pthread_mutex_lock(&notes->lock);
+    leat_rtt_tally_merge(&notes->files[file_index].rtts, rtts);
+    pthread_mutex_unlock(&notes->lock);
+}
+
 void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row) {
     if (notes == NULL) return;
     atomic_fetch_add(&notes->files[file_index].headers, 1);
@@ -467,6 +474,7 @@ void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
     leat_text_show(to.time, sizeof to.time, time, (int64_t)strlen(time));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) warn_files(&to, inputs, kinds[i]);
     warn_words(&to);
+    leat_notes_warn_rtts(notes, inputs, options, warnings);
     int64_t mapped = atomic_load(&notes->mapped), scamper = atomic_load(&notes->scamper);
     if (scamper > 0)
         leat_warnings_add(warnings,

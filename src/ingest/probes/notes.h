@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "ingest/probes/rtt_values.h"
 #include "ingest/source.h"
 
 /* Of one file. */
@@ -26,6 +27,7 @@ typedef struct leat_file_notes {
      * that look like one, and the last measurement: it was read with the wrong columns if it is
      * after that */
     atomic_int_least64_t headers, header_row, table_row, last_row;
+    leat_rtt_tally rtts; /* under the lock */
 } leat_file_notes;
 
 enum { LEAT_NOTES_WORDS = 32, LEAT_NOTES_WORD_BYTES = 64, LEAT_NOTES_NAMES_BYTES = 200 };
@@ -85,6 +87,8 @@ typedef struct leat_batch_notes {
 #define LEAT_BATCH_NOTES_NONE ((leat_batch_notes){.first_us = INT64_MAX, .last_us = INT64_MIN})
 void leat_notes_add_batch(leat_notes *notes, int32_t file_index, const leat_batch_notes *batch);
 void leat_notes_add_units(leat_notes *notes, int32_t file_index, uint8_t units);
+/* Rtts as written. */
+void leat_notes_add_rtts(leat_notes *notes, int32_t file_index, const leat_rtt_tally *rtts);
 /* A line that is not a measurement and may be a header with other names. */
 void leat_notes_add_header(leat_notes *notes, int32_t file_index, int64_t row);
 /* A line that looks like one, of another table. */
@@ -120,6 +124,9 @@ void leat_warnings_add(leat_warnings *warnings, const char *format, ...)
 /* What was noticed, in words. `now_us` is compared with the times. */
 void leat_notes_warn(const leat_notes *notes, const leat_input_list *inputs,
                      const leat_source_options *options, int64_t now_us, leat_warnings *warnings);
+/* The part of it about the values of rtt (notes_rtt.c). */
+void leat_notes_warn_rtts(const leat_notes *notes, const leat_input_list *inputs,
+                          const leat_source_options *options, leat_warnings *warnings);
 /* Rows with an infinite rtt, of which rejected.csv has `rejected` as such. */
 void leat_notes_warn_infinite(const leat_notes *notes, int64_t rejected, leat_warnings *warnings);
 

@@ -106,6 +106,14 @@ static const leat_setting rows[] = {
      .help =
          "what a probe is, which decides its split and its rows: an address, or a value of this "
          "column or JSON member, such as prb_id of RIPE Atlas"},
+    {.name = "lost",
+     .kind = LEAT_SETTING_TEXT,
+     AT(lost),
+     .value = "VALUE[,VALUE]",
+     .usually = "no value",
+     .help =
+         "values of rtt, as they are written in the input (before units), that stand for a lost "
+         "ping: 0,9999"},
     {FLAG("per-packet", per_packet),
      .help = "RIPE Atlas: one measurement per packet instead of the average of each result"},
     {.name = "duplicates",
@@ -150,6 +158,8 @@ leat_code leat_probes_options_check(const leat_probes_ingest_options *o, leat_er
     leat_probes_ingest_options checked = *o;
     if (checked.shards > 0) checked.probes_per_shard = 1; /* decides nothing */
     LEAT_TRY(leat_settings_check(leat_probes_ingest_options_table(), &checked, err));
+    leat_lost lost;
+    LEAT_TRY(leat_lost_read(o->lost, &lost, err));
     if (o->record.group_size != 1) {
         return leat_fail(err, LEAT_ERR_OPTION,
                          "group size is %d: a chunk holds one probe row; use 1",
@@ -184,6 +194,15 @@ static leat_code add_setting(leat_manifest *manifest, const leat_setting *row, c
     }
 }
 
+/* In one order and spelling; not without values, as of the versions without the option. */
+static leat_code describe_lost(const probes *o, leat_manifest *manifest, leat_error *err) {
+    leat_lost lost;
+    char text[LEAT_LOST_TEXT_BYTES];
+    LEAT_TRY(leat_lost_read(o->lost, &lost, err));
+    leat_lost_write(&lost, text);
+    return lost.count == 0 ? LEAT_OK : leat_manifest_add_text(manifest, "lost", text, err);
+}
+
 leat_code leat_probes_options_describe(const leat_probes_ingest_options *o, leat_manifest *manifest,
                                        leat_error *err) {
     const char *idle = o->shards > 0 ? "probes-per-shard" : "shards";
@@ -194,6 +213,10 @@ leat_code leat_probes_options_describe(const leat_probes_ingest_options *o, leat
             continue;
         if (row->place == offsetof(probes, probe) && leat_probes_column(o) == NULL) continue;
         if (row->place == offsetof(probes, address) && o->address == LEAT_ADDRESS_AUTO) continue;
+        if (row->place == offsetof(probes, lost)) {
+            LEAT_TRY(describe_lost(o, manifest, err));
+            continue;
+        }
         LEAT_TRY(add_setting(manifest, row, o, err));
     }
     return LEAT_OK;

@@ -15,6 +15,7 @@ typedef struct scan {
     leat_scan_memory memory;
     leat_partition partition;
     leat_notes *notes;
+    leat_lost lost;
     int64_t resident_bytes;    /* before the scan */
     atomic_llong common_bytes; /* of the workers' pools */
     bool keeps;                /* what the pools hold stays in memory for the write */
@@ -31,7 +32,8 @@ static leat_source_options source_options(scan *self, leat_reject_log *rejects) 
         .mapped = {o->column_event_time != NULL, o->column_src_addr != NULL,
                    o->column_dst_addr != NULL, o->column_ip_version != NULL, o->column_rtt != NULL},
         .time_unit = o->event_time_unit,
-        .rtt_unit = o->rtt_unit,
+        .rtt_unit = leat_rtt_unit_of(o),
+        .lost = &self->lost,
         .notes = self->notes,
         .per_packet = o->per_packet,
         .threads = self->memory.threads,
@@ -358,6 +360,7 @@ static leat_code scan_noted(leat_job *job, leat_notes *notes, leat_error *err) {
     scan self = {.job = job, .notes = notes};
     self.memory.threads = o->threads;
     self.memory.source_bytes = o->memory_bytes; /* until it is divided */
+    LEAT_TRY(leat_lost_read(o->lost, &self.lost, err));
     leat_source_options options = source_options(&self, NULL);
     leat_code code = leat_sources_check(&job->inputs, &options, err);
     if (code != LEAT_OK) return leat_inputs_blame(&job->inputs, code, err);

@@ -444,7 +444,8 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
         if (!whole || !timed) leat_notes_add_malformed(options->notes, !whole);
         return leat_text_reject(worker, line->number, LEAT_REJECT_LINE, text, text_bytes, err);
     }
-    if (!leat_rtt_read(rtt->data, rtt->size_bytes, options->rtt_unit, &row.rtt)) {
+    double answer;
+    if (!leat_rtt_number(rtt->data, rtt->size_bytes, &answer)) {
         if (time->size_bytes == 0) LEAT_TRY(refuse_other_header(worker, line, &shown, fields, err));
         leat_notes_add_word(options->notes, rtt->data, rtt->size_bytes);
         return leat_text_reject(worker, line->number, LEAT_REJECT_RTT_BAD, text, text_bytes, err);
@@ -452,5 +453,6 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
     row.src = fields[LEAT_COLUMN_SRC];
     row.dst = fields[LEAT_COLUMN_DST];
     row.name = fields[LEAT_COLUMN_PROBE];
+    row.rtt = leat_text_rtt(worker, answer);
     return leat_rows_add(&worker->rows, &row, err);
 }

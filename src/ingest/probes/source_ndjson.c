@@ -194,10 +194,11 @@ static leat_reject get_answer(const leat_json_slice *wrapped, double *answer) {
     return leat_json_read_double(value, answer) ? LEAT_REJECT_COUNT : LEAT_REJECT_LINE;
 }
 
-static leat_reject get_rtt(const leat_json_slice *value, leat_rtt_unit unit, float *rtt) {
+/* The rtt of a measurement, which is counted. */
+static leat_reject get_rtt(leat_text_worker *worker, const leat_json_slice *value, float *rtt) {
     double answer;
     const leat_reject why = get_answer(value, &answer);
-    *rtt = isnan(answer) ? NAN : leat_rtt_of_number(answer, unit);
+    *rtt = why == LEAT_REJECT_COUNT ? leat_text_rtt(worker, answer) : NAN;
     return why;
 }
 
@@ -266,7 +267,7 @@ static leat_code add_plain(leat_text_worker *worker, const leat_line *line, leat
         !get_name(worker, &row->name) ||
         !get_version(get(worker, LEAT_MEMBER_VERSION), &row->ip_version))
         return LEAT_OK;
-    *why = get_rtt(rtt, worker->rows.options->rtt_unit, &row->rtt);
+    *why = get_rtt(worker, rtt, &row->rtt);
     if (*why == LEAT_REJECT_COUNT) return leat_rows_add(&worker->rows, row, err);
     note_word(worker, rtt, *why);
     return LEAT_OK;
@@ -385,6 +386,7 @@ static bool average_packets(leat_text_worker *worker, float *rtt) {
         double answer;
         if (get_answer(value, &answer) != LEAT_REJECT_COUNT) return false;
         if ((worker->packet.found >> worker->json.packet_dup & 1) != 0 ||
+            leat_lost_find(worker->rows.options->lost, answer, false) >= 0 ||
             !(leat_rtt_of_number(answer, unit) >= 0))
             continue;
         sum += answer;
@@ -406,7 +408,7 @@ static leat_code add_average(leat_text_worker *worker, const leat_line *line, le
                     get(worker, LEAT_MEMBER_RESULT)->kind == LEAT_JSON_ARRAY;
         if (!told || !average_packets(worker, &row->rtt)) return LEAT_OK;
     } else {
-        *why = get_rtt(average, worker->rows.options->rtt_unit, &row->rtt);
+        *why = get_rtt(worker, average, &row->rtt);
         note_word(worker, average, *why);
         if (*why != LEAT_REJECT_COUNT) return LEAT_OK;
     }
@@ -431,7 +433,6 @@ static leat_code count_twins(leat_text_worker *worker, float rtt, uint32_t *twin
  * are checked before the first is added, so that a result is accepted or rejected as a whole. */
 static leat_code add_packets(leat_text_worker *worker, const leat_line *line, leat_source_row *row,
                              leat_reject *why, leat_error *err) {
-    leat_rtt_unit unit = worker->rows.options->rtt_unit;
     const leat_ndjson_map *map = &worker->json;
     const leat_json_slice *result = get(worker, LEAT_MEMBER_RESULT);
     int64_t count = 0, measured = 0;
@@ -442,11 +443,13 @@ static leat_code add_packets(leat_text_worker *worker, const leat_line *line, le
     if (count == 0) return add_average(worker, line, row, why, err);
     leat_json_items packets = leat_json_items_of(result);
     while (next_packet(worker, &packets, &object)) {
-        if (!object || get_rtt(leat_json_field(&worker->packet, map->packet_mapped), unit,
-                               &row->rtt) != LEAT_REJECT_COUNT)
+        double answer;
+        if (!object || get_answer(leat_json_field(&worker->packet, map->packet_mapped), &answer) !=
+                           LEAT_REJECT_COUNT)
             return LEAT_OK;
-        *why = isinf(row->rtt) ? LEAT_REJECT_RTT : LEAT_REJECT_LINE;
-        if (isinf(row->rtt)) return LEAT_OK;
+        const bool endless = isinf(leat_rtt_of_number(answer, worker->rows.options->rtt_unit));
+        *why = endless ? LEAT_REJECT_RTT : LEAT_REJECT_LINE;
+        if (endless) return LEAT_OK;
         measured += (worker->packet.found >> map->packet_dup & 1) == 0;
     }
     *why = measured > 0 ? LEAT_REJECT_COUNT : LEAT_REJECT_DUPLICATES;
@@ -454,7 +457,7 @@ static leat_code add_packets(leat_text_worker *worker, const leat_line *line, le
     packets = leat_json_items_of(result);
     while (next_packet(worker, &packets, &object)) {
         if ((worker->packet.found >> map->packet_dup & 1) != 0 ||
-            get_rtt(leat_json_field(&worker->packet, map->packet_mapped), unit, &row->rtt) !=
+            get_rtt(worker, leat_json_field(&worker->packet, map->packet_mapped), &row->rtt) !=
                 LEAT_REJECT_COUNT)
             continue;
         LEAT_TRY(count_twins(worker, row->rtt, &row->twin, err));

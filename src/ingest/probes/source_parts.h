@@ -10,6 +10,7 @@
 #include "base/json_scan.h"
 #include "base/lines.h"
 #include "ingest/probes/notes.h"
+#include "ingest/probes/rtt_values.h"
 #include "ingest/source.h"
 
 /* ---- a scan as a whole ---- */
@@ -124,8 +125,12 @@ typedef struct leat_text_worker {
     int64_t records;                   /* of the block: its lines without later headers */
     int64_t with, without, atlas;      /* of the block: see leat_notes */
     uint8_t units;                     /* the same */
+    leat_rtt_tally rtts;               /* the same */
 } leat_text_worker;
 #define LEAT_NDJSON_TEXTS (INT64_C(256) << 10)
+
+/* Counts an rtt as written, and converts it: a lost ping is NaN. */
+float leat_text_rtt(leat_text_worker *worker, double answer);
 
 /* The names of the columns in the order of LEAT_COLUMN; returns how many there are: without names
  * of probes, the last is missing. */

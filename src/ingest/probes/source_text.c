@@ -4,6 +4,7 @@
 #include "ingest/elements.h"
 #include "ingest/probes/source_parts.h"
 #include "ingest/turns.h"
+#include "ingest/values.h"
 
 /* A block is passed on once it holds this much; its last record may have the maximum length. */
 #define BLOCK_BYTES (INT64_C(256) << 10)
@@ -62,6 +63,13 @@ leat_code leat_rows_add(leat_rows *rows, const leat_source_row *row, leat_error 
     rows->probe[i] = row->probe;
     rows->name[i] = row->name;
     return rows->count == LEAT_BATCH_ROWS ? leat_rows_flush(rows, err) : LEAT_OK;
+}
+
+float leat_text_rtt(leat_text_worker *worker, double answer) {
+    const leat_source_options *options = worker->rows.options;
+    leat_rtt_tally_add(&worker->rtts, options->lost, answer);
+    if (leat_lost_find(options->lost, answer, false) >= 0) return NAN;
+    return leat_rtt_of_number(answer, options->rtt_unit);
 }
 
 leat_code leat_text_reject(leat_text_worker *worker, int64_t row, leat_reject reason,
@@ -210,6 +218,7 @@ static leat_code parse_block(void *context, int index, leat_error *err) {
     worker->path = text->scan->inputs->items[block->file_index].path;
     worker->records = worker->with = worker->without = worker->atlas = 0;
     worker->units = 0;
+    worker->rtts = (leat_rtt_tally){0};
     for (int64_t i = 0; i < block->line_count; i++) {
         LEAT_TRY(block->format == LEAT_INPUT_CSV ? leat_csv_take(worker, &block->lines[i], err)
                                                  : leat_ndjson_take(worker, &block->lines[i], err));
@@ -221,6 +230,7 @@ static leat_code parse_block(void *context, int index, leat_error *err) {
     atomic_fetch_add(&notes->files[block->file_index].without, worker->without);
     atomic_fetch_add(&notes->atlas, worker->atlas);
     leat_notes_add_units(notes, block->file_index, worker->units);
+    leat_notes_add_rtts(notes, block->file_index, &worker->rtts);
     return LEAT_OK;
 }
 

@@ -36,7 +36,7 @@ static void doubt_unit(int column, const char *name, char *out, size_t out_bytes
     if (colon == NULL || (column != LEAT_COLUMN_TIME && column != LEAT_COLUMN_RTT)) return;
     snprintf(out, out_bytes, "\"%.20s\" is not a unit: %s", colon + 1,
              column == LEAT_COLUMN_TIME ? "those of event_time are s, ms, us, ns and excel"
-                                        : "those of rtt are s, ms and us");
+                                        : "those of rtt are s, ms, us and ns");
 }
 
 bool leat_source_remedy(const char *path, const char *name, char out[LEAT_SOURCE_REMEDY_BYTES]) {

@@ -103,11 +103,15 @@ static void column_names(const leat_job *job, column_name out[COLUMN_NAMES]) {
 
 enum { UNIT_NAMES = 2 };
 static const char *const unit_keys[UNIT_NAMES] = {"column_event_time_unit", "column_rtt_unit"};
-/* The unit given for a column, "" if none is. */
+/* The unit given for a column, or by its name; "" if none is. */
 static const char *unit_name(const leat_job *job, int i) {
     static const char *const times[] = {"", "s", "ms", "us", "ns", "excel"};
-    static const char *const rtts[] = {"", "us", "s"};
-    return i == 0 ? times[job->options->event_time_unit] : rtts[job->options->rtt_unit];
+    static const char *const rtts[] = {[LEAT_RTT_UNIT_AUTO] = "",
+                                       [LEAT_RTT_UNIT_MS] = "",
+                                       [LEAT_RTT_UNIT_US] = "us",
+                                       [LEAT_RTT_UNIT_S] = "s",
+                                       [LEAT_RTT_UNIT_NS] = "ns"};
+    return i == 0 ? times[job->options->event_time_unit] : rtts[leat_rtt_unit_of(job->options)];
 }
 
 /* ---- saving ---- */
