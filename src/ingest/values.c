@@ -161,7 +161,7 @@ int64_t leat_time_of_integer(int64_t number, leat_time_unit unit, uint8_t *units
     return leat_time_of_ticks(number, ticks_of(unit));
 }
 
-/* A decimal number without exponent. */
+/* A decimal number. */
 typedef struct decimal {
     bool negative, over; /* over: `whole` exceeds 64 bits */
     int64_t whole;
@@ -169,7 +169,67 @@ typedef struct decimal {
     int64_t fraction_bytes;
 } decimal;
 
-static bool read_decimal(const char *text, int64_t size_bytes, decimal *out) {
+/* Digits of a number with an exponent, and the largest exponent that is not rounded: larger ones
+ * exceed 64 bits, or are less than a nanosecond, all the same. */
+enum { MANTISSA_DIGITS = 40, EXPONENT_MAX = 99, PLAIN_BYTES = MANTISSA_DIGITS + EXPONENT_MAX + 8 };
+
+/* The exponent at the end of a number, from its first letter on. */
+static bool read_exponent(const char *text, int64_t size_bytes, int *exponent) {
+    int64_t at = 1;
+    const bool negative = at < size_bytes && text[at] == '-';
+    if (at < size_bytes && (negative || text[at] == '+')) at++;
+    if (at == size_bytes) return false;
+    *exponent = 0;
+    for (int digit; at < size_bytes && (digit = digit_of(text[at])) >= 0; at++)
+        if (*exponent <= EXPONENT_MAX) *exponent = *exponent * 10 + digit;
+    if (*exponent > EXPONENT_MAX) *exponent = EXPONENT_MAX;
+    if (negative) *exponent = -*exponent;
+    return at == size_bytes;
+}
+
+/* Where the exponent of a number begins; `size_bytes`: it has none. */
+static int64_t find_exponent(const char *text, int64_t size_bytes) {
+    int64_t at = 0;
+    while (at < size_bytes && (text[at] | 0x20) != 'e') at++;
+    return at;
+}
+
+/* Writes a number with an exponent without it: 1.7e+09 is 1700000000. Returns the size; 0: it is
+ * not a number, or has too many digits. */
+static int64_t without_exponent(const char *text, int64_t end, int64_t size_bytes,
+                                char plain[PLAIN_BYTES]) {
+    char digits[MANTISSA_DIGITS];
+    int64_t at = 0, used = 0;
+    int count = 0, whole = -1, exponent = 0;
+    if (!read_exponent(text + end, size_bytes - end, &exponent)) return 0;
+    if (end > 0 && (text[0] == '-' || text[0] == '+')) plain[used++] = text[at++];
+    for (; at < end; at++) {
+        if (text[at] == '.' && whole < 0 && count > 0) {
+            whole = count;
+            continue;
+        }
+        if (digit_of(text[at]) < 0 || count == MANTISSA_DIGITS) return 0;
+        digits[count++] = text[at];
+    }
+    if (count == 0) return 0;
+    if (whole < 0) whole = count;
+    const int point = whole + exponent; /* digits before it */
+    if (point <= 0) plain[used++] = '0';
+    for (int i = 0; i < point; i++) plain[used++] = i < count ? digits[i] : '0';
+    plain[used++] = '.';
+    for (int i = point; i < 0; i++) plain[used++] = '0';
+    for (int i = point > 0 ? point : 0; i < count; i++) plain[used++] = digits[i];
+    return used;
+}
+
+/* `plain` is scratch space that *out may refer to. */
+static bool read_decimal(const char *text, int64_t size_bytes, decimal *out,
+                         char plain[PLAIN_BYTES]) {
+    const int64_t end = find_exponent(text, size_bytes);
+    if (end < size_bytes) {
+        size_bytes = without_exponent(text, end, size_bytes, plain);
+        text = plain;
+    }
     *out = (decimal){.negative = size_bytes > 0 && text[0] == '-'};
     int64_t at = size_bytes > 0 && (out->negative || text[0] == '+') ? 1 : 0, begin = at;
     for (int digit; at < size_bytes && (digit = digit_of(text[at])) >= 0; at++) {
@@ -184,6 +244,16 @@ static bool read_decimal(const char *text, int64_t size_bytes, decimal *out) {
         }
     }
     return at == size_bytes;
+}
+
+bool leat_whole_parse(const char *text, int64_t size_bytes, int64_t *value) {
+    char plain[PLAIN_BYTES];
+    decimal number;
+    trim(&text, &size_bytes);
+    if (!read_decimal(text, size_bytes, &number, plain) || number.fraction_bytes > 0) return false;
+    *value = number.over ? INT64_MAX : number.whole;
+    if (number.negative) *value = -*value;
+    return true;
 }
 
 /* Microseconds of a number of ticks, floored. */
@@ -211,9 +281,10 @@ static int64_t time_of_decimal(const decimal *number, int64_t per_second) {
 
 static bool parse_number(const char *text, int64_t size_bytes, leat_time_unit unit,
                          int64_t *time_us, uint8_t *units) {
+    char plain[PLAIN_BYTES];
     decimal number;
     double days = 0;
-    if (!read_decimal(text, size_bytes, &number)) return false;
+    if (!read_decimal(text, size_bytes, &number, plain)) return false;
     if (unit == LEAT_TIME_UNIT_EXCEL) {
         if (!leat_decimal_parse(text, size_bytes, 0, &days)) return false;
         *time_us = time_of_excel(days);
@@ -339,19 +410,10 @@ bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version) 
     *version = 0;
     trim(&text, &size_bytes);
     if (size_bytes <= 0) return true;
-    bool negative = text[0] == '-';
-    int64_t at = negative || text[0] == '+' ? 1 : 0, begin = at, value = 0;
-    for (int digit; at < size_bytes && (digit = digit_of(text[at])) >= 0; at++) {
-        value = value * 10 + digit;
-        if (value > INT32_MAX) value = INT32_MAX;
-    }
-    if (at == begin) return false;
-    if (at < size_bytes && text[at] == '.') {
-        at++;
-        while (at < size_bytes && text[at] == '0') at++;
-    }
-    *version = (int32_t)(negative ? -value : value);
-    return at == size_bytes;
+    int64_t value = 0;
+    if (!leat_whole_parse(text, size_bytes, &value)) return false;
+    *version = value > INT32_MAX ? INT32_MAX : value < -INT32_MAX ? -INT32_MAX : (int32_t)value;
+    return true;
 }
 
 /* ---- rejected.csv ---- */

@@ -11,13 +11,16 @@
  * it is invalid. An empty text is a missing value.
  */
 
+/* A whole number, which may have a fraction of zeros or an exponent ("4", "4.0", "1.7e+09"),
+ * clamped to 64 bits; false: it is not one, or empty. */
+bool leat_whole_parse(const char *text, int64_t size_bytes, int64_t *value);
 /*
  * "2019-04-24 20:00:00[.fraction][Z|+hh[:mm]|+hhmm]" with a space or T in between, UTC without a
- * zone; or a decimal number since 1970 in the given unit. LEAT_TIME_UNIT_AUTO: seconds if it has a
- * fraction; a whole number below 10^11 is seconds, below 10^14 milliseconds, below 10^17
- * microseconds, else nanoseconds, and bit 1 << leat_time_unit of *units is set (NULL: not wanted).
- * Fractions of a microsecond are floored; outside the 64-bit range: LEAT_TIME_PAST or
- * LEAT_TIME_FUTURE.
+ * zone; or a decimal number since 1970 in the given unit, which may have an exponent.
+ * LEAT_TIME_UNIT_AUTO: seconds if it has a fraction; a whole number below 10^11 is seconds, below
+ * 10^14 milliseconds, below 10^17 microseconds, else nanoseconds, and bit 1 << leat_time_unit of
+ * *units is set (NULL: not wanted). Fractions of a microsecond are floored; outside the 64-bit
+ * range: LEAT_TIME_PAST or LEAT_TIME_FUTURE.
  */
 bool leat_time_read(const char *text, int64_t size_bytes, leat_time_unit unit, int64_t *time_us,
                     uint8_t *units);
@@ -38,7 +41,7 @@ bool leat_rtt_parse(const char *text, int64_t size_bytes, float *rtt);
 /* The same in the unit of the text, as written; NaN: missing. */
 bool leat_rtt_number(const char *text, int64_t size_bytes, double *number);
 float leat_rtt_of_number(double value, leat_rtt_unit unit);
-/* A whole number ("4", "4.0"), clamped to 32 bits; missing is 0. */
+/* The same, clamped to 32 bits; missing is 0. */
 bool leat_version_parse(const char *text, int64_t size_bytes, int32_t *version);
 
 /* Returns the length; a missing value becomes an empty text. */

@@ -26,6 +26,7 @@ leat_code leat_notes_create(leat_notes **out, int64_t file_count, leat_error *er
         atomic_init(&notes->files[i].last_us, INT64_MIN);
         atomic_init(&notes->files[i].header_row, INT64_MAX);
         atomic_init(&notes->files[i].table_row, INT64_MAX);
+        leat_digit_notes_init(&notes->files[i].digits);
     }
     pthread_mutex_init(&notes->lock, NULL);
     *out = notes;
@@ -196,6 +197,9 @@ leat_code leat_notes_check(const leat_notes *notes, const leat_input_list *input
     (void)leat_source_names(&options->columns, names);
     int64_t with = 0, without = 0, atlas = atomic_load(&notes->atlas);
     LEAT_TRY(refuse_tables(notes, inputs, options, err));
+    for (int64_t i = 0; i < notes->file_count; i++)
+        LEAT_TRY(leat_digit_notes_check(&notes->files[i].digits, inputs->items[i].path,
+                                        names[LEAT_COLUMN_TIME], err));
     for (int k = 0; k < LEAT_COLUMNS && atlas > 0; k++) {
         if (!leat_source_is_mapped(options, k) || atomic_load(&notes->atlas_has[k]) > 0) continue;
         return leat_fail(err, LEAT_ERR_INPUT,

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "ingest/probes/rtt_values.h"
+#include "ingest/probes/digits.h"
 #include "ingest/source.h"
 
 /* Of one file. */
@@ -23,6 +24,7 @@ typedef struct leat_file_notes {
     atomic_bool turned;                     /* a later header has the columns in another order */
     atomic_bool elements;                   /* its rows are elements of an array, not lines */
     atomic_bool empty;                      /* there is nothing in it */
+    leat_digit_notes digits;                /* that times have */
     /* lines that may be a header with names of its own, and the first of them; the first of those
      * that look like one, and the last measurement: it was read with the wrong columns if it is
      * after that */

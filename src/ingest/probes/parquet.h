@@ -13,8 +13,8 @@ typedef struct leat_time_type {
     const char *name;
     duckdb_type type;
     int64_t ticks_per_second;
-    bool wide; /* an integer of more than 64 bits, or unsigned: clamped by the query */
-    bool integer;
+    bool wide;    /* an integer of more than 64 bits, or unsigned: clamped by the query */
+    bool integer; /* a number since 1970; one of type double may have a fraction */
 } leat_time_type;
 const leat_time_type *leat_time_type_at(int index);
 /* The index of a type by name, -1 if it is not supported for event_time. */
@@ -23,9 +23,20 @@ int leat_time_type_find(const char *name, int64_t size_bytes);
 int leat_time_type_plain(int64_t ticks_per_second);
 
 /* leat_parquet_facts.version_type */
-enum { LEAT_PARQUET_VERSION_ABSENT, LEAT_PARQUET_VERSION_NARROW, LEAT_PARQUET_VERSION_WIDE };
-/* leat_parquet_facts.probe_type: no names of probes; texts; what is a text in decimal digits. */
-enum { LEAT_PARQUET_PROBE_ABSENT, LEAT_PARQUET_PROBE_TEXT, LEAT_PARQUET_PROBE_NUMBER };
+enum {
+    LEAT_PARQUET_VERSION_ABSENT,
+    LEAT_PARQUET_VERSION_NARROW,
+    LEAT_PARQUET_VERSION_WIDE,
+    LEAT_PARQUET_VERSION_REAL /* a value that is not whole contradicts every address */
+};
+/* leat_parquet_facts.probe_type: no names of probes; texts; what is a text in decimal digits; and
+ * with a fraction, of zeros if it is whole, or NaN for no name. */
+enum {
+    LEAT_PARQUET_PROBE_ABSENT,
+    LEAT_PARQUET_PROBE_TEXT,
+    LEAT_PARQUET_PROBE_NUMBER,
+    LEAT_PARQUET_PROBE_REAL
+};
 /* Whether files have the two columns that they may lack. */
 static inline bool leat_parquet_has_version(const leat_parquet_facts *facts) {
     return facts->version_type != LEAT_PARQUET_VERSION_ABSENT;
@@ -59,6 +70,20 @@ LEAT_MUST_CHECK leat_code leat_parquet_add_text(leat_buf *sql, const char *colum
                                                 int most, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_parquet_add_address(leat_buf *sql, const char *column, int number,
                                                    const leat_parquet_facts *facts,
+                                                   leat_error *err);
+
+/* What one query reads: files with the same facts, or the plain form of one. */
+typedef struct leat_parquet_query {
+    const leat_parquet_facts *facts;
+    const leat_input *const *inputs;
+    int64_t count;
+    const char *plain_path;
+} leat_parquet_query;
+/* The name of the function encodes its argument types, so that each variant is registered once. */
+void leat_parquet_sink_name(const leat_parquet_facts *facts, char name[64]);
+/* SELECT count(function(time, src, dst, rtt, row, path[, version][, probe])) FROM files. */
+LEAT_MUST_CHECK leat_code leat_parquet_build_query(leat_buf *sql, const leat_parquet_query *query,
+                                                   const leat_source_columns *columns,
                                                    leat_error *err);
 
 /* Sets the types of input->parquet from the file's columns. */

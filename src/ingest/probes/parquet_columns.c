@@ -26,6 +26,7 @@ static const leat_time_type time_types[] = {
     {"UBIGINT", DUCKDB_TYPE_BIGINT, 1, true, true},
     {"HUGEINT", DUCKDB_TYPE_BIGINT, 1, true, true},
     {"UHUGEINT", DUCKDB_TYPE_BIGINT, 1, true, true},
+    {"DOUBLE", DUCKDB_TYPE_DOUBLE, 1, false, true},
     /* timestamps of files in their plain form */
     {"", DUCKDB_TYPE_BIGINT, 1000, false, false},
     {"", DUCKDB_TYPE_BIGINT, 1000000, false, false},
@@ -257,6 +258,10 @@ static bool is_type(const char *type, const char *const *types, int count) {
 static const char *const narrow[] = {"TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT"};
 static const char *const wide[] = {"BIGINT", "UINTEGER", "UBIGINT", "HUGEINT", "UHUGEINT"};
 
+static bool is_real(const char *type) {
+    return strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0;
+}
+
 static leat_parquet_column column_of(const columns *found, int field) {
     return (leat_parquet_column){.path = found->input->path,
                                  .name = found->names[field],
@@ -291,7 +296,8 @@ static leat_code judge_probe(columns *found, leat_error *err) {
     if (strcmp(type, "VARCHAR") == 0) facts->probe_type = LEAT_PARQUET_PROBE_TEXT;
     else if (is_type(type, narrow, 5) || is_type(type, wide, 5) || strcmp(type, "UUID") == 0)
         facts->probe_type = LEAT_PARQUET_PROBE_NUMBER;
-    else return wrong_type(found, LEAT_COLUMN_PROBE, "text, an integer or a UUID", err);
+    else if (is_real(type)) facts->probe_type = LEAT_PARQUET_PROBE_REAL;
+    else return wrong_type(found, LEAT_COLUMN_PROBE, "text, a number or a UUID", err);
     return LEAT_OK;
 }
 
@@ -299,8 +305,13 @@ static leat_code judge_types(columns *found, leat_error *err) {
     leat_parquet_facts *facts = &found->input->parquet;
     const char *time = found->types[LEAT_COLUMN_TIME];
     facts->time_type = leat_time_type_find(time, (int64_t)strlen(time));
+    if (strcmp(time, "FLOAT") == 0)
+        return leat_fail(err, LEAT_ERR_INPUT,
+                         "\"%s\": column \"%s\" is FLOAT, which holds seconds since 1970 to the "
+                         "nearest 128 only; write the times again, as integers or DOUBLE",
+                         found->input->path, found->names[LEAT_COLUMN_TIME]);
     if (facts->time_type < 0) {
-        return wrong_type(found, LEAT_COLUMN_TIME, "a timestamp, or an integer since 1970", err);
+        return wrong_type(found, LEAT_COLUMN_TIME, "a timestamp, or a number since 1970", err);
     }
     facts->nulls = 0;
     for (int k = 0; k < LEAT_COLUMNS; k++) {
@@ -315,7 +326,8 @@ static leat_code judge_types(columns *found, leat_error *err) {
     if (!found->seen[LEAT_COLUMN_VERSION]) facts->version_type = LEAT_PARQUET_VERSION_ABSENT;
     else if (is_type(version, narrow, 5)) facts->version_type = LEAT_PARQUET_VERSION_NARROW;
     else if (is_type(version, wide, 5)) facts->version_type = LEAT_PARQUET_VERSION_WIDE;
-    else return wrong_type(found, LEAT_COLUMN_VERSION, "an integer", err);
+    else if (is_real(version)) facts->version_type = LEAT_PARQUET_VERSION_REAL;
+    else return wrong_type(found, LEAT_COLUMN_VERSION, "a number", err);
     facts->rtt_double = strcmp(found->types[LEAT_COLUMN_RTT], "DOUBLE") == 0;
     if (!facts->rtt_double && !found->null[LEAT_COLUMN_RTT] &&
         strcmp(found->types[LEAT_COLUMN_RTT], "FLOAT") != 0) {

@@ -9,6 +9,7 @@
 
 #include "ingest/probes/identity.h"
 #include "ingest/probes/spelling.h"
+#include "ingest/values.h"
 
 /* Descriptors are limited: together the workers open at most this many files for their groups. */
 #define GROUP_FILES_MAX 512
@@ -49,10 +50,14 @@ static inline leat_spill *spill_of(const leat_partition *plan, leat_partition_wo
     return spill;
 }
 
+/* A whole number as it counts in a name. */
+enum { NUMBER_BYTES = 24 };
+
 /* One measurement while it is checked. */
 typedef struct judged {
-    leat_text src, dst; /* as written */
-    leat_text name;     /* of the probe; the source if probes are addresses */
+    leat_text src, dst;        /* as written */
+    leat_text name;            /* of the probe; the source if probes are addresses */
+    char number[NUMBER_BYTES]; /* the name may be in it */
     leat_spelling source,
         target;    /* `source` is set only if its slot is new, or probes have names */
     uint64_t hash; /* of the name */
@@ -92,10 +97,23 @@ static leat_text short_name(const leat_text *name, char room[LEAT_ADDRESS_TEXT_B
     return (leat_text){room, LEAT_ADDRESS_TEXT_BYTES};
 }
 
+/* Whether a name is a number with an exponent as programs write it, e+05: with a sign and two
+ * digits, unlike a hexadecimal name such as 12e05. */
+static bool has_exponent(const leat_text *name) {
+    if (name->size_bytes < 5) return false;
+    const char *at = name->data + name->size_bytes;
+    return (at[-3] == '+' || at[-3] == '-') && (at[-4] | 0x20) == 'e';
+}
+
 /* A name as it counts: without blanks around it, and a whole number with a fraction of zeros, as
- * programs write a column of numbers in which some are missing, by its digits. */
-static leat_text plain_name(const leat_text *written) {
+ * programs write a column of numbers in which some are missing, or with an exponent, by its
+ * digits, which may be in `room`. */
+static leat_text plain_name(const leat_text *written, char room[NUMBER_BYTES]) {
     leat_text name = leat_text_trim(*written);
+    int64_t number = 0;
+    if (has_exponent(&name) && leat_whole_parse(name.data, name.size_bytes, &number) &&
+        number > -INT64_MAX && number < INT64_MAX)
+        return (leat_text){room, snprintf(room, NUMBER_BYTES, "%lld", (long long)number)};
     int32_t end = name.size_bytes, at = end > 0 && name.data[0] == '-' ? 1 : 0;
     while (end > 0 && name.data[end - 1] == '0') end--;
     if (end == name.size_bytes || end <= at + 1 || name.data[--end] != '.') return name;
@@ -150,7 +168,7 @@ static leat_reject judge(const leat_partition *plan, leat_partition_worker *self
     row->rtt = rtt > 0 ? rtt : rtt == 0 ? 0 : -1;
     row->name = plan->named ? batch->name[i] : row->src;
     if (row->name.size_bytes > LEAT_NAME_BYTES_MAX) return LEAT_REJECT_LINE;
-    if (plan->named) row->name = plain_name(&row->name);
+    if (plan->named) row->name = plain_name(&row->name, row->number);
     if (row->name.size_bytes <= 0) return LEAT_REJECT_PROBE_MISSING;
     if (!plan->named) return LEAT_REJECT_COUNT;
     char room[LEAT_ADDRESS_TEXT_BYTES + 1];
@@ -307,7 +325,8 @@ static void prefetch(leat_partition_worker *self, const leat_raw_batch *batch, i
     int64_t end = first + STEP_ROWS < batch->count ? first + STEP_ROWS : batch->count;
     for (int64_t i = first; i < end; i++) {
         char room[LEAT_ADDRESS_TEXT_BYTES + 1];
-        leat_text name = named ? plain_name(&batch->name[i]) : batch->src[i];
+        char number[NUMBER_BYTES];
+        leat_text name = named ? plain_name(&batch->name[i], number) : batch->src[i];
         name = short_name(&name, room);
         if (name.size_bytes <= 0) continue;
         self->hashes[i] = leat_intern_hash(name.data, name.size_bytes);

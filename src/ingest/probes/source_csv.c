@@ -450,6 +450,7 @@ leat_code leat_csv_take(leat_text_worker *worker, leat_line *line, leat_error *e
         leat_notes_add_word(options->notes, rtt->data, rtt->size_bytes);
         return leat_text_reject(worker, line->number, LEAT_REJECT_RTT_BAD, text, text_bytes, err);
     }
+    leat_digits_add(&worker->digits, time, row.time_us);
     row.src = fields[LEAT_COLUMN_SRC];
     row.dst = fields[LEAT_COLUMN_DST];
     row.name = fields[LEAT_COLUMN_PROBE];

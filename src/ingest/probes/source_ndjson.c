@@ -165,6 +165,9 @@ static bool get_version(const leat_json_slice *wrapped, int32_t *version) {
         const int64_t size = plain_text(value, word, &text);
         return size > 0 && leat_version_parse(text, size, version);
     }
+    /* programs that have missing numbers write whole ones as 4.0 */
+    if (value->kind == LEAT_JSON_REAL)
+        return leat_version_parse(value->text, value->size_bytes, version);
     if (!leat_json_read_int(value, &found)) return false;
     *version = found > INT32_MAX ? INT32_MAX : found < INT32_MIN ? INT32_MIN : (int32_t)found;
     return true;
@@ -289,16 +292,13 @@ static leat_member first_of(const leat_text_worker *worker, const leat_member *m
     return found;
 }
 
-/* A number of Atlas, as an integer also where it is a text of digits: firmware 0 and exports of
- * databases write those. */
-static leat_json_slice whole_of(const leat_json_slice *wrapped) {
-    leat_json_slice value = unwrap(wrapped);
-    int32_t digits = 0;
-    if (value.kind != LEAT_JSON_STRING || value.size_bytes == 0) return value;
-    while (digits < value.size_bytes && value.text[digits] >= '0' && value.text[digits] <= '9')
-        digits++;
-    if (digits == value.size_bytes) value.kind = LEAT_JSON_INTEGER;
-    return value;
+/* A number of Atlas, which may be a text of digits, as firmware 0 and exports of databases write
+ * it, or have a fraction of zeros; false if it is not a whole number. */
+static bool read_whole(const leat_json_slice *wrapped, int64_t *number) {
+    const leat_json_slice value = unwrap(wrapped);
+    const bool plain = value.kind == LEAT_JSON_INTEGER || value.kind == LEAT_JSON_REAL;
+    if (!plain && (value.kind != LEAT_JSON_STRING || value.escaped)) return false;
+    return leat_whole_parse(value.text, value.size_bytes, number);
 }
 
 /* The fields shared by all measurements of an Atlas result. `from` is the address that Atlas saw;
@@ -316,9 +316,9 @@ static bool take_atlas(leat_text_worker *worker, leat_source_row *row) {
     const leat_json_slice *time = get(worker, when);
     bool own_view = map->slot[from] == map->slot[LEAT_MEMBER_SRC_ADDR] ||
                     map->slot[from] == map->slot[LEAT_MEMBER_SRCADDR];
-    const leat_json_slice number = whole_of(get(worker, LEAT_MEMBER_PRB_ID));
     int64_t probe = 0;
-    if (leat_json_read_int(&number, &probe) && probe > 0 && probe <= LEAT_PROBE_NUMBER_MAX)
+    if (read_whole(get(worker, LEAT_MEMBER_PRB_ID), &probe) && probe > 0 &&
+        probe <= LEAT_PROBE_NUMBER_MAX)
         row->probe = (uint32_t)probe | (own_view ? LEAT_PROBE_OWN_VIEW : 0);
     /* an empty timestamp is not one that is missing */
     if (map->slot[when] == map->slot[LEAT_MEMBER_TIMESTAMP] && time->kind == LEAT_JSON_STRING &&
@@ -482,8 +482,9 @@ static bool is_atlas(const leat_text_worker *worker) {
     }
     bool plain = has(worker, LEAT_MEMBER_RTT) && !has(worker, LEAT_MEMBER_AVG);
     if (plain && !packets && leat_json_is_text(type, "ping")) return false;
-    return (whole_of(get(worker, LEAT_MEMBER_MSM_ID)).kind == LEAT_JSON_INTEGER ||
-            whole_of(get(worker, LEAT_MEMBER_PRB_ID)).kind == LEAT_JSON_INTEGER) &&
+    int64_t number;
+    return (read_whole(get(worker, LEAT_MEMBER_MSM_ID), &number) ||
+            read_whole(get(worker, LEAT_MEMBER_PRB_ID), &number)) &&
            (has(worker, LEAT_MEMBER_FROM) || has(worker, LEAT_MEMBER_AF));
 }
 

@@ -71,7 +71,7 @@ typedef struct parquet_scan {
     int64_t query_rows, query_bytes;
     atomic_int_least64_t rows;
     leat_buf passed; /* row_range, sorted: by the attempts before the current one */
-    bool registered[64][24];
+    bool registered[64][64];
 
     pthread_mutex_t lock; /* for the error */
     atomic_bool failed;
@@ -104,12 +104,24 @@ static inline bool is_valid(const uint64_t *valid, int64_t i) {
     return valid == NULL || (valid[i / 64] >> (i % 64) & 1) != 0;
 }
 
+/* As the same numbers in JSON: whole ones by their size, or seconds with a fraction. */
+static void take_real_times(const double *data, const uint64_t *valid, int64_t count,
+                            leat_time_unit unit, slot *slot) {
+    for (int64_t i = 0; i < count; i++)
+        slot->time_us[i] =
+            is_valid(valid, i) ? leat_time_of_real(data[i], unit, &slot->units) : LEAT_TIME_MISSING;
+}
+
 static void take_times(const parquet_scan *self, const int64_t *data, const uint64_t *valid,
                        int64_t count, slot *slot) {
     const leat_time_type *type = leat_time_type_at(self->facts->time_type);
     int64_t per_second = type->ticks_per_second, *out = slot->time_us;
     leat_time_unit unit = self->scan->options->time_unit;
     slot->units = 0;
+    if (type->type == DUCKDB_TYPE_DOUBLE) {
+        take_real_times((const double *)(const void *)data, valid, count, unit, slot);
+        return;
+    }
     if (type->integer) {
         for (int64_t i = 0; i < count; i++) {
             if (is_valid(valid, i)) out[i] = leat_time_of_integer(data[i], unit, &slot->units);
@@ -406,12 +418,6 @@ static void sink(duckdb_function_info info, duckdb_data_chunk chunk, duckdb_vect
 
 /* ---- queries ---- */
 
-/* The function's name encodes its argument types, so that each variant is registered once. */
-static void sink_name(const leat_parquet_facts *facts, char name[64]) {
-    snprintf(name, 64, "leat_sink_%d_%d_%d_%d_%d", facts->time_type,
-             leat_parquet_has_version(facts), facts->rtt_double, facts->plain, facts->probe_type);
-}
-
 static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *facts,
                                leat_error *err) {
     const leat_duckdb_api *api = &self->db.api;
@@ -430,11 +436,11 @@ static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *fac
         types[count++] =
             facts->probe_type == LEAT_PARQUET_PROBE_TEXT ? address : DUCKDB_TYPE_VARCHAR;
     char name[64];
-    bool *known = &self->registered[facts->time_type][facts->plain * 12 + facts->probe_type * 4 +
+    bool *known = &self->registered[facts->time_type][facts->plain * 32 + facts->probe_type * 4 +
                                                       leat_parquet_has_version(facts) * 2 +
                                                       facts->rtt_double];
     if (*known) return LEAT_OK;
-    sink_name(facts, name);
+    leat_parquet_sink_name(facts, name);
     duckdb_scalar_function function = api->create_scalar_function();
     api->scalar_function_set_name(function, name);
     for (int i = 0; i <= count; i++) {
@@ -457,90 +463,6 @@ static leat_code register_sink(parquet_scan *self, const leat_parquet_facts *fac
                      api->library_version(), name);
 }
 
-/* A column as an integer type, clamped to `low`..`high` if its type can exceed them. */
-static leat_code add_integer(leat_buf *sql, const char *column, bool wide, const char *low,
-                             const char *high, const char *type, leat_error *err) {
-    LEAT_TRY(leat_buf_printf(sql, err, "CAST("));
-    if (wide) {
-        LEAT_TRY(leat_buf_printf(sql, err, "CASE WHEN "));
-        LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-        LEAT_TRY(leat_buf_printf(sql, err, " > %s THEN %s WHEN ", high, high));
-        LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-        LEAT_TRY(leat_buf_printf(sql, err, " < %s THEN %s ELSE ", low, low));
-    }
-    LEAT_TRY(leat_parquet_quote(sql, '"', column, err));
-    return leat_buf_printf(sql, err, "%s AS %s)", wide ? " END" : "", type);
-}
-
-/* What one query reads: files with the same facts, or the plain form of one. */
-typedef struct query {
-    const leat_parquet_facts *facts;
-    const leat_input *const *inputs;
-    int64_t count;
-    const char *plain_path;
-} query;
-
-/* The path column: a plain form counts as the file. */
-static leat_code add_path(leat_buf *sql, const query *query, leat_error *err) {
-    if (query->plain_path == NULL) return leat_buf_printf(sql, err, LEAT_PARQUET_PATH_COLUMN);
-    leat_buf path = {0};
-    leat_code code = leat_parquet_path(&path, query->inputs[0]->path, err);
-    if (code == LEAT_OK) code = leat_buf_append(&path, "", 1, err);
-    if (code == LEAT_OK) code = leat_parquet_quote(sql, '\'', (const char *)path.data, err);
-    leat_buf_free(&path);
-    return code;
-}
-
-static leat_code add_from(leat_buf *sql, const query *query, leat_error *err) {
-    if (query->plain_path == NULL) {
-        return leat_parquet_from(sql, query->inputs, query->count, err);
-    }
-    LEAT_TRY(leat_buf_printf(sql, err, "read_parquet("));
-    LEAT_TRY(leat_parquet_path_literal(sql, query->plain_path, err));
-    return leat_buf_printf(sql, err,
-                           ", file_row_number=true, binary_as_string=false, "
-                           "hive_partitioning=false, union_by_name=false)");
-}
-
-static leat_code build_query(leat_buf *sql, const query *query, const leat_source_columns *columns,
-                             leat_error *err) {
-    const leat_parquet_facts *facts = query->facts;
-    char name[64];
-    sink_name(facts, name);
-    const leat_time_type *time = leat_time_type_at(facts->time_type);
-    sql->size = 0;
-    LEAT_TRY(leat_buf_printf(sql, err, "SELECT count(%s(", name));
-    if (time->integer) {
-        LEAT_TRY(add_integer(sql, columns->event_time, time->wide, "-9223372036854775807",
-                             "9223372036854775807", "BIGINT", err));
-    } else {
-        LEAT_TRY(leat_parquet_quote(sql, '"', columns->event_time, err));
-    }
-    LEAT_TRY(leat_parquet_add_address(sql, columns->src_addr, LEAT_COLUMN_SRC, facts, err));
-    LEAT_TRY(leat_parquet_add_address(sql, columns->dst_addr, LEAT_COLUMN_DST, facts, err));
-    LEAT_TRY(leat_buf_printf(sql, err, ",CAST("));
-    LEAT_TRY(leat_parquet_quote(sql, '"', columns->rtt, err));
-    LEAT_TRY(leat_buf_printf(sql, err, " AS %s)", facts->rtt_double ? "DOUBLE" : "FLOAT"));
-    LEAT_TRY(leat_buf_printf(sql, err, ",file_row_number,"));
-    LEAT_TRY(add_path(sql, query, err));
-    if (leat_parquet_has_version(facts)) {
-        LEAT_TRY(leat_buf_append(sql, ",", 1, err));
-        LEAT_TRY(add_integer(sql, columns->ip_version,
-                             facts->version_type == LEAT_PARQUET_VERSION_WIDE, "-2147483648",
-                             "2147483647", "INTEGER", err));
-    }
-    if (facts->probe_type == LEAT_PARQUET_PROBE_TEXT) {
-        LEAT_TRY(
-            leat_parquet_add_text(sql, columns->probe, facts->plain, LEAT_NAME_BYTES_MAX + 1, err));
-    } else if (leat_parquet_is_named(facts)) {
-        LEAT_TRY(leat_buf_printf(sql, err, ",CAST("));
-        LEAT_TRY(leat_parquet_quote(sql, '"', columns->probe, err));
-        LEAT_TRY(leat_buf_printf(sql, err, " AS VARCHAR)"));
-    }
-    LEAT_TRY(leat_buf_printf(sql, err, ")) FROM "));
-    return add_from(sql, query, err);
-}
-
 /*
  * Waits until no DuckDB thread is in the function any more, and collects their results. A query
  * that has ended should have none; but DuckDB does not document that it waits for them when it ends
@@ -552,11 +474,11 @@ static void wait_for_slots(parquet_scan *self) {
     }
 }
 
-static leat_code run_query(parquet_scan *self, const query *query, leat_error *err) {
+static leat_code run_query(parquet_scan *self, const leat_parquet_query *query, leat_error *err) {
     leat_buf sql = {0};
     self->facts = query->facts;
     LEAT_TRY(register_sink(self, query->facts, err));
-    leat_code code = build_query(&sql, query, &self->scan->options->columns, err);
+    leat_code code = leat_parquet_build_query(&sql, query, &self->scan->options->columns, err);
     if (code == LEAT_OK) {
         duckdb_result result;
         code = leat_duckdb_query(&self->db, (const char *)sql.data, &result, err);
@@ -640,7 +562,7 @@ static leat_code scan_plain(parquet_scan *self, const leat_input *input, const l
         if (plain.time_ticks_per_second != 0) {
             facts.time_type = leat_time_type_plain(plain.time_ticks_per_second);
         }
-        query query = {&facts, &input, 1, plain.path};
+        leat_parquet_query query = {&facts, &input, 1, plain.path};
         code = collect_passed(self, &own);
         if (code == LEAT_OK) code = run_query(self, &query, &own);
         leat_parquet_plain_remove(&plain);
@@ -658,7 +580,7 @@ static leat_code scan_rest(parquet_scan *self, const query_file *file, const lea
     leat_error own = *error;
     if (atomic_load(&file->rows) == input->parquet.rows) return LEAT_OK;
     if (self->file_count > 1) {
-        query query = {&input->parquet, &input, 1, NULL};
+        leat_parquet_query query = {&input->parquet, &input, 1, NULL};
         LEAT_TRY(collect_passed(self, err));
         leat_code code = run_query(self, &query, &own);
         if (code == LEAT_OK) return LEAT_OK;
@@ -680,7 +602,7 @@ static leat_code scan_again(parquet_scan *self, const leat_error *error, leat_er
 static leat_code scan_files(parquet_scan *self, const leat_input *const *inputs, int64_t count,
                             leat_error *err) {
     leat_error error = {0};
-    query query = {&inputs[0]->parquet, inputs, count, NULL};
+    leat_parquet_query query = {&inputs[0]->parquet, inputs, count, NULL};
     if (inputs[0]->parquet.plain) return scan_plain(self, inputs[0], NULL, err);
     leat_code code = run_query(self, &query, &error);
     if (code == LEAT_OK) return LEAT_OK;

@@ -126,6 +126,7 @@ typedef struct leat_text_worker {
     int64_t with, without, atlas;      /* of the block: see leat_notes */
     uint8_t units;                     /* the same */
     leat_rtt_tally rtts;               /* the same */
+    leat_digits digits;                /* of the block */
 } leat_text_worker;
 #define LEAT_NDJSON_TEXTS (INT64_C(256) << 10)
 

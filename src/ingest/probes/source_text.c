@@ -219,6 +219,7 @@ static leat_code parse_block(void *context, int index, leat_error *err) {
     worker->records = worker->with = worker->without = worker->atlas = 0;
     worker->units = 0;
     worker->rtts = (leat_rtt_tally){0};
+    worker->digits = LEAT_DIGITS_NONE;
     for (int64_t i = 0; i < block->line_count; i++) {
         LEAT_TRY(block->format == LEAT_INPUT_CSV ? leat_csv_take(worker, &block->lines[i], err)
                                                  : leat_ndjson_take(worker, &block->lines[i], err));
@@ -231,6 +232,7 @@ static leat_code parse_block(void *context, int index, leat_error *err) {
     atomic_fetch_add(&notes->atlas, worker->atlas);
     leat_notes_add_units(notes, block->file_index, worker->units);
     leat_notes_add_rtts(notes, block->file_index, &worker->rtts);
+    leat_digit_notes_add(&notes->files[block->file_index].digits, &worker->digits);
     return LEAT_OK;
 }
 

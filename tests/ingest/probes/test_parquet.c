@@ -76,6 +76,10 @@ static const struct {
       T0 "123456 <s> <d> 4 1.5", "-" T0 "123000 <s> <d> 4 1.5"}},
     {"SELECT unnest([NULL, 5]::BIGINT[]) AS event_time" REST,
      {"- <s> <d> 4 1.5", "5000000 <s> <d> 4 1.5"}},
+    {"SELECT unnest(['1556136000123', '1556136000.5', 'nan', NULL, '-1e300']::DOUBLE[]) AS "
+     "event_time" REST,
+     {T0 "123000 <s> <d> 4 1.5", T0 "500000 <s> <d> 4 1.5", "- <s> <d> 4 1.5", "- <s> <d> 4 1.5",
+      "-9223372036854775807 <s> <d> 4 1.5"}},
     /* addresses: long ones lie outside of the vector */
     {"SELECT 1 AS event_time, unnest([NULL, '', '2001:db8::aaaa:bbbb:cccc:dddd']) AS src_addr, "
      "unnest(['1.2.3.4', NULL, 'x,\"y']) AS dst_addr, 6 AS ip_version, 2::FLOAT AS rtt",
@@ -95,6 +99,10 @@ static const struct {
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1.5::FLOAT AS rtt, "
      "unnest([6, 18446744073709551615]::UBIGINT[]) AS ip_version",
      {"1000000 <s> <d> 6 1.5", "1000000 <s> <d> 2147483647 1.5"}},
+    {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1.5::FLOAT AS rtt, "
+     "unnest(['4', NULL, 'nan', '6.5', '1e300', '-7']::DOUBLE[]) AS ip_version",
+     {"1000000 <s> <d> 4 1.5", "1000000 <s> <d> 0 1.5", "1000000 <s> <d> 0 1.5",
+      "1000000 <s> <d> -1 1.5", "1000000 <s> <d> -1 1.5", "1000000 <s> <d> -7 1.5"}},
     /* rtt */
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, "
      "unnest(['0.1', NULL, 'nan', 'inf', '-1', '-0']::FLOAT[]) AS rtt",
@@ -123,6 +131,8 @@ static void test_units(void **state) {
          LEAT_RTT_UNIT_S},
         {"SELECT 7999::INTEGER AS event_time" REST, "7 <s> <d> 4 0.0015", LEAT_TIME_UNIT_NS,
          LEAT_RTT_UNIT_US},
+        {"SELECT 25570.5::DOUBLE AS event_time" REST, "129600000000 <s> <d> 4 1.5",
+         LEAT_TIME_UNIT_EXCEL, LEAT_RTT_UNIT_MS},
         {"SELECT 25570::INTEGER AS event_time" REST, "86400000000 <s> <d> 4 1.5",
          LEAT_TIME_UNIT_EXCEL, LEAT_RTT_UNIT_MS},
         {"SELECT make_timestamp(7) AS event_time, 's' AS src_addr, 'd' AS dst_addr, "
@@ -194,16 +204,17 @@ static const struct {
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1::FLOAT AS \"RTT\"",
      "has no column \"rtt\"; its columns are: event_time, src_addr, dst_addr, RTT"},
     {"SELECT '2019-04-24'::DATE AS event_time" REST,
-     "column \"event_time\" is DATE, must be a timestamp, or an integer since 1970; convert it: "
+     "column \"event_time\" is DATE, must be a timestamp, or a number since 1970; convert it: "
      "duckdb -c \"COPY (SELECT * REPLACE (event_time::TIMESTAMP AS event_time) FROM "
      "read_parquet('"},
     {"SELECT 'x' AS event_time" REST,
-     "column \"event_time\" is VARCHAR, must be a timestamp, or an integer since 1970; convert it: "
+     "column \"event_time\" is VARCHAR, must be a timestamp, or a number since 1970; convert it: "
      "duckdb -c \"SET TimeZone='UTC'; COPY (SELECT * REPLACE (event_time::TIMESTAMPTZ AS "},
-    {"SELECT 1.5::DOUBLE AS event_time" REST,
+    {"SELECT 1.5::DECIMAL(9,2) AS event_time" REST,
      "since 1970; convert it if it is seconds since 1970: duckdb -c \"COPY (SELECT * REPLACE ("
      "to_timestamp(event_time) AS event_time) FROM read_parquet('"},
-    {"SELECT 1.5::DECIMAL(9,2) AS event_time" REST, "(to_timestamp(event_time) AS event_time)"},
+    {"SELECT 1.5::FLOAT AS event_time" REST,
+     "column \"event_time\" is FLOAT, which holds seconds since 1970 to the nearest 128 only"},
     {"SELECT 1 AS event_time, 7 AS src_addr, 'd' AS dst_addr, 1::FLOAT AS rtt",
      "column \"src_addr\" is INTEGER, must be text"},
     {"SELECT 1 AS event_time, 's' AS src_addr, ['d'] AS dst_addr, 1::FLOAT AS rtt",
@@ -214,7 +225,7 @@ static const struct {
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, '1' AS rtt",
      "column \"rtt\" is VARCHAR, must be float or double; convert it"},
     {"SELECT 1 AS event_time, 's' AS src_addr, 'd' AS dst_addr, 1::FLOAT AS rtt, '4' AS ip_version",
-     "column \"ip_version\" is VARCHAR, must be an integer"},
+     "column \"ip_version\" is VARCHAR, must be a number"},
     {"SELECT 5 AS file_row_number, 1 AS event_time" REST, "file_row_number"},
 };
 
