@@ -61,20 +61,19 @@ static bool is_integer(const char *type) {
            strpbrk(type, "[(") == NULL;
 }
 
-/* What was meant by dates in words, by seconds with a fraction and by whole milliseconds is clear,
+/* What was meant by dates in words, by decimal seconds and by whole milliseconds is clear,
  * by other types it is not: then false. Times with an offset are TIMESTAMPTZ: TIMESTAMP drops it.
  */
 static bool change_of(const leat_parquet_column *column, change *change) {
     const char *type = column->type;
     const bool text = strcmp(type, "VARCHAR") == 0, decimal = strncmp(type, "DECIMAL(", 8) == 0;
-    const bool real = decimal || strcmp(type, "DOUBLE") == 0 || strcmp(type, "FLOAT") == 0;
     *change = (struct change){"", "", "", ""};
     if (column->number == LEAT_COLUMN_TIME && text) {
         change->first = "SET TimeZone='UTC'; ";
         change->after = "::TIMESTAMPTZ";
     } else if (column->number == LEAT_COLUMN_TIME && strcmp(type, "DATE") == 0) {
         change->after = "::TIMESTAMP";
-    } else if (column->number == LEAT_COLUMN_TIME && real) {
+    } else if (column->number == LEAT_COLUMN_TIME && decimal) {
         change->before = "to_timestamp(";
         change->after = ")";
         change->unit = " if it is seconds since 1970";
