@@ -36,9 +36,13 @@ static leat_code take_turn(void *context, int worker, int64_t part, bool *more, 
         *more = self->lines != NULL;
         if (!*more) return LEAT_OK;
         leat_turn turn = {.input = self->current, .block = self->block, .lines = self->lines};
-        LEAT_TRY(turns->fill(turns->context, worker, &turn, err));
-        int64_t bytes = self->bytes_before + leat_lines_position(self->lines);
-        LEAT_TRY(leat_ticker_reach(turns->ticker, bytes, err));
+        leat_code code = turns->fill(turns->context, worker, &turn, err);
+        self->lines = turn.lines; /* it may have closed them, or opened them again */
+        if (code != LEAT_OK) return code;
+        LEAT_ASSERT(self->lines != NULL || turn.ended);
+        int64_t bytes = self->lines != NULL ? leat_lines_position(self->lines)
+                                            : turns->inputs->items[self->current].facts.size_bytes;
+        LEAT_TRY(leat_ticker_reach(turns->ticker, self->bytes_before + bytes, err));
         self->block++;
         if (turn.ended) {
             leat_lines_close(self->lines);

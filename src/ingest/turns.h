@@ -13,9 +13,10 @@
 
 /* One turn at the reader. */
 typedef struct leat_turn {
-    int32_t input; /* in the list of inputs */
-    int64_t block; /* number in the input, from 0 */
-    leat_lines *lines;
+    int32_t input;     /* in the list of inputs */
+    int64_t block;     /* number in the input, from 0 */
+    leat_lines *lines; /* `fill` may open them again at the same place, or close them (NULL) at the
+                          end of the input */
     /* Set by `fill`: */
     int64_t line_count; /* in the block; 0: no lines are left, allowed only at the end */
     bool ended;         /* end of the input */

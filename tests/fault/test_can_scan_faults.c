@@ -10,7 +10,7 @@
 #include "ingest/can/read/scan.h"
 #include "points.h"
 
-enum { LINES = 20000, BAD = 40 };
+enum { LINES = 20000, BAD = 40, ZEROS = 8200 };
 
 static leat_input_list inputs;
 static const char *input_paths[2];
@@ -24,14 +24,17 @@ static leat_code count(void *context, int worker, const leat_can_batch *batch, l
     return LEAT_OK;
 }
 
-/* The second file ends in what every line of has to be set aside. */
+/* The second file begins with times of 0, more than a block has, and ends in what every line of has
+ * to be set aside, and in a line that is cut: for both the file is read again. */
 static void make_files(void) {
     FILE *csv = fopen(core_path("a.csv"), "w"), *log = fopen(core_path("b.log"), "w");
     assert_true(csv != NULL && log != NULL);
     fputs("timestamp,arbitration_id,data_field,attack\n", csv);
     for (int i = 0; i < LINES; i++) fprintf(csv, "%d.5,%03X,%04X,0\n", i, i % 2048, i);
-    for (int i = 0; i < LINES; i++) fprintf(log, "(%d.25) can%d 123#%02X\n", i, i % 2, i % 256);
+    for (int i = 0; i < LINES; i++)
+        fprintf(log, "(%d) can%d 123#%02X\n", i < ZEROS ? 0 : i, i % 2, i % 256);
     for (int i = 0; i < BAD; i++) fprintf(log, "(%d.25) can0 123#R\n", i);
+    fprintf(log, "(%d) can0 123#", LINES);
     assert_int_equal(fclose(csv) | fclose(log), 0);
     const char *paths[] = {core_path("a.csv"), core_path("b.log")};
     assert_ok(leat_inputs_find(paths, 2, &leat_can_inputs, &inputs, err));
@@ -86,6 +89,7 @@ static void sweep(void **state) {
             assert_int_equal(atomic_load(&frames), 2 * LINES);
             assert_int_equal(files[0].frames, LINES);
             assert_int_equal(files[1].rejected[LEAT_CAN_REJECT_REMOTE], BAD);
+            assert_int_equal(files[1].rejected[LEAT_CAN_REJECT_TRUNCATED], 1);
         }
         print_message("%d threads: %ld points\n", workers, swept);
         assert_true(swept > 15);

@@ -22,8 +22,8 @@ static leat_code count(void *context, int worker, const leat_can_batch *batch, l
 }
 
 /* Scans a text; `found` is "frames, of them with time 0; what is rejected", or the error. */
-static void scan_text(const char *text, leat_can_line_options lines,
-                      double max_rejected, int threads, char found[LEAT_MESSAGE_BYTES]) {
+static void scan_text(const char *text, leat_can_line_options lines, double max_rejected,
+                      int threads, char found[LEAT_MESSAGE_BYTES]) {
     const char *path = source_text("x.log", text);
     leat_input_list inputs;
     leat_can_file file;
@@ -174,8 +174,8 @@ static void test_last_line(void **state) {
         {"before a direction", RUN("0A0B0C0D T\n") RUN("0A0B T"), "2 0;", false},
         {"half a byte", RUN("0A0B\n") RUN("0A0"), "1 0; 1 payload_unparsable", false},
         {"half a byte, lenient", RUN("0A0B\n") RUN("0A0"), "1 0; 1 truncated_last_line", true},
-        {"shown", "(1.5) can0 123 [2] 0A 0B\n(1.6) can0 123 [2] 0A",
-         "1 0; 1 malformed_line", false},
+        {"shown", "(1.5) can0 123 [2] 0A 0B\n(1.6) can0 123 [2] 0A", "1 0; 1 malformed_line",
+         false},
         {"shown, half a byte", "(1.5) can0 123 [2] 0A 0B\n(1.6) can0 123 [2] 0A 0",
          "1 0; 1 truncated_last_line", false},
         {"csv", CSV_HEAD "1,1A,0A0B\n2,1A,0A", "1 0; 1 truncated_last_line", false},
@@ -204,7 +204,8 @@ static void test_last_line_of_blocks(void **state) {
     for (int place = -1; place < 17000; place += 8500) {
         text log = {NULL, 0};
         for (int i = 0; i < 17000; i++)
-            add(&log, "(%d.%03d) can0 123#%s\n", 5 + i / 1000, i % 1000, i == place ? "0A" : "0A0B");
+            add(&log, "(%d.%03d) can0 123#%s\n", 5 + i / 1000, i % 1000,
+                i == place ? "0A" : "0A0B");
         add(&log, "(22.5) can0 123#0A");
         expect("blocks", log.bytes, strict, 0,
                place < 0 ? "17000 0; 1 truncated_last_line" : "17001 0;");
@@ -226,7 +227,8 @@ static void test_fractions(void **state) {
         int64_t us = i * INT64_C(2250);
         add(&log, "(%d.%d) can0 123#0A\n", (int)(us / 1000000), (int)(us % 1000000));
         add(&padded, "(%d.%06d) can0 123#0A\n", (int)(us / 1000000), (int)(us % 1000000));
-        /* a fraction whose zeros at the end are left out; every 100th frame is half a second late */
+        /* a fraction whose zeros at the end are left out; every 100th frame is half a second late
+         */
         add(&trimmed, "(%g) can0 123#0A\n", (double)us / 1e6 - (i % 100 == 0 ? 0.5 : 0));
     }
     expect("unpadded", log.bytes, strict, 0, why);
@@ -259,12 +261,14 @@ static void test_lines_before_frames(void **state) {
          "1 0; 1 timestamp_unparsable"},
         {"busmaster of ms", BUS_HEAD "1:2:3:004 Rx 1 1A s 1 0A\n1:2:3:005 Rx 1 1A s 1 0A\n",
          "2 0;"},
-        {"busmaster, a note", "a note\n" BUS_HEAD "1:2:3:0005 Rx 1 1A s 1 0A\n"
-                              "1:2:3:0006 Rx 1 1A s 1 0A\n",
+        {"busmaster, a note",
+         "a note\n" BUS_HEAD "1:2:3:0005 Rx 1 1A s 1 0A\n"
+         "1:2:3:0006 Rx 1 1A s 1 0A\n",
          "2 0; 1 timestamp_unparsable 6 not_a_frame"},
         {"asc", ASC_HEAD "0,1 1 1A Rx d 1 0A\n0.2 1 1A Rx d 1 0A\n", "1 0; 1 not_a_frame"},
-        {"asc, sessions", "// of a tool\n" ASC_HEAD "no internal events logged\n"
-                          "Begin Triggerblock Tue Mar 3\n0.2 1 1A Rx d 1 0A\n",
+        {"asc, sessions",
+         "// of a tool\n" ASC_HEAD "no internal events logged\n"
+         "Begin Triggerblock Tue Mar 3\n0.2 1 1A Rx d 1 0A\n",
          "1 0;"},
         {"canking", CHN "r 0 000001FF 1 0A 0.5 R\n 0 000001FF 1 0A 0.6 R\n", "1 0; 1 not_a_frame"},
         {"vehicle spy", SPY SPY_ROW("x1") SPY_ROW("2"), "1 0; 1 not_a_frame"},
@@ -275,21 +279,26 @@ static void test_lines_before_frames(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(cases[i].name, cases[i].text, strict, 0, cases[i].want);
     text log = {NULL, 0}; /* more than the lines that decide the format */
-    add(&log, "%s", "***BUSMASTER Ver 3.2.2***\n***PROTOCOL CAN***\n***[START LOGGING SESSION]***\n");
+    add(&log, "%s",
+        "***BUSMASTER Ver 3.2.2***\n***PROTOCOL CAN***\n***[START LOGGING SESSION]***\n");
     add(&log, "%s", "***START DATE AND TIME 3:3:2020 1:2:0:0***\n***HEX***\n***SYSTEM MODE***\n");
     for (int i = 0; i < 2000; i++)
         add(&log, "1:2:3:%s%d Rx 1 1A s 1 0A\n", i < 500 ? "x" : "", 1000 + i);
     expect("many", log.bytes, strict, 0,
-           "500 of its 2000 lines are rejected as busmaster: line 7 timestamp_unparsable: 1:2:3:x1000");
+           "500 of its 2000 lines are rejected as busmaster: line 7 timestamp_unparsable: "
+           "1:2:3:x1000");
     expect("many, allowed", log.bytes, strict, 0.25, "1500 0; 500 timestamp_unparsable");
     free(log.bytes);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_zeros),          cmocka_unit_test(test_zeros_between_blocks),
-        cmocka_unit_test(test_zero_gaps),      cmocka_unit_test(test_last_line),
-        cmocka_unit_test(test_fractions),      cmocka_unit_test(test_last_line_of_blocks),
+        cmocka_unit_test(test_zeros),
+        cmocka_unit_test(test_zeros_between_blocks),
+        cmocka_unit_test(test_zero_gaps),
+        cmocka_unit_test(test_last_line),
+        cmocka_unit_test(test_fractions),
+        cmocka_unit_test(test_last_line_of_blocks),
         cmocka_unit_test(test_lines_before_frames),
     };
     return cmocka_run_group_tests_name("lines beside others", tests, NULL, core_teardown);

@@ -199,17 +199,32 @@ static leat_can_text text_from(const can_scan *self, const can_block *block, con
     return (leat_can_text){layout, &self->options->lines, at, block->text + block->run.size_bytes};
 }
 
+/* The first time other than 0 after a block that begins a file and has none. Memory is for one
+ * reader: the current one is opened again. */
+static leat_code search_time(can_scan *self, const can_block *block, leat_turn *turn,
+                             leat_error *err) {
+    const leat_input *item = &self->inputs->items[block->file_index];
+    leat_lines_options reading = {.coding = item->coding};
+    self->searched = true;
+    leat_lines_close(turn->lines);
+    turn->lines = NULL;
+    LEAT_TRY(leat_can_find_first_time(item, &self->at_begin, &self->options->lines, &self->first_s,
+                                      err));
+    LEAT_TRY(leat_lines_open(&turn->lines, item->path, &reading, err));
+    int64_t before = block->run.number - 1 + block->run.line_count;
+    bool found = true;
+    for (leat_line line; before > 0 && found; before--)
+        LEAT_TRY(leat_lines_next(turn->lines, &line, &found, err));
+    return LEAT_OK;
+}
+
 /* The times around the block, by which a time of 0 in it is judged. */
-static leat_code note_times(can_scan *self, can_block *block, leat_error *err) {
+static leat_code note_times(can_scan *self, can_block *block, leat_turn *turn, leat_error *err) {
     const leat_can_text lines =
         text_from(self, block, block->text + block->skip_bytes, &block->layout);
     if (block->layout.gaps || block->layout.no_time) return LEAT_OK;
     if (isnan(self->first_s)) self->first_s = leat_can_first_time(&lines);
-    if (isnan(self->first_s) && !self->searched) {
-        self->searched = true;
-        LEAT_TRY(leat_can_find_first_time(&self->inputs->items[block->file_index], &self->at_begin,
-                                          &self->options->lines, &self->first_s, err));
-    }
+    if (isnan(self->first_s) && !self->searched) LEAT_TRY(search_time(self, block, turn, err));
     block->first_s = self->first_s;
     block->before_s = self->before_s;
     const double last_s = leat_can_last_time(&lines);
@@ -217,11 +232,14 @@ static leat_code note_times(can_scan *self, can_block *block, leat_error *err) {
     return LEAT_OK;
 }
 
-/* A last line that has no end. */
-static leat_code check_end(can_scan *self, can_block *block, leat_error *err) {
+/* A last line that has no end; the file is closed after it, and may be read again. */
+static leat_code check_end(can_scan *self, can_block *block, leat_turn *turn, leat_error *err) {
     block->truncated = false;
     if (block->run.fault != LEAT_LINE_GOOD || block->text[block->run.size_bytes - 1] == '\n')
         return LEAT_OK;
+    turn->ended = true;
+    leat_lines_close(turn->lines);
+    turn->lines = NULL;
     leat_can_layout layout = self->at_begin;
     layout.buses = self->layout.buses;
     const leat_can_text lines = text_from(self, block, block->text + block->skip_bytes, &layout);
@@ -246,8 +264,8 @@ static leat_code fill_block(void *context, int worker, leat_turn *turn, leat_err
     block->elapsed_ns = self->elapsed_ns;
     if (self->detected) {
         follow_lines(self, block);
-        LEAT_TRY(note_times(self, block, err));
-        LEAT_TRY(check_end(self, block, err));
+        LEAT_TRY(note_times(self, block, turn, err));
+        LEAT_TRY(check_end(self, block, turn, err));
     }
     if (injection_of(self, block->file_index) == LEAT_CAN_INJECTION_INTERVAL)
         find_origin(self, block);
@@ -554,8 +572,9 @@ static leat_code find_rejected(can_scan *self, int32_t file_index, shown_lines *
     leat_code code = LEAT_OK;
     while (code == LEAT_OK && !turn.ended && (shown->labels || shown->count < SHOWN_LINES)) {
         code = fill_block(self, 0, &turn, err);
-        if (code == LEAT_OK && !turn.ended && turn.block == 0) keep_header(self->blocks[0], shown);
-        if (code == LEAT_OK && !turn.ended) show_block(self, self->blocks[0], shown);
+        const bool filled = code == LEAT_OK && turn.line_count > 0;
+        if (filled && turn.block == 0) keep_header(self->blocks[0], shown);
+        if (filled) show_block(self, self->blocks[0], shown);
         turn.block++;
     }
     leat_lines_close(turn.lines);
