@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ingest/can/read/column_option.h"
+#include "ingest/can/read/context.h"
 #include "ingest/can/read/formats.h"
 
 static void check_frame(const leat_can_line *line, const leat_can_line_options *options) {
@@ -53,6 +54,18 @@ static int64_t parse_run(leat_can_layout *layout, const leat_can_line_options *o
         at = stop + 1;
     }
     return count;
+}
+
+/* The lines of a run beside each other. */
+static void look_around(const leat_can_layout *layout, const leat_can_line_options *options,
+                        const char *begin, const char *end) {
+    const leat_can_text lines = {layout, options, begin, end};
+    bool truncated = false;
+    LEAT_ASSERT(leat_can_first_time(&lines) != 0 && leat_can_last_time(&lines) != 0);
+    leat_code code = leat_can_is_truncated(NULL, &lines, 1, &truncated, NULL);
+    LEAT_ASSERT(code == LEAT_OK);
+    (void)leat_can_is_unpadded_step((leat_text){begin, (int32_t)(end - begin)}, 7.99900,
+                                    (leat_text){begin, (int32_t)(end - begin)}, 7.100100);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -112,6 +125,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         leat_can_note_buses(&layout, text, run.size_bytes);
         int64_t count = parse_run(&layout, &options, text, &run, text + skip);
         LEAT_ASSERT(count == run.line_count);
+        if (run.fault == LEAT_LINE_GOOD)
+            look_around(&layout, &options, text + skip, text + run.size_bytes);
     }
     leat_lines_close(lines);
     free(text);
