@@ -76,6 +76,22 @@ static void write_clock_steps(leat_cli *cli, const leat_can_ingest_result *resul
                  leat_words_count(a, result->clock_steps - result->clock_step_count));
 }
 
+/* Pauses that do the same. */
+static void write_pauses(leat_cli *cli, const leat_can_ingest_result *result) {
+    char a[LEAT_WORDS_BYTES], name[LEAT_PLAIN_BYTES];
+    if (result->pauses <= 0) return;
+    leat_out(cli, "        %s: a new capture begins after each (--clock-steps)\n",
+             leat_things(a, result->pauses, "pause"));
+    for (int i = 0; i < result->pause_count; i++) {
+        const leat_can_clock_step *pause = &result->pause[i];
+        leat_out(cli, "          of %.3f s before frame %s of %s\n", pause->seconds,
+                 leat_words_count(a, pause->frame), leat_plain(name, pause->file));
+    }
+    if (result->pauses > result->pause_count)
+        leat_out(cli, "          and %s more\n",
+                 leat_words_count(a, result->pauses - result->pause_count));
+}
+
 static void write_cut(leat_cli *cli, int64_t frames) {
     char a[LEAT_WORDS_BYTES];
     if (frames > 0)
@@ -104,6 +120,7 @@ static void write_frames(leat_cli *cli, const leat_can_ingest_result *result) {
         leat_out(cli, "        the clock fell back %s; frames were sorted by time\n",
                  leat_things(a, result->frames_stepped_back, "time"));
     write_clock_steps(cli, result);
+    write_pauses(cli, result);
     if (result->rejected > 0) {
         leat_out(cli, "        %s rejected; see ", leat_things(a, result->rejected, "line"));
         leat_out_name(cli, result->cache);
@@ -203,10 +220,18 @@ static void json_member_known(leat_json *json, const char *name, int64_t value) 
     if (value >= 0) leat_json_member_int(json, name, value);
 }
 
+static void json_step(leat_json *json, const leat_can_clock_step *step) {
+    leat_json_member_string(json, "file", step->file);
+    leat_json_member_int(json, "frame", step->frame);
+    leat_json_member_double(json, "seconds", step->seconds);
+}
+
 static void json_clock_step(leat_json *json, const leat_can_ingest_result *result, int at) {
-    leat_json_member_string(json, "file", result->clock_step[at].file);
-    leat_json_member_int(json, "frame", result->clock_step[at].frame);
-    leat_json_member_double(json, "seconds", result->clock_step[at].seconds);
+    json_step(json, &result->clock_step[at]);
+}
+
+static void json_pause(leat_json *json, const leat_can_ingest_result *result, int at) {
+    json_step(json, &result->pause[at]);
 }
 
 static void json_interval(leat_json *json, const leat_can_ingest_result *result, int at) {
@@ -234,6 +259,16 @@ static void json_clock_steps(leat_json *json, const leat_can_ingest_result *resu
     leat_json_begin_object(json);
     leat_json_member_int(json, "count", result->clock_steps);
     json_first(json, result, result->clock_step_count, json_clock_step);
+    leat_json_end_object(json);
+}
+
+/* Only of those that were asked for. */
+static void json_pauses(leat_json *json, const leat_can_ingest_result *result) {
+    if (result->pauses <= 0) return;
+    leat_json_key(json, "pauses");
+    leat_json_begin_object(json);
+    leat_json_member_int(json, "count", result->pauses);
+    json_first(json, result, result->pause_count, json_pause);
     leat_json_end_object(json);
 }
 
@@ -276,6 +311,7 @@ static void json_members(leat_json *json, const void *of) {
     leat_json_member_int(json, "frames_cut", result->frames_cut);
     json_member_known(json, "frames_stepped_back", result->frames_stepped_back);
     json_clock_steps(json, result);
+    json_pauses(json, result);
     leat_json_member_int(json, "windows_dropped", result->windows_dropped);
     json_member_known(json, "rejected", result->rejected);
     json_splits(json, result);

@@ -51,7 +51,7 @@ _leat() {
     --window) values=number ;;
     --stride) values=number ;;
     --captures) values='separate merged' ;;
-    --clock-steps) values='split sort' ;;
+    --clock-steps) values='split sort split:SECONDS' ;;
     --bus) values=number ;;
     --payload) values='strict lenient' ;;
     --can-fd) values='cut refuse' ;;

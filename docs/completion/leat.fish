@@ -51,7 +51,7 @@ complete -c leat -n '__leat_is ingest can' -l format -x -a 'auto csv hcrl hcrl-t
 complete -c leat -n '__leat_is ingest can' -l window -x -d 'frames per window'
 complete -c leat -n '__leat_is ingest can' -l stride -x -d 'frames from one window to the next'
 complete -c leat -n '__leat_is ingest can' -l captures -x -a 'separate merged' -d 'windows never span two captures, or the captures of a split are merged by time'
-complete -c leat -n '__leat_is ingest can' -l clock-steps -x -a 'split sort' -d 'where the timestamps of a log fall back by more than 1 s, start a new capture, or sort'
+complete -c leat -n '__leat_is ingest can' -l clock-steps -x -a 'split sort split:SECONDS' -d 'where the timestamps of a log fall back by more than 1 s, start a new capture, or sort; with SECONDS, also start one after a pause of more than that'
 complete -c leat -n '__leat_is ingest can' -l bus -x -d 'treat each bus of a log as a capture, merge the buses, or read only one of them'
 complete -c leat -n '__leat_is ingest can' -l payload -x -a 'strict lenient' -d 'reject lines whose payload is not hexadecimal, or read them as graphids does'
 complete -c leat -n '__leat_is ingest can' -l can-fd -x -a 'cut refuse' -d 'cut frames of more than 8 bytes, or reject them'

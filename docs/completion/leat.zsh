@@ -69,7 +69,7 @@ _leat() {
       '--window[frames per window]:window:' \
       '--stride[frames from one window to the next]:stride:' \
       '--captures[windows never span two captures, or the captures of a split are merged by time]:captures:(separate merged)' \
-      '--clock-steps[where the timestamps of a log fall back by more than 1 s, start a new capture, or sort]:clock-steps:(split sort)' \
+      '--clock-steps[where the timestamps of a log fall back by more than 1 s, start a new capture, or sort; with SECONDS, also start one after a pause of more than that]:clock-steps:(split sort split:SECONDS)' \
       '--bus[treat each bus of a log as a capture, merge the buses, or read only one of them]:bus:' \
       '--payload[reject lines whose payload is not hexadecimal, or read them as graphids does]:payload:(strict lenient)' \
       '--can-fd[cut frames of more than 8 bytes, or reject them]:can-fd:(cut refuse)' \

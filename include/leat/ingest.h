@@ -275,7 +275,9 @@ typedef struct leat_can_settings {
     int64_t window, stride; /* frames */
     leat_can_captures captures;
     leat_can_clock_steps clock_steps; /* what a step back of more than 1 s in a log does */
-    int64_t bus; /* LEAT_BUS_SEPARATE, LEAT_BUS_MERGE, or the only bus to read */
+    double pause_s; /* of LEAT_CLOCK_STEPS_SPLIT: a longer time without a frame begins a new capture
+                       as well; 0: none does */
+    int64_t bus;    /* LEAT_BUS_SEPARATE, LEAT_BUS_MERGE, or the only bus to read */
     leat_can_payload payload;
     leat_can_fd fd;
     leat_can_identifiers identifiers;
@@ -373,6 +375,9 @@ typedef struct leat_can_ingest_result {
     /* Frames earlier than the frame before them in their capture, or, with merged buses, in their
      * log; captures are sorted by time. -1 if `found`. */
     int64_t frames_stepped_back;
+    int64_t pauses; /* that begin a new capture (leat_can_settings.pause_s); -1 if `found` */
+    int pause_count;
+    leat_can_clock_step pause[LEAT_CAN_CLOCK_STEPS_NAMED]; /* the first ones, by file */
     int64_t clock_steps; /* steps back that begin a new capture; -1 if `found` */
     int clock_step_count;
     leat_can_clock_step clock_step[LEAT_CAN_CLOCK_STEPS_NAMED]; /* the first ones, by file */

@@ -194,7 +194,7 @@ class Refused(Case):
     def test_options(self):
         text = "time,id,data\n1,0F5,00\n"
         for words, status, says in (
-                (("--column", "when=T"), 2, "WHAT is time, id, bus, dlc, data or label"),
+                (("--column", "when=T"), 2, "WHAT is time, id, bus, dlc, data, label or attack"),
                 (("--column", "id=id:base64"), 2, "--column: id does not take :base64"),
                 (("--column", "id=nothing"), 1, 'there is no column "nothing"'),
                 (("--column", "id=id", "--format", "gvret"), 2, "column describes a csv"),

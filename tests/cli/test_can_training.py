@@ -87,5 +87,121 @@ class Overlap(Case):
                          plain["digest"])
 
 
+def paused(frames, pauses, begin=100.0):
+    """Times about 1 ms apart, with pauses before some frames."""
+    time = begin
+    for i in range(frames):
+        time += pauses.get(i, 0.0008 + i * 7919 % 100 * 4e-6)
+        yield time
+
+
+class Pauses(Case):
+    OPTION = re.compile("use ((?:--captures separate )?--clock-steps split:[0-9.]+) to begin")
+
+    def deviation(self, result, skip=None):
+        """Of the time from frame to frame, of training windows; without one of them."""
+        tensors = read_tensors(os.path.join(result["cache"], "train.safetensors"))
+        pointers, values = tensors["edge_ptr"][1], tensors["edge_attr"][1][::11]
+        kept = [value for g, start in enumerate(tensors["window_start"][1]) if start != skip
+                for value in values[pointers[g]:pointers[g + 1]]]
+        mean = sum(kept) / len(kept)
+        return (sum((value - mean) ** 2 for value in kept) / len(kept)) ** 0.5
+
+    def check(self, log, option, captures, *words):
+        """The advice of a pause is followed: nothing is told any more, and no window is across."""
+        results = [self.ingest(log, *words, *option.split(), "--threads", threads, out=threads)
+                   for threads in ("1", "3")]
+        self.assertEqual(*(content(result["cache"]) for result in results))
+        self.assertEqual(results[0]["warnings"], [])
+        self.assertEqual(len(results[0]["captures"]), captures)
+        self.assertLess(self.deviation(results[0]), 0.001)
+        return results[0]
+
+    def test_figures(self):
+        self.write("a b's.log", paused(6000, {3050: 61.5}))
+        log = self.path("a b's.log")
+        result = self.ingest(log, "--val-fraction", "0")
+        told, = result["warnings"]
+        self.assertRegex(told, "a b's.log\": a pause of 61.500 s after 103.0[0-9]* s makes the "
+                         "scaler's deviation of iat [0-9.]+ instead of [0-9.]+, and the mean "
+                         "interval of [0-9A-F]{3} [0-9.]+ s instead of [0-9.]+ s; use ")
+        numbers = [float(one) for one in re.findall("([0-9.]+)(?: s)? instead of ([0-9.]+)",
+                                                    told)[0]]
+        for number, wanted in zip(numbers, (result["scale"]["edge_scale"][0],
+                                            self.deviation(result, 3000))):
+            self.assertAlmostEqual(number / wanted, 1, delta=0.01)
+        self.assertEqual(self.ingest(log, "--val-fraction", "0")["warnings"], [told])
+        option = self.OPTION.search(told)[1]
+        self.assertEqual(option, "--clock-steps split:30")
+        split = self.check(log, option, 2, "--val-fraction", "0")
+        self.assertEqual(split["pauses"]["count"], 1)
+        self.assertEqual((split["pauses"]["first"][0]["frame"],
+                          round(split["pauses"]["first"][0]["seconds"], 3)), (3051, 61.5))
+        self.assertEqual(split["settings"]["clock-steps"], "split:30")
+        self.assertEqual(self.ingest(log, "--clock-steps", "split")["digest"],
+                         self.ingest(log)["digest"])
+        # as long, not longer
+        self.assertNotIn("pauses", self.ingest(log, "--clock-steps", "split:61.5"))
+
+    def test_uneven_blocks(self):
+        """What validation is told of a pause is the same option, and not random windows."""
+        self.write("drive.log", paused(8000, {5050: 900}))
+        log = self.path("drive.log")
+        done = [leat("ingest", "can", log, "-o", self.path("x"), "--seed", seed).stderr
+                for seed in range(3)]
+        for told in done:
+            self.assertNotIn("random", told)
+            self.assertEqual(set(re.findall("--clock-steps split:[0-9]+", told)),
+                             {"--clock-steps split:450"})
+        self.check(log, "--clock-steps split:450", 2)
+
+    def test_other_pauses(self):
+        # as ordinary ones are; several; and one of a second in a slow log
+        for number, (pauses, captures) in enumerate(((
+                {i: 0.06 for i in range(150, 6000, 600)}, 0), ({1050: 20, 2050: 30, 4050: 16}, 4),
+                ({3050: 0.5}, 2))):
+            self.write("drive.log", paused(6000, pauses))
+            result = self.ingest(self.path("drive.log"), "--val-fraction", "0", out=str(number))
+            self.assertEqual(len(result["warnings"]), captures > 0, result["warnings"])
+            if captures:
+                self.check(self.path("drive.log"), self.OPTION.search(result["warnings"][0])[1],
+                           captures, "--val-fraction", "0")
+
+    def test_merged(self):
+        for name, begin in (("a.log", 100.0), ("b.log", 5000.0)):
+            self.write("logs/" + name, paused(3000, {1550: 1000}, begin))
+        log, words = self.path("logs"), ("--val-fraction", "0")
+        result = self.ingest(log, *words, "--preset", "reference")
+        option = self.OPTION.search(result["warnings"][0])[1]
+        self.assertTrue(option.startswith("--captures separate "))
+        result = self.ingest(log, *words, "--preset", "reference", *option.split())
+        if result["warnings"]: # the pause between the two was longer
+            option = "--captures separate " + self.OPTION.search(result["warnings"][0])[1]
+        self.check(log, option, 4, *words, "--preset", "reference")
+        error = self.ingest(log, "--captures", "merged", "--clock-steps", "split:5", status=2)
+        self.assertIn("add --captures separate", error)
+
+    def test_one_of_two_buses(self):
+        """No option ends the pause of a bus while others go on; of both, it does."""
+        for name, silent, told in (("one.log", (1,), "put what this bus has before and after it"),
+                                   ("both.log", (0, 1), "use --clock-steps split:")):
+            with open(self.path(name), "w", encoding="ascii") as file:
+                for i in range(80000):
+                    time, bus = i * 0.0005, i % 2
+                    if bus in silent and 10 < time < 30:
+                        continue
+                    file.write(f"({time:.6f}) can{bus} {0x100 + i % 7:03X}#00\n")
+            told_of, = self.ingest(self.path(name), "--val-fraction", "0")["warnings"]
+            self.assertIn(told, told_of)
+
+    def test_values(self):
+        self.write("drive.log", paused(300, {}))
+        for value in ("split:0", "split:-1", "split:", "split:x", "split:nan", "split:inf", "both"):
+            error = self.ingest(self.path("drive.log"), "--clock-steps", value, status=2)
+            self.assertIn("clock-steps", error)
+        error = self.ingest(self.path("drive.log"), "--clock-steps", "split:0.0001", status=1)
+        self.assertIn("more than --clock-steps split:0.0001: at 299 pauses", error)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -508,9 +508,11 @@ class Bad(Case):
         for seed in range(12):
             done = leat("ingest", "can", drive, "-o", self.path("cache"), "--json", "--seed", seed)
             says = done.stderr
-            for word in ("late/drive.csv", "1000.000 to 500004.998 s", "--val-split random",
-                         "--val-fraction 0", "20 blocks", "all 50 windows"):
+            for word in ("late/drive.csv", "1000.000 to 500004.998 s", "20 blocks",
+                         "all 50 windows", "the longest pause is 499000.000 s, after 1000.000 s",
+                         "use --clock-steps split:240000, which begins a new capture"):
                 self.assertIn(word, says)
+            self.assertNotIn("random", says)
             if done.returncode == 1:
                 sides.add("training")
                 self.assertIn("the training split would be empty", says)
@@ -520,11 +522,15 @@ class Bad(Case):
             self.assertIn("warning: the validation split is empty", says)
             for result in (json.loads(done.stdout), self.ingest(drive, "--seed", str(seed))):
                 self.assertEqual(len(result["warnings"]), 1)
-                self.assertIn(result["warnings"][0], says)
+                self.assertIn("the validation split is empty", result["warnings"][0])
+                self.assertIn(result["warnings"][0].split("; ")[-2], says) # of mean intervals
+                self.assertNotIn("random", result["warnings"][0])
         self.assertEqual(sides, {"training", "validation"})
         self.assertEqual([name for name in os.listdir(self.path("cache")) if name[0] == "."], [])
+        split = self.ingest(drive, "--clock-steps", "split:240000")
+        self.assertEqual((split["warnings"], split["captures"]), ([], 2))
         for words in (("--val-split", "random"), ("--val-fraction", "0")):
-            self.assertEqual(self.ingest(drive, *words)["warnings"], [], words)
+            self.assertEqual(len(self.ingest(drive, *words)["warnings"]), 1, words)
         # of fewer windows than blocks, chance may leave none: no error
         few = self.clock("few", [i * 0.001 for i in range(500)])
         result = self.ingest(few)

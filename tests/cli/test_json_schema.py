@@ -167,6 +167,12 @@ def ingest_can():
     for _ in range(2):
         made["small"] = take("ingest-can", "ingest", "can", at("drives"), "-o", at("small-cache"),
                              "--bus", 0, "--stride", 200)
+    os.mkdir(at("pauses"))
+    log("pauses/back.csv", 6000, back=3000)
+    with open(at("pauses", "back.csv"), "a", encoding="ascii") as file:
+        file.writelines(f"{2000 + i * 0.001:.6f},100,00,0\n" for i in range(2000))
+    take("ingest-can", "ingest", "can", at("pauses"), "-o", at("pauses-cache"), "--clock-steps",
+         "split:500")
     os.mkdir(at("road"))
     log("road/speed_attack.log", 1000, header=False)
     write("road/capture_metadata.json", json.dumps({"speed_attack": {

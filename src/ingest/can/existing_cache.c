@@ -99,7 +99,7 @@ leat_code leat_can_report_found(leat_can_job *job, leat_error *err) {
         result->frames - result->frames_between - result->frames_tail - result->frames_dropped;
     result->windows_dropped = meta.windows_dropped;
     result->lines_read = result->rejected = -1;
-    result->frames_stepped_back = result->clock_steps = -1;
+    result->frames_stepped_back = result->clock_steps = result->pauses = -1;
     result->files_benign = result->files_unlabelled = -1;
     result->files_described = result->frames_injected = -1;
     if (job->options->settings.bus >= 0) result->frames = result->frames_left_out = -1;

@@ -115,6 +115,7 @@ leat_code leat_can_frames_make(leat_can_job *job, leat_error *err) {
         .workers = shares.threads,
         .file_count = (int32_t)files,
         .split_falls = splits_falls(&o->settings),
+        .pause_s = o->settings.pause_s,
         .ticker = &job->ticker,
     };
     job->resumable = o->resume; /* whatever an interrupted run left, until it is checked */

@@ -10,9 +10,19 @@
 #include "ingest/can/cache/capture_metadata.h"
 #include "ingest/can/cache/describe.h"
 #include "ingest/can/cache/overlap.h"
+#include "ingest/can/cache/pauses.h"
 #include "ingest/can/cache/write.h"
 #include "ingest/can/job.h"
 #include "ingest/options.h"
+
+static void append(char *warning, size_t size, const char *text) {
+    size_t used = strlen(warning);
+    if (text[0] != 0) snprintf(warning + used, size - used, "%s%s", used > 0 ? "; " : "", text);
+}
+
+void leat_can_append_warning(leat_can_ingest_result *result, const char *text) {
+    append(result->warning, sizeof result->warning, text);
+}
 
 #define PAGES_BYTES_MAX (INT64_C(1) << 30)
 
@@ -43,9 +53,9 @@ static leat_code make_names(leat_can_job *job, leat_error *err) {
 static leat_code check_balance(leat_can_job *job, leat_error *err) {
     const leat_can_capture *captures = NULL;
     int64_t count = leat_can_store_captures(job->store, &captures);
-    return leat_can_balance_check(&job->plan, &job->splits, captures, count,
-                                  job->result->clock_steps, job->result->warning,
-                                  sizeof job->result->warning, err);
+    const int64_t begins[2] = {job->result->clock_steps, job->result->pauses};
+    return leat_can_balance_check(&job->plan, &job->splits, captures, count, begins,
+                                  job->result->warning, sizeof job->result->warning, err);
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */
@@ -156,6 +166,19 @@ static leat_code sync_parts(leat_can_job *job, leat_error *err) {
     return LEAT_OK;
 }
 
+static const char *id_name(const void *names, uint32_t number) {
+    return ((const leat_can_names *)names)->name[number];
+}
+
+/* Of what the graphs show; the other warnings are in the summary by now. */
+static void warn_pauses(leat_can_job *job, const leat_can_write *write, leat_can_meta *meta) {
+    char text[768] = "";
+    leat_can_pauses_warn(&job->plan, &job->splits, &write->moments, &write->quiet, write->decided,
+                         id_name, &job->names, text, sizeof text);
+    leat_can_append_warning(job->result, text);
+    append(meta->warning, sizeof meta->warning, text);
+}
+
 /* Graphs, and the scaler computed from them. */
 static leat_code write_graphs(leat_can_job *job, can_parts *parts, leat_can_meta *meta,
                               leat_error *err) {
@@ -165,11 +188,13 @@ static leat_code write_graphs(leat_can_job *job, can_parts *parts, leat_can_meta
                             .vocab_count = (uint32_t)job->names.known,
                             .threads = threads,
                             .rank_threads = rank_threads,
+                            .pause_s = leat_can_pause_bound(&job->plan),
                             .ticker = &job->ticker};
     LEAT_TRY(leat_pool_create(&write.pool, threads > rank_threads ? threads : rank_threads, err));
     leat_code code = write_parts(job, &write, parts, err);
     if (code == LEAT_OK) job->result->seconds_written = seconds(job);
     if (code == LEAT_OK) code = leat_can_write_scaler(&write, &meta->scaler, err);
+    if (code == LEAT_OK) warn_pauses(job, &write, meta);
     leat_pool_destroy(write.pool);
     return code;
 }
@@ -204,12 +229,6 @@ static leat_code write_cache(leat_can_job *job, can_parts *parts, leat_can_meta 
 }
 
 /* ---- the complete ingest -------------------------------------------------------------------- */
-
-void leat_can_append_warning(leat_can_ingest_result *result, const char *text) {
-    size_t used = strlen(result->warning), size = sizeof result->warning;
-    if (text[0] == 0) return;
-    snprintf(result->warning + used, size - used, "%s%s", used > 0 ? "; " : "", text);
-}
 
 void leat_can_fill_result(leat_can_job *job, const leat_can_meta *meta) {
     leat_can_ingest_result *result = job->result;

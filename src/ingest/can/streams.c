@@ -1,5 +1,7 @@
 /* Which captures form a stream, whose windows are cut without a break: a capture, the buses of a
  * recording, or all captures of a split. */
+#include <math.h>
+
 #include "base/error.h"
 #include "ingest/can/job.h"
 
@@ -11,6 +13,20 @@ static bool goes_on(const leat_can_job *job, const leat_can_capture *before,
     if (settings->captures == LEAT_CAPTURES_MERGED)
         return files[capture->file_index].split == files[before->file_index].split;
     return settings->bus == LEAT_BUS_MERGE && capture->recording == before->recording;
+}
+
+/* A fall of the clock, or a pause, that begins a recording. */
+static void note_recording(leat_can_job *job, const leat_can_recording *recording) {
+    leat_can_ingest_result *result = job->result;
+    bool pause = recording->fall_s < 0;
+    int64_t *count = pause ? &result->pauses : &result->clock_steps;
+    if ((*count)++ >= LEAT_CAN_CLOCK_STEPS_NAMED) return;
+    leat_can_clock_step *step = pause ? &result->pause[result->pause_count++]
+                                      : &result->clock_step[result->clock_step_count++];
+    leat_inputs_name(job->splits.inputs.items[recording->file_index].path, step->file,
+                     sizeof step->file);
+    step->frame = recording->first_frame + 1;
+    step->seconds = fabs(recording->fall_s);
 }
 
 /* Steps back in the order of the frames that are merged: of each bus, or of the log. */
@@ -30,13 +46,7 @@ static void count_steps(leat_can_job *job) {
     for (int64_t i = 0; i < count; i++) {
         const leat_can_recording *recording = &recordings[i];
         result->frames_stepped_back += merged ? recording->steps_back : 0;
-        if (recording->number == 0) continue;
-        if (result->clock_steps++ >= LEAT_CAN_CLOCK_STEPS_NAMED) continue;
-        leat_can_clock_step *step = &result->clock_step[result->clock_step_count++];
-        leat_inputs_name(job->splits.inputs.items[recording->file_index].path, step->file,
-                         sizeof step->file);
-        step->frame = recording->first_frame + 1;
-        step->seconds = recording->fall_s;
+        if (recording->number > 0) note_recording(job, recording);
     }
 }
 

@@ -62,41 +62,62 @@ static void append(char *text, int64_t size_bytes, const char *format, ...) {
 /* Between the folder of a log, which may have none, and its name. */
 static const char *slash_after(const char *folder) { return folder[0] != 0 ? "/" : ""; }
 
+/* What gives each side its windows. Random ones would be worse after a pause, across which a
+ * training window would be, and windows that overlap would be in both sides. */
+static void remedy(const leat_can_sides *sides, const leat_can_settings *settings, bool empty,
+                   char *text, size_t size) {
+    bool random = settings->stride >= settings->window;
+    if (sides->option[0] != 0) {
+        snprintf(text, size, "%s%s, which begins a new capture after it%s",
+                 empty ? "remove frames with wrong timestamps from it, or use " : "use ",
+                 sides->option, empty ? "" : ", or a separate log for each part");
+    } else if (sides->found) {
+        snprintf(text, size, "%suse --clock-steps split:SECONDS if it pauses, or else %s",
+                 empty ? "remove frames with wrong timestamps from it, " : "",
+                 empty ? "--val-fraction 0" : "another --seed, or a separate log for each part");
+    } else if (empty) {
+        snprintf(text, size, "remove frames with wrong timestamps from it, or use %s%s",
+                 random ? "--val-split random or " : "", "--val-fraction 0");
+    } else {
+        snprintf(text, size, "use %sanother --seed, or a separate log for each part",
+                 random ? "--val-split random, " : "");
+    }
+}
+
 static void describe(balance what, const leat_can_sides *sides, const leat_can_settings *settings,
                      const can_span *widest, char *text, int64_t size_bytes) {
     int64_t kept = sides->train + sides->val;
-    if (what == NO_TRAINING || what == NO_VALIDATION) {
-        bool training = what == NO_TRAINING;
-        append(text, size_bytes,
-               "the %s split %s empty: time is divided into %d blocks, and all %lld windows "
-               "fall into blocks of %s or cross a boundary; the longest log, \"%.80s%s%.80s\", "
-               "spans %.3f to %.3f s; remove frames with wrong timestamps from it, or use "
-               "--val-split random or --val-fraction 0",
-               training ? "training" : "validation", training ? "would be" : "is",
-               (int)LEAT_CAN_BLOCKS, (long long)(kept + sides->dropped),
-               training ? "validation" : "training", widest->folder, slash_after(widest->folder),
-               widest->file, widest->first_s, widest->last_s);
-        return;
-    }
-    char pause[96] = "";
+    bool training = what == NO_TRAINING, empty = training || what == NO_VALIDATION;
+    char todo[256], pause[96] = "";
+    remedy(sides, settings, empty, todo, sizeof todo);
     if (sides->pause_s > 0)
         snprintf(pause, sizeof pause, "; the longest pause is %.3f s, after %.3f s", sides->pause_s,
                  sides->pause_at_s);
-    append(
-        text, size_bytes,
-        "validation has %lld of %lld windows although --val-fraction is %g: frames are "
-        "unevenly spread over the %d equal time blocks (the longest log, "
-        "\"%.80s%s%.80s\", spans %.3f to %.3f s%s); use --val-split random, another --seed, or a "
-        "separate log for each part",
-        (long long)sides->val, (long long)kept, settings->val_fraction, (int)LEAT_CAN_BLOCKS,
-        widest->folder, slash_after(widest->folder), widest->file, widest->first_s, widest->last_s,
-        pause);
+    if (empty) {
+        append(text, size_bytes,
+               "the %s split %s empty: time is divided into %d blocks, and all %lld windows "
+               "fall into blocks of %s or cross a boundary; the longest log, \"%.80s%s%.80s\", "
+               "spans %.3f to %.3f s%s; %s",
+               training ? "training" : "validation", training ? "would be" : "is",
+               (int)LEAT_CAN_BLOCKS, (long long)(kept + sides->dropped),
+               training ? "validation" : "training", widest->folder, slash_after(widest->folder),
+               widest->file, widest->first_s, widest->last_s, sides->option[0] != 0 ? pause : "",
+               todo);
+        return;
+    }
+    append(text, size_bytes,
+           "validation has %lld of %lld windows although --val-fraction is %g: frames are "
+           "unevenly spread over the %d equal time blocks (the longest log, "
+           "\"%.80s%s%.80s\", spans %.3f to %.3f s%s); %s",
+           (long long)sides->val, (long long)kept, settings->val_fraction, (int)LEAT_CAN_BLOCKS,
+           widest->folder, slash_after(widest->folder), widest->file, widest->first_s,
+           widest->last_s, pause, todo);
 }
 
 /* ---- of a plan ------------------------------------------------------------------------------ */
 
 static leat_code no_windows(const leat_can_plan *plan, const leat_can_splits *splits,
-                            int64_t clock_steps, leat_error *err) {
+                            const int64_t begins[2], leat_error *err) {
     const leat_can_stream *longest = NULL;
     int64_t captures = 0, window = plan->settings->window;
     for (int32_t i = 0; i < plan->stream_count; i++) {
@@ -111,11 +132,15 @@ static leat_code no_windows(const leat_can_plan *plan, const leat_can_splits *sp
     char todo[64] = "";
     if (longest->frames >= LEAT_WINDOW_MIN)
         snprintf(todo, sizeof todo, "pass --window %lld or less, or ", (long long)longest->frames);
-    char steps[128] = "";
-    if (clock_steps > 0)
+    char steps[160] = "";
+    if (begins[1] > 0)
+        snprintf(steps, sizeof steps,
+                 ", or more than --clock-steps split:%g: at %lld pauses new captures begin",
+                 plan->settings->pause_s, (long long)begins[1]);
+    else if (begins[0] > 0)
         snprintf(steps, sizeof steps,
                  ", or --clock-steps sort: a clock fell back %lld times, where new captures begin",
-                 (long long)clock_steps);
+                 (long long)begins[0]);
     return leat_fail(err, LEAT_ERR_INPUT,
                      "there are no training windows: a window has %lld frames, and the longest of "
                      "%lld training capture%s, \"%.80s%s%.80s\", has only %lld; %slogs with more "
@@ -129,12 +154,18 @@ static leat_can_sides sides_of(const leat_can_plan *plan) {
     leat_can_sides sides = {.train = plan->part_begin[1] - plan->part_begin[0],
                             .val = plan->part_begin[2] - plan->part_begin[1],
                             .dropped = plan->windows_dropped};
+    const leat_can_stream *longest = NULL;
     for (int32_t i = 0; i < plan->stream_count; i++) {
         const leat_can_stream *stream = &plan->streams[i];
         if (stream->split != 0 || stream->pause_s <= sides.pause_s) continue;
         sides.pause_s = stream->pause_s;
         sides.pause_at_s = stream->pause_at_s;
+        longest = stream;
     }
+    bool fills_block =
+        longest != NULL && LEAT_CAN_BLOCKS * longest->pause_s >= longest->last_s - longest->first_s;
+    if (fills_block && leat_can_is_long_pause(longest))
+        leat_can_pause_option(plan, longest, sides.option);
     return sides;
 }
 
@@ -148,7 +179,7 @@ static void warn_tests(const char *name, int64_t graphs, const leat_can_settings
 
 leat_code leat_can_balance_check(const leat_can_plan *plan, const leat_can_splits *splits,
                                  const leat_can_capture *captures, int64_t capture_count,
-                                 int64_t clock_steps, char *warning, int64_t warning_bytes,
+                                 const int64_t begins[2], char *warning, int64_t warning_bytes,
                                  leat_error *err) {
     const leat_can_settings *settings = plan->settings;
     const leat_can_sides sides = sides_of(plan);
@@ -156,8 +187,7 @@ leat_code leat_can_balance_check(const leat_can_plan *plan, const leat_can_split
     for (int part = 2; part < plan->part_count; part++)
         warn_tests(splits->name[part - 1], plan->part_begin[part + 1] - plan->part_begin[part],
                    settings, warning, warning_bytes);
-    if (sides.train + sides.val + sides.dropped == 0)
-        return no_windows(plan, splits, clock_steps, err);
+    if (sides.train + sides.val + sides.dropped == 0) return no_windows(plan, splits, begins, err);
     balance what = balance_of(&sides, settings);
     if (what == BALANCED) return LEAT_OK;
     for (int64_t i = 0; i < capture_count; i++) {
@@ -182,7 +212,8 @@ void leat_can_balance_warn(const leat_can_meta *meta, const leat_can_settings *s
                            char *warning, int64_t warning_bytes) {
     const leat_can_sides sides = {.train = meta->splits[0].graphs,
                                   .val = meta->splits[1].graphs,
-                                  .dropped = meta->windows_dropped};
+                                  .dropped = meta->windows_dropped,
+                                  .found = true};
     can_span widest = {0};
     for (int i = 2; i < meta->split_count; i++)
         warn_tests(meta->splits[i].name, meta->splits[i].graphs, settings, warning, warning_bytes);

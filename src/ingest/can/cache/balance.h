@@ -2,21 +2,24 @@
 #ifndef LEAT_INGEST_CAN_CACHE_BALANCE_H
 #define LEAT_INGEST_CAN_CACHE_BALANCE_H
 
-#include "ingest/can/cache/plan.h"
+#include "ingest/can/cache/pauses.h"
 
 /* Training and validation, as their windows turned out. */
 typedef struct leat_can_sides {
     int64_t train, val, dropped; /* windows */
     double pause_s, pause_at_s;  /* the longest time without a frame, and when it begins */
+    bool found;                  /* of an existing cache, which does not have its pauses */
+    char option[LEAT_CAN_PAUSE_OPTION_BYTES]; /* that ends it, where it fills a block of time; "" */
 } leat_can_sides;
 /*
  * LEAT_ERR_INPUT: there are no training windows, or blocks of time give most of them to the wrong
- * side. Appends what the user should know otherwise to `warning`.
+ * side. `begins`: falls of clocks and pauses that begin captures. Appends what the user should know
+ * otherwise to `warning`.
  */
 LEAT_MUST_CHECK leat_code leat_can_balance_check(const leat_can_plan *plan,
                                                  const leat_can_splits *splits,
                                                  const leat_can_capture *captures,
-                                                 int64_t capture_count, int64_t clock_steps,
+                                                 int64_t capture_count, const int64_t begins[2],
                                                  char *warning, int64_t warning_bytes,
                                                  leat_error *err);
 /* The same warnings for an existing cache. */

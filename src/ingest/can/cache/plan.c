@@ -3,6 +3,7 @@
  * and the order in which graphs are written. A window takes 20 bytes and its place in the order;
  * its frames are read again when its graph is built.
  */
+#include <math.h>
 #include <string.h>
 
 #include "base/mt19937.h"
@@ -60,6 +61,23 @@ int64_t leat_can_planner_bytes(int64_t window, int64_t ids) {
 
 /* ---- mean intervals of a stream's identifiers ----------------------------------------------- */
 
+/* Whether the stream's pause moves this mean more than those of the identifiers before. */
+static void note_pause(const struct seen *seen, uint32_t id, double mean_s,
+                       leat_can_stream *stream) {
+    enum { FREQUENT = 20 };
+    bool across =
+        seen->first_s <= stream->pause_at_s && seen->last_s >= stream->pause_at_s + stream->pause_s;
+    if (seen->frames < FREQUENT || !across) return;
+    double rest_s = fmax(seen->last_s - seen->first_s - stream->pause_s, 0);
+    double without_s = rest_s / (double)(seen->frames - 1);
+    if (stream->paused_mean_s > 0 &&
+        mean_s * stream->unpaused_mean_s <= stream->paused_mean_s * without_s)
+        return;
+    stream->paused_id = id;
+    stream->paused_mean_s = mean_s;
+    stream->unpaused_mean_s = without_s;
+}
+
 static leat_code keep_intervals(planner *self, int64_t id_count, leat_can_stream *stream,
                                 leat_error *err) {
     int64_t count = 0;
@@ -72,6 +90,7 @@ static leat_code keep_intervals(planner *self, int64_t id_count, leat_can_stream
             seen->frames > 1 ? (seen->last_s - seen->first_s) / (double)(seen->frames - 1) : 0;
         stream->intervals[stream->interval_count++] =
             (leat_can_interval){.id = (uint32_t)i, .frames = seen->frames, .mean_s = mean};
+        note_pause(seen, (uint32_t)i, mean, stream);
     }
     return LEAT_OK;
 }

@@ -32,9 +32,11 @@ typedef struct leat_can_stream {
     int64_t frames, windows;
     int64_t first_window; /* in the plan's list */
     double first_s, last_s;
-    double pause_s, pause_at_s;     /* the longest time between two frames, and when it begins */
-    int64_t between, tail, dropped; /* frames in no window, or in dropped ones only */
-    leat_can_interval *intervals;   /* of its identifiers, ascending */
+    double pause_s, pause_at_s; /* the longest time between two frames, and when it begins */
+    uint32_t paused_id;         /* whose mean interval that moves most, of frequent ones */
+    double paused_mean_s, unpaused_mean_s; /* with and without it; 0: it is of none */
+    int64_t between, tail, dropped;        /* frames in no window, or in dropped ones only */
+    leat_can_interval *intervals;          /* of its identifiers, ascending */
     int64_t interval_count;
 } leat_can_stream;
 

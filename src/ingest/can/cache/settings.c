@@ -1,10 +1,12 @@
 /* Everything that decides the contents of a cache, by name: one table for the command line and the
  * cache. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "ingest/can/cache/overlap.h"
 #include "ingest/can/cache/settings.h"
+#include "ingest/can/store/frame.h"
 #include "ingest/options.h"
 
 #define AT(field) .place = offsetof(leat_can_settings, field)
@@ -14,6 +16,71 @@
     .name = word, .kind = LEAT_SETTING_INT, AT(field), .min = least, .max = most
 #define OR(format, name) "|" name
 
+/* ---- clock-steps: an enum, and the seconds of pause_s -----------------------------------------
+ */
+
+static const leat_setting pause_length = {.name = "split",
+                                          .kind = LEAT_SETTING_REAL,
+                                          .low = 0,
+                                          .low_open = true,
+                                          .high = LEAT_CAN_TIME_MAX_S};
+
+/* The settings that this member is of. */
+static const leat_can_settings *settings_of(const void *member) {
+    return (const void *)((const char *)member - offsetof(leat_can_settings, clock_steps));
+}
+
+static leat_code parse_clock_steps(const char *text, void *member, leat_error *err) {
+    leat_can_settings *settings = (leat_can_settings *)settings_of(member);
+    bool sort = strcmp(text, "sort") == 0;
+    double pause_s = 0;
+    if (strncmp(text, "split:", 6) == 0) {
+        LEAT_TRY(leat_setting_set(&pause_length, &pause_s, text + 6, err));
+    } else if (!sort && strcmp(text, "split") != 0) {
+        return leat_fail(err, LEAT_ERR_OPTION,
+                         "\"%.100s\" is not accepted; it takes split, sort or split:SECONDS, for "
+                         "example split:60",
+                         text);
+    }
+    settings->clock_steps = sort ? LEAT_CLOCK_STEPS_SORT : LEAT_CLOCK_STEPS_SPLIT;
+    settings->pause_s = pause_s;
+    return LEAT_OK;
+}
+
+static leat_code check_clock_steps(const void *member, leat_error *err) {
+    const leat_can_settings *settings = settings_of(member);
+    bool split = settings->clock_steps == LEAT_CLOCK_STEPS_SPLIT;
+    if (!split && settings->clock_steps != LEAT_CLOCK_STEPS_SORT)
+        return leat_fail(err, LEAT_ERR_OPTION, "clock_steps is %d; it must be split or sort",
+                         (int)settings->clock_steps);
+    if (settings->pause_s == 0) return LEAT_OK;
+    if (!split || !(settings->pause_s > 0 && settings->pause_s <= LEAT_CAN_TIME_MAX_S))
+        return leat_fail(err, LEAT_ERR_OPTION, "pause_s is %g; it must be above 0, of split",
+                         settings->pause_s);
+    if (settings->captures != LEAT_CAPTURES_MERGED) return LEAT_OK;
+    return leat_fail(err, LEAT_ERR_OPTION,
+                     "split:%g begins new captures, but --captures merged makes one of all; add "
+                     "--captures separate",
+                     settings->pause_s);
+}
+
+static void format_clock_steps(const void *member, char text[LEAT_SETTING_BYTES]) {
+    const leat_can_settings *settings = settings_of(member);
+    char seconds[LEAT_SETTING_BYTES];
+    bool split = settings->clock_steps == LEAT_CLOCK_STEPS_SPLIT;
+    if (!split || settings->pause_s == 0)
+        snprintf(text, LEAT_SETTING_BYTES, "%s", split ? "split" : "sort");
+    else
+        snprintf(text, LEAT_SETTING_BYTES, "split:%.24s",
+                 leat_setting_get(&pause_length, &settings->pause_s, seconds));
+}
+
+static const leat_setting_type clock_steps_type = {parse_clock_steps, check_clock_steps,
+                                                   format_clock_steps};
+
+/* ---- the table --------------------------------------------------------------------------------
+ */
+
 /* In the order of cache_metadata.json and of the digest that names a cache. */
 static const leat_setting rows[] = {
     {CHOICE("format", format, "auto" LEAT_CAN_FORMAT_TABLE(OR)),
@@ -22,9 +89,13 @@ static const leat_setting rows[] = {
     {INT("stride", stride, 1, INT64_C(1) << 30), .help = "frames from one window to the next"},
     {CHOICE("captures", captures, "separate|merged"),
      .help = "windows never span two captures, or the captures of a split are merged by time"},
-    {CHOICE("clock-steps", clock_steps, "split|sort"),
-     .help =
-         "where the timestamps of a log fall back by more than 1 s, start a new capture, or sort"},
+    {.name = "clock-steps",
+     .kind = LEAT_SETTING_OTHER,
+     AT(clock_steps),
+     .type = &clock_steps_type,
+     .value = "split|sort|split:SECONDS",
+     .help = "where the timestamps of a log fall back by more than 1 s, start a new capture, or "
+             "sort; with SECONDS, also start one after a pause of more than that"},
     {INT("bus", bus, 0, UINT16_MAX), .choices = "separate|merge", .word_value = LEAT_BUS_SEPARATE,
      .value = "separate|merge|N",
      .help = "treat each bus of a log as a capture, merge the buses, or read only one of them"},

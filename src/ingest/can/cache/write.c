@@ -48,7 +48,8 @@ typedef struct maker {
     int64_t *node_ptr, *edge_ptr, *window_start;
     float *scaled_x, *scaled_edges; /* rows for the scaler's statistics */
     leat_can_rows scaled;
-    leat_can_moments moments;
+    leat_can_moments moments, quiet; /* quiet: of the windows without a long pause, if some have */
+    int64_t decided[2];              /* the numbers of windows of both */
 } maker;
 
 /* ---- memory of a thread --------------------------------------------------------------------- */
@@ -258,6 +259,51 @@ static void label(const writing *job, maker *self, const leat_can_window *window
     self->window_start[i] = (int64_t)window->number * job->plan->settings->stride;
 }
 
+static bool has_pause(const double *time, int64_t frames, double pause_s) {
+    for (int64_t i = 1; i < frames; i++) {
+        if (time[i] - time[i - 1] > pause_s) return true;
+    }
+    return false;
+}
+
+static bool is_paused(const writing *job, const maker *self, int64_t i) {
+    int64_t length = job->plan->settings->window;
+    return has_pause(self->frames.time + i * length, length, job->job->pause_s);
+}
+
+/* Of all rows of the step, and then of those that no window with a pause has. */
+static void take_moments(const writing *job, maker *self, int64_t first, int64_t count) {
+    int64_t edges = leat_graph_edge_count(job->plan->settings->window);
+    int64_t node = 0, edge = 0; /* rows of the windows before */
+    leat_can_rows *kept = &self->scaled;
+    leat_can_moments_take(&self->moments, kept);
+    self->decided[0] = self->decided[1] = 0;
+    for (int64_t i = 0; i < count; i++) {
+        bool deciding = decides(job, &job->plan->windows[job->order[first + i]]);
+        self->decided[0] += deciding;
+        self->decided[1] += deciding && !is_paused(job, self, i);
+    }
+    if (self->decided[1] == self->decided[0]) return;
+    kept->nodes = kept->edges = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const leat_can_window *at = &job->plan->windows[job->order[first + i]];
+        if (!decides(job, at)) continue;
+        if (!is_paused(job, self, i)) {
+            memmove(self->scaled_x + kept->nodes * LEAT_NODE_FEATURES,
+                    self->scaled_x + node * LEAT_NODE_FEATURES,
+                    (size_t)at->nodes * LEAT_NODE_FEATURES * sizeof(float));
+            memmove(self->scaled_edges + kept->edges * LEAT_EDGE_FEATURES,
+                    self->scaled_edges + edge * LEAT_EDGE_FEATURES,
+                    (size_t)edges * LEAT_EDGE_FEATURES * sizeof(float));
+            kept->nodes += at->nodes;
+            kept->edges += edges;
+        }
+        node += at->nodes;
+        edge += edges;
+    }
+    leat_can_moments_take(&self->quiet, kept);
+}
+
 static leat_code make_step(void *context, int worker, int64_t step, leat_error *err) {
     writing *job = context;
     maker *self = &job->makers[worker];
@@ -278,14 +324,18 @@ static leat_code make_step(void *context, int worker, int64_t step, leat_error *
     self->node_ptr[count] = job->node_begin[step] + nodes;
     self->edge_ptr[count] = (first + count) * edges;
     LEAT_TRY(put_step(job, self, first, count, job->node_begin[step], nodes, err));
-    if (job->moments) leat_can_moments_take(&self->moments, &self->scaled);
+    if (job->moments) take_moments(job, self, first, count);
     return leat_ticker_step(job->job->ticker, count, err);
 }
 
 static leat_code add_moments(void *context, int worker, int64_t step, leat_error *err) {
     writing *job = context;
     (void)step, (void)err;
-    leat_can_moments_add(&job->job->moments, &job->makers[worker].moments);
+    const maker *self = &job->makers[worker];
+    bool all = self->decided[0] == self->decided[1];
+    leat_can_moments_add(&job->job->moments, &self->moments);
+    leat_can_moments_add(&job->job->quiet, all ? &self->moments : &self->quiet);
+    for (int i = 0; i < 2; i++) job->job->decided[i] += self->decided[i];
     return LEAT_OK;
 }
 

@@ -13,7 +13,10 @@ typedef struct leat_can_write {
     leat_pool *pool;
     int threads, rank_threads; /* of the pool: for graphs; for medians and quartiles */
     leat_ticker *ticker;
+    double pause_s;           /* windows with a longer pause are not in `quiet` */
     leat_can_moments moments; /* of the training part, once it is written */
+    leat_can_moments quiet;   /* the same without such windows; */
+    int64_t decided[2];       /* and the numbers of windows that both are of */
 } leat_can_write;
 
 /* Bytes that a thread takes while it writes graphs of such windows. */

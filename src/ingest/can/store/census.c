@@ -31,11 +31,12 @@ void leat_can_census_met(leat_can_census *census, uint64_t id_hash, uint32_t mee
     add_hash(census->met, leat_random_mix(id_hash ^ leat_random_mix((uint64_t)meeting + 1)));
 }
 
-void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch, bool split_falls) {
+void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch,
+                           const leat_can_store *store) {
     uint8_t seen[BUSES / 8] = {0};
     for (int64_t i = 0; i < batch->count; i++) {
         const leat_can_line *line = &batch->lines[i];
-        if (i > 0 && leat_can_is_fall(split_falls, line[-1].time, line->time)) {
+        if (i > 0 && leat_can_is_new(store, line[-1].time, line->time)) {
             census->falls++;
             memset(seen, 0, sizeof seen);
         }

@@ -101,7 +101,8 @@ typedef struct segment {
     int32_t log_steps_back; /* frames earlier than the one before them */
 } segment;
 
-/* Numbers the identifiers and counts the frames of each lane, up to the next fall of the clock. */
+/* Numbers the identifiers and counts the frames of each lane, up to the next fall of the clock or
+ * pause. */
 static leat_code number_lines(leat_can_store *store, leat_can_worker *worker,
                               const leat_can_batch *batch, segment *part, leat_error *err) {
     leat_can_intern *intern = &worker->intern;
@@ -111,6 +112,8 @@ static leat_code number_lines(leat_can_store *store, leat_can_worker *worker,
         if (__builtin_expect(line->time < before_s, 0)) {
             if (leat_can_is_fall(store->split_falls, before_s, line->time)) return LEAT_OK;
             part->log_steps_back++;
+        } else if (__builtin_expect(leat_can_is_pause(store, before_s, line->time), 0)) {
+            return LEAT_OK;
         }
         before_s = line->time;
         uint32_t number = leat_can_intern_find(intern, line->id, line->bus);
@@ -315,6 +318,6 @@ leat_code leat_can_store_take(void *context, int number, const leat_can_batch *b
         code = take(store, number, batch, err);
         if (code != LEAT_ERR_LIMIT || !atomic_load(&store->is_short)) return code;
     }
-    leat_can_census_batch(census, batch, store->split_falls);
+    leat_can_census_batch(census, batch, store);
     return LEAT_OK;
 }

@@ -1,6 +1,7 @@
 /* The frame store's life: see store.h. */
 #include "ingest/can/store/store.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/thread.h"
@@ -24,6 +25,8 @@ leat_code leat_can_store_new(leat_can_store **out, const leat_can_store_options 
     store->run = options->run;
     store->file_count = options->file_count;
     store->split_falls = options->split_falls;
+    store->pause_s =
+        options->split_falls && options->pause_s > 0 ? options->pause_s : (double)INFINITY;
     store->ticker = options->ticker;
     store->spill_count = spill_count;
     leat_code code = leat_strdup(&store->temp_dir, options->temp_dir, err);
@@ -116,8 +119,8 @@ static int64_t find_recordings(const leat_can_store *store, leat_can_recording *
         const leat_can_block *first = &blocks[i], *last = first;
         int32_t file = leat_can_block_file(first);
         bool new_file = i == 0 || leat_can_block_file(first - 1) != file;
-        bool fall = !new_file && (first->segment > 0 ||
-                                  leat_can_is_fall(store->split_falls, before_s, first->begin_s));
+        bool fall =
+            !new_file && (first->segment > 0 || leat_can_is_new(store, before_s, first->begin_s));
         if (new_file) frames = number = 0;
         if (new_file || fall) {
             if (out != NULL)

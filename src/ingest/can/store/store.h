@@ -28,10 +28,11 @@ typedef struct leat_can_id {
     uint16_t bus;
 } leat_can_id;
 
-/* The frames of a file from one fall of its clock (leat_can_store_options) to the next, in the
- * order of the file and whatever their bus. */
+/* The frames of a file from one fall of its clock, or one pause (leat_can_store_options), to the
+ * next, in the order of the file and whatever their bus. */
 typedef struct leat_can_recording {
-    double fall_s;       /* from the frame before it to its first one; 0: it begins the file */
+    double fall_s;       /* from the frame before it to its first one, less than 0 if that is a
+                            pause; 0: it begins the file */
     int64_t first_frame; /* number in the file, from 0 */
     int64_t steps_back;  /* frames earlier than the recording's previous frame */
     int32_t file_index;
@@ -62,7 +63,8 @@ typedef struct leat_can_store_options {
     int32_t file_count;   /* 1..LEAT_CAN_FILES_MAX */
     bool split_falls;     /* a fall of more than LEAT_CAN_CLOCK_FALL_S begins a recording; else each
                              file is one */
-    leat_ticker *ticker;  /* updated by load and order; must outlive the store; may be NULL */
+    double pause_s;      /* with split_falls, a longer time without a frame does as well; 0: none */
+    leat_ticker *ticker; /* updated by load and order; must outlive the store; may be NULL */
 } leat_can_store_options;
 
 LEAT_MUST_CHECK leat_code leat_can_store_create(leat_can_store **out,

@@ -164,6 +164,7 @@ struct leat_can_store {
     int32_t file_count;
     leat_ticker *ticker; /* NULL: none */
     bool split_falls;
+    double pause_s; /* INFINITY: none is long enough */
     bool finished, keep;
 
     leat_can_worker **workers; /* until finished */
@@ -235,6 +236,14 @@ LEAT_MUST_CHECK leat_code leat_can_store_spill_path(const leat_can_store *store,
 static inline bool leat_can_is_fall(bool split_falls, double from_s, double to_s) {
     return split_falls && from_s - to_s > LEAT_CAN_CLOCK_FALL_S + 5e-7;
 }
+static inline bool leat_can_is_pause(const leat_can_store *store, double from_s, double to_s) {
+    return to_s - from_s > store->pause_s + 5e-7;
+}
+/* Either of the two. */
+static inline bool leat_can_is_new(const leat_can_store *store, double from_s, double to_s) {
+    return leat_can_is_pause(store, from_s, to_s) ||
+           leat_can_is_fall(store->split_falls, from_s, to_s);
+}
 /* Sorts the blocks and derives recordings and captures from them. */
 LEAT_MUST_CHECK leat_code leat_can_store_make_captures(leat_can_store *store, leat_error *err);
 /* Discards an order. */
@@ -250,7 +259,8 @@ void leat_can_worker_rest(leat_can_store *store, leat_can_worker *worker);
 /* census.c: counts an identifier, its occurrence in a file, a batch that is not stored. */
 void leat_can_census_id(leat_can_census *census, uint64_t id_hash);
 void leat_can_census_met(leat_can_census *census, uint64_t id_hash, uint32_t meeting);
-void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch, bool split_falls);
+void leat_can_census_batch(leat_can_census *census, const leat_can_batch *batch,
+                           const leat_can_store *store);
 void leat_can_census_add(leat_can_census *to, const leat_can_census *from);
 
 /* ids.c. The number of an identifier that is not known yet. */
