@@ -3,6 +3,7 @@
 
 #include "ingest.h"
 #include "leat/ingest.h"
+#include "overlap.h"
 
 #define COLUMN_NAME_BYTES 256
 
@@ -161,6 +162,8 @@ static void write_counts(leat_cli *cli, const char *out, const leat_probes_inges
         leat_out(cli, "%-7s %s in %s, %s\n", splits[i], leat_things(a, result->probes[i], "probe"),
                  leat_things(b, result->rows[i], "row"),
                  leat_things(c, result->shards[i], "shard"));
+    if (result->overlap.mirrored > 0 || result->overlap.sources_shared > 0)
+        leat_overlap_write(cli, &result->overlap, "shared  ", "        ");
     if (result->rows_split > 0)
         leat_out(cli, "        %s rows continue the probe of the previous row (--max-row-size)\n",
                  leat_words_count(a, result->rows_split));
@@ -230,6 +233,7 @@ static void json_members(leat_json *json, const void *of) {
     json_splits(json, "probes", result->probes);
     json_splits(json, "rows", result->rows);
     json_splits(json, "shards", result->shards);
+    leat_overlap_json(json, &result->overlap);
     leat_json_member_int(json, "rows_split", result->rows_split);
     leat_json_member_int(json, "probes_over_limit", result->probes_over_limit);
     leat_json_member_int(json, "bytes_written", result->bytes_written);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "inspect/inspect.h"
+#include "overlap.h"
 
 static void put_time(leat_json *json, const char *name, int64_t time_us) {
     char words[LEAT_WORDS_BYTES];
@@ -138,6 +139,7 @@ static void put_ingest(leat_json *json, const leat_summary_ingest *ingest) {
     if (ingest->duplicates < 0) leat_json_null(json);
     else leat_json_int(json, ingest->duplicates);
     leat_json_member_int(json, "duplicates_dropped", ingest->duplicates_dropped);
+    leat_overlap_json(json, &ingest->overlap);
     leat_json_end_object(json);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "inspect/inspect.h"
+#include "overlap.h"
 
 #define SPARKS 24
 
@@ -159,6 +160,7 @@ static void put_facts(leat_cli *cli, const leat_summary *s) {
         leat_out(cli, "  duplicates   %s (equal to the measurement before of the same probe)\n",
                  leat_words_count(a, s->duplicates_read));
     put_destinations(cli, s);
+    leat_overlap_write(cli, &s->ingest.overlap, "  shared       ", "               ");
     put_rejected(cli, &s->ingest);
     if (s->rows_read == s->all.rows) leat_out(cli, "  values       from every row\n");
     else if (s->rows_read == 0) leat_out(cli, "  values       not read (--read 0)\n");

@@ -149,6 +149,23 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_ar_verify_memory(const void *bytes, int6
 typedef enum leat_split { LEAT_SPLIT_TRAIN, LEAT_SPLIT_TEST, LEAT_SPLIT_NONE } leat_split;
 #define LEAT_SPLITS 2 /* of a data set written by leat */
 
+/*
+ * What the splits of a data set of probe rows share, although each probe is in one of them: a model
+ * may have seen, in train, the path back of what it is tested on. Addresses are compared as they
+ * are stored. More pairs of hosts, or hosts, than memory allows are halved, by their hashes, until
+ * they fit; the counts are then those of the pairs and hosts that are left, an estimate.
+ */
+typedef struct leat_split_overlap {
+    bool known;           /* counted; else all is 0 */
+    int64_t measurements; /* in test */
+    int64_t mirrored;     /* of these, whose two hosts have measurements in train, in either
+                             direction */
+    int pairs_halved;     /* how often; 0: all are counted */
+    int64_t sources, sources_shared; /* in test; of these, sources or destinations in train */
+    int64_t destinations, destinations_shared; /* in test; of these, destinations in train */
+    int hosts_halved;
+} leat_split_overlap;
+
 /* ---- Probe rows --------------------------------------------------------------------------- */
 
 /*

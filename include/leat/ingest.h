@@ -141,6 +141,7 @@ typedef struct leat_probes_ingest_result {
     int64_t duplicates_dropped; /* of those, not written */
     char rejected_warning[768]; /* more than half of the rows were rejected: why, what to do; "" */
     int64_t mapped; /* measurements with an IPv4-mapped address that is stored as IPv4 */
+    leat_split_overlap overlap; /* of what was written; not known if shards were resumed */
     /* Doubts about what the inputs mean: what was understood, and what decides it. */
     int warning_count;
     char warnings[LEAT_INGEST_WARNINGS_MAX][512];

@@ -259,6 +259,7 @@ typedef struct leat_summary_ingest {
     int64_t rows_read, rejected;
     int64_t duplicates;         /* -1: not counted, by an earlier version */
     int64_t duplicates_dropped; /* not written */
+    leat_split_overlap overlap; /* not known: of an earlier version, or a resumed ingest */
     struct {
         char name[64];
         int64_t rows;

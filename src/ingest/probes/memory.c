@@ -2,6 +2,7 @@
  * the ingest compare peak resident sets with the limit. */
 #include "ingest/probes/memory.h"
 
+#include "format/probe/overlap.h"
 #include "ingest/probes/rows.h"
 
 #define MIB (INT64_C(1) << 20)
@@ -137,7 +138,8 @@ static bool share_arena(int64_t each, int64_t row_limit_bytes, const leat_ar_opt
 /* A plan for the given number of threads; false if it does not fit. */
 static bool plan_write(int64_t limit, int64_t resident, int threads, const leat_write_sizes *sizes,
                        const leat_ar_options *record, leat_write_memory *plan) {
-    int64_t rest = limit - resident - slack_of(limit);
+    int64_t rest =
+        limit - resident - slack_of(limit) - leat_overlap_bytes(leat_overlap_most(limit));
     *plan = (leat_write_memory){.threads = threads, .queue_length = LEAT_PUBLISHER_QUEUE};
     if (rest < sizes->dataset_bytes) return false;
     if (sizes->part_bytes > 0 && rest / 16 / sizes->part_bytes < LEAT_PUBLISHER_QUEUE) {
@@ -147,7 +149,8 @@ static bool plan_write(int64_t limit, int64_t resident, int threads, const leat_
     int64_t index = threads * sizes->shard_bytes + plan->queue_length * sizes->part_bytes;
     if (index > sizes->shards_bytes) index = sizes->shards_bytes;
     if (index < rest / 16) index = rest / 16;
-    int64_t each = (rest - index) / threads - THREAD_BYTES - (int64_t)sizeof(leat_spill_decoder);
+    int64_t each = (rest - index) / threads - THREAD_BYTES - (int64_t)sizeof(leat_spill_decoder) -
+                   (int64_t)sizeof(leat_overlap_worker);
     /* All definitions of a bucket, but more than a quarter does not pay off: the rest of a larger
      * one becomes runs. */
     int64_t most = each / 4 / leat_bucket_table_bytes(1);

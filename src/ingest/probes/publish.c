@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/thread.h"
+#include "format/probe/overlap.h"
 #include "ingest/probes/job.h"
 #include "ingest/probes/shard.h"
 
@@ -120,6 +121,7 @@ static void write_made(leat_json *json, const leat_job *job, const char *setting
     leat_json_member_int(json, "probes_over_limit", job->state.probes_over_limit);
     leat_json_member_int(json, "duplicates", job->state.duplicates);
     leat_json_member_int(json, "mapped_addresses", job->state.mapped);
+    leat_overlap_put(json, &job->result->overlap);
     write_rejected(json, job);
     leat_job_write_warnings(json, &job->state);
 }
@@ -220,6 +222,7 @@ static leat_code read_made(leat_job *job, const json_t *root, bool *same, leat_e
     const json_t *duplicates = json_object_get(root, "duplicates");
     state->duplicates = json_is_integer(duplicates) ? json_integer_value(duplicates) : -1;
     state->mapped = json_integer_value(json_object_get(root, "mapped_addresses"));
+    leat_overlap_get(root, &job->result->overlap);
     leat_job_read_warnings(root, state);
     leat_job_read_contents(job, json_object_get(root, "inputs"));
     return LEAT_OK;

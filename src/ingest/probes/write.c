@@ -6,6 +6,7 @@
 #include <malloc.h>
 
 #include "base/pool.h"
+#include "format/probe/overlap.h"
 #include "ingest/probes/job.h"
 #include "ingest/probes/rows.h"
 #include "ingest/probes/runs.h"
@@ -31,6 +32,7 @@ typedef struct write_job {
     leat_pool *pool;
     worker *workers;
     leat_write_memory memory;
+    leat_overlap overlap;
     leat_publisher publisher;
     unit *units;
     int64_t unit_count, unit_capacity;
@@ -46,6 +48,7 @@ struct worker {
     uint8_t *arena;
     leat_spill **spills;
     leat_row_stream stream;
+    leat_overlap_worker overlap;
     leat_split split;    /* of the unit */
     int64_t shard;       /* open one */
     int64_t untold;      /* measurements of the stream that are not reported to the ticker yet */
@@ -193,6 +196,27 @@ static bool drops(const worker *self) {
     return self->write->job->options->duplicates == LEAT_DUPLICATES_DROP;
 }
 
+/* Counts a measurement that is written, of the probe whose text has this hash. */
+static leat_code count_overlap(worker *self, const leat_bucket_source *source, uint64_t host,
+                               const uint8_t *record, leat_error *err) {
+    if (self->rows.named) {
+        const leat_text src = leat_rows_source(source, record);
+        host = leat_overlap_host(src.data, src.size_bytes);
+    }
+    const uint64_t target = leat_overlap_host(record + LEAT_SPILL_TEXT_AT,
+                                              record[LEAT_SPILL_FACTS_AT] & LEAT_SPILL_LENGTH);
+    return leat_overlap_add(&self->overlap, self->split, host, target, err);
+}
+
+static leat_code count_group(worker *self, const leat_bucket_group *group, leat_error *err) {
+    const leat_bucket_item *items = self->bucket.items + group->first;
+    const uint64_t host = leat_overlap_host(group->source->text, group->source->size);
+    for (int64_t i = 0; i < group->count; i++)
+        LEAT_TRY(count_overlap(self, group->source, host,
+                               leat_bucket_record(&self->bucket, &items[i]), err));
+    return LEAT_OK;
+}
+
 static leat_code write_groups(worker *self, leat_error *err) {
     leat_bucket *bucket = &self->bucket;
     for (int64_t g = 0; g < bucket->group_count; g++) {
@@ -201,6 +225,7 @@ static leat_code write_groups(worker *self, leat_error *err) {
         if (measurements == 0) continue;
         LEAT_TRY(switch_shard(self, shard_of(self, group->source->src_id), err));
         self->shards.part.duplicates += leat_bucket_duplicates(bucket, group, drops(self));
+        LEAT_TRY(count_group(self, group, err));
         LEAT_TRY(leat_rows_write_group(&self->rows, bucket, group, err));
         LEAT_TRY(stop_requested(self, measurements, err));
     }
@@ -234,8 +259,11 @@ static leat_code stream_measurement(void *context, const leat_bucket_source *sou
     }
     bool duplicate = is_duplicate(self, source, record);
     self->shards.part.duplicates += duplicate;
-    if (!duplicate || !drops(self))
+    if (!duplicate || !drops(self)) {
+        LEAT_TRY(count_overlap(self, source, leat_overlap_host(source->text, source->size), record,
+                               err));
         LEAT_TRY(leat_row_stream_add(&self->stream, source, record, err));
+    }
     self->untold++;
     return report_streamed(self, REPORT_EACH, err);
 }
@@ -313,6 +341,7 @@ static leat_code open_worker(write_job *write, worker *self, leat_error *err) {
     leat_job *job = write->job;
     const leat_probes_ingest_options *o = job->options;
     self->write = write;
+    self->overlap.all = &write->overlap;
     self->shards = (leat_shard_writer){.options = &o->record,
                                        .publisher = &write->publisher,
                                        .temp_dir = job->folder.workdir.temp};
@@ -348,6 +377,11 @@ static leat_code write_units(write_job *write, leat_error *err) {
     if (code == LEAT_OK) code = leat_pool_create(&write->pool, threads, err);
     if (code == LEAT_OK) code = leat_pool_run(write->pool, &units, err);
     leat_pool_destroy(write->pool);
+    for (int i = 0; i < threads && code == LEAT_OK; i++)
+        code = leat_overlap_flush(&write->workers[i].overlap, err);
+    /* shards of an interrupted run are not read again */
+    if (code == LEAT_OK && write->job->result->shards_resumed == 0)
+        leat_overlap_count(&write->overlap, &write->job->result->overlap);
     for (int i = 0; i < threads && write->workers != NULL; i++) close_worker(&write->workers[i]);
     leat_free(write->workers);
     return code;
@@ -391,7 +425,9 @@ static leat_code run_write(write_job *write, leat_error *err) {
 leat_code leat_job_write(leat_job *job, leat_error *err) {
     write_job write = {.job = job};
     leat_ticker_stage(&job->ticker, "writing", "measurements", job->state.measurements);
+    leat_overlap_create(&write.overlap, leat_overlap_most(job->options->memory_bytes));
     leat_code code = run_write(&write, err);
+    leat_overlap_destroy(&write.overlap);
     leat_free(write.units);
     malloc_trim(0); /* as after the scan: index and manifest rely on it */
     return code;

@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "format/probe/overlap.h"
 
 enum { OTHER_BYTES_MAX = 64 << 10 };
 
@@ -50,6 +51,7 @@ static leat_code read_members(const json_t *root, leat_summary_ingest *out, leat
     LEAT_TRY(read_reasons(rejected, out, err));
     const json_t *duplicates = json_object_get(root, "duplicates");
     out->duplicates = json_is_integer(duplicates) ? json_integer_value(duplicates) : -1;
+    leat_overlap_get(root, &out->overlap);
     /* a record is written, rejected or dropped */
     if (measurements <= out->rows_read - out->rejected)
         out->duplicates_dropped = out->rows_read - out->rejected - measurements;
