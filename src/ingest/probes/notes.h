@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "ingest/probes/rtt_values.h"
 #include "ingest/probes/digits.h"
+#include "ingest/probes/rtt_values.h"
 #include "ingest/source.h"
 
 /* Of one file. */
