@@ -391,6 +391,12 @@ static leat_code read_config(const char *dir, leat_train_options *options, leat_
     return code;
 }
 
+/* Of one network, as torch saves the state of a generator. */
+static bool has_bare_names(const leat_safetensors *tensors) {
+    const leat_tensor *first = NULL;
+    return leat_weights_find(tensors, "main.0.weight", 4, NULL, &first, NULL) == LEAT_OK;
+}
+
 /* The widths of the layers follow from the generator's first weights [latent, 8 width, 4, 4]. */
 static leat_code read_sizes(const char *path, leat_train_options *options, leat_error *err) {
     static const int64_t shape[4] = {-1, -1, 4, 4};
@@ -403,8 +409,16 @@ static leat_code read_sizes(const char *path, leat_train_options *options, leat_
     if (folder) LEAT_TRY(leat_path_join(file, sizeof file, path, LEAT_EXPORT_G, err));
     if (folder) LEAT_TRY(read_config(path, options, err));
     LEAT_TRY(leat_safetensors_read(&tensors, folder ? file : path, err));
-    leat_code code = leat_safetensors_find(tensors, folder ? "main.0.weight" : "G.main.0.weight",
-                                           LEAT_DTYPE_F32, 4, shape, &first, err);
+    leat_code code = leat_weights_find(tensors, folder ? "main.0.weight" : "G.main.0.weight", 4,
+                                       shape, &first, err);
+    if (code == LEAT_ERR_NOT_FOUND && !folder && has_bare_names(tensors))
+        code =
+            leat_fail(err, code,
+                      "\"%.300s\": its names have no prefix (\"main.0.weight\"), so it holds "
+                      "one network; leat imports both: a file with the prefixes \"G.\" of the "
+                      "generator and \"D.\" of the discriminator, or a folder with " LEAT_EXPORT_G
+                      " and " LEAT_EXPORT_D,
+                      path);
     if (code == LEAT_OK && (first->shape[0] < 1 || first->shape[0] > 4096 ||
                             first->shape[1] % 8 != 0 || first->shape[1] > 8 * 1024))
         code = leat_fail(err, LEAT_ERR_INPUT,

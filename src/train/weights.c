@@ -148,15 +148,37 @@ leat_code leat_weights_save(const char *path, const leat_model *model,
 
 /* ---- Read ----------------------------------------------------------------------------------- */
 
+/* IEEE 754 binary16, of which every value is a float: sign, 5 bits of exponent, 10 of fraction. */
+static void decode_halves(const uint8_t *in, int64_t count, float *out) {
+    for (int64_t i = 0; i < count; i++) {
+        const int bits = in[2 * i] | in[2 * i + 1] << 8;
+        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+        float value = exponent == 0    ? ldexpf((float)fraction, -24)
+                      : exponent == 31 ? (fraction == 0 ? INFINITY : NAN)
+                                       : ldexpf((float)(fraction + 1024), exponent - 25);
+        out[i] = bits >> 15 != 0 ? -value : value;
+    }
+}
+
+static void decode(leat_dtype dtype, const uint8_t *in, int64_t count, float *out) {
+    LEAT_ASSERT(dtype == LEAT_DTYPE_F32 || dtype == LEAT_DTYPE_F16 || dtype == LEAT_DTYPE_BF16);
+    if (dtype == LEAT_DTYPE_F16) decode_halves(in, count, out);
+    else
+        leat_codec_decode(dtype == LEAT_DTYPE_BF16 ? LEAT_CODEC_BF16 : LEAT_CODEC_F32, in, count,
+                          out);
+}
+
 static leat_code get_values(leat_file *file, const leat_tensor *from, const leat_weight_row *to,
                             leat_error *err) {
+    const int64_t item_bytes = leat_dtype_bytes(from->dtype);
     uint8_t *piece = NULL;
-    LEAT_TRY(LEAT_NEW(&piece, PIECE_FLOATS * 4, err));
+    LEAT_TRY(LEAT_NEW(&piece, PIECE_FLOATS * item_bytes, err));
     leat_code code = LEAT_OK;
     for (int64_t first = 0; first < to->count && code == LEAT_OK; first += PIECE_FLOATS) {
         const int64_t left = to->count - first, some = left < PIECE_FLOATS ? left : PIECE_FLOATS;
-        code = leat_file_pread(file, piece, 4 * some, from->offset + 4 * first, err);
-        if (code == LEAT_OK) leat_codec_decode(LEAT_CODEC_F32, piece, some, to->values + first);
+        code =
+            leat_file_pread(file, piece, item_bytes * some, from->offset + item_bytes * first, err);
+        if (code == LEAT_OK) decode(from->dtype, piece, some, to->values + first);
     }
     leat_free(piece);
     return code;
@@ -224,6 +246,16 @@ static leat_code check_values(leat_file *file, const char *name, const leat_weig
     return LEAT_OK;
 }
 
+leat_code leat_weights_find(const leat_safetensors *tensors, const char *name, int rank,
+                            const int64_t *shape, const leat_tensor **out, leat_error *err) {
+    static const leat_dtype halves[] = {LEAT_DTYPE_F16, LEAT_DTYPE_BF16};
+    leat_code code = leat_safetensors_find(tensors, name, LEAT_DTYPE_F32, rank, shape, out, err);
+    for (int i = 0; i < 2 && code == LEAT_ERR_INPUT; i++)
+        if (leat_safetensors_find(tensors, name, halves[i], rank, shape, out, NULL) == LEAT_OK)
+            return LEAT_OK;
+    return code;
+}
+
 static leat_code read_row(const leat_safetensors *tensors, leat_file *file, const char *prefix,
                           const leat_weight_row *to, bool *found, leat_error *err) {
     const size_t skip = strlen(prefix);
@@ -231,8 +263,7 @@ static leat_code read_row(const leat_safetensors *tensors, leat_file *file, cons
     leat_error why = {0};
     *found = false;
     if (strncmp(to->name, prefix, skip) != 0) return LEAT_OK;
-    leat_code code = leat_safetensors_find(tensors, to->name + skip, LEAT_DTYPE_F32, to->rank,
-                                           to->shape, &from, &why);
+    leat_code code = leat_weights_find(tensors, to->name + skip, to->rank, to->shape, &from, &why);
     if (code == LEAT_ERR_NOT_FOUND) return LEAT_OK;
     if (code != LEAT_OK) return leat_error_copy(err, &why);
     *found = true;

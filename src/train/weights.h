@@ -41,10 +41,15 @@ LEAT_MUST_CHECK leat_code leat_weights_load(const char *path, const char sha256[
  * parameters: a tensor of a parameter must have its shape and finite values (LEAT_ERR_INPUT),
  * running statistics are taken if they are there, other tensors are passed over. `prefix` goes
  * before the names in the file: "G." for the file of a generator alone. *found counts the
- * parameters.
+ * parameters. F16 and BF16 become the floats that they are.
  */
 LEAT_MUST_CHECK leat_code leat_weights_read(const char *path, const char *prefix,
                                             const leat_model *model, leat_train_state *state,
                                             int *found, leat_error *err);
+
+/* The tensor of F32, F16 or BF16 with this name; rank, shape and codes as leat_safetensors_find. */
+LEAT_MUST_CHECK leat_code leat_weights_find(const leat_safetensors *tensors, const char *name,
+                                            int rank, const int64_t *shape, const leat_tensor **out,
+                                            leat_error *err);
 
 #endif

@@ -99,6 +99,33 @@ def begin(run):
                 f"{run}/checkpoints/step-*.sha256")
 
 
+def round_weights(path, kind, written):
+    """Rewrites a file of F32: its values rounded to `kind`, written as `written`."""
+    with open(path, "rb") as file:
+        data = file.read()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    header, values = json.loads(data[8:begin]), data[begin:]
+    body = b""
+    for entry in header.values():
+        if "dtype" not in entry:  # the metadata
+            continue
+        first, end = entry["data_offsets"]
+        floats = struct.unpack(f"<{(end - first) // 4}f", values[first:end])
+        if kind == "F16":
+            items = [struct.pack("<e", value) for value in floats]
+            wide = [struct.pack("<f", struct.unpack("<e", item)[0]) for item in items]
+        else:
+            items = [struct.pack("<f", value)[2:] for value in floats]
+            wide = [b"\0\0" + item for item in items]
+        piece = b"".join(items if written == kind else wide)
+        entry.update(dtype=written, data_offsets=[len(body), len(body) + len(piece)])
+        body += piece
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text + body)
+
+
 class Train(Training):
     def state(self, run):
         return json.loads(self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--resume",
@@ -478,6 +505,36 @@ class Train(Training):
         self.bad(train(self.at("next"), "--init", model, "--steps", "1", *SMALL), 1,
                  "main.3.running_mean is nan")
         self.bad(leat("import", model, "-o", self.at("next")), 1, "main.3.running_mean is nan")
+
+    def test_weights_of_16_bits(self):
+        run, model = self.at("run"), self.at("model")
+        self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "1", *SMALL)
+        self.good("export", run, "-o", model)
+        states = {}
+        for kind in ("F16", "BF16"):
+            for written in (kind, "F32"):  # as such, and as the floats that these are
+                there = self.at(f"{kind}-{written}")
+                shutil.copytree(model, there)
+                for name in ("generator", "discriminator"):
+                    round_weights(f"{there}/{name}.safetensors", kind, written)
+                self.good("import", there, "-o", f"{there}.run")
+                with open(f"{there}.run/checkpoints/step-000000000.json", "rb") as file:
+                    states[kind, written] = json.load(file)["state"]
+            self.assertEqual(states[kind, kind], states[kind, "F32"])
+        self.assertNotEqual(states["F16", "F16"], states["BF16", "BF16"])
+        with open(self.at("F16-F16", "generator.safetensors"), "r+b") as file:
+            size = struct.unpack("<Q", file.read(8))[0]
+            file.seek(8 + size)
+            file.write(struct.pack("<H", 0x7C00))
+        self.bad(leat("import", self.at("F16-F16"), "-o", self.at("next")), 1, " is inf")
+
+    def test_one_network_without_its_prefix(self):
+        run, model = self.at("run"), self.at("model")
+        self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "1", *SMALL)
+        self.good("export", run, "-o", model)
+        self.bad(leat("import", f"{model}/generator.safetensors", "-o", self.at("next")), 1,
+                 '"G." of the generator and "D." of the discriminator')
+        self.assertFalse(os.path.exists(self.at("next")))
 
     def test_an_export_keeps_what_is_there(self):
         run, repo = self.at("run"), self.at("repo")
