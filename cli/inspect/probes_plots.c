@@ -1,4 +1,5 @@
 /* The figures of the page: their values, axes and captions. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static int ccdf_points(const leat_dist *dist, double *xs, double *ys, int max_po
 }
 
 static void draw_measurements(leat_page *page, const leat_summary *s) {
-    enum { POINTS = 1024 };
+    enum { POINTS = LEAT_DIST_BINS + 1 }; /* those of a bin, and the largest value */
     double xs[POINTS], ys[POINTS];
     const char *title = "Measurements per row and per probe";
     if (s->row_measurements.count == 0) {
@@ -59,39 +60,36 @@ static void draw_measurements(leat_page *page, const leat_summary *s) {
     leat_figure_end(page);
 }
 
-/*
- * Points (share of the probes, share of the measurements that they hold), largest probes first. The
- * probes of a bin are assumed equal, so the line is straight between its ends: on the logarithmic
- * axis that requires points in between.
- */
-static int concentration_points(const leat_dist *dist, double *xs, double *ys, int max_points) {
-    double probes = 1, held = (double)dist->max;
-    double all = leat_dist_mean(dist) * (double)dist->count, n = (double)dist->count;
-    int count = 0, top = leat_dist_bin(dist->max);
-    xs[count] = 1 / n;
-    ys[count++] = held / all;
-    for (int bin = top; bin >= 0; bin--) {
-        /* The largest probe is the first point already. */
+/* The share of all measurements that the `probes` largest probes hold, of 1 to all of them. The
+ * probes of a bin are assumed equal. */
+static double held_by(const leat_dist *dist, double probes) {
+    const int top = leat_dist_bin(dist->max);
+    double held = (double)dist->max, left = probes - 1;
+    for (int bin = top; bin >= 0 && left > 0; bin--) {
         double here = (double)dist->bins[bin] - (bin == top ? 1 : 0);
         double low = (double)leat_dist_bin_low(bin), high = (double)leat_dist_bin_low(bin + 1) - 1;
         if (high > (double)dist->max) high = (double)dist->max;
-        if (here <= 0) continue;
-        for (int step = 1; step <= 8 && count < max_points; step++) {
-            double part = here * step / 8;
-            xs[count] = (probes + part) / n;
-            ys[count] = (held + part * (low + high) / 2) / all;
-            if (ys[count] > 1) ys[count] = 1;
-            count++;
-        }
-        probes += here;
+        if (here > left) here = left;
         held += here * (low + high) / 2;
+        left -= here;
     }
-    return count;
+    const double share = held / (leat_dist_mean(dist) * (double)dist->count);
+    return share > 1 ? 1 : share;
 }
 
-/* Share of all measurements that the largest `share` of the probes have. */
+/* Points (share of the probes, share of the measurements that they hold), largest probes first, at
+ * equal distances on the logarithmic axis, from one probe to all. */
+static void concentration_points(const leat_dist *dist, double *xs, double *ys, int points) {
+    const double n = (double)dist->count;
+    for (int i = 0; i < points; i++) {
+        const double probes = i + 1 == points ? n : pow(n, (double)i / (points - 1));
+        xs[i] = probes / n;
+        ys[i] = held_by(dist, probes);
+    }
+}
+
 static void draw_concentration(leat_page *page, const leat_summary *s) {
-    enum { POINTS = 4096 };
+    enum { POINTS = 256 };
     double xs[POINTS], ys[POINTS];
     const leat_dist *dist = &s->probe_measurements;
     const char *title = "Share held by the largest probes";
@@ -99,13 +97,7 @@ static void draw_concentration(leat_page *page, const leat_summary *s) {
         leat_figure_empty(page, title, "no rows");
         return;
     }
-    int count = concentration_points(dist, xs, ys, POINTS);
-    double percent1 = ys[0];
-    for (int i = 1; i < count; i++) {
-        if (xs[i - 1] > 0.01 || xs[i] < 0.01) continue;
-        percent1 = ys[i - 1] + (ys[i] - ys[i - 1]) * (0.01 - xs[i - 1]) / (xs[i] - xs[i - 1]);
-        break;
-    }
+    concentration_points(dist, xs, ys, POINTS);
     char words[LEAT_WORDS_BYTES];
     double low = 1 / (double)dist->count;
     leat_plot plot = {.page = page,
@@ -114,14 +106,15 @@ static void draw_concentration(leat_page *page, const leat_summary *s) {
                       .y = {LEAT_UNIT_SHARE, false, 0, 1, "share of the measurements"}};
     leat_figure_begin(page, title);
     if (dist->count >= 100)
-        leat_figure_item(page, NULL, "the largest 1 % of the probes hold",
-                         leat_unit_words(words, LEAT_UNIT_SHARE, percent1));
+        leat_figure_item(
+            page, NULL, "the largest 1 % of the probes hold",
+            leat_unit_words(words, LEAT_UNIT_SHARE, held_by(dist, 0.01 * (double)dist->count)));
     else
         leat_figure_item(page, NULL, "the largest probe holds",
                          leat_unit_words(words, LEAT_UNIT_SHARE, ys[0]));
     plot.points = true;
     leat_plot_begin(&plot, false);
-    leat_plot_line(&plot, xs, ys, count, false, "line l1");
+    leat_plot_line(&plot, xs, ys, POINTS, false, "line l1");
     leat_plot_end(&plot);
     leat_figure_end(page);
 }

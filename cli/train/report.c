@@ -1,6 +1,7 @@
 /* RUN/report.html: one self-contained page, updated during training. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "page/page.h"
@@ -165,6 +166,22 @@ static void draw_spread(leat_page *page, const run_report *report) {
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
+static int compare_seconds(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Of the points, of which there are at most POINTS. */
+static double median_seconds(const leat_run_metrics *metrics) {
+    double seconds[POINTS];
+    int64_t count = 0;
+    for (int64_t i = 0; i < metrics->point_count; i++)
+        if (!isnan(metrics->points[i].seconds)) seconds[count++] = metrics->points[i].seconds;
+    if (count == 0) return NAN;
+    qsort(seconds, (size_t)count, sizeof *seconds, compare_seconds);
+    return seconds[count / 2];
+}
+
 static void put_cards(leat_textbuf *out, const run_report *report) {
     const leat_run_metrics *metrics = report->metrics;
     leat_textbuf_put(out, "<div class=\"cards\">\n");
@@ -172,7 +189,7 @@ static void put_cards(leat_textbuf *out, const run_report *report) {
     leat_page_card(out, "images of the data set", LEAT_UNIT_COUNT, (double)report->facts.images);
     if (metrics->point_count > 0) {
         const leat_run_point *last = &metrics->points[metrics->point_count - 1];
-        leat_page_card(out, "seconds per step", LEAT_UNIT_NUMBER, last->seconds);
+        leat_page_card(out, "seconds per step, median", LEAT_UNIT_NUMBER, median_seconds(metrics));
         leat_page_card(out, "D loss", LEAT_UNIT_NUMBER, last->loss_d_images + last->loss_d_fakes);
         leat_page_card(out, "G loss", LEAT_UNIT_NUMBER, last->loss_g);
     }
