@@ -208,6 +208,7 @@ const leat_cli_command leat_cmd_batches = {
     .min_arguments = 1,
     .max_arguments = -1,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_batches,
 };

@@ -468,6 +468,7 @@ const leat_cli_command leat_cmd_ingest_can = {
     .min_arguments = 0,
     .max_arguments = -1,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_ingest_can,
 };

@@ -348,6 +348,7 @@ const leat_cli_command leat_cmd_ingest_probes = {
     .min_arguments = 1,
     .max_arguments = -1,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_ingest_probes,
 };

@@ -123,6 +123,7 @@ const leat_cli_command leat_cmd_inspect = {
     .min_arguments = 1,
     .max_arguments = -1,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_inspect,
 };

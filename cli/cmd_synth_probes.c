@@ -142,6 +142,7 @@ const leat_cli_command leat_cmd_synth_probes = {
     .argument = "argument",
     .max_arguments = 0,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_synth_probes,
 };

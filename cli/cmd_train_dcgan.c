@@ -166,6 +166,7 @@ const leat_cli_command leat_cmd_train_dcgan = {
     .min_arguments = 1,
     .max_arguments = 1,
     .options = options,
+    .shows_progress = true,
     .examples = examples,
     .run = run_train_dcgan,
 };

@@ -44,6 +44,12 @@ static void add_row(leat_cli_rows *rows, const leat_cli_option *option,
     rows->rows[rows->count++] = row;
 }
 
+static const leat_cli_option quiet_option = {
+    .own.name = "quiet",
+    .own.kind = LEAT_SETTING_FLAG,
+    .own.help = "do not report progress on stderr, which is otherwise a line on a terminal and one "
+                "line a minute elsewhere"};
+
 void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out) {
     out->count = 0;
     for (const leat_cli_option *o = command->options; o->own.name != NULL || o->table != NULL;
@@ -56,6 +62,7 @@ void leat_cli_list(const leat_cli_command *command, leat_cli_rows *out) {
                 add_row(out, o, table, &table->rows[i]);
         }
     }
+    if (command->shows_progress) add_row(out, &quiet_option, NULL, &quiet_option.own);
 }
 
 void leat_cli_help_words(const leat_cli_row *row, char text[LEAT_CLI_HELP_BYTES]) {
@@ -233,6 +240,7 @@ int leat_cli_parse(leat_cli *cli, int count, char **argv) {
     }
     cli->arguments = (const char *const *)argv;
     cli->argument_count = kept;
+    cli->quiet = cli->command->shows_progress && leat_cli_flag(cli, quiet_option.own.name);
     return check_counts(cli);
 }
 

@@ -74,6 +74,7 @@ typedef struct leat_cli_command {
     int min_arguments;
     int max_arguments;                /* -1: any number */
     const leat_cli_option *options;   /* ends with a row whose name is NULL */
+    bool shows_progress;              /* it may take minutes: --quiet is one of its options */
     const leat_cli_example *examples; /* ends with a row whose line is NULL; at least one */
     int (*run)(leat_cli *cli);
 } leat_cli_command;
@@ -151,10 +152,11 @@ int leat_cli_fail(leat_cli *cli, const leat_error *err);
 int leat_cli_usage(leat_cli *cli, const char *format, ...) LEAT_PRINTF(2, 3);
 
 /*
- * A leat_progress_fn whose `user` is the leat_cli: one line on a terminal, nothing in a pipe or
- * where TERM is "dumb" or not set. After leat_cli_cancellable, the first SIGINT or SIGTERM makes it
- * return false, so that the library cleans up; the second ends the process at once. Before, signals
- * have their default effect: a command calls it before it opens anything.
+ * A leat_progress_fn whose `user` is the leat_cli: one line on a terminal, which is drawn anew; a
+ * line a minute in a pipe, a file, or where TERM is "dumb" or not set. After leat_cli_cancellable,
+ * the first SIGINT or SIGTERM makes it return false, so that the library cleans up; the second ends
+ * the process at once. Before, signals have their default effect: a command calls it before it
+ * opens anything.
  */
 bool leat_cli_progress(void *user, const leat_progress *progress);
 void leat_cli_cancellable(leat_cli *cli);

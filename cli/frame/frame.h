@@ -49,6 +49,7 @@ struct leat_cli {
 
     bool progress_possible; /* stderr is a terminal whose lines can be cleared */
     bool progress_shown;
+    bool quiet;      /* no progress */
     char detail[48]; /* shown after the stage; "": nothing */
     char stage[64];
     int64_t stage_start_ns, stage_start_done, next_ns;

@@ -16,7 +16,9 @@
 
 #include "frame/frame.h"
 
-#define PROGRESS_EVERY_NS 200000000 /* five lines a second */
+/* How often the line is drawn on a terminal, and added to anything else. */
+#define DRAWN_EVERY_NS INT64_C(200000000)
+#define LOGGED_EVERY_NS INT64_C(60000000000)
 
 int64_t leat_cli_clock_ns(void) {
     struct timespec now;
@@ -83,12 +85,13 @@ static int add_rate(const leat_cli *cli, const leat_progress *progress, int64_t 
     return size;
 }
 
-static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
-    char line[512] = "\r", words[LEAT_WORDS_BYTES], stage[LEAT_PLAIN_BYTES];
-    int limit = leat_out_columns();
-    if (limit > 400) limit = 400;
-    int size = 1 + snprintf(line + 1, 200, "%.60s: %s", leat_plain(stage, progress->stage),
-                            amount(words, progress, progress->done));
+/* The line and what goes before it; returns its size. At most 400 bytes. */
+#define LINE_BYTES 512
+static int compose(const leat_cli *cli, const leat_progress *progress, int64_t now_ns,
+                   const char *before, char line[LINE_BYTES]) {
+    char words[LEAT_WORDS_BYTES], stage[LEAT_PLAIN_BYTES];
+    int size = snprintf(line, 200, "%s%.60s: %s", before, leat_plain(stage, progress->stage),
+                        amount(words, progress, progress->done));
     if (progress->total >= 0)
         size += snprintf(line + size, 60, " of %s", amount(words, progress, progress->total));
     if (!is_bytes(progress)) size += snprintf(line + size, 32, " %.24s", progress->unit);
@@ -96,11 +99,41 @@ static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
     size += add_rate(cli, progress, now_ns, line + size, 100);
     int64_t rss = leat_out_rss_bytes();
     if (rss >= 0) size += snprintf(line + size, 60, ", memory %s", leat_words_bytes(words, rss));
+    return size;
+}
+
+/* In place of the line before. */
+static void draw(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
+    char line[LINE_BYTES];
+    int limit = leat_out_columns();
+    if (limit > 400) limit = 400;
+    int size = compose(cli, progress, now_ns, "\r", line);
     if (size > limit)
         size = limit; /* the carriage return takes no column, the last one stays free */
     memcpy(line + size, "\033[K", 3);
     leat_out_terminal(line, size + 3);
     cli->progress_shown = true;
+}
+
+/* As a line of its own, in a pipe or file. */
+static void add_line(leat_cli *cli, const leat_progress *progress, int64_t now_ns) {
+    char line[LINE_BYTES];
+    int size = compose(cli, progress, now_ns, "leat: ", line);
+    line[size++] = '\n';
+    leat_out_terminal(line, size);
+}
+
+static void report(leat_cli *cli, const leat_progress *progress) {
+    const int64_t now_ns = leat_cli_clock_ns();
+    const bool drawn = cli->progress_possible;
+    if (strncmp(cli->stage, progress->stage, sizeof cli->stage - 1) != 0 ||
+        progress->done < cli->stage_start_done)
+        begin_stage(cli, progress, now_ns);
+    if (cli->next_ns == 0 && !drawn) cli->next_ns = now_ns + LOGGED_EVERY_NS;
+    if (now_ns < cli->next_ns) return;
+    if (drawn) draw(cli, progress, now_ns);
+    else add_line(cli, progress, now_ns);
+    cli->next_ns = now_ns + (drawn ? DRAWN_EVERY_NS : LOGGED_EVERY_NS);
 }
 
 void leat_cli_progress_detail(leat_cli *cli, const char *format, ...) {
@@ -112,15 +145,6 @@ void leat_cli_progress_detail(leat_cli *cli, const char *format, ...) {
 
 bool leat_cli_progress(void *user, const leat_progress *progress) {
     leat_cli *cli = user;
-    if (cli->progress_possible) {
-        int64_t now_ns = leat_cli_clock_ns();
-        if (strncmp(cli->stage, progress->stage, sizeof cli->stage - 1) != 0 ||
-            progress->done < cli->stage_start_done)
-            begin_stage(cli, progress, now_ns);
-        if (now_ns >= cli->next_ns) {
-            draw(cli, progress, now_ns);
-            cli->next_ns = now_ns + PROGRESS_EVERY_NS;
-        }
-    }
+    if (!cli->quiet) report(cli, progress);
     return atomic_load(&cli->signal_number) == 0;
 }

@@ -19,7 +19,7 @@ _leat() {
   fi
   case "${COMP_WORDS[first]} ${COMP_WORDS[first + 1]}" in
   'ingest probes')
-    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --lost --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json'
+    options='--help --output --column --memory --threads --seed --train-ratio --split --max-row-size --shards --probes-per-shard --compression --dictionary-src --zero-address --address --probe --lost --per-packet --duplicates --strict --temp --spill --resume --replace --verify --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --column) values=file ;;
@@ -40,7 +40,7 @@ _leat() {
     --spill) values='auto always' ;;
     esac ;;
   'ingest can')
-    options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --allow-overlap --memory --threads --max-rejected --resume --replace --verify --temp --stage --json'
+    options='--help --output --dataset --train --test --preset --format --window --stride --captures --clock-steps --bus --payload --can-fd --identifiers --val-split --val-fraction --edge-step --self-loops --attack-type --attack-codes --unlabelled --vocab --scaler --store --seed --column --times --no-time --allow-overlap --memory --threads --max-rejected --resume --replace --verify --temp --stage --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --dataset) values='hcrl_ch hcrl_sa set_01 set_02 set_03 set_04' ;;
@@ -77,7 +77,7 @@ _leat() {
     --stage) values=file ;;
     esac ;;
   'ingest images')
-    options='--help --output --size --background --include --exclude --max-rejected --memory --threads --strict --resume --replace --json'
+    options='--help --output --size --background --include --exclude --max-rejected --memory --threads --strict --resume --replace --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --size) values=number ;;
@@ -89,7 +89,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'inspect'\ *)
-    options='--help --json --html --figures --replace --rows --read --verify --memory --threads'
+    options='--help --json --html --figures --replace --rows --read --verify --memory --threads --quiet'
     case $before in
     --html) values=file ;;
     --figures) values=file ;;
@@ -99,7 +99,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'cat'\ *)
-    options='--help --format --rows --src --graph --split --scale --image --output --memory'
+    options='--help --format --rows --src --graph --split --scale --image --output --memory --quiet'
     case $before in
     -f | --format) values='ndjson csv words' ;;
     --rows) values=file ;;
@@ -112,7 +112,7 @@ _leat() {
     --memory) values=number ;;
     esac ;;
   'batches'\ *)
-    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --order --stage'
+    options='--help --json --split --sampler --length --seed --timestamp-modes --field-order --packing --tail --boundary --by --batch --client-weights --clients-per-round --steps-per-round --epochs --host --hosts --threads --memory --prefetch --order --io --on-corrupt --addresses --rows --steps --hash --time --words --explain --report --figures --replace --resume --save-state --curriculum --graphs --pack --batch --max-nodes --max-edges --oversize --min-steps --tiers --curriculum-start --curriculum-end --epochs --preset --order --scale --device-memory --model --batch --as --order --stage --quiet'
     case $before in
     --split) values='train test' ;;
     --sampler) values='plan3 plan2 all' ;;
@@ -169,7 +169,7 @@ _leat() {
     --stage) values=file ;;
     esac ;;
   'synth probes')
-    options='--help --measurements --output --probes --seed --rows-per-file --threads --memory --replace --json'
+    options='--help --measurements --output --probes --seed --rows-per-file --threads --memory --replace --json --quiet'
     case $before in
     -n | --measurements) values=number ;;
     -o | --output) values=file ;;
@@ -180,7 +180,7 @@ _leat() {
     --memory) values=number ;;
     esac ;;
   'synth can')
-    options='--help --frames --output --vehicles --attacks --seed --threads --replace --json'
+    options='--help --frames --output --vehicles --attacks --seed --threads --replace --json --quiet'
     case $before in
     -n | --frames) values=number ;;
     -o | --output) values=file ;;
@@ -190,7 +190,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'synth images')
-    options='--help --count --output --seed --threads --replace --json'
+    options='--help --count --output --seed --threads --replace --json --quiet'
     case $before in
     -n | --count) values=number ;;
     -o | --output) values=file ;;
@@ -198,7 +198,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'train dcgan')
-    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --json'
+    options='--help --output --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --resume --rewind --dry-run --json --quiet'
     case $before in
     -o | --output) values=file ;;
     --config) values=file ;;
@@ -248,7 +248,7 @@ _leat() {
     -o | --output) values=file ;;
     esac ;;
   'coordinate'\ *)
-    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --json'
+    options='--help --db --data --model --name --config --steps --epochs --width --latent --schedule --units --unit-size --micro-batch --codec-up --codec-down --learning-rate --beta1 --beta2 --seed --checkpoint-every --checkpoint-minutes --keep --sample-every --threads --memory --kernels --init --export --lease-ms --renew-ms --silent-ms --hold-ms --poll-ms --state-ms --part-bytes --data-note --serve-data --resume --json --quiet'
     case $before in
     --db) values='local' ;;
     --data) values=file ;;
@@ -288,7 +288,7 @@ _leat() {
     --data-note) values=file ;;
     esac ;;
   'work'\ *)
-    options='--help --data --name --key --threads --memory --kernels --on-battery --quiet-hours --nice --once --poll-ms --json'
+    options='--help --data --name --key --threads --memory --kernels --on-battery --quiet-hours --nice --once --poll-ms --json --quiet'
     case $before in
     --data) values=file ;;
     --name) values=file ;;

@@ -54,6 +54,7 @@ _leat() {
       '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
       '--verify[hash the inputs before an existing result is reused; equal sizes and modification times are not enough]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'ingest can')
     shift 2 words
@@ -98,6 +99,7 @@ _leat() {
       '--temp[existing folder for temporary data; --resume needs the same one]:temp:_files' \
       '--stage[also copy the finished cache to fast storage, verified, unless it is already there]:stage:_files' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'ingest images')
     shift 2 words
@@ -116,6 +118,7 @@ _leat() {
       '--resume[continue an interrupted ingest after the files that it has read; a complete one is left as it is]' \
       '--replace[replace the output, even if it is complete or was interrupted; third-party files stay]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'inspect'\ *)
     shift 1 words
@@ -130,6 +133,7 @@ _leat() {
       '--verify[read and check everything: hashes, structure, every row, graph or image, their order, index or metadata, and that no probe or window is in two splits; exit status 1 if a problem is found]' \
       '--memory[memory limit for third-party files, not counting mapped files; uses fewer threads if necessary; a chunk that does not fit is an error that names a sufficient SIZE]:memory:' \
       '--threads[number of threads; does not change the result]:threads:' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'cat'\ *)
     shift 1 words
@@ -146,6 +150,7 @@ _leat() {
       '--output[also write the pixels of --image to FILE, as PNG]:output:_files' \
       '-o[also write the pixels of --image to FILE, as PNG]:output:_files' \
       '--memory[memory limit for third-party files, not counting mapped files; a chunk that does not fit is an error that names a sufficient SIZE]:memory:' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'batches'\ *)
     shift 1 words
@@ -208,6 +213,7 @@ _leat() {
       '--as[levels, \[rows, S, S, 3\], or values from -1 to 1, \[rows, 3, S, S\]]:as:(u8 float)' \
       '--order[global: images of a batch are from anywhere; windowed, for data sets larger than memory: from one window of about SIZE (128M), so that the file is read once an epoch, in large pieces]:order:(global windowed)' \
       '--stage[copy the cache to fast storage, verified, unless it is already there, and load from the copy; the copy is kept]:stage:_files' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'synth probes')
     shift 2 words
@@ -225,6 +231,7 @@ _leat() {
       '--memory[memory limit; fewer files are written at once if necessary]:memory:' \
       '--replace[replace the output of an earlier run]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'synth can')
     shift 2 words
@@ -240,6 +247,7 @@ _leat() {
       '--threads[number of files to write at once]:threads:' \
       '--replace[replace the output of an earlier run]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'synth images')
     shift 2 words
@@ -253,6 +261,7 @@ _leat() {
       '--threads[number of images to draw at once]:threads:' \
       '--replace[replace the output of an earlier run]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'train dcgan')
     shift 2 words
@@ -288,6 +297,7 @@ _leat() {
       '--rewind[with --resume: continue from the checkpoint of this step, and move what is later to RUN/rewound-STEP]:rewind:' \
       '--dry-run[print parameters, memory, steps and the estimated time, and write nothing]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'sample'\ *)
     shift 1 words
@@ -360,6 +370,7 @@ _leat() {
       '--serve-data[keep the data set in the database, for machines without it; every login can read it]' \
       '--resume[continue a run: from its folder, from the database, or from what is left of them]' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'work'\ *)
     shift 1 words
@@ -377,6 +388,7 @@ _leat() {
       '--once[end after one unit]' \
       '--poll-ms[milliseconds between questions while there is nothing to do; a new step wakes it before that]:poll-ms:' \
       '--json[write one JSON document to stdout]' \
+      '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
   'status'\ *)
     shift 1 words

@@ -229,7 +229,7 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
     settings: the command's options (leat train dcgan --help), with "_" for "-": steps=300,
     micro_batch=32, config="file.yaml", memory="2G"; None is the default. resume: continue an
     interrupted run in this folder. progress: draw a progress line on sys.stderr (None: if it is a
-    terminal or a notebook); other messages of the command always go there.
+    terminal or a notebook, else write a line a minute; False: neither); other messages of the command always go there.
 
     The command computes, in a process of its own. KeyboardInterrupt stops it after it has saved the
     state, from which resume=True continues to the same bits.
@@ -249,6 +249,8 @@ def train(data: ImageDataset | Path, run: Path, *, model: str = "dcgan", resume:
     if resume:
         words.append("--resume")
     drawn = _shows_progress() if progress is None else progress
+    if progress is False:
+        words.append("--quiet")
     reading, writing = pty.openpty() if drawn else os.pipe()
     try:
         try:  # in a session of its own: Ctrl-C in a terminal reaches it once, from here

@@ -129,6 +129,19 @@ class Clocks(unittest.TestCase):
             self.assertIsNone(re.search(r"\bnan\b|\binf|-[\d,.]+ \w*/s|-[\d,.]+ \w+ left", text),
                               text)
 
+    def test_progress_in_a_log(self):
+        """A line a minute where stderr is not a terminal, unless --quiet."""
+        words = [LEAT, "ingest", "probes", self.path("long.csv"), "-o", self.path("logged"),
+                 "--replace", "--threads", "1"]
+        for clocks, more, shown in (("fast", (), True), ("fast", ("--quiet",), False),
+                                    (None, (), False)):
+            done = subprocess.run([*words, *more], capture_output=True, text=True, timeout=100,
+                                  check=False, env=self.environment(clocks))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            lines = re.findall(r"^leat: (?:reading|writing): .*memory .*$", done.stderr, re.M)
+            self.assertEqual(lines != [], shown, done.stderr)
+            self.assertEqual(len(lines), done.stderr.count("\n"), done.stderr)
+
     def test_ages_of_files(self):
         """Inputs older than 1970, or from the future, are inputs like others."""
         for age in (-5000, 0, 1 << 33):
