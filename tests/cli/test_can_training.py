@@ -203,5 +203,56 @@ class Pauses(Case):
         self.assertIn("more than --clock-steps split:0.0001: at 299 pauses", error)
 
 
+class Identifiers(Case):
+    """Of a test, in the vocabulary of training."""
+    ASC = "   {time:.6f} 1  {id:03X}             Rx   d 2 00 01\n"
+    ASC_HEAD = "date Mon Sep 30 15:06:13.191 2019\nbase hex  timestamps absolute\n"
+
+    def told(self, *words):
+        result = self.ingest(self.path("logs"), "--val-fraction", "0", *words)
+        return result["warnings"], result["vocabulary"]
+
+    def test_other_buses(self):
+        """The notations of two tools, and the option that makes them the same."""
+        times = [1 + i * 0.001 for i in range(600)]
+        self.write("logs/train_a/drive.log", times)
+        self.write("logs/test_b/drive.asc", times, self.ASC, head=self.ASC_HEAD)
+        (told,), known = self.told()
+        self.assertRegex(told, 'test_b: 0 of its 7 identifiers are in the vocabulary, which has '
+                         '"0:(1[0-9A-F]{2})" where this test has "1:\\1"; use --bus merge to ')
+        option = re.search("use (--bus merge) to", told)[1]
+        result = self.ingest(self.path("logs"), "--val-fraction", "0")
+        self.assertEqual(result["warnings"], [told])  # found
+        warnings, merged = self.told(*option.split())
+        self.assertEqual((warnings, merged, known), ([], 7, 7))
+        tensors = read_tensors(os.path.join(self.ingest(
+            self.path("logs"), "--val-fraction", "0", *option.split())["cache"],
+            "test_b.safetensors"))
+        self.assertNotIn(0, tensors["node_id"][1])
+
+    def test_other_digits(self):
+        times = [1 + i * 0.001 for i in range(600)]
+        self.write("logs/train_a/drive.log", times)
+        self.write("logs/test_b/drive.csv", times, "{time:.6f},0{id:03X},{data:04X},0\n",
+                   head="timestamp,arbitration_id,data_field,attack\n")
+        (told,), _ = self.told("--identifiers", "written")
+        self.assertRegex(told, '"(1[0-9A-F]{2})" where this test has "0\\1"')
+        option = re.search("use (--identifiers canonical) to", told)[1]
+        self.assertEqual(self.told(*option.split())[0], [])
+
+    def test_other_vehicle(self):
+        """Named; but not a test in which most frames, or most identifiers, are known."""
+        times = [1 + i * 0.001 for i in range(600)]
+        self.write("logs/train_a/drive.log", times)
+        self.write("logs/test_b/drive.log", times, "({time:.6f}) can0 18FF0{id:03X}#{data:04X}\n")
+        (told,), _ = self.told()
+        self.assertIn("they may be of another vehicle", told)
+        self.assertEqual(self.told("--vocab", "all")[0], [])
+        self.write("logs/test_b/drive.log", times)
+        with open(self.path("logs", "test_b", "drive.log"), "a", encoding="ascii") as file:
+            file.writelines(f"({2 + i * 0.001:.6f}) can0 {0x400 + i:03X}#00\n" for i in range(600))
+        self.assertEqual(self.told()[0], [])
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "ingest/can/cache/balance.h"
 #include "ingest/can/cache/capture_metadata.h"
+#include "ingest/can/cache/comparable.h"
 #include "ingest/can/cache/describe.h"
 #include "ingest/can/cache/overlap.h"
 #include "ingest/can/cache/pauses.h"
@@ -287,6 +288,9 @@ static leat_code make_cache(leat_can_job *job, leat_error *err) {
     if (code == LEAT_OK)
         code = leat_can_report_injected(job, meta->warning, sizeof meta->warning, err);
     if (code == LEAT_OK) leat_can_overlap_warn(&job->plan, meta->warning, sizeof meta->warning);
+    if (code == LEAT_OK)
+        leat_can_comparable_warn(&job->plan, &job->splits, &job->names, meta->warning,
+                                 sizeof meta->warning);
     if (code == LEAT_OK) leat_can_append_warning(job->result, meta->warning);
     leat_can_names_warn(&job->names, &job->options->settings, job->result->warning,
                         sizeof job->result->warning);
