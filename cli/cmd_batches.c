@@ -29,7 +29,8 @@ static int check_outputs(leat_cli *cli) {
     const char *state = leat_cli_text(cli, "save-state");
     leat_error err = {0};
     if (leat_page_can_save(&places, &err) != LEAT_OK ||
-        (state != NULL && leat_text_can_save(state, &err) != LEAT_OK))
+        (state != NULL &&
+         leat_text_can_save(state, LEAT_MARK_STATE, places.replace, &err) != LEAT_OK))
         return leat_cli_fail(cli, &err);
     return 0;
 }
@@ -37,9 +38,7 @@ static int check_outputs(leat_cli *cli) {
 static int check_figures(leat_cli *cli) {
     if (leat_cli_given(cli, "figures") && !leat_cli_given(cli, "report"))
         return leat_cli_usage(cli, "--figures requires --report, which names the page");
-    if (leat_cli_flag(cli, "replace") && !leat_cli_given(cli, "figures"))
-        return leat_cli_usage(cli, "--replace is for --figures");
-    return 0;
+    return leat_cli_check_replace(cli);
 }
 
 static int run_batches(leat_cli *cli) {
@@ -111,7 +110,7 @@ static const leat_cli_option options[] = {
          "data set (ROW may be omitted), the image",
      .may_have_second = true},
     {.own.name = "report",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.help =
          "write an HTML page with plots of batch contents: padding compared with other packings, "
@@ -124,7 +123,7 @@ static const leat_cli_option options[] = {
      .own.value = "FILE",
      .own.help = "start from the state in FILE"},
     {.own.name = "save-state",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.help = "write the state to FILE at the end, even after a failure or a signal"},
     {.own.name = "curriculum",
@@ -150,7 +149,7 @@ static const leat_cli_option options[] = {
      .of = LEAT_CLI_CAN},
     {.table = leat_image_loader_options_table, .of = LEAT_CLI_IMAGES},
     {.own.name = "stage",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "DIR",
      .own.help =
          "copy the cache to fast storage, verified, unless it is already there, and load from the "

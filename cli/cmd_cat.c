@@ -35,6 +35,7 @@ int leat_cat_read_range(leat_cli *cli, const char *option, const char *things, i
 static int run_cat(leat_cli *cli) {
     const leat_data_kind *kind = NULL;
     int status = leat_cli_take_data(cli, &kind);
+    if (status == 0) status = leat_cli_check_replace(cli);
     return status != 0 ? status : kind->cat(cli);
 }
 
@@ -85,10 +86,14 @@ static const leat_cli_option options[] = {
          "excluded; otherwise all of them",
      .of = LEAT_CLI_IMAGES},
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.help = "also write the pixels of --image to FILE, as PNG",
      .letter = 'o',
+     .of = LEAT_CLI_IMAGES},
+    {.own.name = "replace",
+     .own.kind = LEAT_SETTING_FLAG,
+     .own.help = "let --output overwrite an existing file even if leat did not write it",
      .of = LEAT_CLI_IMAGES},
     {.own.name = "memory",
      .own.kind = LEAT_SETTING_SIZE,

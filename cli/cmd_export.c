@@ -18,7 +18,7 @@ static int run_export(leat_cli *cli) {
 
 static const leat_cli_option options[] = {
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "DIR",
      .own.help = "folder to write",
      .letter = 'o',

@@ -17,7 +17,7 @@ static int run_import(leat_cli *cli) {
 
 static const leat_cli_option options[] = {
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "RUN",
      .own.help = "run folder to create",
      .letter = 'o',

@@ -397,7 +397,7 @@ static int run_ingest_can(leat_cli *cli) {
 #define OR(name, tests) "|" name
 static const leat_cli_option options[] = {
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "CACHE",
      .own.help = "folder to create the cache in, as NAME-DIGEST; it may hold several caches",
      .letter = 'o',
@@ -423,7 +423,7 @@ static const leat_cli_option options[] = {
     {.table = leat_can_settings_table},
     {.table = leat_can_ingest_options_table},
     {.own.name = "stage",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "DIR",
      .own.help = "also copy the finished cache to fast storage, verified, unless it is already "
                  "there"},

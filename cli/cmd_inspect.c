@@ -33,8 +33,8 @@ static int run_inspect(leat_cli *cli) {
     leat_cli_cancellable(cli);
     int status = leat_cli_take_data(cli, &kind);
     if (status != 0) return status;
-    if (leat_cli_flag(cli, "replace") && !leat_cli_given(cli, "figures"))
-        return leat_cli_usage(cli, "--replace is for --figures");
+    status = leat_cli_check_replace(cli);
+    if (status != 0) return status;
     const leat_page_places places = leat_page_asked(cli, "html");
     if (leat_page_can_save(&places, &err) != LEAT_OK) return leat_cli_fail(cli, &err);
     return kind->inspect(cli);
@@ -43,7 +43,7 @@ static int run_inspect(leat_cli *cli) {
 static const leat_cli_option options[] = {
     LEAT_CLI_OPTION_JSON,
     {.own.name = "html",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE",
      .own.help =
          "also write a page with plots: one self-contained file, without scripts or network "

@@ -22,6 +22,7 @@ static int write_samples(leat_cli *cli, const leat_run *run, sample_source *sour
     leat_run_sample_options options = leat_run_sample_options_default();
     leat_error err = {0};
     options.count = source->count;
+    options.replace = leat_cli_flag(cli, "replace");
     options.step = leat_cli_given(cli, "step") ? leat_cli_int(cli, "step") : -1;
     options.run_seed = !leat_cli_given(cli, "seed");
     options.seed = (uint64_t)leat_cli_int(cli, "seed");
@@ -35,10 +36,11 @@ static int write_samples(leat_cli *cli, const leat_run *run, sample_source *sour
 static int run_sample(leat_cli *cli) {
     sample_source source = {.out = leat_cli_text(cli, "output"),
                             .count = leat_cli_int(cli, "count")};
+    const bool replace = leat_cli_flag(cli, "replace");
     leat_run *run = NULL;
     leat_error err = {0};
     if (leat_cli_refuse_not_png(cli, source.out) != 0) return 2;
-    if (leat_text_can_save(source.out, &err) != LEAT_OK ||
+    if (leat_text_can_save(source.out, LEAT_MARK_PNG, replace, &err) != LEAT_OK ||
         leat_run_open(&run, leat_cli_argument(cli, 0), &err) != LEAT_OK)
         return leat_cli_fail(cli, &err);
     int status = write_samples(cli, run, &source);
@@ -54,7 +56,7 @@ static int run_sample(leat_cli *cli) {
 
 static const leat_cli_option options[] = {
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "FILE.png",
      .own.help = "PNG to write: the images in rows of 8",
      .letter = 'o',
@@ -82,6 +84,7 @@ static const leat_cli_option options[] = {
      .own.max = 256,
      .own.usually = "one per processor",
      .own.help = "number of threads; the images do not depend on it"},
+    LEAT_CLI_OPTION_REPLACE,
     LEAT_CLI_OPTION_JSON,
     {0},
 };

@@ -107,7 +107,7 @@ static int run_train_dcgan(leat_cli *cli) {
 
 static const leat_cli_option options[] = {
     {.own.name = "output",
-     .own.kind = LEAT_SETTING_PATH,
+     .own.kind = LEAT_SETTING_OUTPUT,
      .own.value = "RUN",
      .own.help = "folder of the run; required without --dry-run",
      .letter = 'o'},

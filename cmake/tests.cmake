@@ -232,6 +232,16 @@ if(TARGET leat)
   list(APPEND LEAT_TOOLS_cli leat_counted)
 endif()
 
+# The option tables of the command as text (tests/cli/option_rows.c).
+if(TARGET leat)
+  add_executable(leat_option_rows $<TARGET_OBJECTS:leat> tests/cli/option_rows.c)
+  target_include_directories(leat_option_rows PRIVATE include cli)
+  set_target_properties(leat_option_rows PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+    "${CMAKE_BINARY_DIR}/tests")
+  target_link_libraries(leat_option_rows PRIVATE leat_flags ${LEAT_ROOM_TARGETS})
+  list(APPEND LEAT_TOOLS_cli leat_option_rows)
+endif()
+
 # The command with fault points, which waits where a Python test wants it (tests/cli/held.py), and
 # with a clock that goes by what it does (tests/cli/held_clock.c), and with the memory that a test
 # wants (tests/cli/held_memory.c).

@@ -22,7 +22,8 @@ static leat_code take(batches_run *run, bool *more, leat_error *err) {
 }
 
 static leat_code save(batches_run *run, const char *path, leat_error *err) {
-    return leat_image_loader_save(job_of(run)->loader, path, err);
+    return leat_image_loader_save(job_of(run)->loader, path, leat_cli_flag(run->cli, "replace"),
+                                  err);
 }
 
 static void write_summary(batches_run *run) { images_write_summary(job_of(run)); }

@@ -69,7 +69,9 @@ static int cat_set(cat_images *job) {
         return leat_cli_usage(job->cli, "--output writes one image; select it with --image");
     if (path != NULL && leat_cli_refuse_not_png(job->cli, path) != 0) return 2;
     leat_code code = LEAT_OK;
-    if (path != NULL) code = leat_images_save(job->images, job->range.first, path, &err);
+    if (path != NULL)
+        code = leat_images_save(job->images, job->range.first, path,
+                                leat_cli_flag(job->cli, "replace"), &err);
     if (code == LEAT_OK) code = write_all(job, &err);
     return code == LEAT_OK ? 0 : leat_cli_fail(job->cli, &err);
 }

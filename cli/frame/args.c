@@ -304,6 +304,22 @@ const leat_cli_row *leat_cli_misplaced(const leat_cli *cli, leat_cli_data data) 
     return NULL;
 }
 
+int leat_cli_check_replace(leat_cli *cli) {
+    char names[256] = "";
+    int used = 0, found = 0;
+    if (!leat_cli_flag(cli, "replace")) return 0;
+    for (int i = 0; i < cli->options.count; i++) {
+        const leat_cli_row *row = &cli->options.rows[i];
+        if (row->setting->kind != LEAT_SETTING_OUTPUT || row->table != NULL) continue;
+        if (cli->given[i]) return 0;
+        if (used < (int)sizeof names)
+            used += snprintf(names + used, sizeof names - (size_t)used, "%s--%s",
+                             found++ > 0 ? ", " : "", row->setting->name);
+    }
+    return leat_cli_usage(cli, "--replace requires an option that names a file to write: %s",
+                          names);
+}
+
 int leat_cli_argument_count(const leat_cli *cli) { return cli->argument_count; }
 const char *leat_cli_argument(const leat_cli *cli, int index) {
     return index >= 0 && index < cli->argument_count ? cli->arguments[index] : NULL;

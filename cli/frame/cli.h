@@ -58,6 +58,14 @@ typedef struct leat_cli_option {
         .own.help = "write one JSON document to stdout"                                            \
     }
 
+/* For commands that write a file of the user's choice (LEAT_SETTING_OUTPUT): docs/outputs.md has
+ * the rule. */
+#define LEAT_CLI_OPTION_REPLACE                                                                    \
+    {                                                                                              \
+        .own.name = "replace", .own.kind = LEAT_SETTING_FLAG,                                      \
+        .own.help = "overwrite an existing file even if leat did not write it"                     \
+    }
+
 typedef struct leat_cli_example {
     const char *line; /* "leat cat DIR | head" */
     const char *says; /* what it does, in a few words */
@@ -107,6 +115,10 @@ void leat_cli_json_settings(leat_json *json, const leat_setting_table *table, co
 /* Returns 0, or 2 after reporting that a file that will be a PNG has the name of another image
  * format. */
 int leat_cli_refuse_not_png(leat_cli *cli, const char *path);
+
+/* Returns 0, or 2 after reporting that --replace is given without any of the command's own options
+ * that name a file to write. */
+int leat_cli_check_replace(leat_cli *cli);
 
 int leat_cli_argument_count(const leat_cli *cli);
 const char *leat_cli_argument(const leat_cli *cli, int index);

@@ -209,12 +209,24 @@ static void put_svg_tag(leat_textbuf *out, const leat_page *page, const char *mo
     leat_textbuf_put(out, "\">\n");
 }
 
+static const char *finished(leat_page *page, leat_textbuf *text, int64_t *size_bytes) {
+    const char *words = "";
+    leat_error err = {0};
+    leat_code code = leat_textbuf_finish(text, &words, size_bytes, &err);
+    if (code != LEAT_OK && page->err.code == LEAT_OK) page->err = err;
+    return code == LEAT_OK ? words : "";
+}
+
 /* The picture that stands alone. */
 static void make_file(leat_page *page, const char *head, const char *drawing) {
-    char more[128];
+    char more[128], hex[65];
+    int64_t size_bytes = 0;
+    const char *table = finished(page, page->csv, &size_bytes);
+    leat_text_sha256(table, size_bytes, hex);
     int top = (int)page->head_y + (page->has_words ? 6 : 6 - LINE);
     int height = top + page->height + MARGIN / 2;
     leat_textbuf_clear(page->file);
+    leat_textbuf_printf(page->file, LEAT_MARK_FIGURE_BEGINS "%s" LEAT_MARK_FIGURE_CONTINUES, hex);
     snprintf(more, sizeof more, "xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" ",
              page->width, height);
     put_svg_tag(page->file, page, more, height);
@@ -230,14 +242,6 @@ static void make_file(leat_page *page, const char *head, const char *drawing) {
     leat_textbuf_printf(page->file, "<g transform=\"translate(0,%d)\">\n", top);
     leat_textbuf_put(page->file, drawing);
     leat_textbuf_put(page->file, "</g>\n</svg>\n");
-}
-
-static const char *finished(leat_page *page, leat_textbuf *text, int64_t *size_bytes) {
-    const char *words = "";
-    leat_error err = {0};
-    leat_code code = leat_textbuf_finish(text, &words, size_bytes, &err);
-    if (code != LEAT_OK && page->err.code == LEAT_OK) page->err = err;
-    return code == LEAT_OK ? words : "";
 }
 
 /* A link to the file within the page and, if they are saved, the file. */

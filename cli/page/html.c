@@ -78,9 +78,10 @@ void leat_page_settings(leat_textbuf *out, const leat_setting_table *table, cons
 /* ---- The page ----------------------------------------------------------------------------- */
 
 void leat_page_begin(leat_textbuf *out, const char *name, const char *command) {
-    leat_textbuf_put(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                          "<meta name=\"viewport\" content=\"width=device-width, "
-                          "initial-scale=1\">\n<title>");
+    leat_textbuf_put(out,
+                     LEAT_MARK_PAGE_BEGINS "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                                           "<meta name=\"viewport\" content=\"width=device-width, "
+                                           "initial-scale=1\">\n<title>");
     leat_html_text(out, name);
     leat_textbuf_printf(out, " - %s</title>\n<style>\n", command);
     leat_style_page(out);
@@ -126,7 +127,8 @@ leat_code leat_page_finish(leat_page *page, const leat_page_places *places, leat
     else code = leat_textbuf_finish(page->out, &words, &size_bytes, err);
     if (code == LEAT_OK && page->folder != NULL) code = leat_text_folder_publish(page->folder, err);
     if (code == LEAT_OK && places->path != NULL)
-        code = leat_text_save(places->path, words, size_bytes, err);
+        code =
+            leat_text_save(places->path, words, size_bytes, LEAT_MARK_PAGE, places->replace, err);
     return code;
 }
 
@@ -152,7 +154,9 @@ leat_code leat_page_save(const leat_page_places *places,
 
 leat_code leat_page_can_save(const leat_page_places *places, leat_error *err) {
     leat_text_folder *folder = NULL;
-    leat_code code = places->path != NULL ? leat_text_can_save(places->path, err) : LEAT_OK;
+    leat_code code = LEAT_OK;
+    if (places->path != NULL)
+        code = leat_text_can_save(places->path, LEAT_MARK_PAGE, places->replace, err);
     if (code == LEAT_OK && places->figures != NULL)
         code = leat_text_folder_create(&folder, places->figures, places->replace, err);
     leat_text_folder_destroy(folder);

@@ -70,7 +70,7 @@ typedef struct leat_page {
 typedef struct leat_page_places {
     const char *path;    /* NULL: nowhere */
     const char *figures; /* a folder, NULL: nowhere */
-    bool replace;        /* figures that it has */
+    bool replace;        /* files that leat did not write, too */
 } leat_page_places;
 
 /* ---- Plots -------------------------------------------------------------------------------- */
@@ -250,14 +250,14 @@ void leat_page_png(leat_textbuf *out, const leat_png *png, int32_t width, int32_
 /* Rows of commands that write pages. */
 #define LEAT_PAGE_OPTIONS                                                                          \
     {.own.name = "figures",                                                                        \
-     .own.kind = LEAT_SETTING_PATH,                                                                \
+     .own.kind = LEAT_SETTING_OUTPUT,                                                              \
      .own.value = "DIR",                                                                           \
-     .own.help = "write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must "  \
-                 "not exist or be empty"},                                                         \
+     .own.help = "write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may "   \
+                 "hold figures that leat wrote, and no other files"},                              \
     {                                                                                              \
         .own.name = "replace", .own.kind = LEAT_SETTING_FLAG,                                      \
-        .own.help = "let --figures write to a folder that is not empty, and overwrite its files "  \
-                    "of the same names"                                                            \
+        .own.help = "overwrite existing files even if leat did not write them, and let --figures " \
+                    "write to a folder that holds other files"                                     \
     }
 /* The file that the option `page` names, and the folder of --figures. */
 leat_page_places leat_page_asked(const leat_cli *cli, const char *page);

@@ -305,7 +305,7 @@ static leat_code write_report(run_report *report, const char *path, leat_error *
     if (code == LEAT_OK) code = load_grids(report, err);
     if (code != LEAT_OK) return code;
     snprintf(file, sizeof file, "%s/report.html", path);
-    const leat_page_places places = {.path = file};
+    const leat_page_places places = {.path = file, .replace = true};
     return leat_page_save(&places, put_page, report, err);
 }
 

@@ -99,7 +99,7 @@ _leat() {
     --threads) values=number ;;
     esac ;;
   'cat'\ *)
-    options='--help --format --rows --src --graph --split --scale --image --output --memory --quiet'
+    options='--help --format --rows --src --graph --split --scale --image --output --replace --memory --quiet'
     case $before in
     -f | --format) values='ndjson csv words' ;;
     --rows) values=file ;;
@@ -228,7 +228,7 @@ _leat() {
     --rewind) values=number ;;
     esac ;;
   'sample'\ *)
-    options='--help --output --count --seed --step --threads --json'
+    options='--help --output --count --seed --step --threads --replace --json'
     case $before in
     -o | --output) values=file ;;
     --count) values=number ;;

@@ -126,8 +126,8 @@ _leat() {
     _arguments '*:file:_files' \
       '--json[write one JSON document to stdout]' \
       '--html[also write a page with plots: one self-contained file, without scripts or network access]:html:_files' \
-      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must not exist or be empty]:figures:_files' \
-      '--replace[let --figures write to a folder that is not empty, and overwrite its files of the same names]' \
+      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may hold figures that leat wrote, and no other files]:figures:_files' \
+      '--replace[overwrite existing files even if leat did not write them, and let --figures write to a folder that holds other files]' \
       '--rows[describe N rows in words, evenly spaced over the data set]:rows:' \
       '--read[if rows, graphs or images exceed this size, compute values (round trips, gaps, failures; features; pixels) from a sample of about this size, selected by their numbers; none: read all]:read:' \
       '--verify[read and check everything: hashes, structure, every row, graph or image, their order, index or metadata, and that no probe or window is in two splits; exit status 1 if a problem is found]' \
@@ -149,6 +149,7 @@ _leat() {
       '--image[image to write: its number, counted from 0, or its name; or images FIRST:END, END excluded; otherwise all of them]:image:_files' \
       '--output[also write the pixels of --image to FILE, as PNG]:output:_files' \
       '-o[also write the pixels of --image to FILE, as PNG]:output:_files' \
+      '--replace[let --output overwrite an existing file even if leat did not write it]' \
       '--memory[memory limit for third-party files, not counting mapped files; a chunk that does not fit is an error that names a sufficient SIZE]:memory:' \
       '--quiet[do not report progress on stderr, which is otherwise a line on a terminal and one line a minute elsewhere]' \
       '--help[show this text]' ;;
@@ -188,8 +189,8 @@ _leat() {
       '--words[print the sequences in words (default: one step)]' \
       '--explain[describe the contents of this row of the batch: shard, record, measurements; for a CAN cache (no ROW), the contents of the batch: graphs, files, windows, attacks; for an image data set (ROW may be omitted), the image]:explain:' \
       '--report[write an HTML page with plots of batch contents: padding compared with other packings, time scales, tokens, repeats; for graphs, fill, sizes, attacks and tiers; covers --steps, or one epoch (at most 16,384 sequences); with --json, also print its numbers; not for image data sets]:report:_files' \
-      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR must not exist or be empty]:figures:_files' \
-      '--replace[let --figures write to a folder that is not empty, and overwrite its files of the same names]' \
+      '--figures[write each figure of the page to DIR as SVG, and its numbers as CSV; DIR may hold figures that leat wrote, and no other files]:figures:_files' \
+      '--replace[overwrite existing files even if leat did not write them, and let --figures write to a folder that holds other files]' \
       '--resume[start from the state in FILE]:resume:_files' \
       '--save-state[write the state to FILE at the end, even after a failure or a signal]:save-state:_files' \
       '--curriculum[rank benign graphs, at random or by the scores in FILE (JSON), and start with the easy ones]:curriculum:_files' \
@@ -309,6 +310,7 @@ _leat() {
       '--seed[seed of the latent vectors]:seed:' \
       '--step[step of the checkpoint to use]:step:' \
       '--threads[number of threads; the images do not depend on it]:threads:' \
+      '--replace[overwrite an existing file even if leat did not write it]' \
       '--json[write one JSON document to stdout]' \
       '--help[show this text]' ;;
   'export'\ *)

@@ -149,13 +149,40 @@ LEAT_API void leat_textbuf_printf(leat_textbuf *text, const char *format, ...) L
 /* *words (NUL-terminated) belongs to `text` until it is destroyed or added to. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_textbuf_finish(leat_textbuf *text, const char **words,
                                                        int64_t *size_bytes, leat_error *err);
+/* SHA-256 of a text, in hexadecimal digits. */
+LEAT_API void leat_text_sha256(const char *text, int64_t size_bytes, char hex[65]);
+
+/*
+ * Files that a user names: an existing one is replaced only if leat wrote it, as a file of the same
+ * kind, or if the user says so (`replace`). leat recognises its files by how they begin: who
+ * writes one begins it so.
+ */
+typedef enum leat_mark {
+    LEAT_MARK_NONE,    /* of a kind that leat does not recognise: never replaced */
+    LEAT_MARK_PAGE,    /* HTML */
+    LEAT_MARK_FIGURE,  /* SVG, which continues with the SHA-256 of its table and FIGURE_CONTINUES */
+    LEAT_MARK_NUMBERS, /* the table of a figure, NAME.csv: NAME.svg beside it has its SHA-256 */
+    LEAT_MARK_PNG,     /* written by leat_png_save: a chunk tEXt after the first */
+    LEAT_MARK_STATE,   /* of a loader: JSON */
+    LEAT_MARK_CARD,    /* README.md of an export */
+} leat_mark;
+#define LEAT_MARK_PAGE_BEGINS "<!DOCTYPE html>\n<!-- Written by leat. -->\n"
+#define LEAT_MARK_FIGURE_BEGINS "<!-- Written by leat. SHA-256 of the table: "
+#define LEAT_MARK_FIGURE_CONTINUES " -->\n"
+#define LEAT_MARK_PNG_SOFTWARE "leat"
+#define LEAT_MARK_STATE_BEGINS "{\"format\":\"leat.state\","
+#define LEAT_MARK_CARD_BEGINS "---\n# Written by leat.\n"
+
 /* Writes the file completely or not at all: to a new file in the same folder, then fsync and
- * rename. A replaced file keeps its permissions, and a symbolic link stays one. */
+ * rename. A replaced file keeps its permissions, and a symbolic link stays one. LEAT_ERR_EXISTS: a
+ * file of that name may not be replaced; it is unchanged, even if it appeared meanwhile. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_text_save(const char *path, const char *text,
-                                                  int64_t size_bytes, leat_error *err);
-/* Whether leat_text_save can write there: to be checked before the work whose result is to be
- * saved. Changes nothing. */
-LEAT_API LEAT_MUST_CHECK leat_code leat_text_can_save(const char *path, leat_error *err);
+                                                  int64_t size_bytes, leat_mark mark, bool replace,
+                                                  leat_error *err);
+/* Whether leat_text_save, or another function that writes a file of this kind, can write there: to
+ * be checked before the work whose result is to be saved. Changes nothing. */
+LEAT_API LEAT_MUST_CHECK leat_code leat_text_can_save(const char *path, leat_mark mark,
+                                                      bool replace, leat_error *err);
 /* Whether this process may create files in a folder; changes nothing. LEAT_ERR_NOT_FOUND: no such
  * folder. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_folder_can_write(const char *path, leat_error *err);
@@ -163,8 +190,8 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_folder_can_write(const char *path, leat_
 /*
  * A folder of text files, written completely or not at all: to a new folder next to `path`, which
  * leat_text_folder_publish renames, or whose files it moves if `path` is a folder. Without
- * `replace`, that folder must be empty; with it, its files of the same names are overwritten, and
- * others are kept.
+ * `replace`, that folder holds only figures that leat wrote (LEAT_MARK_FIGURE, LEAT_MARK_NUMBERS);
+ * with it, any files. Files of the same names are replaced, and others are kept.
  */
 typedef struct leat_text_folder leat_text_folder;
 /* Checks the place and changes nothing. LEAT_ERR_EXISTS: it is taken. */
@@ -243,7 +270,8 @@ typedef enum leat_setting_kind {
     LEAT_SETTING_SIZE,   /* int64_t: bytes in [min, max], also as 64K, 512M, 4G, 1T (of 1024) */
     LEAT_SETTING_REAL,   /* double in [low, high]; either end may be open */
     LEAT_SETTING_TEXT,   /* const char *: not empty, not copied; NULL: not set */
-    LEAT_SETTING_PATH,   /* const char *: the same, of a file or folder */
+    LEAT_SETTING_PATH,   /* const char *: the same, of a file or folder that is read */
+    LEAT_SETTING_OUTPUT, /* const char *: the same, of a file or folder that is written */
     LEAT_SETTING_OTHER,  /* what `type` reads and writes */
 } leat_setting_kind;
 

@@ -256,10 +256,10 @@ LEAT_API const char *leat_can_attack_name_of(int y, int code);
 /* ---- PNG ----------------------------------------------------------------------------------- */
 
 /*
- * A PNG of 8-bit RGB rows without gaps, from top to bottom; leat_png_destroy. The bytes are a
- * function of the pixels and of the versions of libpng and zlib. LEAT_ERR_OPTION: a side is not in
- * 1..65,500, or the image has more than 2^26 pixels; LEAT_ERR_UNSUPPORTED: leat was built without
- * libpng.
+ * A PNG of 8-bit RGB rows without gaps, from top to bottom, with a chunk tEXt (Software, leat) by
+ * which leat recognises it; leat_png_destroy. The bytes are a function of the pixels and of the
+ * versions of libpng and zlib. LEAT_ERR_OPTION: a side is not in 1..65,500, or the image has more
+ * than 2^26 pixels; LEAT_ERR_UNSUPPORTED: leat was built without libpng.
  */
 typedef struct leat_png leat_png;
 LEAT_API LEAT_MUST_CHECK leat_code leat_png_encode(leat_png **out, const uint8_t *rgb,
@@ -271,9 +271,11 @@ LEAT_API void leat_png_destroy(leat_png *png);
  * LEAT_ERR_INPUT: it is not a PNG. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_png_load(leat_png **out, const char *path, int32_t *width,
                                                  int32_t *height, leat_error *err);
-/* Writes the file complete or not at all, as leat_text_save does. */
+/* Writes the file complete or not at all, as leat_text_save does, and replaces only what that would
+ * (LEAT_MARK_PNG). */
 LEAT_API LEAT_MUST_CHECK leat_code leat_png_save(const char *path, const uint8_t *rgb,
-                                                 int32_t width, int32_t height, leat_error *err);
+                                                 int32_t width, int32_t height, bool replace,
+                                                 leat_error *err);
 
 /* ---- Image data sets ---------------------------------------------------------------------- */
 

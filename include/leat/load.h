@@ -488,9 +488,10 @@ LEAT_API void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_restore(leat_loader *loader, const char *text,
                                                        leat_error *err);
 /* The state as a file, which also lists the options, so that an error names the one that differs;
- * it is written completely or not at all. leat_loader_load accepts both forms. */
+ * it is written and replaced as by leat_text_save (LEAT_MARK_STATE). leat_loader_load accepts both
+ * forms. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_save(const leat_loader *loader, const char *path,
-                                                    leat_error *err);
+                                                    bool replace, leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_loader_load(leat_loader *loader, const char *path,
                                                     leat_error *err);
 

@@ -457,7 +457,8 @@ LEAT_API void leat_graph_loader_state(const leat_graph_loader *loader,
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_restore(leat_graph_loader *loader,
                                                              const char *text, leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_save(const leat_graph_loader *loader,
-                                                          const char *path, leat_error *err);
+                                                          const char *path, bool replace,
+                                                          leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_graph_loader_load(leat_graph_loader *loader,
                                                           const char *path, leat_error *err);
 

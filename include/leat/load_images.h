@@ -69,9 +69,10 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_images_read(const leat_images *images, i
 
 /* ---- Images as PNG --------------------------------------------------------------------------- */
 
-/* Writes an image to a file, complete or not at all. */
+/* Writes an image to a file: see leat_png_save. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_images_save(const leat_images *images, int64_t index,
-                                                    const char *path, leat_error *err);
+                                                    const char *path, bool replace,
+                                                    leat_error *err);
 
 #define LEAT_IMAGES_SHEET_COLUMNS 8
 /* A contact sheet: up to 64 images, evenly spaced over the data set, in rows of 8. */
@@ -228,7 +229,8 @@ LEAT_API void leat_image_loader_state(const leat_image_loader *loader,
 LEAT_API LEAT_MUST_CHECK leat_code leat_image_loader_restore(leat_image_loader *loader,
                                                              const char *text, leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_image_loader_save(const leat_image_loader *loader,
-                                                          const char *path, leat_error *err);
+                                                          const char *path, bool replace,
+                                                          leat_error *err);
 LEAT_API LEAT_MUST_CHECK leat_code leat_image_loader_load(leat_image_loader *loader,
                                                           const char *path, leat_error *err);
 

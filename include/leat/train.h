@@ -295,6 +295,7 @@ typedef struct leat_run_sample_options {
     int64_t first, count; /* images first .. first + count - 1, from 0 */
     int32_t threads;      /* 1 .. 256; the images do not depend on it */
     const char *kernels;  /* as in leat_dcgan_options */
+    bool replace;         /* any file, for leat_run_sample_save */
 } leat_run_sample_options;
 /* The last step, images 0 .. 63 from the run's own seed, all processors. */
 LEAT_API leat_run_sample_options leat_run_sample_options_default(void);
@@ -307,18 +308,19 @@ LEAT_API LEAT_MUST_CHECK leat_code leat_run_sample(const leat_run *run,
                                                    const leat_run_sample_options *options,
                                                    uint8_t *out, double *deviation, int64_t *step,
                                                    leat_error *err);
-/* Writes such images as a PNG, in rows of `columns`. LEAT_ERR_INPUT: they are almost uniform
- * (deviation below LEAT_SAMPLE_DEVIATION_MIN), and nothing is written. */
+/* Writes such images as a PNG, in rows of `columns`: see leat_png_save. LEAT_ERR_INPUT: they are
+ * almost uniform (deviation below LEAT_SAMPLE_DEVIATION_MIN), and nothing is written. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_run_sample_save(const leat_run *run,
                                                         const leat_run_sample_options *options,
                                                         const char *path, int64_t columns,
                                                         double *deviation, int64_t *step,
                                                         leat_error *err);
-/* Writes a PNG of images in rows of `columns`, with borders of two black pixels. LEAT_ERR_OPTION: a
- * size is out of range. */
+/* Writes a PNG of images in rows of `columns`, with borders of two black pixels: see leat_png_save.
+ * LEAT_ERR_OPTION: a size is out of range. */
 LEAT_API LEAT_MUST_CHECK leat_code leat_image_grid_save(const char *path, const uint8_t *images,
                                                         int64_t count, int32_t size,
-                                                        int64_t columns, leat_error *err);
+                                                        int64_t columns, bool replace,
+                                                        leat_error *err);
 
 /* ---- To and from other programs ----------------------------------------------------------- */
 

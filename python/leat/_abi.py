@@ -27,6 +27,7 @@ NODE_FEATURES, EDGE_FEATURES = 35, 11
 CAN_CLASSES = 2
 LOADER_STATE_BYTES = 257
 TRAIN_WARNINGS, WARNING_BYTES = 2, 256
+MARK_PAGE = 1
 
 
 class Error(c.Structure):
@@ -421,6 +422,7 @@ class RunSampleOptions(c.Structure):
     _fields_ = [
         ("step", c.c_int64), ("seed", c.c_uint64), ("run_seed", c.c_bool), ("first", c.c_int64),
         ("count", c.c_int64), ("threads", c.c_int32), ("kernels", c.c_char_p),
+        ("replace", c.c_bool),
     ]
 
 
@@ -509,11 +511,12 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_batch_release": (None, (_handle,)),
     "leat_loader_step": (c.c_int64, (_handle,)),
     "leat_loader_step_count": (c.c_int64, (_handle,)),
+    "leat_text_save": (c.c_int, (c.c_char_p, c.c_char_p, c.c_int64, c.c_int, c.c_bool, _error)),
     "leat_loader_epoch_sequences": (c.c_int64, (_handle,)),
     "leat_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
     "leat_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
     "leat_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
     "leat_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_loader_get_counters": (None, (_handle, c.POINTER(LoaderCounters))),
     "leat_loader_exceeds_memory": (c.c_bool, (_handle, c.POINTER(c.c_int64),
@@ -564,7 +567,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_graph_loader_seek": (c.c_int, (_handle, c.c_int64, c.c_int64, _error)),
     "leat_graph_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
     "leat_graph_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_graph_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_graph_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
     "leat_graph_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_graph_loader_get_facts": (None, (_handle, c.POINTER(GraphLoaderFacts))),
     "leat_graph_loader_get_epoch": (c.c_int, (_handle, c.c_int64, c.POINTER(GraphEpochFacts),
@@ -592,7 +595,7 @@ PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "leat_image_loader_seek": (c.c_int, (_handle, c.c_int64, _error)),
     "leat_image_loader_state": (None, (_handle, c.c_char * LOADER_STATE_BYTES)),
     "leat_image_loader_restore": (c.c_int, (_handle, c.c_char_p, _error)),
-    "leat_image_loader_save": (c.c_int, (_handle, c.c_char_p, _error)),
+    "leat_image_loader_save": (c.c_int, (_handle, c.c_char_p, c.c_bool, _error)),
     "leat_image_loader_load": (c.c_int, (_handle, c.c_char_p, _error)),
     "leat_image_loader_get_counters": (None, (_handle, c.POINTER(ImageLoaderCounters))),
     "leat_train_warning_text": (c.c_char_p, (c.c_int, c.POINTER(TrainWarning),

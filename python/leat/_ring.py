@@ -127,11 +127,12 @@ class Ring:
         text = state if isinstance(state, str) else json.dumps(dict(state), default=int)
         call(getattr(lib, self._name + "_restore"), self._open, encoded(text))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, *, replace: bool = False) -> None:
         """Writes the state to a file, with the options by name, so that an error names the one that
-        differs. The file appears only when complete."""
+        differs. The file appears only when complete. FileExistsError: a file of that name is not a
+        state that leat wrote, and `replace` is not set."""
         with self._alone:
-            call(getattr(lib, self._name + "_save"), self._open, encoded(path))
+            call(getattr(lib, self._name + "_save"), self._open, encoded(path), bool(replace))
 
     def load(self, path: Path) -> None:
         """Restores the state in a file written by save() or by the command."""

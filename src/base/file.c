@@ -17,11 +17,14 @@
 #include "base/fault.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/own.h"
 
 struct leat_file {
     int fd;
     char *path;  /* for messages: for a draft, its final name */
     char *draft; /* the name of a draft until it is published; NULL: not a draft */
+    bool output; /* published only over a file with this mark */
+    leat_mark mark;
 };
 
 /* The maximum per call, so that a signal or a full disk is noticed in time. */
@@ -93,9 +96,17 @@ leat_code leat_file_open(leat_file **out, const char *path, leat_file_mode mode,
     return open_as(out, path, flags_of[mode], mode == LEAT_FILE_SECRET ? 0600 : 0666, path, err);
 }
 
+/* Only the file itself: its name may belong to another one (leat_own_rename). */
+static void remove_draft(const leat_file *file) {
+    struct stat own, there;
+    if (fstat(file->fd, &own) == 0 && lstat(file->draft, &there) == 0 &&
+        own.st_dev == there.st_dev && own.st_ino == there.st_ino)
+        (void)unlink(file->draft);
+}
+
 void leat_file_close(leat_file *file) {
     if (file == NULL) return;
-    if (file->draft != NULL) (void)unlink(file->draft);
+    if (file->draft != NULL) remove_draft(file);
     if (file->fd >= 0) close(file->fd);
     leat_free(file->path);
     leat_free(file->draft);
@@ -291,9 +302,10 @@ static leat_code find_target(const char *path, char target[LEAT_PATH_BYTES], lea
     return leat_path_target(target, path, err);
 }
 
-leat_code leat_file_can_save(const char *path, leat_error *err) {
+leat_code leat_file_can_save(const char *path, leat_mark mark, bool replace, leat_error *err) {
     char target[LEAT_PATH_BYTES], parent[LEAT_PATH_BYTES];
     LEAT_TRY(find_target(path, target, err));
+    if (!replace) LEAT_TRY(leat_own_check(target, mark, err));
     LEAT_TRY(leat_path_parent(target, parent, err));
     leat_code code = leat_folder_can_write(parent, err);
     return code == LEAT_OK ? LEAT_OK : leat_error_context(err, code, "cannot create \"%s\"", path);
@@ -346,6 +358,20 @@ leat_code leat_file_open_draft(leat_file **out, const char *path, leat_error *er
     return open_draft(out, path, false, err);
 }
 
+leat_code leat_file_open_output(leat_file **out, const char *path, leat_mark mark, bool replace,
+                                leat_error *err) {
+    char target[LEAT_PATH_BYTES];
+    *out = NULL;
+    if (!replace) {
+        LEAT_TRY(find_target(path, target, err));
+        LEAT_TRY(leat_own_check(target, mark, err));
+    }
+    LEAT_TRY(open_draft(out, path, false, err));
+    (*out)->output = !replace;
+    (*out)->mark = mark;
+    return LEAT_OK;
+}
+
 /* The replacement of `old` gets its owner, group and permissions as far as the system permits. A
  * group other than the old one gets no more rights than everybody. */
 static void keep_access(int fd, const struct stat *old) {
@@ -374,16 +400,17 @@ leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err) {
     LEAT_ASSERT(file->draft != NULL);
     if (stat(file->path, &old) == 0 && S_ISREG(old.st_mode)) keep_access(file->fd, &old);
     if (durable) LEAT_TRY(leat_file_sync(file, err));
-    LEAT_TRY(leat_path_rename(file->draft, file->path, err));
+    LEAT_TRY(file->output ? leat_own_rename(file->draft, file->path, file->mark, err)
+                          : leat_path_rename(file->draft, file->path, err));
+    if (file->output) (void)unlink(file->draft); /* what was replaced */
     leat_free(file->draft);
     file->draft = NULL;
     return durable ? leat_path_sync_parent(file->path, err) : LEAT_OK;
 }
 
-static leat_code save(const char *path, const void *bytes, int64_t size_bytes, bool secret,
-                      leat_error *err) {
-    leat_file *file = NULL;
-    LEAT_TRY(open_draft(&file, path, secret, err));
+/* Writes the draft and publishes it. */
+static leat_code finish_draft(leat_file *file, const void *bytes, int64_t size_bytes,
+                              leat_error *err) {
     leat_code code = leat_file_pwrite(file, bytes, size_bytes, 0, err);
     if (code == LEAT_OK) code = leat_file_publish(file, true, err);
     leat_file_close(file);
@@ -391,12 +418,23 @@ static leat_code save(const char *path, const void *bytes, int64_t size_bytes, b
 }
 
 leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes, leat_error *err) {
-    return save(path, bytes, size_bytes, false, err);
+    leat_file *file = NULL;
+    LEAT_TRY(open_draft(&file, path, false, err));
+    return finish_draft(file, bytes, size_bytes, err);
+}
+
+leat_code leat_file_save_output(const char *path, const void *bytes, int64_t size_bytes,
+                                leat_mark mark, bool replace, leat_error *err) {
+    leat_file *file = NULL;
+    LEAT_TRY(leat_file_open_output(&file, path, mark, replace, err));
+    return finish_draft(file, bytes, size_bytes, err);
 }
 
 leat_code leat_file_save_private(const char *path, const void *bytes, int64_t size_bytes,
                                  leat_error *err) {
-    return save(path, bytes, size_bytes, true, err);
+    leat_file *file = NULL;
+    LEAT_TRY(open_draft(&file, path, true, err));
+    return finish_draft(file, bytes, size_bytes, err);
 }
 
 /* ---- this process ---- */

@@ -54,8 +54,13 @@ LEAT_MUST_CHECK leat_code leat_file_open_draft(leat_file **out, const char *path
  * the file is complete even after a power failure. On failure it stays a draft, unless only the
  * folder could not be synced. */
 LEAT_MUST_CHECK leat_code leat_file_publish(leat_file *file, bool durable, leat_error *err);
-/* Whether leat_file_open_draft could succeed; changes nothing. */
-LEAT_MUST_CHECK leat_code leat_file_can_save(const char *path, leat_error *err);
+/* A draft of a file that a user named: without `replace` it is published only over a file with this
+ * mark. LEAT_ERR_EXISTS, here or when it is published: the name belongs to another one. */
+LEAT_MUST_CHECK leat_code leat_file_open_output(leat_file **out, const char *path, leat_mark mark,
+                                                bool replace, leat_error *err);
+/* Whether leat_file_open_output could succeed; changes nothing. */
+LEAT_MUST_CHECK leat_code leat_file_can_save(const char *path, leat_mark mark, bool replace,
+                                             leat_error *err);
 
 /* A file in the folder `dir` for this process alone: it has no name, so no other process can open
  * it, and it is removed when it is closed or the process ends. Messages call it "<dir>/scratch". */
@@ -75,6 +80,10 @@ LEAT_MUST_CHECK leat_code leat_file_sha256(const char *path, uint8_t digest[32],
 /* Writes a draft and publishes it durably: complete or not at all. */
 LEAT_MUST_CHECK leat_code leat_file_save(const char *path, const void *bytes, int64_t size_bytes,
                                          leat_error *err);
+/* The same for a file that a user named: see leat_file_open_output. */
+LEAT_MUST_CHECK leat_code leat_file_save_output(const char *path, const void *bytes,
+                                                int64_t size_bytes, leat_mark mark, bool replace,
+                                                leat_error *err);
 /* The same for secrets: a new file, and its draft, can be read by this user alone. */
 LEAT_MUST_CHECK leat_code leat_file_save_private(const char *path, const void *bytes,
                                                  int64_t size_bytes, leat_error *err);
@@ -125,6 +134,15 @@ LEAT_MUST_CHECK leat_code leat_path_sync_parent(const char *path, leat_error *er
 LEAT_MUST_CHECK leat_code leat_path_sync_dir(const char *path, leat_error *err);
 /* rename(2). */
 LEAT_MUST_CHECK leat_code leat_path_rename(const char *from, const char *to, leat_error *err);
+/* The same if the name `to` is free; *taken: it is not, and nothing was done. In one step, unless
+ * the file system has neither such a rename nor hard links. */
+LEAT_MUST_CHECK leat_code leat_path_rename_new(const char *from, const char *to, bool *taken,
+                                               leat_error *err);
+/* Exchanges the names of two files or folders in one step; *number is the errno of a failure, or 0.
+ * false: the file system cannot. */
+bool leat_path_exchange(const char *one, const char *other, int *number);
+/* Gives the file `from` back the name `to` that it had before an exchange; 0 or an errno. */
+int leat_path_put_back(const char *from, const char *to);
 /* Renames the file or folder `from` to `to`, syncs their common parent folder, and removes the file
  * or folder that had the name. At any time one of the two has it, complete. (If the file system
  * cannot exchange two folders, a kill between two renames leaves the old one as "<from>.old".) */
@@ -137,6 +155,11 @@ LEAT_MUST_CHECK leat_code leat_path_replace(const char *from, const char *to, le
  */
 LEAT_MUST_CHECK leat_code leat_path_move_files(const char *from, const char *to, const char *last,
                                                leat_error *err);
+/* The same, with another function for leat_path_rename. */
+typedef leat_code leat_path_move_fn(const char *from, const char *to, leat_error *err);
+LEAT_MUST_CHECK leat_code leat_path_move_files_by(leat_path_move_fn *move, const char *from,
+                                                  const char *to, const char *last,
+                                                  leat_error *err);
 /* Renames the folder `from` to `to`, which must not exist or be an empty folder, and syncs their
  * common parent folder. */
 LEAT_MUST_CHECK leat_code leat_path_move_dir(const char *from, const char *to, leat_error *err);

@@ -222,6 +222,26 @@ leat_code leat_path_rename(const char *from, const char *to, leat_error *err) {
     return leat_fail_errno(err, errno, "cannot rename \"%s\" to \"%s\"", from, to);
 }
 
+leat_code leat_path_rename_new(const char *from, const char *to, bool *taken, leat_error *err) {
+    leat_path_facts facts;
+    int number = 0;
+    *taken = false;
+    if (LEAT_FAULT(LEAT_FAULT_RENAME)) number = EINVAL;
+    else if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) != 0) number = errno;
+    if (number == EINVAL || number == ENOSYS) { /* not on this file system: by a hard link */
+        number = 0;
+        if (LEAT_FAULT(LEAT_FAULT_RENAME)) number = EIO;
+        else if (link(from, to) != 0 || unlink(from) != 0) number = errno;
+    }
+    *taken = number == EEXIST;
+    if (number == 0 || *taken) return LEAT_OK;
+    if (number != EPERM && number != EOPNOTSUPP && number != EMLINK)
+        return leat_fail_errno(err, number, "cannot rename \"%s\" to \"%s\"", from, to);
+    LEAT_TRY(leat_path_stat(to, &facts, err)); /* no hard links either */
+    *taken = facts.kind != LEAT_PATH_NONE;
+    return *taken ? LEAT_OK : leat_path_rename(from, to, err);
+}
+
 leat_code leat_path_move_dir(const char *from, const char *to, leat_error *err) {
     LEAT_TRY(leat_path_rename(from, to, err));
     return leat_path_sync_parent(to, err);
@@ -242,15 +262,21 @@ static leat_code check_free(const char *to, const char *name, leat_error *err) {
         link ? "a link" : "not a regular file");
 }
 
-static leat_code move_file(const char *from, const char *to, const char *name, leat_error *err) {
+static leat_code move_file(leat_path_move_fn *move, const char *from, const char *to,
+                           const char *name, leat_error *err) {
     char old[LEAT_PATH_BYTES], new[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_join(old, sizeof old, from, name, err));
     LEAT_TRY(leat_path_join(new, sizeof new, to, name, err));
-    return leat_path_rename(old, new, err);
+    return move(old, new, err);
 }
 
 leat_code leat_path_move_files(const char *from, const char *to, const char *last,
                                leat_error *err) {
+    return leat_path_move_files_by(leat_path_rename, from, to, last, err);
+}
+
+leat_code leat_path_move_files_by(leat_path_move_fn *move, const char *from, const char *to,
+                                  const char *last, leat_error *err) {
     leat_path_list names = {0};
     bool link = false;
     LEAT_TRY(leat_path_is_link(to, &link, err));
@@ -262,7 +288,7 @@ leat_code leat_path_move_files(const char *from, const char *to, const char *las
     for (int pass = 0; pass < 2 && code == LEAT_OK; pass++) {
         for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
             bool is_last = strcmp(names.paths[i], last) == 0;
-            if (is_last == (pass == 1)) code = move_file(from, to, names.paths[i], err);
+            if (is_last == (pass == 1)) code = move_file(move, from, to, names.paths[i], err);
         }
         if (code == LEAT_OK) code = leat_path_sync_dir(to, err);
     }
@@ -270,20 +296,23 @@ leat_code leat_path_move_files(const char *from, const char *to, const char *las
     return code;
 }
 
-/* Exchanges the names of two folders in one step; false if the file system cannot, or if a fault is
- * injected. */
-static bool exchange(const char *one, const char *other, int *number) {
+bool leat_path_exchange(const char *one, const char *other, int *number) {
     *number = 0;
     if (LEAT_FAULT(LEAT_FAULT_RENAME)) *number = EINVAL;
     else if (renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) != 0) *number = errno;
     return *number != EINVAL && *number != ENOSYS;
 }
 
+int leat_path_put_back(const char *from, const char *to) {
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0) return 0;
+    return rename(from, to) == 0 ? 0 : errno;
+}
+
 /* A folder replaces one that is not empty; the old one gets a temporary name. */
 static leat_code replace_folder(const char *from, const char *to, char old[LEAT_PATH_BYTES],
                                 leat_error *err) {
     int number = 0;
-    if (exchange(from, to, &number)) {
+    if (leat_path_exchange(from, to, &number)) {
         snprintf(old, LEAT_PATH_BYTES, "%s", from);
         if (number == 0) return LEAT_OK;
         return leat_fail_errno(err, number, "cannot exchange \"%s\" and \"%s\"", from, to);

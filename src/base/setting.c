@@ -45,7 +45,8 @@ static void *member(value *v, const leat_setting *setting, size_t *bytes) {
     case LEAT_SETTING_SEED: *bytes = sizeof v->seed; return &v->seed;
     case LEAT_SETTING_REAL: *bytes = sizeof v->real; return &v->real;
     case LEAT_SETTING_TEXT:
-    case LEAT_SETTING_PATH: *bytes = sizeof v->text; return &v->text;
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: *bytes = sizeof v->text; return &v->text;
     default: *bytes = sizeof v->whole; return &v->whole;
     }
 }
@@ -110,7 +111,8 @@ static bool in_range(const leat_setting *setting, const value *v) {
         return (setting->low_open ? v->real > setting->low : v->real >= setting->low) &&
                (setting->high_open ? v->real < setting->high : v->real <= setting->high);
     case LEAT_SETTING_TEXT:
-    case LEAT_SETTING_PATH: return v->text == NULL || v->text[0] != 0;
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: return v->text == NULL || v->text[0] != 0;
     default: return true;
     }
 }
@@ -182,7 +184,8 @@ static bool parse(const leat_setting *setting, const char *text, value *v) {
         v->real += 0.0; /* not -0 */
         return isfinite(v->real);
     case LEAT_SETTING_TEXT:
-    case LEAT_SETTING_PATH: v->text = text; return true;
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: v->text = text; return true;
     case LEAT_SETTING_OTHER: break; /* by its own function */
     }
     return false;
@@ -305,7 +308,8 @@ void leat_setting_accepts(const leat_setting *setting, char *text, size_t text_b
         return;
     case LEAT_SETTING_SEED: snprintf(text, text_bytes, "a whole number from 0 to 2^64 - 1"); return;
     case LEAT_SETTING_TEXT: snprintf(text, text_bytes, "text that is not empty"); return;
-    case LEAT_SETTING_PATH: snprintf(text, text_bytes, "a path"); return;
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: snprintf(text, text_bytes, "a path"); return;
     case LEAT_SETTING_OTHER: text[0] = 0; /* described by its own function */
     }
 }
@@ -320,7 +324,8 @@ const char *leat_setting_value(const leat_setting *setting) {
     case LEAT_SETTING_SEED: return "S";
     case LEAT_SETTING_SIZE: return "SIZE";
     case LEAT_SETTING_REAL: return "X";
-    case LEAT_SETTING_PATH: return "PATH";
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: return "PATH";
     default: return "TEXT";
     }
 }
@@ -367,7 +372,8 @@ const char *leat_setting_get(const leat_setting *setting, const void *options,
     switch (setting->kind) {
     case LEAT_SETTING_FLAG: return v.flag ? "true" : "false";
     case LEAT_SETTING_TEXT:
-    case LEAT_SETTING_PATH: return v.text;
+    case LEAT_SETTING_PATH:
+    case LEAT_SETTING_OUTPUT: return v.text;
     case LEAT_SETTING_SEED: snprintf(text, LEAT_SETTING_BYTES, "%" PRIu64, v.seed); break;
     case LEAT_SETTING_REAL: format_real(v.real, text); break;
     case LEAT_SETTING_CHOICE:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/mem.h"
 
 struct leat_textbuf {
@@ -67,10 +68,20 @@ leat_code leat_textbuf_finish(leat_textbuf *text, const char **words, int64_t *s
     return LEAT_OK;
 }
 
-leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes, leat_error *err) {
-    return leat_file_save(path, text, size_bytes, err);
+void leat_text_sha256(const char *text, int64_t size_bytes, char hex[65]) {
+    leat_sha256 sha;
+    uint8_t digest[32];
+    leat_sha256_init(&sha);
+    leat_sha256_update(&sha, text, size_bytes);
+    leat_sha256_final(&sha, digest);
+    leat_sha256_hex(digest, hex);
 }
 
-leat_code leat_text_can_save(const char *path, leat_error *err) {
-    return leat_file_can_save(path, err);
+leat_code leat_text_save(const char *path, const char *text, int64_t size_bytes, leat_mark mark,
+                         bool replace, leat_error *err) {
+    return leat_file_save_output(path, text, size_bytes, mark, replace, err);
+}
+
+leat_code leat_text_can_save(const char *path, leat_mark mark, bool replace, leat_error *err) {
+    return leat_file_can_save(path, mark, replace, err);
 }

@@ -4,12 +4,30 @@
  */
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/own.h"
 
 struct leat_text_folder {
     char path[LEAT_PATH_BYTES], draft[LEAT_PATH_BYTES];
     bool replace;
     bool drafted; /* the new folder exists */
 };
+
+/* Whether leat wrote a file of the folder, or it is the draft of one. */
+static leat_code check_name(const char *path, const char *name, leat_error *err) {
+    char file[LEAT_PATH_BYTES];
+    const leat_mark mark = leat_own_mark_of_name(name);
+    if (leat_path_is_draft(name)) return LEAT_OK;
+    LEAT_TRY(leat_path_join(file, sizeof file, path, name, err));
+    leat_error why = {0};
+    const leat_code code =
+        mark == LEAT_MARK_NONE ? LEAT_ERR_EXISTS : leat_own_check(file, mark, &why);
+    if (code != LEAT_ERR_EXISTS) return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
+    return leat_fail(
+        err, LEAT_ERR_EXISTS,
+        "\"%.200s\" contains \"%.100s\", which is not recognised as a figure that leat "
+        "wrote; use another folder, or --replace to overwrite files of the same names",
+        path, name);
+}
 
 /* Whether there is a folder, where files may be added to it. */
 static leat_code check_place(const char *path, bool replace, bool *exists, leat_error *err) {
@@ -20,14 +38,17 @@ static leat_code check_place(const char *path, bool replace, bool *exists, leat_
     if (!*exists) return LEAT_OK;
     if (facts.kind != LEAT_PATH_DIR)
         return leat_fail(err, LEAT_ERR_EXISTS, "\"%.300s\" exists and is not a folder", path);
+    if (replace) return LEAT_OK;
     LEAT_TRY(leat_path_list_dir(path, &names, err));
-    const int64_t count = names.count;
+    leat_code code = LEAT_OK;
+    for (int pass = 0; pass < 2; pass++) { /* tables after figures, without which none is leat's */
+        for (int64_t i = 0; i < names.count && code == LEAT_OK; i++) {
+            const bool table = leat_own_mark_of_name(names.paths[i]) == LEAT_MARK_NUMBERS;
+            if (table == (pass == 1)) code = check_name(path, names.paths[i], err);
+        }
+    }
     leat_path_list_free(&names);
-    if (count == 0 || replace) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_EXISTS,
-                     "\"%.300s\" is a folder that is not empty; use --replace to overwrite its "
-                     "files of the same names",
-                     path);
+    return code;
 }
 
 /* Before the work whose result is to be saved. */
@@ -77,12 +98,17 @@ leat_code leat_text_folder_add(leat_text_folder *folder, const char *name, const
     return leat_file_save(path, text, size_bytes, err);
 }
 
+static leat_code move_own(const char *from, const char *to, leat_error *err) {
+    return leat_own_rename(from, to, leat_own_mark_of_name(to), err);
+}
+
 leat_code leat_text_folder_publish(leat_text_folder *folder, leat_error *err) {
     bool exists = false;
     LEAT_TRY(make_draft(folder, err));
     LEAT_TRY(check_place(folder->path, folder->replace, &exists, err));
     if (!exists) return leat_path_move_dir(folder->draft, folder->path, err);
-    leat_code code = leat_path_move_files(folder->draft, folder->path, "", err);
+    leat_path_move_fn *move = folder->replace ? leat_path_rename : move_own;
+    leat_code code = leat_path_move_files_by(move, folder->draft, folder->path, "", err);
     discard_draft(folder);
     return code;
 }

@@ -34,7 +34,7 @@ LEAT_MUST_CHECK static inline leat_code leat_ingest_check_flags(bool resume, boo
 }
 
 #define LEAT_INGEST_TEMP(type)                                                                     \
-    .name = "temp", .kind = LEAT_SETTING_PATH, .place = offsetof(type, temp_dir), .neutral = true, \
-    .value = "DIR", .usually = "inside the output folder"
+    .name = "temp", .kind = LEAT_SETTING_OUTPUT, .place = offsetof(type, temp_dir),                \
+    .neutral = true, .value = "DIR", .usually = "inside the output folder"
 
 #endif

@@ -42,13 +42,15 @@ void leat_state_text(const leat_state_form *form, const int64_t *place,
 }
 
 leat_code leat_state_save(const leat_state_form *form, const int64_t *place, const char *path,
-                          leat_error *err) {
+                          bool replace, leat_error *err) {
     char text[LEAT_LOADER_STATE_BYTES];
     leat_buf buf = {0};
     leat_state_text(form, place, text);
     text[strlen(text) - 1] = 0; /* continued below */
-    leat_code code = leat_buf_printf(&buf, err, "%s,\"in_words\":%s}\n", text, form->words);
-    if (code == LEAT_OK) code = leat_file_save(path, buf.data, buf.size, err);
+    leat_code code = leat_buf_printf(&buf, err, LEAT_MARK_STATE_BEGINS "%s,\"in_words\":%s}\n",
+                                     text + 1, form->words);
+    if (code == LEAT_OK)
+        code = leat_file_save_output(path, buf.data, buf.size, LEAT_MARK_STATE, replace, err);
     leat_buf_free(&buf);
     return code;
 }

@@ -39,8 +39,9 @@ void leat_state_text(const leat_state_form *form, const int64_t *place,
 /* Parses the place in a state; LEAT_ERR_INPUT names what differs. */
 LEAT_MUST_CHECK leat_code leat_state_parse(const leat_state_form *form, const char *text,
                                            int64_t size_bytes, int64_t *place, leat_error *err);
+/* Replaces what leat_text_save would. */
 LEAT_MUST_CHECK leat_code leat_state_save(const leat_state_form *form, const int64_t *place,
-                                          const char *path, leat_error *err);
+                                          const char *path, bool replace, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_state_load(const leat_state_form *form, const char *path,
                                           int64_t *place, leat_error *err);
 

@@ -47,9 +47,10 @@ void leat_stepped_state(const leat_stepped *steps, char text[LEAT_LOADER_STATE_B
     leat_state_text(&steps->form, &step, text);
 }
 
-leat_code leat_stepped_save(const leat_stepped *steps, const char *path, leat_error *err) {
+leat_code leat_stepped_save(const leat_stepped *steps, const char *path, bool replace,
+                            leat_error *err) {
     int64_t step = leat_ring_step(steps->ring);
-    return leat_state_save(&steps->form, &step, path, err);
+    return leat_state_save(&steps->form, &step, path, replace, err);
 }
 
 leat_code leat_stepped_restore(const leat_stepped *steps, const char *text, leat_error *err) {

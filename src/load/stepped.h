@@ -33,7 +33,7 @@ void leat_stepped_state(const leat_stepped *steps, char text[LEAT_LOADER_STATE_B
 LEAT_MUST_CHECK leat_code leat_stepped_restore(const leat_stepped *steps, const char *text,
                                                leat_error *err);
 LEAT_MUST_CHECK leat_code leat_stepped_save(const leat_stepped *steps, const char *path,
-                                            leat_error *err);
+                                            bool replace, leat_error *err);
 LEAT_MUST_CHECK leat_code leat_stepped_load(const leat_stepped *steps, const char *path,
                                             leat_error *err);
 

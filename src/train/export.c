@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/own.h"
 #include "base/thread.h"
 #include "leat/format.h"
 #include "train/init.h"
@@ -162,7 +163,8 @@ static leat_code put_card(const exporting *self, leat_buf *text, leat_error *err
     const leat_train_options *o = &run->options;
     LEAT_TRY(leat_buf_printf(
         text, err,
-        "---\ntags:\n- leat\n- dcgan\n- unconditional-image-generation\n---\n\n"
+        LEAT_MARK_CARD_BEGINS
+        "tags:\n- leat\n- dcgan\n- unconditional-image-generation\n---\n\n"
         "# DCGAN, 64 x 64\n\n![samples](samples.png)\n\n"
         "Generator and discriminator after step %lld of a run of leat %s.\n\n"
         "| | |\n|---|---|\n| width | %d |\n| latent size | %d |\n"
@@ -213,7 +215,7 @@ static leat_code save_samples(exporting *self, leat_error *err) {
                          (long long)self->checkpoint->step, self->deviation);
     if (code == LEAT_OK)
         code = leat_image_grid_save(path, images, LEAT_GRID_IMAGES, LEAT_IMAGE_SIZE,
-                                    LEAT_GRID_COLUMNS, err);
+                                    LEAT_GRID_COLUMNS, true, err);
     leat_free(images);
     return code;
 }
@@ -258,15 +260,22 @@ static leat_code save_all(exporting *self, leat_error *err) {
     return save_card(self, err);
 }
 
+/* To a name that was free when the export began, and still is. */
+static leat_code move_new(const char *from, const char *to, leat_error *err) {
+    return leat_own_rename(from, to, LEAT_MARK_NONE, err);
+}
+
 /* Writes all files to a new folder beside `dir`, and moves them there once they are complete. */
-static leat_code publish(exporting *self, const char *dir, bool exists, leat_error *err) {
+static leat_code publish(exporting *self, const char *dir, bool exists, bool replace,
+                         leat_error *err) {
     char draft[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_draft(draft, dir, err));
     self->dir = draft;
     leat_code code = save_all(self, err);
     if (code == LEAT_OK)
-        code = exists ? leat_path_move_files(draft, dir, CARD, err)
-                      : leat_path_move_dir(draft, dir, err);
+        code = !exists   ? leat_path_move_dir(draft, dir, err)
+               : replace ? leat_path_move_files(draft, dir, CARD, err)
+                         : leat_path_move_files_by(move_new, draft, dir, CARD, err);
     if (leat_path_remove_tree(draft, NULL) != LEAT_OK) {
         /* the files are there, or the first error counts */
     }
@@ -305,6 +314,20 @@ static leat_code is_of_run(const char *dir, const char run[65], bool *yes, leat_
     return LEAT_OK;
 }
 
+/* Of an export of this run, what its user may have replaced: the weights and config.json are leat's
+ * then. */
+static leat_code check_own(const char *dir, const char *name, leat_mark mark, leat_error *err) {
+    char path[LEAT_PATH_BYTES];
+    leat_error why = {0};
+    LEAT_TRY(leat_path_join(path, sizeof path, dir, name, err));
+    const leat_code code = leat_own_check(path, mark, &why);
+    if (code != LEAT_ERR_EXISTS) return code == LEAT_OK ? LEAT_OK : leat_error_copy(err, &why);
+    return leat_fail(err, LEAT_ERR_EXISTS,
+                     "--export: \"%.300s\" is not recognised as a file that leat wrote; move it "
+                     "away, or use another folder",
+                     path);
+}
+
 leat_code leat_export_check(const char *dir, const char run[65], leat_error *err) {
     char folder[LEAT_PATH_BYTES];
     const char *taken = NULL;
@@ -312,7 +335,10 @@ leat_code leat_export_check(const char *dir, const char run[65], leat_error *err
     LEAT_TRY(find_folder(dir, folder, &exists, &taken, err));
     if (taken == NULL) return LEAT_OK;
     LEAT_TRY(is_of_run(folder, run, &ours, err));
-    if (ours) return LEAT_OK;
+    if (ours) {
+        LEAT_TRY(check_own(folder, SAMPLES, LEAT_MARK_PNG, err));
+        return check_own(folder, CARD, LEAT_MARK_CARD, err);
+    }
     return leat_fail(err, LEAT_ERR_EXISTS,
                      "--export: \"%.300s\" has a file \"%s\" and is not an export of this run; use "
                      "another folder",
@@ -337,7 +363,7 @@ leat_code leat_export_state(const char *path, leat_trainer *trainer, const char 
     if (code == LEAT_OK && self.checkpoint == NULL)
         code = leat_fail(err, LEAT_ERR_NOT_FOUND, "there is no checkpoint of step %lld",
                          (long long)step);
-    if (code == LEAT_OK) code = publish(&self, folder, exists, err);
+    if (code == LEAT_OK) code = publish(&self, folder, exists, taken != NULL, err);
     leat_free(self.running);
     leat_run_close(run);
     return code;
@@ -362,7 +388,7 @@ leat_code leat_run_export(const char *path, int64_t step, const char *dir, bool 
         leat_run_load(run, step, leat_cpu_count(), NULL, &self.trainer, &self.checkpoint, err);
     if (code == LEAT_OK) {
         self.model = (leat_model *)(uintptr_t)leat_trainer_model(self.trainer);
-        code = publish(&self, folder, exists, err);
+        code = publish(&self, folder, exists, replace, err);
     }
     leat_free(self.running);
     leat_trainer_destroy(self.trainer);

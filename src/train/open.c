@@ -246,6 +246,7 @@ leat_code leat_run_sample_save(const leat_run *run, const leat_run_sample_option
     if (options->count < 1 || options->count > 65536)
         return leat_fail(err, LEAT_ERR_OPTION, "%lld images; a grid has 1 to 65536",
                          (long long)options->count);
+    LEAT_TRY(leat_file_can_save(path, LEAT_MARK_PNG, options->replace, err));
     LEAT_TRY(LEAT_NEW(&images, options->count * LEAT_IMAGE_VALUES, err));
     leat_code code = leat_run_sample(run, options, images, deviation, step, err);
     if (code == LEAT_OK && !(*deviation >= LEAT_SAMPLE_DEVIATION_MIN))
@@ -254,7 +255,8 @@ leat_code leat_run_sample_save(const leat_run *run, const leat_run_sample_option
                          "%.2f), so nothing was written; use another step, or train longer",
                          (long long)*step, *deviation, LEAT_SAMPLE_DEVIATION_MIN);
     if (code == LEAT_OK)
-        code = leat_image_grid_save(path, images, options->count, LEAT_IMAGE_SIZE, columns, err);
+        code = leat_image_grid_save(path, images, options->count, LEAT_IMAGE_SIZE, columns,
+                                    options->replace, err);
     leat_free(images);
     return code;
 }

@@ -153,7 +153,7 @@ const leat_setting leat_train_rows[] = {
      .usually = "new weights from the seed",
      .help = "begin with the weights of a run, an export or a safetensors file"},
     {.name = "export",
-     .kind = LEAT_SETTING_PATH,
+     .kind = LEAT_SETTING_OUTPUT,
      AT(export_dir),
      .neutral = true,
      .value = "DIR",

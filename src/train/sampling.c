@@ -55,7 +55,7 @@ leat_code leat_sampling_images(leat_model *model, const float *parameters, const
 }
 
 leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t count, int32_t size,
-                               int64_t columns, leat_error *err) {
+                               int64_t columns, bool replace, leat_error *err) {
     const int64_t border = LEAT_GRID_BORDER;
     int64_t pixels = 0;
     if (count < 1 || columns < 1 || columns > 4096 || count > 65536 || size < 1 || size > 1024)
@@ -80,7 +80,7 @@ leat_code leat_image_grid_save(const char *path, const uint8_t *images, int64_t 
             memcpy(grid + ((top + y) * width + left) * 3, images + (i * size + y) * size * 3,
                    (size_t)size * 3);
     }
-    leat_code code = leat_png_save(path, grid, (int32_t)width, (int32_t)height, err);
+    leat_code code = leat_png_save(path, grid, (int32_t)width, (int32_t)height, replace, err);
     leat_free(grid);
     return code;
 }
@@ -134,7 +134,7 @@ static leat_code save_grid(const leat_run_folder *folder, int64_t step, const ui
     snprintf(name, sizeof name, LEAT_GRID_NAME, (long long)step);
     LEAT_TRY(leat_path_join(path, sizeof path, folder->samples, name, err));
     return leat_image_grid_save(path, images, LEAT_GRID_IMAGES, LEAT_IMAGE_SIZE, LEAT_GRID_COLUMNS,
-                                err);
+                                true, err);
 }
 
 int64_t leat_grid_step(const char *name) {

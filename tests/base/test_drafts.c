@@ -63,7 +63,7 @@ static void drafts_of_no_file(void **state) {
         const char *path = in_folder(others[i]);
         assert_int_equal(leat_file_save(path, "new", 3, &err), LEAT_ERR_EXISTS);
         assert_non_null(strstr(err.message, "give the path of a file to write"));
-        assert_int_equal(leat_text_can_save(path, NULL), LEAT_ERR_EXISTS);
+        assert_int_equal(leat_text_can_save(path, LEAT_MARK_NONE, true, NULL), LEAT_ERR_EXISTS);
         assert_true(stat(path, &found) == 0 && !S_ISREG(found.st_mode));
         leat_path_discard(in_folder(others[i]));
     }
@@ -124,7 +124,7 @@ static void drafts_of_others(void **state) {
         assert_ok(leat_file_save(path, "new", 3, err));
         assert_ok(leat_file_open_draft(&file, path, err));
         leat_file_close(file);
-        assert_ok(leat_text_can_save(path, err));
+        assert_ok(leat_text_can_save(path, LEAT_MARK_NONE, true, err));
     }
     assert_string_equal(content_of(in_folder("others/a.tmp")), "mine");
     assert_string_equal(content_of(in_folder("others/precious")), "gold");
@@ -160,10 +160,12 @@ static void asking_touches_nothing(void **state) {
     const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     assert_int_equal(utimensat(AT_FDCWD, in_folder("asked"), old, 0), 0);
     assert_int_equal(stat(in_folder("asked"), &before), 0);
-    assert_ok(leat_text_can_save(in_folder("asked/page.html"), err));
+    assert_ok(leat_text_can_save(in_folder("asked/page.html"), LEAT_MARK_NONE, true, err));
     assert_int_equal(stat(in_folder("asked"), &after), 0);
     assert_memory_equal(&before.st_mtim, &after.st_mtim, sizeof before.st_mtim);
-    assert_int_equal(leat_text_can_save(in_folder("asked/no/page.html"), &err), LEAT_ERR_NOT_FOUND);
+    assert_int_equal(
+        leat_text_can_save(in_folder("asked/no/page.html"), LEAT_MARK_NONE, true, &err),
+        LEAT_ERR_NOT_FOUND);
     assert_non_null(strstr(err.message, "page.html"));
 }
 
@@ -184,7 +186,7 @@ static void drafts_of_long_names(void **state) {
     assert_true(leat_text_clean(draft, (int64_t)strlen(draft)) == (int64_t)strlen(draft));
     name[260] = 'x';
     name[261] = 0;
-    assert_int_equal(leat_text_can_save(in_folder(name), NULL), LEAT_ERR_IO);
+    assert_int_equal(leat_text_can_save(in_folder(name), LEAT_MARK_NONE, true, NULL), LEAT_ERR_IO);
 }
 
 static mode_t mode_of(const char *path) {

@@ -348,7 +348,7 @@ class Files(unittest.TestCase):
         words = ("inspect", os.path.join(DATA, "set"), "--figures", folder)
         done = leat(*words, status=1)
         self.assertEqual(done.stdout, "")  # before the work
-        self.assertIn("use --replace", done.stderr)
+        self.assertIn("--replace to overwrite", done.stderr)
         self.assertEqual(self.read(folder), {**first, "own.svg": b"mine"})
         leat(*words, "--replace", status=0)
         after = self.read(folder)
@@ -358,7 +358,7 @@ class Files(unittest.TestCase):
 
     def test_refused(self):
         for words, status, why in (
-                (("--replace",), 2, "--replace is for --figures"),
+                (("--replace",), 2, "--replace requires an option"),
                 (("--figures", os.path.join(DATA, "set.csv")), 1, "is not a folder"),
                 (("--figures", os.path.join(DATA, "no", "folder")), 1, "no folder"),
                 (("--figures", os.path.join(DATA, "set"), "--html", os.path.join(DATA, "x.html")),

@@ -466,7 +466,8 @@ class Train(Training):
         self.good("train", "dcgan", f"{DATA}/faces", "-o", run, "--steps", "1", *SMALL)
         weights = f"{run}/checkpoints/step-000000001.safetensors"
         before = tree(run)
-        self.bad(leat("sample", run, "-o", weights), 1, "not a PNG")
+        self.bad(leat("sample", run, "-o", weights), 1,
+                 "not recognised as a PNG")
         self.assertEqual(tree(run), before)
         for _ in range(2):  # one of its own is replaced
             self.good("sample", run, "-o", self.at("grid.png"), "--count", "4")

@@ -64,7 +64,7 @@ static leat_code look(leat_graph_loader *loader, leat_error *err) {
     leat_graph_epoch_facts facts;
     int64_t place[2][2];
     leat_graph_loader_place(loader, &place[0][0], &place[0][1]);
-    LEAT_TRY(leat_graph_loader_save(loader, state_path, err));
+    LEAT_TRY(leat_graph_loader_save(loader, state_path, false, err));
     LEAT_TRY(leat_graph_loader_seek(loader, 1, 0, err));
     LEAT_TRY(leat_graph_loader_load(loader, state_path, err));
     leat_graph_loader_place(loader, &place[1][0], &place[1][1]);

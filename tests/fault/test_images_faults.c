@@ -110,7 +110,7 @@ static leat_code take(leat_image_loader *loader, int as, leat_error *err) {
     leat_batch_hash_destroy(hash);
     if (hash_text[as][0] == 0) memcpy(hash_text[as], text, sizeof text);
     assert_string_equal(text, hash_text[as]);
-    LEAT_TRY(leat_image_loader_save(loader, state_path, err));
+    LEAT_TRY(leat_image_loader_save(loader, state_path, false, err));
     LEAT_TRY(leat_image_loader_seek(loader, 1, err));
     LEAT_TRY(leat_image_loader_load(loader, state_path, err));
     assert_int_equal(leat_image_loader_step(loader), leat_image_loader_step_count(loader));

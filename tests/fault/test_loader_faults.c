@@ -69,7 +69,7 @@ static leat_code look(leat_loader *loader, leat_error *err) {
     leat_quarantined *items = NULL;
     leat_batch_hash *hash = NULL;
     int64_t count = 0;
-    LEAT_TRY(leat_loader_save(loader, state_path, err));
+    LEAT_TRY(leat_loader_save(loader, state_path, false, err));
     LEAT_TRY(leat_loader_seek(loader, 9, err));
     LEAT_TRY(leat_loader_load(loader, state_path, err));
     assert_int_equal(leat_loader_step(loader), STEPS);

@@ -303,10 +303,11 @@ static void grids_have_limits(void **state) {
     uint8_t image[3] = {1, 2, 3};
     const char *path = train_path("grid.png");
     (void)state;
-    assert_ok(leat_image_grid_save(path, image, 1, 1, 8, err));
-    assert_fails(leat_image_grid_save(path, image, 0, 1, 8, err), LEAT_ERR_OPTION, "grid of 0");
-    assert_fails(leat_image_grid_save(path, image, 1, 0, 8, err), LEAT_ERR_OPTION, "0 x 0");
-    assert_fails(leat_image_grid_save(path, image, 65536, 1024, 4096, err), LEAT_ERR_OPTION,
+    assert_ok(leat_image_grid_save(path, image, 1, 1, 8, true, err));
+    assert_fails(leat_image_grid_save(path, image, 0, 1, 8, true, err), LEAT_ERR_OPTION,
+                 "grid of 0");
+    assert_fails(leat_image_grid_save(path, image, 1, 0, 8, true, err), LEAT_ERR_OPTION, "0 x 0");
+    assert_fails(leat_image_grid_save(path, image, 65536, 1024, 4096, true, err), LEAT_ERR_OPTION,
                  "too large");
 }
 

@@ -6,11 +6,13 @@ import os
 import subprocess
 
 import leat
-from leat._library import COMMAND
+from leat import _abi
+from leat._library import COMMAND, call, encoded, lib
 
 _STEPS = 4  # batches whose rows are shown
 
 _PAGE = """<!DOCTYPE html>
+<!-- Written by leat. -->
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title>
 <style>body {{ font: 14px/1.5 sans-serif; margin: 2em auto; max-width: 72em }}
 pre {{ font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: 0.7em }}</style>
@@ -21,8 +23,9 @@ pre {{ font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: 0.7em }}
 
 def write_report(folder: str, name: str, loader: leat.Loader) -> None:
     """Writes two pages into a folder, which is created if needed: NAME.html, the report of `leat
-    batches`, and NAME-rows.html, the rows of the first batches in words. Raises LeatError with the
-    command's message if it fails."""
+    batches`, and NAME-rows.html, the rows of the first batches in words. Pages that leat wrote are
+    replaced. Raises LeatError with the command's message if it fails, FileExistsError if
+    NAME-rows.html is not such a page."""
     os.makedirs(folder, exist_ok=True)
     done = subprocess.run([COMMAND, *loader.command, "--report",
                            os.path.join(folder, f"{name}.html")],
@@ -35,7 +38,8 @@ def write_report(folder: str, name: str, loader: leat.Loader) -> None:
         lines = "\n".join(html.escape(each.summary()) for each in rows)
         steps.append(f"<h2>step {step}</h2><pre>{lines}</pre>"
                      f"<h3>row 0 in words</h3><pre>{html.escape(str(rows[0]))}</pre>")
-    with open(os.path.join(folder, f"{name}-rows.html"), "w", encoding="utf-8") as file:
-        file.write(_PAGE.format(title=f"leat: rows of the first {html.escape(name)} batches",
-                                command=html.escape(" ".join(loader.command)),
-                                steps="\n".join(steps)))
+    page = _PAGE.format(title=f"leat: rows of the first {html.escape(name)} batches",
+                        command=html.escape(" ".join(loader.command)),
+                        steps="\n".join(steps)).encode()
+    call(lib.leat_text_save, encoded(os.path.join(folder, f"{name}-rows.html")), page, len(page),
+         _abi.MARK_PAGE, False)

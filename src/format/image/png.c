@@ -267,6 +267,11 @@ static void on_write(png_structp png, png_bytep bytes, size_t size) {
 static void on_flush(png_structp png) { (void)png; }
 
 static bool write_all(writer *self) {
+    char key[] = "Software", leat[] = LEAT_MARK_PNG_SOFTWARE;
+    const png_text software = {.compression = PNG_TEXT_COMPRESSION_NONE,
+                               .key = key,
+                               .text = leat,
+                               .text_length = sizeof leat - 1};
     png_state *state = &self->state;
     if (setjmp(state->way_out) != 0) return false;
     state->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, state, on_error, on_warning,
@@ -280,6 +285,7 @@ static bool write_all(writer *self) {
     png_set_IHDR(state->png, state->info, (png_uint_32)self->width, (png_uint_32)self->height, 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
+    png_set_text(state->png, state->info, &software, 1);
     png_write_info(state->png, state->info);
     for (int32_t y = 0; y < self->height; y++)
         png_write_row(state->png, self->rgb + (int64_t)y * self->width * 3);
@@ -356,30 +362,13 @@ void leat_png_destroy(leat_png *png) {
 static const uint8_t begin[16] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
                                   0,    0,   0,   13,  'I',  'H',  'D',  'R'};
 
-/* A mistyped name must not cost a data set or a checkpoint. */
-static leat_code check_place(const char *path, leat_error *err) {
-    uint8_t there[8] = {0};
-    leat_path_facts facts;
-    leat_file *file = NULL;
-    LEAT_TRY(leat_path_stat(path, &facts, err));
-    if (facts.kind != LEAT_PATH_FILE || facts.size_bytes == 0) return LEAT_OK;
-    LEAT_TRY(leat_file_open(&file, path, LEAT_FILE_READ, err));
-    leat_code code = LEAT_OK;
-    if (facts.size_bytes >= (int64_t)sizeof there)
-        code = leat_file_pread(file, there, sizeof there, 0, err);
-    leat_file_close(file);
-    LEAT_TRY(code);
-    if (memcmp(there, begin, sizeof there) == 0) return LEAT_OK;
-    return leat_fail(err, LEAT_ERR_EXISTS,
-                     "\"%.400s\" exists and is not a PNG; use another name, or remove it", path);
-}
-
 leat_code leat_png_save(const char *path, const uint8_t *rgb, int32_t width, int32_t height,
-                        leat_error *err) {
+                        bool replace, leat_error *err) {
     leat_png *png = NULL;
-    LEAT_TRY(check_place(path, err));
+    LEAT_TRY(leat_file_can_save(path, LEAT_MARK_PNG, replace, err));
     LEAT_TRY(leat_png_encode(&png, rgb, width, height, err));
-    leat_code code = leat_file_save(path, png->bytes.data, png->bytes.size, err);
+    leat_code code =
+        leat_file_save_output(path, png->bytes.data, png->bytes.size, LEAT_MARK_PNG, replace, err);
     leat_png_destroy(png);
     return code;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/own.h"
+
 /* ---- What already exists ----------------------------------------------------------------- */
 
 static leat_code exists(const leat_synth_output *output, const char *path, const char *why,
@@ -85,6 +87,17 @@ leat_code leat_synth_settle(const char *path, int64_t *size_bytes, leat_error *e
     return code;
 }
 
+/* The output is checked once more: what appeared meanwhile stays. */
+static leat_code take_place(const leat_synth_output *output, const char *temp, const char *target,
+                            leat_error *err) {
+    LEAT_TRY(check_output(output, target, output->replace, err));
+    leat_path_keep_access(temp, target);
+    if (output->replace) return leat_path_replace(temp, target, err);
+    if (output->is_folder) return leat_path_move_dir(temp, target, err);
+    LEAT_TRY(leat_own_rename(temp, target, LEAT_MARK_NONE, err));
+    return leat_path_sync_parent(target, err);
+}
+
 leat_code leat_synth_publish(const leat_synth_output *output, leat_error *err) {
     char path[LEAT_PATH_BYTES], target[LEAT_PATH_BYTES], temp[LEAT_PATH_BYTES];
     LEAT_TRY(leat_path_trim(output->path, path, err));
@@ -95,8 +108,7 @@ leat_code leat_synth_publish(const leat_synth_output *output, leat_error *err) {
     if (leat_ticker_check(output->ticker, NULL) != LEAT_OK)
         code = leat_fail(err, LEAT_ERR_CANCELLED, "%s: stopped as requested, nothing is kept",
                          output->what);
-    if (code == LEAT_OK) leat_path_keep_access(temp, target);
-    if (code == LEAT_OK) code = leat_path_replace(temp, target, err);
+    if (code == LEAT_OK) code = take_place(output, temp, target, err);
     /* an error while clearing up after an error would hide the first */
     if (code != LEAT_OK && leat_path_remove_tree(temp, NULL) != LEAT_OK) return code;
     return code;

@@ -343,12 +343,12 @@ void leat_graph_loader_state(const leat_graph_loader *loader, char text[LEAT_LOA
     leat_state_text(&form, (int64_t[]){place.epoch, place.batch, LEAT_GRAPH_PLAN_RULES}, text);
 }
 
-leat_code leat_graph_loader_save(const leat_graph_loader *loader, const char *path,
+leat_code leat_graph_loader_save(const leat_graph_loader *loader, const char *path, bool replace,
                                  leat_error *err) {
     leat_state_form form = state_form(loader);
     graph_place place = place_of(loader);
     int64_t numbers[] = {place.epoch, place.batch, LEAT_GRAPH_PLAN_RULES};
-    return leat_state_save(&form, numbers, path, err);
+    return leat_state_save(&form, numbers, path, replace, err);
 }
 
 /* Other rules may have made other batches of the epoch: the rest of it would repeat some of its

@@ -157,9 +157,9 @@ void leat_image_loader_state(const leat_image_loader *loader, char text[LEAT_LOA
     leat_stepped_state(&loader->steps, text);
 }
 
-leat_code leat_image_loader_save(const leat_image_loader *loader, const char *path,
+leat_code leat_image_loader_save(const leat_image_loader *loader, const char *path, bool replace,
                                  leat_error *err) {
-    return leat_stepped_save(&loader->steps, path, err);
+    return leat_stepped_save(&loader->steps, path, replace, err);
 }
 
 leat_code leat_image_loader_restore(leat_image_loader *loader, const char *text, leat_error *err) {

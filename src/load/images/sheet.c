@@ -6,13 +6,13 @@
 enum { CELL_MAX = 96, GAP = 2, GAP_LEVEL = 0x9a };
 enum { COLUMNS = LEAT_IMAGES_SHEET_COLUMNS, SHOWN_MAX = COLUMNS * COLUMNS };
 
-leat_code leat_images_save(const leat_images *images, int64_t index, const char *path,
+leat_code leat_images_save(const leat_images *images, int64_t index, const char *path, bool replace,
                            leat_error *err) {
     int32_t size = images->set.size;
     uint8_t *pixels = NULL;
     LEAT_TRY(LEAT_NEW(&pixels, leat_image_bytes(size), err));
     leat_code code = leat_images_read(images, index, pixels, err);
-    if (code == LEAT_OK) code = leat_png_save(path, pixels, size, size, err);
+    if (code == LEAT_OK) code = leat_png_save(path, pixels, size, size, replace, err);
     leat_free(pixels);
     return code;
 }

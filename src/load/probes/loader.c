@@ -161,8 +161,9 @@ void leat_loader_state(const leat_loader *loader, char text[LEAT_LOADER_STATE_BY
     leat_stepped_state(&loader->steps, text);
 }
 
-leat_code leat_loader_save(const leat_loader *loader, const char *path, leat_error *err) {
-    return leat_stepped_save(&loader->steps, path, err);
+leat_code leat_loader_save(const leat_loader *loader, const char *path, bool replace,
+                           leat_error *err) {
+    return leat_stepped_save(&loader->steps, path, replace, err);
 }
 
 leat_code leat_loader_restore(leat_loader *loader, const char *text, leat_error *err) {

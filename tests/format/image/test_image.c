@@ -304,15 +304,23 @@ static void png_saved(void **state) {
     leat_png *png = NULL;
     int64_t size = 0, saved = 0;
     snprintf(path, sizeof path, "%s/test_image_%d.png", LEAT_BINARY_DIR, (int)getpid());
-    assert_ok(leat_png_save(path, rgb, 9, 5, err));
+    assert_ok(leat_png_save(path, rgb, 9, 5, false, err));
     assert_ok(leat_png_encode(&png, rgb, 9, 5, err));
     const uint8_t *expected = leat_png_bytes(png, &size);
     assert_ok(leat_file_load(path, 1 << 20, &bytes, &saved, err));
     assert_int_equal(saved, size);
     assert_memory_equal(bytes, expected, (size_t)size);
     leat_free(bytes);
+    assert_ok(leat_png_save(path, rgb, 9, 5, false, err)); /* its own */
     snprintf(folder, sizeof folder, "%s/x.png", path);
-    assert_fails(leat_png_save(folder, rgb, 9, 5, err), LEAT_ERR_IO, "x.png");
+    assert_fails(leat_png_save(folder, rgb, 9, 5, false, err), LEAT_ERR_EXISTS, "x.png");
+    /* a picture of somebody else */
+    bytes = image_golden("rgb_8.png", &saved);
+    assert_ok(leat_file_save(path, bytes, saved, err));
+    assert_fails(leat_png_save(path, rgb, 9, 5, false, err), LEAT_ERR_EXISTS, "a PNG that leat");
+    free(bytes);
+    assert_ok(leat_png_save(path, rgb, 9, 5, true, err));
+    assert_ok(leat_text_can_save(path, LEAT_MARK_PNG, false, err));
     leat_path_discard(path);
     leat_png_destroy(png);
     free(rgb);

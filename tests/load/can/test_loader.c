@@ -566,7 +566,8 @@ static void scores_refused(void **state) {
         options.scores = path;
         if (c < known) write_scores(path, &made, &cases[c].file);
         else
-            must(leat_text_save(path, texts[c - known], (int64_t)strlen(texts[c - known]), &err),
+            must(leat_text_save(path, texts[c - known], (int64_t)strlen(texts[c - known]),
+                                LEAT_MARK_NONE, true, &err),
                  &err);
         assert_int_equal(leat_graph_loader_create(&loader, cache, &options, &err), LEAT_ERR_INPUT);
         if (c < known && strstr(err.message, cases[c].words) == NULL) fail_msg("%s", err.message);
@@ -584,7 +585,7 @@ static void scores_refused(void **state) {
                             facts.fingerprint, words[w]);
         options.batches.curriculum = LEAT_CURRICULUM_SCORES;
         options.scores = path;
-        must(leat_text_save(path, text, size, &err), &err);
+        must(leat_text_save(path, text, size, LEAT_MARK_NONE, true, &err), &err);
         assert_int_equal(leat_graph_loader_create(&loader, cache, &options, &err), LEAT_ERR_INPUT);
         snprintf(text, sizeof text, "item 0 of the list \"score\" is %s; scores must be finite",
                  words[w]);

@@ -176,7 +176,7 @@ static void saved(void **state) {
     snprintf(path, sizeof path, "%s/state.json", loader_folder());
     leat_graph_loader *loader = graphs_create(cache, &options);
     for (int i = 0; i < 9; i++) leat_graph_batch_release(graphs_next(loader));
-    must(leat_graph_loader_save(loader, path, &err), &err);
+    must(leat_graph_loader_save(loader, path, true, &err), &err);
     leat_graph_loader_destroy(loader);
     loader = graphs_create(cache, &options);
     must(leat_graph_loader_load(loader, path, &err), &err);
@@ -205,7 +205,7 @@ static void filters(void **state) {
             whole_run run = run_whole(cache, &options);
             leat_graph_loader *loader = graphs_create(cache, &options);
             for (int i = 0; i < 3; i++) leat_graph_batch_release(graphs_next(loader));
-            must(leat_graph_loader_save(loader, path, &err), &err);
+            must(leat_graph_loader_save(loader, path, true, &err), &err);
             leat_graph_loader_destroy(loader);
             options.batches.graphs = (leat_graph_filter)now;
             loader = graphs_create(cache, &options);

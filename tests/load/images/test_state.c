@@ -63,7 +63,7 @@ static void resume(void **state) {
             assert_string_equal(text, states[step]);
             expect_rest(loader, &options, step);
             must(leat_image_loader_seek(loader, step, &err), &err);
-            must(leat_image_loader_save(loader, path, &err), &err);
+            must(leat_image_loader_save(loader, path, true, &err), &err);
             expect_rest(loader, &options, step);
             must(leat_image_loader_load(loader, path, &err), &err);
             expect_rest(loader, &options, step);
@@ -81,7 +81,7 @@ static void other_states(void **state) {
     leat_image_loader_options options = images_options();
     leat_image_loader *loader = images_create(images, &options);
     snprintf(path, sizeof path, "%s/other.json", loader_folder());
-    assert_ok(leat_image_loader_save(loader, path, err));
+    assert_ok(leat_image_loader_save(loader, path, true, err));
     leat_image_loader_state(loader, text);
     leat_image_loader_destroy(loader);
     loader = images_create(others, &options);

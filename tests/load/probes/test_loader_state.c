@@ -257,7 +257,7 @@ static void files(void **state) {
     snprintf(path, sizeof path, "%s/state.json", loader_folder());
     leat_loader *loader = loader_create(dataset, &options);
     must(leat_loader_seek(loader, 77, NULL), NULL);
-    must(leat_loader_save(loader, path, &err), &err);
+    must(leat_loader_save(loader, path, true, &err), &err);
     leat_loader_destroy(loader);
     for (size_t i = 0; i <= sizeof cases / sizeof cases[0] + 2; i++) {
         leat_loader_options changed = options;

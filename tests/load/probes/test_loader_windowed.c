@@ -402,7 +402,7 @@ static void states(void **state) {
     leat_error err = {0};
     snprintf(path, sizeof path, "%s/windowed.json", loader_folder());
     leat_loader *loader = loader_create(dataset, &options);
-    must(leat_loader_save(loader, path, &err), &err);
+    must(leat_loader_save(loader, path, true, &err), &err);
     leat_loader_destroy(loader);
     options.window_bytes = 0;
     loader = loader_create(dataset, &options);
