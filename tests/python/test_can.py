@@ -496,6 +496,17 @@ class State(unittest.TestCase):
         with leat.GraphLoader(self.path, **SMALL) as loader:
             list(itertools.islice(loader, 5))
             loader.save(path)
+            loader.save(path)  # its own
+            with open(path, "rb") as file:
+                kept = file.read()
+            with open(path, "wb") as file:
+                file.write(b"mine")
+            self.assertRaisesRegex(FileExistsError, "not recognised as a state", loader.save, path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), b"mine")
+            loader.save(path, replace=True)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), kept)
         with leat.GraphLoader(self.path, **SMALL) as loader:
             loader.load(path)
             self.assertEqual(digest(next(loader)), self.wanted[5])
