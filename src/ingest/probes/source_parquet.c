@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "ingest/probes/parquet.h"
+#include "ingest/probes/parquet_rtts.h"
 #include "ingest/values.h"
 
 #if LEAT_HAVE_DUCKDB
@@ -34,11 +35,10 @@ typedef struct row_range {
 /* Buffers for chunks whose DuckDB vectors cannot be used directly. */
 typedef struct slot {
     atomic_bool busy;
-    int32_t last_file;    /* in the query: the file of the previous chunk */
-    leat_buf passed;      /* row_range, of the query */
-    uint8_t units;        /* of the chunk's times, see leat_time_read */
-    const void *rtt_data; /* the chunk's rtts as they are in the file */
-    const uint64_t *rtt_valid;
+    int32_t last_file;      /* in the query: the file of the previous chunk */
+    leat_buf passed;        /* row_range, of the query */
+    uint8_t units;          /* of the chunk's times, see leat_time_read */
+    leat_parquet_rtts rtts; /* the chunk's */
     int64_t row[LEAT_BATCH_ROWS], time_us[LEAT_BATCH_ROWS];
     leat_text src[LEAT_BATCH_ROWS], dst[LEAT_BATCH_ROWS];
     int32_t ip_version[LEAT_BATCH_ROWS];
@@ -150,32 +150,6 @@ static void take_texts(const duckdb_string_t *data, const uint64_t *valid, int64
     }
 }
 
-static inline double written_rtt(const parquet_scan *self, const void *data, int64_t i) {
-    return self->facts->rtt_double ? ((const double *)data)[i] : (double)((const float *)data)[i];
-}
-
-static void take_rtts(const parquet_scan *self, const void *data, const uint64_t *valid,
-                      int64_t count, float *out) {
-    const double *doubles = data;
-    const float *floats = data;
-    const leat_lost *lost = self->scan->options->lost;
-    leat_rtt_unit unit = self->scan->options->rtt_unit;
-    if (self->facts->rtt_double) {
-        for (int64_t i = 0; i < count; i++) out[i] = leat_rtt_of_number(doubles[i], unit);
-    } else if (unit == LEAT_RTT_UNIT_MS || unit == LEAT_RTT_UNIT_AUTO) {
-        memcpy(out, data, (size_t)count * sizeof *out);
-    } else {
-        for (int64_t i = 0; i < count; i++) out[i] = leat_rtt_of_number((double)floats[i], unit);
-    }
-    for (int64_t i = 0; lost != NULL && lost->count > 0 && i < count; i++)
-        if (leat_lost_find(lost, written_rtt(self, data, i), !self->facts->rtt_double) >= 0)
-            out[i] = NAN;
-    if (valid == NULL) return;
-    for (int64_t i = 0; i < count; i++) {
-        if (!is_valid(valid, i)) out[i] = NAN;
-    }
-}
-
 static int compare_path(const char *path, int64_t path_bytes, const query_file *file) {
     int64_t least = path_bytes < file->path_bytes ? path_bytes : file->path_bytes;
     int order = memcmp(path, file->path, (size_t)least);
@@ -269,19 +243,6 @@ static bool was_passed(const parquet_scan *self, int32_t file, int64_t row) {
 
 /* ---- chunks ---- */
 
-/* Counts rtts as they are in the file. */
-static void note_rtts(const parquet_scan *self, const slot *slot, int32_t file_index, int64_t first,
-                      int64_t count) {
-    const leat_source_options *options = self->scan->options;
-    leat_rtt_tally tally = {.single = !self->facts->rtt_double};
-    if (options->notes == NULL) return;
-    for (int64_t i = first; i < first + count; i++)
-        leat_rtt_tally_add(&tally, options->lost,
-                           is_valid(slot->rtt_valid, i) ? written_rtt(self, slot->rtt_data, i)
-                                                        : (double)NAN);
-    leat_notes_add_rtts(options->notes, file_index, &tally);
-}
-
 static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_t first,
                             int64_t count, leat_error *err) {
     slot *slot = &self->slots[worker];
@@ -298,7 +259,7 @@ static leat_code give_batch(parquet_scan *self, int worker, int32_t file, int64_
     atomic_fetch_add(&self->scan->rows, count);
     int64_t rows = atomic_fetch_add(&self->rows, count) + count;
     const leat_source_options *options = self->scan->options;
-    note_rtts(self, slot, self->files[file].file_index, first, count);
+    leat_parquet_rtts_note(&slot->rtts, options, self->files[file].file_index, first, count);
     LEAT_TRY(options->batch(options->batch_context, worker, &batch, err));
     LEAT_TRY(note_rows(slot, file, first, count, err));
     leat_notes_add_units(options->notes, self->files[file].file_index, slot->units);
@@ -338,9 +299,8 @@ static leat_code take_rows(parquet_scan *self, int worker, const chunk_columns *
     take_times(self, columns->data[0], columns->valid[0], count, slot);
     take_texts(columns->data[1], columns->valid[1], count, slot->src);
     take_texts(columns->data[2], columns->valid[2], count, slot->dst);
-    take_rtts(self, columns->data[3], columns->valid[3], count, slot->rtt);
-    slot->rtt_data = columns->data[3];
-    slot->rtt_valid = columns->valid[3];
+    slot->rtts = (leat_parquet_rtts){columns->data[3], columns->valid[3], self->facts->rtt_double};
+    leat_parquet_rtts_take(&slot->rtts, self->scan->options, count, slot->rtt);
     for (int64_t i = 0; i < count; i++) slot->row[i] = columns->row[i] + 1;
     if (leat_parquet_has_version(self->facts)) {
         const int32_t *versions = columns->data[6];
